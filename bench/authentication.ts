@@ -13,7 +13,11 @@ import { clientCertificateAuthenticator } from "../src/authentication/client-cer
 import { readAuthenticationConfiguration } from "../src/authentication/configuration/configuration.ts";
 import { validateConfiguration } from "../src/authentication/configuration/validate.ts";
 import type { AuthenticationNotes, TokenAuthenticator } from "../src/authentication/contract.ts";
-import { type JwtAuthenticators, jwtAuthenticators, signingAlgorithms } from "../src/authentication/oidc/jwt-authenticators.ts";
+import {
+  type JwtAuthenticators,
+  jwtAuthenticators,
+  signingAlgorithms,
+} from "../src/authentication/oidc/jwt-authenticators.ts";
 import { tokenClaims } from "../src/authentication/service-account/claims.ts";
 import { type TokenIssuer as AccountIssuer, tokenIssuer } from "../src/authentication/service-account/issuer.ts";
 import { readSigningKey } from "../src/authentication/service-account/keys.ts";
@@ -45,7 +49,11 @@ export async function authenticationBench(): Promise<void> {
     ["service account, RS256", accountRsa.authenticate, accountRsa.sign],
     ["OpenID Connect, ES256", withClaims.authenticate, () => issuer.sign({ ...claims, jti: randomUUID() }, {}, ec)],
     ["OpenID Connect, RS256", withClaims.authenticate, () => issuer.sign({ ...claims, jti: randomUUID() }, {}, rsa)],
-    ["OpenID Connect, ES256, six expressions", withExpressions.authenticate, () => issuer.sign({ ...claims, jti: randomUUID() }, {}, ec)],
+    [
+      "OpenID Connect, ES256, six expressions",
+      withExpressions.authenticate,
+      () => issuer.sign({ ...claims, jti: randomUUID() }, {}, ec),
+    ],
   ];
   console.log(`${"CPU per request, µs".padEnd(42)}${"first".padStart(10)}${"known".padStart(10)}`);
   for (const [what, authenticate, sign] of rows) await tokenRow(what, authenticate, sign);
@@ -102,16 +110,29 @@ function accounts(algorithm: "ES256" | "RS256"): Accounts {
   const key = readSigningKey(pem, "bench");
   const url = "https://kubernetes.default.svc.cluster.local";
   const account = { name: "default", uid: randomUUID() };
-  const live: LiveObjects = { find: () => ({ ...account, deletedAt: undefined }), read: () => undefined, caughtUp: async () => undefined };
+  const live: LiveObjects = {
+    find: () => ({ ...account, deletedAt: undefined }),
+    read: () => undefined,
+    caughtUp: async () => undefined,
+  };
   const issuer = tokenIssuer(key, url);
   const grant = { namespace: "default", account, audiences, expirationSeconds: 3600 };
   return {
     sign: () => issuer.issue(tokenClaims({ ...grant, now: Date.now(), jti: randomUUID() })),
-    authenticate: serviceAccountTokens({ keys: [key.public], issuers: [url], apiAudiences: audiences, lookup: true, live, clock: systemClock }),
+    authenticate: serviceAccountTokens({
+      keys: [key.public],
+      issuers: [url],
+      apiAudiences: audiences,
+      lookup: true,
+      live,
+      clock: systemClock,
+    }),
   };
 }
 
-const byClaims = { claimMappings: { username: { claim: "sub", prefix: "idp:" }, groups: { claim: "groups", prefix: "idp:" } } };
+const byClaims = {
+  claimMappings: { username: { claim: "sub", prefix: "idp:" }, groups: { claim: "groups", prefix: "idp:" } },
+};
 const byExpressions = {
   claimMappings: {
     username: { expression: "'idp:' + claims.email" },
@@ -125,9 +146,16 @@ const byExpressions = {
 
 async function openAuthenticators(issuer: TokenIssuer, mapping: object): Promise<JwtAuthenticators> {
   const one = { issuer: { url: issuer.url, certificateAuthority: issuer.ca, audiences: ["coxswain"] }, ...mapping };
-  const file = JSON.stringify({ apiVersion: "apiserver.config.k8s.io/v1", kind: "AuthenticationConfiguration", jwt: [one] });
+  const file = JSON.stringify({
+    apiVersion: "apiserver.config.k8s.io/v1",
+    kind: "AuthenticationConfiguration",
+    jwt: [one],
+  });
   const configuration = readAuthenticationConfiguration(Buffer.from(file));
-  const { authenticators } = validateConfiguration(configuration, { disallowedIssuers: [], egressSelectorAllowed: false });
+  const { authenticators } = validateConfiguration(configuration, {
+    disallowedIssuers: [],
+    egressSelectorAllowed: false,
+  });
   const made = jwtAuthenticators(authenticators, {
     algorithms: signingAlgorithms,
     clock: systemClock,
@@ -144,7 +172,12 @@ async function openAuthenticators(issuer: TokenIssuer, mapping: object): Promise
 async function certificateRow(): Promise<void> {
   const validity = { notBefore: Date.now() - hour, notAfter: Date.now() + hour };
   const authority = await createAuthority({ subject: { commonName: "users" }, ...validity });
-  const serving = await issueCertificate(authority, { subject: { commonName: "server" }, usage: "server", names: ["127.0.0.1"], ...validity });
+  const serving = await issueCertificate(authority, {
+    subject: { commonName: "server" },
+    usage: "server",
+    names: ["127.0.0.1"],
+    ...validity,
+  });
   const subject = { commonName: "ann", organizations: ["devs"] };
   const client = await issueCertificate(authority, { subject, usage: "client", names: [], ...validity });
   const server = tls.createServer({ ...serving, ca: authority.cert, requestCert: true });

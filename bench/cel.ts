@@ -5,7 +5,15 @@
  */
 import { celEnv, parse as parseBufbuild, plan as planBufbuild } from "@bufbuild/cel";
 import { Environment as MarcbachmannEnvironment } from "@marcbachmann/cel-js";
-import { dynType, intType, jsonValue, kubernetesEnvironment, listType, mapType, stringType } from "../src/lib/cel/index.ts";
+import {
+  dynType,
+  intType,
+  jsonValue,
+  kubernetesEnvironment,
+  listType,
+  mapType,
+  stringType,
+} from "../src/lib/cel/index.ts";
 
 const self = {
   replicas: 2n,
@@ -45,7 +53,8 @@ function timed(calls: readonly (() => unknown)[]): number[] {
     return count;
   });
   for (let turn = 0; turn < turns; turn++) {
-    for (const [at, call] of calls.entries()) took[at]?.push((timeMs(call, counts[at] as number) * 1000) / (counts[at] as number));
+    for (const [at, call] of calls.entries())
+      took[at]?.push((timeMs(call, counts[at] as number) * 1000) / (counts[at] as number));
   }
   return took.map((each) => each.sort((left, right) => left - right)[each.length >> 1] as number);
 }
@@ -84,7 +93,12 @@ export function celBench(): void {
       () => another(context as never),
     ]) as [number, number, number];
     const goal = goalUs === undefined ? "" : `< ${goalUs}`;
-    print(expr, [own.toFixed(3), `${first.toFixed(3)} ${ratio(first, own)}`, `${second.toFixed(3)} ${ratio(second, own)}`, goal]);
+    print(expr, [
+      own.toFixed(3),
+      `${first.toFixed(3)} ${ratio(first, own)}`,
+      `${second.toFixed(3)} ${ratio(second, own)}`,
+      goal,
+    ]);
   }
   compiling();
 }

@@ -26,7 +26,10 @@ export interface Child {
 
 export function startChild(script: URL, args: readonly string[]): Promise<Child> {
   const startedAt = performance.now();
-  const child = fork(script, args, { stdio: ["ignore", "ignore", "inherit", "ipc"], execArgv: ["--max-semi-space-size=8", "--expose-gc"] }); // As `npm start` runs it.
+  const child = fork(script, args, {
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    execArgv: ["--max-semi-space-size=8", "--expose-gc"],
+  }); // As `npm start` runs it.
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code) => reject(new Error(`${script.pathname} exited with ${code} before it was ready`)));

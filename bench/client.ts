@@ -108,13 +108,19 @@ export class BenchClient {
   }
 
   /** @param concurrency requests under way at a time */
-  async run(count: number, concurrency: number, request: (index: number) => BenchRequest, wantStatus: number): Promise<void> {
+  async run(
+    count: number,
+    concurrency: number,
+    request: (index: number) => BenchRequest,
+    wantStatus: number,
+  ): Promise<void> {
     let next = 0;
     const worker = async (): Promise<void> => {
       while (next < count) {
         const wanted = request(next++);
         const { status, body } = await this.send(wanted);
-        if (status !== wantStatus) throw new Error(`${wanted.method} ${wanted.path}: status ${status}: ${body.slice(0, 300)}`);
+        if (status !== wantStatus)
+          throw new Error(`${wanted.method} ${wanted.path}: status ${status}: ${body.slice(0, 300)}`);
       }
     };
     await Promise.all(Array.from({ length: concurrency }, worker));
@@ -133,7 +139,12 @@ export function targetOfKubeconfig(text: string): Target {
     return match[1] as string;
   };
   const pem = (name: string): string => Buffer.from(field(name), "base64").toString();
-  return { url: field("server"), ca: pem("certificate-authority-data"), cert: pem("client-certificate-data"), key: pem("client-key-data") };
+  return {
+    url: field("server"),
+    ca: pem("certificate-authority-data"),
+    cert: pem("client-certificate-data"),
+    key: pem("client-key-data"),
+  };
 }
 
 export function targetOfKubeconfigFile(file: string): Target {

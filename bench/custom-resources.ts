@@ -11,8 +11,10 @@ const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 const objects = 2000;
 const atOnce = 32;
 
-const rulesOf = (count: number) => Array.from({ length: count }, (_, at) => ({ rule: `self.f${at} >= 0 && self.f${at} < ${at + 1000}` }));
-const numbersOf = (count: number, value: object) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, value]));
+const rulesOf = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({ rule: `self.f${at} >= 0 && self.f${at} < ${at + 1000}` }));
+const numbersOf = (count: number, value: object) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, value]));
 
 function definition(plural: string, spec: object) {
   const kind = `Kind${plural}`;
@@ -59,16 +61,26 @@ async function createMany(path: string, body: (name: string) => object, prefix: 
 }
 
 const entries = Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`key-${at}`, "x".repeat(50)]));
-await establish("plains", { type: "object", properties: { data: { type: "object", additionalProperties: { type: "string" } } } });
+await establish("plains", {
+  type: "object",
+  properties: { data: { type: "object", additionalProperties: { type: "string" } } },
+});
 const configMap = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: entries });
-const plain = (name: string) => ({ apiVersion: "bench.example.com/v1", kind: "Kindplains", metadata: { name }, spec: { data: entries } });
+const plain = (name: string) => ({
+  apiVersion: "bench.example.com/v1",
+  kind: "Kindplains",
+  metadata: { name },
+  spec: { data: entries },
+});
 const configMaps = "/api/v1/namespaces/default/configmaps";
 const plains = "/apis/bench.example.com/v1/namespaces/default/plains";
 const rounds: [number, number][] = [];
 for (const round of ["warm", "one", "two", "three"])
   rounds.push([await createMany(configMaps, configMap, round), await createMany(plains, plain, round)]);
 for (const [builtIn, custom] of rounds.slice(1)) {
-  console.log(`create of 1 KB: ConfigMap ${builtIn.toFixed(3)} ms, custom ${custom.toFixed(3)} ms, ratio ${(custom / builtIn).toFixed(2)}`);
+  console.log(
+    `create of 1 KB: ConfigMap ${builtIn.toFixed(3)} ms, custom ${custom.toFixed(3)} ms, ratio ${(custom / builtIn).toFixed(2)}`,
+  );
 }
 
 /** @returns microseconds of CPU for each */
@@ -89,17 +101,29 @@ const reads: [what: string, query: string, times: number][] = [
 for (const [what, query, times] of reads) {
   for (let round = 0; round < 3; round++) {
     const [builtIn, custom] = [await readMany(configMaps + query, times), await readMany(plains + query, times)];
-    console.log(`${what}: ConfigMap ${builtIn.toFixed(0)} µs, custom ${custom.toFixed(0)} µs, ratio ${(custom / builtIn).toFixed(2)}`);
+    console.log(
+      `${what}: ConfigMap ${builtIn.toFixed(0)} µs, custom ${custom.toFixed(0)} µs, ratio ${(custom / builtIn).toFixed(2)}`,
+    );
   }
 }
 
 const took: number[] = [];
 for (const plural of ["ruledas", "ruledbs", "ruledcs", "ruledds"]) {
-  took.push(await establish(plural, { type: "object", properties: numbersOf(300, { type: "integer" }), "x-kubernetes-validations": rulesOf(300) }));
+  took.push(
+    await establish(plural, {
+      type: "object",
+      properties: numbersOf(300, { type: "integer" }),
+      "x-kubernetes-validations": rulesOf(300),
+    }),
+  );
 }
 console.log(`definition of 300 rules: ${took.map((time) => time.toFixed(0)).join(", ")} ms`);
 
-const spec = { type: "object", properties: numbersOf(20, { type: "integer" }), "x-kubernetes-validations": rulesOf(20) };
+const spec = {
+  type: "object",
+  properties: numbersOf(20, { type: "integer" }),
+  "x-kubernetes-validations": rulesOf(20),
+};
 const check = objectRules.compile({ type: "object", properties: { spec } } as never);
 const object = { spec: numbersOf(20, 5 as never) };
 for (let round = 0; round < 3; round++) {

@@ -12,7 +12,9 @@ export interface BaselineOptions {
 }
 
 /** @returns CPU of this process and time on the clock per transaction, milliseconds */
-export async function durablePutsBaseline(options: BaselineOptions): Promise<{ cpuMsPerOp: number; wallMsPerOp: number }> {
+export async function durablePutsBaseline(
+  options: BaselineOptions,
+): Promise<{ cpuMsPerOp: number; wallMsPerOp: number }> {
   mkdirSync(options.dir, { recursive: true });
   const store = open<Buffer, Buffer>({
     path: join(options.dir, "baseline.mdb"),

@@ -80,7 +80,8 @@ async function measure(child: Child, operations: number, run: () => Promise<void
 async function bareBaseline(): Promise<number> {
   const child = await startChild(new URL("server-bare.ts", import.meta.url), []);
   const client = new BenchClient(child.ready as unknown as Target);
-  const phase = (): Promise<void> => client.run(objects, concurrency, () => ({ method: "GET", path: `${collection}/a` }), 200);
+  const phase = (): Promise<void> =>
+    client.run(objects, concurrency, () => ({ method: "GET", path: `${collection}/a` }), 200);
   await phase();
   const cpu = await measure(child, objects, phase);
   client.close();
@@ -90,7 +91,14 @@ async function bareBaseline(): Promise<number> {
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-bench-"));
 const a = await bareBaseline();
-const b = (await durablePutsBaseline({ dir: join(directory, "baseline"), operations: objects, concurrency, keysPerTransaction: 3 })).cpuMsPerOp;
+const b = (
+  await durablePutsBaseline({
+    dir: join(directory, "baseline"),
+    operations: objects,
+    concurrency,
+    keysPerTransaction: 3,
+  })
+).cpuMsPerOp;
 
 const child = await startChild(new URL("server-coxswain.ts", import.meta.url), [join(directory, "data")]);
 const client = new BenchClient(child.ready as unknown as Target);
@@ -104,7 +112,12 @@ await client.send({
 });
 const labels = { app: "bench" };
 // As the baseline: the code is warm when it is measured.
-await client.run(objects, concurrency, (i) => ({ method: "POST", path: collection, body: configMap({ name: `warm-${i}`, labels }, "0") }), 201);
+await client.run(
+  objects,
+  concurrency,
+  (i) => ({ method: "POST", path: collection, body: configMap({ name: `warm-${i}`, labels }, "0") }),
+  201,
+);
 await client.run(
   objects,
   concurrency,
@@ -112,12 +125,19 @@ await client.run(
   200,
 );
 await client.run(objects, concurrency, (i) => ({ method: "DELETE", path: `${collection}/warm-${i}` }), 200);
-const create = await phase((i) => ({ method: "POST", path: collection, body: configMap({ name: name(i), labels }, "0") }), 201);
+const create = await phase(
+  (i) => ({ method: "POST", path: collection, body: configMap({ name: name(i), labels }, "0") }),
+  201,
+);
 const get = await phase((i) => ({ method: "GET", path: `${collection}/${name((i * 7919) % objects)}` }), 200);
-const update = await phase((i) => ({ method: "PUT", path: `${collection}/${name(i)}`, body: configMap({ name: name(i), labels }, "1") }), 200);
+const update = await phase(
+  (i) => ({ method: "PUT", path: `${collection}/${name(i)}`, body: configMap({ name: name(i), labels }, "1") }),
+  200,
+);
 /** @returns server CPU per list, milliseconds, once the code is warm */
 async function lists(count: number, query: string, headers: Readonly<Record<string, string>>): Promise<number> {
-  const listing = (): Promise<void> => client.run(count, 1, () => ({ method: "GET", path: `${collection}${query}`, headers }), 200);
+  const listing = (): Promise<void> =>
+    client.run(count, 1, () => ({ method: "GET", path: `${collection}${query}`, headers }), 200);
   await listing();
   return measure(child, count, listing);
 }
@@ -166,7 +186,11 @@ const filler = new BenchClient(fresh.ready as unknown as Target);
 await filler.run(
   objects,
   concurrency,
-  (i) => ({ method: "POST", path: collection.replace("bench", "default"), body: configMap({ name: name(i), labels }, "0") }),
+  (i) => ({
+    method: "POST",
+    path: collection.replace("bench", "default"),
+    body: configMap({ name: name(i), labels }, "0"),
+  }),
   201,
 );
 const rss = (await fresh.usage()).rssMiB;
@@ -195,13 +219,25 @@ const rows: [what: string, measured: string, ratio: string, goal: string][] = [
   ["the longest that compressing held up others", ms(heldByGzip), "", "10 ms"],
   ["a list to one client, the fastest of 10", `${mibPerSecond.toFixed(0)} MiB/s`, "", ""],
   [`watch event to one of ${watchers} watchers`, ms(watch), `${(watch / a).toFixed(3)} × (a)`, "0.005 ms"],
-  ...auditRows(recorded).map(([what, measured, ratio]): [string, string, string, string] => [what, measured, ratio, ""]),
+  ...auditRows(recorded).map(([what, measured, ratio]): [string, string, string, string] => [
+    what,
+    measured,
+    ratio,
+    "",
+  ]),
   [`resident memory after ${objects} objects`, `${rss.toFixed(0)} MiB`, "", "200 MiB"],
-  ["ready in a process of its own, fresh directory, from source", `${child.readyMs.toFixed(0)} ms`, "", "500 ms (built package)"],
+  [
+    "ready in a process of its own, fresh directory, from source",
+    `${child.readyMs.toFixed(0)} ms`,
+    "",
+    "500 ms (built package)",
+  ],
   ["ready embedded in memory", `${embeddedMs.toFixed(0)} ms`, "", "150 ms"],
 ];
 for (const [what, measured, ratio, goal] of rows)
-  console.log(`${what.padEnd(62)} ${measured.padStart(12)} ${ratio.padStart(24)}   ${goal === "" ? "" : `goal: at most ${goal}`}`);
+  console.log(
+    `${what.padEnd(62)} ${measured.padStart(12)} ${ratio.padStart(24)}   ${goal === "" ? "" : `goal: at most ${goal}`}`,
+  );
 
 function ms(value: number): string {
   return `${value.toFixed(4)} ms`;

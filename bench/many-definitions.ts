@@ -18,7 +18,9 @@ const groupOf = (at: number) => `g${at % groups}.bench.example.com`;
 
 function definition(at: number) {
   const plural = `many${at}s`;
-  const properties = Object.fromEntries(Array.from({ length: 20 }, (_, field) => [`f${field}`, { type: "string", description: "What it is for." }]));
+  const properties = Object.fromEntries(
+    Array.from({ length: 20 }, (_, field) => [`f${field}`, { type: "string", description: "What it is for." }]),
+  );
   const schema = { openAPIV3Schema: { type: "object", properties: { spec: { type: "object", properties } } } };
   return {
     apiVersion: "apiextensions.k8s.io/v1",
@@ -87,7 +89,9 @@ for (let at = many; at < many + 3; at++) {
   await served(client, at);
   const after = performance.now();
   await client.send({ path: "/openapi/v3" });
-  console.log(`one more: ${(after - before).toFixed(1)} ms, the index of OpenAPI after it ${(performance.now() - after).toFixed(1)} ms`);
+  console.log(
+    `one more: ${(after - before).toFixed(1)} ms, the index of OpenAPI after it ${(performance.now() - after).toFixed(1)} ms`,
+  );
 }
 client.close();
 await child.stop();

@@ -32,12 +32,20 @@ export async function pageCosts(child: Child, client: BenchClient, objects: numb
   return costs;
 }
 
-export function showPageCosts(few: PageCosts, many: PageCosts, show: (what: string, measured: string, goal: string) => void): void {
+export function showPageCosts(
+  few: PageCosts,
+  many: PageCosts,
+  show: (what: string, measured: string, goal: string) => void,
+): void {
   const get = many.get("get") as number;
   for (const [what, , , goal] of rowsOf({ objects: 1, version: "", tokens: [] })) {
     const [before, after] = [few.get(what) as number, many.get(what) as number];
     const ratio = (after / before).toFixed(2);
-    show(`  ${what}`, `${before.toFixed(2)} ms, then ${after.toFixed(2)} ms: ${ratio} ×; ${(after / get).toFixed(1)} gets`, `${goal} ×`);
+    show(
+      `  ${what}`,
+      `${before.toFixed(2)} ms, then ${after.toFixed(2)} ms: ${ratio} ×; ${(after / get).toFixed(1)} gets`,
+      `${goal} ×`,
+    );
   }
 }
 
@@ -49,7 +57,11 @@ interface State {
 
 /** Messages are kept for some ten thousand objects at most, so that those of continued pages are encoded each time where there are more. */
 function rowsOf({ objects, version, tokens }: State): Row[] {
-  const page = (query: string, headers: Readonly<Record<string, string>> = {}, path = all) => ({ method: "GET", path: `${path}?${query}`, headers });
+  const page = (query: string, headers: Readonly<Record<string, string>> = {}, path = all) => ({
+    method: "GET",
+    path: `${path}?${query}`,
+    headers,
+  });
   const next = (index: number): string => `limit=${pageObjects}&continue=${tokens[index % tokens.length]}`;
   const oneOf = (index: number): string => {
     const at = (index * 7919) % objects;
@@ -63,7 +75,12 @@ function rowsOf({ objects, version, tokens }: State): Row[] {
     ["limit=500, protobuf", 40, () => page("limit=500", protobuf), 1.5],
     ["limit=500 of one namespace", 40, () => page("limit=500", {}, "/api/v1/namespaces/bench-3/configmaps"), 1.5],
     ["limit=500, exact", 40, () => page(`limit=500&resourceVersionMatch=Exact&resourceVersion=${version}`), 1.5],
-    ["metadata.name in all namespaces", 200, (index) => page(`fieldSelector=metadata.name%3D${oneOf(index).split("/").at(-1)}`), 1.5],
+    [
+      "metadata.name in all namespaces",
+      200,
+      (index) => page(`fieldSelector=metadata.name%3D${oneOf(index).split("/").at(-1)}`),
+      1.5,
+    ],
     ["continued pages", 40, (index) => page(next(index)), 1.5],
     ["continued pages, Table", 200, (index) => page(next(index), table), 1.5],
     ["continued pages, protobuf", 40, (index) => page(next(index), protobuf), 10],
@@ -75,7 +92,10 @@ async function readTokens(client: BenchClient): Promise<Pick<State, "version" | 
   const tokens: string[] = [];
   let version = "";
   for (let token = ""; ; ) {
-    const { body } = await client.send({ method: "GET", path: `${all}?limit=${pageObjects}${token === "" ? "" : `&continue=${token}`}` });
+    const { body } = await client.send({
+      method: "GET",
+      path: `${all}?limit=${pageObjects}${token === "" ? "" : `&continue=${token}`}`,
+    });
     const head = body.slice(0, 500);
     version = /"resourceVersion":"(\d+)"/.exec(head)?.[1] ?? "";
     token = /"continue":"([^"]*)"/.exec(head)?.[1] ?? "";

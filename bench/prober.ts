@@ -8,7 +8,11 @@ let took: number[] = [];
 process.on("message", () => {
   const sorted = took.sort((a, b) => a - b);
   took = [];
-  process.send?.({ count: sorted.length, p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? 0, maxMs: sorted.at(-1) ?? 0 });
+  process.send?.({
+    count: sorted.length,
+    p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? 0,
+    maxMs: sorted.at(-1) ?? 0,
+  });
 });
 process.on("disconnect", () => process.exit(0));
 await client.read(path);

@@ -26,11 +26,19 @@ function filledPolicy(): Policy {
   });
   for (let index = 0; index < 2000; index++) {
     const namespace = index % 2 === 0 ? `ns-${index % namespaces}` : "";
-    policy.setRole(`role ${index}`, { name: `role-${index}`, namespace, rules: Array.from({ length: 5 }, (_, at) => rule(index + at)) });
+    policy.setRole(`role ${index}`, {
+      name: `role-${index}`,
+      namespace,
+      rules: Array.from({ length: 5 }, (_, at) => rule(index + at)),
+    });
   }
   for (let index = 0; index < 10_000; index++) {
     const inCluster = index % 2 === 1;
-    const subject = (kind: string, name: string): { kind: string; name: string; namespace: string } => ({ kind, name, namespace: "" });
+    const subject = (kind: string, name: string): { kind: string; name: string; namespace: string } => ({
+      kind,
+      name,
+      namespace: "",
+    });
     policy.setBinding(`binding ${index}`, {
       name: `binding-${index}`,
       namespace: inCluster ? "" : `ns-${index % namespaces}`,
@@ -52,7 +60,16 @@ function decisions(): void {
     groups: [`group-${index % groups}`, "system:authenticated"],
     extra: new Map(),
   }));
-  const asked = { verb: "get", isResourceRequest: true, path: "", version: "v1", subresource: "", name: "x", fieldSelector: "", labelSelector: "" };
+  const asked = {
+    verb: "get",
+    isResourceRequest: true,
+    path: "",
+    version: "v1",
+    subresource: "",
+    name: "x",
+    fieldSelector: "",
+    labelSelector: "",
+  };
   for (const [what, group, resource] of [
     ["denied", "", "pods"],
     ["allowed", "group-1", "things"],
@@ -65,7 +82,9 @@ function decisions(): void {
     const before = process.cpuUsage();
     for (let index = 0; index < 100_000; index++) authorize(request(index));
     const { user, system } = process.cpuUsage(before);
-    console.log(`decision, ${what.padEnd(8)} ${((user + system) / 100_000).toFixed(1).padStart(6)} µs of CPU (goal 20)`);
+    console.log(
+      `decision, ${what.padEnd(8)} ${((user + system) / 100_000).toFixed(1).padStart(6)} µs of CPU (goal 20)`,
+    );
   }
   console.log(`policy in memory  ${heldMiB.toFixed(1).padStart(6)} MiB (goal 100)`);
 }
@@ -78,12 +97,20 @@ async function gets(): Promise<void> {
   const validity = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 };
   const authority = await createAuthority({ subject: { commonName: "bench" }, ...validity });
   writeFileSync(join(directory, "ca.crt"), authority.cert);
-  const child = await startChild(new URL("server-coxswain.ts", import.meta.url), [join(directory, "data"), join(directory, "ca.crt")]);
+  const child = await startChild(new URL("server-coxswain.ts", import.meta.url), [
+    join(directory, "data"),
+    join(directory, "ca.crt"),
+  ]);
   const target = child.ready as unknown as Target;
   const admin = new BenchClient(target);
   const ann = new BenchClient({
     ...target,
-    ...(await issueCertificate(authority, { subject: { commonName: "ann", organizations: ["dev"] }, usage: "client", names: [], ...validity })),
+    ...(await issueCertificate(authority, {
+      subject: { commonName: "ann", organizations: ["dev"] },
+      usage: "client",
+      names: [],
+      ...validity,
+    })),
   });
   const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:kube-scheduler" };
   const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "ann" }];
@@ -92,7 +119,11 @@ async function gets(): Promise<void> {
     path: "/api/v1/namespaces/default/services",
     body: JSON.stringify({ metadata: { name: "a" }, spec: { ports: [{ port: 1 }] } }),
   });
-  await admin.send({ method: "POST", path: `${rights}/clusterrolebindings`, body: JSON.stringify({ metadata: { name: "ann" }, roleRef, subjects }) });
+  await admin.send({
+    method: "POST",
+    path: `${rights}/clusterrolebindings`,
+    body: JSON.stringify({ metadata: { name: "ann" }, roleRef, subjects }),
+  });
   const cpu = new Map<BenchClient, number>();
   for (let turn = 0; turn < 6; turn++) {
     for (const client of [admin, ann]) {
@@ -101,7 +132,9 @@ async function gets(): Promise<void> {
       if (turn > 0) cpu.set(client, (cpu.get(client) ?? 0) + (await child.usage()).cpuMs - before.cpuMs);
     }
   }
-  console.log(`get with RBAC     ${((cpu.get(ann) as number) / (cpu.get(admin) as number)).toFixed(2).padStart(6)} x system:masters (goal 1.1)`);
+  console.log(
+    `get with RBAC     ${((cpu.get(ann) as number) / (cpu.get(admin) as number)).toFixed(2).padStart(6)} x system:masters (goal 1.1)`,
+  );
   admin.close();
   ann.close();
   await child.stop();

@@ -10,7 +10,11 @@ const collection = "/api/v1/namespaces/default/configmaps";
 const payload = "x".repeat(1024);
 
 /** Shows what the process takes after each round, and what of it is in use; then how the last round is to the second, after which caches are full. */
-export async function memoryOfRounds(data: string, objects: number, show: (what: string, measured: string, goal?: string) => void): Promise<void> {
+export async function memoryOfRounds(
+  data: string,
+  objects: number,
+  show: (what: string, measured: string, goal?: string) => void,
+): Promise<void> {
   const child = await startChild(new URL("server-coxswain.ts", import.meta.url), [data]);
   const client = new BenchClient(child.ready as unknown as Target);
   const taken: number[] = [];
@@ -30,10 +34,25 @@ export async function memoryOfRounds(data: string, objects: number, show: (what:
 
 async function liveOnce(client: BenchClient, objects: number, round: number): Promise<void> {
   const object = (index: number, extra: string): string =>
-    JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: `cm-${index}`, labels: { app: "bench" } }, data: { payload, extra } });
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: `cm-${index}`, labels: { app: "bench" } },
+      data: { payload, extra },
+    });
   const streams = Array.from({ length: watchers }, () => client.follow(`${collection}?watch=1`, () => {}));
-  const run = (method: string, path: (index: number) => string, extra: string | undefined, status: number): Promise<void> =>
-    client.run(objects, concurrency, (i) => ({ method, path: path(i), ...(extra !== undefined && { body: object(i, extra) }) }), status);
+  const run = (
+    method: string,
+    path: (index: number) => string,
+    extra: string | undefined,
+    status: number,
+  ): Promise<void> =>
+    client.run(
+      objects,
+      concurrency,
+      (i) => ({ method, path: path(i), ...(extra !== undefined && { body: object(i, extra) }) }),
+      status,
+    );
   const named = (index: number): string => `${collection}/cm-${index}`;
   await run("POST", () => collection, "", 201);
   await run("PUT", named, String(round), 200);

@@ -29,7 +29,10 @@ const readings: [what: string, path: string, accept?: string][] = [
   ["protobuf", all, "application/vnd.kubernetes.protobuf"],
   ["protobuf, again", all, "application/vnd.kubernetes.protobuf"],
   ["indented", `${all}?pretty=true`],
-  ["streaming list", `${all}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=5`],
+  [
+    "streaming list",
+    `${all}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=5`,
+  ],
   ["pages of 500", `${all}?limit=500`],
 ];
 
@@ -46,7 +49,11 @@ export async function scale(objects: number): Promise<void> {
   const first = await start();
   const client = new BenchClient(first.ready as unknown as Target);
   for (let index = 0; index < namespaces; index++)
-    await client.send({ method: "POST", path: "/api/v1/namespaces", body: JSON.stringify({ metadata: { name: `bench-${index}` } }) });
+    await client.send({
+      method: "POST",
+      path: "/api/v1/namespaces",
+      body: JSON.stringify({ metadata: { name: `bench-${index}` } }),
+    });
   await fill(client, 0, objects / 20);
   const fewPages = await pageCosts(first, client, objects / 20);
   await fill(client, objects / 20, objects / 10);
@@ -56,7 +63,10 @@ export async function scale(objects: number): Promise<void> {
   const written = await first.usage();
   show("CPU of one request", `among ${objects / 20} objects, then among ${objects}`);
   showPageCosts(fewPages, manyPages, show);
-  show("after all writes", `RssAnon ${written.rssAnonMiB.toFixed(0)} MiB, RssFile ${written.rssFileMiB.toFixed(0)} MiB`);
+  show(
+    "after all writes",
+    `RssAnon ${written.rssAnonMiB.toFixed(0)} MiB, RssFile ${written.rssFileMiB.toFixed(0)} MiB`,
+  );
   client.close();
   await first.stop();
 
@@ -66,7 +76,10 @@ export async function scale(objects: number): Promise<void> {
   const loading = await reader.read("/api/v1/namespaces/bench-3/configmaps/cm-000003");
   const { heldMs, cpuMs } = await second.usage();
   show("first read, which loads the cache", `${loading.ms.toFixed(0)} ms, loop held ${heldMs.toFixed(0)} ms`);
-  show("restart and first read, CPU", `${cpuMs.toFixed(0)} ms, ${((cpuMs / objects) * 1000).toFixed(1)} µs for each object`);
+  show(
+    "restart and first read, CPU",
+    `${cpuMs.toFixed(0)} ms, ${((cpuMs / objects) * 1000).toFixed(1)} µs for each object`,
+  );
   const many = await listCost(second, reader, objects);
   show("list, CPU per object", `${(many * 1000).toFixed(2)} µs, ${(many / few).toFixed(2)} × that of a tenth`, "1.5 ×");
   await readWhileOthersGet(second, reader);
@@ -80,12 +93,19 @@ function fill(client: BenchClient, from: number, to: number): Promise<void> {
   const object = (index: number): object => ({
     apiVersion: "v1",
     kind: "ConfigMap",
-    metadata: { name: `cm-${String(index).padStart(6, "0")}`, labels: { app: "bench", shard: String(index % namespaces) } },
+    metadata: {
+      name: `cm-${String(index).padStart(6, "0")}`,
+      labels: { app: "bench", shard: String(index % namespaces) },
+    },
     data: { payload },
   });
   const post = (at: number): { method: string; path: string; body: string } => {
     const index = from + at;
-    return { method: "POST", path: `/api/v1/namespaces/bench-${index % namespaces}/configmaps`, body: JSON.stringify(object(index)) };
+    return {
+      method: "POST",
+      path: `/api/v1/namespaces/bench-${index % namespaces}/configmaps`,
+      body: JSON.stringify(object(index)),
+    };
   };
   return client.run(to - from, 64, post, 201);
 }
@@ -103,7 +123,10 @@ async function listCost(child: Child, client: BenchClient, objects: number): Pro
 }
 
 async function readWhileOthersGet(child: Child, client: BenchClient): Promise<void> {
-  const prober = fork(new URL("prober.ts", import.meta.url), [JSON.stringify(child.ready), "/api/v1/namespaces/default"]);
+  const prober = fork(new URL("prober.ts", import.meta.url), [
+    JSON.stringify(child.ready),
+    "/api/v1/namespaces/default",
+  ]);
   await new Promise((resolve) => prober.once("message", resolve));
   const ask = (): Promise<Probe> =>
     new Promise((resolve) => {
@@ -113,7 +136,9 @@ async function readWhileOthersGet(child: Child, client: BenchClient): Promise<vo
   for (const [what, path, accept] of readings) {
     await ask();
     const before = await child.usage();
-    const { firstMs, ms, bytes } = await (path.includes("limit=") ? readPages(client, path) : client.read(path, accept));
+    const { firstMs, ms, bytes } = await (path.includes("limit=")
+      ? readPages(client, path)
+      : client.read(path, accept));
     const after = await child.usage();
     const { p99Ms, maxMs } = await ask();
     const cost = `first byte ${firstMs.toFixed(1)} ms, all ${ms.toFixed(0)} ms, CPU ${(after.cpuMs - before.cpuMs).toFixed(0)} ms, ${(bytes / (1 << 20)).toFixed(1)} MiB`;

@@ -10,6 +10,9 @@ const [directory = "", mode] = process.argv.slice(2);
 const policyFile = join(directory, "policy.yaml");
 writeFileSync(policyFile, "{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Metadata}]}");
 const log = { ...defaultAuditOptions.log, path: join(directory, `${mode}.log`), mode: mode ?? "blocking" };
-const server = await startServer({ storage: "memory", ...(mode !== undefined && { audit: { ...defaultAuditOptions, policyFile, log } }) });
+const server = await startServer({
+  storage: "memory",
+  ...(mode !== undefined && { audit: { ...defaultAuditOptions, policyFile, log } }),
+});
 process.once("SIGTERM", () => void server.close().then(() => process.exit(0)));
 serveParent({ ...targetOfKubeconfig(server.kubeconfig) });

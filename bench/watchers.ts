@@ -67,13 +67,19 @@ async function deliver(child: Child, writer: BenchClient, late: number[], watche
   late.length = 0;
   for (let event = 0; event < events; event++) {
     const sent = performance.now().toFixed(9).padStart(20, "0").slice(0, 20);
-    const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: `${name}-${event}` }, data: { sent, payload } };
+    const object = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: `${name}-${event}` },
+      data: { sent, payload },
+    };
     void writer.send({ method: "POST", path: maps, body: JSON.stringify(object) });
     await new Promise((resolve) => setTimeout(resolve, 1000 / eventsPerSecond));
   }
   const patience = performance.now() + 30_000;
   while (late.length < events * watchers) {
-    if (performance.now() > patience) throw new Error(`${events * watchers - late.length} of ${events * watchers} events did not come`);
+    if (performance.now() > patience)
+      throw new Error(`${events * watchers - late.length} of ${events * watchers} events did not come`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   const after = await child.usage();

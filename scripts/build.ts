@@ -13,7 +13,10 @@ const dist = join(root, "dist");
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
-const { status } = spawnSync(join(root, "node_modules/.bin/tsc"), ["--project", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
+const { status } = spawnSync(join(root, "node_modules/.bin/tsc"), ["--project", "tsconfig.build.json"], {
+  cwd: root,
+  stdio: "inherit",
+});
 if (status !== 0) process.exit(status ?? 1);
 const options = {
   absWorkingDir: root,
@@ -41,7 +44,8 @@ const commands = await build({
   },
   plugins: [{ name: "own-index", setup: (own) => own.onResolve({ filter: /\/index\.ts$/ }, bundledIndex) }],
 });
-for (const file of globSync("*.json", { cwd: join(root, "src/data") })) cpSync(join(root, "src/data", file), join(dist, file));
+for (const file of globSync("*.json", { cwd: join(root, "src/data") }))
+  cpSync(join(root, "src/data", file), join(dist, file));
 await writeDescriptions(dist);
 writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), licenses([server, commands]));
 chmodSync(join(dist, "main.js"), 0o755);

@@ -46,14 +46,17 @@ function answerTo(line: string): Answer {
     id = given.id ?? null;
     return answer(given);
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof RangeError || error instanceof CelSyntaxError) return { id, error: error.message };
+    if (error instanceof SyntaxError || error instanceof RangeError || error instanceof CelSyntaxError)
+      return { id, error: error.message };
     throw error;
   }
 }
 
 /** @throws RangeError for bindings that are no tagged values; CelSyntaxError */
 function answer({ id, expr, bindings = {}, disableCheck = false }: Given): Answer {
-  const activation = new Map<string, CelValue>(Object.entries(bindings).map(([name, value]) => [name, untagged(value)]));
+  const activation = new Map<string, CelValue>(
+    Object.entries(bindings).map(([name, value]) => [name, untagged(value)]),
+  );
   const environment = base.extend({ variables: [...activation.keys()].map((name) => ({ name, type: dynType })) });
   const ast = environment.parse(expr);
   const checked = disableCheck ? environment.unchecked(ast) : environment.check(ast);

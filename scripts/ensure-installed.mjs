@@ -30,7 +30,8 @@ function isInstalled() {
   const wanted = packagesOf(join(root, "package-lock.json"));
   const present = packagesOf(installedLock);
   return Object.entries(wanted).every(
-    ([path, { version, optional }]) => path === "" || (present[path] ? present[path].version === version : optional === true),
+    ([path, { version, optional }]) =>
+      path === "" || (present[path] ? present[path].version === version : optional === true),
   );
 }
 

@@ -25,12 +25,16 @@ if (isMainThread) await main();
 else work(workerData as Task);
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { decoder: { type: "string", multiple: true }, inputs: { type: "string", default: "1000000" } } });
+  const { values } = parseArgs({
+    options: { decoder: { type: "string", multiple: true }, inputs: { type: "string", default: "1000000" } },
+  });
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
   for (const decoder of values.decoder ?? decoderNames) {
     if (!decoderNames.includes(decoder as DecoderName)) throw new Error(`no such decoder: ${decoder}`);
     console.log(`${decoder}: ${values.inputs} inputs, SEED=${seed}`);
-    console.log(`${decoder}: ${await supervise({ decoder: decoder as DecoderName, seed, inputs: Number(values.inputs), progress: newProgress() })}`);
+    console.log(
+      `${decoder}: ${await supervise({ decoder: decoder as DecoderName, seed, inputs: Number(values.inputs), progress: newProgress() })}`,
+    );
   }
 }
 
@@ -41,7 +45,8 @@ function newProgress(): Int32Array<SharedArrayBuffer> {
 /** @returns what the worker told at its end @throws Error when it failed, or stayed with one input for too long */
 function supervise(task: Task): Promise<string> {
   const worker = new Worker(new URL(import.meta.url), { workerData: task });
-  const replay = (): string => `SEED=${task.seed + Atomics.load(task.progress, 0) - 1} npm run fuzz -- --decoder ${task.decoder} --inputs 1`;
+  const replay = (): string =>
+    `SEED=${task.seed + Atomics.load(task.progress, 0) - 1} npm run fuzz -- --decoder ${task.decoder} --inputs 1`;
   return new Promise((resolve, reject) => {
     let before = -1;
     const watch = setInterval(() => {

@@ -6,7 +6,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { openRequestGolden, type RequestGolden, type RequestRow, type SendRequest } from "../src/testing/request-golden.ts";
+import {
+  openRequestGolden,
+  type RequestGolden,
+  type RequestRow,
+  type SendRequest,
+} from "../src/testing/request-golden.ts";
 
 const [kubeconfig, file] = process.argv.slice(2);
 if (kubeconfig === undefined || file === undefined) throw new Error("usage: record-requests.ts KUBECONFIG FILE");
@@ -20,7 +25,10 @@ function connect(path: string): SendRequest {
   return (line, contentType, body) =>
     new Promise((resolve, reject) => {
       const [method, target] = line.split(" ");
-      const headers = { "content-length": Buffer.byteLength(body), ...(contentType !== "" && { "content-type": contentType }) };
+      const headers = {
+        "content-length": Buffer.byteLength(body),
+        ...(contentType !== "" && { "content-type": contentType }),
+      };
       const sent = request({ host: url.hostname, port: url.port, method, path: target, headers, agent }, (answer) => {
         const pieces: Buffer[] = [];
         answer.on("data", (piece: Buffer) => pieces.push(piece));
@@ -41,4 +49,7 @@ const run = await openRequestGolden(golden, send);
 const rows: RequestRow[] = [];
 for (const row of golden.rows) rows.push(await run(row));
 const lines = (list: readonly unknown[]): string => list.map((one) => JSON.stringify(one)).join(",\n");
-writeFileSync(file, gzipSync(`{"objects":[\n${lines(golden.objects)}\n],\n"rows":[\n${lines(rows)}\n]}\n`, { level: 9 }));
+writeFileSync(
+  file,
+  gzipSync(`{"objects":[\n${lines(golden.objects)}\n],\n"rows":[\n${lines(rows)}\n]}\n`, { level: 9 }),
+);

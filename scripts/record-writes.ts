@@ -9,12 +9,16 @@ import { openWrites, type Row, type WriteGolden, type WriteServer } from "../src
 import { openServerClient } from "./server-client.ts";
 
 const [kubeconfig, etcdUrl, ...files] = process.argv.slice(2);
-if (kubeconfig === undefined || etcdUrl === undefined) throw new Error("usage: record-writes.ts KUBECONFIG ETCD_URL FILE...");
+if (kubeconfig === undefined || etcdUrl === undefined)
+  throw new Error("usage: record-writes.ts KUBECONFIG ETCD_URL FILE...");
 
 function connect(kubeconfigPath: string, etcd: string): WriteServer {
   const send = openServerClient(readFileSync(kubeconfigPath, "utf8"));
   return {
-    send: async (line, body) => (await send(line, body === undefined ? undefined : JSON.stringify(body))) as Awaited<ReturnType<WriteServer["send"]>>,
+    send: async (line, body) =>
+      (await send(line, body === undefined ? undefined : JSON.stringify(body))) as Awaited<
+        ReturnType<WriteServer["send"]>
+      >,
     async seed(key, object) {
       const base64 = (value: string): string => Buffer.from(value).toString("base64");
       const answer = await fetch(`${etcd}/v3/kv/put`, {

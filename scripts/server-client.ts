@@ -17,7 +17,12 @@ export type Send = (line: string, body?: string, headers?: Readonly<Record<strin
 
 export interface ServerAccess {
   readonly url: string;
-  readonly tls: { readonly ca?: Buffer; readonly cert?: Buffer; readonly key?: Buffer; readonly rejectUnauthorized?: boolean };
+  readonly tls: {
+    readonly ca?: Buffer;
+    readonly cert?: Buffer;
+    readonly key?: Buffer;
+    readonly rejectUnauthorized?: boolean;
+  };
   readonly headers: Readonly<Record<string, string>>;
 }
 

@@ -29,12 +29,16 @@ const layers: [part: string, allowed: readonly string[]][] = [
   ["http", ["api", "lib", "resource", "registry", "watch-cache", "contract"]],
 ];
 
-const files = globSync("**/*.ts", { cwd: root }).filter((file) => !file.endsWith(".test.ts") && !file.endsWith(".suite.ts"));
+const files = globSync("**/*.ts", { cwd: root }).filter(
+  (file) => !file.endsWith(".test.ts") && !file.endsWith(".suite.ts"),
+);
 
 /** Static imports of a file, as paths from src/. */
 function importsOf(file: string): string[] {
   const text = readFileSync(join(root, file), "utf8");
-  return [...text.matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)].map(([, path]) => relative(root, join(root, dirname(file), path as string)));
+  return [...text.matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)].map(([, path]) =>
+    relative(root, join(root, dirname(file), path as string)),
+  );
 }
 
 for (const [part, allowed] of layers) {
@@ -44,14 +48,21 @@ for (const [part, allowed] of layers) {
       .flatMap((file) => importsOf(file).map((imported) => ({ file, imported })))
       .filter(({ imported }) => {
         const target = imported.split("/")[0] as string;
-        return target !== part && !allowed.includes(target) && !(allowed.includes("contract") && imported.endsWith("/contract.ts"));
+        return (
+          target !== part &&
+          !allowed.includes(target) &&
+          !(allowed.includes("contract") && imported.endsWith("/contract.ts"))
+        );
       });
     assert.deepEqual(wrong, []);
   });
 }
 
 test("one file writes to the store", () => {
-  const writing = files.filter((file) => !/^(?:storage|testing)\//.test(file) && /\bstorage\.commit\(/.test(readFileSync(join(root, file), "utf8")));
+  const writing = files.filter(
+    (file) =>
+      !/^(?:storage|testing)\//.test(file) && /\bstorage\.commit\(/.test(readFileSync(join(root, file), "utf8")),
+  );
   assert.deepEqual(writing, ["registry/commit.ts"]);
 });
 
@@ -82,21 +93,29 @@ test("a start loads nothing that it may not need", () => {
   const loaded = new Set(["server.ts"]);
   for (const file of loaded) for (const imported of file.endsWith(".ts") ? loadedBy(file) : []) loaded.add(imported);
   assert.ok(loaded.has("http/listener/listen.ts"));
-  const early = [...loaded].filter((name) => loadedOnDemand.some((one) => name === one || (one.endsWith("/") && name.startsWith(one))));
+  const early = [...loaded].filter((name) =>
+    loadedOnDemand.some((one) => name === one || (one.endsWith("/") && name.startsWith(one))),
+  );
   assert.deepEqual(early, []);
 });
 
 /** What is loaded before a file runs: paths from src/, and packages by name. */
 function loadedBy(file: string): string[] {
   const text = readFileSync(join(root, file), "utf8");
-  const names = [...text.matchAll(/^(?:import|export) (?!type )(?:[^;"]* from )?"([^"]+)";/gm)].map(([, name]) => name as string);
+  const names = [...text.matchAll(/^(?:import|export) (?!type )(?:[^;"]* from )?"([^"]+)";/gm)].map(
+    ([, name]) => name as string,
+  );
   return names.map((name) => (name.startsWith(".") ? relative(root, join(root, dirname(file), name)) : name));
 }
 
 test("the command `store` loads nothing of the server but its storage", () => {
   const loaded = new Set(["cli/store/command.ts"]);
   for (const file of loaded) for (const imported of loadedBy(file)) if (imported.endsWith(".ts")) loaded.add(imported);
-  assert.deepEqual([...loaded], ["cli/store/command.ts", "cli/store/contract.ts"], "each of its commands is loaded when it is run");
+  assert.deepEqual(
+    [...loaded],
+    ["cli/store/command.ts", "cli/store/contract.ts"],
+    "each of its commands is loaded when it is run",
+  );
   const all = new Set(files.filter((file) => file.startsWith("cli/store/")));
   for (const file of all) for (const imported of loadedBy(file)) if (imported.endsWith(".ts")) all.add(imported);
   const others = [...all].filter((file) => !/^(?:cli\/store|storage|api)\//.test(file));

@@ -15,22 +15,42 @@ const refused: [what: string, options: Partial<ServerOptions>, message: RegExp][
   ["a range that is none", { serviceClusterIpRange: "x" }, /invalid argument "x" for service-cluster-ip-range/],
   ["a gate that nobody knows", { featureGates: "Foo=true" }, /unrecognized feature gate: Foo/],
   ["a group that nobody knows", { runtimeConfig: "foo/v1=true" }, /unknown api groups foo/],
-  ["a mode that nobody knows", { authorizationModes: ["Foo"] }, /^Error: authorization-mode "Foo" is not a valid mode$/],
+  [
+    "a mode that nobody knows",
+    { authorizationModes: ["Foo"] },
+    /^Error: authorization-mode "Foo" is not a valid mode$/,
+  ],
   [
     "all that is wrong with modes",
     { authorizationModes: ["Foo", "Webhook", "Webhook"], authorizationPolicyFile: join(directory, "file") },
     /^Error: \[authorization-mode "Foo" is not a valid mode, .* config file not passed, .* without mode ABAC, authorization-mode \["Foo" "Webhook" "Webhook"\] has mode specified more than once\]$/,
   ],
-  ["authorities of clients that are not there", { clientCaFile: "/nope" }, /^Error: open \/nope: no such file or directory$/],
-  ["a token file that is a directory", { tokenAuthFile: directory }, new RegExp(`^Error: read ${directory}: is a directory$`)],
-  ["a key that is not there", { serviceAccountSigningKeyFile: "/nope" }, /^Error: open \/nope: no such file or directory$/],
+  [
+    "authorities of clients that are not there",
+    { clientCaFile: "/nope" },
+    /^Error: open \/nope: no such file or directory$/,
+  ],
+  [
+    "a token file that is a directory",
+    { tokenAuthFile: directory },
+    new RegExp(`^Error: read ${directory}: is a directory$`),
+  ],
+  [
+    "a key that is not there",
+    { serviceAccountSigningKeyFile: "/nope" },
+    /^Error: open \/nope: no such file or directory$/,
+  ],
   ["keys that are not there", { serviceAccountKeyFiles: ["/nope"] }, /^Error: open \/nope: no such file or directory$/],
   [
     "an audit policy that is not there",
     { audit: { ...defaultOptions.audit, policyFile: "/nope" } },
     /^Error: loading audit policy file: failed to read file path "\/nope": open \/nope: no such file or directory$/,
   ],
-  ["the mode ABAC without its file", { authorizationModes: ["ABAC"] }, /authorization-mode ABAC's authorization policy file not passed/],
+  [
+    "the mode ABAC without its file",
+    { authorizationModes: ["ABAC"] },
+    /authorization-mode ABAC's authorization policy file not passed/,
+  ],
   [
     "a policy file without its mode",
     { authorizationPolicyFile: join(directory, "file") },
@@ -45,7 +65,8 @@ const refused: [what: string, options: Partial<ServerOptions>, message: RegExp][
   ["a store without a directory", { storage: "lmdb" }, /needs a data directory/],
   ["an address that is not this machine's", { bindAddress: "192.0.2.1" }, /EADDRNOTAVAIL/],
 ];
-for (const [what, options, message] of refused) test(`refused: ${what}`, () => assert.rejects(startServer(options), message));
+for (const [what, options, message] of refused)
+  test(`refused: ${what}`, () => assert.rejects(startServer(options), message));
 
 test("a start that fails leaves nothing open: the directory and the port can be had again", async () => {
   const dataDir = join(directory, "data");

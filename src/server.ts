@@ -85,13 +85,21 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
   const { clock, logger } = options;
   const ranges = parseIpRanges(options.serviceClusterIpRange);
   if (ranges === undefined)
-    throw new Error(`invalid argument ${JSON.stringify(options.serviceClusterIpRange)} for service-cluster-ip-range: not a CIDR`);
+    throw new Error(
+      `invalid argument ${JSON.stringify(options.serviceClusterIpRange)} for service-cluster-ip-range: not a CIDR`,
+    );
   const portRange = parsePortRange(options.serviceNodePortRange);
   if (typeof portRange === "string") {
-    throw new Error(`invalid argument ${JSON.stringify(options.serviceNodePortRange)} for service-node-port-range: ${portRange}`);
+    throw new Error(
+      `invalid argument ${JSON.stringify(options.serviceNodePortRange)} for service-node-port-range: ${portRange}`,
+    );
   }
   const accessible = await accessSettings(options);
-  const settings = { access: accessible, identity: await identitySettings(options, accessible), metrics: await metricsSettings(options) };
+  const settings = {
+    access: accessible,
+    identity: await identitySettings(options, accessible),
+    metrics: await metricsSettings(options),
+  };
   const running = enabledControllers(options.controllers);
   const plugins = chooseAdmissionPlugins(options.admission);
   const { gates, warnings: gateWarnings } = parseFeatureGates(options.featureGates);
@@ -118,9 +126,26 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
     loadSelectorChecker,
     claimRight: claimRight((attributes) => authorize(attributes)), // Which needs these kinds first.
   });
-  const catalog = openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
-  const metrics = openMetrics(settings.metrics, { audit: audit.counts, calls, storage, installer, catalog, clock, gates });
-  const serviceAddresses = openServiceAddresses({ catalog, clock, ranges, strict: gates.enabled("StrictIPCIDRValidation"), portRange });
+  const catalog = openCatalog(
+    builtinDefinitions({ strategies, conversions: builtinConversions, served }),
+    installer.install,
+  );
+  const metrics = openMetrics(settings.metrics, {
+    audit: audit.counts,
+    calls,
+    storage,
+    installer,
+    catalog,
+    clock,
+    gates,
+  });
+  const serviceAddresses = openServiceAddresses({
+    catalog,
+    clock,
+    ranges,
+    strict: gates.enabled("StrictIPCIDRValidation"),
+    portRange,
+  });
   closers.add(() => serviceAddresses.close());
   const access = await openAccess(settings.access, { catalog, clock, gates, logger, metrics, closers });
   const { authorize, rbac } = access;
@@ -162,7 +187,10 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
       timeoutParameterFilter(timing),
       audit.filters?.authentication(identify) ?? identify,
       ...(audit.filters === undefined ? [] : [audit.filters.filter]),
-      impersonationFilter(authorize, { constrained: gates.enabled("ConstrainedImpersonation"), observer: metrics.impersonation }),
+      impersonationFilter(authorize, {
+        constrained: gates.enabled("ConstrainedImpersonation"),
+        observer: metrics.impersonation,
+      }),
       authorizationFilter(authorize, { attempted: access.attempted, clock }),
     ],
     registry,
@@ -231,7 +259,8 @@ async function buildServer(options: ServerOptions, closers: Closers): Promise<Ru
 
   closers.add(async () => {
     state.stopping = true;
-    if (options.shutdownDelayMs > 0) await new Promise<void>((resolve) => clock.after(options.shutdownDelayMs, resolve));
+    if (options.shutdownDelayMs > 0)
+      await new Promise<void>((resolve) => clock.after(options.shutdownDelayMs, resolve));
     listener.stop();
     watches.endAll();
     await open.idle(drainMs);
@@ -265,7 +294,11 @@ async function loadSelectorChecker(): Promise<SelectorChecker> {
 }
 
 /** @returns stops it */
-function compactEachInterval({ compactionIntervalMs = 0, clock, logger }: ServerOptions, storage: Storage, installer: Installer): () => void {
+function compactEachInterval(
+  { compactionIntervalMs = 0, clock, logger }: ServerOptions,
+  storage: Storage,
+  installer: Installer,
+): () => void {
   if (compactionIntervalMs === 0) return () => {};
   return startCompactor({
     storage,
@@ -298,9 +331,18 @@ async function openStorage(options: ServerOptions): Promise<Storage> {
 
 /** What the serving certificate must name. */
 function certificateNames({ bindAddress, advertiseAddress }: ServerOptions, firstServiceAddress: string): string[] {
-  const service = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"];
-  const own = [bindAddress, advertiseAddress].filter((address) => address !== undefined && address !== "0.0.0.0" && address !== "::");
-  return [...new Set(["localhost", "127.0.0.1", "::1", hostname(), ...service, firstServiceAddress, ...(own as string[])])];
+  const service = [
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+  ];
+  const own = [bindAddress, advertiseAddress].filter(
+    (address) => address !== undefined && address !== "0.0.0.0" && address !== "::",
+  );
+  return [
+    ...new Set(["localhost", "127.0.0.1", "::1", hostname(), ...service, firstServiceAddress, ...(own as string[])]),
+  ];
 }
 
 /** What other machines reach this server by: none when it listens to this machine only. */

@@ -18,7 +18,8 @@ const keys = ["name", "uid", "containerPort", "port", "type", "key", "ip", "id",
 /** Lays a part over an object; items of lists are matched by what looks like their key, and now and then not at all. */
 export function lay(object: Json, part: Json, random: Random): Json {
   if (isMap(object) && isMap(part)) {
-    for (const name of Object.keys(part)) object[name] = name in object ? lay(object[name], part[name], random) : cloneJson(part[name]);
+    for (const name of Object.keys(part))
+      object[name] = name in object ? lay(object[name], part[name], random) : cloneJson(part[name]);
     return object;
   }
   if (!Array.isArray(object) || !Array.isArray(part)) return cloneJson(part);
@@ -91,13 +92,26 @@ export function spoil(object: Json, random: Random): void {
   pick(random, changes)();
 }
 
-const oddFields = [null, {}, { "f:bogus": {} }, { "f:data": { "f:zz": {} } }, { bad: {} }, { "k:{bad": {} }, { "v:x": {} }, { ".": {} }];
+const oddFields = [
+  null,
+  {},
+  { "f:bogus": {} },
+  { "f:data": { "f:zz": {} } },
+  { bad: {} },
+  { "k:{bad": {} },
+  { "v:x": {} },
+  { ".": {} },
+];
 const oddEntry = (random: Random): object => ({
   manager: "given",
   operation: pick(random, ["Apply", "Update"]),
   apiVersion: pick(random, ["v1", "apps/v1", "example.com/v1"]),
   fieldsType: "FieldsV1",
-  fieldsV1: pick(random, [{ "f:data": { "f:a": {} } }, { "f:spec": { "f:str": {} } }, { "f:metadata": { "f:labels": { ".": {}, "f:l1": {} } } }]),
+  fieldsV1: pick(random, [
+    { "f:data": { "f:a": {} } },
+    { "f:spec": { "f:str": {} } },
+    { "f:metadata": { "f:labels": { ".": {}, "f:l1": {} } } },
+  ]),
   time: "2021-01-01T00:00:00Z",
 });
 
@@ -114,12 +128,21 @@ export function tamper(entries: Json, random: Random): Json {
     () => (entry.operation = pick(random, ["Apply", "Update", "X", ""])),
     () => (entry.apiVersion = pick(random, ["bogus/v9", "", "v1", "apps/v1", "a/b/c", "example.com/v2"])),
     () => (entry.fieldsType = pick(random, ["", "X"])),
-    () => (entry.fieldsV1 = pick<unknown>(random, [...oddFields, { "f:metadata": { "f:name": {} } }, { "f:x": 5 }, [], "x"])),
+    () =>
+      (entry.fieldsV1 = pick<unknown>(random, [
+        ...oddFields,
+        { "f:metadata": { "f:name": {} } },
+        { "f:x": 5 },
+        [],
+        "x",
+      ])),
     () => (entry.time = pick(random, ["2020-01-01T00:00:00Z", null, "bad", "2030-01-01T00:00:00Z"])),
     () => delete entry.time,
     () => (entry.subresource = pick(random, ["status", "scale", "foo", ""])),
     ...[1, 2, 3].map(() => () => changeField(entry.fieldsV1, random)),
-    () => isMap(entry.fieldsV1) && Object.assign(entry.fieldsV1, { "f:spec": { ...entry.fieldsV1["f:spec"], "f:replicas": {} } }),
+    () =>
+      isMap(entry.fieldsV1) &&
+      Object.assign(entry.fieldsV1, { "f:spec": { ...entry.fieldsV1["f:spec"], "f:replicas": {} } }),
     () => list.push(oddEntry(random)),
     () => delete entry.manager,
     () => list.reverse(),

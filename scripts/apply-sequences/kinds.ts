@@ -19,7 +19,8 @@ export interface Kind {
 }
 
 const text = readFileSync(new URL("testdata/kinds.json", import.meta.url), "utf8").replaceAll("$NS", "n");
-export const { kinds, definitions }: { readonly kinds: readonly Kind[]; readonly definitions: readonly Json[] } = JSON.parse(text);
+export const { kinds, definitions }: { readonly kinds: readonly Kind[]; readonly definitions: readonly Json[] } =
+  JSON.parse(text);
 
 /** The path of the kind's objects, or of one. */
 export function pathOf({ resource, clusterScoped }: Kind, apiVersion: string, name?: string): string {

@@ -16,7 +16,8 @@ import { definitions, type Kind, kinds, pathOf } from "./kinds.ts";
 import { makeRequest, plan, type Request } from "./requests.ts";
 
 const [kubeconfig, from, to, file, perKind] = process.argv.slice(2);
-if (kubeconfig === undefined || to === undefined) throw new Error("usage: record.ts KUBECONFIG FROM TO [FILE PER_KIND]");
+if (kubeconfig === undefined || to === undefined)
+  throw new Error("usage: record.ts KUBECONFIG FROM TO [FILE PER_KIND]");
 
 type Answer = ServerAnswer & { readonly body: Json };
 
@@ -55,16 +56,32 @@ async function record(kind: Kind, seed: number): Promise<WriteSequence | undefin
       const second = Math.floor(Date.now() / 1000);
       const answer = await send(made);
       if (Math.floor(Date.now() / 1000) !== second) return undefined;
-      const isShown = answer.status < 300 && !made.line.startsWith("DELETE") && !made.line.includes("/scale") && !made.line.includes("dryRun");
+      const isShown =
+        answer.status < 300 &&
+        !made.line.startsWith("DELETE") &&
+        !made.line.includes("/scale") &&
+        !made.line.includes("dryRun");
       const after = isShown && answer.body.metadata.deletionTimestamp === undefined ? answer.body : await get(path);
       const step = { at: second - start, ...made, ...(made.agent !== undefined && { agent: latin1(made.agent) }) };
       const { status, warnings, body } = answer;
-      steps.push(disguise.hide({ ...step, status, warnings, answer: inOrder(body), ...(!isShown && { after: after ?? null }) }) as SequenceStep);
+      steps.push(
+        disguise.hide({
+          ...step,
+          status,
+          warnings,
+          answer: inOrder(body),
+          ...(!isShown && { after: after ?? null }),
+        }) as SequenceStep,
+      );
       if (present !== undefined) past.push(present);
       present = after;
     }
   } finally {
-    await send({ line: `PATCH ${path}`, type: "application/merge-patch+json", body: { metadata: { finalizers: null } } });
+    await send({
+      line: `PATCH ${path}`,
+      type: "application/merge-patch+json",
+      body: { metadata: { finalizers: null } },
+    });
     await send({ line: `DELETE ${path}?gracePeriodSeconds=0` });
   }
   return { kind: kind.kind, seed, path: pathOf(kind, kind.versions[0] as string, "$name"), steps };
@@ -94,6 +111,7 @@ for (let seed = Number(from); seed <= Number(to); seed++) {
     console.log(`${kind.kind} ${seed}: ${(error as Error).message}\n`);
   }
 }
-if (file !== undefined) writeFileSync(file, gzipSync([stored, ...kept].map((one) => JSON.stringify(one)).join("\n"), { level: 9 }));
+if (file !== undefined)
+  writeFileSync(file, gzipSync([stored, ...kept].map((one) => JSON.stringify(one)).join("\n"), { level: 9 }));
 console.log(`${asked} sequences, ${differing} differ, ${kept.length} kept`);
 await close();

@@ -27,7 +27,9 @@ const weights: Readonly<Record<string, number>> = {
 
 /** The kinds of requests of one sequence. `many` stands for twelve managers. */
 export function plan(random: Random, { status, scale }: Kind): string[] {
-  const fitting = Object.keys(weights).filter((name) => (status || !name.startsWith("status")) && (scale || !name.startsWith("scale")));
+  const fitting = Object.keys(weights).filter(
+    (name) => (status || !name.startsWith("status")) && (scale || !name.startsWith("scale")),
+  );
   const table = fitting.flatMap((name) => Array<string>(weights[name] as number).fill(name));
   const requests = [pick(random, ["create", "apply", "apply"])];
   for (let left = 4 + random(12); left > 0; left--) {
@@ -78,14 +80,20 @@ class RequestMaker {
       json: () => this.#send("PATCH", "", "json", this.#operations()),
       remove: () => ({ line: `DELETE ${this.#path("")}` }),
       many: () => this.#many(),
-      statusApply: () => this.#apply("/status", this.#spoiled(this.#withParts(this.#head(), this.#random(3), this.#statusParts), 12)),
+      statusApply: () =>
+        this.#apply("/status", this.#spoiled(this.#withParts(this.#head(), this.#random(3), this.#statusParts), 12)),
       statusPut: () => this.#put("/status"),
       statusPatch: () => this.#statusPatch(),
       scaleApply: () => this.#apply("/scale", this.#spoiled(this.#scale(), 8)),
       scalePut: () => this.#send("PUT", "/scale", "object", this.#scale()),
       scalePatch: () => this.#send("PATCH", "/scale", "merge", pick(this.#random, scalePatches)),
-      entriesByMerge: () => this.#send("PATCH", this.#mayBeStatus, "merge", { ...this.#someParts, metadata: { managedFields: this.#entries } }),
-      entriesByJson: () => this.#send("PATCH", "", "json", [{ op: "replace", path: "/metadata/managedFields", value: this.#entries }]),
+      entriesByMerge: () =>
+        this.#send("PATCH", this.#mayBeStatus, "merge", {
+          ...this.#someParts,
+          metadata: { managedFields: this.#entries },
+        }),
+      entriesByJson: () =>
+        this.#send("PATCH", "", "json", [{ op: "replace", path: "/metadata/managedFields", value: this.#entries }]),
       entriesByPut: () => this.#send("PUT", this.#mayBeStatus, "object", withEntries(this.#present, this.#entries)),
       clientSide: () => this.#clientSide(),
       serverSide: () => this.#apply("", this.#fresh(this.#random(4), this.#needsBase), "kubectl"),
@@ -161,7 +169,8 @@ class RequestMaker {
   #send(method: string, subresource: string, type: keyof typeof types, body: Json, manager?: string): Request {
     const path = method === "POST" ? pathOf(this.#kind, this.#version) : this.#path(subresource);
     const query = [...this.#query];
-    if (manager !== undefined || chance(this.#random, 75)) query.push(`fieldManager=${manager ?? pick(this.#random, managers)}`);
+    if (manager !== undefined || chance(this.#random, 75))
+      query.push(`fieldManager=${manager ?? pick(this.#random, managers)}`);
     if (chance(this.#random, 4)) query.push("dryRun=All");
     if (chance(this.#random, 6)) query.push(`fieldValidation=${pick(this.#random, ["Strict", "Ignore", "Warn"])}`);
     const agent = pick(this.#random, agents);
@@ -187,7 +196,8 @@ class RequestMaker {
 
   /** The object as it is with a change, and with managed fields as they are, none, odd ones, or old ones. */
   #put(subresource: string): Request {
-    const object = subresource === "" ? this.#changed(this.#present) : this.#withParts(this.#present, 1, this.#statusParts);
+    const object =
+      subresource === "" ? this.#changed(this.#present) : this.#withParts(this.#present, 1, this.#statusParts);
     if (chance(this.#random, 30)) delete object.metadata?.resourceVersion;
     if (chance(this.#random, 15)) delete object.metadata?.managedFields;
     else if (chance(this.#random, 16)) withEntries(object, this.#entries);
@@ -205,7 +215,9 @@ class RequestMaker {
   #strategic(): Request {
     if (this.#kind.custom) return this.#send("PATCH", "", "merge", this.#part(this.#parts));
     const patch = this.#part(this.#parts);
-    const containers = freePlaces(patch).filter((place) => typeof valueAt(patch, place) === "object" && valueAt(patch, place) !== null);
+    const containers = freePlaces(patch).filter(
+      (place) => typeof valueAt(patch, place) === "object" && valueAt(patch, place) !== null,
+    );
     if (containers.length > 0 && chance(this.#random, 35)) this.#direct(patch, pick(this.#random, containers));
     return this.#send("PATCH", "", "strategic", patch);
   }
@@ -231,7 +243,14 @@ class RequestMaker {
     const op = pick(this.#random, ["remove", "replace", "replace", "test"]);
     if (op === "remove") return { op, path };
     const same = valueAt(object, place);
-    return { op, path, value: op === "test" ? same : pick(this.#random, [null, {}, [], "x", 5, same, valueAt(object, pick(this.#random, free))]) };
+    return {
+      op,
+      path,
+      value:
+        op === "test"
+          ? same
+          : pick(this.#random, [null, {}, [], "x", 5, same, valueAt(object, pick(this.#random, free))]),
+    };
   }
 
   #many(): Request {
@@ -240,13 +259,28 @@ class RequestMaker {
   }
 
   #statusPatch(): Request {
-    const patch = this.#spoiled(this.#withParts({}, 1 + this.#random(2), chance(this.#random, 80) ? this.#statusParts : this.#parts), 12);
+    const patch = this.#spoiled(
+      this.#withParts({}, 1 + this.#random(2), chance(this.#random, 80) ? this.#statusParts : this.#parts),
+      12,
+    );
     return this.#send("PATCH", "/status", this.#kind.custom || chance(this.#random, 50) ? "merge" : "strategic", patch);
   }
 
   #scale(): Json {
-    const spec = pick(this.#random, [{ replicas: 1 }, { replicas: 3 }, { replicas: 4 }, {}, { replicas: 0 }, { replicas: null }]);
-    return { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: this.#known.name, namespace: "n" }, spec: { ...spec } };
+    const spec = pick(this.#random, [
+      { replicas: 1 },
+      { replicas: 3 },
+      { replicas: 4 },
+      {},
+      { replicas: 0 },
+      { replicas: null },
+    ]);
+    return {
+      apiVersion: "autoscaling/v1",
+      kind: "Scale",
+      metadata: { name: this.#known.name, namespace: "n" },
+      spec: { ...spec },
+    };
   }
 
   /** As `kubectl apply` without `--server-side`. */
@@ -262,7 +296,9 @@ class RequestMaker {
   #clientToServer(): Request {
     const { managedFields = [{}], resourceVersion = "1" } = this.#known.present?.metadata ?? {};
     const value = cloneJson(managedFields) as Json[];
-    for (const entry of value) if (entry.manager === "kubectl-client-side-apply") Object.assign(entry, { manager: "kubectl", operation: "Apply" });
+    for (const entry of value)
+      if (entry.manager === "kubectl-client-side-apply")
+        Object.assign(entry, { manager: "kubectl", operation: "Apply" });
     const operations = [
       { op: "replace", path: "/metadata/managedFields", value },
       { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion },

@@ -76,7 +76,9 @@ const names = texts(
   ..."2020-01-01 2020-13-01 2020-02-30 2020-01-01T00:00:00Z 2020-01-01t00:00:00.123z 2020-01-01T24:00:00Z 2020-01-01T00:00:00+01:00 2020-01-01T00:00:00".split(
     " ",
   ),
-  ..."123e4567-e89b-12d3-a456-426614174000 123E4567E89B12D3A456426614174000 123e4567 YQ== YQ= YWI= YWJj a=== http://a.b/c /path :bad".split(" "),
+  ..."123e4567-e89b-12d3-a456-426614174000 123E4567E89B12D3A456426614174000 123e4567 YQ== YQ= YWI= YWJj a=== http://a.b/c /path :bad".split(
+    " ",
+  ),
   "",
   "a b",
   "x".repeat(63),
@@ -86,7 +88,17 @@ const formats =
   "dns1123Label dns1123Subdomain dns1035Label qualifiedName dns1123LabelPrefix dns1123SubdomainPrefix dns1035LabelPrefix labelValue uri uuid byte date datetime".split(
     " ",
   );
-const words = texts("", "a", "tacocat", "TacoCÆt", "o©αT😀b", " \t\u00a0x\u3000\n", "a,b,,c", 'q"uo\\te\n\u0007', "aaa");
+const words = texts(
+  "",
+  "a",
+  "tacocat",
+  "TacoCÆt",
+  "o©αT😀b",
+  " \t\u00a0x\u3000\n",
+  "a,b,,c",
+  'q"uo\\te\n\u0007',
+  "aaa",
+);
 const lists = [
   "[]",
   "[1]",
@@ -134,7 +146,14 @@ function* expressions(): Generator<string> {
     yield `ip.isCanonical(${a})`;
   }
   for (const a of addresses.slice(0, 33))
-    for (const f of ["family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast", "isGlobalUnicast"])
+    for (const f of [
+      "family",
+      "isUnspecified",
+      "isLoopback",
+      "isLinkLocalMulticast",
+      "isLinkLocalUnicast",
+      "isGlobalUnicast",
+    ])
       yield `ip(${a}).${f}()`;
   for (const c of networks) {
     yield `cidr(${c})`;
@@ -173,7 +192,8 @@ function* expressions(): Generator<string> {
   for (const v of versions) for (const f of ["semver", "isSemver"]) yield* [`${f}(${v})`, `${f}(${v}, true)`];
   for (const v of versions.slice(9, 17)) {
     for (const f of ["major", "minor", "patch"]) yield `semver(${v}).${f}()`;
-    for (const w of versions.slice(9, 17)) yield* ["isGreaterThan", "isLessThan", "compareTo"].map((f) => `semver(${v}).${f}(semver(${w}))`);
+    for (const w of versions.slice(9, 17))
+      yield* ["isGreaterThan", "isLessThan", "compareTo"].map((f) => `semver(${v}).${f}(semver(${w}))`);
     yield `semver(${v}) == semver('1.2.3')`;
   }
   yield* [
@@ -186,7 +206,8 @@ function* expressions(): Generator<string> {
   for (const u of urls) {
     yield `isURL(${u})`;
     yield `url(${u})`;
-    for (const f of ["getScheme", "getHost", "getHostname", "getPort", "getEscapedPath", "getQuery"]) yield `url(${u}).${f}()`;
+    for (const f of ["getScheme", "getHost", "getHostname", "getPort", "getEscapedPath", "getQuery"])
+      yield `url(${u}).${f}()`;
   }
   yield* [
     "url(s)",
@@ -211,7 +232,13 @@ function* expressions(): Generator<string> {
     yield `format.named('${f}').value().validate(s)`;
     yield `format.named('${f}') == optional.of(format.${f}())`;
   }
-  yield* ["format.named('x')", "format.named(s)", "format.uri() == format.uuid()", "format.named(1)", "format.uri().validate(d)"];
+  yield* [
+    "format.named('x')",
+    "format.named(s)",
+    "format.uri() == format.uuid()",
+    "format.named(1)",
+    "format.uri().validate(d)",
+  ];
   for (const verb of ["%s", "%d", "%f", "%.2f", "%e", "%.20e", "%b", "%o", "%x", "%X", "%.0f"])
     for (const v of values) yield* [`'<${verb}>'.format([${v}])`, `'<${verb}>'.format([dyn(${v})])`];
   yield* [

@@ -15,8 +15,12 @@ const past = { notBefore: new Date("2020-01-01T00:00:00Z"), notAfter: new Date("
 const future = { notBefore: new Date("2110-01-01T00:00:00Z"), notAfter: new Date("2120-01-01T00:00:00Z") };
 const make = (wanted: OddCertificate, issuer?: OddAuthority, keys?: OddAuthority["keys"]): Promise<OddAuthority> =>
   oddCertificate({ ...always, ...wanted }, issuer, keys);
-const authority = (name: string, more: Partial<OddCertificate> = {}, issuer?: OddAuthority, keys?: OddAuthority["keys"]): Promise<OddAuthority> =>
-  make({ subject: [{ CN: [name] }], authority: {}, ...more }, issuer, keys);
+const authority = (
+  name: string,
+  more: Partial<OddCertificate> = {},
+  issuer?: OddAuthority,
+  keys?: OddAuthority["keys"],
+): Promise<OddAuthority> => make({ subject: [{ CN: [name] }], authority: {}, ...more }, issuer, keys);
 const leaf = (issuer: OddAuthority | undefined, more: Partial<OddCertificate> = {}): Promise<OddAuthority> =>
   make({ subject: [{ O: ["b"] }, { O: ["a"] }, { CN: ["ann"] }], usages: [clientAuth], ...more }, issuer);
 
@@ -92,8 +96,16 @@ const rows: [what: string, roots: OddAuthority[], chain: OddAuthority[]][] = [
   ["an empty subject", [root], [await leaf(root, { subject: [] })]],
   ["two common names", [root], [await leaf(root, { subject: [{ CN: ["ann"] }, { CN: ["ben"] }] })]],
   ["the same group twice", [root], [await leaf(root, { subject: [{ O: ["a"] }, { O: ["a"] }, { CN: ["ann"] }] })]],
-  ["other attributes", [root], [await leaf(root, { subject: [{ C: ["DE"] }, { OU: ["u"] }, { O: ["a"] }, { CN: ["ann"] }] })]],
-  ["UTF-8, quotes and newlines", [root], [await leaf(root, { subject: [{ O: ["a\nO=system:masters"] }, { CN: ['änn, O=b "c" ☃'] }] })]],
+  [
+    "other attributes",
+    [root],
+    [await leaf(root, { subject: [{ C: ["DE"] }, { OU: ["u"] }, { O: ["a"] }, { CN: ["ann"] }] })],
+  ],
+  [
+    "UTF-8, quotes and newlines",
+    [root],
+    [await leaf(root, { subject: [{ O: ["a\nO=system:masters"] }, { CN: ['änn, O=b "c" ☃'] }] })],
+  ],
   ["a uid", [root], [await leaf(root, { subject: [{ CN: ["ann"] }, { [uid]: ["u"] }] })]],
   ["two uids", [root], [await leaf(root, { subject: [{ CN: ["ann"] }, { [uid]: ["u"] }, { [uid]: ["v"] }] })]],
 ];

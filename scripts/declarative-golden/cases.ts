@@ -25,8 +25,15 @@ for (const definition of builtinDefinitionNames()) {
   for (let index = 0; index < Number(count); index++) {
     const object = objects.next();
     const subresource = paths[random(paths.length)] as string;
-    const common = { definition, ...gvk, subresources: subresource === "" ? [] : [subresource], options: options.filter(() => random(2) === 0) };
+    const common = {
+      definition,
+      ...gvk,
+      subresources: subresource === "" ? [] : [subresource],
+      options: options.filter(() => random(2) === 0),
+    };
     const one = random(2) === 0 ? { ...common, object } : { ...common, object: objects.changed(object), old: object };
-    process.stdout.write(`${JSON.stringify(one, (_key, value) => (typeof value === "bigint" ? Number(value) : value))}\n`);
+    process.stdout.write(
+      `${JSON.stringify(one, (_key, value) => (typeof value === "bigint" ? Number(value) : value))}\n`,
+    );
   }
 }

@@ -6,5 +6,8 @@ import { readClientDescriptions } from "../../src/resource/openapi/client-descri
 
 /** Writes `descriptions.json.gz`, which src/resource/openapi/descriptions.ts finds beside the other tables. @param dataDir such as `dist` */
 export async function writeDescriptions(dataDir: string): Promise<void> {
-  writeFileSync(join(dataDir, "descriptions.json.gz"), gzipSync(JSON.stringify(await readClientDescriptions()), { level: 9 }));
+  writeFileSync(
+    join(dataDir, "descriptions.json.gz"),
+    gzipSync(JSON.stringify(await readClientDescriptions()), { level: 9 }),
+  );
 }

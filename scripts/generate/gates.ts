@@ -22,17 +22,34 @@ export function generateGates(factsDir: string, dataDir: string): void {
   }
   for (const [name, { source, now }] of Object.entries(facts.gates)) {
     const elsewhere = !source.startsWith("api") && !gatesWithEffect.has(name);
-    gates.set(name, { stage: now.stage, enabled: now.default, locked: now.lockToDefault === true && !settable.has(name), elsewhere });
+    gates.set(name, {
+      stage: now.stage,
+      enabled: now.default,
+      locked: now.lockToDefault === true && !settable.has(name),
+      elsewhere,
+    });
   }
-  const unknown = Object.keys(facts.namedByFieldsOnly).filter((name) => !gates.has(name) && !Object.hasOwn(fieldGateAliases, name));
+  const unknown = Object.keys(facts.namedByFieldsOnly).filter(
+    (name) => !gates.has(name) && !Object.hasOwn(fieldGateAliases, name),
+  );
   if (unknown.length > 0) throw new Error(`gates of fields without a default: ${unknown.join(", ")}`);
   const lines = [...gates]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, { stage, enabled, locked, elsewhere }]) =>
-      JSON.stringify({ name, stage, enabled, ...(locked && { locked }), ...(elsewhere && { elsewhere }), ...needsOf(name) }),
+      JSON.stringify({
+        name,
+        stage,
+        enabled,
+        ...(locked && { locked }),
+        ...(elsewhere && { elsewhere }),
+        ...needsOf(name),
+      }),
     );
   const aliases = Object.entries(fieldGateAliases).map(([name, gate]) => [name, gate ?? true]);
-  writeFileSync(join(dataDir, "gates.json"), `{\n"gates":[\n${lines.join(",\n")}\n],\n"aliases":${JSON.stringify(Object.fromEntries(aliases))}\n}\n`);
+  writeFileSync(
+    join(dataDir, "gates.json"),
+    `{\n"gates":[\n${lines.join(",\n")}\n],\n"aliases":${JSON.stringify(Object.fromEntries(aliases))}\n}\n`,
+  );
 }
 
 function needsOf(name: string): object {

@@ -2,7 +2,12 @@
  * kube-apiserver's feature gates that no importable library declares, with what they are in 1.36: names by stage, default and lock.
  * Source: what a program that imports pkg/features of Kubernetes 1.36.0 says of them.
  */
-export const kubeApiserverGates: readonly [stage: "ALPHA" | "BETA" | "GA" | "DEPRECATED", enabled: boolean, locked: boolean, names: string][] = [
+export const kubeApiserverGates: readonly [
+  stage: "ALPHA" | "BETA" | "GA" | "DEPRECATED",
+  enabled: boolean,
+  locked: boolean,
+  names: string,
+][] = [
   [
     "ALPHA",
     false,

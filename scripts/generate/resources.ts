@@ -42,7 +42,10 @@ interface Facts {
   groupPriority: { group: string; groupPriorityMinimum: number }[];
 }
 
-type Types = Record<string, { gvk?: { group: string; version: string; kind: string }[]; fields?: Record<string, unknown> }>;
+type Types = Record<
+  string,
+  { gvk?: { group: string; version: string; kind: string }[]; fields?: Record<string, unknown> }
+>;
 
 const allVerbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
@@ -89,11 +92,16 @@ const updatedConditionally = new Set([
 export function generateResources(factsDir: string, dataDir: string): void {
   const read = (name: string): unknown => JSON.parse(readFileSync(join(factsDir, name), "utf8"));
   const facts = read("resources.json") as Facts;
-  const storage = new Map((read("storage.json") as { storage: FactStorage[] }).storage.map((row) => [`${row.group}/${row.resource}`, row]));
+  const storage = new Map(
+    (read("storage.json") as { storage: FactStorage[] }).storage.map((row) => [`${row.group}/${row.resource}`, row]),
+  );
   const types = read("types.json") as Types;
   const table: ResourcesTable = { commonQuery: facts.commonQuery, resources: resourceRows(facts, storage, types) };
   const lines = table.resources.map((row) => JSON.stringify(row)).join(",\n");
-  writeFileSync(join(dataDir, "resources.json"), `{\n"commonQuery":${JSON.stringify(table.commonQuery)},\n"resources":[\n${lines}\n]\n}\n`);
+  writeFileSync(
+    join(dataDir, "resources.json"),
+    `{\n"commonQuery":${JSON.stringify(table.commonQuery)},\n"resources":[\n${lines}\n]\n}\n`,
+  );
 }
 
 function resourceRows(facts: Facts, storage: ReadonlyMap<string, FactStorage>, types: Types): ResourceRow[] {
@@ -105,15 +113,20 @@ function resourceRows(facts: Facts, storage: ReadonlyMap<string, FactStorage>, t
   priority.set("resource.k8s.io", 16200);
   const rows = [...byResource].map(([key, factRows]) => resourceRow(key, factRows, storage.get(key), types));
   const rank = (group: string): number => priority.get(group) ?? 0;
-  return rows.sort((a, b) => rank(b.group) - rank(a.group) || compare(a.group, b.group) || compare(a.resource, b.resource));
+  return rows.sort(
+    (a, b) => rank(b.group) - rank(a.group) || compare(a.group, b.group) || compare(a.resource, b.resource),
+  );
 }
 
 function resourceRow(key: string, rows: FactRow[], stored: FactStorage | undefined, types: Types): ResourceRow {
   const main = rows.find((row) => row.subresource === undefined) as FactRow;
-  const mains = rows.filter((row) => row.subresource === undefined).sort((a, b) => compareVersions(a.version, b.version));
+  const mains = rows
+    .filter((row) => row.subresource === undefined)
+    .sort((a, b) => compareVersions(a.version, b.version));
   const persisted = stored !== undefined && stored.persisted !== false ? stored : undefined;
   const stores = persisted && storageKind(types, persisted, mains);
-  const same = (version: string): boolean => stores === undefined || sameTypes(types, [main.group, version, main.kind], stores);
+  const same = (version: string): boolean =>
+    stores === undefined || sameTypes(types, [main.group, version, main.kind], stores);
   return {
     group: main.group,
     resource: main.resource,
@@ -154,7 +167,9 @@ function versionRow(main: FactRow, rows: FactRow[], identical: boolean): Version
     ...(!isDeepStrictEqual(main.verbs, allVerbs) && { verbs: main.verbs }),
     ...(deprecated !== undefined && { deprecated: [deprecated, removed ?? "", replacement ?? ""] as const }),
     ...(rows.some((row) => row.subresource !== undefined && row.version === main.version) && {
-      subresources: rows.filter((row) => row.subresource !== undefined && row.version === main.version).map(subresourceRow),
+      subresources: rows
+        .filter((row) => row.subresource !== undefined && row.version === main.version)
+        .map(subresourceRow),
     }),
   };
 }
@@ -184,7 +199,9 @@ function compareVersions(a: string, b: string): number {
 type KindName = readonly [group: string, version: string, kind: string];
 
 function typeOf(types: Types, group: string, version: string, kind: string): string | undefined {
-  return Object.keys(types).find((name) => types[name]?.gvk?.some((one) => one.group === group && one.version === version && one.kind === kind));
+  return Object.keys(types).find((name) =>
+    types[name]?.gvk?.some((one) => one.group === group && one.version === version && one.kind === kind),
+  );
 }
 
 /** Whether two kinds have the same JSON: the same fields all the way down, their packages aside. */
@@ -201,11 +218,16 @@ function shapeOf(types: Types, name: string, seen = new Set<string>()): string {
   if (seen.has(name)) return "";
   seen.add(name);
   const group = name.split(".").slice(0, -2).join(".");
-  const fields = JSON.stringify(types[name]?.fields ?? types[name], (key, value) => (aside.has(key) ? undefined : value));
+  const fields = JSON.stringify(types[name]?.fields ?? types[name], (key, value) =>
+    aside.has(key) ? undefined : value,
+  );
   const references = [...fields.matchAll(/"ref":"([^"]+)"/g)]
     .map(([, reference]) => reference as string)
     .filter((one) => one.startsWith(`${group}.v`));
-  return [fields.replace(/("ref":"[^"]*\.)v\w+(\.\w+")/g, "$1$2"), ...references.map((one) => shapeOf(types, one, seen))].join("\n");
+  return [
+    fields.replace(/("ref":"[^"]*\.)v\w+(\.\w+")/g, "$1$2"),
+    ...references.map((one) => shapeOf(types, one, seen)),
+  ].join("\n");
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

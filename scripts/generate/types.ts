@@ -67,7 +67,9 @@ export function generateTypes(factsDir: string, dataDir: string): void {
 
 function typeRow(facts: Facts, definition: FactDefinition, goNames: Record<string, string[]>): TypeRow {
   return {
-    ...(definition.gvk !== undefined && { gvk: definition.gvk.map(({ group, version, kind }) => [group, version, kind] as const) }),
+    ...(definition.gvk !== undefined && {
+      gvk: definition.gvk.map(({ group, version, kind }) => [group, version, kind] as const),
+    }),
     ...(definition.everyGroupVersion && { everyGroupVersion: true as const }),
     ...(definition.proto === undefined && { protobuf: false as const }),
     ...(definition.swagger === false && { openApi: false as const }),

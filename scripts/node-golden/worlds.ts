@@ -54,7 +54,11 @@ const container = (): object => ({
 });
 
 const pod = (): object => ({
-  metadata: { name: pick(["p", "q", "r"]), namespace: pick(namespaces), ...sometimes(8, { annotations: { "kubernetes.io/config.mirror": "" } }) },
+  metadata: {
+    name: pick(["p", "q", "r"]),
+    namespace: pick(namespaces),
+    ...sometimes(8, { annotations: { "kubernetes.io/config.mirror": "" } }),
+  },
   spec: {
     nodeName: pick(["n1", "n2"]),
     ...sometimes(2, { serviceAccountName: name() }),
@@ -63,7 +67,10 @@ const pod = (): object => ({
     initContainers: upTo(1, container),
     containers: upTo(1, container),
     ephemeralContainers: random(4) === 0 ? [container()] : [],
-    resourceClaims: upTo(1, () => ({ name: name(), ...pick([{ resourceClaimName: name() }, { resourceClaimTemplateName: "t" }]) })),
+    resourceClaims: upTo(1, () => ({
+      name: name(),
+      ...pick([{ resourceClaimName: name() }, { resourceClaimTemplateName: "t" }]),
+    })),
   },
   status: {
     resourceClaimStatuses: upTo(1, () => ({ name: name(), ...sometimes(2, { resourceClaimName: name() }) })),
@@ -71,7 +78,13 @@ const pod = (): object => ({
   },
 });
 
-const csiSecrets = ["nodePublishSecretRef", "nodeStageSecretRef", "nodeExpandSecretRef", "controllerPublishSecretRef", "controllerExpandSecretRef"];
+const csiSecrets = [
+  "nodePublishSecretRef",
+  "nodeStageSecretRef",
+  "nodeExpandSecretRef",
+  "controllerPublishSecretRef",
+  "controllerExpandSecretRef",
+];
 
 const volume = (): object => ({
   metadata: { name: name() },
@@ -94,7 +107,12 @@ const volume = (): object => ({
 
 const own = (): object => {
   const kind = pick(["volumeattachment", "resourceslice", "podcertificaterequest"]);
-  return { kind, namespace: kind === "podcertificaterequest" ? pick(namespaces) : "", name: name(), node: pick(["n1", "n2"]) };
+  return {
+    kind,
+    namespace: kind === "podcertificaterequest" ? pick(namespaces) : "",
+    name: name(),
+    node: pick(["n1", "n2"]),
+  };
 };
 
 const resources = [
@@ -116,8 +134,21 @@ const resources = [
   "apps/deployments",
   "node.k8s.io/runtimeclasses",
 ];
-const clusterScoped = ["persistentvolumes", "volumeattachments", "csinodes", "resourceslices", "nodes", "runtimeclasses"];
-const selectors = ["spec.nodeName=n1", "spec.nodeName==n2", "spec.nodeName!=n1", "metadata.name=x,spec.nodeName=n1", "spec.nodeName="];
+const clusterScoped = [
+  "persistentvolumes",
+  "volumeattachments",
+  "csinodes",
+  "resourceslices",
+  "nodes",
+  "runtimeclasses",
+];
+const selectors = [
+  "spec.nodeName=n1",
+  "spec.nodeName==n2",
+  "spec.nodeName!=n1",
+  "metadata.name=x,spec.nodeName=n1",
+  "spec.nodeName=",
+];
 const verbs = ["get", "get", "get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
 
 const request = (): object => {

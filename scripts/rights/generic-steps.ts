@@ -23,7 +23,18 @@ const mergePatch = "application/merge-patch+json";
 const patchTypes = ["application/json-patch+json", "application/strategic-merge-patch+json"];
 
 /** Those that are more than a view of the object; special-steps.ts has them. */
-const specialSubresources = new Set(["approval", "attach", "binding", "eviction", "exec", "finalize", "log", "portforward", "proxy", "token"]);
+const specialSubresources = new Set([
+  "approval",
+  "attach",
+  "binding",
+  "eviction",
+  "exec",
+  "finalize",
+  "log",
+  "portforward",
+  "proxy",
+  "token",
+]);
 
 export function genericSteps(found: DiscoveredResource): RightsStep[] {
   const { group, version, resource, verbs, subresources } = found;
@@ -112,7 +123,11 @@ function viewSteps(
         { line: `PUT ${there}${dry}`, ...type, current: there },
         { line: `PUT ${there}`, ...type, current: there },
       ]),
-      { line: `PUT ${missing}`, current: there, body: { metadata: { name: objectOf(found, "z").metadata.name, resourceVersion: "", uid: "" } } },
+      {
+        line: `PUT ${missing}`,
+        current: there,
+        body: { metadata: { name: objectOf(found, "z").metadata.name, resourceVersion: "", uid: "" } },
+      },
     ]),
     ...when(has("patch"), [
       { line: `PATCH ${there}${dry}`, type: mergePatch, body: {} },

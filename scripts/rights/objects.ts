@@ -45,7 +45,9 @@ const objects: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "/namespaces": { metadata: { name: "rights-$N" } },
   "/nodes": {},
   "/persistentvolumeclaims": { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } },
-  "/persistentvolumes": { spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/x" } } },
+  "/persistentvolumes": {
+    spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/x" } },
+  },
   "/pods": { spec: pod },
   "/podtemplates": { template },
   "/replicationcontrollers": { spec: { selector: { app: "a" }, template } },
@@ -58,8 +60,12 @@ const objects: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
   "admissionregistration.k8s.io/mutatingadmissionpolicybindings": { spec: { policyName: "missing" } },
   "admissionregistration.k8s.io/mutatingwebhookconfigurations": { webhooks },
-  "admissionregistration.k8s.io/validatingadmissionpolicies": { spec: { matchConstraints, validations: [{ expression: "true" }] } },
-  "admissionregistration.k8s.io/validatingadmissionpolicybindings": { spec: { policyName: "missing", validationActions: ["Audit"] } },
+  "admissionregistration.k8s.io/validatingadmissionpolicies": {
+    spec: { matchConstraints, validations: [{ expression: "true" }] },
+  },
+  "admissionregistration.k8s.io/validatingadmissionpolicybindings": {
+    spec: { policyName: "missing", validationActions: ["Audit"] },
+  },
   "admissionregistration.k8s.io/validatingwebhookconfigurations": { webhooks },
   "apiextensions.k8s.io/customresourcedefinitions": { metadata: { name: "things.$N.example.com" }, spec: definition },
   "apiregistration.k8s.io/apiservices": {
@@ -75,11 +81,18 @@ const objects: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     spec: { maxReplicas: 5, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "d" } },
   },
   "batch/cronjobs": {
-    spec: { schedule: "*/5 * * * *", jobTemplate: { spec: { template: { spec: { ...pod, restartPolicy: "Never" } } } } },
+    spec: {
+      schedule: "*/5 * * * *",
+      jobTemplate: { spec: { template: { spec: { ...pod, restartPolicy: "Never" } } } },
+    },
   },
   "batch/jobs": { spec: { template: { spec: { ...pod, restartPolicy: "Never" } } } },
-  "certificates.k8s.io/certificatesigningrequests": { spec: { request: certificateRequest, signerName: "example.com/s", usages: ["client auth"] } },
-  "certificates.k8s.io/clustertrustbundles": { spec: { trustBundle: Buffer.from(anyCertificate, "base64").toString() } },
+  "certificates.k8s.io/certificatesigningrequests": {
+    spec: { request: certificateRequest, signerName: "example.com/s", usages: ["client auth"] },
+  },
+  "certificates.k8s.io/clustertrustbundles": {
+    spec: { trustBundle: Buffer.from(anyCertificate, "base64").toString() },
+  },
   "certificates.k8s.io/podcertificaterequests": {
     spec: {
       signerName: "example.com/s",
@@ -114,7 +127,10 @@ const objects: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "internal.apiserver.k8s.io/storageversions": { metadata: { name: "$N.example.com.things" }, spec: {}, status: {} },
   "networking.k8s.io/ingressclasses": { spec: { controller: "example.com/c" } },
   "networking.k8s.io/ingresses": { spec: { defaultBackend: { service: { name: "s", port: { number: 80 } } } } },
-  "networking.k8s.io/ipaddresses": { metadata: { name: "192.168.77.$I" }, spec: { parentRef: { resource: "services", namespace, name: "n" } } },
+  "networking.k8s.io/ipaddresses": {
+    metadata: { name: "192.168.77.$I" },
+    spec: { parentRef: { resource: "services", namespace, name: "n" } },
+  },
   "networking.k8s.io/networkpolicies": { spec: { podSelector: {} } },
   "networking.k8s.io/servicecidrs": { spec: { cidrs: ["10.78.$I.0/24"] } },
   "node.k8s.io/runtimeclasses": { handler: "x" },
@@ -130,9 +146,16 @@ const objects: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "resource.k8s.io/resourceclaims": { spec: { devices: { requests: [deviceRequest] } } },
   "resource.k8s.io/resourceclaimtemplates": { spec: { spec: { devices: { requests: [deviceRequest] } } } },
   "resource.k8s.io/v1beta1/resourceclaims": { spec: { devices: { requests: [{ name: "r", deviceClassName: "c" }] } } },
-  "resource.k8s.io/v1beta1/resourceclaimtemplates": { spec: { spec: { devices: { requests: [{ name: "r", deviceClassName: "c" }] } } } },
+  "resource.k8s.io/v1beta1/resourceclaimtemplates": {
+    spec: { spec: { devices: { requests: [{ name: "r", deviceClassName: "c" }] } } },
+  },
   "resource.k8s.io/resourceslices": {
-    spec: { driver: "d.example.com", nodeName: "n", pool: { name: "p", resourceSliceCount: 1, generation: 1 }, devices: [] },
+    spec: {
+      driver: "d.example.com",
+      nodeName: "n",
+      pool: { name: "p", resourceSliceCount: 1, generation: 1 },
+      devices: [],
+    },
   },
   "resource.k8s.io/resourcepoolstatusrequests": { spec: { driver: "d.example.com" } },
   "scheduling.k8s.io/podgroups": { spec: { schedulingPolicy: { basic: {} } } },
@@ -153,7 +176,10 @@ const objects: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 };
 
 /** @param letter of the name; a single one */
-export function objectOf({ group, version, resource, kind }: Record<"group" | "version" | "resource" | "kind", string>, letter: string): Sent {
+export function objectOf(
+  { group, version, resource, kind }: Record<"group" | "version" | "resource" | "kind", string>,
+  letter: string,
+): Sent {
   const found = objects[`${group}/${version}/${resource}`] ?? objects[`${group}/${resource}`];
   if (found === undefined) throw new Error(`there is no object of ${group}/${resource}`);
   const text = JSON.stringify(found)

@@ -37,13 +37,17 @@ const webhook = await startWebhookServer(({ body }) => session?.review(body) ?? 
 writeFileSync(webhookFile, formatWebhookKubeconfig(webhook));
 while (!existsSync(kubeconfig)) await sleep(500);
 const access = readKubeconfig(readFileSync(kubeconfig, "utf8"));
-const users = Object.keys(requesters).map((as) => [as, { ...access, headers: { authorization: `Bearer ${as}-token` } }]);
+const users = Object.keys(requesters).map((as) => [
+  as,
+  { ...access, headers: { authorization: `Bearer ${as}-token` } },
+]);
 session = openRightsSession({ ...Object.fromEntries(users), admin: access });
 const areas: RightsArea[] = [];
 await record("set up", setUp);
 const send = openServerClient(readFileSync(kubeconfig, "utf8"));
 let discovered = await discover(send);
-for (; discovered.filter(({ custom }) => custom).length < customVersions; discovered = await discover(send)) await sleep(500);
+for (; discovered.filter(({ custom }) => custom).length < customVersions; discovered = await discover(send))
+  await sleep(500);
 for (const found of discovered) await record(`${found.group}/${found.version} ${found.resource}`, genericSteps(found));
 for (const [area, steps] of Object.entries(specialSteps)) await record(area, steps);
 session.close();
@@ -71,7 +75,8 @@ async function recordStep(session: RightsSession, step: RightsStep): Promise<Rig
     }
   }
   const without = new Map<string, number>();
-  for (const right of granted) without.set(right, (await session.send(dryRun(step), (one) => one !== right && granted.has(one))).status);
+  for (const right of granted)
+    without.set(right, (await session.send(dryRun(step), (one) => one !== right && granted.has(one))).status);
   const { status, asked, text } = await session.send(step, (right) => granted.has(right));
   if (step.as === "admin" && status >= 300) throw new Error(`${step.line}: ${text}`);
   const unasked = [...granted].filter((right) => !asked.includes(right));
@@ -84,7 +89,10 @@ type Answer = any;
 
 async function discover(send: Send): Promise<DiscoveredResource[]> {
   const accept = { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" };
-  const answers = [(await send("GET /api", undefined, accept)).body, (await send("GET /apis", undefined, accept)).body] as Answer[];
+  const answers = [
+    (await send("GET /api", undefined, accept)).body,
+    (await send("GET /apis", undefined, accept)).body,
+  ] as Answer[];
   const found: DiscoveredResource[] = answers.flatMap(({ items }) =>
     items.flatMap(({ metadata: { name: group = "" }, versions }: Answer) =>
       versions.flatMap(({ version, resources }: Answer) =>
@@ -96,7 +104,11 @@ async function discover(send: Send): Promise<DiscoveredResource[]> {
           namespaced: scope === "Namespaced",
           custom: group === "rights.example.com",
           verbs,
-          subresources: subresources.map((one: Answer) => ({ name: one.subresource, kind: one.responseKind?.kind ?? "", verbs: one.verbs })),
+          subresources: subresources.map((one: Answer) => ({
+            name: one.subresource,
+            kind: one.responseKind?.kind ?? "",
+            verbs: one.verbs,
+          })),
         })),
       ),
     ),

@@ -35,12 +35,22 @@ const pods: RightsStep[] = [
   { line: `GET ${core}/pods/a/log?watch=1` },
   { line: `GET ${core}/pods/z/log` },
   ...writes([
-    { line: `POST ${core}/pods/d/binding`, body: { apiVersion: "v1", kind: "Binding", ...metadata("d"), target: { kind: "Node", name: "n" } } },
-    { line: `POST ${core}/bindings`, body: { apiVersion: "v1", kind: "Binding", ...metadata("e"), target: { kind: "Node", name: "n" } } },
+    {
+      line: `POST ${core}/pods/d/binding`,
+      body: { apiVersion: "v1", kind: "Binding", ...metadata("d"), target: { kind: "Node", name: "n" } },
+    },
+    {
+      line: `POST ${core}/bindings`,
+      body: { apiVersion: "v1", kind: "Binding", ...metadata("e"), target: { kind: "Node", name: "n" } },
+    },
     { line: `POST ${core}/pods/a/eviction`, body: { apiVersion: "policy/v1", kind: "Eviction", ...metadata("a") } },
     { line: `POST ${core}/pods/z/eviction`, body: { apiVersion: "policy/v1", kind: "Eviction", ...metadata("z") } },
   ]),
-  { line: `POST ${core}/pods/d/eviction`, type: "protobuf", body: { apiVersion: "policy/v1", kind: "Eviction", ...metadata("d") } },
+  {
+    line: `POST ${core}/pods/d/eviction`,
+    type: "protobuf",
+    body: { apiVersion: "policy/v1", kind: "Eviction", ...metadata("d") },
+  },
   ...["d", "e"].map((name) => admin(`DELETE ${core}/pods/${name}?gracePeriodSeconds=0`)),
 ];
 
@@ -59,15 +69,23 @@ const scopedAccount = `${core}/serviceaccounts/default/token`;
 const serviceAccounts: RightsStep[] = [
   admin(`POST ${core}/serviceaccounts`, metadata("default")),
   ...writes([
-    { line: `POST ${scopedAccount}`, body: { spec: { audiences: ["https://kubernetes.default.svc.cluster.local"], expirationSeconds: 600 } } },
+    {
+      line: `POST ${scopedAccount}`,
+      body: { spec: { audiences: ["https://kubernetes.default.svc.cluster.local"], expirationSeconds: 600 } },
+    },
   ]),
   { line: `POST ${core}/serviceaccounts/z/token`, body: { spec: { audiences: [] } } },
-  admin(`POST ${core}/pods`, { ...podNamed("p"), spec: { nodeName: "n", serviceAccountName: "default", containers: [{ name: "c", image: "i" }] } }),
+  admin(`POST ${core}/pods`, {
+    ...podNamed("p"),
+    spec: { nodeName: "n", serviceAccountName: "default", containers: [{ name: "c", image: "i" }] },
+  }),
   {
     line: `POST ${scopedAccount}`,
     as: "node",
     uidOf: `${core}/pods/p`,
-    body: { spec: { audiences: ["example.com"], boundObjectRef: { apiVersion: "v1", kind: "Pod", name: "p", uid: "$UID" } } },
+    body: {
+      spec: { audiences: ["example.com"], boundObjectRef: { apiVersion: "v1", kind: "Pod", name: "p", uid: "$UID" } },
+    },
   },
 ];
 
@@ -78,7 +96,10 @@ const accessReviews: RightsStep[] = [
   ...writes([
     { line: `POST ${reviews}/selfsubjectaccessreviews`, body: { spec: { resourceAttributes: question } } },
     { line: `POST ${reviews}/subjectaccessreviews`, body: { spec: { user: "bob", resourceAttributes: question } } },
-    { line: `POST ${reviews}/subjectaccessreviews`, body: { spec: { user: "bob", nonResourceAttributes: { verb: "get", path: "/x" } } } },
+    {
+      line: `POST ${reviews}/subjectaccessreviews`,
+      body: { spec: { user: "bob", nonResourceAttributes: { verb: "get", path: "/x" } } },
+    },
     {
       line: `POST ${reviews}/namespaces/${namespace}/localsubjectaccessreviews`,
       body: { metadata: { namespace }, spec: { user: "bob", resourceAttributes: question } },
@@ -90,7 +111,12 @@ const accessReviews: RightsStep[] = [
 ];
 
 const rules = (resource: string): object[] => [{ apiGroups: [""], resources: [resource], verbs: ["get"] }];
-const role = (kind: string, name: string, more: object): object => ({ apiVersion: `${apiGroup}/v1`, kind, ...metadata(name), ...more });
+const role = (kind: string, name: string, more: object): object => ({
+  apiVersion: `${apiGroup}/v1`,
+  kind,
+  ...metadata(name),
+  ...more,
+});
 const subjects = [{ apiGroup, kind: "User", name: "bob" }];
 const bound = (kind: string, name: string): object => ({ roleRef: { apiGroup, kind, name }, subjects });
 const scoped = `${rbac}/namespaces/${namespace}`;
@@ -104,7 +130,10 @@ const escalation: RightsStep[] = [
     writes([
       { line: `POST ${path}`, body: role(kind, "r1", { rules: rules("pods") }) },
       { line: `PUT ${path}/r1`, body: role(kind, "r1", { rules: rules("secrets") }) },
-      { line: `PUT ${path}/r1`, body: role(kind, "r1", { rules: rules("secrets"), metadata: { name: "r1", finalizers: ["example.com/x"] } }) },
+      {
+        line: `PUT ${path}/r1`,
+        body: role(kind, "r1", { rules: rules("secrets"), metadata: { name: "r1", finalizers: ["example.com/x"] } }),
+      },
       { line: `PUT ${path}/r1`, body: role(kind, "r1", { rules: rules("secrets") }) },
       { line: `PATCH ${path}/r1`, type: mergePatch, body: { rules: rules("pods") } },
       { line: `PATCH ${path}/r1`, type: mergePatch, body: { rules: [] } },
@@ -127,7 +156,10 @@ const escalation: RightsStep[] = [
   ].flatMap(([kind = "", path = "", target = "", name = ""]) => [
     ...writes([
       { line: `POST ${path}`, body: role(kind, "b1", bound(target, name)) },
-      { line: `PUT ${path}/b1`, body: role(kind, "b1", { ...bound(target, name), subjects: [{ apiGroup, kind: "User", name: "eve" }] }) },
+      {
+        line: `PUT ${path}/b1`,
+        body: role(kind, "b1", { ...bound(target, name), subjects: [{ apiGroup, kind: "User", name: "eve" }] }),
+      },
       { line: `PATCH ${path}/b1`, type: mergePatch, body: { subjects: [] } },
       { line: `PATCH ${path}/b1`, type: mergePatch, body: { metadata: { finalizers: [] } } },
       { line: `PUT ${path}/b2`, body: role(kind, "b2", bound(target, name)) },
@@ -143,14 +175,26 @@ const requests = `${certificates}/v1/certificatesigningrequests`;
 const signer = (verb: string, name: string): string => `${verb} certificates.k8s.io/* signers /${name}`;
 const condition = (type: string): object => ({ type, status: "True", reason: "R", message: "m" });
 const request = (name: string): object =>
-  objectOf({ group: "certificates.k8s.io", version: "v1", resource: "certificatesigningrequests", kind: "CertificateSigningRequest" }, name);
+  objectOf(
+    {
+      group: "certificates.k8s.io",
+      version: "v1",
+      resource: "certificatesigningrequests",
+      kind: "CertificateSigningRequest",
+    },
+    name,
+  );
 
 const signing: RightsStep[] = [
   ...["a", "b", "c"].map((name) => admin(`POST ${requests}`, request(name))),
   { line: `GET ${requests}/a/approval` },
   { line: `PUT ${requests}/a/approval`, current: `${requests}/a` },
   ...writes([
-    { line: `PUT ${requests}/a/approval`, current: `${requests}/a`, body: { status: { conditions: [condition("Approved")] } } },
+    {
+      line: `PUT ${requests}/a/approval`,
+      current: `${requests}/a`,
+      body: { status: { conditions: [condition("Approved")] } },
+    },
     { line: `PATCH ${requests}/b/approval`, type: mergePatch, body: { status: { conditions: [condition("Denied")] } } },
     {
       line: `PATCH ${requests}/c/approval?${force}`,
@@ -173,7 +217,11 @@ const signing: RightsStep[] = [
   ...writes([
     { line: `PUT ${requests}/a/status`, current: `${requests}/a`, body: { status: { certificate: anyCertificate } } },
     { line: `PATCH ${requests}/c/status`, type: mergePatch, body: { status: { certificate: anyCertificate } } },
-    { line: `PATCH ${requests}/b/status`, type: mergePatch, body: { status: { conditions: [condition("Denied"), condition("Failed")] } } },
+    {
+      line: `PATCH ${requests}/b/status`,
+      type: mergePatch,
+      body: { status: { conditions: [condition("Denied"), condition("Failed")] } },
+    },
   ]),
   {
     line: `PATCH ${requests}/b/status`,
@@ -191,14 +239,30 @@ const bundle = (name: string): Record<string, unknown> => {
     { group: "certificates.k8s.io", version: "v1beta1", resource: "clustertrustbundles", kind: "ClusterTrustBundle" },
     "a",
   );
-  return { ...rest, metadata: { ...metadata, name: `example.com:s:${name}` }, spec: { ...spec, signerName: "example.com/s" } };
+  return {
+    ...rest,
+    metadata: { ...metadata, name: `example.com:s:${name}` },
+    spec: { ...spec, signerName: "example.com/s" },
+  };
 };
 const attesting: RightsStep[] = [
   ...writes([
     { line: `POST ${bundles}`, body: bundle("a") },
-    { line: `PUT ${bundles}/example.com:s:a`, current: `${bundles}/example.com:s:a`, body: { metadata: { labels: { x: "y" } } } },
-    { line: `PUT ${bundles}/example.com:s:a`, current: `${bundles}/example.com:s:a`, body: { metadata: { finalizers: ["example.com/x"] } } },
-    { line: `PUT ${bundles}/example.com:s:a`, current: `${bundles}/example.com:s:a`, body: { metadata: { finalizers: [] } } },
+    {
+      line: `PUT ${bundles}/example.com:s:a`,
+      current: `${bundles}/example.com:s:a`,
+      body: { metadata: { labels: { x: "y" } } },
+    },
+    {
+      line: `PUT ${bundles}/example.com:s:a`,
+      current: `${bundles}/example.com:s:a`,
+      body: { metadata: { finalizers: ["example.com/x"] } },
+    },
+    {
+      line: `PUT ${bundles}/example.com:s:a`,
+      current: `${bundles}/example.com:s:a`,
+      body: { metadata: { finalizers: [] } },
+    },
     { line: `PATCH ${bundles}/example.com:s:a`, type: mergePatch, body: { metadata: { labels: { x: "z" } } } },
     { line: `PATCH ${bundles}/example.com:s:c?${force}`, type: apply, body: bundle("c") },
   ]),
@@ -209,7 +273,12 @@ const attesting: RightsStep[] = [
 
 const podRequests = `${certificates}/v1beta1/namespaces/${namespace}/podcertificaterequests`;
 const podRequest = objectOf(
-  { group: "certificates.k8s.io", version: "v1beta1", resource: "podcertificaterequests", kind: "PodCertificateRequest" },
+  {
+    group: "certificates.k8s.io",
+    version: "v1beta1",
+    resource: "podcertificaterequests",
+    kind: "PodCertificateRequest",
+  },
   "s",
 );
 const failed = { ...condition("Failed"), lastTransitionTime: "2024-01-01T00:00:00Z" };
@@ -225,7 +294,10 @@ const policyArea = (kind: "Validating" | "Mutating", version: string): RightsSte
   const bindings = `${policies}/${version}/${kind.toLowerCase()}admissionpolicybindings`;
   const found = { group: "admissionregistration.k8s.io", version };
   const policy = (name: string, paramKind: object): object => {
-    const { spec, ...rest } = objectOf({ ...found, resource: `${kind.toLowerCase()}admissionpolicies`, kind: `${kind}AdmissionPolicy` }, name);
+    const { spec, ...rest } = objectOf(
+      { ...found, resource: `${kind.toLowerCase()}admissionpolicies`, kind: `${kind}AdmissionPolicy` },
+      name,
+    );
     return { ...rest, spec: { ...spec, paramKind } };
   };
   const binding = (name: string, spec: object): object => {
@@ -242,30 +314,53 @@ const policyArea = (kind: "Validating" | "Mutating", version: string): RightsSte
     ...writes([
       { line: `POST ${path}`, body: policy("a", maps) },
       { line: `PATCH ${path}/a`, type: mergePatch, body: { metadata: { labels: { x: "y" } } } },
-      { line: `PATCH ${path}/a`, type: mergePatch, body: { spec: { paramKind: { apiVersion: "rights.example.com/v1", kind: "Widget" } } } },
-      { line: `PATCH ${path}/a`, type: mergePatch, body: { spec: { paramKind: { apiVersion: "none.example.com/v1", kind: "None" } } } },
+      {
+        line: `PATCH ${path}/a`,
+        type: mergePatch,
+        body: { spec: { paramKind: { apiVersion: "rights.example.com/v1", kind: "Widget" } } },
+      },
+      {
+        line: `PATCH ${path}/a`,
+        type: mergePatch,
+        body: { spec: { paramKind: { apiVersion: "none.example.com/v1", kind: "None" } } },
+      },
       { line: `PATCH ${path}/c?${force}`, type: apply, body: policy("c", maps) },
       { line: `POST ${bindings}`, body: binding("a", { policyName: "c", paramRef: reference }) },
       { line: `PATCH ${bindings}/a`, type: mergePatch, body: { metadata: { labels: { x: "y" } } } },
       { line: `PATCH ${bindings}/a`, type: mergePatch, body: { spec: { paramRef: { name: "y" } } } },
       { line: `POST ${bindings}`, body: binding("d", { policyName: "none", paramRef: reference }) },
       { line: `POST ${bindings}`, body: binding("e", { policyName: "c", paramRef: { ...withoutName, selector: {} } }) },
-      { line: `PATCH ${bindings}/f?${force}`, type: apply, body: binding("f", { policyName: "c", paramRef: reference }) },
+      {
+        line: `PATCH ${bindings}/f?${force}`,
+        type: apply,
+        body: binding("f", { policyName: "c", paramRef: reference }),
+      },
     ]),
     { line: `DELETE ${path}?labelSelector=of%3Drights` },
     { line: `DELETE ${bindings}?labelSelector=of%3Drights` },
   ];
 };
 
-const claim = objectOf({ group: "resource.k8s.io", version: "v1", resource: "resourceclaims", kind: "ResourceClaim" }, "a");
+const claim = objectOf(
+  { group: "resource.k8s.io", version: "v1", resource: "resourceclaims", kind: "ResourceClaim" },
+  "a",
+);
 const result = { request: "r", driver: "d.example.com", pool: "p", device: "d" };
 const claimStatus: RightsStep[] = [
   admin(`POST ${claims}`, claim),
   admin(`POST ${claims}`, { ...claim, ...metadata("b") }),
   { line: `PUT ${claims}/a/status`, current: `${claims}/a` },
   ...writes([
-    { line: `PUT ${claims}/a/status`, current: `${claims}/a`, body: { status: { allocation: { devices: { results: [result] } } } } },
-    { line: `PATCH ${claims}/a/status`, type: mergePatch, body: { status: { reservedFor: [{ resource: "pods", name: "p", uid: "u" }] } } },
+    {
+      line: `PUT ${claims}/a/status`,
+      current: `${claims}/a`,
+      body: { status: { allocation: { devices: { results: [result] } } } },
+    },
+    {
+      line: `PATCH ${claims}/a/status`,
+      type: mergePatch,
+      body: { status: { reservedFor: [{ resource: "pods", name: "p", uid: "u" }] } },
+    },
     {
       line: `PATCH ${claims}/a/status`,
       type: mergePatch,
@@ -292,7 +387,12 @@ const impersonated = (as: string, headers: Record<string, string>, lacking?: str
   return [
     { line: `GET ${maps}/z`, ...common },
     { line: `POST ${maps}?${dry}`, ...common, body: metadata("i") },
-    { line: `PATCH ${maps}/i?${dry}&${force}`, ...common, type: apply, body: { apiVersion: "v1", kind: "ConfigMap", ...metadata("i") } },
+    {
+      line: `PATCH ${maps}/i?${dry}&${force}`,
+      ...common,
+      type: apply,
+      body: { apiVersion: "v1", kind: "ConfigMap", ...metadata("i") },
+    },
   ];
 };
 const impersonation: RightsStep[] = [
@@ -301,12 +401,16 @@ const impersonation: RightsStep[] = [
   ...impersonated("impersonator1", { "impersonate-user": "bob$R", "impersonate-uid": "u" }),
   ...impersonated("impersonator1", { "impersonate-user": "bob$R", "impersonate-extra-example.com%2fa": "b" }),
   ...impersonated("impersonator2", { "impersonate-user": "bob$R" }, ["impersonate-on:", "impersonate:"]),
-  ...impersonated("impersonator2", { "impersonate-user": "bob$R", "impersonate-group": "dev", "impersonate-uid": "u", "impersonate-extra-a": "b" }, [
+  ...impersonated(
+    "impersonator2",
+    { "impersonate-user": "bob$R", "impersonate-group": "dev", "impersonate-uid": "u", "impersonate-extra-a": "b" },
+    ["impersonate-on:", "impersonate:"],
+  ),
+  ...impersonated("impersonator3", { "impersonate-user": "system:serviceaccount:rights:s$R" }),
+  ...impersonated("impersonator4", { "impersonate-user": "system:serviceaccount:rights:s$R" }, [
     "impersonate-on:",
     "impersonate:",
   ]),
-  ...impersonated("impersonator3", { "impersonate-user": "system:serviceaccount:rights:s$R" }),
-  ...impersonated("impersonator4", { "impersonate-user": "system:serviceaccount:rights:s$R" }, ["impersonate-on:", "impersonate:"]),
   ...impersonated("impersonator5", { "impersonate-user": "system:node:n$R" }),
   ...impersonated("impersonator6", { "impersonate-user": "system:node:n$R" }, ["impersonate-on:", "impersonate:"]),
   { line: "GET /version", as: "impersonator1", headers: { "impersonate-user": "bob$R" } },
@@ -314,10 +418,30 @@ const impersonation: RightsStep[] = [
 ];
 
 const paths: RightsStep[] = [
-  ...["/", "/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1", "/version", "/healthz", "/livez", "/readyz", "/livez/ping"].map((path) => ({
+  ...[
+    "/",
+    "/api",
+    "/apis",
+    "/api/v1",
+    "/apis/apps",
+    "/apis/apps/v1",
+    "/version",
+    "/healthz",
+    "/livez",
+    "/readyz",
+    "/livez/ping",
+  ].map((path) => ({
     line: `GET ${path}`,
   })),
-  ...["/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/apis/apps/v1", "/openid/v1/jwks", "/nothing"].map((path) => ({
+  ...[
+    "/metrics",
+    "/metrics/slis",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/openapi/v3/apis/apps/v1",
+    "/openid/v1/jwks",
+    "/nothing",
+  ].map((path) => ({
     line: `GET ${path}`,
   })),
   { line: "GET /.well-known/openid-configuration" },
@@ -358,7 +482,11 @@ const oddPaths: RightsStep[] = [
 ];
 
 const widgets = `/apis/rights.example.com/v1/namespaces/${namespace}/widgets`;
-const widget = (name: string, version = "v1"): object => ({ apiVersion: `rights.example.com/${version}`, kind: "Widget", ...metadata(name) });
+const widget = (name: string, version = "v1"): object => ({
+  apiVersion: `rights.example.com/${version}`,
+  kind: "Widget",
+  ...metadata(name),
+});
 
 /** The handler of custom resources is not that of built-in ones. */
 const customPaths: RightsStep[] = [
@@ -387,15 +515,29 @@ const otherNames: RightsStep[] = [
   ...["a", "b"].map((name) => admin(`POST ${core}/pods`, podNamed(name))),
   ...["a", "b"].map((name) => admin(`POST ${maps}`, metadata(name))),
   { line: `POST ${core}/pods/a/eviction`, body: { apiVersion: "policy/v1", kind: "Eviction", ...metadata("b") } },
-  { line: `POST ${core}/pods/a/binding`, body: { apiVersion: "v1", kind: "Binding", ...metadata("b"), target: { kind: "Node", name: "n" } } },
+  {
+    line: `POST ${core}/pods/a/binding`,
+    body: { apiVersion: "v1", kind: "Binding", ...metadata("b"), target: { kind: "Node", name: "n" } },
+  },
   { line: `POST ${core}/pods/a/eviction`, body: { apiVersion: "policy/v1", kind: "Eviction", ...elsewhere("a") } },
-  { line: `POST ${core}/bindings`, body: { apiVersion: "v1", kind: "Binding", ...elsewhere("a"), target: { kind: "Node", name: "n" } } },
+  {
+    line: `POST ${core}/bindings`,
+    body: { apiVersion: "v1", kind: "Binding", ...elsewhere("a"), target: { kind: "Node", name: "n" } },
+  },
   ...["", "/status", "/resize", "/ephemeralcontainers"].flatMap((view) => [
     { line: `PUT ${core}/pods/a${view}`, current: `${core}/pods/b` },
     { line: `PATCH ${core}/pods/a${view}`, type: mergePatch, body: metadata("b") },
     { line: `PATCH ${core}/pods/a${view}`, type: mergePatch, body: elsewhere("a") },
-    { line: `PATCH ${core}/pods/a${view}?${force}`, type: apply, body: { apiVersion: "v1", kind: "Pod", ...metadata("b") } },
-    { line: `PATCH ${core}/pods/a${view}?${force}`, type: apply, body: { apiVersion: "v1", kind: "Pod", ...elsewhere("a") } },
+    {
+      line: `PATCH ${core}/pods/a${view}?${force}`,
+      type: apply,
+      body: { apiVersion: "v1", kind: "Pod", ...metadata("b") },
+    },
+    {
+      line: `PATCH ${core}/pods/a${view}?${force}`,
+      type: apply,
+      body: { apiVersion: "v1", kind: "Pod", ...elsewhere("a") },
+    },
   ]),
   { line: `POST ${maps}`, body: elsewhere("c") },
   { line: `PUT ${maps}/a`, body: elsewhere("a") },
@@ -421,18 +563,37 @@ const unsafeDeletion: RightsStep[] = [
 const finalizing: RightsStep[] = [
   admin("POST /api/v1/namespaces", metadata("rights-f")),
   ...writes([
-    { line: "PUT /api/v1/namespaces/rights-f/finalize", current: "/api/v1/namespaces/rights-f", body: { spec: { finalizers: ["example.com/x"] } } },
+    {
+      line: "PUT /api/v1/namespaces/rights-f/finalize",
+      current: "/api/v1/namespaces/rights-f",
+      body: { spec: { finalizers: ["example.com/x"] } },
+    },
   ]),
   { line: "PUT /api/v1/namespaces/rights-f/finalize", type: "protobuf", current: "/api/v1/namespaces/rights-f" },
-  { line: "PUT /api/v1/namespaces/rights-z/finalize", body: { apiVersion: "v1", kind: "Namespace", ...metadata("rights-z") } },
+  {
+    line: "PUT /api/v1/namespaces/rights-z/finalize",
+    body: { apiVersion: "v1", kind: "Namespace", ...metadata("rights-z") },
+  },
 ];
 
 /** Server-side apply of what is not there yet, in a namespace that is not there either; and kinds that a PUT creates. */
 const creation: RightsStep[] = [
   ...writes([
-    { line: `PATCH /api/v1/namespaces/rights-z/configmaps/n?${force}`, type: apply, body: { apiVersion: "v1", kind: "ConfigMap", ...metadata("n") } },
-    { line: `PATCH ${maps}/n?${force}`, type: apply, body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "n", uid: "u" } } },
-    { line: `PATCH ${maps}/n?${force}`, type: apply, body: { apiVersion: "v1", kind: "ConfigMap", ...metadata("n"), data: { "not valid": "v" } } },
+    {
+      line: `PATCH /api/v1/namespaces/rights-z/configmaps/n?${force}`,
+      type: apply,
+      body: { apiVersion: "v1", kind: "ConfigMap", ...metadata("n") },
+    },
+    {
+      line: `PATCH ${maps}/n?${force}`,
+      type: apply,
+      body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "n", uid: "u" } },
+    },
+    {
+      line: `PATCH ${maps}/n?${force}`,
+      type: apply,
+      body: { apiVersion: "v1", kind: "ConfigMap", ...metadata("n"), data: { "not valid": "v" } },
+    },
     { line: `PATCH ${maps}/n?${force}`, type: apply, body: { apiVersion: "v1", kind: "Secret", ...metadata("n") } },
   ]),
 ];
@@ -490,7 +651,10 @@ export const setUp: readonly RightsStep[] = [
   admin(
     "POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions",
     thing("widgets", "Widget", "Namespaced", {
-      subresources: { status: {}, scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" } },
+      subresources: {
+        status: {},
+        scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" },
+      },
     }),
   ),
   admin("POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions", thing("gadgets", "Gadget", "Cluster", {})),

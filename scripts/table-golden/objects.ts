@@ -17,14 +17,62 @@ const perKind = Number(process.argv[2] ?? 12);
 const now = Date.now();
 const day = 86_400;
 /** Whose ages stay as they are while they are printed. */
-const times = [10.5 * day, 400.5 * day, 3 * day + 45_000, 19_830, 1000 * day, 12_030].map((seconds) => new Date(now - seconds * 1000));
+const times = [10.5 * day, 400.5 * day, 3 * day + 45_000, 19_830, 1000 * day, 12_030].map(
+  (seconds) => new Date(now - seconds * 1000),
+);
 
 const words: Readonly<Record<string, readonly string[]>> = {
-  phase: ["Pending", "Running", "Succeeded", "Failed", "Unknown", "Active", "Terminating", "Bound", "Available", "Released", "Lost"],
-  reason: ["Error", "Completed", "CrashLoopBackOff", "PodInitializing", "NodeLost", "Evicted", "", "SchedulingGated", "OOMKilled"],
+  phase: [
+    "Pending",
+    "Running",
+    "Succeeded",
+    "Failed",
+    "Unknown",
+    "Active",
+    "Terminating",
+    "Bound",
+    "Available",
+    "Released",
+    "Lost",
+  ],
+  reason: [
+    "Error",
+    "Completed",
+    "CrashLoopBackOff",
+    "PodInitializing",
+    "NodeLost",
+    "Evicted",
+    "",
+    "SchedulingGated",
+    "OOMKilled",
+  ],
   type: [
-    ...["Ready", "Complete", "Failed", "Suspended", "FailureTarget", "Initialized", "Approved", "Denied", "Issued", "Running", "Succeeded"],
-    ...["ClusterIP", "NodePort", "LoadBalancer", "ExternalName", "InternalIP", "ExternalIP", "Hostname", "Limited", "Exempt", "Normal", "Warning"],
+    ...[
+      "Ready",
+      "Complete",
+      "Failed",
+      "Suspended",
+      "FailureTarget",
+      "Initialized",
+      "Approved",
+      "Denied",
+      "Issued",
+      "Running",
+      "Succeeded",
+    ],
+    ...[
+      "ClusterIP",
+      "NodePort",
+      "LoadBalancer",
+      "ExternalName",
+      "InternalIP",
+      "ExternalIP",
+      "Hostname",
+      "Limited",
+      "Exempt",
+      "Normal",
+      "Warning",
+    ],
     ...["Resource", "Pods", "Object", "External", "ContainerResource", "Utilization", "Value", "AverageValue"],
     ...["PodGroupScheduled", "DisruptionTarget", "FileSystemResizePending"],
   ],
@@ -48,7 +96,11 @@ const words: Readonly<Record<string, readonly string[]>> = {
 
 const keys: Readonly<Record<string, readonly string[]>> = {
   labels: ["node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/", "kubernetes.io/role", "app"],
-  annotations: ["storageclass.kubernetes.io/is-default-class", "volume.beta.kubernetes.io/storage-class", "kubernetes.io/ingress.class"],
+  annotations: [
+    "storageclass.kubernetes.io/is-default-class",
+    "volume.beta.kubernetes.io/storage-class",
+    "kubernetes.io/ingress.class",
+  ],
   capacity: ["storage", "cpu"],
   requests: ["storage", "cpu"],
   hard: ["pods", "requests.cpu", "limits.memory", "cpu"],
@@ -106,7 +158,9 @@ function randomValue(name: string, type: Type, random: Random, depth: number): u
     case "struct":
       return objectOf(type, random, depth);
     case "list":
-      return Array.from({ length: depth > 0 ? random(random(4) === 0 ? 5 : 3) : 0 }, () => randomValue(name, type.items, random, depth));
+      return Array.from({ length: depth > 0 ? random(random(4) === 0 ? 5 : 3) : 0 }, () =>
+        randomValue(name, type.items, random, depth),
+      );
     case "map": {
       const map = {};
       for (let count = depth > 0 ? random(4) : 0; count > 0; count--)

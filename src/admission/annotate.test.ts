@@ -3,7 +3,13 @@ import { test } from "node:test";
 import type { AuditLevel, RequestAudit } from "../audit/contract.ts";
 import { annotateAudit } from "./annotate.ts";
 
-const rows: [what: string, level: AuditLevel | undefined, key: string, of: AuditLevel | undefined, want: string | undefined | "wrong"][] = [
+const rows: [
+  what: string,
+  level: AuditLevel | undefined,
+  key: string,
+  of: AuditLevel | undefined,
+  want: string | undefined | "wrong",
+][] = [
   ["a key", "Metadata", "pod-security.kubernetes.io/enforce-policy", undefined, "v"],
   ["nothing is recorded", undefined, "a.b/c", undefined, undefined],
   ["for a higher level", "Metadata", "a.b/c", "Request", undefined],
@@ -19,7 +25,11 @@ for (const [what, level, key, of, want] of rows) {
   test(`annotations of plugins: ${what}`, () => {
     const annotations = new Map<string, string>();
     const audit =
-      level && ({ level, annotate: (name, value) => void annotations.set(name, value) } as Pick<RequestAudit, "level" | "annotate"> as RequestAudit);
+      level &&
+      ({ level, annotate: (name, value) => void annotations.set(name, value) } as Pick<
+        RequestAudit,
+        "level" | "annotate"
+      > as RequestAudit);
     const problem = annotateAudit({ audit }, key, "v", of);
     assert.equal(problem === undefined, want !== "wrong");
     assert.equal(annotations.get(key), want === "wrong" ? undefined : want);

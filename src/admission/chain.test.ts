@@ -18,7 +18,9 @@ for (const [what, waits, isPromise] of rows) {
     const ran: number[] = [];
     const run = (waiting: boolean, index: number): AdmissionPlugin["mutate"] =>
       waiting ? () => later(() => ran.push(index)) : () => void ran.push(index);
-    const admission = createAdmission(waits.map((waiting, index) => ({ name: String(index), mutate: run(waiting, index) as () => void })));
+    const admission = createAdmission(
+      waits.map((waiting, index) => ({ name: String(index), mutate: run(waiting, index) as () => void })),
+    );
     const pending = admission.mutate({} as AdmissionAttributes);
     assert.equal(pending !== undefined, isPromise);
     await pending;
@@ -57,7 +59,11 @@ test("plugins are observed, and each step as a whole: what they took by the cloc
     { name: "slow", mutate: slow },
     { name: "quick", mutate: () => {}, validate: refuse },
   ];
-  const admission = createAdmission(plugins, { plugin: (name, type) => observe(`${name} ${type}`), step: (type) => observe(type), clock });
+  const admission = createAdmission(plugins, {
+    plugin: (name, type) => observe(`${name} ${type}`),
+    step: (type) => observe(type),
+    clock,
+  });
   await admission.mutate({ operation: "CREATE" } as AdmissionAttributes);
   assert.throws(() => admission.validate({ operation: "DELETE" } as AdmissionAttributes), /no/);
   assert.deepEqual(told, [

@@ -1,6 +1,13 @@
 /** Runs plugins in their order. Source: architecture, "The line a request walks". */
 import { type Clock, systemClock } from "../api/clock.ts";
-import type { Admission, AdmissionAttributes, AdmissionObserver, AdmissionPlugin, AdmissionType, Observe } from "./contract.ts";
+import type {
+  Admission,
+  AdmissionAttributes,
+  AdmissionObserver,
+  AdmissionPlugin,
+  AdmissionType,
+  Observe,
+} from "./contract.ts";
 
 /** Told how long each plugin takes, and all together, and by which clock. */
 export interface ObservedBy extends AdmissionObserver {
@@ -18,7 +25,10 @@ export function createAdmission(plugins: readonly AdmissionPlugin[], observer = 
     });
   const chain = (type: AdmissionType, verb: "mutate" | "validate"): Run => {
     const steps = stepsOf(verb, (name) => observer.plugin(name, type));
-    const whole: Step = { run: (attributes) => runFrom(steps, 0, attributes, observer.clock), observe: observer.step(type) };
+    const whole: Step = {
+      run: (attributes) => runFrom(steps, 0, attributes, observer.clock),
+      observe: observer.step(type),
+    };
     return (attributes) => observed(whole, attributes, observer.clock);
   };
   const authorizing = stepsOf("authorize", () => () => {});
@@ -37,7 +47,12 @@ interface Step {
 }
 
 /** Goes on without yielding until a plugin waits. */
-function runFrom(steps: readonly Step[], start: number, attributes: AdmissionAttributes, clock: Clock): void | Promise<void> {
+function runFrom(
+  steps: readonly Step[],
+  start: number,
+  attributes: AdmissionAttributes,
+  clock: Clock,
+): void | Promise<void> {
   for (let at = start; at < steps.length; at++) {
     const pending = observed(steps[at] as Step, attributes, clock);
     if (pending !== undefined) return pending.then(() => runFrom(steps, at + 1, attributes, clock));

@@ -48,7 +48,11 @@ function checkPhase(attributes: AdmissionAttributes, entry: Entry): void {
   const { namespace, target } = attributes;
   const { group, resource } = target.resource.definition;
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
-  const cause = { reason: "NamespaceTerminating", message: `namespace ${namespace} is being terminated`, field: "metadata.namespace" };
+  const cause = {
+    reason: "NamespaceTerminating",
+    message: `namespace ${namespace} is being terminated`,
+    field: "metadata.namespace",
+  };
   throw forbidden({ group, resource }, nameOf(attributes), why, [cause]);
 }
 

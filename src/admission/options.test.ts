@@ -2,9 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chooseAdmissionPlugins } from "./options.ts";
 
-const others = ["Priority", "CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest", "CertificateSubjectRestriction"];
+const others = [
+  "Priority",
+  "CertificateApproval",
+  "CertificateSigning",
+  "ClusterTrustBundleAttest",
+  "CertificateSubjectRestriction",
+];
 const both = ["NamespaceLifecycle", "NodeRestriction", ...others];
-const noEffect = (name: string): string => `enable-admission-plugins plugin "${name}" is not in this server and has no effect`;
+const noEffect = (name: string): string =>
+  `enable-admission-plugins plugin "${name}" is not in this server and has no effect`;
 const missing = (name: string): string =>
   `enable-admission-plugins plugin "${name}" is not in this server, which has NamespaceLifecycle, NodeRestriction, ${others.join(", ")}`;
 
@@ -16,11 +23,20 @@ const rows: [enable: string[], disable: string[], want: string[] | string, warni
   [[], ["NamespaceLifecycle"], others],
   [[], ["NamespaceLifecycle", ...others], []],
   [["NodeRestriction"], ["NamespaceLifecycle", "ServiceAccount", "AlwaysPullImages"], ["NodeRestriction", ...others]],
-  [["ServiceAccount", "NodeRestriction", "ResourceQuota"], [], both, [noEffect("ServiceAccount"), noEffect("ResourceQuota")]],
+  [
+    ["ServiceAccount", "NodeRestriction", "ResourceQuota"],
+    [],
+    both,
+    [noEffect("ServiceAccount"), noEffect("ResourceQuota")],
+  ],
   [["AlwaysPullImages"], [], missing("AlwaysPullImages")],
   [["nodeRestriction"], [], 'enable-admission-plugins plugin "nodeRestriction" is unknown'],
   [[], ["Priorities"], 'disable-admission-plugins plugin "Priorities" is unknown'],
-  [["NodeRestriction"], ["NodeRestriction"], "[NodeRestriction] in enable-admission-plugins and disable-admission-plugins overlapped"],
+  [
+    ["NodeRestriction"],
+    ["NodeRestriction"],
+    "[NodeRestriction] in enable-admission-plugins and disable-admission-plugins overlapped",
+  ],
   [
     ["x", "Priority", "NamespaceLifecycle", "EventRateLimit"],
     ["y", "Priority", "NamespaceLifecycle"],
@@ -30,7 +46,8 @@ const rows: [enable: string[], disable: string[], want: string[] | string, warni
 
 for (const [enable, disable, want, warnings = []] of rows) {
   test(`--enable-admission-plugins=${enable} --disable-admission-plugins=${disable}: ${want}`, () => {
-    if (typeof want === "string") return assert.throws(() => chooseAdmissionPlugins({ enable, disable }), { message: want });
+    if (typeof want === "string")
+      return assert.throws(() => chooseAdmissionPlugins({ enable, disable }), { message: want });
     const chosen = chooseAdmissionPlugins({ enable, disable });
     assert.deepEqual([...chosen.names], want);
     assert.deepEqual(chosen.warnings, warnings);

@@ -79,15 +79,23 @@ export function chooseAdmissionPlugins({ enable, disable }: AdmissionOptions): C
   const problems = [
     ...unknown("enable-admission-plugins", enable),
     ...unknown("disable-admission-plugins", disable),
-    ...(both.length > 0 ? [`[${both.join(" ")}] in enable-admission-plugins and disable-admission-plugins overlapped`] : []),
+    ...(both.length > 0
+      ? [`[${both.join(" ")}] in enable-admission-plugins and disable-admission-plugins overlapped`]
+      : []),
     ...missing
       .filter((name) => known.get(name) === "off")
-      .map((name) => `enable-admission-plugins plugin ${quoteGo(name)} is not in this server, which has ${presentPlugins.join(", ")}`),
+      .map(
+        (name) =>
+          `enable-admission-plugins plugin ${quoteGo(name)} is not in this server, which has ${presentPlugins.join(", ")}`,
+      ),
   ];
   if (problems.length > 0) throw new Error(problems.length > 1 ? `[${problems.join(", ")}]` : problems[0]);
-  const runs = (name: string): boolean => enable.includes(name) || (known.get(name) === "on" && !disable.includes(name));
+  const runs = (name: string): boolean =>
+    enable.includes(name) || (known.get(name) === "on" && !disable.includes(name));
   return {
     names: new Set(presentPlugins.filter(runs)),
-    warnings: missing.map((name) => `enable-admission-plugins plugin ${quoteGo(name)} is not in this server and has no effect`),
+    warnings: missing.map(
+      (name) => `enable-admission-plugins plugin ${quoteGo(name)} is not in this server and has no effect`,
+    ),
   };
 }

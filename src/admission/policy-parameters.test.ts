@@ -33,13 +33,35 @@ const authorize: Authorizer = ({ verb, group, version, resource, namespace, name
 };
 
 /** @returns what is wrong with the write, empty where nothing is */
-async function write(resource: string, spec: object, { user = writer, old }: { user?: UserInfo; old?: object } = {}): Promise<string> {
+async function write(
+  resource: string,
+  spec: object,
+  { user = writer, old }: { user?: UserInfo; old?: object } = {},
+): Promise<string> {
   const target = catalog.find(group, "v1", resource);
   assert.ok(target !== undefined);
-  const make = (spec: object): KubeObject => ({ apiVersion: `${group}/v1`, kind: target.resource.definition.kind, metadata: { name: "x" }, spec });
+  const make = (spec: object): KubeObject => ({
+    apiVersion: `${group}/v1`,
+    kind: target.resource.definition.kind,
+    metadata: { name: "x" },
+    spec,
+  });
   const attributes = {
-    ...{ target, user, name: "x", pathName: "x", namespace: "", subresource: "", dryRun: false, warnings: [], undo: [], object: make(spec) },
-    ...(old === undefined ? { operation: "CREATE" as const, oldObject: undefined } : { operation: "UPDATE" as const, oldObject: make(old) }),
+    ...{
+      target,
+      user,
+      name: "x",
+      pathName: "x",
+      namespace: "",
+      subresource: "",
+      dryRun: false,
+      warnings: [],
+      undo: [],
+      object: make(spec),
+    },
+    ...(old === undefined
+      ? { operation: "CREATE" as const, oldObject: undefined }
+      : { operation: "UPDATE" as const, oldObject: make(old) }),
   };
   asked.length = 0;
   try {
@@ -63,13 +85,19 @@ for (const policies of ["validatingadmissionpolicies", "mutatingadmissionpolicie
     assert.deepEqual(asked, ["get /v1/configmaps */*"]);
     assert.equal(await write(policies, { paramKind: unknown }), refused("kind=No, apiVersion=none.example.com/v1"));
     assert.deepEqual(asked, ["get none.example.com/v1/* */*"]);
-    assert.equal(await write(policies, { paramKind: configMap }, { old: { paramKind: unknown } }), refused("kind=ConfigMap, apiVersion=v1"));
+    assert.equal(
+      await write(policies, { paramKind: configMap }, { old: { paramKind: unknown } }),
+      refused("kind=ConfigMap, apiVersion=v1"),
+    );
   });
 
   test(`${policies}: nobody is asked where no parameters are named, or the same as before, nor for administrators`, async () => {
     assert.equal(await write(policies, {}), "");
     assert.equal(await write(policies, { paramKind: configMap }, { old: { paramKind: configMap } }), "");
-    assert.equal(await write(policies, { paramKind: configMap }, { user: { ...writer, groups: ["system:masters"] } }), "");
+    assert.equal(
+      await write(policies, { paramKind: configMap }, { user: { ...writer, groups: ["system:masters"] } }),
+      "",
+    );
     assert.deepEqual(asked, []);
   });
 }
@@ -81,19 +109,32 @@ const kinds = [
 
 for (const [policies, sentence] of kinds) {
   const bindings = policies.replace(/policies$/, "policybindings");
-  const specs: Readonly<Record<string, object>> = { maps: { paramKind: configMap }, odd: { paramKind: unknown }, without: {} };
+  const specs: Readonly<Record<string, object>> = {
+    maps: { paramKind: configMap },
+    odd: { paramKind: unknown },
+    without: {},
+  };
 
   test(`${bindings}: who names parameters must be able to read them`, async () => {
     for (const [name, spec] of Object.entries(specs)) await store(policies, name, spec);
     const named = (policyName: string, name = "ok"): object => ({ policyName, paramRef: { name, namespace: "n" } });
     assert.equal(await write(bindings, named("maps")), "");
-    assert.equal(await write(bindings, named("maps", "other")), `spec.paramRef: ${sentence} on the object referenced by paramRef`);
-    assert.equal(await write(bindings, named("without")), `spec.paramRef: ${sentence} on the object referenced by paramRef`);
+    assert.equal(
+      await write(bindings, named("maps", "other")),
+      `spec.paramRef: ${sentence} on the object referenced by paramRef`,
+    );
+    assert.equal(
+      await write(bindings, named("without")),
+      `spec.paramRef: ${sentence} on the object referenced by paramRef`,
+    );
     assert.deepEqual(asked, ["get */*/* n/ok"]);
     const rights = `to determine minimum required permissions and user ${inGo} does not have "get" permission for all groups, versions and resources`;
     assert.equal(await write(bindings, named("missing")), `spec.paramRef: unable to get policy missing ${rights}`);
     assert.deepEqual(asked, ["get */*/* n/ok"]);
-    assert.equal(await write(bindings, named("odd")), `spec.paramRef: unable to resolve paramKind &{none.example.com/v1 No} ${rights}`);
+    assert.equal(
+      await write(bindings, named("odd")),
+      `spec.paramRef: unable to resolve paramKind &{none.example.com/v1 No} ${rights}`,
+    );
     await write(bindings, { policyName: "maps", paramRef: { selector: {} } });
     assert.deepEqual(asked, ["list /v1/configmaps /"]);
   });

@@ -43,7 +43,13 @@ export function policyParameters(catalog: Catalog, authorize: Authorizer): Admis
     authorize(attributes) {
       const { definition } = attributes.target.resource;
       const { operation, object, subresource, user } = attributes;
-      if (definition.group !== group || object === undefined || subresource !== "" || (operation !== "CREATE" && operation !== "UPDATE")) return;
+      if (
+        definition.group !== group ||
+        object === undefined ||
+        subresource !== "" ||
+        (operation !== "CREATE" && operation !== "UPDATE")
+      )
+        return;
       if (user.groups.includes("system:masters")) return;
       const said = sentences[definition.resource];
       if (said !== undefined && object.spec?.paramRef) return checkBinding(catalog, authorize, attributes, said);
@@ -63,10 +69,19 @@ async function checkPolicy(catalog: Catalog, authorize: Authorizer, attributes: 
   if (decision === "allow") return;
   const { kind, apiVersion } = paramKind;
   const which = `(kind=${kind}, apiVersion=${apiVersion})`;
-  refuse(attributes, "spec.paramKind", `user ${inGo(user)} must have "get" permission on all objects of the referenced paramKind ${which}`);
+  refuse(
+    attributes,
+    "spec.paramKind",
+    `user ${inGo(user)} must have "get" permission on all objects of the referenced paramKind ${which}`,
+  );
 }
 
-async function checkBinding(catalog: Catalog, authorize: Authorizer, attributes: AdmissionAttributes, said: Sentences): Promise<void> {
+async function checkBinding(
+  catalog: Catalog,
+  authorize: Authorizer,
+  attributes: AdmissionAttributes,
+  said: Sentences,
+): Promise<void> {
   const { user, object } = attributes;
   const { paramRef, policyName = "" } = object?.spec ?? {};
   const { name = "", namespace = "" } = paramRef;
@@ -79,7 +94,8 @@ async function checkBinding(catalog: Catalog, authorize: Authorizer, attributes:
   if (decision === "allow") return;
   const rights = `to determine minimum required permissions and user ${inGo(user)} does not have "${verb}" permission for all groups, versions and resources`;
   if (policy === undefined) refuse(attributes, "spec.paramRef", `unable to get policy ${policyName} ${rights}`);
-  if (kind && resource === undefined) refuse(attributes, "spec.paramRef", `unable to resolve paramKind &{${kind.apiVersion} ${kind.kind}} ${rights}`);
+  if (kind && resource === undefined)
+    refuse(attributes, "spec.paramRef", `unable to resolve paramKind &{${kind.apiVersion} ${kind.kind}} ${rights}`);
   refuse(attributes, "spec.paramRef", said.refused(inGo(user), verb));
 }
 
@@ -109,12 +125,23 @@ function ask(
   verb: string,
   object: ParamResource & { readonly namespace: string; readonly name: string },
 ): Decision | Promise<Decision> {
-  return authorize({ user, verb, isResourceRequest: true, path: "", subresource: "", fieldSelector: "", labelSelector: "", ...object });
+  return authorize({
+    user,
+    verb,
+    isResourceRequest: true,
+    path: "",
+    subresource: "",
+    fieldSelector: "",
+    labelSelector: "",
+    ...object,
+  });
 }
 
 /** As Go prints the pointer. */
 function inGo({ name, uid, groups, extra }: UserInfo): string {
-  const entries = [...extra].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, values]) => `${key}:[${values.join(" ")}]`);
+  const entries = [...extra]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, values]) => `${key}:[${values.join(" ")}]`);
   return `&{${name} ${uid} [${groups.join(" ")}] map[${entries.join(" ")}]}`;
 }
 

@@ -6,7 +6,8 @@ import { priority } from "./priority.ts";
 const opened = await openMemoryRegistry({ plugins: (catalog) => [priority(catalog)] });
 after(() => opened.close());
 const classes: Place = ["scheduling.k8s.io/priorityclasses", ""];
-const create = (name: string, globalDefault: boolean): Promise<unknown> => opened.create(classes, { metadata: { name }, value: 1, globalDefault });
+const create = (name: string, globalDefault: boolean): Promise<unknown> =>
+  opened.create(classes, { metadata: { name }, value: 1, globalDefault });
 const markDefault = (name: string, globalDefault: boolean): Promise<void> =>
   opened.change(classes, name, (object) => {
     object.globalDefault = globalDefault;

@@ -18,7 +18,10 @@ export function priority(catalog: Pick<Catalog, "findResource">): AdmissionPlugi
   };
 }
 
-async function checkOnlyDefault(catalog: Pick<Catalog, "findResource">, attributes: AdmissionAttributes): Promise<void> {
+async function checkOnlyDefault(
+  catalog: Pick<Catalog, "findResource">,
+  attributes: AdmissionAttributes,
+): Promise<void> {
   const present = await findDefault(catalog);
   if (present === undefined) return;
   const name = present.metadata.name ?? "";
@@ -34,7 +37,8 @@ async function findDefault(catalog: Pick<Catalog, "findResource">): Promise<Kube
   let lowest: KubeObject | undefined;
   for (const entry of (await store.cache.current()).range(store.form.prefix)) {
     const object = store.decode(entry);
-    if (object.globalDefault === true && (lowest === undefined || (object.value ?? 0) < (lowest.value ?? 0))) lowest = object;
+    if (object.globalDefault === true && (lowest === undefined || (object.value ?? 0) < (lowest.value ?? 0)))
+      lowest = object;
   }
   return lowest;
 }

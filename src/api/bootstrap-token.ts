@@ -6,7 +6,13 @@ export const bootstrapNamespace = "kube-system";
 export const bootstrapTokenType = "bootstrap.kubernetes.io/token";
 const namePrefix = "bootstrap-token-";
 
-type Key = "token-id" | "token-secret" | "expiration" | "usage-bootstrap-authentication" | "usage-bootstrap-signing" | "auth-extra-groups";
+type Key =
+  | "token-id"
+  | "token-secret"
+  | "expiration"
+  | "usage-bootstrap-authentication"
+  | "usage-bootstrap-signing"
+  | "auth-extra-groups";
 
 /** @returns the name of the secret that holds the token */
 export function bootstrapSecretName(tokenId: string): string {

@@ -1,5 +1,12 @@
 /** Configuration files of the server: decoded strictly, by kind and version. Source: apimachinery's strict codecs, whose texts these are. */
-import { type Document, JsonSyntaxError, peekTypeMeta, type TypeMeta, TypeMetaError, typeMetaOf } from "../lib/json/parse.ts";
+import {
+  type Document,
+  JsonSyntaxError,
+  peekTypeMeta,
+  type TypeMeta,
+  TypeMetaError,
+  typeMetaOf,
+} from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { type Decoded, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
 import type { Struct } from "../lib/schema/schema.ts";
@@ -42,10 +49,13 @@ export function decodeConfiguration(bytes: Buffer, kinds: readonly Configuration
   const { document, strictErrors, apiVersion, kind } = readText(bytes);
   if (kind === "") throw new ConfigurationError(`Object 'Kind' is missing in '${bytes.toString()}'`);
   if (apiVersion === "") throw new ConfigurationError(`Object 'apiVersion' is missing in '${bytes.toString()}'`);
-  if (parseGroupVersion(apiVersion) === undefined) throw new ConfigurationError(`unexpected GroupVersion string: ${apiVersion}`);
+  if (parseGroupVersion(apiVersion) === undefined)
+    throw new ConfigurationError(`unexpected GroupVersion string: ${apiVersion}`);
   const found = kinds.find((one) => one.apiVersion === apiVersion && one.kind === kind);
   if (found === undefined)
-    throw new ConfigurationError(`no kind ${quoteGo(kind)} is registered for version ${quoteGo(apiVersion)} in scheme ${quoteGo(scheme)}`);
+    throw new ConfigurationError(
+      `no kind ${quoteGo(kind)} is registered for version ${quoteGo(apiVersion)} in scheme ${quoteGo(scheme)}`,
+    );
   const { object, problems } = decode(document, found.schema);
   const all = strictErrors.length === 0 ? problems : [strictYamlError(strictErrors), ...problems];
   if (all.length > 0) throw new ConfigurationError(`strict decoding error: ${all.join(", ")}`);

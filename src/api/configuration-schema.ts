@@ -22,7 +22,9 @@ export interface FieldForm {
 
 /** @param goType with its package, such as `v1.Issuer`, as decoding errors print it */
 export function configStruct(goType: string, fields: Readonly<Record<string, Type | FieldForm>>): Struct {
-  const made = Object.entries(fields).map(([name, form]): Field => fieldOf(name, "kind" in form ? { type: form } : form));
+  const made = Object.entries(fields).map(
+    ([name, form]): Field => fieldOf(name, "kind" in form ? { type: form } : form),
+  );
   return {
     kind: "struct",
     definition: goType,

@@ -54,7 +54,11 @@ export function unauthorized(): ApiError {
 /** @param why the end of the sentence, such as `unable to create new content in namespace x because it is being terminated` */
 export function forbidden(resource: GroupResource, name: string, why: string, causes?: StatusCause[]): ApiError {
   const which =
-    resource.resource === "" ? "" : name === "" ? `${formatGroupResource(resource)} ` : `${formatGroupResource(resource)} ${quote(name)} `;
+    resource.resource === ""
+      ? ""
+      : name === ""
+        ? `${formatGroupResource(resource)} `
+        : `${formatGroupResource(resource)} ${quote(name)} `;
   const details = resource.resource === "" ? {} : resourceDetails(resource, name);
   return new ApiError({
     code: 403,
@@ -75,10 +79,17 @@ export function notFound(resource: GroupResource, name: string): ApiError {
 
 /** The path names a resource or a subresource that this server does not have. */
 export function resourceNotServed(details: StatusDetails = {}): ApiError {
-  return new ApiError({ code: 404, reason: "NotFound", message: "the server could not find the requested resource", details });
+  return new ApiError({
+    code: 404,
+    reason: "NotFound",
+    message: "the server could not find the requested resource",
+    details,
+  });
 }
 
-export function methodNotAllowed(message = "the server does not allow this method on the requested resource"): ApiError {
+export function methodNotAllowed(
+  message = "the server does not allow this method on the requested resource",
+): ApiError {
   return new ApiError({ code: 405, reason: "MethodNotAllowed", message, details: {} });
 }
 
@@ -92,7 +103,11 @@ export function methodNotSupported(resource: GroupResource, action: string): Api
 }
 
 export function notAcceptable(accepted: readonly string[]): ApiError {
-  return new ApiError({ code: 406, reason: "NotAcceptable", message: `only the following media types are accepted: ${accepted.join(", ")}` });
+  return new ApiError({
+    code: 406,
+    reason: "NotAcceptable",
+    message: `only the following media types are accepted: ${accepted.join(", ")}`,
+  });
 }
 
 export function alreadyExists(resource: GroupResource, name: string): ApiError {
@@ -114,7 +129,8 @@ export function conflict(resource: GroupResource, name: string, why: string): Ap
 }
 
 /** The text of a failed optimistic lock. */
-export const objectModified = "the object has been modified; please apply your changes to the latest version and try again";
+export const objectModified =
+  "the object has been modified; please apply your changes to the latest version and try again";
 
 export function expired(message: string): ApiError {
   return new ApiError({ code: 410, reason: "Expired", message });
@@ -139,7 +155,12 @@ export function invalid(group: string, kind: string, name: string, causes: reado
     code: 422,
     reason: "Invalid",
     message: `${formatGroupKind(group, kind)} ${quote(name)} is invalid: ${joined}`,
-    details: { ...(name !== "" && { name }), ...(group !== "" && { group }), ...(kind !== "" && { kind }), causes: [...causes] },
+    details: {
+      ...(name !== "" && { name }),
+      ...(group !== "" && { group }),
+      ...(kind !== "" && { kind }),
+      causes: [...causes],
+    },
   });
 }
 
@@ -164,7 +185,12 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): Api
 }
 
 export function internalError(message: string): ApiError {
-  return new ApiError({ code: 500, reason: "InternalError", message: `Internal error occurred: ${message}`, details: { causes: [{ message }] } });
+  return new ApiError({
+    code: 500,
+    reason: "InternalError",
+    message: `Internal error occurred: ${message}`,
+    details: { causes: [{ message }] },
+  });
 }
 
 /** A 500 whose text is the error itself, as upstream sends for errors it did not foresee. */
@@ -186,7 +212,11 @@ export function timeout(message: string, retryAfterSeconds = 0, causes?: StatusC
 }
 
 /** The client knows a version that this server has not reached. @param wanted as the client sent it */
-export function resourceVersionTooLarge(wanted: string | number, current: number, { retryAfterSeconds = 1 } = {}): ApiError {
+export function resourceVersionTooLarge(
+  wanted: string | number,
+  current: number,
+  { retryAfterSeconds = 1 } = {},
+): ApiError {
   const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
   return timeout(`Too large resource version: ${wanted}, current: ${current}`, retryAfterSeconds, causes);
 }

@@ -129,11 +129,19 @@ export class FieldErrors {
   }
 
   notFound(path: string, value: unknown, detail = ""): void {
-    this.#add("FieldValueNotFound", path, () => `Not found: ${bodyOfValue(value)}${detail === "" ? "" : `: ${detail}`}`);
+    this.#add(
+      "FieldValueNotFound",
+      path,
+      () => `Not found: ${bodyOfValue(value)}${detail === "" ? "" : `: ${detail}`}`,
+    );
   }
 
   tooLong(path: string, bytesMax: number): void {
-    this.#add("FieldValueTooLong", path, () => `Too long: may not be more than ${bytesMax} ${bytesMax === 1 ? "byte" : "bytes"}`);
+    this.#add(
+      "FieldValueTooLong",
+      path,
+      () => `Too long: may not be more than ${bytesMax} ${bytesMax === 1 ? "byte" : "bytes"}`,
+    );
   }
 
   tooLongText(path: string, charactersMost: number): void {
@@ -147,7 +155,11 @@ export class FieldErrors {
   }
 
   tooMany(path: string, count: number, countMax: number): void {
-    this.#add("FieldValueTooMany", path, () => `Too many: ${count}: must have at most ${countMax} ${countMax === 1 ? "item" : "items"}`);
+    this.#add(
+      "FieldValueTooMany",
+      path,
+      () => `Too many: ${count}: must have at most ${countMax} ${countMax === 1 ? "item" : "items"}`,
+    );
   }
 
   /** @param text is not made where there are too many already */

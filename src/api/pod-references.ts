@@ -28,10 +28,15 @@ export function isMirrorPod({ metadata }: KubeObject): boolean {
 }
 
 /** Names in the pod's namespace. */
-export function* podReferences({ metadata, spec = {}, status = {} }: KubeObject): Generator<readonly [kind: ReferredKind, name: string]> {
+export function* podReferences({
+  metadata,
+  spec = {},
+  status = {},
+}: KubeObject): Generator<readonly [kind: ReferredKind, name: string]> {
   if ((spec.serviceAccountName ?? "") !== "") yield ["serviceaccount", spec.serviceAccountName];
   for (const { name } of list(spec.imagePullSecrets)) yield* named("secret", name);
-  for (const field of ["initContainers", "containers", "ephemeralContainers"]) for (const each of list(spec[field])) yield* ofContainer(each);
+  for (const field of ["initContainers", "containers", "ephemeralContainers"])
+    for (const each of list(spec[field])) yield* ofContainer(each);
   for (const volume of list(spec.volumes)) yield* ofVolume(volume, metadata.name ?? "");
   yield* ofClaims(spec, status);
 }

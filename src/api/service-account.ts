@@ -7,7 +7,8 @@ const prefix = "system:serviceaccount:";
 export function serviceAccountOf(userName: string): { readonly namespace: string; readonly name: string } | undefined {
   if (!userName.startsWith(prefix)) return undefined;
   const [namespace = "", name = "", ...rest] = userName.slice(prefix.length).split(":");
-  if (rest.length > 0 || dnsLabelProblems(namespace).length > 0 || dnsSubdomainProblems(name).length > 0) return undefined;
+  if (rest.length > 0 || dnsLabelProblems(namespace).length > 0 || dnsSubdomainProblems(name).length > 0)
+    return undefined;
   return { namespace, name };
 }
 

@@ -3,7 +3,12 @@ import { serviceAccountGroups, serviceAccountUser } from "./service-account.ts";
 import type { UserInfo } from "./user.ts";
 
 /** The loopback user, who may do all. */
-export const loopbackUser: UserInfo = { name: "system:apiserver", uid: "", groups: ["system:authenticated", "system:masters"], extra: new Map() };
+export const loopbackUser: UserInfo = {
+  name: "system:apiserver",
+  uid: "",
+  groups: ["system:authenticated", "system:masters"],
+  extra: new Map(),
+};
 
 /** A controller, under the name upstream's has. */
 export function controllerUser(name: string): UserInfo {

@@ -37,7 +37,9 @@ for (const [kind, rows] of rowsByKind) {
   test(`tables of ${kind}`, () => {
     const [first] = rows as [Row];
     const group = parseGroupVersion(first.object.apiVersion ?? "")?.group;
-    const definition = definitions.find((one) => one.group === group && one.kind === first.object.kind && one.storage !== undefined);
+    const definition = definitions.find(
+      (one) => one.group === group && one.kind === first.object.kind && one.storage !== undefined,
+    );
     const { strategy, storage } = definition as ResourceDefinition;
     const columns = strategy.columns ?? defaultColumns;
     assert.deepEqual(

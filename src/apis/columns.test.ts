@@ -14,7 +14,9 @@ type Cells = readonly unknown[];
 /** @param object without metadata: an object named `x` */
 function cells(resource: string, object: Record<string, unknown>): Cells {
   const metadata = { name: "x", creationTimestamp: created, ...(object.metadata as object | undefined) };
-  return (columnsByResource[resource] ?? []).map((column) => cellAt(column, { ...object, metadata } as KubeObject, now));
+  return (columnsByResource[resource] ?? []).map((column) =>
+    cellAt(column, { ...object, metadata } as KubeObject, now),
+  );
 }
 
 const template = {
@@ -28,7 +30,12 @@ const template = {
 const selector = { matchLabels: { app: "web" } };
 
 const rows: [what: string, resource: string, object: Record<string, unknown>, want: Cells][] = [
-  ["config map: text and bytes count", "/configmaps", { data: { a: "1", b: "2" }, binaryData: { c: "AA==" } }, ["x", 3, "24h"]],
+  [
+    "config map: text and bytes count",
+    "/configmaps",
+    { data: { a: "1", b: "2" }, binaryData: { c: "AA==" } },
+    ["x", 3, "24h"],
+  ],
   ["config map: empty", "/configmaps", {}, ["x", 0, "24h"]],
   ["secret", "/secrets", { type: "Opaque", data: { a: "AA==" } }, ["x", "Opaque", 1, "24h"]],
   ["namespace", "/namespaces", { status: { phase: "Active" } }, ["x", "Active", "24h"]],
@@ -36,7 +43,10 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
   [
     "deployment",
     "apps/deployments",
-    { spec: { replicas: 3, selector, template }, status: { readyReplicas: 1, updatedReplicas: 2, availableReplicas: 1 } },
+    {
+      spec: { replicas: 3, selector, template },
+      status: { readyReplicas: 1, updatedReplicas: 2, availableReplicas: 1 },
+    },
     ["x", "1/3", 2, 1, "24h", "a,b", "i:1,j:2", "app=web"],
   ],
   [
@@ -45,20 +55,34 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
     { spec: { replicas: 2, template }, status: { replicas: 2 } },
     ["x", 2, 2, 0, "24h", "a,b", "i:1,j:2", "<none>"],
   ],
-  ["stateful set", "apps/statefulsets", { spec: { replicas: 2, template }, status: { readyReplicas: 2 } }, ["x", "2/2", "24h", "a,b", "i:1,j:2"]],
+  [
+    "stateful set",
+    "apps/statefulsets",
+    { spec: { replicas: 2, template }, status: { readyReplicas: 2 } },
+    ["x", "2/2", "24h", "a,b", "i:1,j:2"],
+  ],
   [
     "daemon set",
     "apps/daemonsets",
     {
       spec: { selector, template: { spec: { ...template.spec, nodeSelector: { z: "1", disk: "ssd" } } } },
-      status: { desiredNumberScheduled: 5, currentNumberScheduled: 4, numberReady: 3, updatedNumberScheduled: 2, numberAvailable: 1 },
+      status: {
+        desiredNumberScheduled: 5,
+        currentNumberScheduled: 4,
+        numberReady: 3,
+        updatedNumberScheduled: 2,
+        numberAvailable: 1,
+      },
     },
     ["x", 5, 4, 3, 2, 1, "disk=ssd,z=1", "24h", "a,b", "i:1,j:2", "app=web"],
   ],
   [
     "controller revision",
     "apps/controllerrevisions",
-    { metadata: { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", controller: true }] }, revision: 9007199254740993n },
+    {
+      metadata: { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", controller: true }] },
+      revision: 9007199254740993n,
+    },
     ["x", "daemonset.apps/d", 9007199254740993n, "24h"],
   ],
   [
@@ -105,7 +129,14 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
   [
     "service: of the cluster",
     "/services",
-    { spec: { type: "ClusterIP", clusterIPs: ["10.0.0.1"], ports: [{ port: 80, protocol: "TCP" }], selector: { a: "b" } } },
+    {
+      spec: {
+        type: "ClusterIP",
+        clusterIPs: ["10.0.0.1"],
+        ports: [{ port: 80, protocol: "TCP" }],
+        selector: { a: "b" },
+      },
+    },
     ["x", "ClusterIP", "10.0.0.1", "<none>", "80/TCP", "24h", "a=b"],
   ],
   [
@@ -155,7 +186,11 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
   [
     "endpoint slice",
     "discovery.k8s.io/endpointslices",
-    { addressType: "IPv4", ports: [{ port: 80 }, { name: "n" }, {}], endpoints: [{ addresses: ["1.1.1.1"] }, { addresses: ["1.1.1.2"] }] },
+    {
+      addressType: "IPv4",
+      ports: [{ port: 80 }, { name: "n" }, {}],
+      endpoints: [{ addresses: ["1.1.1.1"] }, { addresses: ["1.1.1.2"] }],
+    },
     ["x", "IPv4", "80,n,*", "1.1.1.1,1.1.1.2", "24h"],
   ],
   [
@@ -168,7 +203,9 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
     "node",
     "/nodes",
     {
-      metadata: { labels: { "node-role.kubernetes.io/worker": "", "node-role.kubernetes.io/": "", "kubernetes.io/role": "edge" } },
+      metadata: {
+        labels: { "node-role.kubernetes.io/worker": "", "node-role.kubernetes.io/": "", "kubernetes.io/role": "edge" },
+      },
       spec: { unschedulable: true },
       status: {
         conditions: [{ type: "Ready", status: "True" }],
@@ -176,15 +213,35 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
         nodeInfo: { kubeletVersion: "v1.36.0", osImage: "Linux" },
       },
     },
-    ["x", "Ready,SchedulingDisabled", "edge,worker", "24h", "v1.36.0", "10.1.1.1", "<none>", "Linux", "<unknown>", "<unknown>"],
+    [
+      "x",
+      "Ready,SchedulingDisabled",
+      "edge,worker",
+      "24h",
+      "v1.36.0",
+      "10.1.1.1",
+      "<none>",
+      "Linux",
+      "<unknown>",
+      "<unknown>",
+    ],
   ],
-  ["node: unheard of", "/nodes", {}, ["x", "Unknown", "<none>", "24h", "", "<none>", "<none>", "<unknown>", "<unknown>", "<unknown>"]],
+  [
+    "node: unheard of",
+    "/nodes",
+    {},
+    ["x", "Unknown", "<none>", "24h", "", "<none>", "<none>", "<unknown>", "<unknown>", "<unknown>"],
+  ],
   ["ingress: bare", "networking.k8s.io/ingresses", { spec: {} }, ["x", "<none>", "*", "", "80", "24h"]],
   [
     "ingress: many hosts",
     "networking.k8s.io/ingresses",
     {
-      spec: { ingressClassName: "c", tls: [{}], rules: [{ host: "a" }, { host: "b" }, {}, { host: "c" }, { host: "d" }] },
+      spec: {
+        ingressClassName: "c",
+        tls: [{}],
+        rules: [{ host: "a" }, { host: "b" }, {}, { host: "c" }, { host: "d" }],
+      },
       status: { loadBalancer: { ingress: [{ ip: "1.1.1.1" }] } },
     },
     ["x", "c", "a,b,c + 2 more...", "1.1.1.1", "80, 443", "24h"],
@@ -201,7 +258,12 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
     { spec: { parentRef: { resource: "services", namespace: "ns", name: "s" } } },
     ["x", "services/ns/s"],
   ],
-  ["network policy: all pods", "networking.k8s.io/networkpolicies", { spec: { podSelector: {} } }, ["x", "<none>", "24h"]],
+  [
+    "network policy: all pods",
+    "networking.k8s.io/networkpolicies",
+    { spec: { podSelector: {} } },
+    ["x", "<none>", "24h"],
+  ],
   [
     "event: old times",
     "/events",
@@ -230,7 +292,12 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
     },
     ["30s", "", "", "node", "", "c", "", "24h", 7, "x"],
   ],
-  ["event: only one", "/events", { firstTimestamp: null, lastTimestamp: null }, ["<unknown>", "", "", "", "", "", "", "<unknown>", 1, "x"]],
+  [
+    "event: only one",
+    "/events",
+    { firstTimestamp: null, lastTimestamp: null },
+    ["<unknown>", "", "", "", "", "", "", "<unknown>", 1, "x"],
+  ],
   [
     "volume",
     "/persistentvolumes",
@@ -260,7 +327,11 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
   [
     "claim: pending, being deleted",
     "/persistentvolumeclaims",
-    { metadata: { deletionTimestamp: created }, spec: { accessModes: ["ReadWriteOnce"] }, status: { phase: "Pending" } },
+    {
+      metadata: { deletionTimestamp: created },
+      spec: { accessModes: ["ReadWriteOnce"] },
+      status: { phase: "Pending" },
+    },
     ["x", "Terminating", "", "", "", "", "<unset>", "24h", "<unset>"],
   ],
   [
@@ -283,7 +354,10 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
           { type: "Object", object: { target: { value: "1" } } },
         ],
       },
-      status: { currentReplicas: 2, currentMetrics: [{ type: "Resource", resource: { current: { averageUtilization: 12 } } }] },
+      status: {
+        currentReplicas: 2,
+        currentMetrics: [{ type: "Resource", resource: { current: { averageUtilization: 12 } } }],
+      },
     },
     ["x", "Deployment/web", "cpu: 12%/80%, <unknown>/10 + 1 more...", "1", 4, 2, "24h"],
   ],
@@ -297,11 +371,18 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
           { type: "Object", object: { target: { value: "1" } } },
         ],
       },
-      status: { currentMetrics: [{ external: { current: { averageValue: "3" } } }, { object: { current: { value: "2" } } }] },
+      status: {
+        currentMetrics: [{ external: { current: { averageValue: "3" } } }, { object: { current: { value: "2" } } }],
+      },
     },
     ["x", "/", "3/5 (avg), 2/1", "<unset>", 0, 0, "24h"],
   ],
-  ["disruption budget", "policy/poddisruptionbudgets", { spec: { minAvailable: "50%" }, status: {} }, ["x", "50%", "N/A", 0, "24h"]],
+  [
+    "disruption budget",
+    "policy/poddisruptionbudgets",
+    { spec: { minAvailable: "50%" }, status: {} },
+    ["x", "50%", "N/A", 0, "24h"],
+  ],
   [
     "role binding",
     "rbac.authorization.k8s.io/rolebindings",
@@ -323,7 +404,12 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
     ["x", "constructor: 0/1, pods: 1/3", "limits.cpu: 0/2", "24h"],
   ],
   ["lease", "coordination.k8s.io/leases", { spec: { holderIdentity: "me" } }, ["x", "me", "24h"]],
-  ["lease candidate", "coordination.k8s.io/leasecandidates", { spec: { leaseName: "l", binaryVersion: "1.36.0" } }, ["x", "l", "1.36.0", "", "24h"]],
+  [
+    "lease candidate",
+    "coordination.k8s.io/leasecandidates",
+    { spec: { leaseName: "l", binaryVersion: "1.36.0" } },
+    ["x", "l", "1.36.0", "", "24h"],
+  ],
   [
     "storage version",
     "internal.apiserver.k8s.io/storageversions",
@@ -333,7 +419,10 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
   [
     "migration",
     "storagemigration.k8s.io/storageversionmigrations",
-    { spec: { resource: { group: "apps", resource: "deployments" } }, status: { conditions: [{ type: "Running", status: "True" }] } },
+    {
+      spec: { resource: { group: "apps", resource: "deployments" } },
+      status: { conditions: [{ type: "Running", status: "True" }] },
+    },
     ["x", "deployments.apps", "Running"],
   ],
   [
@@ -348,7 +437,12 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
     {
       spec: {
         policyName: "p",
-        paramRef: { selector: { matchLabels: { b: "2", a: "1" }, matchExpressions: [{ key: "k", operator: "In", values: ["v", "w"] }] } },
+        paramRef: {
+          selector: {
+            matchLabels: { b: "2", a: "1" },
+            matchExpressions: [{ key: "k", operator: "In", values: ["v", "w"] }],
+          },
+        },
       },
     },
     [
@@ -358,8 +452,18 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
       "24h",
     ],
   ],
-  ["policy binding: no parameter", "admissionregistration.k8s.io/validatingadmissionpolicybindings", { spec: {} }, ["x", "", "<unset>", "24h"]],
-  ["priority class", "scheduling.k8s.io/priorityclasses", { value: 7, preemptionPolicy: "Never" }, ["x", 7, false, "24h", "Never"]],
+  [
+    "policy binding: no parameter",
+    "admissionregistration.k8s.io/validatingadmissionpolicybindings",
+    { spec: {} },
+    ["x", "", "<unset>", "24h"],
+  ],
+  [
+    "priority class",
+    "scheduling.k8s.io/priorityclasses",
+    { value: 7, preemptionPolicy: "Never" },
+    ["x", 7, false, "24h", "Never"],
+  ],
   [
     "certificate request",
     "certificates.k8s.io/certificatesigningrequests",
@@ -373,7 +477,13 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
     "a pod's request that was refused",
     "certificates.k8s.io/podcertificaterequests",
     {
-      spec: { podName: "p", serviceAccountName: "s", nodeName: "n", signerName: "e/s", unverifiedUserAnnotations: { "e/a": "1" } },
+      spec: {
+        podName: "p",
+        serviceAccountName: "s",
+        nodeName: "n",
+        signerName: "e/s",
+        unverifiedUserAnnotations: { "e/a": "1" },
+      },
       status: { conditions: [{ type: "Denied", status: "True" }] },
     },
     ["x", "p", "s", "n", "e/s", "Denied", "e/a=1"],
@@ -421,8 +531,18 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
     },
     ["x", "d", "6", "1", "2", "1", "1", 3, "Complete (2/3 pools)", "24h"],
   ],
-  ["flow schema", "flowcontrol.apiserver.k8s.io/flowschemas", { spec: { matchingPrecedence: 9 } }, ["x", "", 9, "<none>", "24h", "?"]],
-  ["a claim that is used", "resource.k8s.io/resourceclaims", { status: { allocation: {}, reservedFor: [{}] } }, ["x", "allocated,reserved", "24h"]],
+  [
+    "flow schema",
+    "flowcontrol.apiserver.k8s.io/flowschemas",
+    { spec: { matchingPrecedence: 9 } },
+    ["x", "", 9, "<none>", "24h", "?"],
+  ],
+  [
+    "a claim that is used",
+    "resource.k8s.io/resourceclaims",
+    { status: { allocation: {}, reservedFor: [{}] } },
+    ["x", "allocated,reserved", "24h"],
+  ],
 ];
 
 for (const [what, resource, object, want] of rows) test(what, () => assert.deepEqual(cells(resource, object), want));

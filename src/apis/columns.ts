@@ -52,9 +52,17 @@ const smallGroups: Readonly<Record<string, readonly Column[]>> = {
   "node.k8s.io/runtimeclasses": [nameColumn, text("Handler", "", ({ handler }) => handler ?? ""), ageColumn],
   "policy/poddisruptionbudgets": [
     nameColumn,
-    text("Min Available", "The minimum number of pods that must be available.", ({ spec }) => String(spec?.minAvailable ?? "N/A")),
-    text("Max Unavailable", "The maximum number of pods that may be unavailable.", ({ spec }) => String(spec?.maxUnavailable ?? "N/A")),
-    integer("Allowed Disruptions", "Calculated number of pods that may be disrupted at this time.", ({ status }) => status?.disruptionsAllowed ?? 0),
+    text("Min Available", "The minimum number of pods that must be available.", ({ spec }) =>
+      String(spec?.minAvailable ?? "N/A"),
+    ),
+    text("Max Unavailable", "The maximum number of pods that may be unavailable.", ({ spec }) =>
+      String(spec?.maxUnavailable ?? "N/A"),
+    ),
+    integer(
+      "Allowed Disruptions",
+      "Calculated number of pods that may be disrupted at this time.",
+      ({ status }) => status?.disruptionsAllowed ?? 0,
+    ),
     ageColumn,
   ],
   "storagemigration.k8s.io/storageversionmigrations": [
@@ -86,11 +94,18 @@ export const columnsByResource: Readonly<Record<string, readonly Column[]>> = {
 /** The last condition that holds. */
 function migrationStatus({ status }: KubeObject): string {
   const isState = (type: string): boolean => type === "Running" || type === "Failed" || type === "Succeeded";
-  return items(status?.conditions).findLast((condition) => condition.status === "True" && isState(condition.type))?.type ?? "Unknown";
+  return (
+    items(status?.conditions).findLast((condition) => condition.status === "True" && isState(condition.type))?.type ??
+    "Unknown"
+  );
 }
 
 function storageVersions({ status }: KubeObject): string {
   return (
-    firstThree(items(status?.storageVersions).map(({ apiServerID, encodingVersion }) => `${apiServerID ?? ""}=${encodingVersion ?? ""}`)) || "<unset>"
+    firstThree(
+      items(status?.storageVersions).map(
+        ({ apiServerID, encodingVersion }) => `${apiServerID ?? ""}=${encodingVersion ?? ""}`,
+      ),
+    ) || "<unset>"
   );
 }

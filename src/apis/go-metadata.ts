@@ -5,7 +5,17 @@ import type { Part } from "./fields.ts";
 import { byName } from "./label-selector.ts";
 
 const metaFields = [
-  ...["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp"],
+  ...[
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+  ],
   ...["deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers", "managedFields"],
 ];
 

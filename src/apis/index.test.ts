@@ -15,7 +15,8 @@ test("every row is of a kind there is", () => {
 
 test("every version that is served by default and differs from what is stored has its conversion", () => {
   for (const version of builtinVersions(builtinConversions)) {
-    if (version.servedByDefault) assert.ok(version.convertible, `${version.group}/${version.version} ${version.resource}`);
+    if (version.servedByDefault)
+      assert.ok(version.convertible, `${version.group}/${version.version} ${version.resource}`);
   }
 });
 
@@ -39,7 +40,9 @@ test("every subresource of a served version is somebody's", () => {
 
 test("events live as long as the option says, and nothing else expires", () => {
   const strategies = strategiesWith({ eventTtlSeconds: 7 });
-  const expiring = Object.entries(strategies).flatMap(([key, { ttlSeconds }]) => (ttlSeconds === undefined ? [] : [[key, ttlSeconds]]));
+  const expiring = Object.entries(strategies).flatMap(([key, { ttlSeconds }]) =>
+    ttlSeconds === undefined ? [] : [[key, ttlSeconds]],
+  );
   assert.deepEqual(expiring, [
     ["/events", 7],
     ["events.k8s.io/events", 7],

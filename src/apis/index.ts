@@ -159,7 +159,10 @@ export interface StrategyOptions {
 
 /** The same strategies as one server wants them. */
 export function strategiesWith(options: StrategyOptions): Readonly<Record<string, Strategy>> {
-  const compiling = { ...admissionKinds(options.loadExpressionChecker), ...resourceKinds(options.loadSelectorChecker, options.claimRight) };
+  const compiling = {
+    ...admissionKinds(options.loadExpressionChecker),
+    ...resourceKinds(options.loadSelectorChecker, options.claimRight),
+  };
   const kinds = withColumns({ ...special, ...compiling }, columnsByResource);
   const expiring = Object.entries(kinds)
     .filter(([, { ttlSeconds }]) => ttlSeconds !== undefined)

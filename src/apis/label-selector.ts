@@ -9,7 +9,12 @@ export interface SelectorRules {
   readonly anyValues?: boolean;
 }
 
-export function validateLabelSelector(selector: Part, path: string, errors: FieldErrors, { anyValues = false }: SelectorRules = {}): void {
+export function validateLabelSelector(
+  selector: Part,
+  path: string,
+  errors: FieldErrors,
+  { anyValues = false }: SelectorRules = {},
+): void {
   validateLabels(selector.matchLabels, `${path}.matchLabels`, errors);
   for (const [index, requirement] of items(selector.matchExpressions).entries()) {
     validateRequirement(requirement, `${path}.matchExpressions[${index}]`, anyValues, errors);
@@ -22,16 +27,23 @@ export function isSoundSelector(selector: Part): boolean {
   return errors.empty;
 }
 
-function validateRequirement({ key = "", operator = "", values }: Part, path: string, anyValues: boolean, errors: FieldErrors): void {
+function validateRequirement(
+  { key = "", operator = "", values }: Part,
+  path: string,
+  anyValues: boolean,
+  errors: FieldErrors,
+): void {
   const count = values?.length ?? 0;
   if (operator === "In" || operator === "NotIn") {
     if (count === 0) errors.required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'");
   } else if (operator === "Exists" || operator === "DoesNotExist") {
-    if (count > 0) errors.forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+    if (count > 0)
+      errors.forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
   } else errors.invalid(`${path}.operator`, operator, "not a valid selector operator");
   addInvalid(errors, `${path}.key`, key, qualifiedNameProblems(key));
   if (anyValues) return;
-  for (const [index, value] of (values ?? []).entries()) addInvalid(errors, `${path}.values[${index}]`, value, labelValueProblems(value));
+  for (const [index, value] of (values ?? []).entries())
+    addInvalid(errors, `${path}.values[${index}]`, value, labelValueProblems(value));
 }
 
 export function isEmptySelector(selector: Part): boolean {
@@ -70,8 +82,14 @@ export function selects(selector: Part, labels: Readonly<Record<string, string>>
 
 /** As `kubectl -l` takes it, by key: `a=b,c in (x,y),!d`. */
 export function formatLabelSelector(selector: Part | undefined): string {
-  const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]): [string, string] => [key, `${key}=${value}`]);
-  const expressions = items(selector?.matchExpressions).map((requirement): [string, string] => [requirement.key, formatRequirement(requirement)]);
+  const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]): [string, string] => [
+    key,
+    `${key}=${value}`,
+  ]);
+  const expressions = items(selector?.matchExpressions).map((requirement): [string, string] => [
+    requirement.key,
+    formatRequirement(requirement),
+  ]);
   return [...labels, ...expressions]
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
     .map(([, text]) => text)

@@ -22,7 +22,13 @@ const createPod = (name: string, spec: object = { containers: [{ name: "c", imag
 
 async function act(key: string, name: string, body: KubeObject): Promise<void> {
   const target = cluster.registry.catalog.find("", "v1", "pods") as Resolved;
-  const common = { namespace: "ns", subresource: key.split("/")[2] ?? "", user: loopbackUser, dryRun: false, warnings: [] };
+  const common = {
+    namespace: "ns",
+    subresource: key.split("/")[2] ?? "",
+    user: loopbackUser,
+    dryRun: false,
+    warnings: [],
+  };
   const request: WriteRequest = { target, name, ...common, fieldManager: "test", userAgent: "test" };
   await createActions[key]?.(cluster.registry, request, body);
 }
@@ -66,13 +72,22 @@ const refusalRows: [what: string, key: string, name: string, body: KubeObject, w
     /^400 name in URL does not match name in Binding object$/,
   ],
   ["binding: no target", "/pods/binding", "p", { metadata: { name: "p" } }, /^500 target.name: Required value$/],
-  ["binding: no pod", "/bindings", "", { metadata: { name: "none" }, target: { name: "n" } }, /^404 pods "none" not found$/],
+  [
+    "binding: no pod",
+    "/bindings",
+    "",
+    { metadata: { name: "none" }, target: { name: "n" } },
+    /^404 pods "none" not found$/,
+  ],
   ["eviction: no pod", "/pods/eviction", "none", { metadata: { name: "none" } }, /^404 pods "none" not found$/],
 ];
 
 test("binding gives a pod its node, once", async () => {
   await createPod("p");
-  await act("/pods/binding", "p", { metadata: { name: "p", annotations: { a: "b" }, labels: { l: "m" } }, target: { kind: "Node", name: "n" } });
+  await act("/pods/binding", "p", {
+    metadata: { name: "p", annotations: { a: "b" }, labels: { l: "m" } },
+    target: { kind: "Node", name: "n" },
+  });
   const pod = await cluster.find(pods, "p");
   assert.equal(pod?.spec.nodeName, "n");
   assert.deepEqual([pod?.metadata.annotations, pod?.metadata.labels], [{ a: "b" }, { app: "a", l: "m" }]);
@@ -106,7 +121,13 @@ test("an eviction asks the budget of a running pod", async () => {
       budgets,
       "b",
       (object) => {
-        object.status = { observedGeneration: 1, disruptionsAllowed, desiredHealthy: 1, currentHealthy: 1, expectedPods: 1 };
+        object.status = {
+          observedGeneration: 1,
+          disruptionsAllowed,
+          desiredHealthy: 1,
+          currentHealthy: 1,
+          expectedPods: 1,
+        };
       },
       "status",
     );
@@ -141,12 +162,18 @@ const connectRows: readonly (readonly [path: string, want: RegExp | undefined])[
   // The parameters of a log come first.
   ["pods/none/log?tailLines=x", /strconv.ParseInt: parsing "x": invalid syntax/],
   ["pods/none/log?tailLines=", /strconv.ParseInt: parsing "": invalid syntax/],
-  ["pods/none/log?limitBytes=99999999999999999999", /strconv.ParseInt: parsing "99999999999999999999": value out of range/],
+  [
+    "pods/none/log?limitBytes=99999999999999999999",
+    /strconv.ParseInt: parsing "99999999999999999999": value out of range/,
+  ],
   ["pods/none/log?sinceTime=x", /parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"/],
   ["pods/idle/log?sinceTime=", undefined],
   ["pods/idle/log?sinceTime=2020-01-01T00:00:00Z&follow=x", undefined],
   ["pods/none/log?stream=", /PodLogOptions "none" is invalid: stream: Forbidden: may not be specified$/],
-  ["pods/none/log?sinceSeconds=1&sinceTime=2020-01-01T00:00:00Z", /\[\]: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified$/],
+  [
+    "pods/none/log?sinceSeconds=1&sinceTime=2020-01-01T00:00:00Z",
+    /\[\]: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified$/,
+  ],
   [
     "pods/none/log?tailLines=-1&limitBytes=0&sinceSeconds=0",
     /\[tailLines: Invalid value: -1: must be greater than or equal to 0, limitBytes: Invalid value: 0: must be greater than 0, sinceSeconds: Invalid value: 0: must be greater than 0\]$/,
@@ -155,10 +182,19 @@ const connectRows: readonly (readonly [path: string, want: RegExp | undefined])[
 
 test("connections are refused for what they lack", async () => {
   await createPod("idle");
-  await createPod("two", { initContainers: [{ name: "i", image: "i" }], containers: ["c", "d"].map((name) => ({ name, image: "i" })) });
+  await createPod("two", {
+    initContainers: [{ name: "i", image: "i" }],
+    containers: ["c", "d"].map((name) => ({ name, image: "i" })),
+  });
   for (const [path, want] of connectRows) {
     const [, resource = "", name = "", subresource = "", query] = /^(\w+)\/(\w+)\/(\w+)\??(.*)$/.exec(path) ?? [];
-    const connected = refuseConnect(cluster.registry, { resource, subresource, namespace: "ns", name, query: new URLSearchParams(query) });
+    const connected = refuseConnect(cluster.registry, {
+      resource,
+      subresource,
+      namespace: "ns",
+      name,
+      query: new URLSearchParams(query),
+    });
     if (want === undefined) await connected;
     else await assert.rejects(connected, want, path);
   }

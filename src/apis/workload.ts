@@ -29,7 +29,8 @@ export function validateSelector({ spec }: KubeObject, rules: WorkloadRules, err
   const before = errors.causes.length;
   validateLabelSelector(selector, "spec.selector", errors);
   const isUsable = errors.causes.length === before;
-  if (isEmptySelector(selector)) errors.invalid("spec.selector", shownSelector(selector), `empty selector is invalid for ${rules.noun}`);
+  if (isEmptySelector(selector))
+    errors.invalid("spec.selector", shownSelector(selector), `empty selector is invalid for ${rules.noun}`);
   if (!isUsable) errors.invalid("spec.selector", shownSelector(selector), rules.unusableText);
   return isUsable;
 }
@@ -39,14 +40,23 @@ export function checkSelected({ spec }: KubeObject, errors: FieldErrors): void {
   const { selector, template } = spec;
   const labels = template?.metadata?.labels ?? null;
   if (isAbsent(selector) || !(isEmptySelector(selector) || selects(selector, labels ?? {}))) {
-    errors.invalid("spec.template.metadata.labels", labels && byName(labels), "`selector` does not match template `labels`");
+    errors.invalid(
+      "spec.template.metadata.labels",
+      labels && byName(labels),
+      "`selector` does not match template `labels`",
+    );
   }
 }
 
 const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
 
 /** Of Deployments and ReplicaSets. */
-export function validateReplicated(object: KubeObject, rules: WorkloadRules, options: PodOptions, errors: FieldErrors): void {
+export function validateReplicated(
+  object: KubeObject,
+  rules: WorkloadRules,
+  options: PodOptions,
+  errors: FieldErrors,
+): void {
   if (!validateSelector(object, rules, errors)) return;
   checkSelected(object, errors);
   validateTemplate(object.spec.template ?? {}, "spec.template", errors, options);
@@ -54,7 +64,11 @@ export function validateReplicated(object: KubeObject, rules: WorkloadRules, opt
 }
 
 /** Pods of workloads that never end are always restarted. */
-export function checkTemplateRuns({ spec }: KubeObject, { templateNoun }: Pick<WorkloadRules, "templateNoun">, errors: FieldErrors): void {
+export function checkTemplateRuns(
+  { spec }: KubeObject,
+  { templateNoun }: Pick<WorkloadRules, "templateNoun">,
+  errors: FieldErrors,
+): void {
   const { restartPolicy = "", activeDeadlineSeconds } = spec.template?.spec ?? {};
   const path = "spec.template.spec";
   if (restartPolicy !== "Always") errors.notSupported(`${path}.restartPolicy`, restartPolicy, ["Always"]);
@@ -71,7 +85,8 @@ export function validateTemplateMeta({ metadata }: Part, path: string, errors: F
 
 export function checkSelectorUnchanged(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
   const { selector } = next.spec;
-  if (!deepEqual(selector, old.spec.selector)) errors.invalid("spec.selector", selector ? shownSelector(selector) : null, "field is immutable");
+  if (!deepEqual(selector, old.spec.selector))
+    errors.invalid("spec.selector", selector ? shownSelector(selector) : null, "field is immutable");
 }
 
 /** @param fields in the order they are told; those that are absent count as 0 */
@@ -87,7 +102,8 @@ export function checkAtMost(
   errors: FieldErrors,
 ): void {
   for (const field of fields) {
-    if ((part[field] ?? 0) > (part[of] ?? 0)) errors.invalid(`${path}.${field}`, part[field] ?? 0, `cannot be greater than ${name}`);
+    if ((part[field] ?? 0) > (part[of] ?? 0))
+      errors.invalid(`${path}.${field}`, part[field] ?? 0, `cannot be greater than ${name}`);
   }
 }
 

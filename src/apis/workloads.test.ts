@@ -27,7 +27,12 @@ const defaultRows: [what: string, kind: Strategy, spec: Record<string, unknown>,
       strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "25%", maxSurge: "25%" } },
     },
   ],
-  ["deployment that recreates", deployment, { selector, template, strategy: { type: "Recreate" } }, { strategy: { type: "Recreate" } }],
+  [
+    "deployment that recreates",
+    deployment,
+    { selector, template, strategy: { type: "Recreate" } },
+    { strategy: { type: "Recreate" } },
+  ],
   ["deployment of none", deployment, { selector, template, replicas: 0 }, { replicas: 0 }],
   ["replica set", replicaSet, { selector, template }, { replicas: 1 }],
   [
@@ -41,18 +46,33 @@ const defaultRows: [what: string, kind: Strategy, spec: Record<string, unknown>,
       persistentVolumeClaimRetentionPolicy: { whenDeleted: "Retain", whenScaled: "Retain" },
     },
   ],
-  ["daemon set", daemonSet, { selector, template }, { updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } } }],
+  [
+    "daemon set",
+    daemonSet,
+    { selector, template },
+    { updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } } },
+  ],
   [
     "cron job",
     cronJob,
-    { schedule: "* * * * *", jobTemplate: { spec: { template: { spec: { ...template.spec, restartPolicy: "Never" } } } } },
+    {
+      schedule: "* * * * *",
+      jobTemplate: { spec: { template: { spec: { ...template.spec, restartPolicy: "Never" } } } },
+    },
     { concurrencyPolicy: "Allow", suspend: false, successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 },
   ],
   [
     "job",
     job,
     { template: { spec: { ...template.spec, restartPolicy: "Never" } } },
-    { completions: 1, parallelism: 1, backoffLimit: 6, completionMode: "NonIndexed", suspend: false, podReplacementPolicy: "TerminatingOrFailed" },
+    {
+      completions: 1,
+      parallelism: 1,
+      backoffLimit: 6,
+      completionMode: "NonIndexed",
+      suspend: false,
+      podReplacementPolicy: "TerminatingOrFailed",
+    },
   ],
 ];
 
@@ -69,7 +89,10 @@ const problemRows: [what: string, kind: Strategy, spec: Record<string, unknown>,
     "deployment without a selector",
     deployment,
     { template },
-    ["spec.selector: Required value", 'spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`'],
+    [
+      "spec.selector: Required value",
+      'spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`',
+    ],
   ],
   [
     "daemon set without a selector",
@@ -81,7 +104,9 @@ const problemRows: [what: string, kind: Strategy, spec: Record<string, unknown>,
     "deployment of another type",
     deployment,
     { selector, template, strategy: { type: "Bad" } },
-    ['spec.strategy: Unsupported value: {"Type":"Bad","RollingUpdate":null}: supported values: "Recreate", "RollingUpdate"'],
+    [
+      'spec.strategy: Unsupported value: {"Type":"Bad","RollingUpdate":null}: supported values: "Recreate", "RollingUpdate"',
+    ],
   ],
   [
     "deployment that cannot roll",
@@ -102,7 +127,9 @@ const problemRows: [what: string, kind: Strategy, spec: Record<string, unknown>,
     "daemon set with both numbers",
     daemonSet,
     { selector, template, updateStrategy: { rollingUpdate: { maxUnavailable: 1, maxSurge: "10%" } } },
-    ['spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: "10%": may not be set when maxUnavailable is non-zero'],
+    [
+      'spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: "10%": may not be set when maxUnavailable is non-zero',
+    ],
   ],
   [
     "daemon set with neither number",
@@ -116,7 +143,12 @@ const problemRows: [what: string, kind: Strategy, spec: Record<string, unknown>,
     { selector: { matchLabels: { app: "b" } }, template },
     ['spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`'],
   ],
-  ["job that restarts always", job, { template }, ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"']],
+  [
+    "job that restarts always",
+    job,
+    { template },
+    ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'],
+  ],
 ];
 
 for (const [what, kind, spec, want] of problemRows) {
@@ -196,22 +228,37 @@ test("autoscalers in v1 and v2 lose nothing", () => {
         { type: "Resource", resource: { name: "memory", target: { type: "AverageValue", averageValue: "10Mi" } } },
         {
           type: "Pods",
-          pods: { metric: { name: "hits", selector: { matchLabels: { a: "b" } } }, target: { type: "AverageValue", averageValue: "5" } },
+          pods: {
+            metric: { name: "hits", selector: { matchLabels: { a: "b" } } },
+            target: { type: "AverageValue", averageValue: "5" },
+          },
         },
-        { type: "Object", object: { describedObject: target, target: { type: "Value", value: "3" }, metric: { name: "m" } } },
+        {
+          type: "Object",
+          object: { describedObject: target, target: { type: "Value", value: "3" }, metric: { name: "m" } },
+        },
         { type: "External", external: { metric: { name: "e" }, target: { type: "Value", value: "9" } } },
         { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 70 } } },
       ],
-      behavior: { scaleUp: { stabilizationWindowSeconds: 0, policies: [{ type: "Pods", value: 1, periodSeconds: 5 }] } },
+      behavior: {
+        scaleUp: { stabilizationWindowSeconds: 0, policies: [{ type: "Pods", value: 1, periodSeconds: 5 }] },
+      },
     },
     status: {
       desiredReplicas: 2,
-      currentMetrics: [{ type: "Resource", resource: { name: "cpu", current: { averageValue: "100m", averageUtilization: 60 } } }],
+      currentMetrics: [
+        { type: "Resource", resource: { name: "cpu", current: { averageValue: "100m", averageUtilization: 60 } } },
+      ],
       conditions: [{ type: "AbleToScale", status: "True" }],
     },
   };
   const v1 = horizontalPodAutoscalerV1.fromStorage(structuredClone(v2));
-  assert.deepEqual(v1.spec, { scaleTargetRef: target, minReplicas: 1, maxReplicas: 5, targetCPUUtilizationPercentage: 70 });
+  assert.deepEqual(v1.spec, {
+    scaleTargetRef: target,
+    minReplicas: 1,
+    maxReplicas: 5,
+    targetCPUUtilizationPercentage: 70,
+  });
   assert.deepEqual(v1.status, { desiredReplicas: 2, currentCPUUtilizationPercentage: 60 });
   assert.deepEqual(Object.keys(v1.metadata.annotations ?? {}), [
     "mine",
@@ -224,6 +271,8 @@ test("autoscalers in v1 and v2 lose nothing", () => {
 });
 
 test("an autoscaler without a metric aims at 80 % cpu", () => {
-  const { object } = created(horizontalPodAutoscaler, { spec: { scaleTargetRef: { kind: "Deployment", name: "d" }, maxReplicas: 2 } });
+  const { object } = created(horizontalPodAutoscaler, {
+    spec: { scaleTargetRef: { kind: "Deployment", name: "d" }, maxReplicas: 2 },
+  });
   assert.equal(horizontalPodAutoscalerV1.fromStorage(object).spec.targetCPUUtilizationPercentage, 80);
 });

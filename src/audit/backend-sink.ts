@@ -22,7 +22,11 @@ export interface SinkNeeds {
 /** How often the log of the server tells that events are lost; their number is a metric. */
 const complaintMs = 10_000;
 
-export function backendSink(backend: Backend, options: AuditBackendOptions, { counts, clock, logger }: SinkNeeds): AuditSink {
+export function backendSink(
+  backend: Backend,
+  options: AuditBackendOptions,
+  { counts, clock, logger }: SinkNeeds,
+): AuditSink {
   let complainedAt = Number.NEGATIVE_INFINITY;
   const lost = (plugin: string, why: string, events: number): void => {
     counts.errors.set(plugin, (counts.errors.get(plugin) ?? 0) + events);

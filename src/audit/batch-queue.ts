@@ -164,7 +164,8 @@ function tokenBucket(perSecond: number, burst: number, clock: Clock): (ending: A
     filledAt = clock.now();
   };
   return async (ending) => {
-    for (fill(); tokens < 1 && !ending.aborted; fill()) await pause(Math.ceil(((1 - tokens) / perSecond) * 1000), ending, clock);
+    for (fill(); tokens < 1 && !ending.aborted; fill())
+      await pause(Math.ceil(((1 - tokens) / perSecond) * 1000), ending, clock);
     tokens -= 1;
   };
 }

@@ -17,7 +17,10 @@ export interface AuditFilters {
 }
 
 /** @throws ApiError 500 when the sink insists on an event and has lost it */
-export function auditFilters(evaluate: (attributes: AuditAttributes) => RequestAuditConfig, recording: Recording): AuditFilters {
+export function auditFilters(
+  evaluate: (attributes: AuditAttributes) => RequestAuditConfig,
+  recording: Recording,
+): AuditFilters {
   const { counts } = recording;
   const recordOf = (context: RequestContext, user: AuditEvent["user"]): RequestRecord | undefined => {
     const config = evaluate({ ...attributesOf(context), user });
@@ -25,7 +28,8 @@ export function auditFilters(evaluate: (attributes: AuditAttributes) => RequestA
     if (config.level === "None") return undefined;
     const record = new RequestRecord(factsOf(context, user), config, recording);
     record.spent("authentication", recording.clock.now() - context.receivedAt); // Nothing else was done before.
-    if (context.annotations !== undefined) for (const [key, value] of Object.entries(context.annotations)) record.annotate(key, value);
+    if (context.annotations !== undefined)
+      for (const [key, value] of Object.entries(context.annotations)) record.annotate(key, value);
     return record;
   };
   const refused = (context: RequestContext): void => {
@@ -33,7 +37,10 @@ export function auditFilters(evaluate: (attributes: AuditAttributes) => RequestA
     if (record === undefined) return;
     record.responseStatus({ message: triedMethods(context) });
     context.audit = record;
-    context.exchange = new AuditedExchange(context.exchange, { started: (code) => record.started(code), completed: () => undefined });
+    context.exchange = new AuditedExchange(context.exchange, {
+      started: (code) => record.started(code),
+      completed: () => undefined,
+    });
   };
   const goOn = (context: RequestContext, record: RequestRecord, stored: boolean): void => {
     if (!stored) {
@@ -84,7 +91,10 @@ function listenerOf({ info }: RequestContext, record: RequestRecord): Constructo
 
 const userAgentMax = 1024;
 
-function factsOf({ exchange, info, auditId, receivedAt }: RequestContext, user: AuditEvent["user"]): ConstructorParameters<typeof RequestRecord>[0] {
+function factsOf(
+  { exchange, info, auditId, receivedAt }: RequestContext,
+  user: AuditEvent["user"],
+): ConstructorParameters<typeof RequestRecord>[0] {
   const userAgent = exchange.header("user-agent") ?? "";
   return {
     auditId,
@@ -98,7 +108,14 @@ function factsOf({ exchange, info, auditId, receivedAt }: RequestContext, user: 
   };
 }
 
-function referenceOf({ resource, namespace, name, group, version, subresource }: RequestContext["info"]): ObjectReference {
+function referenceOf({
+  resource,
+  namespace,
+  name,
+  group,
+  version,
+  subresource,
+}: RequestContext["info"]): ObjectReference {
   return { resource, namespace, name, uid: "", apiGroup: group, apiVersion: version, resourceVersion: "", subresource };
 }
 
@@ -111,5 +128,7 @@ function triedMethods({ exchange, info }: RequestContext): string {
     ...((info.query.get("access_token") ?? "").trim() === "" ? [] : ["access_token"]),
     ...(exchange.peerCertificate === undefined ? [] : ["x509"]),
   ];
-  return tried.length === 0 ? "Authentication failed, no credentials provided" : `Authentication failed, attempted: ${tried.join(", ")}`;
+  return tried.length === 0
+    ? "Authentication failed, no credentials provided"
+    : `Authentication failed, attempted: ${tried.join(", ")}`;
 }

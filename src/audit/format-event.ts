@@ -57,7 +57,16 @@ function mapJson<T>(map: ReadonlyMap<string, T>, encode: (value: T) => string): 
   return `{${keys.map((key) => `${encodeString(key)}:${encode(map.get(key) as T)}`).join(",")}}`;
 }
 
-const referenceFields = ["resource", "namespace", "name", "uid", "apiGroup", "apiVersion", "resourceVersion", "subresource"] as const;
+const referenceFields = [
+  "resource",
+  "namespace",
+  "name",
+  "uid",
+  "apiGroup",
+  "apiVersion",
+  "resourceVersion",
+  "subresource",
+] as const;
 
 function referenceJson(reference: ObjectReference): string {
   let text = "";

@@ -25,7 +25,16 @@ function userOf({ username = "", uid = "", groups = [], extra = {} }: Sent): Use
   return { name: username, uid, groups, extra: new Map(Object.entries(extra)) };
 }
 
-const emptyReference = { resource: "", namespace: "", name: "", uid: "", apiGroup: "", apiVersion: "", resourceVersion: "", subresource: "" };
+const emptyReference = {
+  resource: "",
+  namespace: "",
+  name: "",
+  uid: "",
+  apiGroup: "",
+  apiVersion: "",
+  resourceVersion: "",
+  subresource: "",
+};
 const millisecondsOf = (text: string): number => Date.parse(text);
 
 /** Of its JSON. */
@@ -101,8 +110,18 @@ test("policies say of a request what upstream's say", () => {
     for (const { asked, ...want } of answers) {
       const { user: name, groups, nobody, ...rest } = asked;
       const user = nobody === true ? undefined : { name, uid: "", groups: groups ?? [], extra: new Map() };
-      const { level, omitStages, omitManagedFields } = evaluate({ ...rest, user, version: "v1", fieldSelector: "", labelSelector: "" });
-      assert.deepEqual({ level, omitStages: [...omitStages].sort(), omitManagedFields }, want, JSON.stringify({ policy, asked }));
+      const { level, omitStages, omitManagedFields } = evaluate({
+        ...rest,
+        user,
+        version: "v1",
+        fieldSelector: "",
+        labelSelector: "",
+      });
+      assert.deepEqual(
+        { level, omitStages: [...omitStages].sort(), omitManagedFields },
+        want,
+        JSON.stringify({ policy, asked }),
+      );
       if (level !== "None") recorded++;
     }
   }

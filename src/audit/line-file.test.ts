@@ -54,7 +54,9 @@ test("after a line that was cut the next begins on its own", async () => {
   }
 });
 
-test("a pipe that nobody reads: opening it does not wait, a full one refuses at once, and is never set aside", { skip: unix }, async () => {
+test("a pipe that nobody reads: opening it does not wait, a full one refuses at once, and is never set aside", {
+  skip: unix,
+}, async () => {
   const file = rotating(pipe("blocking"));
   const line = `${"x".repeat(999)}\n`;
   assert.throws(() => {
@@ -63,11 +65,17 @@ test("a pipe that nobody reads: opening it does not wait, a full one refuses at 
   await file.close();
 });
 
-test("batch mode, a pipe that nobody reads: nobody waits, what is lost is counted, and the end comes", { skip: unix }, async () => {
+test("batch mode, a pipe that nobody reads: nobody waits, what is lost is counted, and the end comes", {
+  skip: unix,
+}, async () => {
   const path = pipe("batch");
   const clock = manualClock();
   const counts: AuditCounts = { events: 0, rejected: 0, levels: new Map(), errors: new Map() };
-  const options = { ...defaultAuditOptions.log, mode: "batch", batch: { ...defaultAuditOptions.log.batch, bufferSize: 100 } };
+  const options = {
+    ...defaultAuditOptions.log,
+    mode: "batch",
+    batch: { ...defaultAuditOptions.log.batch, bufferSize: 100 },
+  };
   const sink = logSink(rotating(path, clock), options, { counts, clock, logger: silent });
   for (let count = 0; count < 2000; count++) {
     assert.equal(sink.process(sampleEvent()), true);

@@ -30,13 +30,29 @@ function setup(options: Partial<AuditLogOptions>, writer: Partial<LineWriter> = 
   const written: string[] = [];
   const writeNow = (text: string): void => void written.push(text);
   const keeping: LineWriter = { writeNow, write: async (text) => writeNow(text), close: async () => {}, ...writer };
-  return { sink: logSink(keeping, { ...defaultAuditOptions.log, ...options }, { counts, clock, logger: silent }), counts, clock, written };
+  return {
+    sink: logSink(keeping, { ...defaultAuditOptions.log, ...options }, { counts, clock, logger: silent }),
+    counts,
+    clock,
+    written,
+  };
 }
 
 const legacyRows: [what: string, event: Partial<AuditEvent>, want: string][] = [
   [
     "all that is known",
-    { objectRef: { resource: "pods", namespace: "n", name: "", uid: "", apiGroup: "", apiVersion: "v1", resourceVersion: "", subresource: "" } },
+    {
+      objectRef: {
+        resource: "pods",
+        namespace: "n",
+        name: "",
+        uid: "",
+        apiGroup: "",
+        apiVersion: "v1",
+        resourceVersion: "",
+        subresource: "",
+      },
+    },
     String.raw`2026-01-02T03:04:05.678Z AUDIT: id="1" stage="ResponseComplete" ip="10.0.0.1" method="get" user="ann" groups="\"a\",\"b\"" as="<self>" asgroups="<lookup>" user-agent="t" namespace="n" uri="/x" response="200"`,
   ],
   [
@@ -104,7 +120,10 @@ test("batch: a disk that takes its time holds nobody up; what does not fit is dr
     await slow;
     written.push(text);
   };
-  const { sink, counts } = setup({ mode: "batch", batch: { ...defaultAuditOptions.log.batch, bufferSize: 10 } }, { write });
+  const { sink, counts } = setup(
+    { mode: "batch", batch: { ...defaultAuditOptions.log.batch, bufferSize: 10 } },
+    { write },
+  );
   for (let count = 0; count < 15; count++) assert.equal(sink.process(sampleEvent({ auditId: String(count) })), true);
   assert.deepEqual([written, counts.errors.get("buffered")], [[], 5]);
   release();
@@ -123,7 +142,14 @@ test("batch: a disk that takes its time holds nobody up; what does not fit is dr
 });
 
 test("batch: waits for a full batch or its time, and no longer than the throttle lets it", async () => {
-  const batch = { bufferSize: 100, maxSize: 3, maxWaitMs: 1000, throttleEnable: true, throttleQps: 1, throttleBurst: 1 };
+  const batch = {
+    bufferSize: 100,
+    maxSize: 3,
+    maxWaitMs: 1000,
+    throttleEnable: true,
+    throttleQps: 1,
+    throttleBurst: 1,
+  };
   const { sink, clock, written } = setup({ mode: "batch", batch });
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const sizes = (): number[] => written.map((text) => text.trimEnd().split("\n").length);
@@ -155,7 +181,11 @@ test("a file that is full is set aside under its time; beyond number and age the
   assert.throws(() => file.writeNow("much too long\n"), /write length 14 exceeds maximum file size 10/);
   await file.close();
   const names = (): string[] => readdirSync(join(directory, "rotated")).sort();
-  assert.deepEqual(names(), ["audit-2026-01-02T03-04-08.678.log.gz", "audit-2026-01-02T03-04-10.678.log.gz", "audit.log"]);
+  assert.deepEqual(names(), [
+    "audit-2026-01-02T03-04-08.678.log.gz",
+    "audit-2026-01-02T03-04-10.678.log.gz",
+    "audit.log",
+  ]);
   const gunzipped = names().map((name) => {
     const bytes = readFileSync(join(directory, "rotated", name));
     return String(name.endsWith(".gz") ? gunzipSync(bytes) : bytes);
@@ -189,7 +219,11 @@ const complaints: [what: string, log: Partial<AuditLogOptions>, want: string][] 
     { truncate: { enabled: false, maxEventBytes: 2, maxBatchBytes: 1 } },
     "invalid audit truncate log max batch size 1, must be greater than max event size (2)",
   ],
-  ["version", { version: "audit.k8s.io/v1beta1" }, 'invalid group version, allowed versions are [{"audit.k8s.io" "v1"}]'],
+  [
+    "version",
+    { version: "audit.k8s.io/v1beta1" },
+    'invalid group version, allowed versions are [{"audit.k8s.io" "v1"}]',
+  ],
 ];
 for (const [what, log, message] of complaints) {
   test(`options: ${what}`, () => {

@@ -39,24 +39,43 @@ export async function openAudit(options: AuditOptions, needs: AuditNeeds): Promi
   checkAuditOptions(options);
   const { policyFile } = options;
   const counts: AuditCounts = { events: 0, rejected: 0, levels: new Map(), errors: new Map() };
-  const policy = policyFile === undefined ? undefined : parseAuditPolicy(await readPolicy(policyFile), policyFile, (message) => logger.warn(message));
+  const policy =
+    policyFile === undefined
+      ? undefined
+      : parseAuditPolicy(await readPolicy(policyFile), policyFile, (message) => logger.warn(message));
   const sinks = await openSinks(options, policy !== undefined, { ...needs, counts });
   if (policy === undefined || sinks.length === 0) return { counts, filters: undefined, close: async () => {} };
   const sink = unionSink(sinks);
-  return { counts, filters: auditFilters(policyEvaluator(policy), { sink, counts, clock, logger }), close: () => sink.close() };
+  return {
+    counts,
+    filters: auditFilters(policyEvaluator(policy), { sink, counts, clock, logger }),
+    close: () => sink.close(),
+  };
 }
 
 /** Without a policy the log's file is opened all the same, as upstream does, so that a wrong path is told; nothing is written to it. */
-async function openSinks({ log, webhook }: AuditOptions, hasPolicy: boolean, needs: AuditNeeds & { counts: AuditCounts }): Promise<AuditSink[]> {
-  const client = webhook.configFile === undefined || !hasPolicy ? undefined : await openClient(webhook.configFile, needs);
+async function openSinks(
+  { log, webhook }: AuditOptions,
+  hasPolicy: boolean,
+  needs: AuditNeeds & { counts: AuditCounts },
+): Promise<AuditSink[]> {
+  const client =
+    webhook.configFile === undefined || !hasPolicy ? undefined : await openClient(webhook.configFile, needs);
   const writer = log.path === undefined ? undefined : openWriter(log, log.path, needs);
   if (!hasPolicy) {
     await writer?.close();
-    for (const [name, isAskedFor] of Object.entries({ log: writer !== undefined, webhook: webhook.configFile !== undefined }))
-      if (isAskedFor) needs.logger.info(`No audit policy file provided, no events will be recorded for ${name} backend`);
+    for (const [name, isAskedFor] of Object.entries({
+      log: writer !== undefined,
+      webhook: webhook.configFile !== undefined,
+    }))
+      if (isAskedFor)
+        needs.logger.info(`No audit policy file provided, no events will be recorded for ${name} backend`);
     return [];
   }
-  return [...(writer === undefined ? [] : [logSink(writer, log, needs)]), ...(client === undefined ? [] : [webhookSink(client, webhook, needs)])];
+  return [
+    ...(writer === undefined ? [] : [logSink(writer, log, needs)]),
+    ...(client === undefined ? [] : [webhookSink(client, webhook, needs)]),
+  ];
 }
 
 /** What a webhook answers is not looked at; some 64 answers may come at a time. */

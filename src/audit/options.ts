@@ -24,7 +24,14 @@ export const defaultAuditOptions: AuditOptions = {
     initialBackoffMs: 10_000,
     mode: "batch",
     version: "audit.k8s.io/v1",
-    batch: { bufferSize: 10_000, maxSize: 400, maxWaitMs: 30_000, throttleEnable: true, throttleQps: 10, throttleBurst: 15 },
+    batch: {
+      bufferSize: 10_000,
+      maxSize: 400,
+      maxWaitMs: 30_000,
+      throttleEnable: true,
+      throttleQps: 10,
+      throttleBurst: 15,
+    },
     truncate: { enabled: false, maxBatchBytes: 10 << 20, maxEventBytes: 100 << 10 },
   },
 };
@@ -40,31 +47,42 @@ export function checkAuditOptions({ log, webhook }: AuditOptions): void {
 
 function backendProblems(plugin: string, { mode, batch, truncate, version }: AuditBackendOptions): string[] {
   const problems: string[] = [];
-  if (!modes.includes(mode)) problems.push(`invalid audit ${plugin} mode ${mode}, allowed modes are "${modes.join(",")}"`);
+  if (!modes.includes(mode))
+    problems.push(`invalid audit ${plugin} mode ${mode}, allowed modes are "${modes.join(",")}"`);
   else if (mode === "batch") problems.push(...batchProblems(plugin, batch));
   const { maxEventBytes, maxBatchBytes } = truncate;
-  if (maxEventBytes <= 0) problems.push(`invalid audit truncate ${plugin} max event size ${maxEventBytes}, must be a positive number`);
+  if (maxEventBytes <= 0)
+    problems.push(`invalid audit truncate ${plugin} max event size ${maxEventBytes}, must be a positive number`);
   else if (maxBatchBytes < maxEventBytes)
-    problems.push(`invalid audit truncate ${plugin} max batch size ${maxBatchBytes}, must be greater than max event size (${maxEventBytes})`);
-  if (version !== "audit.k8s.io/v1") problems.push('invalid group version, allowed versions are [{"audit.k8s.io" "v1"}]');
+    problems.push(
+      `invalid audit truncate ${plugin} max batch size ${maxBatchBytes}, must be greater than max event size (${maxEventBytes})`,
+    );
+  if (version !== "audit.k8s.io/v1")
+    problems.push('invalid group version, allowed versions are [{"audit.k8s.io" "v1"}]');
   return problems;
 }
 
 function logProblems({ format, maxAgeDays, maxBackups, maxSizeMib }: AuditLogOptions): string[] {
   const problems: string[] = [];
-  if (!formats.includes(format)) problems.push(`invalid audit log format ${format}, allowed formats are "${formats.join(",")}"`);
+  if (!formats.includes(format))
+    problems.push(`invalid audit log format ${format}, allowed formats are "${formats.join(",")}"`);
   for (const [flag, value] of Object.entries({ maxage: maxAgeDays, maxbackup: maxBackups, maxsize: maxSizeMib }))
     if (value < 0) problems.push(`--audit-log-${flag} ${value} can't be a negative number`);
   return problems;
 }
 
 /** Of these, upstream tells the first alone. */
-function batchProblems(plugin: string, { bufferSize, maxSize, throttleEnable, throttleQps, throttleBurst }: BatchOptions): string[] {
+function batchProblems(
+  plugin: string,
+  { bufferSize, maxSize, throttleEnable, throttleQps, throttleBurst }: BatchOptions,
+): string[] {
   const sizes: [what: string, value: number][] = [
     ["buffer size", bufferSize],
     ["max batch size", maxSize],
   ];
   if (throttleEnable) sizes.push(["throttle QPS", throttleQps], ["throttle burst", throttleBurst]);
   const wrong = sizes.find(([, value]) => !(value > 0));
-  return wrong === undefined ? [] : [`invalid audit batch ${plugin} ${wrong[0]} ${wrong[1]}, must be a positive number`];
+  return wrong === undefined
+    ? []
+    : [`invalid audit batch ${plugin} ${wrong[0]} ${wrong[1]}, must be a positive number`];
 }

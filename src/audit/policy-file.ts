@@ -31,7 +31,8 @@ function parse(bytes: Buffer, warn: (message: string) => void): AuditPolicy {
   checkKind(value);
   const { object, problems: unknown } = decode({ bytes, value: value ?? {}, members: 0, repeated: new Map() });
   const strict = strictErrors.length === 0 ? unknown : [strictYamlError(strictErrors), ...unknown];
-  if (strict.length > 0) warn(`Audit policy contains errors, falling back to lenient decoding: strict decoding error: ${strict.join(", ")}`);
+  if (strict.length > 0)
+    warn(`Audit policy contains errors, falling back to lenient decoding: strict decoding error: ${strict.join(", ")}`);
   const policy = policyOf(object);
   const problem = aggregated(validate(policy));
   if (problem !== undefined) throw new PolicyProblem(problem);
@@ -52,9 +53,12 @@ function readYaml(bytes: Buffer): ReturnType<typeof decodeYaml> {
 function checkKind(value: unknown): void {
   const { apiVersion, kind } = namedKind(value);
   const meant = kind === "" ? "Policy" : kind;
-  if (apiVersion === "") throw new PolicyProblem(`unknown group version field audit.k8s.io/__internal, Kind=${meant} in policy`);
+  if (apiVersion === "")
+    throw new PolicyProblem(`unknown group version field audit.k8s.io/__internal, Kind=${meant} in policy`);
   if (apiVersion !== "audit.k8s.io/v1" || meant !== "Policy")
-    throw new PolicyProblem(`failed decoding: no kind ${quoteGo(meant)} is registered for version ${quoteGo(apiVersion)}`);
+    throw new PolicyProblem(
+      `failed decoding: no kind ${quoteGo(meant)} is registered for version ${quoteGo(apiVersion)}`,
+    );
 }
 
 function namedKind(value: unknown): TypeMeta {
@@ -76,7 +80,9 @@ const policySchema = configKind("v1.Policy", {
       users: listOf(text),
       userGroups: listOf(text),
       verbs: listOf(text),
-      resources: listOf(configStruct("v1.GroupResources", { group: text, resources: listOf(text), resourceNames: listOf(text) })),
+      resources: listOf(
+        configStruct("v1.GroupResources", { group: text, resources: listOf(text), resourceNames: listOf(text) }),
+      ),
       namespaces: listOf(text),
       nonResourceURLs: listOf(text),
       omitStages: stages,
@@ -143,16 +149,25 @@ function validateRule(rule: AuditRule, path: string, errors: FieldErrors): void 
     const at = `${path}.nonResourceURLs[${index}]`;
     if (url === "*") continue;
     if (!url.startsWith("/")) errors.invalid(at, url, "non-resource URL rules must begin with a '/' character");
-    if (url.slice(0, -1).includes("*")) errors.invalid(at, url, "non-resource URL wildcards '*' must be the final character of the rule");
+    if (url.slice(0, -1).includes("*"))
+      errors.invalid(at, url, "non-resource URL wildcards '*' must be the final character of the rule");
   }
   // Upstream names the list without an index.
   for (const one of rule.resources) validateResources(one, `${path}.resources`, errors);
   validateStages(rule.omitStages, `${path}.omitStages`, errors);
   if (rule.nonResourceUrls.length > 0 && rule.resources.length + rule.namespaces.length > 0)
-    errors.invalid(`${path}.nonResourceURLs`, rule.nonResourceUrls, "rules cannot apply to both regular resources and non-resource URLs");
+    errors.invalid(
+      `${path}.nonResourceURLs`,
+      rule.nonResourceUrls,
+      "rules cannot apply to both regular resources and non-resource URLs",
+    );
 }
 
-function validateResources({ group, resources, resourceNames }: GroupResources, path: string, errors: FieldErrors): void {
+function validateResources(
+  { group, resources, resourceNames }: GroupResources,
+  path: string,
+  errors: FieldErrors,
+): void {
   const problems = group === "" || group === "*" ? [] : dnsSubdomainProblems(group);
   if (problems.length > 0) errors.invalid(`${path}.group`, group, problems.join(","));
   if (resourceNames.length > 0 && resources.length === 0)

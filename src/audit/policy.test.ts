@@ -8,11 +8,26 @@ const head = "apiVersion: audit.k8s.io/v1\nkind: Policy\n";
 
 function attributesOf(changes: Partial<AuditAttributes>): AuditAttributes {
   const user = { name: "ann", uid: "", groups: ["dev", "ops"], extra: new Map() };
-  const place = { isResourceRequest: true, path: "/x", group: "", version: "v1", resource: "pods", subresource: "", namespace: "one", name: "a" };
+  const place = {
+    isResourceRequest: true,
+    path: "/x",
+    group: "",
+    version: "v1",
+    resource: "pods",
+    subresource: "",
+    namespace: "one",
+    name: "a",
+  };
   return { user, verb: "get", ...place, fieldSelector: "", labelSelector: "", ...changes };
 }
 
-const path = (path: string): Partial<AuditAttributes> => ({ isResourceRequest: false, path, resource: "", namespace: "", name: "" });
+const path = (path: string): Partial<AuditAttributes> => ({
+  isResourceRequest: false,
+  path,
+  resource: "",
+  namespace: "",
+  name: "",
+});
 
 const rows: [what: string, rule: string, asked: Partial<AuditAttributes>, matches: boolean][] = [
   ["nothing asked for", "{}", {}, true],
@@ -77,7 +92,11 @@ rules:
     omitStages: new Set(["Panic", "RequestReceived"]),
     omitManagedFields: false,
   });
-  assert.deepEqual(evaluate(attributesOf({ user: undefined })), { level: "Metadata", omitStages: new Set(["Panic"]), omitManagedFields: true });
+  assert.deepEqual(evaluate(attributesOf({ user: undefined })), {
+    level: "Metadata",
+    omitStages: new Set(["Panic"]),
+    omitManagedFields: true,
+  });
 });
 
 const bad = `nonResourceURLs: [x, "/a*b", /c], resources: [{group: "a/b", resourceNames: [one]}]`;

@@ -38,7 +38,9 @@ export interface RequestAuditConfig {
 }
 
 /** What the policy is asked about; without a user where authentication failed. */
-export type AuditAttributes = Omit<AuthorizationAttributes, "user"> & { readonly user: AuthorizationAttributes["user"] | undefined };
+export type AuditAttributes = Omit<AuthorizationAttributes, "user"> & {
+  readonly user: AuthorizationAttributes["user"] | undefined;
+};
 
 /** @returns the evaluation; nothing matched is `None` */
 export function policyEvaluator(policy: AuditPolicy): (attributes: AuditAttributes) => RequestAuditConfig {
@@ -50,7 +52,11 @@ export function policyEvaluator(policy: AuditPolicy): (attributes: AuditAttribut
       omitManagedFields: rule.omitManagedFields ?? policy.omitManagedFields,
     },
   }));
-  const none: RequestAuditConfig = { level: "None", omitStages: new Set(policy.omitStages), omitManagedFields: policy.omitManagedFields };
+  const none: RequestAuditConfig = {
+    level: "None",
+    omitStages: new Set(policy.omitStages),
+    omitManagedFields: policy.omitManagedFields,
+  };
   return (attributes) => {
     for (const { rule, config } of prepared) if (matches(rule, attributes)) return config;
     return none;
@@ -80,6 +86,7 @@ function matchesGroup({ group, resources, resourceNames }: GroupResources, asked
   const { resource, subresource } = asked;
   const combined = subresource === "" ? resource : `${resource}/${subresource}`;
   return resources.some(
-    (one) => one === combined || one === "*" || (subresource !== "" && one === `*/${subresource}`) || one === `${resource}/*`, // With or without a subresource.
+    (one) =>
+      one === combined || one === "*" || (subresource !== "" && one === `*/${subresource}`) || one === `${resource}/*`, // With or without a subresource.
   );
 }

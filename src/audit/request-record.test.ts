@@ -27,7 +27,12 @@ function recorded(changes: Partial<AuditEvent> = {}, level: "Metadata" | "Reques
   const record = new RequestRecord(
     sampleEvent(changes),
     { level, omitStages: new Set(), omitManagedFields: false },
-    { sink: { process, close: async () => {} }, counts, clock, logger: { info() {}, warn: (text) => warnings.push(text), error() {} } },
+    {
+      sink: { process, close: async () => {} },
+      counts,
+      clock,
+      logger: { info() {}, warn: (text) => warnings.push(text), error() {} },
+    },
   );
   return { record, clock, annotations, events, warnings };
 }
@@ -49,7 +54,10 @@ test("annotations are bounded, by number and by size", () => {
   record.received();
   assert.equal(annotations[0]?.size, 128);
   assert.equal(warnings.length, 3);
-  assert.match(warnings[0] as string, /^Failed to set annotations\["long"\] to "x{256}" for audit:"1", they would be longer than 65536$/);
+  assert.match(
+    warnings[0] as string,
+    /^Failed to set annotations\["long"\] to "x{256}" for audit:"1", they would be longer than 65536$/,
+  );
 });
 
 for (const [characters, want] of [

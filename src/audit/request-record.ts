@@ -4,7 +4,16 @@ import type { Logger } from "../api/logger.ts";
 import type { KubeObject } from "../api/object.ts";
 import type { UserInfo } from "../api/user.ts";
 import { formatDuration } from "../lib/duration/duration.ts";
-import type { AuditCounts, AuditEvent, AuditLevel, AuditSink, AuditStage, LatencyLayer, RequestAudit, ResponseStatus } from "./contract.ts";
+import type {
+  AuditCounts,
+  AuditEvent,
+  AuditLevel,
+  AuditSink,
+  AuditStage,
+  LatencyLayer,
+  RequestAudit,
+  ResponseStatus,
+} from "./contract.ts";
 import type { RequestAuditConfig } from "./policy.ts";
 import { withoutManagedFields } from "./without-managed-fields.ts";
 
@@ -72,7 +81,10 @@ export class RequestRecord implements RequestAudit {
   annotate(key: string, value: string): void {
     const present = this.#annotations.get(key);
     if (present === value) return;
-    const problem = present === undefined ? this.#tooMuch(key.length + value.length) : `it has already been set to ${JSON.stringify(present)}`;
+    const problem =
+      present === undefined
+        ? this.#tooMuch(key.length + value.length)
+        : `it has already been set to ${JSON.stringify(present)}`;
     if (problem === undefined) {
       this.#annotations.set(key, value);
       this.#annotationCharacters += key.length + value.length;
@@ -80,7 +92,9 @@ export class RequestRecord implements RequestAudit {
     }
     const { auditId } = this.#event;
     const shown = JSON.stringify(value.slice(0, shownMax));
-    this.#recording.logger.warn(`Failed to set annotations[${JSON.stringify(key)}] to ${shown} for audit:${JSON.stringify(auditId)}, ${problem}`);
+    this.#recording.logger.warn(
+      `Failed to set annotations[${JSON.stringify(key)}] to ${shown} for audit:${JSON.stringify(auditId)}, ${problem}`,
+    );
   }
 
   timing(layer: LatencyLayer): () => void {
@@ -101,7 +115,8 @@ export class RequestRecord implements RequestAudit {
 
   requestObject(sent: KubeObject | undefined, json: () => string | undefined): void {
     if (sent !== undefined) this.#completeReference(sent);
-    if (this.#event.requestObject !== undefined || !(this.level === "Request" || this.level === "RequestResponse")) return;
+    if (this.#event.requestObject !== undefined || !(this.level === "Request" || this.level === "RequestResponse"))
+      return;
     this.#event.requestObject = this.#shown(json());
   }
 
@@ -142,7 +157,8 @@ export class RequestRecord implements RequestAudit {
     if (this.#completed) return undefined;
     this.#completed = true;
     this.#annotateLatencies();
-    this.#event.responseStatus = code === 0 ? { status: "Success", message: "Connection closed early", code: 200 } : { ...this.#status, code };
+    this.#event.responseStatus =
+      code === 0 ? { status: "Success", message: "Connection closed early", code: 200 } : { ...this.#status, code };
     return waiting(this.#tell(this.#panicked ? "Panic" : "ResponseComplete"));
   }
 
@@ -157,7 +173,9 @@ export class RequestRecord implements RequestAudit {
 
   #tooMuch(characters: number): string | undefined {
     if (this.#annotations.size >= annotationsMax) return `there are ${annotationsMax} already`;
-    return this.#annotationCharacters + characters > annotationCharactersMax ? `they would be longer than ${annotationCharactersMax}` : undefined;
+    return this.#annotationCharacters + characters > annotationCharactersMax
+      ? `they would be longer than ${annotationCharactersMax}`
+      : undefined;
   }
 
   #tell(stage: AuditStage): boolean | Promise<boolean> {

@@ -26,7 +26,10 @@ interface Setup {
 }
 
 /** @param answer of each post, by its number */
-function setup(options: Partial<AuditWebhookOptions>, answer: (post: number) => WebhookAnswer | Promise<WebhookAnswer> = () => answerOf(200)): Setup {
+function setup(
+  options: Partial<AuditWebhookOptions>,
+  answer: (post: number) => WebhookAnswer | Promise<WebhookAnswer> = () => answerOf(200),
+): Setup {
   const counts: AuditCounts = { events: 0, rejected: 0, levels: new Map(), errors: new Map() };
   const clock = manualClock();
   const bodies: string[] = [];
@@ -38,8 +41,13 @@ function setup(options: Partial<AuditWebhookOptions>, answer: (post: number) => 
     },
     close() {},
   };
-  const sink = webhookSink(client, { ...defaultAuditOptions.webhook, ...options }, { counts, clock, logger: silent, random: () => 0 });
-  const ids = (): string[][] => bodies.map((body) => JSON.parse(body).items.map(({ auditID }: { auditID: string }) => auditID));
+  const sink = webhookSink(
+    client,
+    { ...defaultAuditOptions.webhook, ...options },
+    { counts, clock, logger: silent, random: () => 0 },
+  );
+  const ids = (): string[][] =>
+    bodies.map((body) => JSON.parse(body).items.map(({ auditID }: { auditID: string }) => auditID));
   return { sink, counts, clock, bodies, ids };
 }
 
@@ -54,7 +62,9 @@ test("events are posted as an EventList, whose items have no kind", async () => 
   await settle();
   const item = (id: string): string =>
     `{"level":"RequestResponse","auditID":"${id}","stage":"ResponseComplete","requestURI":"/x","verb":"get","user":{"username":"ann","groups":["a","b"]},"sourceIPs":["10.0.0.1"],"userAgent":"t","responseStatus":{"metadata":{},"code":200},"requestReceivedTimestamp":"2026-01-02T03:04:05.678000Z","stageTimestamp":"2026-01-02T03:04:05.679000Z"}`;
-  assert.deepEqual(bodies, [`{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${item("0")},${item("1")}]}\n`]);
+  assert.deepEqual(bodies, [
+    `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${item("0")},${item("1")}]}\n`,
+  ]);
 });
 
 test("batch: a full batch at once, what is left after its time, no more posts than the throttle lets through", async () => {
@@ -74,7 +84,10 @@ test("batch: a full batch at once, what is left after its time, no more posts th
 });
 
 test("batch: a batch of many bytes is divided, when truncation is enabled", async () => {
-  const { sink, ids } = setup({ batch: { ...batch, maxSize: 4 }, truncate: { enabled: true, maxEventBytes: 1000, maxBatchBytes: 1000 } });
+  const { sink, ids } = setup({
+    batch: { ...batch, maxSize: 4 },
+    truncate: { enabled: true, maxEventBytes: 1000, maxBatchBytes: 1000 },
+  });
   addEvents(sink, 4); // Some 300 bytes each.
   await settle();
   await sink.close();
@@ -82,7 +95,10 @@ test("batch: a batch of many bytes is divided, when truncation is enabled", asyn
 });
 
 test("truncation by event", async () => {
-  const { sink, bodies, counts } = setup({ mode: "blocking", truncate: { ...truncate, enabled: true, maxEventBytes: 500, maxBatchBytes: 500 } });
+  const { sink, bodies, counts } = setup({
+    mode: "blocking",
+    truncate: { ...truncate, enabled: true, maxEventBytes: 500, maxBatchBytes: 500 },
+  });
   await sink.process(sampleEvent({ requestObject: JSON.stringify("x".repeat(500)) }));
   await sink.process(sampleEvent({ requestUri: "/".padEnd(501, "x") }));
   assert.equal(bodies.length, 1);
@@ -92,8 +108,16 @@ test("truncation by event", async () => {
 });
 
 test("a post that fails, however, is tried five times, each time half as long again after the one before; then its events are counted", async () => {
-  const answers = [() => answerOf(500), () => Promise.reject(refused), () => answerOf(404), () => answerOf(302), () => answerOf(400)];
-  const { sink, ids, clock, counts } = setup({ batch: { ...batch, maxSize: 3 } }, (post) => (answers[post] as () => WebhookAnswer)());
+  const answers = [
+    () => answerOf(500),
+    () => Promise.reject(refused),
+    () => answerOf(404),
+    () => answerOf(302),
+    () => answerOf(400),
+  ];
+  const { sink, ids, clock, counts } = setup({ batch: { ...batch, maxSize: 3 } }, (post) =>
+    (answers[post] as () => WebhookAnswer)(),
+  );
   addEvents(sink, 3);
   await settle();
   for (const [tries, delayMs] of [10_000, 15_000, 22_500, 33_750].entries()) {
@@ -108,7 +132,9 @@ test("a post that fails, however, is tried five times, each time half as long ag
 });
 
 test("a post that fails and succeeds later has lost nothing", async () => {
-  const { sink, ids, clock, counts } = setup({ batch: { ...batch, maxSize: 1 } }, (post) => answerOf(post === 0 ? 503 : 200));
+  const { sink, ids, clock, counts } = setup({ batch: { ...batch, maxSize: 1 } }, (post) =>
+    answerOf(post === 0 ? 503 : 200),
+  );
   addEvents(sink, 1);
   await settle();
   clock.advance(10_000);
@@ -117,7 +143,10 @@ test("a post that fails and succeeds later has lost nothing", async () => {
 });
 
 test("a webhook that never answers holds no request up; what does not fit is dropped and counted; the end does not wait for it", async () => {
-  const { sink, ids, counts, clock } = setup({ batch: { ...batch, bufferSize: 10, maxSize: 2, throttleEnable: false } }, () => new Promise(() => {}));
+  const { sink, ids, counts, clock } = setup(
+    { batch: { ...batch, bufferSize: 10, maxSize: 2, throttleEnable: false } },
+    () => new Promise(() => {}),
+  );
   const posts = 64;
   for (let id = 0; id < posts * 2 + 15; id++) {
     assert.equal(sink.process(sampleEvent({ auditId: String(id) })), true);
@@ -135,8 +164,9 @@ test("a webhook that never answers holds no request up; what does not fit is dro
 });
 
 test("at the end everything is posted, without the throttle, and tried once more where it failed", async () => {
-  const { sink, ids, counts } = setup({ batch: { ...batch, maxSize: 2, throttleQps: 0.001, throttleBurst: 1 } }, (post) =>
-    answerOf(post === 0 ? 500 : 200),
+  const { sink, ids, counts } = setup(
+    { batch: { ...batch, maxSize: 2, throttleQps: 0.001, throttleBurst: 1 } },
+    (post) => answerOf(post === 0 ? 500 : 200),
   );
   addEvents(sink, 5);
   await settle();
@@ -184,8 +214,16 @@ for (const [what, results, want] of unionRows) {
 
 const complaints: [what: string, webhook: Partial<AuditWebhookOptions>, want: string][] = [
   ["mode", { mode: "x" }, 'invalid audit webhook mode x, allowed modes are "batch,blocking,blocking-strict"'],
-  ["batch", { batch: { ...batch, maxSize: 0 } }, "invalid audit batch webhook max batch size 0, must be a positive number"],
-  ["burst", { batch: { ...batch, throttleBurst: 0 } }, "invalid audit batch webhook throttle burst 0, must be a positive number"],
+  [
+    "batch",
+    { batch: { ...batch, maxSize: 0 } },
+    "invalid audit batch webhook max batch size 0, must be a positive number",
+  ],
+  [
+    "burst",
+    { batch: { ...batch, throttleBurst: 0 } },
+    "invalid audit batch webhook throttle burst 0, must be a positive number",
+  ],
   [
     "truncation",
     { truncate: { ...truncate, maxEventBytes: 0 }, version: "v1" },
@@ -195,7 +233,9 @@ const complaints: [what: string, webhook: Partial<AuditWebhookOptions>, want: st
 for (const [what, webhook, message] of complaints) {
   test(`options: ${what}`, () => {
     const options = { ...defaultAuditOptions, webhook: { ...defaultAuditOptions.webhook, ...webhook } };
-    assert.throws(() => checkAuditOptions({ ...options, webhook: { ...options.webhook, configFile: "x" } }), { message });
+    assert.throws(() => checkAuditOptions({ ...options, webhook: { ...options.webhook, configFile: "x" } }), {
+      message,
+    });
     checkAuditOptions(options); // Without a file nobody looks.
   });
 }

@@ -25,7 +25,10 @@ export function webhookSink(client: WebhookClient, options: AuditWebhookOptions,
     const wasEnding = end.aborted;
     try {
       // Every failure is tried again, whatever it is: the events would be lost.
-      await withBackoff({ initialDelayMs: options.initialBackoffMs, clock, random, signal: end, shouldRetry: () => !wasEnding }, send);
+      await withBackoff(
+        { initialDelayMs: options.initialBackoffMs, clock, random, signal: end, shouldRetry: () => !wasEnding },
+        send,
+      );
     } catch (error) {
       if (wasEnding || !end.aborted) throw error;
       await send(); // There is no time to wait, but for one more try.

@@ -25,7 +25,11 @@ const rows: [what: string, json: string, want: string][] = [
     `{"data":{${fields}},"spec":{"metadata":{${fields}}},"items":{"metadata":{${fields}}}}`,
     `{"data":{${fields}},"spec":{"metadata":{${fields}}},"items":{"metadata":{${fields}}}}`,
   ],
-  ["in texts it stays", '{"metadata":{"name":"\\"managedFields\\":[]"}}', '{"metadata":{"name":"\\"managedFields\\":[]"}}'],
+  [
+    "in texts it stays",
+    '{"metadata":{"name":"\\"managedFields\\":[]"}}',
+    '{"metadata":{"name":"\\"managedFields\\":[]"}}',
+  ],
   ["what is no list", '{"metadata":{"managedFields":null,"a":1}}', '{"metadata":{"a":1}}'],
   ["spaces", `{ "metadata" : { "name" : "a" , ${fields} } }`, '{ "metadata" : { "name" : "a"  } }'],
   ["no object", '["managedFields"]', '["managedFields"]'],
@@ -55,7 +59,11 @@ test("managed fields: random objects are as if they had been read, and written w
   for (let round = 0; round < 3000; round++) {
     const value = randomValue(6);
     const json = JSON.stringify(value);
-    for (const object of [value, ...list(member(value, "items")), ...list(member(value, "rows")).map((row) => member(row, "object"))]) {
+    for (const object of [
+      value,
+      ...list(member(value, "items")),
+      ...list(member(value, "rows")).map((row) => member(row, "object")),
+    ]) {
       const metadata = member(object, "metadata");
       if (typeof metadata === "object" && metadata !== null && !Array.isArray(metadata)) delete metadata.managedFields;
     }

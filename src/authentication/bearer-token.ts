@@ -5,12 +5,17 @@ import type { Authenticated, AuthenticationNotes, Authenticator, TokenAnswer, To
 const spaceWarning = "the provided Authorization header contains extra space before the bearer token, and is ignored";
 
 /** @param audiences of this server, at least one */
-export function bearerTokenAuthenticator(authenticate: TokenAuthenticator, audiences: readonly string[]): Authenticator {
+export function bearerTokenAuthenticator(
+  authenticate: TokenAuthenticator,
+  audiences: readonly string[],
+): Authenticator {
   return (exchange, notes) => {
     const token = headerToken(exchange, notes.warnings) ?? webSocketToken(exchange);
     if (token === undefined || token === "refused") return token;
     const answer = authenticate(token.text, audiences);
-    return answer instanceof Promise ? answer.then((found) => authenticated(found, notes)) : authenticated(answer, notes);
+    return answer instanceof Promise
+      ? answer.then((found) => authenticated(found, notes))
+      : authenticated(answer, notes);
   };
 }
 

@@ -16,7 +16,11 @@ export interface ClientCertificateOptions {
 }
 
 /** Users are made once per certificate object, which is once per connection; whether they are to be believed is asked each time. */
-export function clientCertificateAuthenticator({ authorities, uids, observe }: ClientCertificateOptions): Authenticator {
+export function clientCertificateAuthenticator({
+  authorities,
+  uids,
+  observe,
+}: ClientCertificateOptions): Authenticator {
   const users = new WeakMap<PeerCertificate, UserInfo | "refused">();
   return ({ peerCertificate }: Exchange) => {
     if (peerCertificate === undefined) return undefined;
@@ -32,7 +36,10 @@ export function clientCertificateAuthenticator({ authorities, uids, observe }: C
   };
 }
 
-function userOf({ commonName, organizations, fingerprint, uids }: PeerCertificate, withUid: boolean): UserInfo | "refused" {
+function userOf(
+  { commonName, organizations, fingerprint, uids }: PeerCertificate,
+  withUid: boolean,
+): UserInfo | "refused" {
   const [uid, ...more] = withUid ? uids : [];
   if (uid === "" || more.length > 0) return "refused";
   const extra = new Map([[credentialIdKey, [`X509SHA256=${fingerprint}`]]]);

@@ -7,7 +7,10 @@ const standardPrefix = "x-remote-extra-";
 /** @returns whether a header, by its name in lower case, is one of them, wherever it came from */
 export function isCredentialHeader(options: RequestHeaderOptions): (name: string) => boolean {
   const { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes } = options;
-  const names = new Set([...standardNames, ...[...usernameHeaders, ...uidHeaders, ...groupHeaders].map((name) => name.toLowerCase())]);
+  const names = new Set([
+    ...standardNames,
+    ...[...usernameHeaders, ...uidHeaders, ...groupHeaders].map((name) => name.toLowerCase()),
+  ]);
   const prefixes = [standardPrefix, ...extraHeaderPrefixes.map((prefix) => prefix.toLowerCase())];
   return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
 }

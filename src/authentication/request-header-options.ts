@@ -6,19 +6,25 @@ import type { RequestHeaderOptions } from "./contract.ts";
  * @returns warnings
  * @throws Error
  */
-export function checkRequestHeaderOptions(options: RequestHeaderOptions, { uids }: { readonly uids: boolean }): readonly string[] {
+export function checkRequestHeaderOptions(
+  options: RequestHeaderOptions,
+  { uids }: { readonly uids: boolean },
+): readonly string[] {
   const { usernameHeaders, groupHeaders, extraHeaderPrefixes, allowedNames, uidHeaders } = options;
   checkNoEmpty("requestheader-username-headers", usernameHeaders);
   checkNoEmpty("requestheader-group-headers", groupHeaders);
   checkNoEmpty("requestheader-extra-headers-prefix", extraHeaderPrefixes);
   checkNoEmpty("requestheader-allowed-names", allowedNames);
-  if (!uids && uidHeaders.length > 0) throw new Error('--requestheader-uid-headers requires the "RemoteRequestHeaderUID" feature to be enabled');
+  if (!uids && uidHeaders.length > 0)
+    throw new Error('--requestheader-uid-headers requires the "RemoteRequestHeaderUID" feature to be enabled');
   checkNoEmpty("requestheader-uid-headers", uidHeaders);
   if (lacks(uidHeaders, "X-Remote-Uid")) throw new Error(withoutStandard("uid-headers", "X-Remote-Uid header"));
   return [
     ...(lacks(usernameHeaders, "X-Remote-User") ? [withoutStandard("username-headers", "X-Remote-User header")] : []),
     ...(lacks(groupHeaders, "X-Remote-Group") ? [withoutStandard("group-headers", "X-Remote-Group header")] : []),
-    ...(lacks(extraHeaderPrefixes, "X-Remote-Extra-") ? [withoutStandard("extra-headers-prefix", "X-Remote-Extra- header prefix")] : []),
+    ...(lacks(extraHeaderPrefixes, "X-Remote-Extra-")
+      ? [withoutStandard("extra-headers-prefix", "X-Remote-Extra- header prefix")]
+      : []),
   ];
 }
 

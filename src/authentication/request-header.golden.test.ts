@@ -14,7 +14,12 @@ interface Row {
   readonly groups: string[];
   readonly extras: string[];
   readonly lines: string[];
-  readonly user?: { readonly name: string; readonly uid: string; readonly groups: string[]; readonly extra: Record<string, string[]> };
+  readonly user?: {
+    readonly name: string;
+    readonly uid: string;
+    readonly groups: string[];
+    readonly extra: Record<string, string[]>;
+  };
   readonly unreadable?: true;
 }
 
@@ -38,7 +43,9 @@ for (const [index, { usernames, uids, groups, extras, lines, user, unreadable }]
   test(`header lines ${index}: ${JSON.stringify(lines).slice(0, 100)}`, async () => {
     rawHeaders = undefined;
     const socket = net.connect((server.address() as AddressInfo).port, "127.0.0.1");
-    socket.write(`GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${lines.map((line) => `${line}\r\n`).join("")}\r\n`);
+    socket.write(
+      `GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${lines.map((line) => `${line}\r\n`).join("")}\r\n`,
+    );
     socket.resume();
     await once(socket, "close");
     assert.equal(rawHeaders === undefined, unreadable === true);

@@ -22,9 +22,21 @@ const proxy: PeerCertificate = {
   expiresAt: 0,
   isTrustedBy: () => true,
 };
-const user = (name: string, more: Partial<UserInfo> = {}): UserInfo => ({ name, uid: "", groups: [], extra: new Map(), ...more });
+const user = (name: string, more: Partial<UserInfo> = {}): UserInfo => ({
+  name,
+  uid: "",
+  groups: [],
+  extra: new Map(),
+  ...more,
+});
 
-const rows: [what: string, lines: [string, string][], want: UserInfo | undefined, certificate?: PeerCertificate, allowedNames?: string[]][] = [
+const rows: [
+  what: string,
+  lines: [string, string][],
+  want: UserInfo | undefined,
+  certificate?: PeerCertificate,
+  allowedNames?: string[],
+][] = [
   ["a user", [["X-Remote-User", "ann"]], user("ann")],
   ["names in any case", [["x-rEMOTE-uSER", "ann"]], user("ann")],
   ["no headers", [], undefined],
@@ -105,9 +117,15 @@ const rows: [what: string, lines: [string, string][], want: UserInfo | undefined
 ];
 for (const [what, lines, want, peerCertificate = proxy, allowedNames = options.allowedNames] of rows) {
   test(`request headers: ${what}`, () => {
-    const authenticate = requestHeaderAuthenticator({ ...options, allowedNames }, () => ({ pem: "", certificates: [] }));
+    const authenticate = requestHeaderAuthenticator({ ...options, allowedNames }, () => ({
+      pem: "",
+      certificates: [],
+    }));
     assert.deepEqual(
-      authenticate({ peerCertificate, rawHeaders: lines.flat() } as unknown as Exchange, { warnings: [], annotations: undefined }),
+      authenticate({ peerCertificate, rawHeaders: lines.flat() } as unknown as Exchange, {
+        warnings: [],
+        annotations: undefined,
+      }),
       want,
     );
   });
@@ -123,19 +141,33 @@ for (const [what, peerCertificate, want] of strangers) {
   test(`request headers of a client with ${what}`, () => {
     const authenticate = requestHeaderAuthenticator(options, () => ({ pem: "", certificates: [] }));
     const rawHeaders = ["X-Remote-User", "ann"];
-    assert.equal(authenticate({ peerCertificate, rawHeaders } as unknown as Exchange, { warnings: [], annotations: undefined }), want);
+    assert.equal(
+      authenticate({ peerCertificate, rawHeaders } as unknown as Exchange, { warnings: [], annotations: undefined }),
+      want,
+    );
   });
 }
 
 test("a proxy names nobody where no header for users is given", () => {
-  const authenticate = requestHeaderAuthenticator({ ...options, usernameHeaders: [] }, () => ({ pem: "", certificates: [] }));
-  const exchange = { peerCertificate: proxy, rawHeaders: ["X-Remote-User", "ann", "X-Remote-Group", "g"] } as unknown as Exchange;
+  const authenticate = requestHeaderAuthenticator({ ...options, usernameHeaders: [] }, () => ({
+    pem: "",
+    certificates: [],
+  }));
+  const exchange = {
+    peerCertificate: proxy,
+    rawHeaders: ["X-Remote-User", "ann", "X-Remote-Group", "g"],
+  } as unknown as Exchange;
   assert.equal(authenticate(exchange, { warnings: [], annotations: undefined }), undefined);
 });
 
 const standard = (flag: string, what: string): string =>
   `--requestheader-${flag} is set without specifying the standard ${what} - API aggregation will not work`;
-const optionRows: [what: string, options: Partial<RequestHeaderOptions>, want: readonly string[] | string, uids?: boolean][] = [
+const optionRows: [
+  what: string,
+  options: Partial<RequestHeaderOptions>,
+  want: readonly string[] | string,
+  uids?: boolean,
+][] = [
   ["all standard, in any case", { usernameHeaders: ["x-remote-user"], uidHeaders: ["x-remote-uid"] }, []],
   [
     "nothing standard",

@@ -9,7 +9,10 @@ import type { Authenticator, RequestHeaderOptions } from "./contract.ts";
  * Nobody's headers count but those of a client whose certificate leads to one of the authorities, and has an allowed name.
  * @param authorities who is trusted now
  */
-export function requestHeaderAuthenticator(options: RequestHeaderOptions, authorities: () => Authorities): Authenticator {
+export function requestHeaderAuthenticator(
+  options: RequestHeaderOptions,
+  authorities: () => Authorities,
+): Authenticator {
   const read = userReader(options);
   const allowed = new Set(options.allowedNames);
   return ({ peerCertificate, rawHeaders }: Exchange) => {
@@ -21,7 +24,9 @@ export function requestHeaderAuthenticator(options: RequestHeaderOptions, author
 }
 
 /** @returns undefined when no header names a user */
-export function userReader(options: RequestHeaderOptions): (rawHeaders: Exchange["rawHeaders"]) => UserInfo | undefined {
+export function userReader(
+  options: RequestHeaderOptions,
+): (rawHeaders: Exchange["rawHeaders"]) => UserInfo | undefined {
   const lower = (names: readonly string[]): readonly string[] => names.map((name) => name.toLowerCase());
   const usernames = lower(options.usernameHeaders);
   const uids = lower(options.uidHeaders);
@@ -45,7 +50,8 @@ type Line = readonly [name: string, value: string];
 
 function linesOf(rawHeaders: readonly string[]): Line[] {
   const lines: Line[] = [];
-  for (let at = 0; at < rawHeaders.length; at += 2) lines.push([(rawHeaders[at] as string).toLowerCase(), headerText(rawHeaders[at + 1] as string)]);
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    lines.push([(rawHeaders[at] as string).toLowerCase(), headerText(rawHeaders[at + 1] as string)]);
   return lines;
 }
 

@@ -10,7 +10,9 @@ export function forOwnAudiences(authenticate: TokenAuthenticator, own: readonly 
     const matching = audiences.filter((audience) => own.includes(audience));
     if (matching.length === 0) return undefined;
     const answer = authenticate(token, audiences);
-    return answer instanceof Promise ? answer.then((found) => withAudiences(found, matching)) : withAudiences(answer, matching);
+    return answer instanceof Promise
+      ? answer.then((found) => withAudiences(found, matching))
+      : withAudiences(answer, matching);
   };
 }
 

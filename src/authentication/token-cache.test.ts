@@ -103,7 +103,13 @@ test("tokens that nobody knows drive out no good ones", async () => {
     },
     { clock, acceptedMs: 100, unknownMs: 100, entriesMax: 10 },
   );
-  for (const token of ["good", ...Array.from({ length: 50 }, (_, index) => `made-up-${index}`), "good", "made-up-49", "made-up-0"])
+  for (const token of [
+    "good",
+    ...Array.from({ length: 50 }, (_, index) => `made-up-${index}`),
+    "good",
+    "made-up-49",
+    "made-up-0",
+  ])
     await ask(token, ["a"]);
   assert.equal(asked, 52);
 });
@@ -133,6 +139,15 @@ test("an observer is told of hits, misses, waits and answers", async () => {
   await Promise.all([ask("t", ["a"]), ask("t", ["a"])]);
   await ask("t", ["a"]);
   await ask("bad", ["a"]);
-  const first = ["fetching", "waiting 1", "waiting 1", "fetched true", "waiting -1", "missed 0", "waiting -1", "missed 0"];
+  const first = [
+    "fetching",
+    "waiting 1",
+    "waiting 1",
+    "fetched true",
+    "waiting -1",
+    "missed 0",
+    "waiting -1",
+    "missed 0",
+  ];
   assert.deepEqual(seen, [...first, "hit", "fetching", "waiting 1", "fetched false", "waiting -1", "missed 0"]);
 });

@@ -5,9 +5,24 @@ import { tokenFileAuthenticator } from "./token-file.ts";
 const acceptedRows: [what: string, text: string, token: string, want: unknown][] = [
   ["three columns", "t,ann,1\n", "t", { name: "ann", uid: "1", groups: [], extra: new Map() }],
   ["groups in quotes", 't,ann,1,"a,b"\r\n', "t", { name: "ann", uid: "1", groups: ["a", "b"], extra: new Map() }],
-  ["one group; further columns do not count", "t,ann,1,a,b", "t", { name: "ann", uid: "1", groups: ["a"], extra: new Map() }],
-  ["spaces belong to the groups", 't,ann,1,"a, b"', "t", { name: "ann", uid: "1", groups: ["a", " b"], extra: new Map() }],
-  ["a token with a comma and a quote", '"a,""b",ann,1', 'a,"b', { name: "ann", uid: "1", groups: [], extra: new Map() }],
+  [
+    "one group; further columns do not count",
+    "t,ann,1,a,b",
+    "t",
+    { name: "ann", uid: "1", groups: ["a"], extra: new Map() },
+  ],
+  [
+    "spaces belong to the groups",
+    't,ann,1,"a, b"',
+    "t",
+    { name: "ann", uid: "1", groups: ["a", " b"], extra: new Map() },
+  ],
+  [
+    "a token with a comma and a quote",
+    '"a,""b",ann,1',
+    'a,"b',
+    { name: "ann", uid: "1", groups: [], extra: new Map() },
+  ],
   ["a name that objects have", "__proto__,ann,1", "__proto__", { name: "ann", uid: "1", groups: [], extra: new Map() }],
   ["an unknown token", "t,ann,1", "u", undefined],
   ["no token at all", "t,ann,1", "", undefined],
@@ -23,11 +38,19 @@ for (const [what, text, token, want] of acceptedRows) {
 }
 
 const refusedRows: [what: string, text: string, message: string][] = [
-  ["two columns", "t,ann,1\nsecret,ann", "token file 'f.csv' line 2: must have at least 3 columns (token, user name, user uid), found 2"],
+  [
+    "two columns",
+    "t,ann,1\nsecret,ann",
+    "token file 'f.csv' line 2: must have at least 3 columns (token, user name, user uid), found 2",
+  ],
   ["an empty token", "\n,ann,1", "token file 'f.csv' line 2: the token is empty"],
   ["an empty user name", "secret,,1", "token file 'f.csv' line 1: the user name is empty"],
   ["a token twice", 'secret,ann,1,"a\nb"\nsecret,bob,2', "token file 'f.csv' line 3: the token is that of line 1"],
-  ["a quote within a field", 'a"secret,ann,1', "token file 'f.csv': parse error on line 1, column 2: bare \" in non-quoted-field"],
+  [
+    "a quote within a field",
+    'a"secret,ann,1',
+    "token file 'f.csv': parse error on line 1, column 2: bare \" in non-quoted-field",
+  ],
   [
     "a quote without an end",
     't,ann,1\n"secret,bob,1',

@@ -17,7 +17,8 @@ export function tokenFileAuthenticator(text: string, file: string): TokenAuthent
   for (const { line, fields } of recordsOf(text, file)) {
     const [token = "", name = "", uid = "", groups] = fields;
     const fail = (why: string): Error => new Error(`token file '${file}' line ${line}: ${why}`);
-    if (fields.length < 3) throw fail(`must have at least 3 columns (token, user name, user uid), found ${fields.length}`);
+    if (fields.length < 3)
+      throw fail(`must have at least 3 columns (token, user name, user uid), found ${fields.length}`);
     if (token === "") throw fail("the token is empty");
     if (name === "") throw fail("the user name is empty");
     const key = hash(token);

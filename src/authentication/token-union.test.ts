@@ -4,7 +4,10 @@ import type { TokenAnswer } from "./contract.ts";
 import { forOwnAudiences } from "./token-audiences.ts";
 import { tokenUnion } from "./token-union.ts";
 
-const user = (name: string): TokenAnswer => ({ user: { name, uid: "", groups: [], extra: new Map() }, audiences: ["a"] });
+const user = (name: string): TokenAnswer => ({
+  user: { name, uid: "", groups: [], extra: new Map() },
+  audiences: ["a"],
+});
 const no = (problem: string): TokenAnswer => ({ problem });
 
 const rows: [what: string, answers: TokenAnswer[], want: string | undefined][] = [

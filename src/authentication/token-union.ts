@@ -4,13 +4,20 @@ import type { RefusedToken, TokenAnswer, TokenAuthenticator } from "./contract.t
 
 /** @returns the first acceptance, else all problems that were found, as one */
 export function tokenUnion(authenticators: readonly TokenAuthenticator[]): TokenAuthenticator {
-  const next = (token: string, audiences: readonly string[], index: number, before: readonly RefusedToken[]): TokenAnswer | Promise<TokenAnswer> => {
+  const next = (
+    token: string,
+    audiences: readonly string[],
+    index: number,
+    before: readonly RefusedToken[],
+  ): TokenAnswer | Promise<TokenAnswer> => {
     let problems = before;
     for (let at = index; at < authenticators.length; at++) {
       const answer = (authenticators[at] as TokenAuthenticator)(token, audiences);
       if (answer instanceof Promise) {
         return answer.then((found) =>
-          found !== undefined && "user" in found ? found : next(token, audiences, at + 1, withProblemOf(problems, found)),
+          found !== undefined && "user" in found
+            ? found
+            : next(token, audiences, at + 1, withProblemOf(problems, found)),
         );
       }
       if (answer !== undefined && "user" in answer) return answer;

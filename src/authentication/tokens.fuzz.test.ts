@@ -19,12 +19,17 @@ const runs = process.env.COXSWAIN_TEST_FULL === "1" ? 50_000 : 500;
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const random = seededRandom(seed);
 
-const key = readSigningKey(generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }).toString(), "");
+const key = readSigningKey(
+  generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+  "",
+);
 const issuer = tokenIssuer(key, "https://issuer");
 /** The account is there under one uid, the secret of that name holds nothing. */
 const live: LiveObjects = {
   find: (resource, namespace, name) =>
-    resource === "serviceaccounts" && namespace === "ns" && name === "robot" ? { uid: "u", deletedAt: undefined } : undefined,
+    resource === "serviceaccounts" && namespace === "ns" && name === "robot"
+      ? { uid: "u", deletedAt: undefined }
+      : undefined,
   read: () => undefined,
   async caughtUp() {},
 };
@@ -36,8 +41,16 @@ const authenticate = serviceAccountTokens({
   live,
   clock: systemClock,
 });
-const grant = { namespace: "ns", account: { name: "robot", uid: "u" }, audiences: ["api"], now: Date.now(), expirationSeconds: 3600, jti: "j" };
-const acceptedOf = (answer: TokenAnswer): AcceptedToken | undefined => (answer !== undefined && "user" in answer ? answer : undefined);
+const grant = {
+  namespace: "ns",
+  account: { name: "robot", uid: "u" },
+  audiences: ["api"],
+  now: Date.now(),
+  expirationSeconds: 3600,
+  jti: "j",
+};
+const acceptedOf = (answer: TokenAnswer): AcceptedToken | undefined =>
+  answer !== undefined && "user" in answer ? answer : undefined;
 
 function assertTexts({ user: { name, uid, groups, extra }, audiences }: AcceptedToken, what: string): void {
   const texts = [name, uid, ...groups, ...audiences, ...extra.keys(), ...[...extra.values()].flat()];
@@ -69,18 +82,26 @@ test(`tampered claims of service accounts, well signed (SEED=${seed})`, async ()
   ].map((claims) => Buffer.from(JSON.stringify(claims)));
   for (let run = 0; run < runs; run++) {
     const payload = mutate(payloads[random(payloads.length)] as Buffer, { others: payloads, words: jsonWords, random });
-    const token = await new CompactSign(payload).setProtectedHeader({ alg: "ES256", kid: key.public.keyId }).sign(key.privateKey);
+    const token = await new CompactSign(payload)
+      .setProtectedHeader({ alg: "ES256", kid: key.public.keyId })
+      .sign(key.privateKey);
     const accepted = acceptedOf(await authenticate(token, ["api"]));
     if (accepted === undefined) continue;
     assertTexts(accepted, payload.toString());
-    assert.deepEqual([accepted.user.name, accepted.user.uid], ["system:serviceaccount:ns:robot", "u"], payload.toString());
+    assert.deepEqual(
+      [accepted.user.name, accepted.user.uid],
+      ["system:serviceaccount:ns:robot", "u"],
+      payload.toString(),
+    );
   }
 });
 
 test(`tampered answers of token webhooks (SEED=${seed})`, async () => {
   const user = { username: "ann", uid: "1", groups: ["g"], extra: { "example.com/k": ["v"] } };
   const status = { authenticated: true, user, audiences: ["api"] };
-  const answer = Buffer.from(JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token: "t" }, status }));
+  const answer = Buffer.from(
+    JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token: "t" }, status }),
+  );
   const kind = {
     group: "authentication.k8s.io",
     version: "v1",

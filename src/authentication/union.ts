@@ -25,13 +25,20 @@ export function authenticate(
     }
     return whole;
   };
-  const next = (exchange: Exchange, notes: AuthenticationNotes, index: number, refusedBefore: boolean): UserInfo | Promise<UserInfo> => {
+  const next = (
+    exchange: Exchange,
+    notes: AuthenticationNotes,
+    index: number,
+    refusedBefore: boolean,
+  ): UserInfo | Promise<UserInfo> => {
     let refused = refusedBefore;
     for (let at = index; at < authenticators.length; at++) {
       const found = (authenticators[at] as Authenticator)(exchange, notes);
       if (found instanceof Promise) {
         return found.then((user: Authenticated) =>
-          user === undefined || user === "refused" ? next(exchange, notes, at + 1, refused || user === "refused") : complete(user),
+          user === undefined || user === "refused"
+            ? next(exchange, notes, at + 1, refused || user === "refused")
+            : complete(user),
         );
       }
       if (found === "refused") refused = true;

@@ -1,5 +1,10 @@
 /** The authorizers that a configuration names, in its order. Source: access-control §5.3. */
-import type { AuthorizationConfiguration, AuthorizerConfiguration, AuthorizerType, WebhookConfiguration } from "./configuration/contract.ts";
+import type {
+  AuthorizationConfiguration,
+  AuthorizerConfiguration,
+  AuthorizerType,
+  WebhookConfiguration,
+} from "./configuration/contract.ts";
 import type { AuthorizationObserver, Authorizer } from "./contract.ts";
 import { type AuthorizationModule, authorizerOf, ruleResolverOf, webhookModule } from "./modes.ts";
 import type { OpenWebhook } from "./webhook/open-webhook.ts";
@@ -34,7 +39,10 @@ export async function openChain({ authorizers }: AuthorizationConfiguration, nee
   try {
     const modules: AuthorizationModule[] = [];
     for (const authorizer of authorizers) {
-      modules.push({ ...(await moduleOf(authorizer)), counts: needs.observer.decisions(authorizer.type, authorizer.name) });
+      modules.push({
+        ...(await moduleOf(authorizer)),
+        counts: needs.observer.decisions(authorizer.type, authorizer.name),
+      });
     }
     const retire = (): void => {
       for (const webhook of webhooks) webhook.retire();
@@ -48,6 +56,7 @@ export async function openChain({ authorizers }: AuthorizationConfiguration, nee
 
 function presentModule(type: AuthorizerType, { modules }: ChainNeeds): AuthorizationModule {
   const module = modules[type];
-  if (module === undefined) throw new Error(`authorizer type ${type} is not allowed if it was not enabled at initial server startup`);
+  if (module === undefined)
+    throw new Error(`authorizer type ${type} is not allowed if it was not enabled at initial server startup`);
   return module;
 }

@@ -32,25 +32,44 @@ const everything: readonly PolicyRule[] = [
   { verbs: ["*"], nonResourceURLs: ["*"] },
 ];
 
-export const alwaysAllowModule: AuthorizationModule = { authorize: alwaysAllow, rulesOf: () => ({ ...noRules, rules: everything }) };
+export const alwaysAllowModule: AuthorizationModule = {
+  authorize: alwaysAllow,
+  rulesOf: () => ({ ...noRules, rules: everything }),
+};
 
 export const alwaysDenyModule: AuthorizationModule = { authorize: alwaysDeny, rulesOf: () => noRules };
 
 export function abacModule(policies: readonly AbacPolicy[]): AuthorizationModule {
-  return { authorize: abacAuthorizer(policies), rulesOf: (user, namespace) => ({ ...noRules, rules: abacRules(policies, user, namespace) }) };
+  return {
+    authorize: abacAuthorizer(policies),
+    rulesOf: (user, namespace) => ({ ...noRules, rules: abacRules(policies, user, namespace) }),
+  };
 }
 
 export function nodeModule(relations: NodeRelations, options: NodeAuthorizerOptions): AuthorizationModule {
   const unlisted = { rules: [], incomplete: true, problems: ["node authorizer does not support user rule resolution"] };
-  return { authorize: nodeAuthorizer(relations, options), rulesOf: (user) => (nodeIdentity(user) === undefined ? noRules : unlisted) };
+  return {
+    authorize: nodeAuthorizer(relations, options),
+    rulesOf: (user) => (nodeIdentity(user) === undefined ? noRules : unlisted),
+  };
 }
 
 export function rbacModule(policy: Policy): AuthorizationModule {
-  return { authorize: rbacAuthorizer(policy), rulesOf: (user, namespace) => ({ ...noRules, ...rulesFor(policy, user, namespace) }) };
+  return {
+    authorize: rbacAuthorizer(policy),
+    rulesOf: (user, namespace) => ({ ...noRules, ...rulesFor(policy, user, namespace) }),
+  };
 }
 
 export function webhookModule(authorize: Authorizer): AuthorizationModule {
-  return { authorize, rulesOf: () => ({ rules: [], incomplete: true, problems: ["webhook authorizer does not support user rule resolution"] }) };
+  return {
+    authorize,
+    rulesOf: () => ({
+      rules: [],
+      incomplete: true,
+      problems: ["webhook authorizer does not support user rule resolution"],
+    }),
+  };
 }
 
 /** As upstream, system:masters is asked before any mode, and not counted. */

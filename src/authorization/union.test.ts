@@ -3,7 +3,11 @@ import { test } from "node:test";
 import type { AuthorizationAttributes, Authorizer, Decision } from "./contract.ts";
 import { unionAuthorizer } from "./union.ts";
 
-const says = (decision: Decision["decision"], reason = "", error?: string): Decision => ({ decision, reason, ...(error !== undefined && { error }) });
+const says = (decision: Decision["decision"], reason = "", error?: string): Decision => ({
+  decision,
+  reason,
+  ...(error !== undefined && { error }),
+});
 
 const rows: [what: string, chain: Decision[], want: Decision, asked: number][] = [
   ["nobody", [], says("noOpinion"), 0],
@@ -34,9 +38,16 @@ for (const waits of [false, true]) {
       }));
       assert.deepEqual(await unionAuthorizer(links)({} as AuthorizationAttributes), want);
       assert.equal(count, asked);
-      const counted = links.flatMap(({ counts }, index) => (counts.allowed + counts.denied > 0 ? [[index, counts]] : []));
+      const counted = links.flatMap(({ counts }, index) =>
+        counts.allowed + counts.denied > 0 ? [[index, counts]] : [],
+      );
       const final = want.decision !== "noOpinion";
-      assert.deepEqual(counted, final ? [[asked - 1, { allowed: Number(want.decision === "allow"), denied: Number(want.decision === "deny") }]] : []);
+      assert.deepEqual(
+        counted,
+        final
+          ? [[asked - 1, { allowed: Number(want.decision === "allow"), denied: Number(want.decision === "deny") }]]
+          : [],
+      );
     });
   }
 }

@@ -10,13 +10,19 @@ export interface Link {
 }
 
 export function unionAuthorizer(chain: readonly Link[]): Authorizer {
-  const ask = (attributes: AuthorizationAttributes, index: number, before: Undecided | undefined): Decision | Promise<Decision> => {
+  const ask = (
+    attributes: AuthorizationAttributes,
+    index: number,
+    before: Undecided | undefined,
+  ): Decision | Promise<Decision> => {
     let undecided = before;
     for (let at = index; at < chain.length; at++) {
       const link = chain[at] as Link;
       const answer = link.authorize(attributes);
       if (answer instanceof Promise)
-        return answer.then((decision) => (isFinal(decision, link) ? decision : ask(attributes, at + 1, withAnswer(undecided, decision))));
+        return answer.then((decision) =>
+          isFinal(decision, link) ? decision : ask(attributes, at + 1, withAnswer(undecided, decision)),
+        );
       if (isFinal(answer, link)) return answer;
       undecided = withAnswer(undecided, answer);
     }

@@ -18,7 +18,10 @@ test("the boot state is made once, and what is there is left alone", async () =>
     { addresses: [{ ip: "192.0.2.1" }], ports: [{ name: "https", port: 6443, protocol: "TCP" }] },
   ]);
   assert.equal((await cluster.find(["discovery.k8s.io/endpointslices", "default"], "kubernetes"))?.addressType, "IPv4");
-  assert.equal((await cluster.find(["scheduling.k8s.io/priorityclasses", ""], "system-node-critical"))?.value, 2_000_001_000);
+  assert.equal(
+    (await cluster.find(["scheduling.k8s.io/priorityclasses", ""], "system-node-critical"))?.value,
+    2_000_001_000,
+  );
 
   await cluster.change(["/services", "default"], "kubernetes", (object) => {
     object.metadata.labels = { mine: "yes" };

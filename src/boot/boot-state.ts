@@ -44,14 +44,23 @@ export async function ensureBootState(registry: RegistryContext, options: BootOp
 }
 
 /** Goes on without those that wait for what cannot be read, such as a Service for the addresses of all others. */
-async function ensureAll(registry: RegistryContext, objects: readonly BootObject[], { logger }: BootOptions): Promise<void> {
+async function ensureAll(
+  registry: RegistryContext,
+  objects: readonly BootObject[],
+  { logger }: BootOptions,
+): Promise<void> {
   const ensureOne = async (wanted: BootObject): Promise<void> => {
     try {
       await ensure(registry, wanted);
     } catch (error) {
       if (!(error instanceof UnreadableObjects)) throw error;
       const { resource, namespace, object } = wanted;
-      logger?.error("Could not create an object of the boot state", { resource, namespace, name: object.metadata.name, error: error.message });
+      logger?.error("Could not create an object of the boot state", {
+        resource,
+        namespace,
+        name: object.metadata.name,
+        error: error.message,
+      });
     }
   };
   await Promise.all(objects.map(ensureOne));
@@ -73,7 +82,12 @@ export async function ensure(
   if (stored !== undefined) await removeUnread(registry, target.resource, object.metadata.name as string, stored);
   const request = { target, namespace, name: "", subresource: "", user: loopbackUser, dryRun: false, warnings: [] };
   try {
-    await create(registry, { ...request, fieldManager: serverName, userAgent: serverName, decode: () => prepared(object) });
+    await create(registry, {
+      ...request,
+      fieldManager: serverName,
+      userAgent: serverName,
+      decode: () => prepared(object),
+    });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status.reason !== "AlreadyExists") throw error; // Another replica was faster.
   }
@@ -116,9 +130,15 @@ export function serverObjects({ advertiseAddress, port, serviceClusterIpRange }:
   const service = {
     kind: "Service",
     metadata: { name: "kubernetes", labels: { component: "apiserver", provider: "kubernetes" } },
-    spec: { clusterIP: addressAt(addresses, 1), ports: [{ name: "https", protocol: "TCP", port: 443, targetPort: port }] },
+    spec: {
+      clusterIP: addressAt(addresses, 1),
+      ports: [{ name: "https", protocol: "TCP", port: 443, targetPort: port }],
+    },
   };
-  return [{ ...own, resource: "services", object: service }, ...(advertiseAddress === undefined ? [] : endpointsAt(advertiseAddress, port))];
+  return [
+    { ...own, resource: "services", object: service },
+    ...(advertiseAddress === undefined ? [] : endpointsAt(advertiseAddress, port)),
+  ];
 }
 
 function endpointsAt(address: string, port: number): BootObject[] {
@@ -155,5 +175,9 @@ export const priorityClasses: readonly BootObject[] = [
     2_000_000_000,
     "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
   ),
-  priorityClass("system-node-critical", 2_000_001_000, "Used for system critical pods that must not be moved from their current node."),
+  priorityClass(
+    "system-node-critical",
+    2_000_001_000,
+    "Used for system critical pods that must not be moved from their current node.",
+  ),
 ];

@@ -11,7 +11,12 @@ test("the range of the cluster is ready from the start, and is left alone after"
   const range = await cluster.find(place, "kubernetes");
   assert.deepEqual(range?.spec, { cidrs: ["10.0.0.0/24"] });
   const [{ lastTransitionTime, ...ready }, ...others] = range?.status.conditions ?? [{}];
-  assert.deepEqual(ready, { type: "Ready", status: "True", reason: "", message: "Kubernetes default Service CIDR is ready" });
+  assert.deepEqual(ready, {
+    type: "Ready",
+    status: "True",
+    reason: "",
+    message: "Kubernetes default Service CIDR is ready",
+  });
   assert.match(lastTransitionTime, /Z$/);
   assert.deepEqual(others, []);
   assert.deepEqual(
@@ -41,7 +46,13 @@ test("a second family is added; the range of another server stays", async () => 
 
 test("who says the range is not ready is not spoken against", async () => {
   const cluster = await openMemoryRegistry();
-  const unready = { type: "Ready", status: "False", reason: "Gone", message: "", lastTransitionTime: "2026-01-02T03:04:05Z" };
+  const unready = {
+    type: "Ready",
+    status: "False",
+    reason: "Gone",
+    message: "",
+    lastTransitionTime: "2026-01-02T03:04:05Z",
+  };
   await ensureDefaultServiceRange(cluster.registry, "10.0.0.0/24");
   await cluster.change(
     place,

@@ -57,9 +57,20 @@ async function extend(registry: RegistryContext, target: Resolved, cidrs: readon
 async function declareReady(registry: RegistryContext, target: Resolved): Promise<void> {
   const message = "Kubernetes default Service CIDR is ready";
   const ready = { type: "Ready", status: "True", message, lastTransitionTime: formatTime(registry.clock.now()) };
-  const intent = { apiVersion: `${group}/v1`, kind: "ServiceCIDR", metadata: { name }, status: { conditions: [ready] } };
+  const intent = {
+    apiVersion: `${group}/v1`,
+    kind: "ServiceCIDR",
+    metadata: { name },
+    status: { conditions: [ready] },
+  };
   const body = Buffer.from(JSON.stringify(intent));
-  await apply(registry, { ...requestAs(target, writer), subresource: "status", body, force: true, fieldValidation: "Ignore" });
+  await apply(registry, {
+    ...requestAs(target, writer),
+    subresource: "status",
+    body,
+    force: true,
+    fieldValidation: "Ignore",
+  });
 }
 
 const requestAs = (target: Resolved, fieldManager: string): WriteRequest => ({

@@ -15,7 +15,8 @@ function hasNewlines(text: string): boolean {
 
 /** Of the rules of one node; call it for every node, also within `not`, `allOf`, `oneOf` and `anyOf`. @param path of the node */
 export function checkRuleFields(schema: JsonSchema, path: string, errors: FieldErrors): void {
-  for (const [index, rule] of rulesOf(schema).entries()) checkOne(rule, schema, `${path}.x-kubernetes-validations[${index}]`, errors);
+  for (const [index, rule] of rulesOf(schema).entries())
+    checkOne(rule, schema, `${path}.x-kubernetes-validations[${index}]`, errors);
 }
 
 function checkOne(rule: ValidationRule, schema: JsonSchema, at: string, errors: FieldErrors): void {
@@ -24,7 +25,8 @@ function checkOne(rule: ValidationRule, schema: JsonSchema, at: string, errors: 
   if (text === "") errors.required(`${at}.rule`, "rule is not specified");
   else if (message !== "" && said === "") errors.invalid(`${at}.message`, message, "must be non-empty if specified");
   else if (hasNewlines(said)) errors.invalid(`${at}.message`, message, "must not contain line breaks");
-  else if (hasNewlines(text) && said === "") errors.required(`${at}.message`, "message must be specified if rule contains line breaks");
+  else if (hasNewlines(text) && said === "")
+    errors.required(`${at}.message`, "message must be specified if rule contains line breaks");
   if (messageExpression !== "" && messageExpression.trim() === "") {
     errors.required(`${at}.messageExpression`, "messageExpression must be non-empty if specified");
   }
@@ -32,5 +34,6 @@ function checkOne(rule: ValidationRule, schema: JsonSchema, at: string, errors: 
   if (fieldPath === "") return;
   if (fieldPath.trim() === "") errors.invalid(`${at}.fieldPath`, fieldPath, "must be non-empty if specified");
   if (hasNewlines(fieldPath)) errors.invalid(`${at}.fieldPath`, fieldPath, "must not contain line breaks");
-  if (parseFieldPath(fieldPath, schema) === undefined) errors.invalid(`${at}.fieldPath`, fieldPath, "must be a valid path");
+  if (parseFieldPath(fieldPath, schema) === undefined)
+    errors.invalid(`${at}.fieldPath`, fieldPath, "must be a valid path");
 }

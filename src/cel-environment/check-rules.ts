@@ -43,11 +43,26 @@ export function checkRules(schema: JsonSchema, path: string, errors: FieldErrors
 }
 
 /** {@link checkRules}, a hundred rules or so at a time. */
-export function* ruleSteps(schema: JsonSchema, path: string, errors: FieldErrors, options: CheckOptions = {}): Generator<void> {
+export function* ruleSteps(
+  schema: JsonSchema,
+  path: string,
+  errors: FieldErrors,
+  options: CheckOptions = {},
+): Generator<void> {
   const before = errors.causes.map((cause) => cause.field ?? "");
   const costs = new RuleCosts();
-  const root: Place = { schema, path, isRoot: true, parentType: undefined, isInScope: false, cardinality: 1n, uncorrelatable: undefined };
-  yield* new Checker({ errors, costs, options, isBroken: (at) => before.some((field) => isWithin(at, field)) }).node(root);
+  const root: Place = {
+    schema,
+    path,
+    isRoot: true,
+    parentType: undefined,
+    isInScope: false,
+    cardinality: 1n,
+    uncorrelatable: undefined,
+  };
+  yield* new Checker({ errors, costs, options, isBroken: (at) => before.some((field) => isWithin(at, field)) }).node(
+    root,
+  );
   costs.report(path, errors);
 }
 
@@ -61,7 +76,9 @@ export function expressionsOf(schemas: readonly JsonSchema[]): Expressions {
 }
 
 function allRules(schema: JsonSchema): readonly ValidationRule[] {
-  const below = [schema.items, valuesOf(schema), ...(propertiesOf(schema)?.values() ?? [])].filter((child) => child !== undefined);
+  const below = [schema.items, valuesOf(schema), ...(propertiesOf(schema)?.values() ?? [])].filter(
+    (child) => child !== undefined,
+  );
   return [...rulesOf(schema), ...below.flatMap(allRules)];
 }
 
@@ -105,10 +122,20 @@ class Checker {
     const { schema, path } = place;
     const rules = rulesOf(schema);
     const isInScope = place.isInScope || rules.length > 0;
-    const type = place.parentType ?? (isInScope ? declTypeOfSchema(schema, place.isRoot || isEmbeddedResource(schema)) : undefined);
+    const type =
+      place.parentType ??
+      (isInScope ? declTypeOfSchema(schema, place.isRoot || isEmbeddedResource(schema)) : undefined);
     const elements = maxElements(schema);
-    const cardinality = place.cardinality === undefined || elements === undefined ? undefined : timesSaturated(place.cardinality, elements);
-    const child = (within: JsonSchema, at: string, parentType: DeclType | undefined, uncorrelatable: string | undefined): Generator<void> =>
+    const cardinality =
+      place.cardinality === undefined || elements === undefined
+        ? undefined
+        : timesSaturated(place.cardinality, elements);
+    const child = (
+      within: JsonSchema,
+      at: string,
+      parentType: DeclType | undefined,
+      uncorrelatable: string | undefined,
+    ): Generator<void> =>
       this.node({ schema: within, path: at, isRoot: false, parentType, isInScope, cardinality, uncorrelatable });
     const element = type?.kind === "list" || type?.kind === "map" ? type.element : undefined;
     const values = valuesOf(schema);
@@ -117,10 +144,16 @@ class Checker {
       const written = escapeName(name);
       const fieldType = type?.kind === "object" && written !== undefined ? type.fields.get(written) : undefined;
       const isCorrelatable = [undefined, "granular", "atomic"].includes(schema["x-kubernetes-map-type"]);
-      yield* child(property, `${path}.properties[${name}]`, fieldType, place.uncorrelatable ?? (isCorrelatable ? undefined : path));
+      yield* child(
+        property,
+        `${path}.properties[${name}]`,
+        fieldType,
+        place.uncorrelatable ?? (isCorrelatable ? undefined : path),
+      );
     }
     const isKeyed = schema["x-kubernetes-list-type"] === "map";
-    if (schema.items !== undefined) yield* child(schema.items, `${path}.items`, element, place.uncorrelatable ?? (isKeyed ? undefined : path));
+    if (schema.items !== undefined)
+      yield* child(schema.items, `${path}.items`, element, place.uncorrelatable ?? (isKeyed ? undefined : path));
     if (rules.length > 0 && !this.#shared.isBroken(path)) yield* this.#rules(place, rules, type);
   }
 
@@ -129,7 +162,10 @@ class Checker {
     const at = `${place.path}.x-kubernetes-validations`;
     if (type === undefined) {
       const why = "unable to convert structural schema to CEL declarations";
-      return errors.internal(at, `internal error: failed to construct type information for x-kubernetes-validations rules: ${why}`);
+      return errors.internal(
+        at,
+        `internal error: failed to construct type information for x-kubernetes-validations rules: ${why}`,
+      );
     }
     const fresh = ruleEnvironments(newExpressions(), type);
     const stored = options.stored === undefined ? fresh : ruleEnvironments(storedExpressions(), type);
@@ -154,7 +190,11 @@ class Checker {
       errors.invalid(`${at}.messageExpression`, internalRule(rule), messageExpression.error);
     } else if (messageExpression !== undefined) {
       const { costMax } = messageExpression;
-      if (costMax > limit) errors.forbidden(`${at}.messageExpression`, tooExpensive("estimated messageExpression cost", costMax, estimatedRuleLimit));
+      if (costMax > limit)
+        errors.forbidden(
+          `${at}.messageExpression`,
+          tooExpensive("estimated messageExpression cost", costMax, estimatedRuleLimit),
+        );
       costs.add(`${at}.messageExpression`, costMax);
     }
     if (compiled.usesOldSelf && place.uncorrelatable !== undefined) {

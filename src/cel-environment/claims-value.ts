@@ -10,7 +10,9 @@ export function claimsValue(claims: { readonly [name: string]: JsonValue }): Cel
 function claimValue(value: JsonValue): CelValue {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
   if (typeof value === "number" || typeof value === "bigint") return new CelDouble(Number(value));
-  return Array.isArray(value) ? new ClaimList(value) : new ClaimMap(value as { readonly [key: string]: JsonValue }, nameWithin);
+  return Array.isArray(value)
+    ? new ClaimList(value)
+    : new ClaimMap(value as { readonly [key: string]: JsonValue }, nameWithin);
 }
 
 /** Within claims, what is no escape is a name as it stands. */
@@ -37,7 +39,9 @@ class ClaimMap extends CelMap {
   }
   find(key: CelValue): CelValue | undefined {
     const name = typeof key === "string" ? this.#nameOf(key) : undefined;
-    return name !== undefined && Object.hasOwn(this.#object, name) ? claimValue(this.#object[name] as JsonValue) : undefined;
+    return name !== undefined && Object.hasOwn(this.#object, name)
+      ? claimValue(this.#object[name] as JsonValue)
+      : undefined;
   }
   keys(): readonly CelValue[] {
     return Object.keys(this.#object);

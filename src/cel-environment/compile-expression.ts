@@ -1,5 +1,13 @@
 /** One expression of a policy or a configuration. Source: k8s.io/apiserver pkg/admission/plugin/cel/compile.go */
-import { CelSyntaxError, type CelType, type CheckedAst, type Environment, formatType, type Program, sameType } from "../lib/cel/index.ts";
+import {
+  CelSyntaxError,
+  type CelType,
+  type CheckedAst,
+  type Environment,
+  formatType,
+  type Program,
+  sameType,
+} from "../lib/cel/index.ts";
 
 export type Compiled =
   | { readonly text: string; readonly program: Program; readonly checked: CheckedAst; readonly error?: undefined }
@@ -17,7 +25,8 @@ export function compileExpression(environment: Environment, text: string, return
     if (error instanceof CelSyntaxError) return { text, error: `compilation failed: ${error.message}` };
     throw error;
   }
-  if (returns.length > 0 && !returns.some((type) => sameType(type, checked.type))) return { text, error: mismatch(returns, checked.type) };
+  if (returns.length > 0 && !returns.some((type) => sameType(type, checked.type)))
+    return { text, error: mismatch(returns, checked.type) };
   try {
     return { text, program: environment.plan(checked), checked };
   } catch (error) {
@@ -45,5 +54,7 @@ function mismatch(returns: readonly CelType[], found: CelType): string {
 /** As types are called at run time, where the checker has shorter names. */
 export function longName(type: CelType): string {
   if (type.kind === "null" || type.kind === "timestamp" || type.kind === "duration") return type.name;
-  return type.parameters.length === 0 || type.kind === "wrapper" ? formatType(type) : `${type.name}(${type.parameters.map(longName).join(", ")})`;
+  return type.parameters.length === 0 || type.kind === "wrapper"
+    ? formatType(type)
+    : `${type.name}(${type.parameters.map(longName).join(", ")})`;
 }

@@ -2,13 +2,32 @@
  * One rule of `x-kubernetes-validations`, compiled: its program, what is wrong with it, and what it may cost.
  * Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/cel/compilation.go
  */
-import { CelSyntaxError, type CheckedAst, type Environment, formatType, optionalType, type Program, type SizeHints } from "../lib/cel/index.ts";
-import { type DeclType, type JsonSchema, sizeHintsOf, typeRegistry, type ValidationRule } from "../lib/cel/schema-types/index.ts";
+import {
+  CelSyntaxError,
+  type CheckedAst,
+  type Environment,
+  formatType,
+  optionalType,
+  type Program,
+  type SizeHints,
+} from "../lib/cel/index.ts";
+import {
+  type DeclType,
+  type JsonSchema,
+  sizeHintsOf,
+  typeRegistry,
+  type ValidationRule,
+} from "../lib/cel/schema-types/index.ts";
 import { parseFieldPath } from "./field-path.ts";
 
 /** An expression that compiled, or what is wrong with it. */
 export type CompiledExpression =
-  | { readonly program: Program; readonly checked: CheckedAst /** Units at worst. */; readonly costMax: bigint; readonly error?: undefined }
+  | {
+      readonly program: Program;
+      readonly checked: CheckedAst /** Units at worst. */;
+      readonly costMax: bigint;
+      readonly error?: undefined;
+    }
   | { readonly error: string; readonly program?: undefined; readonly checked?: undefined; readonly costMax: 0n };
 
 export interface CompiledRule {
@@ -50,7 +69,12 @@ export function ruleEnvironments(base: Environment, type: DeclType): RuleEnviron
  * @param schema the node that the rule stands at
  * @param forMessage what its message expression may use, when that is something else
  */
-export function compileRule(rule: ValidationRule, schema: JsonSchema, environments: RuleEnvironments, forMessage = environments): CompiledRule {
+export function compileRule(
+  rule: ValidationRule,
+  schema: JsonSchema,
+  environments: RuleEnvironments,
+  forMessage = environments,
+): CompiledRule {
   const nothing = { rule, expression: undefined, messageExpression: undefined, usesOldSelf: false, fieldPath: "" };
   if (rule.rule.trim() === "") return nothing;
   const variables = rule.optionalOldSelf === true ? "optional" : "plain";
@@ -60,7 +84,9 @@ export function compileRule(rule: ValidationRule, schema: JsonSchema, environmen
     mismatch: "cel expression must evaluate to a bool",
   });
   if (expression.program === undefined) return { ...nothing, expression };
-  const usesOldSelf = [...expression.checked.references.values()].some((found) => found.kind === "variable" && found.name === "oldSelf");
+  const usesOldSelf = [...expression.checked.references.values()].some(
+    (found) => found.kind === "variable" && found.name === "oldSelf",
+  );
   const messageExpression =
     rule.messageExpression === undefined || rule.messageExpression === ""
       ? undefined
@@ -69,7 +95,8 @@ export function compileRule(rule: ValidationRule, schema: JsonSchema, environmen
           type: "string",
           mismatch: "messageExpression must evaluate to a string",
         });
-  const path = rule.fieldPath === undefined || rule.fieldPath === "" ? undefined : parseFieldPath(rule.fieldPath, schema);
+  const path =
+    rule.fieldPath === undefined || rule.fieldPath === "" ? undefined : parseFieldPath(rule.fieldPath, schema);
   return { rule, expression, messageExpression, usesOldSelf, fieldPath: path?.path ?? "" };
 }
 

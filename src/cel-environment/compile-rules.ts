@@ -84,16 +84,31 @@ function nodeAt(place: Place, environment: Environment): RuleNode | undefined {
   const element = type?.kind === "list" || type?.kind === "map" ? type.element : undefined;
   const child = (within: JsonSchema | undefined, described: JsonSchema | undefined): RuleNode | undefined => {
     if (within === undefined || described === undefined) return undefined;
-    return nodeAt({ rules: within, schema: described, isRoot: isEmbeddedResource(described), type: element }, environment);
+    return nodeAt(
+      { rules: within, schema: described, isRoot: isEmbeddedResource(described), type: element },
+      environment,
+    );
   };
   const items = child(rules.items, schema.items);
   const values = child(valuesOf(rules), valuesOf(schema));
   const properties = propertiesAt(place, environment);
-  const allOf = (rules.allOf ?? []).map((nested) => nodeAt({ ...place, rules: nested }, environment)).filter((node) => node !== undefined);
+  const allOf = (rules.allOf ?? [])
+    .map((nested) => nodeAt({ ...place, rules: nested }, environment))
+    .filter((node) => node !== undefined);
   const own = rulesOf(rules);
-  if (own.length === 0 && items === undefined && values === undefined && properties.size === 0 && allOf.length === 0) return undefined;
+  if (own.length === 0 && items === undefined && values === undefined && properties.size === 0 && allOf.length === 0)
+    return undefined;
   const wrap = wrapOf(schema, isRoot);
-  return { schema, type: schema.type ?? "", wrap, items, values, properties, allOf, rules: lazily(() => compileAll(own, schema, type, environment)) };
+  return {
+    schema,
+    type: schema.type ?? "",
+    wrap,
+    items,
+    values,
+    properties,
+    allOf,
+    rules: lazily(() => compileAll(own, schema, type, environment)),
+  };
 }
 
 function propertiesAt({ rules, schema, type }: Place, environment: Environment): ReadonlyMap<string, RuleNode> {
@@ -104,7 +119,12 @@ function propertiesAt({ rules, schema, type }: Place, environment: Environment):
     if (property === undefined) continue; // Rules may stand only where the schema itself has a place.
     const isRoot = isEmbeddedResource(property);
     const written = escapeName(name);
-    const fieldType = written === undefined ? declTypeOfSchema(property, isRoot) : type?.kind === "object" ? type.fields.get(written) : undefined;
+    const fieldType =
+      written === undefined
+        ? declTypeOfSchema(property, isRoot)
+        : type?.kind === "object"
+          ? type.fields.get(written)
+          : undefined;
     if (fieldType === undefined) continue; // What expressions cannot see has no rules.
     const node = nodeAt({ rules: within, schema: property, isRoot, type: fieldType }, environment);
     if (node !== undefined) nodes.set(name, node);
@@ -112,9 +132,15 @@ function propertiesAt({ rules, schema, type }: Place, environment: Environment):
   return nodes;
 }
 
-function compileAll(rules: readonly ValidationRule[], schema: JsonSchema, type: DeclType | undefined, base: Environment): CompiledRules {
+function compileAll(
+  rules: readonly ValidationRule[],
+  schema: JsonSchema,
+  type: DeclType | undefined,
+  base: Environment,
+): CompiledRules {
   if (rules.length === 0) return { rules: [], usesOldSelf: false, error: undefined };
-  if (type === undefined) return { rules: [], usesOldSelf: false, error: "failed to convert to declType for CEL validation rules" };
+  if (type === undefined)
+    return { rules: [], usesOldSelf: false, error: "failed to convert to declType for CEL validation rules" };
   const environments = ruleEnvironments(base, type);
   const compiled = rules.map((rule) => compileRule(rule, schema, environments));
   return { rules: compiled, usesOldSelf: compiled.some((rule) => rule.usesOldSelf), error: undefined };

@@ -44,7 +44,8 @@ function keyOf(keys: readonly string[], element: unknown): string | undefined {
   for (const key of keys) {
     const value = memberOf(element, key);
     if (typeof value === "string") parts.push(JSON.stringify(value));
-    else if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") parts.push(String(value));
+    else if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean")
+      parts.push(String(value));
     else return undefined;
   }
   return parts.join("\n");
@@ -86,9 +87,11 @@ export class Correlation {
   /** @returns undefined when the member is new, or nothing is known of it */
   member(key: string): Correlation | undefined {
     const [value, old] = [this.#value, this.#old];
-    if (!isJsonObject(value) || !isJsonObject(old) || !Object.hasOwn(value, key) || !Object.hasOwn(old, key)) return undefined;
+    if (!isJsonObject(value) || !isJsonObject(old) || !Object.hasOwn(value, key) || !Object.hasOwn(old, key))
+      return undefined;
     const { properties } = this.#schema;
-    const schema = properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : valuesOf(this.#schema);
+    const schema =
+      properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : valuesOf(this.#schema);
     return schema === undefined ? undefined : this.#part(key, schema, value[key], old[key]);
   }
 

@@ -4,20 +4,43 @@
  */
 
 import { anyType } from "../lib/cel/index.ts";
-import { boolDecl, dynDecl, intDecl, listDecl, mapDecl, objectDecl, scalarDecl, stringDecl, timestampDecl } from "../lib/cel/schema-types/index.ts";
+import {
+  boolDecl,
+  dynDecl,
+  intDecl,
+  listDecl,
+  mapDecl,
+  objectDecl,
+  scalarDecl,
+  stringDecl,
+  timestampDecl,
+} from "../lib/cel/schema-types/index.ts";
 
 const strings = listDecl(stringDecl);
 const labels = mapDecl(stringDecl);
 const extra = mapDecl(strings);
 
 /** `user` of authentication, and who made a request. */
-export const userInfoDecl = objectDecl("kubernetes.UserInfo", { username: stringDecl, uid: stringDecl, groups: strings, extra });
+export const userInfoDecl = objectDecl("kubernetes.UserInfo", {
+  username: stringDecl,
+  uid: stringDecl,
+  groups: strings,
+  extra,
+});
 
 /** `claims` of authentication. */
 export const claimsDecl = mapDecl(scalarDecl(anyType, 1));
 
-const kindDecl = objectDecl("kubernetes.GroupVersionKind", { group: stringDecl, version: stringDecl, kind: stringDecl });
-const resourceDecl = objectDecl("kubernetes.GroupVersionResource", { group: stringDecl, version: stringDecl, resource: stringDecl });
+const kindDecl = objectDecl("kubernetes.GroupVersionKind", {
+  group: stringDecl,
+  version: stringDecl,
+  kind: stringDecl,
+});
+const resourceDecl = objectDecl("kubernetes.GroupVersionResource", {
+  group: stringDecl,
+  version: stringDecl,
+  resource: stringDecl,
+});
 
 /** `request` of admission. */
 export const admissionRequestDecl = objectDecl("kubernetes.AdmissionRequest", {
@@ -65,7 +88,11 @@ export const namespaceDecl = objectDecl("kubernetes.Namespace", {
   status: objectDecl("kubernetes.NamespaceStatus", { conditions: listDecl(namespaceConditionDecl), phase: stringDecl }),
 });
 
-const requirementDecl = objectDecl("kubernetes.SelectorRequirement", { key: stringDecl, operator: stringDecl, values: strings });
+const requirementDecl = objectDecl("kubernetes.SelectorRequirement", {
+  key: stringDecl,
+  operator: stringDecl,
+  values: strings,
+});
 const selectorFields = { rawSelector: stringDecl, requirements: listDecl(requirementDecl) };
 
 /** `request` of authorization. */

@@ -15,7 +15,14 @@ import {
   type SizeHints,
   stringType,
 } from "../lib/cel/index.ts";
-import { boolDecl, type DeclType, mapDecl, objectDecl, scalarDecl, typeRegistry } from "../lib/cel/schema-types/index.ts";
+import {
+  boolDecl,
+  type DeclType,
+  mapDecl,
+  objectDecl,
+  scalarDecl,
+  typeRegistry,
+} from "../lib/cel/schema-types/index.ts";
 import { compileExpression } from "./compile-expression.ts";
 import { newExpressions, storedExpressions } from "./environments.ts";
 
@@ -65,7 +72,14 @@ const bind: Macro = {
   receiver: true,
   arity: 3,
   expand(build, target, [name, init, result]) {
-    if (target?.kind !== "identifier" || target.name !== "cel" || name === undefined || init === undefined || result === undefined) return undefined;
+    if (
+      target?.kind !== "identifier" ||
+      target.name !== "cel" ||
+      name === undefined ||
+      init === undefined ||
+      result === undefined
+    )
+      return undefined;
     if (name.kind !== "identifier") return build.complain(name, "cel.bind() variable names must be simple identifiers");
     const condition = build.constant(false);
     return build.comprehension({
@@ -85,7 +99,12 @@ function environmentFor(isStored: boolean, features: Features): Environment {
   const types = typeRegistry();
   const type = types.typeOf(deviceDecl(features), "");
   const base = isStored ? storedExpressions() : newExpressions();
-  const environment = base.extend({ types, variables: [{ name: "device", type }], macros: [bind], functions: hasLists ? [includes] : [] });
+  const environment = base.extend({
+    types,
+    variables: [{ name: "device", type }],
+    macros: [bind],
+    functions: hasLists ? [includes] : [],
+  });
   environments.set(key, environment);
   return environment;
 }
@@ -101,7 +120,8 @@ export const deviceChecker = {
     const environment = environmentFor(isStored, features);
     const { checked, error } = compileExpression(environment, expression);
     if (checked === undefined) return { problem: error };
-    const isGood = checked.type === boolType || checked.type === anyType || (features.hasLists && checked.type === dynType);
+    const isGood =
+      checked.type === boolType || checked.type === anyType || (features.hasLists && checked.type === dynType);
     if (!isGood) return { problem: `must evaluate to bool or the unknown type, not ${formatType(checked.type)}` };
     return environment.estimateCost(checked, sizes).max > costMax ? "costly" : undefined;
   },

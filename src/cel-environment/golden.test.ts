@@ -7,7 +7,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { FieldErrors } from "../api/field-errors.ts";
-import { declTypeOfSchema, isEmbeddedResource, type JsonSchema, propertiesOf, valuesOf } from "../lib/cel/schema-types/index.ts";
+import {
+  declTypeOfSchema,
+  isEmbeddedResource,
+  type JsonSchema,
+  propertiesOf,
+  valuesOf,
+} from "../lib/cel/schema-types/index.ts";
 import { checkRuleFields } from "./check-rule-fields.ts";
 import { checkRules } from "./check-rules.ts";
 import { compileRule, ruleEnvironments } from "./compile-rule.ts";
@@ -29,7 +35,13 @@ interface Row {
 
 interface Answers {
   readonly check?: readonly string[];
-  readonly costs?: readonly { at: string; max: number | bigint; repetitions: number; message?: number; transition?: boolean }[];
+  readonly costs?: readonly {
+    at: string;
+    max: number | bigint;
+    repetitions: number;
+    message?: number;
+    transition?: boolean;
+  }[];
   readonly errors?: readonly string[];
   readonly warnings?: readonly string[];
   readonly spent?: number;
@@ -38,7 +50,9 @@ interface Answers {
 /** Costs are uint64. */
 function parse(line: string): Row & Answers {
   return JSON.parse(line, (_key, value, context?: { source?: string }) =>
-    typeof value === "number" && !Number.isSafeInteger(value) && /^[0-9]+$/.test(context?.source ?? "") ? BigInt(context?.source as string) : value,
+    typeof value === "number" && !Number.isSafeInteger(value) && /^[0-9]+$/.test(context?.source ?? "")
+      ? BigInt(context?.source as string)
+      : value,
   );
 }
 
@@ -56,7 +70,11 @@ function textsOf(errors: FieldErrors): string[] {
   return errors.causes.map(({ field, message }) => `${field}: ${message}`).sort();
 }
 
-function nodes(schema: JsonSchema, at: string, isRoot: boolean): readonly [schema: JsonSchema, at: string, isRoot: boolean][] {
+function nodes(
+  schema: JsonSchema,
+  at: string,
+  isRoot: boolean,
+): readonly [schema: JsonSchema, at: string, isRoot: boolean][] {
   const values = valuesOf(schema);
   const below = [...(propertiesOf(schema) ?? [])].sort(([left], [right]) => (left < right ? -1 : 1));
   return [
@@ -85,7 +103,13 @@ function costsOf(schema: JsonSchema): unknown[] {
       const repetitions = expression === undefined ? 0n : maxRepetitions(type);
       const cost = { at: `${at}[${index}]`, max: String(expression?.costMax ?? 0), repetitions: String(repetitions) };
       const message = messageExpression?.costMax ?? 0n;
-      return [{ ...cost, ...(message === 0n ? {} : { message: String(message) }), ...(usesOldSelf ? { transition: true } : {}) }];
+      return [
+        {
+          ...cost,
+          ...(message === 0n ? {} : { message: String(message) }),
+          ...(usesOldSelf ? { transition: true } : {}),
+        },
+      ];
     });
   });
 }
@@ -107,11 +131,18 @@ function answersOf(row: Row & Answers): unknown {
 
 function wanted(row: Row, { check = [], costs = [], errors = [], warnings = [], spent }: Answers): unknown {
   const told = costs.map(({ max, repetitions, message, ...rest }) => {
-    return { ...rest, max: String(max), repetitions: String(repetitions), ...(message === undefined ? {} : { message: String(message) }) };
+    return {
+      ...rest,
+      max: String(max),
+      repetitions: String(repetitions),
+      ...(message === undefined ? {} : { message: String(message) }),
+    };
   });
   const isOurs = (text: string): boolean => !text.endsWith("must be empty to be structural"); // Said when the schema itself is checked.
   const answers = { check: check.filter(isOurs).sort(), costs: told };
-  return row.object === undefined ? answers : { ...answers, errors: errors.toSorted(), warnings: warnings.toSorted(), spent };
+  return row.object === undefined
+    ? answers
+    : { ...answers, errors: errors.toSorted(), warnings: warnings.toSorted(), spent };
 }
 
 for (const row of rows) {

@@ -2,14 +2,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { boolType, CelList, type CelType, type JsonValue } from "../lib/cel/index.ts";
-import { claimsExpressions, type IdentityExpressions, reviewExpressions, reviewValue, userExpressions } from "./identity-expressions.ts";
+import {
+  claimsExpressions,
+  type IdentityExpressions,
+  reviewExpressions,
+  reviewValue,
+  userExpressions,
+} from "./identity-expressions.ts";
 
 const claims = { sub: "jane", email: "a@b", email_verified: true, roles: ["x", "y"], exp: 5, nested: { a: { b: 1 } } };
 const user = { username: "jane", groups: ["g"], extra: { "example.com/k": ["v"] } };
 const review = reviewValue({
   user: "jane",
   groups: ["g"],
-  resourceAttributes: { verb: "list", resource: "pods", labelSelector: { requirements: [{ key: "a", operator: "Exists" }] } },
+  resourceAttributes: {
+    verb: "list",
+    resource: "pods",
+    labelSelector: { requirements: [{ key: "a", operator: "Exists" }] },
+  },
 });
 
 interface Kind {
@@ -42,9 +52,17 @@ const rows: readonly [kind: keyof typeof kinds, text: string, want: unknown][] =
   ["review", "request.user", "must evaluate to bool but got string"],
   ["review", "request.user == 'jane' && request.resourceAttributes.verb == 'list' && request.uid == ''", true],
   ["review", "has(request.resourceAttributes.labelSelector) && !has(request.resourceAttributes.fieldSelector)", true],
-  ["review", "request.resourceAttributes.labelSelector.requirements.exists(r, r.key == 'a' && r.operator == 'Exists')", true],
+  [
+    "review",
+    "request.resourceAttributes.labelSelector.requirements.exists(r, r.key == 'a' && r.operator == 'Exists')",
+    true,
+  ],
   ["review", "has(request.nonResourceAttributes)", false],
-  ["review", "request.resourceAttributes.zzz == 'a'", undefinedField(27, "request.resourceAttributes.zzz == 'a'", "zzz")],
+  [
+    "review",
+    "request.resourceAttributes.zzz == 'a'",
+    undefinedField(27, "request.resourceAttributes.zzz == 'a'", "zzz"),
+  ],
   [
     "review",
     "request.nonResourceAttributes.path == '/x'",
@@ -57,7 +75,9 @@ for (const [kind, text, want] of rows) {
     const { expressions, value, returns }: Kind = kinds[kind];
     const result = expressions.evaluate(expressions.compile(text, returns), value);
     const found =
-      result.value instanceof CelList ? Array.from({ length: result.value.size }, (_, at) => (result.value as CelList).at(at)) : result.value;
+      result.value instanceof CelList
+        ? Array.from({ length: result.value.size }, (_, at) => (result.value as CelList).at(at))
+        : result.value;
     assert.deepEqual(result.error ?? found, want);
   });
 }

@@ -1,7 +1,14 @@
 /**
  * Expressions of authentication and authorization configuration. Source: k8s.io/apiserver pkg/authentication/cel and pkg/authorization/cel
  */
-import { CelError, type CelType, type CelValue, type Environment, type JsonValue, jsonValue } from "../lib/cel/index.ts";
+import {
+  CelError,
+  type CelType,
+  type CelValue,
+  type Environment,
+  type JsonValue,
+  jsonValue,
+} from "../lib/cel/index.ts";
 import { type DeclType, typeRegistry } from "../lib/cel/schema-types/index.ts";
 import { claimsValue } from "./claims-value.ts";
 import { type Compiled, compileExpression } from "./compile-expression.ts";
@@ -17,7 +24,9 @@ export interface IdentityExpressions {
   evaluate(compiled: Compiled, value: JsonValue): IdentityResult;
 }
 
-export type IdentityResult = { readonly value: CelValue; readonly error?: undefined } | { readonly error: string; readonly value?: undefined };
+export type IdentityResult =
+  | { readonly value: CelValue; readonly error?: undefined }
+  | { readonly error: string; readonly value?: undefined };
 
 interface Ways {
   /** Authentication says which type is wanted, and not which it got. */
@@ -25,7 +34,11 @@ interface Ways {
   readonly toValue?: (value: JsonValue) => CelValue;
 }
 
-function expressionsOver(name: string, decl: DeclType, { compile = compileExpression, toValue = jsonValue }: Ways = {}): () => IdentityExpressions {
+function expressionsOver(
+  name: string,
+  decl: DeclType,
+  { compile = compileExpression, toValue = jsonValue }: Ways = {},
+): () => IdentityExpressions {
   let made: IdentityExpressions | undefined;
   return () => {
     made ??= {
@@ -92,7 +105,11 @@ export interface ResourceAttributes {
 
 export interface SelectorAttributes {
   readonly rawSelector?: string;
-  readonly requirements?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[];
+  readonly requirements?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
 }
 
 /** What `request` is: texts, groups and extras are there though they are empty, selectors only when they say something. */
@@ -104,12 +121,22 @@ export function reviewValue(spec: ReviewSpec): JsonValue {
     groups,
     extra,
     ...(resourceAttributes && { resourceAttributes: attributesValue(resourceAttributes) }),
-    ...(nonResourceAttributes && { nonResourceAttributes: { verb: nonResourceAttributes.verb ?? "", path: nonResourceAttributes.path ?? "" } }),
+    ...(nonResourceAttributes && {
+      nonResourceAttributes: { verb: nonResourceAttributes.verb ?? "", path: nonResourceAttributes.path ?? "" },
+    }),
   };
 }
 
 function attributesValue(attributes: ResourceAttributes): JsonValue {
-  const { namespace = "", verb = "", group = "", version = "", resource = "", subresource = "", name = "" } = attributes;
+  const {
+    namespace = "",
+    verb = "",
+    group = "",
+    version = "",
+    resource = "",
+    subresource = "",
+    name = "",
+  } = attributes;
   const fieldSelector = selectorValue(attributes.fieldSelector);
   const labelSelector = selectorValue(attributes.labelSelector);
   const texts = { namespace, verb, group, version, resource, subresource, name };

@@ -15,7 +15,13 @@
 export { checkRuleFields } from "./check-rule-fields.ts";
 export { type CheckOptions, checkRules, type Expressions, expressionsOf } from "./check-rules.ts";
 export { type Compiled, compileExpression } from "./compile-expression.ts";
-export { type CompiledExpression, type CompiledRule, compileRule, type RuleEnvironments, ruleEnvironments } from "./compile-rule.ts";
+export {
+  type CompiledExpression,
+  type CompiledRule,
+  compileRule,
+  type RuleEnvironments,
+  ruleEnvironments,
+} from "./compile-rule.ts";
 export { type CompileOptions, compileRules, hasRules, type RuleNode } from "./compile-rules.ts";
 export { environmentOf, newExpressions, storedExpressions } from "./environments.ts";
 export { type FieldPath, parseFieldPath } from "./field-path.ts";
@@ -25,5 +31,11 @@ export { jsonPatchName, misnamedObjects, WrittenObject, WrittenPatch } from "./m
 export { NoPlainValue, plainValue } from "./plain-value.ts";
 export { OutOfBudget, type PolicyBindings, PolicyEvaluator, type PolicyResult } from "./policy-evaluator.ts";
 export { type NamedExpression, PolicyCompiler, type PolicyVariables } from "./policy-expressions.ts";
-export { type GroupVersionKind, type GroupVersionResource, namespaceValue, type RequestAttributes, requestValue } from "./request-value.ts";
+export {
+  type GroupVersionKind,
+  type GroupVersionResource,
+  namespaceValue,
+  type RequestAttributes,
+  requestValue,
+} from "./request-value.ts";
 export { type ValidateOptions, validateRules } from "./validate-rules.ts";

@@ -45,7 +45,8 @@ export class WrittenObject extends CelObject {
   }
 
   equals(other: CelObject): boolean {
-    if (!(other instanceof WrittenObject) || other.typeName !== this.typeName || other.fields.size !== this.fields.size) return false;
+    if (!(other instanceof WrittenObject) || other.typeName !== this.typeName || other.fields.size !== this.fields.size)
+      return false;
     return [...this.fields].every(([name, value]) => {
       const found = other.fields.get(name);
       return found !== undefined && equal(value, found);
@@ -107,7 +108,8 @@ function goNameOf(value: CelValue): string {
 
 function patchOf(fields: ReadonlyMap<string, CelValue>): Result {
   for (const [name, value] of fields) {
-    if (texts.includes(name) && typeof value !== "string") return fail(`unexpected type ${goNameOf(value)} for JSONPatchType '${name}' field`);
+    if (texts.includes(name) && typeof value !== "string")
+      return fail(`unexpected type ${goNameOf(value)} for JSONPatchType '${name}' field`);
     if (!texts.includes(name) && name !== "value") return fail(`unexpected JSONPatchType field: ${name}`);
   }
   return new WrittenPatch(fields);
@@ -120,7 +122,9 @@ export function misnamedObjects(value: CelValue, expected: string = rootName): r
     const below = [...value.fields].flatMap(([name, field]) => misnamedObjects(field, `${expected}.${name}`));
     return value.typeName === expected ? below : [own, ...below];
   }
-  if (value instanceof CelList) return Array.from({ length: value.size }, (_, at) => misnamedObjects(value.at(at), expected)).flat();
-  if (value instanceof CelMap) return value.keys().flatMap((key) => misnamedObjects(value.find(key) as CelValue, expected));
+  if (value instanceof CelList)
+    return Array.from({ length: value.size }, (_, at) => misnamedObjects(value.at(at), expected)).flat();
+  if (value instanceof CelMap)
+    return value.keys().flatMap((key) => misnamedObjects(value.find(key) as CelValue, expected));
   return [];
 }

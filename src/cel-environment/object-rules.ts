@@ -7,10 +7,19 @@ import { validateRules } from "./validate-rules.ts";
 export const objectRules = { compile };
 
 /** @returns undefined where the schema has none */
-function compile(schema: JsonSchema): ((object: unknown, old: unknown, errors: FieldErrors, warn: (text: string) => void) => void) | undefined {
+function compile(
+  schema: JsonSchema,
+): ((object: unknown, old: unknown, errors: FieldErrors, warn: (text: string) => void) => void) | undefined {
   const rules = compileRules(schema);
   if (rules === undefined) return undefined;
   return (object, old, errors, warn) => {
-    validateRules(rules, { object, ...(old !== undefined && { oldObject: old }), errors, warn, keepUnchanged: true, optionalOldSelf: true });
+    validateRules(rules, {
+      object,
+      ...(old !== undefined && { oldObject: old }),
+      errors,
+      warn,
+      keepUnchanged: true,
+      optionalOldSelf: true,
+    });
   };
 }

@@ -28,7 +28,9 @@ const typesOf: Readonly<Record<Use, readonly CelType[]>> = {
 };
 
 /** What apis/admissionregistration asks. */
-export const policyChecker = { open: (hasVariables: boolean): PolicyExpressions => new PolicyExpressions(hasVariables) };
+export const policyChecker = {
+  open: (hasVariables: boolean): PolicyExpressions => new PolicyExpressions(hasVariables),
+};
 
 /** The expressions of one policy: each kind of expression has a compiler, which knows the variables up to now. */
 class PolicyExpressions {
@@ -60,7 +62,10 @@ class PolicyExpressions {
     const key = JSON.stringify([variables.hasParams, variables.hasAuthorizer, variables.hasPatchTypes, isStored]);
     const known = this.#compilers.get(key);
     if (known !== undefined) return known;
-    const compiler = new PolicyCompiler(isStored ? storedExpressions() : newExpressions(), { ...variables, hasVariables: this.#hasVariables });
+    const compiler = new PolicyCompiler(isStored ? storedExpressions() : newExpressions(), {
+      ...variables,
+      hasVariables: this.#hasVariables,
+    });
     for (const variable of this.#variables) compiler.addVariable(variable);
     this.#compilers.set(key, compiler);
     return compiler;

@@ -42,7 +42,9 @@ export class OutOfBudget extends Error {
   }
 }
 
-export type PolicyResult = { readonly value: CelValue; readonly error?: undefined } | { readonly error: string; readonly value?: undefined };
+export type PolicyResult =
+  | { readonly value: CelValue; readonly error?: undefined }
+  | { readonly error: string; readonly value?: undefined };
 
 /** Evaluates expressions for one request. A variable is evaluated when it is first looked at, once, and charged then. */
 export class PolicyEvaluator {
@@ -56,7 +58,11 @@ export class PolicyEvaluator {
     this.budget = budget;
     this.#isInterrupted = bindings.isInterrupted;
     const values = valuesOf(bindings);
-    this.#variables = new VariableValues(variables, { get: (name) => this.#activation.get(name) }, bindings.isInterrupted);
+    this.#variables = new VariableValues(
+      variables,
+      { get: (name) => this.#activation.get(name) },
+      bindings.isInterrupted,
+    );
     this.#activation = { get: (name) => (name === "variables" ? this.#variables : values.get(name)) };
   }
 
@@ -64,7 +70,10 @@ export class PolicyEvaluator {
   evaluate(compiled: Compiled): PolicyResult {
     if (compiled.program === undefined) return { error: `compilation error: ${compiled.error}` };
     try {
-      const { value, cost } = compiled.program.evaluate(this.#activation, { costLimit: perCallLimit, isInterrupted: this.#isInterrupted });
+      const { value, cost } = compiled.program.evaluate(this.#activation, {
+        costLimit: perCallLimit,
+        isInterrupted: this.#isInterrupted,
+      });
       this.#spend(cost);
       return { value };
     } catch (error) {
@@ -116,7 +125,11 @@ class VariableValues extends CelObject {
   readonly #values = new Map<string, CelValue>();
   #cost = 0;
 
-  constructor(compiled: ReadonlyMap<string, Compiled>, activation: Activation, isInterrupted: (() => boolean) | undefined) {
+  constructor(
+    compiled: ReadonlyMap<string, Compiled>,
+    activation: Activation,
+    isInterrupted: (() => boolean) | undefined,
+  ) {
     super();
     this.#compiled = compiled;
     this.#activation = activation;
@@ -141,9 +154,13 @@ class VariableValues extends CelObject {
   }
 
   #evaluate(name: string, compiled: Compiled): CelValue {
-    if (compiled.program === undefined) return failedValue(`composited variable ${quoteGo(name)} fails to compile: ${compiled.error}`);
+    if (compiled.program === undefined)
+      return failedValue(`composited variable ${quoteGo(name)} fails to compile: ${compiled.error}`);
     try {
-      const { value, cost } = compiled.program.evaluate(this.#activation, { costLimit: perCallLimit, isInterrupted: this.#isInterrupted });
+      const { value, cost } = compiled.program.evaluate(this.#activation, {
+        costLimit: perCallLimit,
+        isInterrupted: this.#isInterrupted,
+      });
       this.#cost += cost;
       return value;
     } catch (error) {

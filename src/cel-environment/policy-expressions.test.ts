@@ -6,7 +6,17 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { boolType, CelList, type CelType, type CelValue, type JsonValue, listType, nullType, objectType, stringType } from "../lib/cel/index.ts";
+import {
+  boolType,
+  CelList,
+  type CelType,
+  type CelValue,
+  type JsonValue,
+  listType,
+  nullType,
+  objectType,
+  stringType,
+} from "../lib/cel/index.ts";
 import { intDecl, objectDecl } from "../lib/cel/schema-types/index.ts";
 import { longName } from "./compile-expression.ts";
 import { storedExpressions } from "./environments.ts";
@@ -67,15 +77,24 @@ const rows = readFileSync(join(import.meta.dirname, "testdata/policies.jsonl"), 
   .split("\n")
   .map((line): Row => JSON.parse(line));
 
-function outcome(compiled: { readonly checked?: { readonly type: CelType } | undefined; readonly error?: string | undefined }): object {
+function outcome(compiled: {
+  readonly checked?: { readonly type: CelType } | undefined;
+  readonly error?: string | undefined;
+}): object {
   return { type: compiled.checked === undefined ? "" : longName(compiled.checked.type), compile: compiled.error ?? "" };
 }
 
-function answersOf(row: Row): { readonly variables: unknown[]; readonly expressions: unknown[]; readonly fatal: string } {
+function answersOf(row: Row): {
+  readonly variables: unknown[];
+  readonly expressions: unknown[];
+  readonly fatal: string;
+} {
   const given = { hasParams: row.params !== undefined, hasAuthorizer: false, hasPatchTypes: row.patch === true };
   const compiler = new PolicyCompiler(storedExpressions(), given);
   const { object = null, oldObject = null, request = null, namespaceObject = null, params = null } = row;
-  const variables = (row.variables ?? []).map(({ name = "", text }) => outcome(compiler.addVariable({ name, expression: text })));
+  const variables = (row.variables ?? []).map(({ name = "", text }) =>
+    outcome(compiler.addVariable({ name, expression: text })),
+  );
   let budget = row.budget ?? runtimeBudget;
   let fatal = "";
   const expressions = row.expressions.map(({ text, returns = [] }) => {
@@ -104,14 +123,22 @@ for (const row of rows) {
   for (const [index, { type = "", compile = "", name, text }] of (row.variables ?? []).entries()) {
     test(`${row.what}: ${name} is ${text}`, () => assert.deepEqual(answers.variables[index], { type, compile }));
   }
-  for (const [index, { type = "", compile = "", value = "", error = "", left = 0, text }] of row.expressions.entries()) {
-    test(`${row.what}: ${text}`, () => assert.deepEqual(answers.expressions[index], { type, compile, value, error, left }));
+  for (const [
+    index,
+    { type = "", compile = "", value = "", error = "", left = 0, text },
+  ] of row.expressions.entries()) {
+    test(`${row.what}: ${text}`, () =>
+      assert.deepEqual(answers.expressions[index], { type, compile, value, error, left }));
   }
   test(`${row.what}: the end`, () => assert.equal(answers.fatal, row.fatal ?? ""));
 }
 
 test("a variable is evaluated, and charged, once for a request", () => {
-  const compiler = new PolicyCompiler(storedExpressions(), { hasParams: false, hasAuthorizer: false, hasPatchTypes: false });
+  const compiler = new PolicyCompiler(storedExpressions(), {
+    hasParams: false,
+    hasAuthorizer: false,
+    hasPatchTypes: false,
+  });
   compiler.addVariable({ name: "big", expression: "object.l.map(x, x + 1).size()" });
   const compiled = compiler.compile("variables.big > 0", [boolType]);
   const object = { l: Array.from({ length: 100 }, (_, index) => index) };
@@ -124,7 +151,12 @@ test("a variable is evaluated, and charged, once for a request", () => {
 
 test("what is wrong with types, as warnings tell it", () => {
   const objectType = objectDecl("Widget", { replicas: intDecl });
-  const compiler = new PolicyCompiler(storedExpressions(), { hasParams: false, hasAuthorizer: true, hasPatchTypes: false, objectType });
+  const compiler = new PolicyCompiler(storedExpressions(), {
+    hasParams: false,
+    hasAuthorizer: true,
+    hasPatchTypes: false,
+    objectType,
+  });
   assert.equal(compiler.typeIssues("object.replicas > 1 && authorizer.path('/x').check('get').allowed()"), undefined);
   const undefinedField = "ERROR: <input>:1:7: undefined field 'zzz'\n | object.zzz > 1\n | ......^";
   assert.equal(compiler.typeIssues("object.zzz > 1"), undefinedField);

@@ -48,7 +48,10 @@ export class PolicyCompiler {
   /** @param base new or stored expressions' environment */
   constructor(base: Environment, variables: PolicyVariables) {
     const environment = policyEnvironment(base, variables);
-    const composed = { types: this.#variableTypes(), variables: [{ name: "variables", type: objectType(variablesTypeName) }] };
+    const composed = {
+      types: this.#variableTypes(),
+      variables: [{ name: "variables", type: objectType(variablesTypeName) }],
+    };
     this.#environment = variables.hasVariables === false ? environment : environment.extend(composed);
   }
 
@@ -87,7 +90,8 @@ export class PolicyCompiler {
 
 function policyEnvironment(base: Environment, given: PolicyVariables): Environment {
   const types = typeRegistry();
-  const typed = (decl: DeclType | undefined, name: string): CelType => (decl === undefined ? dynType : types.typeOf(decl, name));
+  const typed = (decl: DeclType | undefined, name: string): CelType =>
+    decl === undefined ? dynType : types.typeOf(decl, name);
   const object = typed(given.objectType, "objectType");
   const variables = [
     { name: "object", type: object },
@@ -110,6 +114,9 @@ const authorizerVariables = [
 function variableType(type: CelType): CelType {
   const [first, second] = type.parameters;
   if (type.kind === "list" && first !== undefined) return listType(variableType(first));
-  if (type.kind === "map" && first !== undefined && second !== undefined) return mapType(variableType(first), variableType(second));
-  return type.kind === "object" || type.kind === "opaque" || type.kind === "type" || type.kind === "wrapper" ? dynType : type;
+  if (type.kind === "map" && first !== undefined && second !== undefined)
+    return mapType(variableType(first), variableType(second));
+  return type.kind === "object" || type.kind === "opaque" || type.kind === "type" || type.kind === "wrapper"
+    ? dynType
+    : type;
 }

@@ -28,9 +28,14 @@ test("request", () => assert.deepEqual(requestValue(attributes), { ...seen.reque
 
 test("request without what is empty", () => {
   const user = { name: "bob", uid: "", groups: [], extra: new Map() };
-  const value = requestValue({ ...attributes, name: "", namespace: "", subresource: "status", user }) as { [key: string]: unknown };
+  const value = requestValue({ ...attributes, name: "", namespace: "", subresource: "status", user }) as {
+    [key: string]: unknown;
+  };
   assert.deepEqual(value.userInfo, { username: "bob" });
-  assert.deepEqual([value.name, value.namespace, value.subResource, value.requestSubResource], [undefined, undefined, "status", "status"]);
+  assert.deepEqual(
+    [value.name, value.namespace, value.subResource, value.requestSubResource],
+    [undefined, undefined, "status", "status"],
+  );
 });
 
 test("namespaceObject", () => {

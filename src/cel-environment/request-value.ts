@@ -36,14 +36,30 @@ export interface RequestAttributes {
 
 /** What is empty is left out, but for the group of kinds and resources. The object is not in it: it is a variable of its own. */
 export function requestValue(attributes: RequestAttributes): JsonValue {
-  const { operation, kind, resource, requestKind, requestResource, subresource, namespace, name, user, dryRun, options } = attributes;
+  const {
+    operation,
+    kind,
+    resource,
+    requestKind,
+    requestResource,
+    subresource,
+    namespace,
+    name,
+    user,
+    dryRun,
+    options,
+  } = attributes;
   return {
     uid: "",
     kind: { group: kind.group, version: kind.version, kind: kind.kind },
     resource: { group: resource.group, version: resource.version, resource: resource.resource },
     ...(subresource !== "" && { subResource: subresource, requestSubResource: subresource }),
     requestKind: { group: requestKind.group, version: requestKind.version, kind: requestKind.kind },
-    requestResource: { group: requestResource.group, version: requestResource.version, resource: requestResource.resource },
+    requestResource: {
+      group: requestResource.group,
+      version: requestResource.version,
+      resource: requestResource.resource,
+    },
     ...(name !== "" && { name }),
     ...(namespace !== "" && { namespace }),
     operation,
@@ -66,14 +82,25 @@ function userValue({ name, uid, groups, extra }: UserInfo): JsonValue {
 }
 
 const namespaceMetadata = [
-  ...["name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp"],
+  ...[
+    "name",
+    "generateName",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+  ],
   ...["deletionGracePeriodSeconds", "labels", "annotations", "finalizers"],
 ];
 
 /** A namespace, without what says who owns and manages it. */
 export function namespaceValue(namespace: KubeObject): JsonValue {
   const metadata = namespace.metadata as { readonly [key: string]: JsonValue };
-  const kept = namespaceMetadata.filter((key) => metadata[key] !== undefined).map((key) => [key, metadata[key] as JsonValue]);
+  const kept = namespaceMetadata
+    .filter((key) => metadata[key] !== undefined)
+    .map((key) => [key, metadata[key] as JsonValue]);
   const { spec = {}, status = {} } = namespace as { readonly spec?: JsonValue; readonly status?: JsonValue };
   return { metadata: Object.fromEntries(kept), spec, status };
 }

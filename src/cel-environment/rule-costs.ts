@@ -23,7 +23,10 @@ export class RuleCosts {
   report(path: string, errors: FieldErrors): void {
     if (this.#total <= estimatedSchemaLimit) return;
     for (const rule of this.#expensive) {
-      errors.forbidden(rule.path, "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema");
+      errors.forbidden(
+        rule.path,
+        "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema",
+      );
     }
     const what = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
     errors.forbidden(path, tooExpensive(what, this.#total, estimatedSchemaLimit));
@@ -40,7 +43,8 @@ export function timesSaturated(left: bigint, right: bigint): bigint {
 
 /** How often what stands in data of this schema may stand there; undefined when no limit says it. */
 export function maxElements(schema: JsonSchema): bigint | undefined {
-  const limited = (limit: number | bigint | undefined): bigint | undefined => (limit === undefined ? undefined : limit < 0 ? 0n : BigInt(limit));
+  const limited = (limit: number | bigint | undefined): bigint | undefined =>
+    limit === undefined ? undefined : limit < 0 ? 0n : BigInt(limit);
   if (schema.type === "array") return limited(schema.maxItems);
   return schema.type === "object" && schema.additionalProperties !== undefined ? limited(schema.maxProperties) : 1n;
 }
@@ -51,7 +55,8 @@ export function maxRepetitions(type: DeclType): bigint {
 }
 
 export function tooExpensive(what: string, cost: bigint, limit: bigint): string {
-  const hint = "try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared";
+  const hint =
+    "try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared";
   return `${what} exceeds budget by factor of ${factor(Number(cost) / Number(limit))} (${hint})`;
 }
 

@@ -7,7 +7,11 @@ import { compileRules } from "./compile-rules.ts";
 import { validateRules } from "./validate-rules.ts";
 
 const rule = (text: string, rest = {}) => ({ "x-kubernetes-validations": [{ rule: text, ...rest }] });
-const object = (properties: { [name: string]: JsonSchema }, rest = {}): JsonSchema => ({ type: "object", properties, ...rest });
+const object = (properties: { [name: string]: JsonSchema }, rest = {}): JsonSchema => ({
+  type: "object",
+  properties,
+  ...rest,
+});
 
 interface Row {
   readonly what: string;
@@ -51,13 +55,20 @@ const rows: readonly Row[] = [
   },
   {
     what: "a message, a reason and a path",
-    schema: object({ spec: object({ n: int }, rule("self.n > 1", { message: " too few ", reason: "FieldValueRequired", fieldPath: ".n" })) }),
+    schema: object({
+      spec: object(
+        { n: int },
+        rule("self.n > 1", { message: " too few ", reason: "FieldValueRequired", fieldPath: ".n" }),
+      ),
+    }),
     object: { spec: { n: 1 } },
     errors: ["spec.n: Required value: too few"],
   },
   {
     what: "transition rules",
-    schema: object({ n: { ...int, ...rule("self >= oldSelf", { messageExpression: "'shrank from ' + string(oldSelf)" }) } }),
+    schema: object({
+      n: { ...int, ...rule("self >= oldSelf", { messageExpression: "'shrank from ' + string(oldSelf)" }) },
+    }),
     object: { n: 1 },
     oldObject: { n: 2 },
     errors: ["n: Invalid value: 1: shrank from 2"],

@@ -40,7 +40,8 @@ export interface Unchanged {
 }
 
 const outOfBudget = "validation failed due to running out of cost budget, no further validation rules will be run";
-const messageOutOfBudget = "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run";
+const messageOutOfBudget =
+  "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run";
 const pastLimit = "operation cancelled: actual cost limit exceeded";
 
 /** @param place with a value */
@@ -72,7 +73,11 @@ function runRule(compiled: CompiledRule, place: Place, variables: Variables, run
 function tellFailure(error: string, rule: ValidationRule, place: Place, run: RuleRun): void {
   const name = ruleName(rule);
   if (error.startsWith(pastLimit)) {
-    return end(place, run, `'${error}': no further validation rules will be run due to call cost exceeds limit for rule: ${name}`);
+    return end(
+      place,
+      run,
+      `'${error}': no further validation rules will be run due to call cost exceeds limit for rule: ${name}`,
+    );
   }
   const isOverload = error.startsWith("no such overload");
   const unsupported = `'${error}': call arguments did not match a supported operator, function or macro signature for rule: ${name}`;
@@ -107,7 +112,9 @@ function messageOf(
   if (cost > run.budget) return { fatal: messageOutOfBudget };
   if (error?.startsWith(pastLimit) === true) {
     const written = quoteGo(rule.messageExpression ?? "");
-    return { fatal: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${written}` };
+    return {
+      fatal: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${written}`,
+    };
   }
   run.budget -= cost;
   const text = typeof value === "string" ? value.trim() : "";
@@ -142,7 +149,10 @@ function variablesOf({ node, value, old }: Place, usesOldSelf: boolean): Variabl
     return { plain, optional: plain };
   }
   const oldSelf = old === undefined ? undefined : node.wrap(old);
-  return { plain: activation(self, oldSelf), optional: activation(self, oldSelf === undefined ? optionalNone : new CelOptional(oldSelf)) };
+  return {
+    plain: activation(self, oldSelf),
+    optional: activation(self, oldSelf === undefined ? optionalNone : new CelOptional(oldSelf)),
+  };
 }
 
 function activation(self: CelValue, oldSelf: CelValue | undefined): Activation {
@@ -177,7 +187,13 @@ function defaultMessage(rule: ValidationRule): string {
   return rule.message === undefined || rule.message === "" ? `failed rule: ${ruleName(rule)}` : rule.message.trim();
 }
 
-function addForReason(errors: FieldErrors, reason: string | undefined, path: string, value: unknown, detail: string): void {
+function addForReason(
+  errors: FieldErrors,
+  reason: string | undefined,
+  path: string,
+  value: unknown,
+  detail: string,
+): void {
   if (reason === "FieldValueForbidden") errors.forbidden(path, detail);
   else if (reason === "FieldValueRequired") errors.required(path, detail);
   else if (reason === "FieldValueDuplicate") errors.duplicate(path, value);

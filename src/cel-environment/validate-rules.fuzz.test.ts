@@ -59,15 +59,25 @@ const rows = ["rules.jsonl", "random-rules.jsonl"].flatMap((file) =>
 test("damaged objects", () => {
   for (const { schema, object, rules } of rows) {
     const all =
-      rules === undefined ? schema : { ...schema, "x-kubernetes-validations": rules.map((rule) => ({ rule, messageExpression: "string(self.s)" })) };
+      rules === undefined
+        ? schema
+        : {
+            ...schema,
+            "x-kubernetes-validations": rules.map((rule) => ({ rule, messageExpression: "string(self.s)" })),
+          };
     const root = object === undefined ? undefined : compileRules(all);
     if (root === undefined) continue;
     for (let seed = firstSeed; seed < firstSeed + rounds; seed++) {
       const random = generator(seed);
       const options = { errors: new FieldErrors(), keepUnchanged: true, optionalOldSelf: true };
-      const left = validateRules(root, { ...options, object: damaged(object, random), oldObject: damaged(object, random) });
+      const left = validateRules(root, {
+        ...options,
+        object: damaged(object, random),
+        oldObject: damaged(object, random),
+      });
       assert(left >= -1, `seed ${seed}`);
-      for (const { message = "" } of options.errors.causes) assert(!message.includes("[object"), `seed ${seed}: ${message}`);
+      for (const { message = "" } of options.errors.causes)
+        assert(!message.includes("[object"), `seed ${seed}: ${message}`);
     }
   }
 });

@@ -37,9 +37,19 @@ export interface ValidateOptions {
  */
 export function validateRules(root: RuleNode, options: ValidateOptions): number {
   const { object, oldObject, path = "", errors, optionalOldSelf, isInterrupted } = options;
-  const run: RuleRun = { errors, optionalOldSelf, isInterrupted, warn: options.warn ?? (() => {}), budget: options.budget ?? runtimeBudget };
-  const current = options.keepUnchanged && oldObject !== undefined ? new Correlation(root.schema, object, oldObject) : undefined;
-  visit({ node: root, path, value: object, old: oldObject ?? undefined, unchanged: { current, parent: undefined } }, run);
+  const run: RuleRun = {
+    errors,
+    optionalOldSelf,
+    isInterrupted,
+    warn: options.warn ?? (() => {}),
+    budget: options.budget ?? runtimeBudget,
+  };
+  const current =
+    options.keepUnchanged && oldObject !== undefined ? new Correlation(root.schema, object, oldObject) : undefined;
+  visit(
+    { node: root, path, value: object, old: oldObject ?? undefined, unchanged: { current, parent: undefined } },
+    run,
+  );
   return run.budget;
 }
 
@@ -56,12 +66,20 @@ function visit(place: Place, run: RuleRun): void {
   else if (isJsonObject(value)) visitMembers(place, value, isJsonObject(old) ? old : {}, run);
 }
 
-function visitItems({ node, path, unchanged }: Place, value: readonly unknown[], old: readonly unknown[], run: RuleRun): void {
+function visitItems(
+  { node, path, unchanged }: Place,
+  value: readonly unknown[],
+  old: readonly unknown[],
+  run: RuleRun,
+): void {
   if (node.items === undefined) return;
   const find = itemsByKey(node.schema, old);
   for (const [index, item] of value.entries()) {
     const below = within(unchanged, (current) => current.item(index));
-    visit({ node: node.items, path: `${path}[${index}]`, value: item, old: find?.(item) ?? undefined, unchanged: below }, run);
+    visit(
+      { node: node.items, path: `${path}[${index}]`, value: item, old: find?.(item) ?? undefined, unchanged: below },
+      run,
+    );
     if (run.budget < 0) return;
   }
 }
@@ -78,7 +96,8 @@ function visitMembers({ node, path, unchanged }: Place, value: JsonObject, old: 
       unchanged: memberUnchanged(unchanged, key),
     };
     if (values !== undefined) visit({ node: values, path: `${path}[${key}]`, ...member }, run);
-    if (property !== undefined && run.budget >= 0) visit({ node: property, path: childPath(path, key), ...member }, run);
+    if (property !== undefined && run.budget >= 0)
+      visit({ node: property, path: childPath(path, key), ...member }, run);
     if (run.budget < 0) return;
   }
 }

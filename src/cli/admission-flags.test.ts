@@ -19,4 +19,5 @@ for (const [argv, want] of rows) {
   });
 }
 
-test("a list that is no CSV is refused", () => assert.throws(() => parseFlags(['--enable-admission-plugins=a"b']), FlagError));
+test("a list that is no CSV is refused", () =>
+  assert.throws(() => parseFlags(['--enable-admission-plugins=a"b']), FlagError));

@@ -63,7 +63,10 @@ const { audit: auditDefaults, metrics: metricsDefaults } = commandDefaults.serve
 const { log, webhook } = auditDefaults;
 const auditRows: [argv: string[], want: typeof auditDefaults][] = [
   [["--audit-policy-file=p"], { ...auditDefaults, policyFile: "p" }],
-  [["--audit-log-path=-", "--audit-log-format=legacy"], { ...auditDefaults, log: { ...log, path: "-", format: "legacy" } }],
+  [
+    ["--audit-log-path=-", "--audit-log-format=legacy"],
+    { ...auditDefaults, log: { ...log, path: "-", format: "legacy" } },
+  ],
   [
     ["--audit-log-mode=batch", "--audit-log-batch-max-size=5"],
     { ...auditDefaults, log: { ...log, mode: "batch", batch: { ...log.batch, maxSize: 5 } } },
@@ -71,11 +74,22 @@ const auditRows: [argv: string[], want: typeof auditDefaults][] = [
   [["--audit-webhook-config-file=k"], { ...auditDefaults, webhook: { ...webhook, configFile: "k" } }],
   [["--audit-webhook-initial-backoff=1m"], { ...auditDefaults, webhook: { ...webhook, initialBackoffMs: 60_000 } }],
   [
-    ["--audit-webhook-batch-throttle-enable=false", "--audit-webhook-batch-throttle-qps=2.5", "--audit-webhook-batch-max-wait=1s"],
-    { ...auditDefaults, webhook: { ...webhook, batch: { ...webhook.batch, throttleEnable: false, throttleQps: 2.5, maxWaitMs: 1000 } } },
+    [
+      "--audit-webhook-batch-throttle-enable=false",
+      "--audit-webhook-batch-throttle-qps=2.5",
+      "--audit-webhook-batch-max-wait=1s",
+    ],
+    {
+      ...auditDefaults,
+      webhook: { ...webhook, batch: { ...webhook.batch, throttleEnable: false, throttleQps: 2.5, maxWaitMs: 1000 } },
+    },
   ],
   [
-    ["--audit-webhook-truncate-enabled", "--audit-webhook-truncate-max-event-size=7", "--audit-log-truncate-max-event-size=8"],
+    [
+      "--audit-webhook-truncate-enabled",
+      "--audit-webhook-truncate-max-event-size=7",
+      "--audit-log-truncate-max-event-size=8",
+    ],
     {
       ...auditDefaults,
       log: { ...log, truncate: { ...log.truncate, maxEventBytes: 8 } },
@@ -83,7 +97,8 @@ const auditRows: [argv: string[], want: typeof auditDefaults][] = [
     },
   ],
 ];
-for (const [argv, want] of auditRows) test(`flags: ${argv.join(" ")}`, () => assert.deepEqual(optionsOf(...argv).audit, want));
+for (const [argv, want] of auditRows)
+  test(`flags: ${argv.join(" ")}`, () => assert.deepEqual(optionsOf(...argv).audit, want));
 
 const metricsRows: [argv: string[], want: Partial<typeof metricsDefaults>][] = [
   [["--show-hidden-metrics-for-version=1.35"], { showHiddenForVersion: "1.35" }],

@@ -10,7 +10,13 @@ type Part = "log" | "webhook";
 type Change<P extends Part, T> = (value: T, present: AuditOptions[P]) => Partial<AuditOptions[P]>;
 type Rest = Omit<Flag, "term" | "set">;
 
-function partFlag<P extends Part, T>(part: P, term: string, read: (text: string) => T, change: Change<P, T>, rest: Rest): Flag {
+function partFlag<P extends Part, T>(
+  part: P,
+  term: string,
+  read: (text: string) => T,
+  change: Change<P, T>,
+  rest: Rest,
+): Flag {
   return {
     term: `--audit-${part}-${term}`,
     ...rest,
@@ -31,7 +37,8 @@ function webhookFlag<T>(term: string, read: (text: string) => T, change: Change<
 
 const same = (text: string): string => text;
 /** What is out of bounds is for the server to complain of, in upstream's words. */
-const integer = (text: string): number => integerWithin(text, { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER });
+const integer = (text: string): number =>
+  integerWithin(text, { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER });
 
 function float(text: string): number {
   if (text.trim() === "" || Number.isNaN(Number(text)))
@@ -53,19 +60,31 @@ function backendFlags(part: Part): Flag[] {
   const truncateFlag = <T>(term: string, read: (text: string) => T, key: keyof TruncateOptions, rest: Rest): Flag =>
     flag(`truncate-${term}`, read, (value, present) => ({ truncate: { ...present.truncate, [key]: value } }), rest);
   return [
-    flag("version <version>", same, (version) => ({ version }), { help: "Group and version of the events.", shown: "audit.k8s.io/v1" }),
+    flag("version <version>", same, (version) => ({ version }), {
+      help: "Group and version of the events.",
+      shown: "audit.k8s.io/v1",
+    }),
     flag("mode <mode>", same, (value) => ({ mode: value }), { help: modeHelp[part], shown: mode }),
     batchFlag("buffer-size <int>", integer, "bufferSize", {
       help: "Events that may wait in batch mode; more are dropped and counted.",
       shown: String(batch.bufferSize),
     }),
-    batchFlag("max-size <int>", integer, "maxSize", { help: "Events that make a batch.", shown: String(batch.maxSize) }),
+    batchFlag("max-size <int>", integer, "maxSize", {
+      help: "Events that make a batch.",
+      shown: String(batch.maxSize),
+    }),
     batchFlag("max-wait <duration>", durationMs, "maxWaitMs", {
       help: "How long a batch that is not full waits.",
       shown: `${batch.maxWaitMs / 1000}s`,
     }),
-    batchFlag("throttle-enable [bool]", boolValue, "throttleEnable", { help: "Limits batches per second.", shown: String(batch.throttleEnable) }),
-    batchFlag("throttle-qps <float>", float, "throttleQps", { help: "Batches per second, on average.", shown: String(batch.throttleQps) }),
+    batchFlag("throttle-enable [bool]", boolValue, "throttleEnable", {
+      help: "Limits batches per second.",
+      shown: String(batch.throttleEnable),
+    }),
+    batchFlag("throttle-qps <float>", float, "throttleQps", {
+      help: "Batches per second, on average.",
+      shown: String(batch.throttleQps),
+    }),
     batchFlag("throttle-burst <int>", integer, "throttleBurst", {
       help: "Batches at once, when there were fewer before.",
       shown: String(batch.throttleBurst),
@@ -74,7 +93,10 @@ function backendFlags(part: Part): Flag[] {
       help: "Leaves the objects out of events that are too long, and drops those that still are.",
       shown: String(truncate.enabled),
     }),
-    truncateFlag("max-batch-size <bytes>", integer, "maxBatchBytes", { help: batchSizeHelp[part], shown: String(truncate.maxBatchBytes) }),
+    truncateFlag("max-batch-size <bytes>", integer, "maxBatchBytes", {
+      help: batchSizeHelp[part],
+      shown: String(truncate.maxBatchBytes),
+    }),
     truncateFlag("max-event-size <bytes>", integer, "maxEventBytes", {
       help: "Bytes from which on an event is too long.",
       shown: String(truncate.maxEventBytes),
@@ -103,11 +125,26 @@ export const auditFlags: readonly Flag[] = [
   logFlag("path <file>", same, (path) => ({ path: path === "" ? undefined : path }), {
     help: "File that audit events are appended to; - is standard output.",
   }),
-  logFlag("format <format>", same, (format) => ({ format }), { help: "json, or legacy: a line of text per event.", shown: "json" }),
-  logFlag("maxage <days>", integer, (maxAgeDays) => ({ maxAgeDays }), { help: "Days that files set aside are kept; 0 is no limit.", shown: "366" }),
-  logFlag("maxbackup <int>", integer, (maxBackups) => ({ maxBackups }), { help: "Files set aside that are kept; 0 is no limit.", shown: "100" }),
-  logFlag("maxsize <MiB>", integer, (maxSizeMib) => ({ maxSizeMib }), { help: "Size at which the file is set aside; 0 is never.", shown: "100" }),
-  logFlag("compress [bool]", boolValue, (compress) => ({ compress }), { help: "Compresses files set aside with gzip.", shown: "false" }),
+  logFlag("format <format>", same, (format) => ({ format }), {
+    help: "json, or legacy: a line of text per event.",
+    shown: "json",
+  }),
+  logFlag("maxage <days>", integer, (maxAgeDays) => ({ maxAgeDays }), {
+    help: "Days that files set aside are kept; 0 is no limit.",
+    shown: "366",
+  }),
+  logFlag("maxbackup <int>", integer, (maxBackups) => ({ maxBackups }), {
+    help: "Files set aside that are kept; 0 is no limit.",
+    shown: "100",
+  }),
+  logFlag("maxsize <MiB>", integer, (maxSizeMib) => ({ maxSizeMib }), {
+    help: "Size at which the file is set aside; 0 is never.",
+    shown: "100",
+  }),
+  logFlag("compress [bool]", boolValue, (compress) => ({ compress }), {
+    help: "Compresses files set aside with gzip.",
+    shown: "false",
+  }),
   ...backendFlags("log"),
   webhookFlag("config-file <file>", same, (file) => ({ configFile: file === "" ? undefined : file }), {
     help: "Kubeconfig that names the server to which audit events are posted, and how to prove who we are.",

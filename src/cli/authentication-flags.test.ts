@@ -41,6 +41,8 @@ const rows: [flag: string, standard: string, ours?: string][] = [
 ];
 
 test("flags of authentication: upstream's names and defaults, no others", () => {
-  const flags = authenticationFlags.map(({ term, shown = "" }) => [/^--([\w-]+)/.exec(term)?.[1] as string, shown] as const);
+  const flags = authenticationFlags.map(
+    ({ term, shown = "" }) => [/^--([\w-]+)/.exec(term)?.[1] as string, shown] as const,
+  );
   assert.deepEqual(new Map([...flags].sort()), new Map(rows.map(([flag, standard, ours = standard]) => [flag, ours])));
 });

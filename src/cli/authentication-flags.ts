@@ -86,7 +86,8 @@ export const authenticationFlags: readonly Flag[] = [
     help: "Who issues service account tokens, best an https URL. May be repeated: the first stands in new tokens, those of all are accepted.",
     shown: "https://kubernetes.default.svc.cluster.local",
     set: (text, { server }) => {
-      const before = server.serviceAccountIssuers === defaultOptions.serviceAccountIssuers ? [] : server.serviceAccountIssuers;
+      const before =
+        server.serviceAccountIssuers === defaultOptions.serviceAccountIssuers ? [] : server.serviceAccountIssuers;
       server.serviceAccountIssuers = [...before, text];
     },
   },

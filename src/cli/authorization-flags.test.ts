@@ -30,6 +30,11 @@ test("a time to live that is none is refused", () => {
 
 test("flags of authorization: upstream's names, no others", () => {
   const names = authorizationFlags.map(({ term }) => /^--authorization-([\w-]+)/.exec(term)?.[1]);
-  const webhook = ["webhook-cache-authorized-ttl", "webhook-cache-unauthorized-ttl", "webhook-config-file", "webhook-version"];
+  const webhook = [
+    "webhook-cache-authorized-ttl",
+    "webhook-cache-unauthorized-ttl",
+    "webhook-config-file",
+    "webhook-version",
+  ];
   assert.deepEqual(names.sort(), ["config", "mode", "policy-file", ...webhook]);
 });

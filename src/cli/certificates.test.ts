@@ -59,7 +59,8 @@ const laterRows: [
   ["the CA's key is gone", (directory) => rmSync(join(directory, "ca.key")), {}, []],
   [
     "a key of another certificate, left by a start that was killed",
-    async (directory) => writeFileSync(join(directory, "apiserver.key"), (await createCertificates({ now: start, names })).serving.key),
+    async (directory) =>
+      writeFileSync(join(directory, "apiserver.key"), (await createCertificates({ now: start, names })).serving.key),
     {},
     ["ca", "admin"],
   ],
@@ -81,7 +82,8 @@ for (const [what, change, later, kept] of laterRows) {
       await change(directory);
       const options = { now: start + (later.days ?? 1) * dayMs, names: later.names ?? names };
       const second = await ensureCertificates(directory, options);
-      for (const name of ["ca", "serving", "admin"] as const) assert.equal(second[name].cert === first[name].cert, kept.includes(name), name);
+      for (const name of ["ca", "serving", "admin"] as const)
+        assert.equal(second[name].cert === first[name].cert, kept.includes(name), name);
       assert.deepEqual(await ensureCertificates(directory, options), second, "what was made is found again");
     }));
 }
@@ -89,7 +91,8 @@ for (const [what, change, later, kept] of laterRows) {
 test("keys are their owner's alone", () =>
   inDirectory(async (directory) => {
     const { ca } = await ensureCertificates(directory, { now: start, names });
-    for (const name of ["ca", "apiserver", "admin"]) assert.equal(statSync(join(directory, `${name}.key`)).mode & 0o777, 0o600);
+    for (const name of ["ca", "apiserver", "admin"])
+      assert.equal(statSync(join(directory, `${name}.key`)).mode & 0o777, 0o600);
     assert.equal(readFileSync(join(directory, "ca.crt"), "utf8"), ca.cert);
   }));
 
@@ -99,9 +102,11 @@ const publicKeyOf = (key: string): string => createPublicKey(key).export({ type:
 test("writes keys as SEC1, and rewrites those of an earlier start that are PKCS#8", () =>
   inDirectory(async (directory) => {
     const first = await ensureCertificates(directory, { now: start, names });
-    for (const { key } of Object.values(first)) assert.match(key, /^-----BEGIN EC PRIVATE KEY-----\n[^-]+-----END EC PRIVATE KEY-----\n$/);
+    for (const { key } of Object.values(first))
+      assert.match(key, /^-----BEGIN EC PRIVATE KEY-----\n[^-]+-----END EC PRIVATE KEY-----\n$/);
     const files = { ca: "ca", serving: "apiserver", admin: "admin" };
-    const read = (): string[] => Object.values(files).map((name) => readFileSync(join(directory, `${name}.key`), "utf8"));
+    const read = (): string[] =>
+      Object.values(files).map((name) => readFileSync(join(directory, `${name}.key`), "utf8"));
     assert.deepEqual(read(), [first.ca.key, first.serving.key, first.admin.key]);
     for (const name of Object.values(files)) {
       const file = join(directory, `${name}.key`);
@@ -157,7 +162,10 @@ test("the serving certificate is put where none stands, and follows its renewal;
     const renewed = { ...(own as Certificates), serving: await reissued(own as Certificates) };
     assert.equal(await placeServing(place, renewed), undefined);
     assert.deepEqual(read(), [renewed.serving.cert, renewed.serving.key]);
-    assert.deepEqual(await placeServing(place, others as Certificates), [join(place, "apiserver.crt"), join(place, "apiserver.key")]);
+    assert.deepEqual(await placeServing(place, others as Certificates), [
+      join(place, "apiserver.crt"),
+      join(place, "apiserver.key"),
+    ]);
     assert.deepEqual(read(), [renewed.serving.cert, renewed.serving.key]);
     rmSync(join(place, "apiserver.key"));
     const missing = `error reading ${join(place, "apiserver.key")}, certificate and key must be supplied as a pair`;

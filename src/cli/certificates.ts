@@ -55,7 +55,8 @@ export async function ensureCertificates(directory: string, options: Certificate
     await writePair(directory, "admin", fresh.admin);
     return fresh;
   }
-  const keepsServing = isUsable(oldServing, options.now) && isIssuedBy(oldServing, ca) && hasNames(oldServing, options.names);
+  const keepsServing =
+    isUsable(oldServing, options.now) && isIssuedBy(oldServing, ca) && hasNames(oldServing, options.names);
   const keepsAdmin = isUsable(oldAdmin, options.now) && isIssuedBy(oldAdmin, ca);
   const serving = keepsServing ? oldServing : await issueServing(ca, options);
   const admin = keepsAdmin ? oldAdmin : await issueAdmin(ca, options);
@@ -68,10 +69,14 @@ export async function ensureCertificates(directory: string, options: Certificate
  * Puts the serving certificate into a directory where another one may stand, which is left alone.
  * @returns the files of the other one @throws Error in upstream's words when only one of its two files is there
  */
-export async function placeServing(directory: string, { ca, serving }: Certificates): Promise<readonly [cert: string, key: string] | undefined> {
+export async function placeServing(
+  directory: string,
+  { ca, serving }: Certificates,
+): Promise<readonly [cert: string, key: string] | undefined> {
   const [certFile, keyFile] = [join(directory, "apiserver.crt"), join(directory, "apiserver.key")];
   const isThere = await Promise.all([certFile, keyFile].map(async (file) => (await readIfThere(file)) !== undefined));
-  if (isThere[0] !== isThere[1]) throw new Error(`error reading ${isThere[0] ? keyFile : certFile}, certificate and key must be supplied as a pair`);
+  if (isThere[0] !== isThere[1])
+    throw new Error(`error reading ${isThere[0] ? keyFile : certFile}, certificate and key must be supplied as a pair`);
   const found = await readPair(directory, "apiserver");
   if (found !== undefined && !isIssuedBy(found, ca)) return [certFile, keyFile];
   makeDirectory(directory);
@@ -80,7 +85,12 @@ export async function placeServing(directory: string, { ca, serving }: Certifica
 }
 
 function issueServing(ca: KeyPair, { now, names }: CertificateOptions): Promise<KeyPair> {
-  return issueCertificate(ca, { subject: { commonName: "kube-apiserver" }, usage: "server", names, ...validity(now, leafDays) });
+  return issueCertificate(ca, {
+    subject: { commonName: "kube-apiserver" },
+    usage: "server",
+    names,
+    ...validity(now, leafDays),
+  });
 }
 
 function issueAdmin(ca: KeyPair, { now }: CertificateOptions): Promise<KeyPair> {
@@ -97,7 +107,10 @@ function validity(now: number, days: number): { notBefore: number; notAfter: num
 function isUsable(pair: KeyPair | undefined, now: number): pair is KeyPair {
   if (pair === undefined) return false;
   const certificate = new X509Certificate(pair.cert);
-  return certificate.validToDate.getTime() - now >= renewDays * dayMs && certificate.checkPrivateKey(createPrivateKey(pair.key));
+  return (
+    certificate.validToDate.getTime() - now >= renewDays * dayMs &&
+    certificate.checkPrivateKey(createPrivateKey(pair.key))
+  );
 }
 
 function isIssuedBy({ cert }: KeyPair, ca: KeyPair): boolean {
@@ -106,7 +119,10 @@ function isIssuedBy({ cert }: KeyPair, ca: KeyPair): boolean {
 
 function hasNames({ cert }: KeyPair, wanted: readonly string[]): boolean {
   const certificate = new X509Certificate(cert);
-  return wanted.every((name) => (isIP(name) === 0 ? certificate.checkHost(name, { wildcards: false }) : certificate.checkIP(name)) !== undefined);
+  return wanted.every(
+    (name) =>
+      (isIP(name) === 0 ? certificate.checkHost(name, { wildcards: false }) : certificate.checkIP(name)) !== undefined,
+  );
 }
 
 async function readOwnPair(directory: string, name: string): Promise<KeyPair | undefined> {
@@ -115,7 +131,10 @@ async function readOwnPair(directory: string, name: string): Promise<KeyPair | u
 }
 
 async function readPair(directory: string, name: string): Promise<KeyPair | undefined> {
-  const [cert, key] = await Promise.all([readIfThere(join(directory, `${name}.crt`)), readIfThere(join(directory, `${name}.key`))]);
+  const [cert, key] = await Promise.all([
+    readIfThere(join(directory, `${name}.crt`)),
+    readIfThere(join(directory, `${name}.key`)),
+  ]);
   return cert === undefined || key === undefined ? undefined : { cert, key };
 }
 

@@ -38,7 +38,10 @@ const refusals: [text: string, message: string][] = [
   ["__proto__=true", "unrecognized feature gate: __proto__"],
   ["WatchList", "missing bool value for WatchList"],
   ["WatchList=yes", 'invalid value of WatchList=yes, err: strconv.ParseBool: parsing "yes": invalid syntax'],
-  ["ConsistentListFromCache=false", "cannot set feature gate ConsistentListFromCache to false, feature is locked to true"],
+  [
+    "ConsistentListFromCache=false",
+    "cannot set feature gate ConsistentListFromCache to false, feature is locked to true",
+  ],
   ["SeparateCacheWatchRPC=true", "cannot set feature gate SeparateCacheWatchRPC to true, feature is locked to false"],
   ["WorkloadWithJob=true", "WorkloadWithJob is enabled, but depends on features that are disabled: [GenericWorkload]"],
   [
@@ -55,11 +58,15 @@ const warnings: [text: string, expected: readonly string[]][] = [
   ["AllAlpha=true", []],
   ["WatchList=false", []],
   ["KMSv1=true", ["Setting deprecated feature gate KMSv1=true. It will be removed in a future release."]],
-  ["DeclarativeValidation=false", ["Setting GA feature gate DeclarativeValidation=false. It will be removed in a future release."]],
+  [
+    "DeclarativeValidation=false",
+    ["Setting GA feature gate DeclarativeValidation=false. It will be removed in a future release."],
+  ],
   ["MemoryQoS=true", ["Feature gate MemoryQoS has no effect in this server."]],
 ];
 for (const [text, expected] of warnings) {
-  test(`--feature-gates=${text} warns of ${expected.length}`, () => assert.deepEqual(parseFeatureGates(text).warnings, expected));
+  test(`--feature-gates=${text} warns of ${expected.length}`, () =>
+    assert.deepEqual(parseFeatureGates(text).warnings, expected));
 }
 
 test("asking for a gate that does not exist is our own mistake", () => {
@@ -68,7 +75,11 @@ test("asking for a gate that does not exist is our own mistake", () => {
 
 test("every gate that a field names is known", () => {
   const { gates } = parseFeatureGates("");
-  const names = new Set(Object.values(readTypesTable()).flatMap(({ fields }) => fields?.flatMap(([, , , , extras]) => extras?.gates ?? []) ?? []));
+  const names = new Set(
+    Object.values(readTypesTable()).flatMap(
+      ({ fields }) => fields?.flatMap(([, , , , extras]) => extras?.gates ?? []) ?? [],
+    ),
+  );
   assert.ok(names.size > 30);
   for (const name of names) gates.enabled(name);
 });

@@ -73,8 +73,10 @@ function checkSetting(name: string, on: boolean, gate: Gate | undefined): string
     throw new Error(`cannot set feature gate ${name} to ${on}, feature is locked to ${gate.enabled}`);
   }
   const warnings: string[] = [];
-  if (gate.stage === "DEPRECATED") warnings.push(`Setting deprecated feature gate ${name}=${on}. It will be removed in a future release.`);
-  if (gate.stage === "GA") warnings.push(`Setting GA feature gate ${name}=${on}. It will be removed in a future release.`);
+  if (gate.stage === "DEPRECATED")
+    warnings.push(`Setting deprecated feature gate ${name}=${on}. It will be removed in a future release.`);
+  if (gate.stage === "GA")
+    warnings.push(`Setting GA feature gate ${name}=${on}. It will be removed in a future release.`);
   if (gate.elsewhere === true) warnings.push(`Feature gate ${name} has no effect in this server.`);
   return warnings;
 }
@@ -82,7 +84,9 @@ function checkSetting(name: string, on: boolean, gate: Gate | undefined): string
 function checkNeeds(gates: readonly Gate[], enabled: ReadonlyMap<string, boolean>): void {
   const problems = gates.flatMap(({ name, needs = [] }) => {
     const off = enabled.get(name) === true ? needs.filter((need) => enabled.get(need) !== true) : [];
-    return off.length === 0 ? [] : [`${name} is enabled, but depends on features that are disabled: [${off.join(" ")}]`];
+    return off.length === 0
+      ? []
+      : [`${name} is enabled, but depends on features that are disabled: [${off.join(" ")}]`];
   });
   if (problems.length > 0) throw new Error(joinErrors(problems));
 }
@@ -97,7 +101,9 @@ function parsePairs(text: string): Map<string, boolean> {
     const value = pair.slice(equals + 1).trim();
     const on = parseBool(value);
     if (on === undefined)
-      throw new Error(`invalid value of ${name}=${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`);
+      throw new Error(
+        `invalid value of ${name}=${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`,
+      );
     settings.set(name, on);
   }
   return settings;

@@ -15,12 +15,14 @@ export class FlagValueError extends Error {
 
 export function boolValue(text: string): boolean {
   const value = parseBool(text);
-  if (value === undefined) throw new FlagValueError(`strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (value === undefined)
+    throw new FlagValueError(`strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`);
   return value;
 }
 
 export function integerWithin(text: string, { min, max }: { min: number; max: number }): number {
-  if (!/^[+-]?\d+$/.test(text)) throw new FlagValueError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (!/^[+-]?\d+$/.test(text))
+    throw new FlagValueError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   const value = Number(text);
   if (value < min || value > max) throw new FlagValueError(`must be between ${min} and ${max}, inclusive`);
   return value;

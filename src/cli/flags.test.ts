@@ -28,7 +28,10 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
   [["--controllers=*,-namespace-controller"], { controllers: ["*", "-namespace-controller"] }],
   [["--runtime-config=api/all=true"], { runtimeConfig: "api/all=true" }],
   [["--authorization-mode=AlwaysAllow,AlwaysDeny"], { authorizationModes: ["AlwaysAllow", "AlwaysDeny"] }],
-  [["--authorization-mode=AlwaysDeny", "--authorization-mode", "AlwaysAllow"], { authorizationModes: ["AlwaysDeny", "AlwaysAllow"] }],
+  [
+    ["--authorization-mode=AlwaysDeny", "--authorization-mode", "AlwaysAllow"],
+    { authorizationModes: ["AlwaysDeny", "AlwaysAllow"] },
+  ],
   [["--authorization-mode=", "--api-audiences="], { authorizationModes: [], apiAudiences: [] }],
   [["--authorization-mode=RBAC,"], { authorizationModes: ["RBAC", ""] }],
   [['--api-audiences=a,"b,c"', "--api-audiences=d"], { apiAudiences: ["a", "b,c", "d"] }],
@@ -37,11 +40,22 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
   [["--min-request-timeout=60"], { minRequestTimeoutMs: 60_000 }],
   [["--enable-bootstrap-token-auth"], { bootstrapTokenAuth: true }],
   [["--client-ca-file=a", "--client-ca-file="], { clientCaFile: undefined }],
-  [["--token-auth-file=", "--authorization-policy-file="], { tokenAuthFile: undefined, authorizationPolicyFile: undefined }],
-  [["--service-account-signing-key-file="], { serviceAccountSigningKeyFile: undefined }],
-  [["--authentication-token-webhook-config-file="], { tokenWebhook: { ...commandDefaults.server.tokenWebhook, configFile: undefined } }],
   [
-    ["--tls-min-version=VersionTLS13", "--tls-cipher-suites=A,B", "--tls-cipher-suites=C", "--tls-curve-preferences=29,23"],
+    ["--token-auth-file=", "--authorization-policy-file="],
+    { tokenAuthFile: undefined, authorizationPolicyFile: undefined },
+  ],
+  [["--service-account-signing-key-file="], { serviceAccountSigningKeyFile: undefined }],
+  [
+    ["--authentication-token-webhook-config-file="],
+    { tokenWebhook: { ...commandDefaults.server.tokenWebhook, configFile: undefined } },
+  ],
+  [
+    [
+      "--tls-min-version=VersionTLS13",
+      "--tls-cipher-suites=A,B",
+      "--tls-cipher-suites=C",
+      "--tls-curve-preferences=29,23",
+    ],
     { tls: { minVersion: "VersionTLS13", cipherSuites: ["A", "B", "C"], curvePreferences: [29, 23], named: [] } },
   ],
   [
@@ -84,10 +98,14 @@ const settingRows: [argv: string[], want: Partial<Settings["server"]>][] = [
   ],
   [["--cert-dir=/c"], { certDir: "/c", dataDir: "/c/coxswain" }],
   [["--cert-dir=/c", "--data-dir=.coxswain"], { certDir: "/c" }],
-  [["--data-dir=/var/lib/x", "--storage=memory", "--durability=relaxed"], { dataDir: "/var/lib/x", storage: "memory", durability: "relaxed" }],
+  [
+    ["--data-dir=/var/lib/x", "--storage=memory", "--durability=relaxed"],
+    { dataDir: "/var/lib/x", storage: "memory", durability: "relaxed" },
+  ],
 ];
 for (const [argv, want] of settingRows) {
-  test(`flags: ${argv.join(" ")}`, () => assert.deepEqual(settings(...argv).server, { ...commandDefaults.server, ...want }));
+  test(`flags: ${argv.join(" ")}`, () =>
+    assert.deepEqual(settings(...argv).server, { ...commandDefaults.server, ...want }));
 }
 
 const refusedRows: [argv: string[], message: string][] = [
@@ -97,10 +115,22 @@ const refusedRows: [argv: string[], message: string][] = [
     ["--storage-backend=etcd2"],
     'invalid argument "etcd2" for "--storage-backend" flag: invalid, allowed values: etcd3. If not specified, it will default to \'etcd3\'',
   ],
-  [["--goaway-chance=0.03"], 'invalid argument "0.03" for "--goaway-chance" flag: can not be less than 0 or greater than 0.02'],
-  [["--max-requests-inflight=-1"], 'invalid argument "-1" for "--max-requests-inflight" flag: can not be negative value'],
-  [["--allow-privileged=false"], 'invalid argument "false" for "--allow-privileged" flag: privileged containers are always allowed'],
-  [["--encryption-provider-config=a"], 'invalid argument "a" for "--encryption-provider-config" flag: encryption at rest is not there yet'],
+  [
+    ["--goaway-chance=0.03"],
+    'invalid argument "0.03" for "--goaway-chance" flag: can not be less than 0 or greater than 0.02',
+  ],
+  [
+    ["--max-requests-inflight=-1"],
+    'invalid argument "-1" for "--max-requests-inflight" flag: can not be negative value',
+  ],
+  [
+    ["--allow-privileged=false"],
+    'invalid argument "false" for "--allow-privileged" flag: privileged containers are always allowed',
+  ],
+  [
+    ["--encryption-provider-config=a"],
+    'invalid argument "a" for "--encryption-provider-config" flag: encryption at rest is not there yet',
+  ],
   [["--etcd-prefix=/other"], 'invalid argument "/other" for "--etcd-prefix" flag: keys begin with /registry'],
   [
     ["--endpoint-reconciler-type=none"],
@@ -108,22 +138,64 @@ const refusedRows: [argv: string[], message: string][] = [
   ],
   [["--secure-port"], "flag needs an argument: --secure-port"],
   [["--secure-port=x"], 'invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax'],
-  [["--secure-port=65536"], 'invalid argument "65536" for "--secure-port" flag: must be between 0 and 65535, inclusive'],
+  [
+    ["--secure-port=65536"],
+    'invalid argument "65536" for "--secure-port" flag: must be between 0 and 65535, inclusive',
+  ],
   [["--event-ttl=1"], 'invalid argument "1" for "--event-ttl" flag: time: missing unit in duration "1"'],
   [["--request-timeout=-1s"], 'invalid argument "-1s" for "--request-timeout" flag: must not be negative'],
-  [["--anonymous-auth=maybe"], 'invalid argument "maybe" for "--anonymous-auth" flag: strconv.ParseBool: parsing "maybe": invalid syntax'],
-  [["--bind-address=localhost"], 'invalid argument "localhost" for "--bind-address" flag: failed to parse IP: "localhost"'],
-  [["--service-node-port-range=9-1"], 'invalid argument "9-1" for "--service-node-port-range" flag: end port cannot be less than start port: 9-1'],
-  [["--service-cluster-ip-range=10.0.0.0"], 'invalid argument "10.0.0.0" for "--service-cluster-ip-range" flag: invalid CIDR address: 10.0.0.0'],
-  [["--history-bytes-max=0"], 'invalid argument "0" for "--history-bytes-max" flag: must be a positive number of bytes'],
-  [["--watch-cache=false"], 'invalid argument "false" for "--watch-cache" flag: the watch cache cannot be switched off'],
-  [["--watch-cache-sizes=nodes#0"], 'invalid argument "nodes#0" for "--watch-cache-sizes" flag: the watch cache cannot be switched off: nodes#0'],
-  [["--watch-cache-sizes=nodes"], 'invalid argument "nodes" for "--watch-cache-sizes" flag: invalid value of watch cache size: nodes'],
-  [["--watch-cache-sizes=a#1,b#x"], 'invalid argument "a#1,b#x" for "--watch-cache-sizes" flag: invalid size of watch cache size: b#x'],
-  [["--watch-cache-sizes=a#-1"], 'invalid argument "a#-1" for "--watch-cache-sizes" flag: watch cache size cannot be negative: a#-1'],
-  [["--tls-sni-cert-key=a"], 'invalid argument "a" for "--tls-sni-cert-key" flag: expected comma separated certificate and key file paths'],
-  [["--tls-sni-cert-key=a,b:"], 'invalid argument "a,b:" for "--tls-sni-cert-key" flag: empty names list is not allowed'],
-  [["--tls-curve-preferences=x"], 'invalid argument "x" for "--tls-curve-preferences" flag: strconv.ParseInt: parsing "x": invalid syntax'],
+  [
+    ["--anonymous-auth=maybe"],
+    'invalid argument "maybe" for "--anonymous-auth" flag: strconv.ParseBool: parsing "maybe": invalid syntax',
+  ],
+  [
+    ["--bind-address=localhost"],
+    'invalid argument "localhost" for "--bind-address" flag: failed to parse IP: "localhost"',
+  ],
+  [
+    ["--service-node-port-range=9-1"],
+    'invalid argument "9-1" for "--service-node-port-range" flag: end port cannot be less than start port: 9-1',
+  ],
+  [
+    ["--service-cluster-ip-range=10.0.0.0"],
+    'invalid argument "10.0.0.0" for "--service-cluster-ip-range" flag: invalid CIDR address: 10.0.0.0',
+  ],
+  [
+    ["--history-bytes-max=0"],
+    'invalid argument "0" for "--history-bytes-max" flag: must be a positive number of bytes',
+  ],
+  [
+    ["--watch-cache=false"],
+    'invalid argument "false" for "--watch-cache" flag: the watch cache cannot be switched off',
+  ],
+  [
+    ["--watch-cache-sizes=nodes#0"],
+    'invalid argument "nodes#0" for "--watch-cache-sizes" flag: the watch cache cannot be switched off: nodes#0',
+  ],
+  [
+    ["--watch-cache-sizes=nodes"],
+    'invalid argument "nodes" for "--watch-cache-sizes" flag: invalid value of watch cache size: nodes',
+  ],
+  [
+    ["--watch-cache-sizes=a#1,b#x"],
+    'invalid argument "a#1,b#x" for "--watch-cache-sizes" flag: invalid size of watch cache size: b#x',
+  ],
+  [
+    ["--watch-cache-sizes=a#-1"],
+    'invalid argument "a#-1" for "--watch-cache-sizes" flag: watch cache size cannot be negative: a#-1',
+  ],
+  [
+    ["--tls-sni-cert-key=a"],
+    'invalid argument "a" for "--tls-sni-cert-key" flag: expected comma separated certificate and key file paths',
+  ],
+  [
+    ["--tls-sni-cert-key=a,b:"],
+    'invalid argument "a,b:" for "--tls-sni-cert-key" flag: empty names list is not allowed',
+  ],
+  [
+    ["--tls-curve-preferences=x"],
+    'invalid argument "x" for "--tls-curve-preferences" flag: strconv.ParseInt: parsing "x": invalid syntax',
+  ],
   [["--storage=etcd"], 'invalid argument "etcd" for "--storage" flag: must be one of lmdb, memory'],
   [["--tls-cert-file=a"], "--tls-cert-file and --tls-private-key-file go together"],
   [["serve"], "unexpected arguments: only flags are taken"],
@@ -134,21 +206,37 @@ for (const [argv, message] of refusedRows) {
 
 test("the defaults that --help shows are the defaults", () => {
   for (const { term, shown } of allFlags) {
-    if (shown !== undefined) assert.deepEqual({ ...settings(`${longName(term)}=${shown}`), warnings: [] }, commandDefaults, term);
+    if (shown !== undefined)
+      assert.deepEqual({ ...settings(`${longName(term)}=${shown}`), warnings: [] }, commandDefaults, term);
   }
 });
 
 const deprecated = "--audit-webhook-batch-initial-backoff=20s";
 const warningRows: [argv: string[], want: string[]][] = [
   [["--audit-webhook-initial-backoff=20s"], []],
-  [[deprecated], ["Flag --audit-webhook-batch-initial-backoff has been deprecated, Deprecated, use --audit-webhook-initial-backoff instead."]],
+  [
+    [deprecated],
+    [
+      "Flag --audit-webhook-batch-initial-backoff has been deprecated, Deprecated, use --audit-webhook-initial-backoff instead.",
+    ],
+  ],
   [
     ["--default-watch-cache-size=5"],
-    ["Flag --default-watch-cache-size has been deprecated, watch caches are sized automatically and this flag will be removed in a future version"],
+    [
+      "Flag --default-watch-cache-size has been deprecated, watch caches are sized automatically and this flag will be removed in a future version",
+    ],
   ],
   [[deprecated, "--suppress-deprecation-warnings"], []],
   [
-    ["--etcd-servers=http://a", "--kubelet-timeout=1s", "--etcd-cafile=b", "--etcd-servers=c", "--profiling=false", "--allow-privileged", "-v=2"],
+    [
+      "--etcd-servers=http://a",
+      "--kubelet-timeout=1s",
+      "--etcd-cafile=b",
+      "--etcd-servers=c",
+      "--profiling=false",
+      "--allow-privileged",
+      "-v=2",
+    ],
     [
       "No effect here: --etcd-servers, --etcd-cafile: objects live in the embedded store, not in etcd; see --storage and --data-dir",
       "No effect here: --kubelet-timeout: nothing here talks to kubelets yet",
@@ -156,7 +244,8 @@ const warningRows: [argv: string[], want: string[]][] = [
   ],
 ];
 for (const [argv, want] of warningRows) {
-  test(`flags: ${argv.join(" ")} gives ${want.length} warnings`, () => assert.deepEqual(settings(...argv).warnings, want));
+  test(`flags: ${argv.join(" ")} gives ${want.length} warnings`, () =>
+    assert.deepEqual(settings(...argv).warnings, want));
 }
 
 test("kubeadm's manifest is taken, and says what does nothing", () => {
@@ -190,7 +279,10 @@ test("kubeadm's manifest is taken, and says what does nothing", () => {
     `--tls-cert-file=${pki}/apiserver.crt`,
     `--tls-private-key-file=${pki}/apiserver.key`,
   );
-  assert.deepEqual([server.dataDir, server.serviceClusterIpRange, server.bootstrapTokenAuth], [".coxswain", "10.96.0.0/12", true]);
+  assert.deepEqual(
+    [server.dataDir, server.serviceClusterIpRange, server.bootstrapTokenAuth],
+    [".coxswain", "10.96.0.0/12", true],
+  );
   assert.deepEqual(
     warnings.map((text) => text.slice(0, text.lastIndexOf(":"))),
     [
@@ -214,7 +306,8 @@ test("--help lists every flag under its group, but for those that are deprecated
       flags.some((flag) => !flag.hidden),
       group,
     );
-    for (const flag of flags) assert.equal(line.text.includes(`${flag.term} `), flag.deprecated === undefined && !flag.hidden, flag.term);
+    for (const flag of flags)
+      assert.equal(line.text.includes(`${flag.term} `), flag.deprecated === undefined && !flag.hidden, flag.term);
   }
 });
 

@@ -35,7 +35,9 @@ export interface Settings {
   readonly warnings: readonly string[];
 }
 
-export type CommandLine = { readonly run: "server"; readonly settings: Settings } | { readonly run: "print"; readonly text: string };
+export type CommandLine =
+  | { readonly run: "server"; readonly settings: Settings }
+  | { readonly run: "print"; readonly text: string };
 
 /** The command line is not understood; the message is for the user. */
 export class FlagError extends Error {
@@ -365,7 +367,8 @@ export function parseFlags(argv: readonly string[]): CommandLine {
   checkTogether(draft.server);
   const { certDir } = draft.server;
   draft.server.dataDir ??= certDir === undefined ? dataDirDefault : join(certDir, "coxswain");
-  const { historyMs = draft.server.compactionIntervalMs === undefined ? server.historyMs : Number.POSITIVE_INFINITY } = draft;
+  const { historyMs = draft.server.compactionIntervalMs === undefined ? server.historyMs : Number.POSITIVE_INFINITY } =
+    draft;
   draft.server.historyMs = historyMs;
   const idle = Array.from(draft.idle, ([why, names]) => `No effect here: ${[...names].join(", ")}: ${why}`);
   const warnings = [...(draft.suppressDeprecationWarnings ? [] : draft.warnings), ...idle];
@@ -400,8 +403,10 @@ function optionOf(flag: Flag, draft: Draft): Option {
   const option = new Option(flag.term, help).argParser((text: string) => {
     try {
       flag.set(text, draft);
-      if (flag.deprecated !== undefined) draft.warnings.push(`Flag ${option.long} has been deprecated, ${flag.deprecated}`);
-      if (flag.idle !== undefined) draft.idle.set(flag.idle, (draft.idle.get(flag.idle) ?? new Set()).add(option.long as string));
+      if (flag.deprecated !== undefined)
+        draft.warnings.push(`Flag ${option.long} has been deprecated, ${flag.deprecated}`);
+      if (flag.idle !== undefined)
+        draft.idle.set(flag.idle, (draft.idle.get(flag.idle) ?? new Set()).add(option.long as string));
     } catch (error) {
       if (error instanceof FlagValueError)
         throw new FlagError(`invalid argument ${JSON.stringify(text)} for "${option.long}" flag: ${error.message}`);
@@ -422,7 +427,8 @@ function upstreamText({ code, message }: CommanderError): string {
     const suggestion = nearest === undefined ? "" : ` (did you mean ${nearest}?)`;
     return `unknown flag: ${name.split("=")[0]}${suggestion}`;
   }
-  if (code === "commander.optionMissingArgument") return `flag needs an argument: ${/--[\w-]+/.exec(message)?.[0] ?? name}`;
+  if (code === "commander.optionMissingArgument")
+    return `flag needs an argument: ${/--[\w-]+/.exec(message)?.[0] ?? name}`;
   if (code === "commander.excessArguments") return "unexpected arguments: only flags are taken";
   return message;
 }

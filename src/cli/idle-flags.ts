@@ -34,12 +34,14 @@ const atLeast =
   };
 
 function storageBackend(text: string): void {
-  if (text !== "" && text !== "etcd3") throw new FlagValueError("invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'");
+  if (text !== "" && text !== "etcd3")
+    throw new FlagValueError("invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'");
 }
 
 function goawayChance(text: string): void {
   const chance = Number(text);
-  if (text.trim() === "" || Number.isNaN(chance)) throw new FlagValueError(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (text.trim() === "" || Number.isNaN(chance))
+    throw new FlagValueError(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
   if (chance < 0 || chance > 0.02) throw new FlagValueError("can not be less than 0 or greater than 0.02");
 }
 
@@ -73,7 +75,11 @@ export const idleFlags: readonly Flag[] = [
   taken("--storage-media-type <type>", (text) => oneOf(text, mediaTypes)),
   taken("--storage-initialization-timeout <duration>", durationMs),
   taken("--delete-collection-workers <int>", atLeast(1, "must be a positive number")),
-  refused("--enable-garbage-collector [bool]", "the garbage collector cannot be switched off so; see --controllers", boolValue),
+  refused(
+    "--enable-garbage-collector [bool]",
+    "the garbage collector cannot be switched off so; see --controllers",
+    boolValue,
+  ),
   refused("--allow-privileged [bool]", "privileged containers are always allowed", boolValue),
   taken("--kubelet-certificate-authority <file>", anything, noKubelets),
   taken("--kubelet-client-certificate <file>", anything, noKubelets),

@@ -10,7 +10,9 @@ export function checkKeyPair({ cert, key }: KeyPair): void {
   if (!found.includes("CERTIFICATE")) {
     if (found.length === 0) throw new Error("tls: failed to find any PEM data in certificate input");
     if (found.length === 1 && found[0]?.endsWith("PRIVATE KEY"))
-      throw new Error("tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched");
+      throw new Error(
+        "tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched",
+      );
     throw new Error(
       `tls: failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks of the following types: [${found.join(" ")}]`,
     );

@@ -2,7 +2,10 @@
 import type { Certificates } from "./certificates.ts";
 
 /** @param url such as `https://127.0.0.1:6443` */
-export function formatKubeconfig(url: string, { caBundle, admin }: { caBundle: string; admin: Certificates["admin"] }): string {
+export function formatKubeconfig(
+  url: string,
+  { caBundle, admin }: { caBundle: string; admin: Certificates["admin"] },
+): string {
   const base64 = (pem: string): string => Buffer.from(pem).toString("base64");
   return `apiVersion: v1
 kind: Config

@@ -35,7 +35,10 @@ export async function openLiveFiles<T>({ name, files, parse, clock, logger }: Li
   let changed = (): void => {};
   let watched: { close(): void }[] = [];
   const failed = (error: unknown, file = ""): void =>
-    logger.error("changed files cannot be used; what was read before stays", { name, error: fileProblem(error, file) ?? (error as Error).message });
+    logger.error("changed files cannot be used; what was read before stays", {
+      name,
+      error: fileProblem(error, file) ?? (error as Error).message,
+    });
   const take = (): void => {
     try {
       current = parse(texts);

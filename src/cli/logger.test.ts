@@ -22,7 +22,12 @@ const rows: [what: string, format: "text" | "json", values: Record<string, unkno
     { a: "x\ny", n: 1, big: 2n ** 60n },
     `W0102 03:04:05.678000 ${process7}] "a \\"quoted\\" message" a="x\\ny" n=1 big="1152921504606846976"\n`,
   ],
-  ["JSON", "json", { a: [1], none: undefined }, `{"ts":${now},"severity":"warn","msg":"a \\"quoted\\" message","a":[1]}\n`],
+  [
+    "JSON",
+    "json",
+    { a: [1], none: undefined },
+    `{"ts":${now},"severity":"warn","msg":"a \\"quoted\\" message","a":[1]}\n`,
+  ],
 ];
 for (const [what, format, values, want] of rows) {
   test(`logger: ${what}`, () => assert.equal(logged(format, values), want));

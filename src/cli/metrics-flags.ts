@@ -6,7 +6,11 @@ import type { Flag } from "./flags.ts";
 
 type Draft = { server: { metrics: MetricsOptions } };
 
-function metricsFlag(term: string, help: string, change: (text: string, present: MetricsOptions) => Partial<MetricsOptions>): Flag {
+function metricsFlag(
+  term: string,
+  help: string,
+  change: (text: string, present: MetricsOptions) => Partial<MetricsOptions>,
+): Flag {
   return {
     term,
     help,
@@ -32,9 +36,13 @@ export const metricsFlags: readonly Flag[] = [
     "Values that labels may have, others are shown as unexpected: metric1,label1=v1,v2,v3. May be repeated; several at once are quoted, with commas between.",
     (text, { allowLabels }) => ({ allowLabels: new Map([...allowLabels, ...readLabels(text)]) }),
   ),
-  metricsFlag("--allow-metric-labels-manifest <file>", "YAML file with the same: a map from metric1,label1 to v1,v2,v3.", (file) => ({
-    allowLabelsManifest: file === "" ? undefined : file,
-  })),
+  metricsFlag(
+    "--allow-metric-labels-manifest <file>",
+    "YAML file with the same: a map from metric1,label1 to v1,v2,v3.",
+    (file) => ({
+      allowLabelsManifest: file === "" ? undefined : file,
+    }),
+  ),
 ];
 
 /** As upstream's flag library reads maps: one pair as it is, more of them as CSV, whose quotes keep the commas of a pair. */

@@ -5,7 +5,11 @@ import type { Flag } from "./flags.ts";
 
 type Draft = { server: { oidc: OidcOptions } };
 
-function oidcFlag(term: string, help: string, change: (text: string, before: OidcOptions) => Partial<OidcOptions>): Flag {
+function oidcFlag(
+  term: string,
+  help: string,
+  change: (text: string, before: OidcOptions) => Partial<OidcOptions>,
+): Flag {
   return {
     term: `--oidc-${term}`,
     help,
@@ -23,18 +27,36 @@ function requiredClaim(text: string, { requiredClaims = {} }: OidcOptions): Pick
 }
 
 export const oidcFlags: readonly Flag[] = [
-  oidcFlag("issuer-url <url>", "https URL of an OpenID Connect issuer, whose id tokens identify their subjects.", (issuerUrl) => ({ issuerUrl })),
-  oidcFlag("client-id <id>", "What those tokens must be for; goes together with --oidc-issuer-url.", (clientId) => ({ clientId })),
-  oidcFlag("ca-file <file>", "PEM file with the authorities of the issuer's certificate. If unset, those of this machine.", (caFile) => ({ caFile })),
-  oidcFlag("username-claim <claim>", "The claim with the user's name. If unset, sub.", (usernameClaim) => ({ usernameClaim })),
+  oidcFlag(
+    "issuer-url <url>",
+    "https URL of an OpenID Connect issuer, whose id tokens identify their subjects.",
+    (issuerUrl) => ({ issuerUrl }),
+  ),
+  oidcFlag("client-id <id>", "What those tokens must be for; goes together with --oidc-issuer-url.", (clientId) => ({
+    clientId,
+  })),
+  oidcFlag(
+    "ca-file <file>",
+    "PEM file with the authorities of the issuer's certificate. If unset, those of this machine.",
+    (caFile) => ({ caFile }),
+  ),
+  oidcFlag("username-claim <claim>", "The claim with the user's name. If unset, sub.", (usernameClaim) => ({
+    usernameClaim,
+  })),
   oidcFlag(
     "username-prefix <prefix>",
     "Stands before names; - is none. If unset, the issuer's URL and #, but for names of the claim email.",
     (usernamePrefix) => ({ usernamePrefix }),
   ),
-  oidcFlag("groups-claim <claim>", "The claim with the user's groups: a text, or a list of them.", (groupsClaim) => ({ groupsClaim })),
+  oidcFlag("groups-claim <claim>", "The claim with the user's groups: a text, or a list of them.", (groupsClaim) => ({
+    groupsClaim,
+  })),
   oidcFlag("groups-prefix <prefix>", "Stands before groups.", (groupsPrefix) => ({ groupsPrefix })),
-  oidcFlag("required-claim <claim=value>", "A claim that must be there, with this value; may be repeated.", requiredClaim),
+  oidcFlag(
+    "required-claim <claim=value>",
+    "A claim that must be there, with this value; may be repeated.",
+    requiredClaim,
+  ),
   oidcFlag(
     "signing-algs <algorithms>",
     "What tokens may be signed with, with commas between: RS256, RS384, RS512, ES256, ES384, ES512, PS256, PS384, PS512. If unset, RS256.",

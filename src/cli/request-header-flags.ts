@@ -3,7 +3,11 @@ import type { RequestHeaderOptions } from "../authentication/contract.ts";
 import { stringSlice, unlessEmpty } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
 
-type Lists = { [Key in keyof RequestHeaderOptions as RequestHeaderOptions[Key] extends readonly string[] ? Key : never]: readonly string[] };
+type Lists = {
+  [Key in keyof RequestHeaderOptions as RequestHeaderOptions[Key] extends readonly string[]
+    ? Key
+    : never]: readonly string[];
+};
 
 const list = (key: keyof Lists): Flag["set"] => {
   return (text, { server }) => {

@@ -51,7 +51,10 @@ const refusals: [text: string, message: string][] = [
   ["example.com/v1", "unknown api groups example.com"],
   ["apps/v9", "group version apps/v9 that has not been registered"],
   ["api/v2", "group version v2 that has not been registered"],
-  ["apps/v1/Deployment", "invalid key apps/v1/Deployment: group/version/resource and resource is always lowercased, not Deployment"],
+  [
+    "apps/v1/Deployment",
+    "invalid key apps/v1/Deployment: group/version/resource and resource is always lowercased, not Deployment",
+  ],
   ["apps/v1/pods", "unknown resource apps/v1/pods"],
   [
     "resource.k8s.io/v1beta1/resourceslices",
@@ -65,6 +68,8 @@ for (const [text, message] of refusals) {
 test("what a stage cannot have is left out with a warning", () => {
   assert.deepEqual(
     parse("api/beta").warnings.map((warning) => warning.split(",")[0]),
-    ["resourceclaims", "resourceclaimtemplates", "resourceslices"].map((resource) => `api/beta leaves out resource.k8s.io/v1beta1/${resource}`),
+    ["resourceclaims", "resourceclaimtemplates", "resourceslices"].map(
+      (resource) => `api/beta leaves out resource.k8s.io/v1beta1/${resource}`,
+    ),
   );
 });

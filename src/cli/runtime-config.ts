@@ -32,14 +32,18 @@ export function parseRuntimeConfig(text: string, known: readonly BuiltinVersion[
     const on = settings.get(stage);
     if (on === undefined) continue;
     for (const one of known.filter(({ version }) => matches(version))) {
-      if (on && !one.convertible) warnings.push(`${stage} leaves out ${keyOf(one)}, which cannot be converted to what is stored`);
+      if (on && !one.convertible)
+        warnings.push(`${stage} leaves out ${keyOf(one)}, which cannot be converted to what is stored`);
       else served.set(keyOf(one), on);
     }
   }
-  const specific = [...settings].filter(([key]) => !stageKeys.has(key)).sort(([a], [b]) => a.split("/").length - b.split("/").length);
+  const specific = [...settings]
+    .filter(([key]) => !stageKeys.has(key))
+    .sort(([a], [b]) => a.split("/").length - b.split("/").length);
   for (const [key, on] of specific) {
     for (const one of known.filter((candidate) => matchesKey(candidate, key))) {
-      if (on && !one.convertible) throw new Error(`${key} cannot be enabled: objects of ${keyOf(one)} cannot be converted to what is stored yet`);
+      if (on && !one.convertible)
+        throw new Error(`${key} cannot be enabled: objects of ${keyOf(one)} cannot be converted to what is stored yet`);
       served.set(keyOf(one), on);
     }
   }
@@ -55,14 +59,17 @@ function parsePairs(text: string): Map<string, boolean> {
     const value = equals < 0 ? "" : pair.slice(equals + 1).trim();
     const on = value === "" ? true : parseBool(value);
     if (on === undefined)
-      throw new Error(`invalid value of ${key}: ${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`);
+      throw new Error(
+        `invalid value of ${key}: ${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`,
+      );
     settings.set(key, on);
   }
   return settings;
 }
 
 function checkKeys(settings: ReadonlyMap<string, boolean>, known: readonly BuiltinVersion[]): void {
-  if (settings.size === 1 && settings.get("api/all") === false) throw new Error("invalid runtime-config with only api/all=false");
+  if (settings.size === 1 && settings.get("api/all") === false)
+    throw new Error("invalid runtime-config with only api/all=false");
   const groups = new Set(known.map(({ group }) => group));
   const versions = new Set(known.map(({ group, version }) => `${group}/${version}`));
   const unknown: string[] = [];
@@ -79,7 +86,8 @@ function checkKeys(settings: ReadonlyMap<string, boolean>, known: readonly Built
     }
     if (resource !== undefined && resource.toLowerCase() !== resource)
       throw new Error(`invalid key ${key}: group/version/resource and resource is always lowercased, not ${resource}`);
-    if (resource !== undefined && !known.some((one) => matchesKey(one, key))) throw new Error(`unknown resource ${key}`);
+    if (resource !== undefined && !known.some((one) => matchesKey(one, key)))
+      throw new Error(`unknown resource ${key}`);
   }
   if (unknown.length > 0) throw new Error(`unknown api groups ${unknown.join(",")}`);
 }

@@ -29,8 +29,10 @@ function startProblem(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   if (syscall !== "listen") return error.message;
-  if (code === "EADDRINUSE") return `port ${port} of ${address} is taken by another process: choose another one with --secure-port`;
-  if (code === "EACCES") return `port ${port} of ${address} is not allowed for this user: choose one above 1023 with --secure-port`;
+  if (code === "EADDRINUSE")
+    return `port ${port} of ${address} is taken by another process: choose another one with --secure-port`;
+  if (code === "EACCES")
+    return `port ${port} of ${address} is not allowed for this user: choose one above 1023 with --secure-port`;
   if (code === "EADDRNOTAVAIL") return `${address} is not an address of this machine: choose one with --bind-address`;
   return error.message;
 }
@@ -38,7 +40,11 @@ function startProblem(error: unknown): string {
 async function run({ server: options, loggingFormat, warnings }: Settings): Promise<void> {
   for (const warning of warnings) process.stderr.write(`${warning}\n`);
   if (options.dataDir !== undefined) keepCompiled(options.dataDir);
-  const logger = createLogger({ format: loggingFormat, now: systemClock.now, write: (text) => process.stderr.write(text) });
+  const logger = createLogger({
+    format: loggingFormat,
+    now: systemClock.now,
+    write: (text) => process.stderr.write(text),
+  });
   const server = await startServer({ ...options, logger });
   closeOnSignal(server);
   process.stdout.write(welcome(server));

@@ -22,16 +22,23 @@ export interface ServiceAccountKeys {
   readonly accepted: readonly PublicKey[];
 }
 
-type KeyOptions = Pick<ServerOptions, "dataDir" | "serviceAccountKeyFiles" | "serviceAccountSigningKeyFile" | "tlsPrivateKeyFile">;
+type KeyOptions = Pick<
+  ServerOptions,
+  "dataDir" | "serviceAccountKeyFiles" | "serviceAccountSigningKeyFile" | "tlsPrivateKeyFile"
+>;
 
 /** @throws Error that names the file that cannot be read, or has no such key */
 export async function serviceAccountKeys(options: KeyOptions): Promise<ServiceAccountKeys> {
   const { serviceAccountKeyFiles, serviceAccountSigningKeyFile: file, dataDir, tlsPrivateKeyFile } = options;
   const signing = file === undefined ? await ownKey(dataDir) : readSigningKey((await readGiven(file)).toString(), file);
-  const given = await Promise.all(serviceAccountKeyFiles.map(async (one) => readPublicKeys((await readGiven(one)).toString(), one)));
+  const given = await Promise.all(
+    serviceAccountKeyFiles.map(async (one) => readPublicKeys((await readGiven(one)).toString(), one)),
+  );
   // That of the server is taken only where it is one that could sign tokens.
   const own =
-    serviceAccountKeyFiles.length === 0 && tlsPrivateKeyFile !== undefined ? publicKeysIn((await readGiven(tlsPrivateKeyFile)).toString()) : [];
+    serviceAccountKeyFiles.length === 0 && tlsPrivateKeyFile !== undefined
+      ? publicKeysIn((await readGiven(tlsPrivateKeyFile)).toString())
+      : [];
   return { signing, accepted: distinctKeys([signing.public, ...given.flat(), ...own]) };
 }
 

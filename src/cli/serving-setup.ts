@@ -30,7 +30,15 @@ export interface ServingSetup {
 
 type SetupOptions = Pick<
   ServerOptions,
-  "clock" | "logger" | "dataDir" | "certDir" | "tlsCertFile" | "tlsPrivateKeyFile" | "clientCaFile" | "requestHeader" | "tls"
+  | "clock"
+  | "logger"
+  | "dataDir"
+  | "certDir"
+  | "tlsCertFile"
+  | "tlsPrivateKeyFile"
+  | "clientCaFile"
+  | "requestHeader"
+  | "tls"
 >;
 
 /** @throws Error when only one of a certificate and its key is given, a file cannot be read or used, or an option of TLS is not valid */
@@ -40,7 +48,9 @@ export async function servingSetup(options: SetupOptions, names: readonly string
     throw new Error("tls-cert-file and tls-private-key-file must be given together");
   const limits = tlsLimits(tls);
   const certificateOptions = { now: options.clock.now(), names };
-  const own = await (dataDir === undefined ? createCertificates(certificateOptions) : ensureCertificates(dataDir, certificateOptions));
+  const own = await (dataDir === undefined
+    ? createCertificates(certificateOptions)
+    : ensureCertificates(dataDir, certificateOptions));
   const ownAuthorities = parseAuthorities(own.ca.cert);
   const placed = tlsCertFile === undefined && certDir !== undefined ? await placeServing(certDir, own) : undefined;
   const pair = tlsCertFile === undefined ? placed : ([tlsCertFile, tlsPrivateKeyFile as string] as const);
@@ -69,7 +79,12 @@ export async function servingSetup(options: SetupOptions, names: readonly string
       pair: await keyPairFiles(options, "sni-serving-cert", [certFile, keyFile]),
     })),
   );
-  const files: readonly Live<unknown>[] = [serving, clients, ...(proxies === undefined ? [] : [proxies]), ...named.map(({ pair }) => pair)];
+  const files: readonly Live<unknown>[] = [
+    serving,
+    clients,
+    ...(proxies === undefined ? [] : [proxies]),
+    ...named.map(({ pair }) => pair),
+  ];
   return {
     limits,
     material: () => ({
@@ -95,8 +110,13 @@ export async function servingSetup(options: SetupOptions, names: readonly string
 }
 
 /** @throws Error when clients with a certificate of their own would be proxies. The words are upstream's, which looks at the start alone. */
-function checkApart({ allowedNames }: ServerOptions["requestHeader"], clients: Authorities, proxies: Authorities | undefined): void {
-  const isProxy = (one: X509Certificate): boolean => proxies?.certificates.some((other) => one.raw.equals(other.raw)) ?? false;
+function checkApart(
+  { allowedNames }: ServerOptions["requestHeader"],
+  clients: Authorities,
+  proxies: Authorities | undefined,
+): void {
+  const isProxy = (one: X509Certificate): boolean =>
+    proxies?.certificates.some((other) => one.raw.equals(other.raw)) ?? false;
   if (allowedNames.length > 0 || !clients.certificates.some(isProxy)) return;
   throw new Error(
     "--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified to ensure regular client certificates cannot set authenticating proxy headers for arbitrary users",
@@ -130,7 +150,11 @@ function authorityFile(
   return openLiveFiles({ name, files: [file], parse, clock, logger });
 }
 
-function keyPairFiles({ clock, logger }: Needs, purpose: string, files: readonly [cert: string, key: string]): Promise<Live<KeyPair>> {
+function keyPairFiles(
+  { clock, logger }: Needs,
+  purpose: string,
+  files: readonly [cert: string, key: string],
+): Promise<Live<KeyPair>> {
   const name = [purpose, ...files].join("::");
   const parse = ([cert = "", key = ""]: readonly string[]): KeyPair => {
     if (cert === "" || key === "") throw new Error(`missing content for serving cert ${JSON.stringify(name)}`);

@@ -23,7 +23,10 @@ export const tlsFlags: readonly Flag[] = [
     term: "--tls-curve-preferences <numbers>",
     help: "Allowed key exchanges, by the numbers of Go's crypto/tls, with commas between: 23, 24 and 25 are P-256, P-384 and P-521, 29 is X25519, 4587, 4588 and 4589 are those with ML-KEM. If unset, Node's.",
     set: (text, { server }) => {
-      server.tls = { ...server.tls, curvePreferences: [...server.tls.curvePreferences, ...stringSlice(text).map(curveNumber)] };
+      server.tls = {
+        ...server.tls,
+        curvePreferences: [...server.tls.curvePreferences, ...stringSlice(text).map(curveNumber)],
+      };
     },
   },
   {
@@ -36,7 +39,8 @@ export const tlsFlags: readonly Flag[] = [
 ];
 
 function curveNumber(text: string): number {
-  if (!/^[+-]?\d+$/.test(text)) throw new FlagValueError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (!/^[+-]?\d+$/.test(text))
+    throw new FlagValueError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   return Number(text);
 }
 

@@ -65,7 +65,10 @@ export function tlsLimits({ minVersion: version, cipherSuites, curvePreferences 
     );
   return {
     minVersion,
-    ciphers: chosen.length === 0 ? undefined : [...new Set([...suites13, ...chosen.map((name) => name.toUpperCase())])].join(":"),
+    ciphers:
+      chosen.length === 0
+        ? undefined
+        : [...new Set([...suites13, ...chosen.map((name) => name.toUpperCase())])].join(":"),
     groups: groupsOf(curvePreferences),
   };
 }
@@ -74,15 +77,18 @@ export function tlsLimits({ minVersion: version, cipherSuites, curvePreferences 
 function suiteOf(name: string): string {
   if (suites13.includes(name)) return name.toLowerCase();
   const suite = Object.hasOwn(suites, name) ? suites[name] : undefined;
-  if (suite === undefined || !tls.getCiphers().includes(suite)) throw new Error(`Cipher suite ${name} not supported or doesn't exist`);
+  if (suite === undefined || !tls.getCiphers().includes(suite))
+    throw new Error(`Cipher suite ${name} not supported or doesn't exist`);
   return suite;
 }
 
 function groupsOf(numbers: readonly number[]): string | undefined {
   for (const [index, number] of numbers.entries()) {
-    if (number <= 0 || number > groupMax) throw new Error(`curve preference ${number} is out of range (must be 1-${groupMax})`);
+    if (number <= 0 || number > groupMax)
+      throw new Error(`curve preference ${number} is out of range (must be 1-${groupMax})`);
     if (numbers.indexOf(number) < index) throw new Error(`duplicate curve preference ${number}`);
-    if (!groups.has(number)) throw new Error(`curve preference ${number} is not supported by the current OpenSSL version`);
+    if (!groups.has(number))
+      throw new Error(`curve preference ${number} is not supported by the current OpenSSL version`);
   }
   const chosen = [...groups].filter(([number]) => numbers.includes(number)).map(([, name]) => name);
   return chosen.length === 0 ? undefined : chosen.join(":");

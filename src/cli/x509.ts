@@ -31,7 +31,11 @@ export interface Leaf extends Validity {
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
 /** An authority that signs itself. */
-export async function createAuthority({ subject, notBefore, notAfter }: { subject: Subject } & Validity): Promise<KeyPair> {
+export async function createAuthority({
+  subject,
+  notBefore,
+  notAfter,
+}: { subject: Subject } & Validity): Promise<KeyPair> {
   const x509 = await loadX509();
   const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -43,7 +47,10 @@ export async function createAuthority({ subject, notBefore, notAfter }: { subjec
     keys,
     extensions: [
       new x509.BasicConstraintsExtension(true, undefined, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      new x509.KeyUsagesExtension(
+        x509.KeyUsageFlags.digitalSignature | x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign,
+        true,
+      ),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
       await x509.AuthorityKeyIdentifierExtension.create(keys.publicKey),
     ],
@@ -52,7 +59,10 @@ export async function createAuthority({ subject, notBefore, notAfter }: { subjec
 }
 
 /** A certificate with a fresh key. @throws Error when the authority's key is not of the curve P-256 */
-export async function issueCertificate(authority: KeyPair, { subject, usage, names, notBefore, notAfter }: Leaf): Promise<KeyPair> {
+export async function issueCertificate(
+  authority: KeyPair,
+  { subject, usage, names, notBefore, notAfter }: Leaf,
+): Promise<KeyPair> {
   const x509 = await loadX509();
   const issuer = new x509.X509Certificate(authority.cert);
   const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);

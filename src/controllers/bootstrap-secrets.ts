@@ -16,7 +16,12 @@ export interface BootstrapSecretsOptions {
 /** Timers cannot be longer than 24.8 days; whoever expires later is waited for in pieces. */
 const timerMaxMs = 24 * 3600_000;
 
-export function followBootstrapSecrets({ registry, secrets, changed, failed }: BootstrapSecretsOptions): Pick<Follower, "stop"> {
+export function followBootstrapSecrets({
+  registry,
+  secrets,
+  changed,
+  failed,
+}: BootstrapSecretsOptions): Pick<Follower, "stop"> {
   const { clock } = registry;
   const prefix = `${secrets.form.prefix}${bootstrapNamespace}/`;
   /** Those there are, and when they expire. */

@@ -2,7 +2,13 @@
  * Signs what joining nodes are told of the cluster, with each bootstrap token that is for this. The key is the token's secret part alone, as
  * kubeadm checks it. Source: access-control §5.2; upstream's bootstrap signer, cluster-bootstrap's token/jws.
  */
-import { bootstrapData, bootstrapExpiration, bootstrapNamespace, bootstrapTokenType, tokenIdOfName } from "../api/bootstrap-token.ts";
+import {
+  bootstrapData,
+  bootstrapExpiration,
+  bootstrapNamespace,
+  bootstrapTokenType,
+  tokenIdOfName,
+} from "../api/bootstrap-token.ts";
 import { ApiError } from "../api/errors.ts";
 import type { KubeObject } from "../api/object.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -30,12 +36,14 @@ export function bootstrapSigner({ registry, logger, queues }: ControllerOptions)
   const target = registry.catalog.findServed("", "v1", "configmaps");
   const configMaps = target?.resource.store;
   const secrets = registry.catalog.findServed("", "v1", "secrets")?.resource.store;
-  if (target === undefined || configMaps === undefined || secrets === undefined) return { start() {}, stop: async () => {} };
+  if (target === undefined || configMaps === undefined || secrets === undefined)
+    return { start() {}, stop: async () => {} };
   const queue = openWorkQueue({
     clock: registry.clock,
     observer: queues?.("bootstrap_signer_queue"),
     reconcile: () => sign(registry, { target, configMaps, secrets }),
-    failed: (_key, error) => logger.warn("the cluster's information could not be signed, will be tried again", { error: String(error) }),
+    failed: (_key, error) =>
+      logger.warn("the cluster's information could not be signed, will be tried again", { error: String(error) }),
     concurrency: 1,
     keysMax: 1,
   });
@@ -44,7 +52,8 @@ export function bootstrapSigner({ registry, logger, queues }: ControllerOptions)
   return {
     start() {
       const key = configMaps.keyOf(namespace, name);
-      const failed = (error: unknown): void => logger.warn("the signer of the cluster's information could not list", { error: String(error) });
+      const failed = (error: unknown): void =>
+        logger.warn("the signer of the cluster's information could not list", { error: String(error) });
       const ofConfigMap = followCache({
         cache: configMaps.cache,
         prefix: key,
@@ -109,7 +118,10 @@ function differs(data: Data, signatures: Data): boolean {
 }
 
 /** @returns secrets by token id */
-async function signingTokens({ cache, form, decode }: ResourceStore, now: number): Promise<ReadonlyMap<string, Buffer>> {
+async function signingTokens(
+  { cache, form, decode }: ResourceStore,
+  now: number,
+): Promise<ReadonlyMap<string, Buffer>> {
   const tokens = new Map<string, Buffer>();
   for (const entry of (await cache.current()).range(`${form.prefix}${bootstrapNamespace}/`)) {
     if (entry.index.fields.get("type") !== bootstrapTokenType) continue;
@@ -129,7 +141,9 @@ async function signaturesOf(content: string, tokens: ReadonlyMap<string, Buffer>
   const { CompactSign } = await import("jose"); // Loaded when something is to be signed: a start need not wait for it.
   const payload = Buffer.from(content);
   const signed = Array.from(tokens, async ([id, key]): Promise<[string, string]> => {
-    const [header, , signature] = (await new CompactSign(payload).setProtectedHeader({ alg: "HS256", kid: id }).sign(key)).split(".");
+    const [header, , signature] = (
+      await new CompactSign(payload).setProtectedHeader({ alg: "HS256", kid: id }).sign(key)
+    ).split(".");
     return [`${signaturePrefix}${id}`, `${header}..${signature}`];
   });
   return Object.fromEntries(await Promise.all(signed));

@@ -26,10 +26,22 @@ const whole: Data = {
 
 function secret(
   data: Data,
-  { name = "bootstrap-token-abcdef", type = "bootstrap.kubernetes.io/token", ...metadata }: Readonly<Record<string, unknown>> = {},
+  {
+    name = "bootstrap-token-abcdef",
+    type = "bootstrap.kubernetes.io/token",
+    ...metadata
+  }: Readonly<Record<string, unknown>> = {},
 ) {
-  const encoded = Object.entries(data).flatMap(([key, value]) => (value === undefined ? [] : [[key, Buffer.from(value).toString("base64")]]));
-  return { apiVersion: "v1", kind: "Secret", metadata: { name: name as string, ...metadata }, type, data: Object.fromEntries(encoded) };
+  const encoded = Object.entries(data).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, Buffer.from(value).toString("base64")]],
+  );
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: name as string, ...metadata },
+    type,
+    data: Object.fromEntries(encoded),
+  };
 }
 
 async function withRegistry(run: (memory: MemoryRegistry, clock: ManualClock) => Promise<void>): Promise<void> {
@@ -50,7 +62,13 @@ const extra = "auth-extra-groups";
 const long = `system:bootstrappers:${"a".repeat(256)}`;
 
 /** Undefined: nobody. */
-const tokenRows: [what: string, object: ReturnType<typeof secret>, groups: readonly string[] | undefined, token?: string, namespace?: string][] = [
+const tokenRows: [
+  what: string,
+  object: ReturnType<typeof secret>,
+  groups: readonly string[] | undefined,
+  token?: string,
+  namespace?: string,
+][] = [
   ["a whole secret", secret(whole), ["system:bootstrappers"]],
   [
     "extra groups",
@@ -60,13 +78,21 @@ const tokenRows: [what: string, object: ReturnType<typeof secret>, groups: reado
   ["the longest group", secret({ ...whole, [extra]: long }), ["system:bootstrappers", long]],
   ["a group too long", secret({ ...whole, [extra]: `${long}a` }), undefined],
   ["a group of others", secret({ ...whole, [extra]: "system:masters" }), undefined],
-  ["a group of others behind a good one", secret({ ...whole, [extra]: "system:bootstrappers:a,system:masters" }), undefined],
+  [
+    "a group of others behind a good one",
+    secret({ ...whole, [extra]: "system:bootstrappers:a,system:masters" }),
+    undefined,
+  ],
   ["a group with a newline", secret({ ...whole, [extra]: "system:bootstrappers:a\n" }), undefined],
   ["a group with a space", secret({ ...whole, [extra]: "system:bootstrappers:a, system:bootstrappers:b" }), undefined],
   ["a group without a name", secret({ ...whole, [extra]: "system:bootstrappers:" }), undefined],
   ["not expired", secret({ ...whole, expiration: day }), ["system:bootstrappers"]],
   ["expired this second", secret({ ...whole, expiration: "2026-01-01T00:00:00Z" }), undefined],
-  ["not expired, in another zone", secret({ ...whole, expiration: "2026-01-01T00:30:00-01:00" }), ["system:bootstrappers"]],
+  [
+    "not expired, in another zone",
+    secret({ ...whole, expiration: "2026-01-01T00:30:00-01:00" }),
+    ["system:bootstrappers"],
+  ],
   ["expired, in another zone", secret({ ...whole, expiration: "2026-01-01T00:30:00+01:00" }), undefined],
   ["an expiration that is no time", secret({ ...whole, expiration: "2027" }), undefined],
   ["an expiration without a zone", secret({ ...whole, expiration: "2027-01-01T00:00:00" }), undefined],
@@ -78,11 +104,26 @@ const tokenRows: [what: string, object: ReturnType<typeof secret>, groups: reado
   ["no secret", secret({ ...whole, "token-secret": undefined }), undefined],
   ["another type", secret(whole, { type: "Opaque" }), undefined],
   ["another name", secret(whole, { name: "bootstrap-token-abcdeg" }), undefined],
-  ["another name, and the token by the name", secret(whole, { name: "bootstrap-token-abcdeg" }), undefined, "abcdeg.0123456789abcdef"],
+  [
+    "another name, and the token by the name",
+    secret(whole, { name: "bootstrap-token-abcdeg" }),
+    undefined,
+    "abcdeg.0123456789abcdef",
+  ],
   ["another namespace", secret(whole), undefined, token, "other"],
   ["another secret part", secret(whole), undefined, "abcdef.0123456789abcdeg"],
-  ["a shorter secret part", secret({ ...whole, "token-secret": "0123456789abcde" }), undefined, "abcdef.0123456789abcde"],
-  ["a longer secret part", secret({ ...whole, "token-secret": "0123456789abcdefg" }), undefined, "abcdef.0123456789abcdefg"],
+  [
+    "a shorter secret part",
+    secret({ ...whole, "token-secret": "0123456789abcde" }),
+    undefined,
+    "abcdef.0123456789abcde",
+  ],
+  [
+    "a longer secret part",
+    secret({ ...whole, "token-secret": "0123456789abcdefg" }),
+    undefined,
+    "abcdef.0123456789abcdefg",
+  ],
   ["upper case", secret({ ...whole, "token-secret": "0123456789ABCDEF" }), undefined, "abcdef.0123456789ABCDEF"],
   ["a newline behind", secret(whole), undefined, `${token}\n`],
   ["a key that objects have anyway", secret({}), undefined, "abcdef.0123456789abcdef"],
@@ -161,7 +202,10 @@ test("bootstrap tokens: an acceptance that is kept ends with any change of the s
     assert.equal(second.stillHolds?.(), false);
     await memory.create(secrets, secret(whole));
     assert.equal(second.stillHolds?.(), false);
-    await memory.create(secrets, secret({ ...whole, "token-id": "fedcba" }, { name: "bootstrap-token-fedcba", finalizers: ["a.io/b"] }));
+    await memory.create(
+      secrets,
+      secret({ ...whole, "token-id": "fedcba" }, { name: "bootstrap-token-fedcba", finalizers: ["a.io/b"] }),
+    );
     const other = await authenticate("fedcba.0123456789abcdef", ["api"]);
     assert.ok(other !== undefined && "user" in other);
     await memory.delete(secrets, "bootstrap-token-fedcba");
@@ -180,11 +224,19 @@ async function settle(holds: () => Promise<boolean>): Promise<void> {
 test("the token cleaner deletes tokens that have expired, when they do, and no others", () =>
   withRegistry(async (memory, clock) => {
     const names = async (): Promise<string[]> => {
-      const found = await Promise.all(["a", "b", "c", "d", "e"].map((id) => memory.find(secrets, `bootstrap-token-${id.repeat(6)}`)));
+      const found = await Promise.all(
+        ["a", "b", "c", "d", "e"].map((id) => memory.find(secrets, `bootstrap-token-${id.repeat(6)}`)),
+      );
       return found.flatMap((object) => object?.metadata.name?.slice(-1) ?? []);
     };
     const make = (id: string, expiration?: string, more = {}): Promise<unknown> =>
-      memory.create(secrets, secret({ ...whole, "token-id": id.repeat(6), expiration }, { name: `bootstrap-token-${id.repeat(6)}`, ...more }));
+      memory.create(
+        secrets,
+        secret(
+          { ...whole, "token-id": id.repeat(6), expiration },
+          { name: `bootstrap-token-${id.repeat(6)}`, ...more },
+        ),
+      );
     await make("a", "2025-01-01T00:00:00Z");
     await make("b", day);
     await make("c");
@@ -220,7 +272,10 @@ test("the bootstrap signer signs with each token that is for this, as long as it
       await settle(async () => JSON.stringify(await data()) === JSON.stringify(want));
     };
     const make = (id: string, more: Data = {}): Promise<unknown> =>
-      memory.create(secrets, secret({ ...whole, "token-id": id, "token-secret": id.repeat(2), ...more }, { name: `bootstrap-token-${id}` }));
+      memory.create(
+        secrets,
+        secret({ ...whole, "token-id": id, "token-secret": id.repeat(2), ...more }, { name: `bootstrap-token-${id}` }),
+      );
     const key = (id: string): string => `jws-kubeconfig-${id}`;
     await make("aaaaaa");
     await make("bbbbbb", { expiration: day });
@@ -235,7 +290,12 @@ test("the bootstrap signer signs with each token that is for this, as long as it
       metadata: { name: "cluster-info" },
       data: { other: "x", [key("gggggg")]: "old" },
     });
-    await memory.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "cluster-info-2" }, data: { kubeconfig: "x" } });
+    await memory.create(configMaps, {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "cluster-info-2" },
+      data: { kubeconfig: "x" },
+    });
     await memory.change(configMaps, "cluster-info", (object) => {
       object.data.kubeconfig = "config";
     });

@@ -15,7 +15,12 @@ const hourMs = 3600_000;
 async function authority(commonName: string, notAfter = startMs + 100 * hourMs): Promise<string> {
   return (await createAuthority({ subject: { commonName }, notBefore: startMs - hourMs, notAfter })).cert;
 }
-const [clients, proxies, others, brief] = await Promise.all([authority("c"), authority("p"), authority("o"), authority("b", startMs + hourMs)]);
+const [clients, proxies, others, brief] = await Promise.all([
+  authority("c"),
+  authority("p"),
+  authority("o"),
+  authority("b", startMs + hourMs),
+]);
 const headers = {
   clientCaFile: "x",
   allowedNames: ["a<b"],
@@ -36,21 +41,36 @@ const whole = {
 };
 
 /** `before`: what stands there at the start; `want` undefined: that stays as it is. */
-const rows: [what: string, trust: ClusterTrust, before: Record<string, string> | undefined, want: object | undefined][] = [
+const rows: [
+  what: string,
+  trust: ClusterTrust,
+  before: Record<string, string> | undefined,
+  want: object | undefined,
+][] = [
   [
     "without a proxy",
     { clientAuthorities: of(clients), proxyAuthorities: undefined, requestHeader: headers },
     undefined,
     { "client-ca-file": clients },
   ],
-  ["with a proxy", { clientAuthorities: of(clients), proxyAuthorities: of(proxies), requestHeader: headers }, undefined, whole],
+  [
+    "with a proxy",
+    { clientAuthorities: of(clients), proxyAuthorities: of(proxies), requestHeader: headers },
+    undefined,
+    whole,
+  ],
   [
     "without a header for uids",
     { clientAuthorities: of(clients), proxyAuthorities: of(proxies), requestHeader: { ...headers, uidHeaders: [] } },
     undefined,
     Object.fromEntries(Object.entries(whole).filter(([key]) => key !== "requestheader-uid-headers")),
   ],
-  ["nothing to change", { clientAuthorities: of(clients), proxyAuthorities: of(proxies), requestHeader: headers }, whole, whole],
+  [
+    "nothing to change",
+    { clientAuthorities: of(clients), proxyAuthorities: of(proxies), requestHeader: headers },
+    whole,
+    whole,
+  ],
   [
     "beside what others know, each once, without what is not of this",
     { clientAuthorities: of(`${clients}${brief}`), proxyAuthorities: of(proxies), requestHeader: headers },
@@ -78,8 +98,13 @@ for (const [what, trust, before, want] of rows) {
   test(`the ConfigMap for other servers: ${what}`, async () => {
     const clock = manualClock(startMs);
     const memory = await openMemoryRegistry({ clock });
-    await memory.create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } });
-    const make = (data: Record<string, string>) => memory.create(place, { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data });
+    await memory.create(["/namespaces", ""], {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: "kube-system" },
+    });
+    const make = (data: Record<string, string>) =>
+      memory.create(place, { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data });
     if (before !== undefined) await make(before);
     let failures = 0;
     const logger = { ...silent, warn: () => void failures++ };
@@ -111,7 +136,11 @@ test("the ConfigMap for other servers is written again: when it is gone or chang
   const memory = await openMemoryRegistry({ clock });
   await memory.create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } });
   let current = clients;
-  const trust: ClusterTrust = { clientAuthorities: () => parseAuthorities(current), proxyAuthorities: undefined, requestHeader: headers };
+  const trust: ClusterTrust = {
+    clientAuthorities: () => parseAuthorities(current),
+    proxyAuthorities: undefined,
+    requestHeader: headers,
+  };
   const controller = clusterTrustController({ registry: memory.registry, logger: silent, trust });
   const becomes = async (pem: string): Promise<void> => {
     for (let tries = 0; tries < 1000; tries++) {

@@ -43,7 +43,12 @@ const againMs = 60_000;
 /** For clocks that are behind. */
 const expiredMs = 5 * 60_000;
 
-export function clusterTrustController({ registry, logger, trust, queues }: ClusterTrustOptions): ClusterTrustController {
+export function clusterTrustController({
+  registry,
+  logger,
+  trust,
+  queues,
+}: ClusterTrustOptions): ClusterTrustController {
   const target = registry.catalog.findServed("", "v1", "configmaps");
   const store = target?.resource.store;
   if (target === undefined || store === undefined) return { start() {}, look() {}, stop: async () => {} };
@@ -55,7 +60,8 @@ export function clusterTrustController({ registry, logger, trust, queues }: Clus
       await write(registry, trust, { target, store });
       return true;
     },
-    failed: (_key, error) => logger.warn("who is to be trusted could not be written, will be tried again", { error: String(error) }),
+    failed: (_key, error) =>
+      logger.warn("who is to be trusted could not be written, will be tried again", { error: String(error) }),
     concurrency: 1,
     keysMax: 1,
   });
@@ -114,7 +120,12 @@ async function write(registry: RegistryContext, trust: ClusterTrust, { target, s
     userAgent: writer,
     warnings: [],
   });
-  const decode = (): KubeObject => ({ kind: "ConfigMap", apiVersion: "v1", metadata: { name, namespace }, data: trustData({}, trust, now) });
+  const decode = (): KubeObject => ({
+    kind: "ConfigMap",
+    apiVersion: "v1",
+    metadata: { name, namespace },
+    data: trustData({}, trust, now),
+  });
   if (found === undefined) return void (await create(registry, { ...request(""), decode }));
   try {
     await update(registry, {
@@ -133,14 +144,24 @@ async function write(registry: RegistryContext, trust: ClusterTrust, { target, s
 
 function isTooLarge(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
-  return error.status.code === 413 || (error.status.reason === "Invalid" && (error.status.message ?? "").includes("Too long"));
+  return (
+    error.status.code === 413 ||
+    (error.status.reason === "Invalid" && (error.status.message ?? "").includes("Too long"))
+  );
 }
 
 type Data = Readonly<Record<string, string>>;
 
 /** @throws Error when what stands there cannot be read: then nothing is written over it */
-function trustData(found: Data, { clientAuthorities: clients, proxyAuthorities: proxies, requestHeader }: ClusterTrust, now: number): Data {
-  const list = (key: string, own: readonly string[]): [string, string] => [key, formatList([...parseList(found[key]), ...own])];
+function trustData(
+  found: Data,
+  { clientAuthorities: clients, proxyAuthorities: proxies, requestHeader }: ClusterTrust,
+  now: number,
+): Data {
+  const list = (key: string, own: readonly string[]): [string, string] => [
+    key,
+    formatList([...parseList(found[key]), ...own]),
+  ];
   const certificates = (key: string, own: readonly X509Certificate[]): [string, string][] => {
     const pem = certificatesOf([...(found[key] ? parseCertificates(found[key]) : []), ...own], now);
     return pem === "" ? [] : [[key, pem]];
@@ -172,7 +193,8 @@ const none: Omit<RequestHeaderOptions, "clientCaFile"> = {
 function parseList(text: string | undefined): readonly string[] {
   if (text === undefined || text === "") return [];
   const list: unknown = JSON.parse(text);
-  if (!Array.isArray(list) || list.some((one) => typeof one !== "string")) throw new Error("a list of names is no list of texts");
+  if (!Array.isArray(list) || list.some((one) => typeof one !== "string"))
+    throw new Error("a list of names is no list of texts");
   return list;
 }
 

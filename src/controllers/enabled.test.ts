@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { enabledControllers } from "./enabled.ts";
 
-const rest = ["root-ca-certificate-publisher-controller", "serviceaccount-controller", "serviceaccount-token-controller"];
+const rest = [
+  "root-ca-certificate-publisher-controller",
+  "serviceaccount-controller",
+  "serviceaccount-token-controller",
+];
 const rows: [list: string, enabled: readonly string[]][] = [
   [
     "*",
@@ -17,7 +21,12 @@ const rows: [list: string, enabled: readonly string[]][] = [
   ["", []],
   [
     "-namespace-controller,*",
-    ["clusterrole-aggregation-controller", "garbage-collector-controller", "legacy-serviceaccount-token-cleaner-controller", ...rest],
+    [
+      "clusterrole-aggregation-controller",
+      "garbage-collector-controller",
+      "legacy-serviceaccount-token-cleaner-controller",
+      ...rest,
+    ],
   ],
   ["namespace-controller", ["namespace-controller"]],
   ["namespace-controller,-namespace-controller", ["namespace-controller"]],
@@ -39,7 +48,8 @@ const rows: [list: string, enabled: readonly string[]][] = [
 ];
 
 for (const [list, enabled] of rows) {
-  test(`--controllers=${list}`, () => assert.deepEqual([...enabledControllers(list.split(",").filter(Boolean))], enabled));
+  test(`--controllers=${list}`, () =>
+    assert.deepEqual([...enabledControllers(list.split(",").filter(Boolean))], enabled));
 }
 
 test("a controller nobody knows is refused", () => {

@@ -23,11 +23,31 @@ type Finding = Pick<Condition, "reason" | "message"> | undefined;
 
 /** In the order they are written, with what is said when all is well. */
 const kinds: [type: string, found: (remaining: Remaining) => Finding, reason: string, message: string][] = [
-  ["NamespaceDeletionDiscoveryFailure", () => undefined, "ResourcesDiscovered", "All resources successfully discovered"],
-  ["NamespaceDeletionGroupVersionParsingFailure", () => undefined, "ParsedGroupVersions", "All legacy kube types successfully parsed"],
-  ["NamespaceDeletionContentFailure", contentFailure, "ContentDeleted", "All content successfully deleted, may be waiting on finalization"],
+  [
+    "NamespaceDeletionDiscoveryFailure",
+    () => undefined,
+    "ResourcesDiscovered",
+    "All resources successfully discovered",
+  ],
+  [
+    "NamespaceDeletionGroupVersionParsingFailure",
+    () => undefined,
+    "ParsedGroupVersions",
+    "All legacy kube types successfully parsed",
+  ],
+  [
+    "NamespaceDeletionContentFailure",
+    contentFailure,
+    "ContentDeleted",
+    "All content successfully deleted, may be waiting on finalization",
+  ],
   ["NamespaceContentRemaining", contentRemaining, "ContentRemoved", "All content successfully removed"],
-  ["NamespaceFinalizersRemaining", finalizersRemaining, "ContentHasNoFinalizers", "All content-preserving finalizers finished"],
+  [
+    "NamespaceFinalizersRemaining",
+    finalizersRemaining,
+    "ContentHasNoFinalizers",
+    "All content-preserving finalizers finished",
+  ],
 ];
 
 /**
@@ -39,7 +59,11 @@ export function nextConditions(old: readonly Condition[], remaining: Remaining, 
   let changed = false;
   for (const [type, find, okReason, okMessage] of kinds) {
     const found = find(remaining);
-    const wanted = { status: found ? "True" : "False", reason: found?.reason ?? okReason, message: found?.message ?? okMessage };
+    const wanted = {
+      status: found ? "True" : "False",
+      reason: found?.reason ?? okReason,
+      message: found?.message ?? okMessage,
+    };
     const known = next.find((condition) => condition.type === type);
     if (known?.status === wanted.status && known.reason === wanted.reason && known.message === wanted.message) continue;
     changed = true;
@@ -66,5 +90,8 @@ function contentRemaining({ resources }: Remaining): Finding {
 function finalizersRemaining({ finalizers }: Remaining): Finding {
   if (finalizers.size === 0) return undefined;
   const list = [...finalizers].map(([finalizer, count]) => `${finalizer} in ${count} resource instances`).sort();
-  return { reason: "SomeFinalizersRemain", message: `Some content in the namespace has finalizers remaining: ${list.join(", ")}` };
+  return {
+    reason: "SomeFinalizersRemain",
+    message: `Some content in the namespace has finalizers remaining: ${list.join(", ")}`,
+  };
 }

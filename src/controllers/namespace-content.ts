@@ -25,7 +25,8 @@ export async function deleteContent(registry: RegistryContext, namespace: string
   const contents = namespacedContent(registry);
   const pods = contents.filter(isPods);
   const first = await deleteKinds(registry, pods, namespace);
-  if (first.resources.size > 0) return { empty: false, remaining: { resources: new Map(), finalizers: new Map(), failures: first.failures } };
+  if (first.resources.size > 0)
+    return { empty: false, remaining: { resources: new Map(), finalizers: new Map(), failures: first.failures } };
   const rest = await deleteKinds(
     registry,
     contents.filter((content) => !isPods(content)),
@@ -60,7 +61,12 @@ interface Found {
 }
 
 /** @throws ApiError of the first object that could not be deleted */
-async function deleteKind(registry: RegistryContext, content: Content, namespace: string, { resources, finalizers }: Found): Promise<void> {
+async function deleteKind(
+  registry: RegistryContext,
+  content: Content,
+  namespace: string,
+  { resources, finalizers }: Found,
+): Promise<void> {
   const { target, store, names } = content;
   const prefix = store.keyOf(namespace, "");
   if ((await registry.storage.count(prefix)) === 0) return; // Asks the store, so that no cache is loaded for nothing.
@@ -68,7 +74,8 @@ async function deleteKind(registry: RegistryContext, content: Content, namespace
   const left = [...(await store.cache.current()).range(prefix)];
   if (left.length > 0) for (const name of names) resources.set(name, left.length);
   for (const entry of left) {
-    for (const finalizer of store.decode(entry).metadata.finalizers ?? []) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + names.length);
+    for (const finalizer of store.decode(entry).metadata.finalizers ?? [])
+      finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + names.length);
   }
 }
 

@@ -36,7 +36,8 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
   const namespaces = registry.catalog.findServed("", "v1", "namespaces")?.resource.store;
   const target = registry.catalog.findServed("", "v1", resource);
   const store = target?.resource.store;
-  if (namespaces === undefined || target === undefined || store === undefined) return { start() {}, stop: async () => {} };
+  if (namespaces === undefined || target === undefined || store === undefined)
+    return { start() {}, stop: async () => {} };
   const queue = openWorkQueue({
     clock: registry.clock,
     async reconcile(namespace) {
@@ -44,7 +45,11 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
       return true;
     },
     failed: (namespace, error) =>
-      logger.warn("an object of every namespace could not be written, will be tried again", { namespace, writer, error: String(error) }),
+      logger.warn("an object of every namespace could not be written, will be tried again", {
+        namespace,
+        writer,
+        error: String(error),
+      }),
     concurrency,
     keysMax: namespacesMax,
   });
@@ -101,14 +106,19 @@ interface Places {
   readonly store: ResourceStore;
 }
 
-async function ensure(options: NamespaceObjectOptions, { namespaces, target, store }: Places, namespace: string): Promise<void> {
+async function ensure(
+  options: NamespaceObjectOptions,
+  { namespaces, target, store }: Places,
+  namespace: string,
+): Promise<void> {
   const { registry, name, correct } = options;
   const holder = (await namespaces.cache.current()).get(namespaces.keyOf("", namespace));
   if (holder === undefined || namespaces.decode(holder).status?.phase !== "Active") return;
   const writes = writesAs(options.writer);
   const entry = (await store.cache.current()).get(store.keyOf(namespace, name));
   try {
-    if (entry === undefined) await create(registry, { ...writes.of(target, namespace, ""), decode: () => options.make() });
+    if (entry === undefined)
+      await create(registry, { ...writes.of(target, namespace, ""), decode: () => options.make() });
     else if (correct?.(store.decode(entry))) await change(options, target, namespace, correct);
   } catch (error) {
     if (!(error instanceof ApiError) || !isOvertaken(error)) throw error;

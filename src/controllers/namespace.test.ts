@@ -108,7 +108,13 @@ test("pods go first, and the rest when there are none any more", async () => {
   await settle();
   assert.notEqual((await cluster.find(pods, "p"))?.metadata.deletionTimestamp, undefined);
   assert.equal((await cluster.find(policies, "guard"))?.metadata.deletionTimestamp, undefined);
-  const all = ["ResourcesDiscovered", "ParsedGroupVersions", "ContentDeleted", "ContentRemoved", "ContentHasNoFinalizers"];
+  const all = [
+    "ResourcesDiscovered",
+    "ParsedGroupVersions",
+    "ContentDeleted",
+    "ContentRemoved",
+    "ContentHasNoFinalizers",
+  ];
   const reasons = (await conditionsOf(cluster)).map((condition) => / False (\w+):/.exec(condition)?.[1]);
   assert.deepEqual(reasons, all);
   await cluster.delete(pods, "p", { gracePeriodSeconds: 0 });
@@ -124,7 +130,10 @@ test("what two resources show is told of twice", async () => {
   const { cluster } = await openCluster();
   const controller = namespaceController({ registry: cluster.registry, logger });
   controller.start();
-  const event = { metadata: { name: "e", finalizers: ["example.com/hold"] }, involvedObject: { kind: "Pod", name: "p", namespace: "ns" } };
+  const event = {
+    metadata: { name: "e", finalizers: ["example.com/hold"] },
+    involvedObject: { kind: "Pod", name: "p", namespace: "ns" },
+  };
   await cluster.create(["/events", "ns"], event);
   await cluster.delete(namespaces, "ns");
   await settle();
@@ -166,7 +175,10 @@ test("a finalizer of the namespace itself keeps it after its content is gone", a
   await settle();
   assert.equal(await cluster.find(configMaps, "a"), undefined);
   assert.deepEqual((await cluster.find(namespaces, "ns"))?.spec.finalizers, ["example.com/mine"]);
-  assert.equal((await conditionsOf(cluster))[3], "NamespaceContentRemaining False ContentRemoved: All content successfully removed");
+  assert.equal(
+    (await conditionsOf(cluster))[3],
+    "NamespaceContentRemaining False ContentRemoved: All content successfully removed",
+  );
   await controller.stop();
   await cluster.close();
 });
@@ -174,6 +186,9 @@ test("a finalizer of the namespace itself keeps it after its content is gone", a
 test("the first namespaces stay", async () => {
   const { cluster } = await openCluster();
   await cluster.create(namespaces, { metadata: { name: "default" } });
-  await assert.rejects(cluster.delete(namespaces, "default"), /namespaces "default" is forbidden: this namespace may not be deleted/);
+  await assert.rejects(
+    cluster.delete(namespaces, "default"),
+    /namespaces "default" is forbidden: this namespace may not be deleted/,
+  );
   await cluster.close();
 });

@@ -29,7 +29,8 @@ export function namespaceController({ registry, logger, queues }: ControllerOpti
     clock: registry.clock,
     observer: queues?.("namespace"),
     reconcile: (name) => reconcile(registry, store, name),
-    failed: (name, error) => logger.warn("namespace deletion failed, will be tried again", { namespace: name, error: String(error) }),
+    failed: (name, error) =>
+      logger.warn("namespace deletion failed, will be tried again", { namespace: name, error: String(error) }),
     concurrency: namespacesAtOnce,
     keysMax: namespacesMax,
     delayMaxMs,
@@ -106,12 +107,19 @@ async function reconcile(registry: RegistryContext, store: ResourceStore, name: 
   await tellConditions(registry, name, namespace.status?.conditions ?? [], remaining);
   if (!empty) return false;
   await changeNamespace(registry, name, "finalize", (object) => {
-    object.spec.finalizers = (object.spec.finalizers ?? []).filter((finalizer: string) => finalizer !== kubernetesFinalizer);
+    object.spec.finalizers = (object.spec.finalizers ?? []).filter(
+      (finalizer: string) => finalizer !== kubernetesFinalizer,
+    );
   });
   return true;
 }
 
-async function tellConditions(registry: RegistryContext, name: string, old: readonly Condition[], remaining: Remaining): Promise<void> {
+async function tellConditions(
+  registry: RegistryContext,
+  name: string,
+  old: readonly Condition[],
+  remaining: Remaining,
+): Promise<void> {
   const conditions = nextConditions(old, remaining, registry.clock.now());
   if (conditions === undefined) return;
   await changeNamespace(registry, name, "status", (object) => {

@@ -15,7 +15,11 @@ async function settle(): Promise<void> {
 
 test("roles collect the rules of others by label, each once, and follow them", async () => {
   const cluster = await openMemoryRegistry();
-  await ensureBootState(cluster.registry, { advertiseAddress: undefined, port: 6443, serviceClusterIpRange: "10.0.0.0/24" });
+  await ensureBootState(cluster.registry, {
+    advertiseAddress: undefined,
+    port: 6443,
+    serviceClusterIpRange: "10.0.0.0/24",
+  });
   await ensureRbacPolicy(cluster.registry);
   const controller = roleAggregation({ registry: cluster.registry, logger });
   controller.start();
@@ -36,7 +40,8 @@ test("roles collect the rules of others by label, each once, and follow them", a
 
   const rule = { apiGroups: ["a.example"], resources: ["things"], verbs: ["get"] };
   const labels = { "rbac.authorization.k8s.io/aggregate-to-view": "true" };
-  for (const name of ["x", "y"]) await cluster.create(clusterRoles, { kind: "ClusterRole", metadata: { name, labels }, rules: [rule] });
+  for (const name of ["x", "y"])
+    await cluster.create(clusterRoles, { kind: "ClusterRole", metadata: { name, labels }, rules: [rule] });
   await settle();
   assert.deepEqual(await rulesOf("view"), [...view, rule]);
   assert.deepEqual((await rulesOf("admin")).length, admin.length + 1);

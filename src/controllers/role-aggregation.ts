@@ -18,11 +18,13 @@ const writes = writesAs(name);
 const rolesMax = 10_000;
 
 export function roleAggregation({ registry, logger, queues }: ControllerOptions): Controller {
-  const served = (resource: string): Resolved | undefined => registry.catalog.findServed("rbac.authorization.k8s.io", "v1", resource);
+  const served = (resource: string): Resolved | undefined =>
+    registry.catalog.findServed("rbac.authorization.k8s.io", "v1", resource);
   const target = served("clusterroles");
   const store = target?.resource.store;
   // Without bindings this controller has no right to write the rules that it collects.
-  if (target === undefined || store === undefined || served("clusterrolebindings") === undefined) return { start() {}, stop: async () => {} };
+  if (target === undefined || store === undefined || served("clusterrolebindings") === undefined)
+    return { start() {}, stop: async () => {} };
   /** Keys of the roles that collect others. */
   const collecting = new Set<string>();
   const queue = openWorkQueue({
@@ -32,7 +34,8 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
       await collect(registry, target, store, key);
       return true;
     },
-    failed: (key, error) => logger.warn("a role could not collect its rules, will be tried again", { key, error: String(error) }),
+    failed: (key, error) =>
+      logger.warn("a role could not collect its rules, will be tried again", { key, error: String(error) }),
     concurrency: 1,
     keysMax: rolesMax,
   });
@@ -58,7 +61,8 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
         known: () => collecting,
         missing: (key) => collecting.delete(key),
         relisted: lookAtAll,
-        failed: (error) => logger.warn("role aggregation waits for roles that could not be listed", { error: String(error) }),
+        failed: (error) =>
+          logger.warn("role aggregation waits for roles that could not be listed", { error: String(error) }),
       });
     },
     async stop() {
@@ -77,13 +81,29 @@ async function collect(registry: RegistryContext, target: Resolved, store: Resou
   const rules = collectedRules([...snapshot.range(store.form.prefix)], key, selectors, store);
   if (deepEqual(rules, role.rules ?? [])) return;
   const roleName = role.metadata.name as string;
-  const intent = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: roleName }, rules };
+  const intent = {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name: roleName },
+    rules,
+  };
   const body = Buffer.from(JSON.stringify(intent));
-  await apply(registry, { ...writes.of(target, "", roleName), fieldManager: name, body, force: true, fieldValidation: "Ignore" });
+  await apply(registry, {
+    ...writes.of(target, "", roleName),
+    fieldManager: name,
+    body,
+    force: true,
+    fieldValidation: "Ignore",
+  });
 }
 
 /** Each rule once, selector by selector, in the order of the roles' names. */
-function collectedRules(roles: readonly Entry[], ownKey: string, selectors: readonly LabelSelectorObject[], store: ResourceStore): unknown[] {
+function collectedRules(
+  roles: readonly Entry[],
+  ownKey: string,
+  selectors: readonly LabelSelectorObject[],
+  store: ResourceStore,
+): unknown[] {
   const rules: unknown[] = [];
   for (const selector of selectors.map(labelSelectorFromObject)) {
     for (const entry of roles) {

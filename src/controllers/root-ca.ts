@@ -35,5 +35,13 @@ export function rootCaPublisher({ registry, logger, caBundle }: RootCaOptions): 
     metadata: { name, annotations: { [annotation]: description } },
     data: { ...data },
   });
-  return namespaceObject({ registry, logger, writer: "root-ca-cert-publisher", resource: "configmaps", name, make, correct });
+  return namespaceObject({
+    registry,
+    logger,
+    writer: "root-ca-cert-publisher",
+    resource: "configmaps",
+    name,
+    make,
+    correct,
+  });
 }

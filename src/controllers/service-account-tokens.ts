@@ -37,7 +37,8 @@ export function serviceAccountTokensController(options: ServiceAccountTokensOpti
   const target = registry.catalog.findServed("", "v1", "secrets");
   const secrets = target?.resource.store;
   const accounts = registry.catalog.findServed("", "v1", "serviceaccounts")?.resource.store;
-  if (target === undefined || secrets === undefined || accounts === undefined) return { start() {}, stop: async () => {} };
+  if (target === undefined || secrets === undefined || accounts === undefined)
+    return { start() {}, stop: async () => {} };
   const queue = openWorkQueue({
     clock: registry.clock,
     observer: queues?.("serviceaccount_tokens_service"),
@@ -45,7 +46,8 @@ export function serviceAccountTokensController(options: ServiceAccountTokensOpti
       await look(options, { secrets, target, accounts }, key);
       return true;
     },
-    failed: (key, error) => logger.warn("the token of a secret could not be written, will be tried again", { key, error: String(error) }),
+    failed: (key, error) =>
+      logger.warn("the token of a secret could not be written, will be tried again", { key, error: String(error) }),
     concurrency,
     keysMax: secretsMax,
   });
@@ -107,7 +109,8 @@ async function look(options: ServiceAccountTokensOptions, places: Places, key: s
   const account = await accountOf(places, namespace, annotations[nameAnnotation] ?? "");
   const wantedUid = annotations[uidAnnotation] ?? "";
   try {
-    if (account === undefined || (wantedUid !== "" && wantedUid !== account.uid)) await remove(options, places, entry, secret);
+    if (account === undefined || (wantedUid !== "" && wantedUid !== account.uid))
+      await remove(options, places, entry, secret);
     else if (missing(secret, options).length > 0) await fill(options, places, secret, account);
   } catch (error) {
     // Somebody was faster, who made an event that is to come.
@@ -115,19 +118,34 @@ async function look(options: ServiceAccountTokensOptions, places: Places, key: s
   }
 }
 
-async function accountOf({ accounts }: Places, namespace: string, name: string): Promise<{ name: string; uid: string } | undefined> {
+async function accountOf(
+  { accounts }: Places,
+  namespace: string,
+  name: string,
+): Promise<{ name: string; uid: string } | undefined> {
   const entry = (await accounts.cache.current()).get(accounts.keyOf(namespace, name));
   return entry && { name, uid: accounts.decode(entry).metadata.uid ?? "" };
 }
 
-async function remove({ registry }: ServiceAccountTokensOptions, { target }: Places, { index }: Entry, secret: KubeObject): Promise<void> {
+async function remove(
+  { registry }: ServiceAccountTokensOptions,
+  { target }: Places,
+  { index }: Entry,
+  secret: KubeObject,
+): Promise<void> {
   const { uid = "" } = secret.metadata;
-  await deleteOne(registry, { ...writes.of(target, index.namespace, index.name), options: { dryRun: false, preconditions: { uid } } });
+  await deleteOne(registry, {
+    ...writes.of(target, index.namespace, index.name),
+    options: { dryRun: false, preconditions: { uid } },
+  });
 }
 
 function missing({ data = {} }: KubeObject, { caBundle }: ServiceAccountTokensOptions): string[] {
   const ca = Buffer.from(caBundle).toString("base64");
-  return [...(data["ca.crt"] === ca ? [] : ["ca.crt"]), ...["namespace", "token"].filter((key) => (data[key] ?? "") === "")];
+  return [
+    ...(data["ca.crt"] === ca ? [] : ["ca.crt"]),
+    ...["namespace", "token"].filter((key) => (data[key] ?? "") === ""),
+  ];
 }
 
 async function fill(
@@ -149,8 +167,13 @@ async function fill(
       if (object === undefined || object.metadata.uid !== uid)
         throw new ApiError({ code: 409, reason: "Conflict", message: "another secret has the name" });
       object.data ??= {};
-      for (const key of missing(object, options)) object.data[key] = Buffer.from(values[key] as string).toString("base64");
-      object.metadata.annotations = { ...object.metadata.annotations, [nameAnnotation]: account.name, [uidAnnotation]: account.uid };
+      for (const key of missing(object, options))
+        object.data[key] = Buffer.from(values[key] as string).toString("base64");
+      object.metadata.annotations = {
+        ...object.metadata.annotations,
+        [nameAnnotation]: account.name,
+        [uidAnnotation]: account.uid,
+      };
       return object;
     },
   });

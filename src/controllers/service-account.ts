@@ -4,7 +4,10 @@ import type { RegistryContext } from "../registry/contract.ts";
 import type { Controller } from "./contract.ts";
 import { namespaceObject } from "./namespace-object.ts";
 
-export function serviceAccountController(options: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
+export function serviceAccountController(options: {
+  readonly registry: RegistryContext;
+  readonly logger: Logger;
+}): Controller {
   const name = "default";
   const make = () => ({ kind: "ServiceAccount", apiVersion: "v1", metadata: { name } });
   return namespaceObject({ ...options, writer: "service-account-controller", resource: "serviceaccounts", name, make });

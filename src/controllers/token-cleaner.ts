@@ -26,7 +26,11 @@ export function tokenCleaner({ registry, logger, queues }: ControllerOptions): C
       await look(registry, target, secrets, key);
       return true;
     },
-    failed: (key, error) => logger.warn("an expired bootstrap token could not be deleted, will be tried again", { key, error: String(error) }),
+    failed: (key, error) =>
+      logger.warn("an expired bootstrap token could not be deleted, will be tried again", {
+        key,
+        error: String(error),
+      }),
     concurrency,
     keysMax: secretsMax,
   });
@@ -55,7 +59,10 @@ async function look(registry: RegistryContext, target: Resolved, secrets: Resour
   const { namespace, name } = entry.index;
   const { uid = "" } = secret.metadata;
   try {
-    await deleteOne(registry, { ...writes.of(target, namespace, name), options: { dryRun: false, preconditions: { uid } } });
+    await deleteOne(registry, {
+      ...writes.of(target, namespace, name),
+      options: { dryRun: false, preconditions: { uid } },
+    });
   } catch (error) {
     // Somebody was faster.
     if (!(error instanceof ApiError) || !["Conflict", "NotFound"].includes(error.status.reason ?? "")) throw error;

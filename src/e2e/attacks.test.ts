@@ -23,30 +23,36 @@ const file = (name: string, content: string): string => {
   writeFileSync(path, content);
   return path;
 };
-const pemKey = (): string => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+const pemKey = (): string =>
+  generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 const ourKey = pemKey();
 const otherKey = pemKey();
 const publicPem = createPublicKey(ourKey).export({ type: "spki", format: "pem" }).toString();
 
 const authority = (name: string): Promise<OddAuthority> => oddCertificate({ subject: [{ CN: [name] }], authority: {} });
-const [clients, proxies, strangers] = [await authority("clients"), await authority("proxies"), await authority("clients")];
+const [clients, proxies, strangers] = [
+  await authority("clients"),
+  await authority("proxies"),
+  await authority("clients"),
+];
 const subjectOf = async (subject: OddCertificate["subject"], by: OddAuthority): Promise<Caller> => {
   const { cert, key } = await oddCertificate({ subject, usages: [clientAuth] }, by);
   return { cert, key };
 };
 const certificate = (name: string, by: OddAuthority, ...groups: string[]): Promise<Caller> =>
   subjectOf([...groups.map((group) => ({ O: [group] })), { CN: [name] }], by);
-const [ann, proxy, otherProxy, impostor, fakeProxy, withoutName, emptyName, emptyLastName, namelessProxy] = await Promise.all([
-  certificate("ann", clients, "devs"),
-  certificate("front-proxy", proxies),
-  certificate("other-proxy", proxies),
-  certificate("system:serviceaccount:default:gone", strangers, "system:masters"),
-  certificate("front-proxy", clients),
-  subjectOf([{ O: ["system:masters"] }], clients),
-  certificate("", clients, "system:masters"),
-  subjectOf([{ CN: ["ann"] }, { O: ["system:masters"] }, { CN: [""] }], clients),
-  subjectOf([{ O: ["proxies"] }], proxies),
-]);
+const [ann, proxy, otherProxy, impostor, fakeProxy, withoutName, emptyName, emptyLastName, namelessProxy] =
+  await Promise.all([
+    certificate("ann", clients, "devs"),
+    certificate("front-proxy", proxies),
+    certificate("other-proxy", proxies),
+    certificate("system:serviceaccount:default:gone", strangers, "system:masters"),
+    certificate("front-proxy", clients),
+    subjectOf([{ O: ["system:masters"] }], clients),
+    certificate("", clients, "system:masters"),
+    subjectOf([{ CN: ["ann"] }, { O: ["system:masters"] }, { CN: [""] }], clients),
+    subjectOf([{ O: ["proxies"] }], proxies),
+  ]);
 
 const headers = {
   usernameHeaders: ["X-Remote-User"],
@@ -73,7 +79,11 @@ async function accountToken(name: string): Promise<string> {
   return (await created(`${path}/${name}/token`, {})).status.token;
 }
 
-const bootstrapSecret = (id: string, more: Readonly<Record<string, string>> = {}, name = `bootstrap-token-${id}`): object => ({
+const bootstrapSecret = (
+  id: string,
+  more: Readonly<Record<string, string>> = {},
+  name = `bootstrap-token-${id}`,
+): object => ({
   metadata: { name },
   type: "bootstrap.kubernetes.io/token",
   stringData: { "token-id": id, "token-secret": `${id}${id}abcd`, "usage-bootstrap-authentication": "true", ...more },
@@ -140,7 +150,9 @@ const headersAllowed = [
 function assertSaysNoMore(answer: WhoAnswer, want: 400 | 401 | 403): void {
   assert.equal(answer.status, want, answer.text);
   const known =
-    answer.headers["x-kubernetes-pf-flowschema-uid"] === undefined ? [] : ["x-kubernetes-pf-flowschema-uid", "x-kubernetes-pf-prioritylevel-uid"];
+    answer.headers["x-kubernetes-pf-flowschema-uid"] === undefined
+      ? []
+      : ["x-kubernetes-pf-flowschema-uid", "x-kubernetes-pf-prioritylevel-uid"];
   assert.deepEqual(
     Object.keys(answer.headers).filter((name) => !headersAllowed.includes(name) && !known.includes(name)),
     [],
@@ -168,14 +180,23 @@ const forgeries: [what: string, forge: (claims: Claims, token: string) => string
   ["wrong issuer", (claims) => signed({ ...claims, iss: "https://evil.example" })],
   ["alg: none", (claims) => new UnsecuredJWT(claims).encode()],
   ["alg: nOnE", (claims) => `${text({ alg: "nOnE" })}.${text(claims)}.`],
-  ["HS256 signed with the public key", (claims) => new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(Buffer.from(publicPem))],
+  [
+    "HS256 signed with the public key",
+    (claims) => new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(Buffer.from(publicPem)),
+  ],
   ["HS256 signed with nothing", (claims) => `${text({ alg: "HS256" })}.${text(claims)}.`],
   ["unknown kid", (claims) => signed(claims, ourKey, { kid: "x" })],
   [
     "another's key, with our kid",
-    (claims, token) => signed(claims, otherKey, { kid: JSON.parse(Buffer.from(token.split(".")[0] as string, "base64url").toString()).kid }),
+    (claims, token) =>
+      signed(claims, otherKey, {
+        kid: JSON.parse(Buffer.from(token.split(".")[0] as string, "base64url").toString()).kid,
+      }),
   ],
-  ["another's key, which the token brings along", (claims) => signed(claims, otherKey, { jwk: createPublicKey(otherKey).export({ format: "jwk" }) })],
+  [
+    "another's key, which the token brings along",
+    (claims) => signed(claims, otherKey, { jwk: createPublicKey(otherKey).export({ format: "jwk" }) }),
+  ],
   ["another's key, at an address", (claims) => signed(claims, otherKey, { jku: "https://evil.example/jwks" })],
   ["truncated", (_claims, token) => token.slice(0, -1)],
   ["truncated within the claims", (_claims, token) => token.slice(0, token.length / 2)],
@@ -207,7 +228,11 @@ const annIs = { username: "ann", groups: ["devs", "system:authenticated"] };
 const throughProxy = (...lines: [string, string][]): Caller => ({ ...proxy, headers: lines });
 
 /** A user without extras, or the status of the refusal. */
-const rows: [what: string, caller: () => Caller, want: { username: string; groups: string[]; uid?: string } | 400 | 401 | 403][] = [
+const rows: [
+  what: string,
+  caller: () => Caller,
+  want: { username: string; groups: string[]; uid?: string } | 400 | 401 | 403,
+][] = [
   ["a token of an account that was deleted and made again", () => bearer(stale), 401],
   ["a certificate with the name of an account, by another authority of our authority's name", () => impostor, 401],
   [
@@ -225,7 +250,11 @@ const rows: [what: string, caller: () => Caller, want: { username: string; group
     { username: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] },
   ],
   ["a certificate without a common name, and a wrong token", () => ({ ...withoutName, ...bearer("x") }), 401],
-  ["a certificate without a common name that impersonates", () => ({ ...withoutName, headers: [["impersonate-user", "root"]] }), 401],
+  [
+    "a certificate without a common name that impersonates",
+    () => ({ ...withoutName, headers: [["impersonate-user", "root"]] }),
+    401,
+  ],
 
   [
     "a proxy's headers by nobody",
@@ -253,8 +282,16 @@ const rows: [what: string, caller: () => Caller, want: { username: string; group
     () => ({ ...fakeProxy, headers: [["x-remote-user", "root"]] }),
     { username: "front-proxy", groups: ["system:authenticated"] },
   ],
-  ["a proxy's headers by a proxy of another name", () => ({ ...otherProxy, headers: [["x-remote-user", "root"]] }), 401],
-  ["a proxy's headers by another authority's proxy", () => ({ ...impostor, headers: [["x-remote-user", "root"]] }), 401],
+  [
+    "a proxy's headers by a proxy of another name",
+    () => ({ ...otherProxy, headers: [["x-remote-user", "root"]] }),
+    401,
+  ],
+  [
+    "a proxy's headers by another authority's proxy",
+    () => ({ ...impostor, headers: [["x-remote-user", "root"]] }),
+    401,
+  ],
   [
     "a proxy's headers with a token",
     () => ({
@@ -285,7 +322,11 @@ const rows: [what: string, caller: () => Caller, want: { username: string; group
     () => throughProxy(["x-remote-user", "ann"], ["X-REMOTE-USER", "root"]),
     { username: "ann", groups: ["system:authenticated"] },
   ],
-  ["a repeated user", () => throughProxy(["x-remote-user", "ann"], ["x-remote-user", "root"]), { username: "ann", groups: ["system:authenticated"] }],
+  [
+    "a repeated user",
+    () => throughProxy(["x-remote-user", "ann"], ["x-remote-user", "root"]),
+    { username: "ann", groups: ["system:authenticated"] },
+  ],
   [
     "an underscore for a hyphen",
     () => throughProxy(["x-remote-user", "ann"], ["x_remote_group", "system:masters"]),
@@ -326,7 +367,11 @@ const rows: [what: string, caller: () => Caller, want: { username: string; group
     }),
     403,
   ],
-  ["Impersonate-Group without Impersonate-User", () => ({ ...ann, headers: [["impersonate-group", "system:masters"]] }), 400],
+  [
+    "Impersonate-Group without Impersonate-User",
+    () => ({ ...ann, headers: [["impersonate-group", "system:masters"]] }),
+    400,
+  ],
   ["Impersonate-Uid without Impersonate-User", () => ({ ...ann, headers: [["impersonate-uid", "1"]] }), 400],
   ["Impersonate-Extra without Impersonate-User", () => ({ ...ann, headers: [["impersonate-extra-a", "1"]] }), 400],
   [
@@ -378,8 +423,16 @@ const rows: [what: string, caller: () => Caller, want: { username: string; group
   ["a bootstrap token that is not for this", () => bearer("ffffff.ffffffffffffabcd"), 401],
   ["a bootstrap token that leaves the namespace", () => bearer("../aaa.aaaaaaaaaaaaaaaa"), 401],
 
-  ["a token of the file", () => bearer("static-token"), { username: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] }],
-  ["a quote that was quoted", () => bearer('quoted"token'), { username: "quo", uid: "8", groups: ["system:authenticated"] }],
+  [
+    "a token of the file",
+    () => bearer("static-token"),
+    { username: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] },
+  ],
+  [
+    "a quote that was quoted",
+    () => bearer('quoted"token'),
+    { username: "quo", uid: "8", groups: ["system:authenticated"] },
+  ],
   ["that as it stands in the file", () => bearer('"quoted""token"'), 401],
   ["a token whose space is part of it", () => bearer("spaced"), 401],
   ["a whole line of the file", () => bearer('static-token,eve,7,"a,b"'), 401],
@@ -466,12 +519,22 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
 }
 
 const [dataFrame, headersFrame, resetFrame, settingsFrame, goAwayFrame] = [0, 1, 3, 4, 7];
-const preface = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(settingsFrame, 0, 0, Buffer.alloc(0))]);
+const preface = Buffer.concat([
+  Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+  frame(settingsFrame, 0, 0, Buffer.alloc(0)),
+]);
 
 /** Asks on stream 1, as a proxy. @returns types of the frames that come, up to the one that ends the stream or the connection */
 async function framesOf(lines: readonly (readonly [name: string, value: string])[]): Promise<number[]> {
   const { hostname, port } = new URL(server.url);
-  const socket = tls.connect({ host: hostname, port: Number(port), ca, cert: proxy.cert as string, key: proxy.key as string, ALPNProtocols: ["h2"] });
+  const socket = tls.connect({
+    host: hostname,
+    port: Number(port),
+    ca,
+    cert: proxy.cert as string,
+    key: proxy.key as string,
+    ALPNProtocols: ["h2"],
+  });
   socket.write(Buffer.concat([preface, frame(headersFrame, 0x5, 1, headerBlock(lines))]));
   const types: number[] = [];
   let rest = Buffer.alloc(0);

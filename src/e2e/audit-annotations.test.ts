@@ -22,11 +22,19 @@ let admin: RawClient;
 let key: KeyObject;
 
 before(async () => {
-  writeFileSync(policyFile, "{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [RequestReceived], rules: [{level: Metadata}]}");
+  writeFileSync(
+    policyFile,
+    "{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [RequestReceived], rules: [{level: Metadata}]}",
+  );
   key = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
   writeFileSync(keyFile, key.export({ type: "pkcs8", format: "pem" }).toString());
   const audit = { ...defaultAuditOptions, policyFile, log: { ...defaultAuditOptions.log, path: log } };
-  server = await startTestServer({ audit, controllers: ["*"], serviceAccountSigningKeyFile: keyFile, serviceAccountIssuers: [issuer] });
+  server = await startTestServer({
+    audit,
+    controllers: ["*"],
+    serviceAccountSigningKeyFile: keyFile,
+    serviceAccountIssuers: [issuer],
+  });
   admin = rawClient(server.kubeconfig);
 });
 after(async () => {
@@ -58,7 +66,9 @@ async function recordedOf(request: RawRequest, client = admin): Promise<Recorded
 test("the annotations are those of the right to the verb, whatever becomes of further rights", async () => {
   const rbac = "/apis/rbac.authorization.k8s.io/v1";
   const apiGroup = "rbac.authorization.k8s.io";
-  const rules = [{ apiGroups: [""], resources: ["configmaps", "pods/exec"], verbs: ["patch", "deletecollection", "get"] }];
+  const rules = [
+    { apiGroups: [""], resources: ["configmaps", "pods/exec"], verbs: ["patch", "deletecollection", "get"] },
+  ];
   await created(`${rbac}/clusterroles`, { metadata: { name: "patcher" }, rules });
   const subjects = [{ apiGroup, kind: "User", name: "ann" }];
   await created(`${rbac}/clusterrolebindings`, {
@@ -72,7 +82,11 @@ test("the annotations are those of the right to the verb, whatever becomes of fu
   const configMaps = { resource: "configmaps", namespace: "default", apiVersion: "v1" };
   for (const [request, status, objectRef] of [
     [{ ...applied, path: `${core}/configmaps/x?fieldManager=m` }, 403, { ...configMaps, name: "x" }],
-    [{ path: `${core}/pods/x/exec?command=y` }, 403, { ...configMaps, resource: "pods", name: "x", subresource: "exec" }],
+    [
+      { path: `${core}/pods/x/exec?command=y` },
+      403,
+      { ...configMaps, resource: "pods", name: "x", subresource: "exec" },
+    ],
     [{ method: "DELETE", path: `${core}/configmaps?fieldSelector=metadata.name%3Dx` }, 200, configMaps],
   ] as [RawRequest, number, object][]) {
     assert.deepEqual(await recordedOf(request, ann), {
@@ -80,7 +94,8 @@ test("the annotations are those of the right to the verb, whatever becomes of fu
       objectRef,
       annotations: {
         "authorization.k8s.io/decision": "allow",
-        "authorization.k8s.io/reason": 'RBAC: allowed by ClusterRoleBinding "patcher" of ClusterRole "patcher" to User "ann"',
+        "authorization.k8s.io/reason":
+          'RBAC: allowed by ClusterRoleBinding "patcher" of ClusterRole "patcher" to User "ann"',
       },
       warnings: [],
     });
@@ -88,7 +103,11 @@ test("the annotations are those of the right to the verb, whatever becomes of fu
   ann.close();
 });
 
-const bearing = (token: string): RawRequest => ({ path: "/version", headers: { authorization: `Bearer ${token}` }, anonymous: true });
+const bearing = (token: string): RawRequest => ({
+  path: "/version",
+  headers: { authorization: `Bearer ${token}` },
+  anonymous: true,
+});
 
 async function created(path: string, body: object): Promise<{ metadata: { uid: string }; status: { token: string } }> {
   const answer = await admin.send({ method: "POST", path, body });
@@ -101,7 +120,11 @@ const authenticationOnly = ({ annotations }: Recorded): Record<string, string> =
 
 test("a token that is issued, and one that is used: the request names what the caller's extra names", async () => {
   await created(`${core}/serviceaccounts`, { metadata: { name: "a" } });
-  const { annotations } = await recordedOf({ method: "POST", path: `${core}/serviceaccounts/a/token`, body: { spec: {} } });
+  const { annotations } = await recordedOf({
+    method: "POST",
+    path: `${core}/serviceaccounts/a/token`,
+    body: { spec: {} },
+  });
   const id = annotations["authentication.kubernetes.io/issued-credential-id"];
   assert.match(id ?? "", /^JTI=[0-9a-f-]{36}$/);
   const { status } = await created(`${core}/serviceaccounts/a/token`, { spec: {} });
@@ -114,7 +137,13 @@ test("a token that is issued, and one that is used: the request names what the c
 test("a token that should have been read again", async () => {
   const { metadata } = await created(`${core}/serviceaccounts`, { metadata: { name: "stale" } });
   const now = Math.floor(Date.now() / 1000);
-  const claims = { "kubernetes.io": { namespace: "default", serviceaccount: { name: "stale", uid: metadata.uid }, warnafter: now - 100 } };
+  const claims = {
+    "kubernetes.io": {
+      namespace: "default",
+      serviceaccount: { name: "stale", uid: metadata.uid },
+      warnafter: now - 100,
+    },
+  };
   const token = await new SignJWT(claims)
     .setProtectedHeader({ alg: "ES256" })
     .setIssuer(issuer)
@@ -139,14 +168,20 @@ test("the token of a secret: one that a person made, one that an account has as 
     ["own", "authentication.k8s.io/legacy-token-autogenerated-secret", 1],
   ] as const) {
     await created(`${core}/secrets`, {
-      metadata: { name: secret, annotations: { "kubernetes.io/service-account.name": "old", "kubernetes.io/service-account.uid": metadata.uid } },
+      metadata: {
+        name: secret,
+        annotations: { "kubernetes.io/service-account.name": "old", "kubernetes.io/service-account.uid": metadata.uid },
+      },
       type: "kubernetes.io/service-account-token",
     });
     let token: string | undefined;
     for (const end = Date.now() + 10_000; token === undefined && Date.now() < end; )
       token = (await admin.send({ path: `${core}/secrets/${secret}` })).body.data?.token;
     const used = await recordedOf(bearing(Buffer.from(token as string, "base64").toString()));
-    assert.deepEqual(authenticationOnly(used), { "authentication.k8s.io/legacy-token": "system:serviceaccount:default:old", [name]: secret });
+    assert.deepEqual(authenticationOnly(used), {
+      "authentication.k8s.io/legacy-token": "system:serviceaccount:default:old",
+      [name]: secret,
+    });
     assert.equal(used.warnings.length, warns);
   }
 });

@@ -70,8 +70,19 @@ async function recorded(request: RawRequest): Promise<{ status: number; lines: s
 }
 
 const base64 = Buffer.from(marker).toString("base64");
-const secret = (name: string, more: object = {}): object => ({ apiVersion: "v1", kind: "Secret", metadata: { name }, data: { k: base64 }, ...more });
-const configMap = (name: string): object => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { k: marker } });
+const secret = (name: string, more: object = {}): object => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name },
+  data: { k: base64 },
+  ...more,
+});
+const configMap = (name: string): object => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name },
+  data: { k: marker },
+});
 const review = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token: marker } };
 const typed = (type: string): Record<string, string> => ({ "content-type": type });
 const reviews = "/apis/authentication.k8s.io/v1/tokenreviews";
@@ -81,7 +92,12 @@ const rows: [what: string, request: RawRequest, status: number | undefined][] = 
   ["create", { method: "POST", path: `${core}/secrets`, body: secret("a") }, 201],
   [
     "create, YAML",
-    { method: "POST", path: `${core}/secrets`, headers: typed("application/yaml"), body: `{metadata: {name: b}, stringData: {k: ${marker}}}` },
+    {
+      method: "POST",
+      path: `${core}/secrets`,
+      headers: typed("application/yaml"),
+      body: `{metadata: {name: b}, stringData: {k: ${marker}}}`,
+    },
     201,
   ],
   [
@@ -94,25 +110,55 @@ const rows: [what: string, request: RawRequest, status: number | undefined][] = 
     },
     201,
   ],
-  ["create, CBOR", { method: "POST", path: `${core}/secrets`, headers: typed("application/cbor"), body: encodeAnyCbor(secret("d")) }, 201],
+  [
+    "create, CBOR",
+    { method: "POST", path: `${core}/secrets`, headers: typed("application/cbor"), body: encodeAnyCbor(secret("d")) },
+    201,
+  ],
   ["create, damaged", { method: "POST", path: `${core}/secrets`, body: `{"data":{"k":"${marker}` }, 400],
-  ["create, data that is no base64", { method: "POST", path: `${core}/secrets`, body: secret("e", { data: { k: `${marker}!` } }) }, 400],
-  ["create, data of another type", { method: "POST", path: `${core}/secrets`, body: secret("e", { data: marker }) }, 400],
+  [
+    "create, data that is no base64",
+    { method: "POST", path: `${core}/secrets`, body: secret("e", { data: { k: `${marker}!` } }) },
+    400,
+  ],
+  [
+    "create, data of another type",
+    { method: "POST", path: `${core}/secrets`, body: secret("e", { data: marker }) },
+    400,
+  ],
   [
     "create, of a type that wants other data",
-    { method: "POST", path: `${core}/secrets`, body: secret("e", { type: "kubernetes.io/tls", data: { "tls.crt": base64 } }) },
+    {
+      method: "POST",
+      path: `${core}/secrets`,
+      body: secret("e", { type: "kubernetes.io/tls", data: { "tls.crt": base64 } }),
+    },
     422,
   ],
-  ["create, an unknown field", { method: "POST", path: `${core}/secrets?fieldValidation=Strict`, body: secret("e", { more: marker }) }, 400],
+  [
+    "create, an unknown field",
+    { method: "POST", path: `${core}/secrets?fieldValidation=Strict`, body: secret("e", { more: marker }) },
+    400,
+  ],
   ["update", { method: "PUT", path: `${core}/secrets/a`, body: secret("a", { stringData: { more: marker } }) }, 200],
   [
     "merge patch",
-    { method: "PATCH", path: `${core}/secrets/a`, headers: typed("application/merge-patch+json"), body: { stringData: { k: marker } } },
+    {
+      method: "PATCH",
+      path: `${core}/secrets/a`,
+      headers: typed("application/merge-patch+json"),
+      body: { stringData: { k: marker } },
+    },
     200,
   ],
   [
     "strategic merge patch",
-    { method: "PATCH", path: `${core}/secrets/a`, headers: typed("application/strategic-merge-patch+json"), body: { stringData: { k: marker } } },
+    {
+      method: "PATCH",
+      path: `${core}/secrets/a`,
+      headers: typed("application/strategic-merge-patch+json"),
+      body: { stringData: { k: marker } },
+    },
     200,
   ],
   [
@@ -145,15 +191,25 @@ const rows: [what: string, request: RawRequest, status: number | undefined][] = 
     },
     200,
   ],
-  ...(["merge-patch+json", "strategic-merge-patch+json", "json-patch+json", "apply-patch+yaml"] as const).flatMap((type): typeof rows =>
-    [`{"data": {"k": "${marker}`, `["${marker}"]`, `{"data": {"k": ["${marker}"]}, "metadata": "${marker}"}`, `${marker}: [`].map((body, index) => [
-      `${type}, damaged ${index}`,
-      { method: "PATCH", path: `${core}/secrets/a?fieldManager=m`, headers: typed(`application/${type}`), body },
-      undefined,
-    ]),
+  ...(["merge-patch+json", "strategic-merge-patch+json", "json-patch+json", "apply-patch+yaml"] as const).flatMap(
+    (type): typeof rows =>
+      [
+        `{"data": {"k": "${marker}`,
+        `["${marker}"]`,
+        `{"data": {"k": ["${marker}"]}, "metadata": "${marker}"}`,
+        `${marker}: [`,
+      ].map((body, index) => [
+        `${type}, damaged ${index}`,
+        { method: "PATCH", path: `${core}/secrets/a?fieldManager=m`, headers: typed(`application/${type}`), body },
+        undefined,
+      ]),
   ),
   ["get", { path: `${core}/secrets/a` }, 200],
-  ["get, as a Table", { path: `${core}/secrets/a`, headers: { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" } }, 200],
+  [
+    "get, as a Table",
+    { path: `${core}/secrets/a`, headers: { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" } },
+    200,
+  ],
   ["list", { path: `${core}/secrets` }, 200],
   ["watch", { path: `${core}/secrets?watch=1&timeoutSeconds=1` }, 200],
   ["delete", { method: "DELETE", path: `${core}/secrets/a` }, 200],
@@ -161,8 +217,16 @@ const rows: [what: string, request: RawRequest, status: number | undefined][] = 
   ["create a ConfigMap", { method: "POST", path: `${core}/configmaps`, body: configMap("a") }, 201],
   ["get a ConfigMap", { path: `${core}/configmaps/a` }, 200],
   ["create a TokenReview", { method: "POST", path: reviews, body: review }, 201],
-  ["create a TokenReview, damaged", { method: "POST", path: reviews, body: { ...review, spec: { token: [marker] } } }, 400],
-  ["a bearer token nobody knows", { path: `${core}/secrets`, headers: { authorization: `Bearer ${marker}` }, anonymous: true }, 401],
+  [
+    "create a TokenReview, damaged",
+    { method: "POST", path: reviews, body: { ...review, spec: { token: [marker] } } },
+    400,
+  ],
+  [
+    "a bearer token nobody knows",
+    { path: `${core}/secrets`, headers: { authorization: `Bearer ${marker}` }, anonymous: true },
+    401,
+  ],
 ];
 for (const [what, request, want] of rows) {
   test(`at the level Metadata: ${what}`, async () => {
@@ -177,7 +241,11 @@ for (const [what, request, want] of rows) {
 
 test("at the level Metadata: a token that is issued", async () => {
   await admin.send({ method: "POST", path: `${core}/serviceaccounts`, body: { metadata: { name: "sa" } } });
-  const { status, lines } = await recorded({ method: "POST", path: `${core}/serviceaccounts/sa/token`, body: { spec: {} } });
+  const { status, lines } = await recorded({
+    method: "POST",
+    path: `${core}/serviceaccounts/sa/token`,
+    body: { spec: {} },
+  });
   assert.equal(status, 201);
   assert.ok(!lines.join("").includes("eyJ"));
 });
@@ -193,10 +261,18 @@ const bodies: [what: string, request: RawRequest, want: object][] = [
     },
     { kind: "SelfSubjectAccessReview" },
   ],
-  ["a binding", { method: "POST", path: `${core}/pods/p/binding`, body: { metadata: { name: "p" }, target: { name: "n" } } }, { kind: "Binding" }],
+  [
+    "a binding",
+    { method: "POST", path: `${core}/pods/p/binding`, body: { metadata: { name: "p" }, target: { name: "n" } } },
+    { kind: "Binding" },
+  ],
   [
     "an eviction",
-    { method: "POST", path: `${core}/pods/p/eviction`, body: { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "p" } } },
+    {
+      method: "POST",
+      path: `${core}/pods/p/eviction`,
+      body: { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "p" } },
+    },
     { kind: "Eviction" },
   ],
 ];

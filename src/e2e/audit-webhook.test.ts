@@ -9,7 +9,12 @@ import type { AuditOptions, AuditWebhookOptions } from "../audit/contract.ts";
 import { defaultAuditOptions } from "../audit/options.ts";
 import { type RawClient, rawClient } from "../testing/raw-client.ts";
 import { startTestServer } from "../testing/start-test-server.ts";
-import { startWebhookServer, type WebhookReply, type WebhookRequest, type WebhookServer } from "../testing/webhook-server.ts";
+import {
+  startWebhookServer,
+  type WebhookReply,
+  type WebhookRequest,
+  type WebhookServer,
+} from "../testing/webhook-server.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
 type Event = any;
@@ -72,7 +77,11 @@ async function withWebhook(
   const audit: AuditOptions = {
     policyFile,
     log: { ...defaultAuditOptions.log, path: log },
-    webhook: { ...defaultAuditOptions.webhook, ...options, configFile: configFile(String(webhook.port), webhook.url, webhook.ca) },
+    webhook: {
+      ...defaultAuditOptions.webhook,
+      ...options,
+      configFile: configFile(String(webhook.port), webhook.url, webhook.ca),
+    },
   };
   const server = await startTestServer({ audit, requestTimeoutMs });
   const admin = rawClient(server.kubeconfig);
@@ -114,11 +123,18 @@ test("batch: what was answered is posted in EventLists, the same events as in th
     bodies.push(request);
     return {};
   };
-  await withWebhook({ log, options: { batch: { ...batch, maxSize: 4, throttleEnable: false } }, reply }, async ({ admin, events }) => {
-    for (let count = 0; count < 5; count++)
-      await admin.send({ method: "POST", path: configMaps, body: { metadata: { generateName: "a-" }, data: { count: `${count}` } } });
-    await until(() => events().length >= 8);
-  });
+  await withWebhook(
+    { log, options: { batch: { ...batch, maxSize: 4, throttleEnable: false } }, reply },
+    async ({ admin, events }) => {
+      for (let count = 0; count < 5; count++)
+        await admin.send({
+          method: "POST",
+          path: configMaps,
+          body: { metadata: { generateName: "a-" }, data: { count: `${count}` } },
+        });
+      await until(() => events().length >= 8);
+    },
+  );
   assert.ok(bodies.length >= 3);
   for (const { path, headers, body } of bodies) {
     assert.equal(path, "/audit?timeout=30s");
@@ -139,7 +155,10 @@ test("batch: what was answered is posted in EventLists, the same events as in th
 test("batch: a webhook that is down, or answers nothing, holds no request up; what is lost is counted", async () => {
   for (const during of [failing, (): void => {}]) {
     let reply = during;
-    const options = { initialBackoffMs: 60_000, batch: { ...batch, maxSize: 1, bufferSize: 2, throttleQps: 0.001, throttleBurst: 1 } };
+    const options = {
+      initialBackoffMs: 60_000,
+      batch: { ...batch, maxSize: 1, bufferSize: 2, throttleQps: 0.001, throttleBurst: 1 },
+    };
     await withWebhook({ options, reply: () => reply }, async ({ admin, counted, webhook }) => {
       for (let count = 0; count < 5; count++) assert.equal((await admin.send({ path: configMaps })).status, 200);
       assert.equal(await counted('apiserver_audit_error_total{plugin="buffered"}'), 10 - 3);
@@ -182,34 +201,49 @@ describe("blocking", () => {
   });
 
   test("a webhook that fails is tried five times, and the request goes on", async () => {
-    await withWebhook({ options: { mode: "blocking", initialBackoffMs: 1 }, reply: () => failing }, async ({ admin, webhook, counted }) => {
-      assert.equal((await admin.send({ path: configMaps })).status, 200);
-      assert.equal(webhook.requests.length, 10);
-      assert.equal(await counted('apiserver_audit_error_total{plugin="webhook"}'), 2);
-      assert.equal(await counted("apiserver_audit_requests_rejected_total"), 0);
-    });
+    await withWebhook(
+      { options: { mode: "blocking", initialBackoffMs: 1 }, reply: () => failing },
+      async ({ admin, webhook, counted }) => {
+        assert.equal((await admin.send({ path: configMaps })).status, 200);
+        assert.equal(webhook.requests.length, 10);
+        assert.equal(await counted('apiserver_audit_error_total{plugin="webhook"}'), 2);
+        assert.equal(await counted("apiserver_audit_requests_rejected_total"), 0);
+      },
+    );
   });
 
   test("a request whose answer waits too long is answered with a timeout", async () => {
-    const reply = ({ body }: WebhookRequest): WebhookReply => (body.items[0].stage === "ResponseComplete" ? () => {} : {});
+    const reply = ({ body }: WebhookRequest): WebhookReply =>
+      body.items[0].stage === "ResponseComplete" ? () => {} : {};
     await withWebhook({ options: { mode: "blocking" }, reply, requestTimeoutMs: 100 }, async ({ admin }) => {
       assert.equal((await admin.send({ path: configMaps })).status, 504);
     });
   });
 
   test("blocking-strict: a request whose arrival cannot be posted is refused", async () => {
-    await withWebhook({ options: { mode: "blocking-strict", initialBackoffMs: 1 }, reply: () => failing }, async ({ admin, events, counted }) => {
-      const { status, body } = await admin.send({ method: "POST", path: configMaps, body: { metadata: { name: "never" } } });
-      assert.equal(status, 500);
-      assert.match(body.message, /failed to store audit event$/);
-      assert.ok(events().every(({ stage }) => stage === "RequestReceived"));
-      assert.equal(await counted("apiserver_audit_requests_rejected_total"), 1);
-      assert.equal((await admin.send({ path: "/healthz" })).status, 200);
-    });
+    await withWebhook(
+      { options: { mode: "blocking-strict", initialBackoffMs: 1 }, reply: () => failing },
+      async ({ admin, events, counted }) => {
+        const { status, body } = await admin.send({
+          method: "POST",
+          path: configMaps,
+          body: { metadata: { name: "never" } },
+        });
+        assert.equal(status, 500);
+        assert.match(body.message, /failed to store audit event$/);
+        assert.ok(events().every(({ stage }) => stage === "RequestReceived"));
+        assert.equal(await counted("apiserver_audit_requests_rejected_total"), 1);
+        assert.equal((await admin.send({ path: "/healthz" })).status, 200);
+      },
+    );
   });
 });
 
 test("a kubeconfig that is not right ends the start", async () => {
-  const audit = { ...defaultAuditOptions, policyFile, webhook: { ...defaultAuditOptions.webhook, configFile: join(directory, "none") } };
+  const audit = {
+    ...defaultAuditOptions,
+    policyFile,
+    webhook: { ...defaultAuditOptions.webhook, configFile: join(directory, "none") },
+  };
   await assert.rejects(startTestServer({ audit }), /initializing audit webhook: .*none.*no such file/);
 });

@@ -66,7 +66,10 @@ describe("what is recorded", () => {
   /** @returns its events: in blocking mode they are written before its answer is sent */
   async function eventsOf(request: RawRequest, client = admin): Promise<Event[]> {
     const id = `request-${requests++}`;
-    const answer = await client.send({ ...request, headers: { "user-agent": "tester", ...request.headers, "audit-id": id } });
+    const answer = await client.send({
+      ...request,
+      headers: { "user-agent": "tester", ...request.headers, "audit-id": id },
+    });
     assert.equal(answer.headers["audit-id"], id);
     return eventsIn(path).filter(({ auditID }) => auditID === id);
   }
@@ -110,14 +113,25 @@ describe("what is recorded", () => {
   const schema = builtinSchema("io.k8s.api.core.v1.ConfigMap");
   const bodies: [type: string, encode: (object: typeof sent) => string | Buffer][] = [
     ["application/json", (object) => JSON.stringify(object)],
-    ["application/yaml", ({ metadata }) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${metadata.name}}\ndata: {k: <v>}\n`],
-    ["application/vnd.kubernetes.protobuf", (object) => wrapInEnvelope("v1", "ConfigMap", encodeProtobuf(object, schema))],
+    [
+      "application/yaml",
+      ({ metadata }) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${metadata.name}}\ndata: {k: <v>}\n`,
+    ],
+    [
+      "application/vnd.kubernetes.protobuf",
+      (object) => wrapInEnvelope("v1", "ConfigMap", encodeProtobuf(object, schema)),
+    ],
     ["application/cbor", (object) => encodeAnyCbor(object)],
   ];
   for (const [index, [type, encode]] of bodies.entries()) {
     test(`RequestResponse: a create in ${type} is recorded in JSON, and so is its answer`, async () => {
       const object = { ...sent, metadata: { name: `map-${index}` } };
-      const event = await lastOf({ method: "POST", path: configMaps, headers: { "content-type": type, accept: type }, body: encode(object) });
+      const event = await lastOf({
+        method: "POST",
+        path: configMaps,
+        headers: { "content-type": type, accept: type },
+        body: encode(object),
+      });
       assert.equal(event.responseStatus.code, 201);
       assert.equal(event.objectRef.name, object.metadata.name);
       assert.deepEqual(event.requestObject, object);
@@ -128,15 +142,26 @@ describe("what is recorded", () => {
       const listed = await lastOf({ path: configMaps, headers: { accept: type } });
       assert.equal(listed.responseObject.kind, "ConfigMapList");
       assert.ok(listed.responseObject.items.length > index);
-      const table = await lastOf({ path: configMaps, headers: { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" } });
+      const table = await lastOf({
+        path: configMaps,
+        headers: { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" },
+      });
       assert.equal(table.responseObject.kind, "Table");
     });
   }
 
   const patches: [type: string, body: string | Buffer, want: unknown][] = [
-    ["application/json-patch+json", '[ {"op": "add", "path": "/data/a", "value": "1"} ]', [{ op: "add", path: "/data/a", value: "1" }]],
+    [
+      "application/json-patch+json",
+      '[ {"op": "add", "path": "/data/a", "value": "1"} ]',
+      [{ op: "add", path: "/data/a", value: "1" }],
+    ],
     ["application/merge-patch+json", '{"data": {"a": "2"}}', { data: { a: "2" } }],
-    ["application/apply-patch+yaml", "apiVersion: v1\nkind: ConfigMap\ndata: {b: '1'}\n", { apiVersion: "v1", data: { b: "1" }, kind: "ConfigMap" }],
+    [
+      "application/apply-patch+yaml",
+      "apiVersion: v1\nkind: ConfigMap\ndata: {b: '1'}\n",
+      { apiVersion: "v1", data: { b: "1" }, kind: "ConfigMap" },
+    ],
     [
       "application/apply-patch+cbor",
       encodeAnyCbor({ apiVersion: "v1", kind: "ConfigMap", data: { b: "1" } }),
@@ -145,7 +170,12 @@ describe("what is recorded", () => {
   ];
   for (const [type, body, want] of patches) {
     test(`a patch is recorded as it came: ${type}`, async () => {
-      const event = await lastOf({ method: "PATCH", path: `${configMaps}/map-0?fieldManager=m`, headers: { "content-type": type }, body });
+      const event = await lastOf({
+        method: "PATCH",
+        path: `${configMaps}/map-0?fieldManager=m`,
+        headers: { "content-type": type },
+        body,
+      });
       assert.deepEqual([event.responseStatus.code, event.requestObject], [200, want]);
     });
   }
@@ -157,7 +187,10 @@ describe("what is recorded", () => {
       headers: { "content-type": "application/merge-patch+json" },
       body: "{",
     });
-    assert.deepEqual([event.responseStatus.code, event.responseStatus.status, "requestObject" in event], [400, "Failure", false]);
+    assert.deepEqual(
+      [event.responseStatus.code, event.responseStatus.status, "requestObject" in event],
+      [400, "Failure", false],
+    );
   });
 
   test("the options of a deletion, the Status of its answer", async () => {
@@ -174,7 +207,12 @@ describe("what is recorded", () => {
   test("omitted managed fields; defaults are filled in", async () => {
     const path = "/apis/apps/v1/namespaces/default/deployments";
     const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
-    const body = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "d" }, spec: { selector: { matchLabels: { a: "b" } }, template } };
+    const body = {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "d" },
+      spec: { selector: { matchLabels: { a: "b" } }, template },
+    };
     const { requestObject, responseObject } = await lastOf({ method: "POST", path, body });
     assert.equal(requestObject.spec.replicas, 1);
     assert.equal(responseObject.spec.replicas, 1);
@@ -195,7 +233,11 @@ describe("what is recorded", () => {
 
   test("what is secret stays out at the level Metadata", async () => {
     const secret = "c2VjcmV0LXRleHQ=";
-    await eventsOf({ method: "POST", path: "/api/v1/namespaces/default/secrets", body: { metadata: { name: "s" }, data: { k: secret } } });
+    await eventsOf({
+      method: "POST",
+      path: "/api/v1/namespaces/default/secrets",
+      body: { metadata: { name: "s" }, data: { k: secret } },
+    });
     await eventsOf({
       method: "PATCH",
       path: "/api/v1/namespaces/default/secrets/s",
@@ -224,20 +266,36 @@ describe("what is recorded", () => {
   });
 
   test("not authenticated: one event, without a user", async () => {
-    const [event, ...rest] = await eventsOf({ path: "/version", headers: { authorization: "Bearer wrong" }, anonymous: true });
+    const [event, ...rest] = await eventsOf({
+      path: "/version",
+      headers: { authorization: "Bearer wrong" },
+      anonymous: true,
+    });
     assert.deepEqual([rest, event.stage, event.user], [[], "ResponseStarted", {}]);
-    assert.deepEqual(event.responseStatus, { metadata: {}, status: "Failure", message: "Unauthorized", reason: "Unauthorized", code: 401 });
+    assert.deepEqual(event.responseStatus, {
+      metadata: {},
+      status: "Failure",
+      message: "Unauthorized",
+      reason: "Unauthorized",
+      code: 401,
+    });
   });
 
   test("impersonation: both users", async () => {
-    const event = await lastOf({ path: "/version", headers: { "impersonate-user": "bob", "impersonate-group": "dev" } });
+    const event = await lastOf({
+      path: "/version",
+      headers: { "impersonate-user": "bob", "impersonate-group": "dev" },
+    });
     assert.equal(event.user.username, "kubernetes-admin");
     assert.deepEqual(event.impersonatedUser, { username: "bob", groups: ["dev", "system:authenticated"] });
     assert.deepEqual(event.authenticationMetadata, { impersonationConstraint: "impersonate:user-info" });
     const ann = rawClient((await server.as("ann")).kubeconfig);
     const denied = await lastOf({ path: "/version", headers: { "impersonate-user": "bob" } }, ann);
     ann.close();
-    assert.deepEqual([denied.user.username, denied.impersonatedUser, denied.responseStatus.code], ["ann", undefined, 403]);
+    assert.deepEqual(
+      [denied.user.username, denied.impersonatedUser, denied.responseStatus.code],
+      ["ann", undefined, 403],
+    );
   });
 
   test("a watch: when its answer begins and when it ends", async () => {
@@ -267,7 +325,8 @@ describe("what is recorded", () => {
 
   test("times are milliseconds, written as microseconds", async () => {
     const { requestReceivedTimestamp, stageTimestamp } = await lastOf({ path: "/version" });
-    for (const time of [requestReceivedTimestamp, stageTimestamp]) assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}000Z$/);
+    for (const time of [requestReceivedTimestamp, stageTimestamp])
+      assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}000Z$/);
   });
 
   test("an Audit-ID that is too long, or has what no name has, is replaced; without one there is one, too", async () => {
@@ -312,7 +371,9 @@ for (const [mode, status] of [
   ["batch", 200],
   ["blocking-strict", 500],
 ] as const) {
-  test(`a full disk in mode ${mode}: requests are answered ${status}, what is lost is counted`, { skip: full }, async () => {
+  test(`a full disk in mode ${mode}: requests are answered ${status}, what is lost is counted`, {
+    skip: full,
+  }, async () => {
     const server = await startTestServer({ audit: auditing({ path: "/dev/full", mode }) });
     const admin = rawClient(server.kubeconfig);
     const answer = await admin.send({ path: "/api/v1/namespaces/default" });
@@ -329,7 +390,14 @@ for (const [mode, status] of [
 test("what was answered is in the log after kill -9, and the next server appends to it", async () => {
   const path = join(directory, "killed.log");
   const data = join(directory, "data");
-  const flags = ["--data-dir", data, "--secure-port=0", "--storage=memory", `--audit-policy-file=${policyFile}`, `--audit-log-path=${path}`];
+  const flags = [
+    "--data-dir",
+    data,
+    "--secure-port=0",
+    "--storage=memory",
+    `--audit-policy-file=${policyFile}`,
+    `--audit-log-path=${path}`,
+  ];
   const answered: string[] = [];
   for (let round = 0; round < 2; round++) {
     const child = await started(flags, join(data, "kubeconfig"));
@@ -337,7 +405,12 @@ test("what was answered is in the log after kill -9, and the next server appends
     const writers = Array.from({ length: 4 }, async (_, writer) => {
       for (let count = 0; ; count++) {
         const id = `${round}-${writer}-${count}`;
-        await client.send({ method: "POST", path: configMaps, headers: { "audit-id": id }, body: { metadata: { generateName: "a-" } } });
+        await client.send({
+          method: "POST",
+          path: configMaps,
+          headers: { "audit-id": id },
+          body: { metadata: { generateName: "a-" } },
+        });
         answered.push(id);
         if (answered.length === (round + 1) * 40) child.kill("SIGKILL");
       }
@@ -360,10 +433,18 @@ test("what was answered is in the log after kill -9, and the next server appends
 test("batch mode: after kill -9 the log has whole lines, in order, up to the last that was written", async () => {
   const path = join(directory, "batch-killed.log");
   const data = join(directory, "batch-data");
-  const flags = ["--data-dir", data, "--secure-port=0", "--storage=memory", "--audit-log-mode=batch", `--audit-policy-file=${policyFile}`];
+  const flags = [
+    "--data-dir",
+    data,
+    "--secure-port=0",
+    "--storage=memory",
+    "--audit-log-mode=batch",
+    `--audit-policy-file=${policyFile}`,
+  ];
   const child = await started([...flags, `--audit-log-path=${path}`], join(data, "kubeconfig"));
   const client = rawClient(readFileSync(join(data, "kubeconfig"), "utf8"));
-  for (let count = 0; count < 50; count++) await client.send({ path: configMaps, headers: { "audit-id": `in-order-${count}` } });
+  for (let count = 0; count < 50; count++)
+    await client.send({ path: configMaps, headers: { "audit-id": `in-order-${count}` } });
   const written = (): string[] =>
     eventsIn(path)
       .map(({ auditID }) => auditID)
@@ -379,16 +460,32 @@ test("batch mode: after kill -9 the log has whole lines, in order, up to the las
   );
 });
 
-test("batch mode, a pipe that nobody reads: the server starts, answers, and ends", { skip: process.platform === "win32" }, async () => {
+test("batch mode, a pipe that nobody reads: the server starts, answers, and ends", {
+  skip: process.platform === "win32",
+}, async () => {
   const data = join(directory, "pipe-data");
   const path = join(directory, "pipe");
   execFileSync("mkfifo", [path]);
-  const flags = ["--data-dir", data, "--secure-port=0", "--storage=memory", "--audit-log-mode=batch", "--audit-log-batch-buffer-size=10"];
-  const child = await started([...flags, `--audit-policy-file=${policyFile}`, `--audit-log-path=${path}`], join(data, "kubeconfig"));
+  const flags = [
+    "--data-dir",
+    data,
+    "--secure-port=0",
+    "--storage=memory",
+    "--audit-log-mode=batch",
+    "--audit-log-batch-buffer-size=10",
+  ];
+  const child = await started(
+    [...flags, `--audit-policy-file=${policyFile}`, `--audit-log-path=${path}`],
+    join(data, "kubeconfig"),
+  );
   const client = rawClient(readFileSync(join(data, "kubeconfig"), "utf8"));
   const body = { metadata: { generateName: "a-" }, data: { k: "x".repeat(10_000) } };
-  for (let count = 0; count < 30; count++) assert.equal((await client.send({ method: "POST", path: configMaps, body })).status, 201);
-  assert.match((await client.send({ path: "/metrics" })).text, /apiserver_audit_error_total\{plugin="buffered"\} [1-9]/);
+  for (let count = 0; count < 30; count++)
+    assert.equal((await client.send({ method: "POST", path: configMaps, body })).status, 201);
+  assert.match(
+    (await client.send({ path: "/metrics" })).text,
+    /apiserver_audit_error_total\{plugin="buffered"\} [1-9]/,
+  );
   client.close();
   child.kill("SIGTERM");
   assert.equal(await new Promise((resolve) => child.once("exit", resolve)), 0);
@@ -396,7 +493,9 @@ test("batch mode, a pipe that nobody reads: the server starts, answers, and ends
 
 /** Starts the command and waits until it serves. */
 function started(flags: readonly string[], kubeconfig: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "..", "main.ts"), ...flags], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [join(import.meta.dirname, "..", "main.ts"), ...flags], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
   return new Promise((resolve, reject) => {
     const listen = (piece: Buffer): void => {

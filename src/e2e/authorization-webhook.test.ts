@@ -14,7 +14,12 @@ import { createAuthority, issueCertificate } from "../cli/x509.ts";
 import { type ServerOptions, startServer } from "../index.ts";
 import { type RawClient, rawClient } from "../testing/raw-client.ts";
 import { startTestServer } from "../testing/start-test-server.ts";
-import { startWebhookServer, type WebhookReply, type WebhookRequest, type WebhookServer } from "../testing/webhook-server.ts";
+import {
+  startWebhookServer,
+  type WebhookReply,
+  type WebhookRequest,
+  type WebhookServer,
+} from "../testing/webhook-server.ts";
 
 const reviews = "/apis/authorization.k8s.io/v1";
 const kind = { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview" };
@@ -76,7 +81,10 @@ function newDirectory(): string {
   return directory;
 }
 
-async function webhookAnswering(reply: (request: WebhookRequest) => WebhookReply, options = {}): Promise<WebhookServer> {
+async function webhookAnswering(
+  reply: (request: WebhookRequest) => WebhookReply,
+  options = {},
+): Promise<WebhookServer> {
   const webhook = await startWebhookServer(reply, options);
   open.push(() => webhook.close());
   return webhook;
@@ -84,7 +92,8 @@ async function webhookAnswering(reply: (request: WebhookRequest) => WebhookReply
 
 async function serverWith(options: Partial<ServerOptions>): Promise<Place> {
   const logged: string[] = [];
-  const log: Logger["info"] = (message, values) => logged.push(values?.error === undefined ? message : `${message}: ${values.error}`);
+  const log: Logger["info"] = (message, values) =>
+    logged.push(values?.error === undefined ? message : `${message}: ${values.error}`);
   const server = await startTestServer({ clock: hastyClock, logger: { info: log, warn: log, error: log }, ...options });
   const ann = rawClient((await server.as("ann", ["dev"])).kubeconfig);
   const admin = rawClient(server.kubeconfig);
@@ -126,8 +135,17 @@ describe("the mode Webhook", () => {
   let webhook: WebhookServer;
 
   before(async () => {
-    const authority = await createAuthority({ subject: { commonName: "callers" }, notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 });
-    const subject = { subject: { commonName: "api server" }, usage: "client", names: [], notBefore: Date.now() - 1000 } as const;
+    const authority = await createAuthority({
+      subject: { commonName: "callers" },
+      notBefore: Date.now() - 1000,
+      notAfter: Date.now() + 3_600_000,
+    });
+    const subject = {
+      subject: { commonName: "api server" },
+      usage: "client",
+      names: [],
+      notBefore: Date.now() - 1000,
+    } as const;
     const caller = await issueCertificate(authority, { ...subject, notAfter: Date.now() + 3_600_000 });
     webhook = await webhookAnswering(
       ({ body: { spec } }) => {
@@ -142,16 +160,28 @@ describe("the mode Webhook", () => {
       { tls: { requestCert: true, rejectUnauthorized: true, ca: authority.cert } },
     );
     const file = join(newDirectory(), "webhook");
-    writeFileSync(file, kubeconfigOf(webhook, `client-certificate-data: ${base64(caller.cert)}, client-key-data: ${base64(caller.key)}`));
-    place = await serverWith({ authorizationModes: ["Webhook"], authorization: { configFile: undefined, webhook: { configFile: file } } });
+    writeFileSync(
+      file,
+      kubeconfigOf(webhook, `client-certificate-data: ${base64(caller.cert)}, client-key-data: ${base64(caller.key)}`),
+    );
+    place = await serverWith({
+      authorizationModes: ["Webhook"],
+      authorization: { configFile: undefined, webhook: { configFile: file } },
+    });
   });
 
   test("what it allows is allowed, all else is forbidden in its words", async () => {
     const { ann } = place;
-    assert.equal((await ann.send({ path: "/api/v1/namespaces/default/configmaps/kube-root-ca.crt?fieldSelector=a" })).status, 404);
+    assert.equal(
+      (await ann.send({ path: "/api/v1/namespaces/default/configmaps/kube-root-ca.crt?fieldSelector=a" })).status,
+      404,
+    );
     const forbidden = await ann.send({ path: "/api/v1/pods?fieldSelector=spec.nodeName%3Dn&labelSelector=a+in+(b)" });
     assert.equal(forbidden.status, 403);
-    assert.equal(forbidden.body.message, 'pods is forbidden: User "ann" cannot list resource "pods" in API group "" at the cluster scope: said list');
+    assert.equal(
+      forbidden.body.message,
+      'pods is forbidden: User "ann" cannot list resource "pods" in API group "" at the cluster scope: said list',
+    );
     const { path, headers, text } = webhook.requests.at(-1) as WebhookRequest;
     assert.deepEqual([path, headers["content-type"]], ["/authorize?timeout=30s", "application/json"]);
     assert.deepEqual(JSON.parse(text), {
@@ -188,11 +218,20 @@ describe("the mode Webhook", () => {
     assert.deepEqual(await mayI(place, of("list")), { allowed: false, reason: "said list" });
     assert.deepEqual(await mayI(place, of("list", "x")), { allowed: false, denied: true, reason: "said list" });
     const evaluationError = "webhook subject access review returned both allow and deny response";
-    assert.deepEqual(await mayI(place, of("get", "x")), { allowed: false, denied: true, reason: "said get", evaluationError });
+    assert.deepEqual(await mayI(place, of("get", "x")), {
+      allowed: false,
+      denied: true,
+      reason: "said get",
+      evaluationError,
+    });
   });
 
   test("what it allows cannot be listed", async () => {
-    const { body } = await place.ann.send({ method: "POST", path: `${reviews}/selfsubjectrulesreviews`, body: { spec: { namespace: "default" } } });
+    const { body } = await place.ann.send({
+      method: "POST",
+      path: `${reviews}/selfsubjectrulesreviews`,
+      body: { spec: { namespace: "default" } },
+    });
     assert.deepEqual(body.status, {
       resourceRules: null,
       nonResourceRules: null,
@@ -205,8 +244,13 @@ describe("the mode Webhook", () => {
     const [allowed, denied] = await metricOf(place, "apiserver_authorization_decisions_total");
     assert.match(allowed as string, /\{decision="allowed",name="default",type="Webhook"\} \d+$/);
     assert.match(denied as string, /\{decision="denied",name="default",type="Webhook"\} \d+$/);
-    assert.match((await metricOf(place, "apiserver_authorization_webhook_evaluations_total")).join(), /\{name="default",result="success"\} \d+$/);
-    const attempts = (await metricOf(place, "authorization_attempts_total")).map((line) => /result="([^"]+)"/.exec(line)?.[1]);
+    assert.match(
+      (await metricOf(place, "apiserver_authorization_webhook_evaluations_total")).join(),
+      /\{name="default",result="success"\} \d+$/,
+    );
+    const attempts = (await metricOf(place, "authorization_attempts_total")).map(
+      (line) => /result="([^"]+)"/.exec(line)?.[1],
+    );
     assert.deepEqual(attempts, ["allowed", "no-opinion"]);
   });
 });
@@ -232,9 +276,15 @@ describe("a webhook that does not do as it should", () => {
   const answering = (code: number, text: string, headers: Record<string, string> = {}): WebhookReply => {
     return (response) => response.writeHead(code, headers).end(text);
   };
-  const cannot = "couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct";
+  const cannot =
+    "couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct";
   const rows: [what: string, reply: WebhookReply, error: string | RegExp, result: "error" | "timeout"][] = [
-    ["says nothing", () => {}, /^Post "https:.*\/authorize\?timeout=400ms": (?:context deadline exceeded|.*Client.Timeout exceeded)/, "timeout"],
+    [
+      "says nothing",
+      () => {},
+      /^Post "https:.*\/authorize\?timeout=400ms": (?:context deadline exceeded|.*Client.Timeout exceeded)/,
+      "timeout",
+    ],
     [
       "does not say all",
       (response) => response.writeHead(200, { "content-length": "100" }).write("{"),
@@ -243,7 +293,12 @@ describe("a webhook that does not do as it should", () => {
     ],
     ["hangs up", (response) => response.destroy(), /EOF|connection reset/, "error"],
     ["talks nonsense", "nonsense", new RegExp(`^${cannot.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`), "error"],
-    ["says nothing at all", answering(200, ""), "0-length response with status code: 200 and content type: application/json", "error"],
+    [
+      "says nothing at all",
+      answering(200, ""),
+      "0-length response with status code: 200 and content type: application/json",
+      "error",
+    ],
     [
       "means another kind",
       { apiVersion: "v1", kind: "Pod", status: { allowed: true } },
@@ -294,7 +349,9 @@ describe("a webhook that does not do as it should", () => {
         assert.equal(refused.status, 500);
         assert.equal(refused.headers["content-type"], "text/plain; charset=utf-8");
         assert.match(refused.text, /^Internal Server Error: "\/api\/v1\/pods\?a=(?:&lt;b&gt;|%3Cb%3E)": /);
-        const failedOpen = (await metricOf(place, "apiserver_authorization_webhook_evaluations_fail_open_total")).join();
+        const failedOpen = (
+          await metricOf(place, "apiserver_authorization_webhook_evaluations_fail_open_total")
+        ).join();
         if (policy === "Deny") assert.equal(failedOpen, "");
         else assert.match(failedOpen, new RegExp(`\\{name="w",result="${result}"\\} \\d+`));
         assert.match(place.logged.join("\n"), /Failed to make webhook authorizer request: /);
@@ -316,7 +373,9 @@ describe("a webhook that does not do as it should", () => {
   test("who goes away is not waited for", async () => {
     const place = places.get("NoOpinion") as Place;
     const canceled = async (metric: string): Promise<boolean> =>
-      (await metricOf(place, `apiserver_authorization_webhook_${metric}`)).some((line) => line.includes('result="canceled"'));
+      (await metricOf(place, `apiserver_authorization_webhook_${metric}`)).some((line) =>
+        line.includes('result="canceled"'),
+      );
     do
       await askAndLeave(place); // Again if the webhook's time was up first.
     while (!(await canceled("evaluations_total")));
@@ -395,7 +454,10 @@ describe("a chain of webhooks, and its file", () => {
     answers.set("/one", { allowed: false, denied: true, reason: "never" });
     assert.deepEqual((await asks(pods("b"))).status, { allowed: false, denied: true, reason: "never" });
     answers.delete("/one");
-    assert.match((await metricOf(place, "apiserver_authorization_match_condition_exclusions_total")).join(), /\{name="one",type="Webhook"\} \d+$/);
+    assert.match(
+      (await metricOf(place, "apiserver_authorization_match_condition_exclusions_total")).join(),
+      /\{name="one",type="Webhook"\} \d+$/,
+    );
     assert.match(
       (await metricOf(place, "apiserver_authorization_match_condition_evaluation_seconds_count")).join(),
       /\{name="one",type="Webhook"\} \d+$/,
@@ -417,7 +479,9 @@ describe("a chain of webhooks, and its file", () => {
     }
   }
   const hashOfUse = async (): Promise<string | undefined> =>
-    /hash="(sha256:[0-9a-f]+)"\} 1$/.exec((await metricOf(place, "apiserver_authorization_config_controller_last_config_info")).join())?.[1];
+    /hash="(sha256:[0-9a-f]+)"\} 1$/.exec(
+      (await metricOf(place, "apiserver_authorization_config_controller_last_config_info")).join(),
+    )?.[1];
 
   function replace(content: string): void {
     writeFileSync(`${file}.new`, content);
@@ -492,7 +556,10 @@ describe("a chain of webhooks, and its file", () => {
   test("a file that vanishes leaves things as they are, and one that comes back is used", async () => {
     rmSync(file);
     await reloaded("failure", failures + 1);
-    assert.match(place.logged.join("\n"), /reloading authorization config: open .*configuration: no such file or directory/);
+    assert.match(
+      place.logged.join("\n"),
+      /reloading authorization config: open .*configuration: no such file or directory/,
+    );
     assert.deepEqual((await asks(pods("gone"))).status, { allowed: false, reason: "/two about ann" });
     writeFileSync(file, configuration(one(), node, rbac));
     await reloaded("success", 3);
@@ -501,12 +568,16 @@ describe("a chain of webhooks, and its file", () => {
 
   test("without a change of what it says, nothing happens", async () => {
     replace(`# ${"x".repeat(10)}\n${configuration(one(), node, rbac)}`);
-    for (const before = place.logged.length; !place.logged.slice(before).includes("found new authorization config data"); ) await sleep(10);
+    for (
+      const before = place.logged.length;
+      !place.logged.slice(before).includes("found new authorization config data");
+    )
+      await sleep(10);
     replace(configuration(two(), node, rbac));
     await reloaded("success", 4);
-    const [success] = (await metricOf(place, "apiserver_authorization_config_controller_automatic_reloads_total")).filter((line) =>
-      /success/.test(line),
-    );
+    const [success] = (
+      await metricOf(place, "apiserver_authorization_config_controller_automatic_reloads_total")
+    ).filter((line) => /success/.test(line));
     assert.match(success as string, / 4$/);
   });
 });
@@ -516,7 +587,11 @@ const noParameters = /^invalid configuration: the server of cluster "w" must not
 
 describe("starts that are refused", () => {
   const rows: [what: string, options: (directory: string) => Partial<ServerOptions>, message: RegExp][] = [
-    ["a mode without its file", () => ({ authorizationModes: ["Webhook"] }), /^authorization-mode Webhook's authorization config file not passed$/],
+    [
+      "a mode without its file",
+      () => ({ authorizationModes: ["Webhook"] }),
+      /^authorization-mode Webhook's authorization config file not passed$/,
+    ],
     [
       "a file without its mode",
       () => ({ authorization: { configFile: undefined, webhook: { configFile: "/x" } } }),
@@ -524,12 +599,18 @@ describe("starts that are refused", () => {
     ],
     [
       "a kubeconfig that is not there",
-      () => ({ authorizationModes: ["Webhook"], authorization: { configFile: undefined, webhook: { configFile: "/nonexistent/x" } } }),
+      () => ({
+        authorizationModes: ["Webhook"],
+        authorization: { configFile: undefined, webhook: { configFile: "/nonexistent/x" } },
+      }),
       /^stat \/nonexistent\/x: no such file or directory$/,
     ],
     [
       "a version nobody knows",
-      () => ({ authorizationModes: ["Webhook"], authorization: { configFile: undefined, webhook: { configFile: "/x", version: "v2" } } }),
+      () => ({
+        authorizationModes: ["Webhook"],
+        authorization: { configFile: undefined, webhook: { configFile: "/x", version: "v2" } },
+      }),
       /^unsupported webhook authorizer version "v2", supported versions are "v1", "v1beta1"$/,
     ],
     [
@@ -559,7 +640,10 @@ describe("starts that are refused", () => {
       "a webhook whose server has query parameters, by flags",
       (directory) => {
         writeFileSync(join(directory, "kubeconfig"), withParameters);
-        return { authorizationModes: ["Webhook"], authorization: { configFile: undefined, webhook: { configFile: join(directory, "kubeconfig") } } };
+        return {
+          authorizationModes: ["Webhook"],
+          authorization: { configFile: undefined, webhook: { configFile: join(directory, "kubeconfig") } },
+        };
       },
       noParameters,
     ],
@@ -567,7 +651,10 @@ describe("starts that are refused", () => {
       "a webhook whose server has query parameters, by a file",
       (directory) => {
         writeFileSync(join(directory, "kubeconfig"), withParameters);
-        writeFileSync(join(directory, "configuration"), configuration(webhookLines("one", join(directory, "kubeconfig"), "Deny"), rbac));
+        writeFileSync(
+          join(directory, "configuration"),
+          configuration(webhookLines("one", join(directory, "kubeconfig"), "Deny"), rbac),
+        );
         return { authorization: { configFile: join(directory, "configuration"), webhook: {} } };
       },
       noParameters,
@@ -584,7 +671,10 @@ describe("starts that are refused", () => {
   for (const [what, options, message] of rows) {
     test(what, async () => {
       const directory = newDirectory();
-      await assert.rejects(startServer(options(directory)), (error: Error) => message.test(error.message) || assert.fail(error.message));
+      await assert.rejects(
+        startServer(options(directory)),
+        (error: Error) => message.test(error.message) || assert.fail(error.message),
+      );
     });
   }
 });
@@ -593,7 +683,11 @@ describe("a webhook without TLS", () => {
   const asked: string[] = [];
   const server = http.createServer((request, response) => {
     asked.push(`${request.url} ${request.headers.authorization}`);
-    request.resume().on("end", () => response.setHeader("content-type", "application/json").end(JSON.stringify(status({ allowed: true }))));
+    request
+      .resume()
+      .on("end", () =>
+        response.setHeader("content-type", "application/json").end(JSON.stringify(status({ allowed: true }))),
+      );
   });
   let kubeconfig = "";
   let url = "";

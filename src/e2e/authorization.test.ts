@@ -24,17 +24,32 @@ after(async () => {
   await server.close();
 });
 
-async function grant(verbs: string[], resources: string[], { namespace = "default", resourceNames = [] as string[] } = {}): Promise<void> {
+async function grant(
+  verbs: string[],
+  resources: string[],
+  { namespace = "default", resourceNames = [] as string[] } = {},
+): Promise<void> {
   const name = `r${Math.random().toString(36).slice(2)}`;
-  const rules = [{ apiGroups: ["", "rbac.authorization.k8s.io", "authorization.k8s.io"], resources, verbs, resourceNames }];
+  const rules = [
+    { apiGroups: ["", "rbac.authorization.k8s.io", "authorization.k8s.io"], resources, verbs, resourceNames },
+  ];
   assert.equal(
-    (await admin.send({ method: "POST", path: `${group}/namespaces/${namespace}/roles`, body: { metadata: { name }, rules } })).status,
+    (
+      await admin.send({
+        method: "POST",
+        path: `${group}/namespaces/${namespace}/roles`,
+        body: { metadata: { name }, rules },
+      })
+    ).status,
     201,
   );
   const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name };
   const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "dev" }];
   const body = { metadata: { name }, roleRef, subjects };
-  assert.equal((await admin.send({ method: "POST", path: `${group}/namespaces/${namespace}/rolebindings`, body })).status, 201);
+  assert.equal(
+    (await admin.send({ method: "POST", path: `${group}/namespaces/${namespace}/rolebindings`, body })).status,
+    201,
+  );
 }
 
 test("a binding counts from the next request on, and no more once it is gone", async () => {
@@ -53,7 +68,10 @@ test("a binding counts from the next request on, and no more once it is gone", a
 
 test("nobody grants what he does not have", async () => {
   await grant(["create", "get"], ["roles", "rolebindings"]);
-  const body = { metadata: { name: "more" }, rules: [{ apiGroups: [""], resources: ["secrets"], verbs: ["get", "list"] }] };
+  const body = {
+    metadata: { name: "more" },
+    rules: [{ apiGroups: [""], resources: ["secrets"], verbs: ["get", "list"] }],
+  };
   const refused = await ann.send({ method: "POST", path: `${group}/namespaces/default/roles`, body });
   assert.equal(refused.status, 403);
   assert.equal(
@@ -88,7 +106,11 @@ test("no write is served below /watch/, and nothing below /proxy/", async () => 
     ["POST", "serviceaccounts/default/token", 405],
   ] as const;
   for (const [method, path, status] of writes) {
-    assert.equal((await admin.send({ method, path: `/api/v1/watch/namespaces/default/${path}`, body: {} })).status, status, path);
+    assert.equal(
+      (await admin.send({ method, path: `/api/v1/watch/namespaces/default/${path}`, body: {} })).status,
+      status,
+      path,
+    );
   }
   assert.equal((await admin.send({ path: "/api/v1/proxy/nodes/n" })).status, 404);
   const refused = await ann.send({ method: "POST", path: "/api/v1/watch/namespaces/default/configmaps", body: {} });
@@ -107,7 +129,13 @@ const rows: [what: string, who: "admin" | "ann", resource: string, spec: object,
     { resourceAttributes: mine },
     { allowed: true, reason: /^RBAC: allowed by RoleBinding "r\w+\/default" of Role "r\w+" to Group "dev"$/ },
   ],
-  ["what I may not do", "ann", "selfsubjectaccessreviews", { resourceAttributes: { ...mine, verb: "delete" } }, { allowed: false }],
+  [
+    "what I may not do",
+    "ann",
+    "selfsubjectaccessreviews",
+    { resourceAttributes: { ...mine, verb: "delete" } },
+    { allowed: false },
+  ],
   [
     "a path",
     "ann",
@@ -190,7 +218,11 @@ const rows: [what: string, who: "admin" | "ann", resource: string, spec: object,
 
 for (const [what, who, resource, spec, want] of rows) {
   test(`a review of ${what}, by ${who}: ${resource}`, async () => {
-    const { body, text } = await (who === "ann" ? ann : admin).send({ method: "POST", path: `${reviews}/${resource}`, body: { spec } });
+    const { body, text } = await (who === "ann" ? ann : admin).send({
+      method: "POST",
+      path: `${reviews}/${resource}`,
+      body: { spec },
+    });
     if (typeof want === "string") return assert.equal(body.message, want);
     for (const [field, value] of Object.entries(want)) {
       if (value instanceof RegExp) assert.match(body.status[field], value);
@@ -200,13 +232,25 @@ for (const [what, who, resource, spec, want] of rows) {
 }
 
 test("my rules in a namespace", async () => {
-  const { status, body } = await ann.send({ method: "POST", path: `${reviews}/selfsubjectrulesreviews`, body: { spec: { namespace: "default" } } });
+  const { status, body } = await ann.send({
+    method: "POST",
+    path: `${reviews}/selfsubjectrulesreviews`,
+    body: { spec: { namespace: "default" } },
+  });
   assert.equal(status, 201);
   assert.deepEqual(
     body.status.resourceRules.find(({ resources }: { resources: string[] }) => resources.includes("roles")),
-    { verbs: ["create", "get"], apiGroups: ["", "rbac.authorization.k8s.io", "authorization.k8s.io"], resources: ["roles", "rolebindings"] },
+    {
+      verbs: ["create", "get"],
+      apiGroups: ["", "rbac.authorization.k8s.io", "authorization.k8s.io"],
+      resources: ["roles", "rolebindings"],
+    },
   );
-  assert.ok(body.status.nonResourceRules.some(({ nonResourceURLs }: { nonResourceURLs: string[] }) => nonResourceURLs.includes("/healthz")));
+  assert.ok(
+    body.status.nonResourceRules.some(({ nonResourceURLs }: { nonResourceURLs: string[] }) =>
+      nonResourceURLs.includes("/healthz"),
+    ),
+  );
   assert.equal(body.status.incomplete, false);
   const without = await ann.send({ method: "POST", path: `${reviews}/selfsubjectrulesreviews`, body: {} });
   assert.deepEqual([without.status, without.body.message], [400, "no namespace on request"]);
@@ -219,7 +263,13 @@ async function grantCluster(name: string, rules: object[]): Promise<void> {
   const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name };
   const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "ann" }];
   assert.equal(
-    (await admin.send({ method: "POST", path: `${group}/clusterrolebindings`, body: { metadata: { name }, roleRef, subjects } })).status,
+    (
+      await admin.send({
+        method: "POST",
+        path: `${group}/clusterrolebindings`,
+        body: { metadata: { name }, roleRef, subjects },
+      })
+    ).status,
     201,
   );
 }
@@ -238,7 +288,12 @@ const onReview = (mode: string): object => ({
 });
 
 /** What ann may do, whom she wants to be, and who she is then, or why not. */
-const impersonations: [what: string, rules: object[], headers: Record<string, string | string[]>, want: object | string][] = [
+const impersonations: [
+  what: string,
+  rules: object[],
+  headers: Record<string, string | string[]>,
+  want: object | string,
+][] = [
   [
     "nothing",
     [],
@@ -271,23 +326,40 @@ const impersonations: [what: string, rules: object[], headers: Record<string, st
   ],
   [
     "be a service account",
-    [onReview("serviceaccount"), { apiGroups: [authentication], resources: ["serviceaccounts"], verbs: ["impersonate:serviceaccount"] }],
+    [
+      onReview("serviceaccount"),
+      { apiGroups: [authentication], resources: ["serviceaccounts"], verbs: ["impersonate:serviceaccount"] },
+    ],
     { "impersonate-user": "system:serviceaccount:n:robot" },
-    { username: "system:serviceaccount:n:robot", groups: ["system:serviceaccounts", "system:serviceaccounts:n", "system:authenticated"] },
+    {
+      username: "system:serviceaccount:n:robot",
+      groups: ["system:serviceaccounts", "system:serviceaccounts:n", "system:authenticated"],
+    },
   ],
   [
     "be a node",
-    [onReview("arbitrary-node"), { apiGroups: [authentication], resources: ["nodes"], verbs: ["impersonate:arbitrary-node"] }],
+    [
+      onReview("arbitrary-node"),
+      { apiGroups: [authentication], resources: ["nodes"], verbs: ["impersonate:arbitrary-node"] },
+    ],
     { "impersonate-user": "system:node:n1" },
     { username: "system:node:n1", groups: ["system:nodes", "system:authenticated"] },
   ],
   [
     "be others in the constrained way",
-    [onReview("user-info"), { apiGroups: [authentication], resources: ["users", "groups"], verbs: ["impersonate:user-info"] }],
+    [
+      onReview("user-info"),
+      { apiGroups: [authentication], resources: ["users", "groups"], verbs: ["impersonate:user-info"] },
+    ],
     { "impersonate-user": "eve", "impersonate-group": ["g"] },
     { username: "eve", groups: ["g", "system:authenticated"] },
   ],
-  ["be others of any name", [], { "impersonate-user": Buffer.from("zoë").toString("latin1") }, { username: "zoë", groups: ["system:authenticated"] }],
+  [
+    "be others of any name",
+    [],
+    { "impersonate-user": Buffer.from("zoë").toString("latin1") },
+    { username: "zoë", groups: ["system:authenticated"] },
+  ],
   [
     "be others, but no masters",
     [],
@@ -301,7 +373,10 @@ for (const [index, [what, rules, headers, want]] of impersonations.entries()) {
     if (rules.length > 0) await grantCluster(`impersonation-${index}`, rules);
     const { body } = await ann.send(whoAmI(headers));
     if (typeof want === "string") return assert.equal(body.message, want);
-    assert.deepEqual({ ...want }, Object.fromEntries(Object.entries(body.status.userInfo).filter(([key]) => key in (want as object))));
+    assert.deepEqual(
+      { ...want },
+      Object.fromEntries(Object.entries(body.status.userInfo).filter(([key]) => key in (want as object))),
+    );
   });
 }
 
@@ -310,7 +385,13 @@ test("a node reads what its pods need, from when they are on it until they are g
   const node = rawClient(kubeconfig);
   const secret = "/api/v1/namespaces/default/secrets/needed";
   assert.equal(
-    (await admin.send({ method: "POST", path: "/api/v1/namespaces/default/secrets", body: { metadata: { name: "needed" } } })).status,
+    (
+      await admin.send({
+        method: "POST",
+        path: "/api/v1/namespaces/default/secrets",
+        body: { metadata: { name: "needed" } },
+      })
+    ).status,
     201,
   );
   const refused = await node.send({ path: secret });
@@ -318,12 +399,28 @@ test("a node reads what its pods need, from when they are on it until they are g
     refused.body.message,
     'secrets "needed" is forbidden: User "system:node:n1" cannot get resource "secrets" in API group "" in the namespace "default": no relationship found between node \'n1\' and this object',
   );
-  const spec = { nodeName: "n1", containers: [{ name: "c", image: "i" }], volumes: [{ name: "v", secret: { secretName: "needed" } }] };
-  assert.equal((await admin.send({ method: "POST", path: "/api/v1/namespaces/default/pods", body: { metadata: { name: "p" }, spec } })).status, 201);
+  const spec = {
+    nodeName: "n1",
+    containers: [{ name: "c", image: "i" }],
+    volumes: [{ name: "v", secret: { secretName: "needed" } }],
+  };
+  assert.equal(
+    (
+      await admin.send({
+        method: "POST",
+        path: "/api/v1/namespaces/default/pods",
+        body: { metadata: { name: "p" }, spec },
+      })
+    ).status,
+    201,
+  );
   assert.equal((await node.send({ path: secret })).status, 200);
   assert.equal((await node.send({ path: "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1" })).body.items.length, 1);
   assert.equal((await node.send({ path: "/api/v1/pods" })).status, 403);
-  assert.equal((await admin.send({ method: "DELETE", path: "/api/v1/namespaces/default/pods/p?gracePeriodSeconds=0" })).status, 200);
+  assert.equal(
+    (await admin.send({ method: "DELETE", path: "/api/v1/namespaces/default/pods/p?gracePeriodSeconds=0" })).status,
+    200,
+  );
   assert.equal((await node.send({ path: secret })).status, 403);
   node.close();
 });

@@ -7,7 +7,12 @@ import { startTestServer, type TestServer } from "../testing/start-test-server.t
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
 const merge = { "content-type": "application/merge-patch+json" };
-const configMap = (name: string, more: object = {}): object => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, ...more });
+const configMap = (name: string, more: object = {}): object => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name },
+  ...more,
+});
 const nested = (levels: number): string =>
   `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"deep"},"deep":${"[".repeat(levels)}${"]".repeat(levels)}}`;
 
@@ -41,7 +46,12 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
     /forbidden: User \\"system:anonymous\\" cannot get path \\"\/nowhere\\"/,
   ],
   ["an unknown resource", { path: "/api/v1/nothings" }, 404, /the server could not find the requested resource/],
-  ["an unknown version", { path: "/apis/apps/v9/deployments" }, 404, /the server could not find the requested resource/],
+  [
+    "an unknown version",
+    { path: "/apis/apps/v9/deployments" },
+    404,
+    /the server could not find the requested resource/,
+  ],
   ["an unknown version of the core", { path: "/api/v2" }, 404, /the server could not find the requested resource/],
   [
     "a timeout that is none",
@@ -49,7 +59,12 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
     400,
     /"invalid timeout specified in the request URL - time: missing unit in duration \\"5\\""/,
   ],
-  ["an export", { path: `${configMaps}/x?export=true` }, 400, /the export parameter, deprecated since v1.14, is no longer supported/],
+  [
+    "an export",
+    { path: `${configMaps}/x?export=true` },
+    400,
+    /the export parameter, deprecated since v1.14, is no longer supported/,
+  ],
   [
     "an event of the newer group that is not there",
     { path: "/apis/events.k8s.io/v1/namespaces/default/events/x" },
@@ -57,7 +72,12 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
     /events\.events\.k8s\.io \\"x\\" not found/,
   ],
   ["an unknown group", { path: "/apis/nothing.example.com/v1/things" }, 404, /^404 page not found\n$/],
-  ["a wrong method", { method: "PATCH", path: configMaps, body: {}, headers: merge }, 405, /does not allow this method/],
+  [
+    "a wrong method",
+    { method: "PATCH", path: configMaps, body: {}, headers: merge },
+    405,
+    /does not allow this method/,
+  ],
   ["a method nobody knows", { method: "PURGE", path: configMaps }, 405, /does not allow this method/],
   [
     "a name that is no subdomain",
@@ -96,7 +116,12 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
     /namespaces \\"none\\" not found/,
   ],
   ["10,000 levels of nesting", { method: "POST", path: configMaps, body: nested(10_000) }, 400, /exceeded max depth/],
-  ["100,000 levels in a merge patch", { method: "PATCH", path: `${configMaps}/victim`, body: nested(100_000), headers: merge }, 400, /./],
+  [
+    "100,000 levels in a merge patch",
+    { method: "PATCH", path: `${configMaps}/victim`, body: nested(100_000), headers: merge },
+    400,
+    /./,
+  ],
   [
     "a number where text belongs",
     { method: "POST", path: configMaps, body: configMap("a", { data: { a: 1 } }) },
@@ -104,12 +129,27 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
     /cannot unmarshal number into Go struct field ConfigMap.data of type string/,
   ],
   ["a broken path escape", { path: `${configMaps}/%zz` }, 400, /./],
-  ["an empty segment", { path: "/api/v1/namespaces//configmaps" }, 404, /the server could not find the requested resource/],
+  [
+    "an empty segment",
+    { path: "/api/v1/namespaces//configmaps" },
+    404,
+    /the server could not find the requested resource/,
+  ],
   ["an empty group", { path: "/apis//v1/things" }, 404, /^404 page not found\n$/],
   ["a way up", { path: `${configMaps}/..` }, 400, /Name parameter invalid: \\"..\\": may not be '..'/],
   ["a percent sign as name", { path: `${configMaps}/a%25` }, 400, /may not contain '%'/],
-  ["namespaces in a namespace", { path: "/api/v1/namespaces/default/namespaces" }, 404, /could not find the requested resource/],
-  ["another method than GET for the version", { method: "DELETE", path: "/version" }, 405, /does not allow this method/],
+  [
+    "namespaces in a namespace",
+    { path: "/api/v1/namespaces/default/namespaces" },
+    404,
+    /could not find the requested resource/,
+  ],
+  [
+    "another method than GET for the version",
+    { method: "DELETE", path: "/version" },
+    405,
+    /does not allow this method/,
+  ],
   [
     "groups, and nobody who has them",
     { path: configMaps, headers: { "impersonate-group": "devs" } },
@@ -152,7 +192,11 @@ describe("bad input", () => {
 
   test("a hundred thousand mistakes are answered in short", async () => {
     const labels = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`-${index}`, "-"]));
-    const { status, text, body } = await client.send({ method: "POST", path: configMaps, body: { metadata: { name: "a", labels } } });
+    const { status, text, body } = await client.send({
+      method: "POST",
+      path: configMaps,
+      body: { metadata: { name: "a", labels } },
+    });
     assert.equal(status, 422);
     assert.equal(body.details.causes.length, 1000);
     assert.ok(text.length < 2 << 20, String(text.length));
@@ -163,7 +207,12 @@ describe("bad input", () => {
     const created = await client.send({ method: "POST", path: configMaps, body });
     assert.equal(created.status, 201, created.text);
     assert.match(created.text, /"data":\{"10":"ten","9":"nine","__proto__":"p","constructor":"c"\}/);
-    const patched = await client.send({ method: "PATCH", path: `${configMaps}/keys`, headers: merge, body: `{"data":{"__proto__":"q"}}` });
+    const patched = await client.send({
+      method: "PATCH",
+      path: `${configMaps}/keys`,
+      headers: merge,
+      body: `{"data":{"__proto__":"q"}}`,
+    });
     assert.match(patched.text, /"__proto__":"q","constructor":"c"/);
     assert.equal(({} as Record<string, unknown>).p, undefined);
     const listed = await client.send({ path: `${configMaps}?labelSelector=toString` });

@@ -82,7 +82,10 @@ test("a token makes its bearer one of those who join, until its secret is gone",
 
 test("what joining nodes are told of the cluster is signed, and read by everybody who is let", async () => {
   await created(secrets, secret("signer"));
-  await created("/api/v1/namespaces/kube-public/configmaps", { metadata: { name: "cluster-info" }, data: { kubeconfig: "the cluster" } });
+  await created("/api/v1/namespaces/kube-public/configmaps", {
+    metadata: { name: "cluster-info" },
+    data: { kubeconfig: "the cluster" },
+  });
   assert.equal((await admin.send({ path: clusterInfo, anonymous: true })).status, 403);
   const name = "kubeadm:bootstrap-signer-clusterinfo";
   await created(`${rbac}/roles`, {
@@ -94,13 +97,22 @@ test("what joining nodes are told of the cluster is signed, and read by everybod
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name },
     subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "system:anonymous" }],
   });
-  const { body } = await until(clusterInfo, (answer) => answer.body?.data?.["jws-kubeconfig-signer"] !== undefined, true);
+  const { body } = await until(
+    clusterInfo,
+    (answer) => answer.body?.data?.["jws-kubeconfig-signer"] !== undefined,
+    true,
+  );
   const [header, between, signature] = body.data["jws-kubeconfig-signer"].split(".");
   assert.equal(between, "");
   const whole = `${header}.${Buffer.from(body.data.kubeconfig).toString("base64url")}.${signature}`;
   const { protectedHeader, payload } = await compactVerify(whole, Buffer.from("0123456789abcdef"));
-  assert.deepEqual([protectedHeader, Buffer.from(payload).toString()], [{ alg: "HS256", kid: "signer" }, "the cluster"]);
-  assert.ok(body.metadata.managedFields.some(({ manager }: { manager: string }) => manager === "kube-controller-manager"));
+  assert.deepEqual(
+    [protectedHeader, Buffer.from(payload).toString()],
+    [{ alg: "HS256", kid: "signer" }, "the cluster"],
+  );
+  assert.ok(
+    body.metadata.managedFields.some(({ manager }: { manager: string }) => manager === "kube-controller-manager"),
+  );
   await admin.send({ method: "DELETE", path: `${secrets}/bootstrap-token-signer` });
   await until(clusterInfo, (answer) => answer.body?.data?.["jws-kubeconfig-signer"] === undefined, true);
 });
@@ -114,15 +126,38 @@ test("a token that expires is refused, its signature goes, and then its secret",
 });
 
 test("kubectl with a bootstrap token", { skip: kubectls().length === 0 }, async () => {
-  const literals = ["token-id=kubect", "token-secret=0123456789abcdef", "usage-bootstrap-authentication=true"].map((one) => `--from-literal=${one}`);
-  const make = ["-n", "kube-system", "create", "secret", "generic", "bootstrap-token-kubect", "--type=bootstrap.kubernetes.io/token", ...literals];
-  const made = await runKubectl(kubectls().at(-1) as string, make, { directory, kubeconfigPath: server.kubeconfigPath });
+  const literals = ["token-id=kubect", "token-secret=0123456789abcdef", "usage-bootstrap-authentication=true"].map(
+    (one) => `--from-literal=${one}`,
+  );
+  const make = [
+    "-n",
+    "kube-system",
+    "create",
+    "secret",
+    "generic",
+    "bootstrap-token-kubect",
+    "--type=bootstrap.kubernetes.io/token",
+    ...literals,
+  ];
+  const made = await runKubectl(kubectls().at(-1) as string, make, {
+    directory,
+    kubeconfigPath: server.kubeconfigPath,
+  });
   assert.equal(made.code, 0, made.output);
   const ca = join(directory, "ca.crt");
   writeFileSync(ca, field(server.kubeconfig, "certificate-authority-data"));
   const config = join(directory, "empty.kubeconfig");
   writeFileSync(config, "");
-  const args = ["--server", server.url, "--certificate-authority", ca, "--token", "kubect.0123456789abcdef", "auth", "whoami"];
+  const args = [
+    "--server",
+    server.url,
+    "--certificate-authority",
+    ca,
+    "--token",
+    "kubect.0123456789abcdef",
+    "auth",
+    "whoami",
+  ];
   const { output } = await runKubectl(kubectls().at(-1) as string, args, { directory, kubeconfigPath: config });
   assert.match(output, /Username\s+system:bootstrap:kubect/);
   assert.match(output, /Groups\s+\[system:bootstrappers system:authenticated\]/);

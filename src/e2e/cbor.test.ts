@@ -20,7 +20,12 @@ const configMaps = `${namespace}/configmaps`;
 const list = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
 const get = (path: string, accept = cbor): RawRequest => ({ path, headers: { accept } });
-const send = (method: string, path: string, body: object | Buffer, headers: Record<string, string> = {}): RawRequest => ({
+const send = (
+  method: string,
+  path: string,
+  body: object | Buffer,
+  headers: Record<string, string> = {},
+): RawRequest => ({
   method,
   path,
   headers: { "content-type": cbor, accept: cbor, ...headers },
@@ -33,7 +38,9 @@ const configMap = (name: string, rest: object = { data: { k: "v" } }): object =>
   ...rest,
 });
 const apply = (name: string, data: object): RawRequest =>
-  send("PATCH", `${configMaps}/${name}?fieldManager=m`, configMap(name, { data }), { "content-type": "application/apply-patch+cbor" });
+  send("PATCH", `${configMaps}/${name}?fieldManager=m`, configMap(name, { data }), {
+    "content-type": "application/apply-patch+cbor",
+  });
 const refusal = (message: string): object => ({ kind: "Status", message });
 
 type Row = [what: string, request: RawRequest, status: number, want: object, contentType?: string];
@@ -49,7 +56,12 @@ const servedRows: Row[] = [
     "application/json",
   ],
   ["one that is there", get(`${configMaps}/a`), 200, configMap("a")],
-  ["what client-go's dynamic client accepts", get(`${configMaps}/a`, "application/json;q=0.9,application/cbor;q=1"), 200, configMap("a")],
+  [
+    "what client-go's dynamic client accepts",
+    get(`${configMaps}/a`, "application/json;q=0.9,application/cbor;q=1"),
+    200,
+    configMap("a"),
+  ],
   ["an update", send("PUT", `${configMaps}/a`, configMap("a", { data: { k: "w" } })), 200, { data: { k: "w" } }],
   [
     "bytes are under a tag, to be shown as base64",
@@ -58,19 +70,47 @@ const servedRows: Row[] = [
     { kind: "Secret", data: { k: "aGk=" } },
   ],
   ["a list", get(`${configMaps}?labelSelector=none`), 200, { kind: "ConfigMapList", apiVersion: "v1", items: [] }],
-  ["a list of metadata", get(configMaps, `${cbor};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io`), 200, { kind: "PartialObjectMetadataList" }],
+  [
+    "a list of metadata",
+    get(configMaps, `${cbor};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io`),
+    200,
+    { kind: "PartialObjectMetadataList" },
+  ],
   [
     "metadata",
     get(`${configMaps}/a`, `${cbor};as=PartialObjectMetadata;v=v1;g=meta.k8s.io`),
     200,
     { kind: "PartialObjectMetadata", metadata: { name: "a" } },
   ],
-  ["a table has no such form", get(configMaps, `${cbor};as=Table;v=v1;g=meta.k8s.io`), 406, { code: 406 }, "application/json"],
-  ["a table, or else CBOR", get(configMaps, `application/json;as=Table;v=v1;g=meta.k8s.io,${cbor}`), 200, { kind: "Table" }, "application/json"],
+  [
+    "a table has no such form",
+    get(configMaps, `${cbor};as=Table;v=v1;g=meta.k8s.io`),
+    406,
+    { code: 406 },
+    "application/json",
+  ],
+  [
+    "a table, or else CBOR",
+    get(configMaps, `application/json;as=Table;v=v1;g=meta.k8s.io,${cbor}`),
+    200,
+    { kind: "Table" },
+    "application/json",
+  ],
   ["sequences are for watches", get(`${configMaps}/a`, "application/cbor-seq"), 406, { code: 406 }, "application/json"],
-  ["an object that is not there", get(`${configMaps}/none`), 404, { kind: "Status", apiVersion: "v1", reason: "NotFound", code: 404 }],
+  [
+    "an object that is not there",
+    get(`${configMaps}/none`),
+    404,
+    { kind: "Status", apiVersion: "v1", reason: "NotFound", code: 404 },
+  ],
   ["discovery", get("/apis/apps/v1"), 200, { kind: "APIResourceList", groupVersion: "apps/v1" }],
-  ["what is of no group", get("/apis"), 406, refusal(`406: Not Acceptable\n\nAvailable representations: ${list}`), "application/json"],
+  [
+    "what is of no group",
+    get("/apis"),
+    406,
+    refusal(`406: Not Acceptable\n\nAvailable representations: ${list}`),
+    "application/json",
+  ],
   [
     "what is of no group, or else JSON",
     get("/apis/apps", "application/json;q=0.9,application/cbor;q=1"),
@@ -89,7 +129,9 @@ const servedRows: Row[] = [
   ],
   [
     "an apply that is no CBOR",
-    send("PATCH", `${configMaps}/applied?fieldManager=m`, Buffer.from("{}"), { "content-type": "application/apply-patch+cbor" }),
+    send("PATCH", `${configMaps}/applied?fieldManager=m`, Buffer.from("{}"), {
+      "content-type": "application/apply-patch+cbor",
+    }),
     400,
     refusal("error decoding YAML: unexpected EOF"),
   ],
@@ -103,9 +145,16 @@ const servedRows: Row[] = [
     "a field that is not known, told",
     send("POST", `${configMaps}?fieldValidation=Strict`, { metadata: { name: "c" }, nope: 1 }),
     400,
-    refusal('ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: cbor: found unknown field at map element index 0'),
+    refusal(
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: cbor: found unknown field at map element index 0',
+    ),
   ],
-  ["a field that is not known, ignored", send("POST", `${configMaps}?fieldValidation=Ignore`, configMap("c", { nope: 1 })), 201, configMap("c", {})],
+  [
+    "a field that is not known, ignored",
+    send("POST", `${configMaps}?fieldValidation=Ignore`, configMap("c", { nope: 1 })),
+    201,
+    configMap("c", {}),
+  ],
   [
     "a key that is set twice",
     send("POST", configMaps, Buffer.from("a2446b696e6440446b696e6440", "hex")),
@@ -119,7 +168,9 @@ const servedRows: Row[] = [
     "JSON that is called CBOR",
     send("POST", configMaps, Buffer.from("{}")),
     400,
-    refusal("the object provided is unrecognized (must be of type ConfigMap): unable to determine group/version/kind: unexpected EOF ({})"),
+    refusal(
+      "the object provided is unrecognized (must be of type ConfigMap): unable to determine group/version/kind: unexpected EOF ({})",
+    ),
   ],
   [
     "a value of another type",
@@ -133,7 +184,9 @@ const servedRows: Row[] = [
     "another kind",
     send("POST", configMaps, { apiVersion: "v1", kind: "Secret", metadata: { name: "c" } }),
     400,
-    refusal('Secret in version "v1" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown conversion'),
+    refusal(
+      'Secret in version "v1" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown conversion',
+    ),
   ],
   [
     "a type that is not known",
@@ -147,7 +200,12 @@ const servedRows: Row[] = [
     409,
     { reason: "Conflict" },
   ],
-  ["a deletion", send("DELETE", `${configMaps}/a`, { propagationPolicy: "Background" }), 200, { kind: "Status", status: "Success" }],
+  [
+    "a deletion",
+    send("DELETE", `${configMaps}/a`, { propagationPolicy: "Background" }),
+    200,
+    { kind: "Status", status: "Success" },
+  ],
 ];
 
 const unservedRows: Row[] = [
@@ -160,13 +218,22 @@ const unservedRows: Row[] = [
   ],
   [
     "an apply",
-    send("PATCH", `${configMaps}/a?fieldManager=m`, configMap("a"), { "content-type": "application/apply-patch+cbor", accept: "*/*" }),
+    send("PATCH", `${configMaps}/a?fieldManager=m`, configMap("a"), {
+      "content-type": "application/apply-patch+cbor",
+      accept: "*/*",
+    }),
     415,
     refusal("415: Unsupported Media Type"),
     "application/json",
   ],
   ["an answer", get(configMaps), 406, { code: 406 }, "application/json"],
-  ["an answer, or else JSON", get(configMaps, "application/json;q=0.9,application/cbor;q=1"), 200, { kind: "ConfigMapList" }, "application/json"],
+  [
+    "an answer, or else JSON",
+    get(configMaps, "application/json;q=0.9,application/cbor;q=1"),
+    200,
+    { kind: "ConfigMapList" },
+    "application/json",
+  ],
 ];
 
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
@@ -190,7 +257,8 @@ for (const { title, featureGates, rows, goMode } of [
     for (const [what, request, status, want, contentType = cbor] of rows) {
       test(what, async () => {
         const answer = await client.send(request);
-        const body = contentType === cbor && answer.headers["content-type"] === cbor ? decodeAnyCbor(answer.bytes) : answer.body;
+        const body =
+          contentType === cbor && answer.headers["content-type"] === cbor ? decodeAnyCbor(answer.bytes) : answer.body;
         assert.equal(answer.status, status, JSON.stringify(body));
         assert.equal(answer.headers["content-type"], contentType);
         assert.partialDeepStrictEqual(body, want);
@@ -212,11 +280,17 @@ for (const { title, featureGates, rows, goMode } of [
       test("a long list is the sum of its pieces", async () => {
         const data = { text: "0123456789abcdef".repeat(4096) };
         for (let index = 0; index < 20; index++) {
-          const body = configMap(`long-${index}`, { metadata: { name: `long-${index}`, labels: { long: "yes" } }, data });
+          const body = configMap(`long-${index}`, {
+            metadata: { name: `long-${index}`, labels: { long: "yes" } },
+            data,
+          });
           assert.equal((await client.send(send("POST", configMaps, body))).status, 201);
         }
         const { items } = decodeAnyCbor((await client.send(get(`${configMaps}?labelSelector=long`))).bytes);
-        assert.equal((items as { data: unknown }[]).filter((item) => JSON.stringify(item.data) === JSON.stringify(data)).length, 20);
+        assert.equal(
+          (items as { data: unknown }[]).filter((item) => JSON.stringify(item.data) === JSON.stringify(data)).length,
+          20,
+        );
       });
 
       for (const accept of [cbor, `${cbor};stream=watch`]) {

@@ -17,13 +17,20 @@ let request = "";
 let authority = "";
 
 before(async () => {
-  server = await startTestServer({ featureGates: "ClusterTrustBundle=true", runtimeConfig: "certificates.k8s.io/v1beta1=true" });
+  server = await startTestServer({
+    featureGates: "ClusterTrustBundle=true",
+    runtimeConfig: "certificates.k8s.io/v1beta1=true",
+  });
   admin = rawClient(server.kubeconfig);
   ann = rawClient((await server.as("ann")).kubeconfig);
   const { Pkcs10CertificateRequestGenerator } = await loadX509();
   const signingAlgorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
   const keys = await crypto.subtle.generateKey(signingAlgorithm, true, ["sign", "verify"]);
-  const made = await Pkcs10CertificateRequestGenerator.create({ name: "O=system:masters,CN=eve", keys, signingAlgorithm });
+  const made = await Pkcs10CertificateRequestGenerator.create({
+    name: "O=system:masters,CN=eve",
+    keys,
+    signingAlgorithm,
+  });
   request = Buffer.from(`${made.toString("pem")}\n`).toString("base64");
   authority = field(server.kubeconfig, "certificate-authority-data");
 });
@@ -44,8 +51,11 @@ const patch = (path: string, body: object): RawRequest => ({
 const csr = (name: string, signerName: string): RawRequest =>
   post(api, { metadata: { name }, spec: { signerName, request, usages: ["client auth"] } });
 const approve = (name: string): RawRequest =>
-  patch(`${api}/${name}/approval`, { status: { conditions: [{ type: "Approved", status: "True", reason: "r", message: "m" }] } });
-const bundle = (name: string, signerName: string): RawRequest => post(bundles, { metadata: { name }, spec: { signerName, trustBundle: authority } });
+  patch(`${api}/${name}/approval`, {
+    status: { conditions: [{ type: "Approved", status: "True", reason: "r", message: "m" }] },
+  });
+const bundle = (name: string, signerName: string): RawRequest =>
+  post(bundles, { metadata: { name }, spec: { signerName, trustBundle: authority } });
 const role = (name: string, rules: object[]): RawRequest => post(`${rbac}/clusterroles`, { metadata: { name }, rules });
 const bind = (name: string): RawRequest =>
   post(`${rbac}/clusterrolebindings`, {
@@ -55,7 +65,13 @@ const bind = (name: string): RawRequest =>
   });
 const all = {
   apiGroups: ["certificates.k8s.io"],
-  resources: ["certificatesigningrequests", "certificatesigningrequests/*", "*/approval", "*/status", "clustertrustbundles"],
+  resources: [
+    "certificatesigningrequests",
+    "certificatesigningrequests/*",
+    "*/approval",
+    "*/status",
+    "clustertrustbundles",
+  ],
   verbs: ["*"],
 };
 const signers = {
@@ -64,7 +80,8 @@ const signers = {
   resourceNames: ["example.com/*", "other.com/x"],
   verbs: ["approve", "sign", "attest"],
 };
-const requests = (name: string, why: string): string => `certificatesigningrequests.certificates.k8s.io "${name}" is forbidden: ${why}`;
+const requests = (name: string, why: string): string =>
+  `certificatesigningrequests.certificates.k8s.io "${name}" is forbidden: ${why}`;
 
 const steps: [what: string, who: "admin" | "ann", request: () => RawRequest, want: number | string][] = [
   ["ann may write all of certificates", "admin", () => role("writes", [all]), 201],
@@ -98,10 +115,20 @@ const steps: [what: string, who: "admin" | "ann", request: () => RawRequest, wan
   ["ann gets the right", "admin", () => role("signs", [signers]), 201],
   ["… and is bound to it", "admin", () => bind("signs"), 201],
   ["it is approved", "ann", () => approve("a"), 200],
-  ["the other is not", "ann", () => approve("b"), requests("b", 'user not permitted to approve requests with signerName "third.com/b"')],
+  [
+    "the other is not",
+    "ann",
+    () => approve("b"),
+    requests("b", 'user not permitted to approve requests with signerName "third.com/b"'),
+  ],
   ["a bundle is attested", "ann", () => bundle("example.com:a:x", "example.com/a"), 201],
   ["a bundle of the third is there", "admin", () => bundle("third.com:b:x", "third.com/b"), 201],
-  ["its owners may change", "ann", () => patch(`${bundles}/third.com:b:x`, { metadata: { finalizers: ["example.com/f"] } }), 200],
+  [
+    "its owners may change",
+    "ann",
+    () => patch(`${bundles}/third.com:b:x`, { metadata: { finalizers: ["example.com/f"] } }),
+    200,
+  ],
   [
     "its labels may not",
     "ann",

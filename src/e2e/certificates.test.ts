@@ -7,7 +7,14 @@ import { after, before, describe, test } from "node:test";
 import tls from "node:tls";
 import { type ServerOptions, startServer } from "../index.ts";
 import { field } from "../testing/kubeconfig-fields.ts";
-import { anyUsage, clientAuth, type OddAuthority, type OddCertificate, oddCertificate, serverAuth } from "../testing/odd-certificates.ts";
+import {
+  anyUsage,
+  clientAuth,
+  type OddAuthority,
+  type OddCertificate,
+  oddCertificate,
+  serverAuth,
+} from "../testing/odd-certificates.ts";
 import { rawClient } from "../testing/raw-client.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 import { type Caller, type Protocol, whoConnection, whoIs } from "../testing/who-client.ts";
@@ -36,22 +43,49 @@ const belowLast = await authority("below the last", undefined, last);
 const noAuthority = await oddCertificate({ subject: [{ CN: ["no authority"] }], usages: [clientAuth] }, root);
 const trustedAlone = await authority("trusted alone", undefined, stranger);
 const impostor = await authority("trusted alone", undefined, stranger); // With another key.
-const serversOnly = await oddCertificate({ subject: [{ CN: ["for servers"] }], usages: [serverAuth], authority: {} }, root);
+const serversOnly = await oddCertificate(
+  { subject: [{ CN: ["for servers"] }], usages: [serverAuth], authority: {} },
+  root,
+);
 
-const withChain = async (certificate: OddCertificate, issuer: OddAuthority, ...chain: OddAuthority[]): Promise<Caller> => {
+const withChain = async (
+  certificate: OddCertificate,
+  issuer: OddAuthority,
+  ...chain: OddAuthority[]
+): Promise<Caller> => {
   const { cert, key } = await oddCertificate(certificate, issuer);
   return { cert: [cert, ...chain.map((one) => one.cert)].join(""), key };
 };
 const groups = ["b", "a", "system:authenticated"];
 
 /** A user, or the status of the refusal. */
-const rows: [what: string, caller: () => Promise<Caller>, want: { username: string; groups: string[]; uid?: string } | 401 | 403][] = [
+const rows: [
+  what: string,
+  caller: () => Promise<Caller>,
+  want: { username: string; groups: string[]; uid?: string } | 401 | 403,
+][] = [
   ["a good one", () => withChain(ann, root), { username: "ann", groups }],
-  ["for whatever, since it does not say for what", () => withChain({ ...ann, usages: [] }, root), { username: "ann", groups }],
-  ["for clients and servers", () => withChain({ ...ann, usages: [serverAuth, clientAuth] }, root), { username: "ann", groups }],
-  ["a uid", () => withChain({ ...ann, subject: [...ann.subject, { [uid]: ["u"] }] }, root), { username: "ann", groups, uid: "u" }],
+  [
+    "for whatever, since it does not say for what",
+    () => withChain({ ...ann, usages: [] }, root),
+    { username: "ann", groups },
+  ],
+  [
+    "for clients and servers",
+    () => withChain({ ...ann, usages: [serverAuth, clientAuth] }, root),
+    { username: "ann", groups },
+  ],
+  [
+    "a uid",
+    () => withChain({ ...ann, subject: [...ann.subject, { [uid]: ["u"] }] }, root),
+    { username: "ann", groups, uid: "u" },
+  ],
   ["two uids", () => withChain({ ...ann, subject: [...ann.subject, { [uid]: ["u"] }, { [uid]: ["v"] }] }, root), 401],
-  ["two common names: the last", () => withChain({ ...ann, subject: [{ CN: ["x"] }, ...ann.subject] }, root), { username: "ann", groups }],
+  [
+    "two common names: the last",
+    () => withChain({ ...ann, subject: [{ CN: ["x"] }, ...ann.subject] }, root),
+    { username: "ann", groups },
+  ],
   ["no common name", () => withChain({ ...ann, subject: [{ O: ["system:masters"] }] }, root), 401],
   ["shown with the authority between", () => withChain(ann, middle, middle), { username: "ann", groups }],
   ["shown with both authorities between", () => withChain(ann, lower, lower, middle), { username: "ann", groups }],
@@ -61,8 +95,16 @@ const rows: [what: string, caller: () => Promise<Caller>, want: { username: stri
     () => withChain(ann, trustedAlone, trustedAlone, stranger),
     { username: "ann", groups },
   ],
-  ["for servers, of an authority that is trusted alone", () => withChain({ ...ann, usages: [serverAuth] }, trustedAlone), 401],
-  ["expired, of an authority that is trusted alone", () => withChain({ ...ann, notAfter: new Date(Date.now() - 1000) }, trustedAlone), 401],
+  [
+    "for servers, of an authority that is trusted alone",
+    () => withChain({ ...ann, usages: [serverAuth] }, trustedAlone),
+    401,
+  ],
+  [
+    "expired, of an authority that is trusted alone",
+    () => withChain({ ...ann, notAfter: new Date(Date.now() - 1000) }, trustedAlone),
+    401,
+  ],
   ["of an authority that is trusted alone, by its name", () => withChain(ann, impostor, impostor, stranger), 401],
   ["the authority between is not shown", () => withChain(ann, middle), 401],
   ["one of two authorities between is not shown", () => withChain(ann, lower, lower), 401],
@@ -74,7 +116,12 @@ const rows: [what: string, caller: () => Promise<Caller>, want: { username: stri
   ["for servers", () => withChain({ ...ann, usages: [serverAuth] }, root), 401],
   ["for any use, which OpenSSL does not take for clients'", () => withChain({ ...ann, usages: [anyUsage] }, root), 401],
   ["expired", () => withChain({ ...ann, notAfter: new Date(Date.now() - 1000) }, root), 401],
-  ["not valid yet", () => withChain({ ...ann, notBefore: new Date(Date.now() + dayMs), notAfter: new Date(Date.now() + 2 * dayMs) }, root), 401],
+  [
+    "not valid yet",
+    () =>
+      withChain({ ...ann, notBefore: new Date(Date.now() + dayMs), notAfter: new Date(Date.now() + 2 * dayMs) }, root),
+    401,
+  ],
   ["signed by itself", async () => oddCertificate(ann), 401],
   ["the authority's own", async () => root, 401],
 ];
@@ -104,7 +151,11 @@ describe("client certificates", () => {
 
 for (const featureGates of ["", "UnauthenticatedHTTP2DOSMitigation=false"]) {
   test(`who is not known keeps no connection over HTTP/2${featureGates === "" ? "" : `, unless ${featureGates}`}`, async () => {
-    const server = await startTestServer({ featureGates, clientCaFile: file("few.crt", root.cert), tokenAuthFile: file("few.csv", "t,ben,1\n") });
+    const server = await startTestServer({
+      featureGates,
+      clientCaFile: file("few.crt", root.cert),
+      tokenAuthFile: file("few.csv", "t,ben,1\n"),
+    });
     const ca = field(server.kubeconfig, "certificate-authority-data");
     const callers: [caller: Caller, status: number, ends: boolean][] = [
       [{}, 403, true],
@@ -153,10 +204,15 @@ describe("changed files", () => {
   const [one, other] = [root, stranger];
   let ofOne: Caller;
   let ofOther: Caller;
-  const statusOf = async (caller: Caller, protocol: Protocol = "HTTP/2.0"): Promise<number> => (await whoIs(server.url, ca, caller, protocol)).status;
+  const statusOf = async (caller: Caller, protocol: Protocol = "HTTP/2.0"): Promise<number> =>
+    (await whoIs(server.url, ca, caller, protocol)).status;
 
   before(async () => {
-    const serving = await oddCertificate({ subject: [{ CN: ["serving"] }], dnsNames: ["localhost"], usages: [serverAuth] });
+    const serving = await oddCertificate({
+      subject: [{ CN: ["serving"] }],
+      dnsNames: ["localhost"],
+      usages: [serverAuth],
+    });
     server = await startTestServer({
       logger,
       clientCaFile: file("changing.crt", one.cert),
@@ -164,7 +220,10 @@ describe("changed files", () => {
       tlsPrivateKeyFile: file("serving.key", serving.key),
     });
     ca = serving.cert;
-    [ofOne, ofOther] = await Promise.all([withChain(ann, one), withChain({ ...ann, subject: [{ CN: ["ben"] }] }, other)]);
+    [ofOne, ofOther] = await Promise.all([
+      withChain(ann, one),
+      withChain({ ...ann, subject: [{ CN: ["ben"] }] }, other),
+    ]);
     server = { ...server, url: server.url.replace("127.0.0.1", "localhost") };
   });
   after(() => server.close());
@@ -200,7 +259,8 @@ describe("changed files", () => {
       (await statuses()).filter((_, index) => index % 2 === 0),
       [401, 401],
     );
-    for (const protocol of protocols) assert.deepEqual([await statusOf(ofOne, protocol), await statusOf(ofOther, protocol)], [401, 201]);
+    for (const protocol of protocols)
+      assert.deepEqual([await statusOf(ofOne, protocol), await statusOf(ofOther, protocol)], [401, 201]);
     for (const connection of connections) connection.close();
   });
 
@@ -245,7 +305,9 @@ describe("versions, suites and names", () => {
   const named: Record<string, OddAuthority> = {};
   before(async () => {
     for (const name of ["plain", "wild", "explicit", "address"]) {
-      const dnsNames = { plain: ["plain.example"], wild: ["*.wild.example", "other.wild.example"] }[name] ?? ["unused.example"];
+      const dnsNames = { plain: ["plain.example"], wild: ["*.wild.example", "other.wild.example"] }[name] ?? [
+        "unused.example",
+      ];
       named[name] = await oddCertificate({ subject: [{ CN: [name] }], dnsNames, usages: [serverAuth] });
     }
     const files = (name: string, names: string[] = []) => ({
@@ -258,7 +320,12 @@ describe("versions, suites and names", () => {
         minVersion: "VersionTLS12",
         cipherSuites: ["TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"],
         curvePreferences: [24, 23],
-        named: [files("plain"), files("wild"), files("explicit", ["other.wild.example", "*.explicit.example"]), files("address", ["::1"])],
+        named: [
+          files("plain"),
+          files("wild"),
+          files("explicit", ["other.wild.example", "*.explicit.example"]),
+          files("address", ["::1"]),
+        ],
       },
     });
   });
@@ -266,8 +333,9 @@ describe("versions, suites and names", () => {
 
   const connect = (options: tls.ConnectionOptions): Promise<tls.TLSSocket> =>
     new Promise((resolve, reject) => {
-      const socket = tls.connect({ host: "127.0.0.1", port: server.port, rejectUnauthorized: false, ALPNProtocols: ["h2"], ...options }, () =>
-        resolve(socket),
+      const socket = tls.connect(
+        { host: "127.0.0.1", port: server.port, rejectUnauthorized: false, ALPNProtocols: ["h2"], ...options },
+        () => resolve(socket),
       );
       socket.on("error", reject);
     });
@@ -307,14 +375,22 @@ describe("versions, suites and names", () => {
     await assert.rejects(connect({ maxVersion: "TLSv1.2", ciphers: "ECDHE-ECDSA-AES256-GCM-SHA384" }));
     await assert.rejects(connect({ ecdhCurve: "X25519" }));
     const admin = rawClient(server.kubeconfig);
-    const [, errors] = /^apiserver_tls_handshake_errors_total (\d+)$/m.exec((await admin.send({ path: "/metrics" })).text) ?? [];
+    const [, errors] =
+      /^apiserver_tls_handshake_errors_total (\d+)$/m.exec((await admin.send({ path: "/metrics" })).text) ?? [];
     assert.ok(Number(errors) >= 2, String(errors));
     admin.close();
   });
 });
 
 const none = { minVersion: "", cipherSuites: [], curvePreferences: [], named: [] };
-const proxy = { clientCaFile: undefined, allowedNames: [], usernameHeaders: [], uidHeaders: [], groupHeaders: [], extraHeaderPrefixes: [] };
+const proxy = {
+  clientCaFile: undefined,
+  allowedNames: [],
+  usernameHeaders: [],
+  uidHeaders: [],
+  groupHeaders: [],
+  extraHeaderPrefixes: [],
+};
 const pair = await oddCertificate({ subject: [{ CN: ["x"] }], usages: [serverAuth] });
 const [crt, key, empty, text, rootFile] = [
   file("x.crt", pair.cert),
@@ -333,7 +409,11 @@ const startRows: [what: string, options: Parameters<typeof startServer>[0], mess
     /^error loading CA bundle for "client-ca-bundle::.*text": data does not contain any valid RSA or ECDSA certificates$/,
   ],
   ["a key alone", { tlsPrivateKeyFile: key }, /go together|together/],
-  ["another's key", { tlsCertFile: crt, tlsPrivateKeyFile: file("root.key", root.key) }, /^tls: private key does not match public key$/],
+  [
+    "another's key",
+    { tlsCertFile: crt, tlsPrivateKeyFile: file("root.key", root.key) },
+    /^tls: private key does not match public key$/,
+  ],
   [
     "certificate and key the wrong way round",
     { tlsCertFile: key, tlsPrivateKeyFile: crt },
@@ -345,10 +425,26 @@ const startRows: [what: string, options: Parameters<typeof startServer>[0], mess
     /^tls: found a certificate rather than a key in the PEM for the private key$/,
   ],
   ["no key", { tlsCertFile: crt, tlsPrivateKeyFile: text }, /^tls: failed to find any PEM data in key input$/],
-  ["no certificate", { tlsCertFile: text, tlsPrivateKeyFile: key }, /^tls: failed to find any PEM data in certificate input$/],
-  ["an empty certificate", { tlsCertFile: empty, tlsPrivateKeyFile: key }, /^missing content for serving cert "serving-cert::.*empty::.*x\.key"$/],
-  ["a damaged key", { tlsCertFile: crt, tlsPrivateKeyFile: file("bad.key", pair.key.replace("MIG", "AAA")) }, /^tls: failed to parse private key$/],
-  ["a name's certificate without its key", { tls: { ...none, named: [{ certFile: crt, keyFile: missing, names: [] }] } }, /no such file/],
+  [
+    "no certificate",
+    { tlsCertFile: text, tlsPrivateKeyFile: key },
+    /^tls: failed to find any PEM data in certificate input$/,
+  ],
+  [
+    "an empty certificate",
+    { tlsCertFile: empty, tlsPrivateKeyFile: key },
+    /^missing content for serving cert "serving-cert::.*empty::.*x\.key"$/,
+  ],
+  [
+    "a damaged key",
+    { tlsCertFile: crt, tlsPrivateKeyFile: file("bad.key", pair.key.replace("MIG", "AAA")) },
+    /^tls: failed to parse private key$/,
+  ],
+  [
+    "a name's certificate without its key",
+    { tls: { ...none, named: [{ certFile: crt, keyFile: missing, names: [] }] } },
+    /no such file/,
+  ],
   ["an unknown version", { tls: { ...none, minVersion: "TLS12" } }, /^unknown tls version "TLS12"$/],
   ["an unknown suite", { tls: { ...none, cipherSuites: ["X"] } }, /^Cipher suite X not supported or doesn't exist$/],
   [
@@ -358,14 +454,26 @@ const startRows: [what: string, options: Parameters<typeof startServer>[0], mess
   ],
   ["an unknown key exchange", { tls: { ...none, curvePreferences: [1] } }, /^curve preference 1 is not supported/],
   ["a key exchange twice", { tls: { ...none, curvePreferences: [23, 23] } }, /^duplicate curve preference 23$/],
-  ["a key exchange out of range", { tls: { ...none, curvePreferences: [0] } }, /^curve preference 0 is out of range \(must be 1-65535\)$/],
-  ["proxies' authorities that are none", { requestHeader: { ...proxy, clientCaFile: text } }, /^error loading CA bundle for "request-header::/],
+  [
+    "a key exchange out of range",
+    { tls: { ...none, curvePreferences: [0] } },
+    /^curve preference 0 is out of range \(must be 1-65535\)$/,
+  ],
+  [
+    "proxies' authorities that are none",
+    { requestHeader: { ...proxy, clientCaFile: text } },
+    /^error loading CA bundle for "request-header::/,
+  ],
   [
     "the same authorities for clients and for proxies of any name",
     { clientCaFile: rootFile, requestHeader: { ...proxy, clientCaFile: rootFile } },
     /^--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified/,
   ],
-  ["an empty header's name", { requestHeader: { ...proxy, usernameHeaders: [" "] } }, /^empty value in "requestheader-username-headers"$/],
+  [
+    "an empty header's name",
+    { requestHeader: { ...proxy, usernameHeaders: [" "] } },
+    /^empty value in "requestheader-username-headers"$/,
+  ],
 ];
 for (const [what, options, message] of startRows) {
   test(`no start with ${what}`, () =>

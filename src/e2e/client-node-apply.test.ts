@@ -64,8 +64,11 @@ describe("client-node applies", () => {
   });
   after(() => server.close());
 
-  const apply = (fieldManager: string, data: Record<string, string>, options: { force?: boolean; dryRun?: string } = {}) =>
-    core.patchNamespacedConfigMap({ ...map, body: mapBody(data), fieldManager, ...options }, applying);
+  const apply = (
+    fieldManager: string,
+    data: Record<string, string>,
+    options: { force?: boolean; dryRun?: string } = {},
+  ) => core.patchNamespacedConfigMap({ ...map, body: mapBody(data), fieldManager, ...options }, applying);
 
   test("an object is created, shared, and taken by force", async () => {
     assert.deepEqual(owned(await apply("one", { a: "1", b: "2" })), ['one Apply {"f:data":{"f:a":{},"f:b":{}}}']);
@@ -85,7 +88,10 @@ describe("client-node applies", () => {
     );
     const forced = await apply("two", { a: "9", b: "2" }, { force: true });
     assert.deepEqual(forced.data, { a: "9", b: "2" });
-    assert.deepEqual(owned(forced).sort(), ['one Apply {"f:data":{"f:b":{}}}', 'two Apply {"f:data":{"f:a":{},"f:b":{}}}']);
+    assert.deepEqual(owned(forced).sort(), [
+      'one Apply {"f:data":{"f:b":{}}}',
+      'two Apply {"f:data":{"f:a":{},"f:b":{}}}',
+    ]);
     const left = await apply("two", { b: "2" });
     assert.deepEqual(left.data, { b: "2" });
     const again = await apply("two", { b: "2" });
@@ -99,36 +105,61 @@ describe("client-node applies", () => {
 
   test("an apply says who applies", async () => {
     const message = 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch';
-    await assert.rejects(core.patchNamespacedConfigMap({ ...map, body: mapBody({}) }, applying), refused(422, { reason: "Invalid", message }));
     await assert.rejects(
-      core.patchNamespacedConfigMap({ ...map, body: mapBody({}, { managedFields: [{}] }), fieldManager: "one" }, applying),
+      core.patchNamespacedConfigMap({ ...map, body: mapBody({}) }, applying),
+      refused(422, { reason: "Invalid", message }),
+    );
+    await assert.rejects(
+      core.patchNamespacedConfigMap(
+        { ...map, body: mapBody({}, { managedFields: [{}] }), fieldManager: "one" },
+        applying,
+      ),
       refused(400, { message: "metadata.managedFields must be nil" }),
     );
     const forced = 'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch';
     await apply("one", {});
-    await assert.rejects(core.patchNamespacedConfigMap({ ...map, body: {}, force: true }, merging), refused(422, { message: forced }));
+    await assert.rejects(
+      core.patchNamespacedConfigMap({ ...map, body: {}, force: true }, merging),
+      refused(422, { message: forced }),
+    );
   });
 
   test("a merge patch clears managed fields, and owns what it changes", async () => {
     await apply("one", { a: "1" });
     const kept = await core.patchNamespacedConfigMap({ ...map, body: { metadata: { managedFields: [] } } }, merging);
     assert.deepEqual(owned(kept), ['one Apply {"f:data":{"f:a":{}}}']);
-    const cleared = await core.patchNamespacedConfigMap({ ...map, body: { metadata: { managedFields: [{}] } } }, merging);
+    const cleared = await core.patchNamespacedConfigMap(
+      { ...map, body: { metadata: { managedFields: [{}] } } },
+      merging,
+    );
     assert.deepEqual(owned(cleared), []);
     const applied = await apply("two", { a: "1" });
-    assert.deepEqual(owned(applied).sort(), ['before-first-apply Update {"f:data":{".":{},"f:a":{}}}', 'two Apply {"f:data":{"f:a":{}}}']);
+    assert.deepEqual(owned(applied).sort(), [
+      'before-first-apply Update {"f:data":{".":{},"f:a":{}}}',
+      'two Apply {"f:data":{"f:a":{}}}',
+    ]);
   });
 
   test("who says no name goes by the user agent", async () => {
     const named = k8s.setHeaderOptions("User-Agent", "controller/v1.2.3 (linux/amd64)");
-    const created = await core.createNamespacedConfigMap({ namespace, body: { metadata: { name: "map" }, data: { a: "1" } } }, named);
+    const created = await core.createNamespacedConfigMap(
+      { namespace, body: { metadata: { name: "map" }, data: { a: "1" } } },
+      named,
+    );
     assert.deepEqual(owned(created), ['controller Update {"f:data":{".":{},"f:a":{}}}']);
     await assert.rejects(
       apply("one", { a: "2" }),
       refused(409, { message: 'Apply failed with 1 conflict: conflict with "controller" using v1: .data.a' }),
     );
-    const replaced = await core.replaceNamespacedConfigMap({ ...map, body: { ...created, data: { b: "1" } }, fieldManager: "replacer" });
-    assert.deepEqual(owned(replaced).sort(), ['controller Update {"f:data":{}}', 'replacer Update {"f:data":{"f:b":{}}}']);
+    const replaced = await core.replaceNamespacedConfigMap({
+      ...map,
+      body: { ...created, data: { b: "1" } },
+      fieldManager: "replacer",
+    });
+    assert.deepEqual(owned(replaced).sort(), [
+      'controller Update {"f:data":{}}',
+      'replacer Update {"f:data":{"f:b":{}}}',
+    ]);
   });
 
   test("a Deployment, its status and its scale", async () => {
@@ -142,7 +173,10 @@ describe("client-node applies", () => {
       apps.patchNamespacedDeploymentScale({ ...web, body: scale, fieldManager: "scaler" }, applying),
       refused(409, { details: { causes } }),
     );
-    const scaled = await apps.patchNamespacedDeploymentScale({ ...web, body: scale, fieldManager: "scaler", force: true }, applying);
+    const scaled = await apps.patchNamespacedDeploymentScale(
+      { ...web, body: scale, fieldManager: "scaler", force: true },
+      applying,
+    );
     assert.equal(scaled.spec?.replicas, 5);
     const message = 'Apply failed with 1 conflict: conflict with "scaler" with subresource "scale": .spec.replicas';
     await assert.rejects(apps.patchNamespacedDeployment(first, applying), refused(409, { message }));

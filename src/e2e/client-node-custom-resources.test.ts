@@ -78,7 +78,12 @@ describe("client-node's custom resources", () => {
     const seen = (_type: string, { status }: k8s.V1CustomResourceDefinition): void => {
       if (status?.conditions?.some((one) => one.type === "Established" && one.status === "True")) established.resolve();
     };
-    const watch = await new k8s.Watch(config).watch(path, { fieldSelector: "metadata.name=widgets.example.com" }, seen, () => {});
+    const watch = await new k8s.Watch(config).watch(
+      path,
+      { fieldSelector: "metadata.name=widgets.example.com" },
+      seen,
+      () => {},
+    );
     await config.makeApiClient(k8s.ApiextensionsV1Api).createCustomResourceDefinition({ body: definition });
     await established.promise;
     watch.abort();
@@ -86,19 +91,34 @@ describe("client-node's custom resources", () => {
   after(() => server.close());
 
   test("CustomObjectsApi", async () => {
-    const made: Widget = await custom.createNamespacedCustomObject({ ...widgets, body: widget("a", { color: "red", free: [1, { x: null }] }) });
+    const made: Widget = await custom.createNamespacedCustomObject({
+      ...widgets,
+      body: widget("a", { color: "red", free: [1, { x: null }] }),
+    });
     assert.deepEqual(made.spec, { color: "red", free: [1, { x: null }], size: 1 });
     const one = { ...widgets, name: "a" };
-    const merged: Widget = await custom.patchNamespacedCustomObject({ ...one, body: { spec: { size: 2 } } }, as(k8s.PatchStrategy.MergePatch));
+    const merged: Widget = await custom.patchNamespacedCustomObject(
+      { ...one, body: { spec: { size: 2 } } },
+      as(k8s.PatchStrategy.MergePatch),
+    );
     assert.equal(merged.spec.size, 2);
     const operations = [{ op: "replace", path: "/spec/size", value: 3 }];
-    const patched: Widget = await custom.patchNamespacedCustomObject({ ...one, body: operations }, as(k8s.PatchStrategy.JsonPatch));
+    const patched: Widget = await custom.patchNamespacedCustomObject(
+      { ...one, body: operations },
+      as(k8s.PatchStrategy.JsonPatch),
+    );
     assert.equal(patched.spec.size, 3);
     await assert.rejects(
       custom.patchNamespacedCustomObject({ ...one, body: {} }, as(k8s.PatchStrategy.StrategicMergePatch)),
-      refused(415, /the body of the request was in an unknown format - accepted media types include: application\/json-patch\+json/),
+      refused(
+        415,
+        /the body of the request was in an unknown format - accepted media types include: application\/json-patch\+json/,
+      ),
     );
-    await custom.patchNamespacedCustomObjectStatus({ ...one, body: { status: { size: 4 } } }, as(k8s.PatchStrategy.MergePatch));
+    await custom.patchNamespacedCustomObjectStatus(
+      { ...one, body: { status: { size: 4 } } },
+      as(k8s.PatchStrategy.MergePatch),
+    );
     const scale: k8s.V1Scale = await custom.getNamespacedCustomObjectScale(one);
     assert.deepEqual([scale.kind, scale.spec, scale.status], ["Scale", { replicas: 3 }, { replicas: 4 }]);
     await custom.replaceNamespacedCustomObjectScale({ ...one, body: { ...scale, spec: { replicas: 5 } } });
@@ -114,7 +134,9 @@ describe("client-node's custom resources", () => {
     );
     await custom.createNamespacedCustomObject({ ...widgets, body: widget("b", { color: "blue" }, { x: "1" }) });
     const names = async (selector: object): Promise<unknown[]> =>
-      ((await custom.listNamespacedCustomObject({ ...widgets, ...selector })).items as Widget[]).map(({ metadata }) => metadata?.name);
+      ((await custom.listNamespacedCustomObject({ ...widgets, ...selector })).items as Widget[]).map(
+        ({ metadata }) => metadata?.name,
+      );
     assert.deepEqual(await names({ fieldSelector: "spec.color=red" }), ["a"]);
     assert.deepEqual(await names({ labelSelector: "x" }), ["b"]);
     await custom.deleteCollectionNamespacedCustomObject(widgets);
@@ -124,7 +146,14 @@ describe("client-node's custom resources", () => {
   test("objects of any kind apply", async () => {
     const objects = k8s.KubernetesObjectApi.makeApiClient(config);
     const apply = (fieldManager: string, size: number, force?: boolean): Promise<Widget> =>
-      objects.patch(widget("applied", { size }, { kept: "yes" }), undefined, undefined, fieldManager, force, k8s.PatchStrategy.ServerSideApply);
+      objects.patch(
+        widget("applied", { size }, { kept: "yes" }),
+        undefined,
+        undefined,
+        fieldManager,
+        force,
+        k8s.PatchStrategy.ServerSideApply,
+      );
     assert.equal((await apply("one", 2)).spec.size, 2);
     await assert.rejects(apply("two", 3), refused(409, /conflict with \\*"one\\*": \.spec\.size/));
     assert.equal((await apply("two", 3, true)).metadata?.managedFields?.length, 2);
@@ -161,7 +190,10 @@ describe("client-node's custom resources", () => {
       return { seen, at };
     };
     const resize = (size: number) =>
-      custom.patchNamespacedCustomObject({ ...widgets, name: "w", body: { spec: { size } } }, as(k8s.PatchStrategy.MergePatch));
+      custom.patchNamespacedCustomObject(
+        { ...widgets, name: "w", body: { spec: { size } } },
+        as(k8s.PatchStrategy.MergePatch),
+      );
     const { metadata } = (await custom.listNamespacedCustomObject(widgets)) as k8s.KubernetesListObject<Widget>;
     await custom.createNamespacedCustomObject({ ...widgets, body: widget("w", {}) });
     await resize(2);
@@ -196,7 +228,8 @@ describe("client-node's custom resources", () => {
       await custom.createNamespacedCustomObject({ ...widgets, body: widget(lastName, {}) });
       await last.promise;
       const { items } = (await custom.listNamespacedCustomObject(widgets)) as k8s.KubernetesListObject<Widget>;
-      const versions = (all: readonly Widget[]) => all.map(({ metadata }) => `${metadata?.name} ${metadata?.resourceVersion}`).sort();
+      const versions = (all: readonly Widget[]) =>
+        all.map(({ metadata }) => `${metadata?.name} ${metadata?.resourceVersion}`).sort();
       assert.deepEqual(versions([...informer.list(namespace)]), versions(items));
     }
     stopped = true;

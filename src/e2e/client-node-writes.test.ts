@@ -8,7 +8,10 @@ const namespace = "default";
 const container = { name: "main", image: "x:1", env: [{ name: "A", value: "1" }] };
 const deployment: k8s.V1Deployment = {
   metadata: { name: "web", namespace },
-  spec: { selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b" } }, spec: { containers: [container] } } },
+  spec: {
+    selector: { matchLabels: { a: "b" } },
+    template: { metadata: { labels: { a: "b" } }, spec: { containers: [container] } },
+  },
 };
 
 /** A refusal with this code and message. */
@@ -42,12 +45,18 @@ describe("client-node writes", () => {
       { op: "remove", path: "/data/b" },
     ];
     const map = { name: "map", namespace };
-    assert.deepEqual((await core.patchNamespacedConfigMap({ ...map, body: json }, as(k8s.PatchStrategy.JsonPatch))).data, { a: "1" });
+    assert.deepEqual(
+      (await core.patchNamespacedConfigMap({ ...map, body: json }, as(k8s.PatchStrategy.JsonPatch))).data,
+      { a: "1" },
+    );
     await assert.rejects(
       core.patchNamespacedConfigMap({ ...map, body: json }, as(k8s.PatchStrategy.JsonPatch)),
       refused(422, /^the server rejected our request/),
     );
-    const merged = await core.patchNamespacedConfigMap({ ...map, body: { data: { a: null, c: "3" } } }, as(k8s.PatchStrategy.MergePatch));
+    const merged = await core.patchNamespacedConfigMap(
+      { ...map, body: { data: { a: null, c: "3" } } },
+      as(k8s.PatchStrategy.MergePatch),
+    );
     assert.deepEqual(merged.data, { c: "3" });
     const sidecar = {
       spec: {
@@ -62,8 +71,15 @@ describe("client-node writes", () => {
       },
     };
     const web = { name: "web", namespace };
-    const { spec } = await apps.patchNamespacedDeployment({ ...web, body: sidecar }, as(k8s.PatchStrategy.StrategicMergePatch));
-    const containers = spec?.template.spec?.containers.map(({ name, image, env }) => [name, image, env?.map((one) => one.name)]);
+    const { spec } = await apps.patchNamespacedDeployment(
+      { ...web, body: sidecar },
+      as(k8s.PatchStrategy.StrategicMergePatch),
+    );
+    const containers = spec?.template.spec?.containers.map(({ name, image, env }) => [
+      name,
+      image,
+      env?.map((one) => one.name),
+    ]);
     assert.deepEqual(containers, [
       ["side", "s:1", undefined],
       ["main", "x:1", ["B", "A"]],
@@ -76,12 +92,19 @@ describe("client-node writes", () => {
     assert.match(metadata?.name ?? "", /^dry-.{5}$/);
     assert.ok(metadata?.uid !== undefined && metadata.resourceVersion === undefined);
     await core.deleteNamespacedConfigMap({ name: "map", namespace, dryRun: "All" });
-    await apps.deleteNamespacedDeployment({ name: "web", namespace, body: { dryRun: ["All"], propagationPolicy: "Foreground" } });
+    await apps.deleteNamespacedDeployment({
+      name: "web",
+      namespace,
+      body: { dryRun: ["All"], propagationPolicy: "Foreground" },
+    });
     assert.deepEqual(
       (await core.listNamespacedConfigMap({ namespace })).items.map((item) => item.metadata?.name),
       ["map"],
     );
-    assert.equal((await apps.readNamespacedDeployment({ name: "web", namespace })).metadata?.deletionTimestamp, undefined);
+    assert.equal(
+      (await apps.readNamespacedDeployment({ name: "web", namespace })).metadata?.deletionTimestamp,
+      undefined,
+    );
   });
 
   test("field validation", async () => {
@@ -112,6 +135,10 @@ describe("client-node writes", () => {
       core.deleteNamespacedConfigMap({ name: "map", namespace, body: { preconditions: { uid: "other" } } }),
       refused(409, /does not match the UID in record/),
     );
-    await core.deleteNamespacedConfigMap({ name: "map", namespace, body: { preconditions: { uid: read.metadata?.uid as string } } });
+    await core.deleteNamespacedConfigMap({
+      name: "map",
+      namespace,
+      body: { preconditions: { uid: read.metadata?.uid as string } },
+    });
   });
 });

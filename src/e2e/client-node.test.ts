@@ -20,14 +20,26 @@ const kinds: k8s.KubernetesObject[] = [
   { apiVersion: "v1", kind: "ServiceAccount" } as k8s.V1ServiceAccount,
   { apiVersion: "apps/v1", kind: "Deployment", spec: { selector, template } } as k8s.V1Deployment,
   { apiVersion: "apps/v1", kind: "StatefulSet", spec: { selector, template, serviceName: "x" } } as k8s.V1StatefulSet,
-  { apiVersion: "batch/v1", kind: "Job", spec: { template: { ...template, spec: { ...podSpec, restartPolicy: "Never" } } } } as k8s.V1Job,
+  {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    spec: { template: { ...template, spec: { ...podSpec, restartPolicy: "Never" } } },
+  } as k8s.V1Job,
   {
     apiVersion: "networking.k8s.io/v1",
     kind: "Ingress",
     spec: { defaultBackend: { service: { name: "x", port: { number: 80 } } } },
   } as k8s.V1Ingress,
-  { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }] } as k8s.V1Role,
-  { apiVersion: "coordination.k8s.io/v1", kind: "Lease", spec: { holderIdentity: "me", renewTime: new k8s.V1MicroTime() } } as k8s.V1Lease,
+  {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "Role",
+    rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }],
+  } as k8s.V1Role,
+  {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    spec: { holderIdentity: "me", renewTime: new k8s.V1MicroTime() },
+  } as k8s.V1Lease,
 ];
 
 describe("client-node", () => {
@@ -45,8 +57,15 @@ describe("client-node", () => {
     test(`${body.kind}: create, read, list, patch, replace, delete`, async () => {
       const client = k8s.KubernetesObjectApi.makeApiClient(config);
       const name = `typed-${body.kind?.toLowerCase()}`;
-      const header = { apiVersion: body.apiVersion as string, kind: body.kind as string, metadata: { name, namespace } };
-      const created: k8s.KubernetesObject = await client.create<k8s.KubernetesObject>({ ...body, metadata: { name, namespace } });
+      const header = {
+        apiVersion: body.apiVersion as string,
+        kind: body.kind as string,
+        metadata: { name, namespace },
+      };
+      const created: k8s.KubernetesObject = await client.create<k8s.KubernetesObject>({
+        ...body,
+        metadata: { name, namespace },
+      });
       assert.ok(created.metadata?.uid);
       assert.equal((await client.read(header)).metadata?.resourceVersion, created.metadata?.resourceVersion);
       const listed = await client.list(header.apiVersion, header.kind, namespace);
@@ -86,7 +105,11 @@ describe("client-node", () => {
       () => {},
     );
     await core.createNamespacedConfigMap({ namespace, body: { metadata: { name: "watched" }, data: { step: "1" } } });
-    await core.replaceNamespacedConfigMap({ namespace, name: "watched", body: { metadata: { name: "watched" }, data: { step: "2" } } });
+    await core.replaceNamespacedConfigMap({
+      namespace,
+      name: "watched",
+      body: { metadata: { name: "watched" }, data: { step: "2" } },
+    });
     await core.deleteNamespacedConfigMap({ namespace, name: "watched" });
     await deleted.promise;
     request.abort();
@@ -114,7 +137,8 @@ describe("client-node", () => {
         const throughRelay = relayed.makeApiClient(k8s.CoreV1Api);
         const own = what.replaceAll(/\W/g, "");
         await core.createNamespace({ body: { metadata: { name: own } } });
-        const list = () => throughRelay.listNamespacedSecret({ namespace: own, ...(labelSelector !== undefined && { labelSelector }) });
+        const list = () =>
+          throughRelay.listNamespacedSecret({ namespace: own, ...(labelSelector !== undefined && { labelSelector }) });
         const informer = k8s.makeInformer(relayed, `/api/v1/namespaces/${own}/secrets`, list, labelSelector);
         let stopped = false;
         informer.on("error", () => {
@@ -123,7 +147,8 @@ describe("client-node", () => {
         await informer.start();
         const random = seededRandom(7);
         let last = Promise.withResolvers<void>();
-        for (const event of ["add", "update"] as const) informer.on(event, ({ metadata }) => metadata?.name === "last" && last.resolve());
+        for (const event of ["add", "update"] as const)
+          informer.on(event, ({ metadata }) => metadata?.name === "last" && last.resolve());
         informer.on("delete", ({ metadata }) => metadata?.name === "last" && last.resolve());
         for (let round = 0; round < 5; round++) {
           for (let count = 0; count < 20; count++) await changeOne(core, own, random);
@@ -152,7 +177,10 @@ describe("client-node", () => {
 /** Creates, replaces or deletes one of ten secrets, as may be. */
 async function changeOne(core: k8s.CoreV1Api, own: string, random: (below: number) => number): Promise<void> {
   const name = `s${random(10)}`;
-  const body = { metadata: { name, ...(random(2) === 0 && { labels: { x: String(random(2)) } }) }, stringData: { n: String(random(1000)) } };
+  const body = {
+    metadata: { name, ...(random(2) === 0 && { labels: { x: String(random(2)) } }) },
+    stringData: { n: String(random(1000)) },
+  };
   const change = [
     () => core.createNamespacedSecret({ namespace: own, body }),
     () => core.replaceNamespacedSecret({ namespace: own, name, body }),

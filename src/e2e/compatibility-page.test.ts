@@ -24,7 +24,13 @@ const pod = (name: string, spec: object = {}): object => named(name, { spec: { c
 const nested = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
 const revision = (name: string, data: string): string => `{"metadata":{"name":"${name}"},"revision":1,"data":${data}}`;
 const quota = (name: string, hard: object): object => named(name, { spec: { hard } });
-const apiService = { group: "example.com", version: "v1", groupPriorityMinimum: 100, versionPriority: 100, service: { name: "x", namespace: "y" } };
+const apiService = {
+  group: "example.com",
+  version: "v1",
+  groupPriorityMinimum: 100,
+  versionPriority: 100,
+  service: { name: "x", namespace: "y" },
+};
 
 /** Requests are sent in this order. */
 type Row = readonly [what: string, request: RawRequest, status: number, text: RegExp];
@@ -34,8 +40,19 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ...["/debug/pprof", "/debug/pprof/", "/logs", "/logs/", "/statusz", "/flagz"].map(
       (path): Row => [`${path} is missing`, get(path), 404, /^404 page/],
     ),
-    ...["application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor", "application/apply-patch+cbor"].map(
-      (type): Row => [`a patch cannot be ${type}`, patch(`${configMaps}/c?fieldManager=m`, type), 415, /415: Unsupported Media Type/],
+    ...[
+      "application/json",
+      "application/yaml",
+      "application/vnd.kubernetes.protobuf",
+      "application/cbor",
+      "application/apply-patch+cbor",
+    ].map(
+      (type): Row => [
+        `a patch cannot be ${type}`,
+        patch(`${configMaps}/c?fieldManager=m`, type),
+        415,
+        /415: Unsupported Media Type/,
+      ],
     ),
     [
       "an apply may be YAML",
@@ -44,58 +61,130 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       /"name":"c"/,
     ],
     ["a watch cannot be YAML", get(`${configMaps}?watch=1`, "application/yaml"), 406, /application\/json;stream=watch/],
-    ["a value of any type nests 1000 levels", post(`${revisions}?dryRun=All`, revision("n", `{"a":${nested(998)}}`)), 201, /\[\[\]\]/],
-    ["but not more", post(`${revisions}?dryRun=All`, revision("n", `{"a":${nested(999)}}`)), 400, /exceeded max depth of 1000/],
-    ["an unknown field nests 9999 levels", post(`${configMaps}?dryRun=All`, `{"metadata":{"name":"n"},"x":${nested(9999)}}`), 201, /"name":"n"/],
-    ["but not more", post(`${configMaps}?dryRun=All`, `{"metadata":{"name":"n"},"x":${nested(10_000)}}`), 400, /exceeded max depth/],
+    [
+      "a value of any type nests 1000 levels",
+      post(`${revisions}?dryRun=All`, revision("n", `{"a":${nested(998)}}`)),
+      201,
+      /\[\[\]\]/,
+    ],
+    [
+      "but not more",
+      post(`${revisions}?dryRun=All`, revision("n", `{"a":${nested(999)}}`)),
+      400,
+      /exceeded max depth of 1000/,
+    ],
+    [
+      "an unknown field nests 9999 levels",
+      post(`${configMaps}?dryRun=All`, `{"metadata":{"name":"n"},"x":${nested(9999)}}`),
+      201,
+      /"name":"n"/,
+    ],
+    [
+      "but not more",
+      post(`${configMaps}?dryRun=All`, `{"metadata":{"name":"n"},"x":${nested(10_000)}}`),
+      400,
+      /exceeded max depth/,
+    ],
     [
       "values of any type lose the spelling of their floats",
       post(revisions, revision("f", '{"a":1.0,"b":1e3,"c":123456789012345678901234567890.5}')),
       201,
       /"data":\{"a":1,"b":1000,"c":1\.2345678901234568e\+29\}/,
     ],
-    ["a number that no double holds is rejected", post(revisions, revision("g", '{"a":1e999}')), 400, /cannot unmarshal number 1e999/],
+    [
+      "a number that no double holds is rejected",
+      post(revisions, revision("g", '{"a":1e999}')),
+      400,
+      /cannot unmarshal number 1e999/,
+    ],
   ],
   "Rejected patches": [
     [
       "the type of a patch is checked before Accept",
-      { method: "PATCH", path: `${configMaps}/c`, headers: { "content-type": "text/x", accept: "text/html" }, body: "{}" },
+      {
+        method: "PATCH",
+        path: `${configMaps}/c`,
+        headers: { "content-type": "text/x", accept: "text/html" },
+        body: "{}",
+      },
       415,
       /415: Unsupported Media Type/,
     ],
     [
       "Accept is checked where the type is known",
-      { method: "PATCH", path: `${configMaps}/c`, headers: { "content-type": "application/merge-patch+json", accept: "text/html" }, body: "{}" },
+      {
+        method: "PATCH",
+        path: `${configMaps}/c`,
+        headers: { "content-type": "application/merge-patch+json", accept: "text/html" },
+        body: "{}",
+      },
       406,
       /406: Not Acceptable/,
     ],
   ],
   "Resources and verbs": [
     ["no APIServices are made", get("/apis/apiregistration.k8s.io/v1/apiservices"), 200, /"items":\[\]/],
-    ["they are stored", post("/apis/apiregistration.k8s.io/v1/apiservices", named("v1.example.com", { spec: apiService })), 201, /"v1.example.com"/],
+    [
+      "they are stored",
+      post("/apis/apiregistration.k8s.io/v1/apiservices", named("v1.example.com", { spec: apiService })),
+      201,
+      /"v1.example.com"/,
+    ],
     ["and do nothing", get("/apis/example.com/v1"), 404, /^404 page not found/],
     [
       "privileged containers are allowed",
-      post(`${core}/pods?dryRun=All`, pod("p", { containers: [{ ...container, securityContext: { privileged: true } }] })),
+      post(
+        `${core}/pods?dryRun=All`,
+        pod("p", { containers: [{ ...container, securityContext: { privileged: true } }] }),
+      ),
       201,
       /"privileged":true/,
     ],
-    ["a quantity has 1024 characters", post(`${core}/resourcequotas?dryRun=All`, quota("q", { cpu: "0".repeat(1024) })), 201, /"cpu":"0"/],
-    ["but not more", post(`${core}/resourcequotas?dryRun=All`, quota("q", { cpu: "0".repeat(1025) })), 400, /quantities must match/],
+    [
+      "a quantity has 1024 characters",
+      post(`${core}/resourcequotas?dryRun=All`, quota("q", { cpu: "0".repeat(1024) })),
+      201,
+      /"cpu":"0"/,
+    ],
+    [
+      "but not more",
+      post(`${core}/resourcequotas?dryRun=All`, quota("q", { cpu: "0".repeat(1025) })),
+      400,
+      /quantities must match/,
+    ],
   ],
   "Services' addresses": [
-    ["a service gets an address", post(services, named("s", { spec: { ports: [{ port: 80 }] } })), 201, /"clusterIP":"10\./],
+    [
+      "a service gets an address",
+      post(services, named("s", { spec: { ports: [{ port: 80 }] } })),
+      201,
+      /"clusterIP":"10\./,
+    ],
     ["without an IPAddress", get("/apis/networking.k8s.io/v1/ipaddresses"), 200, /"items":\[\]/],
-    ["the ServiceCIDR is ready", get("/apis/networking.k8s.io/v1/servicecidrs/kubernetes"), 200, /"type":"Ready","status":"True"/],
+    [
+      "the ServiceCIDR is ready",
+      get("/apis/networking.k8s.io/v1/servicecidrs/kubernetes"),
+      200,
+      /"type":"Ready","status":"True"/,
+    ],
   ],
   "Writes, patches, deletion": [
     [
       "an apply to the status of a Service that does not exist",
-      patch(`${services}/none/status?fieldManager=m`, "application/apply-patch+yaml", { apiVersion: "v1", kind: "Service", ...named("none") }),
+      patch(`${services}/none/status?fieldManager=m`, "application/apply-patch+yaml", {
+        apiVersion: "v1",
+        kind: "Service",
+        ...named("none"),
+      }),
       404,
       /services \\"none\\" not found/,
     ],
-    ["a PUT to it", { method: "PUT", path: `${services}/none/status`, body: named("none") }, 404, /services \\"none\\" not found/],
+    [
+      "a PUT to it",
+      { method: "PUT", path: `${services}/none/status`, body: named("none") },
+      404,
+      /services \\"none\\" not found/,
+    ],
     [
       "an integer beyond 32 bits in a strategic merge patch",
       patch(`${services}/s`, "application/strategic-merge-patch+json", { spec: { ports: [{ port: 4294967376 }] } }),
@@ -115,7 +204,12 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   "List and watch": [
-    ["an empty segment for the namespace", get("/api/v1/namespaces//configmaps"), 404, /could not find the requested resource/],
+    [
+      "an empty segment for the namespace",
+      get("/api/v1/namespaces//configmaps"),
+      404,
+      /could not find the requested resource/,
+    ],
     ["a method that no standard knows, over HTTP/1.1", { method: "FOO", path: configMaps }, 400, /^$/],
     ["a method that some standard knows", { method: "PROPFIND", path: configMaps }, 405, /does not allow this method/],
     ["/version does not read Accept", get("/version", "text/html"), 200, /"gitVersion"/],
@@ -128,27 +222,71 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       200,
       /"continue":"/,
     ],
-    ["and none where another object follows", get(`${configMaps}?limit=2&labelSelector=t`), 200, /"metadata":\{"resourceVersion":"\d+"\}/],
+    [
+      "and none where another object follows",
+      get(`${configMaps}?limit=2&labelSelector=t`),
+      200,
+      /"metadata":\{"resourceVersion":"\d+"\}/,
+    ],
   ],
   "Kinds that upstream does not cache": [
     ...["a", "b", "c"].map(
       (name, index): Row => [
         `an Event ${name}`,
-        post(`${core}/events`, { metadata: { name }, involvedObject: { namespace: "default" }, reason: index === 2 ? "Z" : "Y" }),
+        post(`${core}/events`, {
+          metadata: { name },
+          involvedObject: { namespace: "default" },
+          reason: index === 2 ? "Z" : "Y",
+        }),
         201,
         /"Event"/,
       ],
     ),
-    ["a limit holds for any version", get(`${core}/events?limit=1&resourceVersion=0`), 200, /"continue":"[^"]+","remainingItemCount":2/],
-    ["a token is given where another object follows", get(`${core}/events?limit=2&fieldSelector=reason=Y`), 200, /"continue":"/],
-    ["and only there", get(`${core}/events?limit=1&fieldSelector=reason=Z`), 200, /"metadata":\{"resourceVersion":"\d+"\}/],
-    ["no list is waited for", get(`${core}/events?resourceVersion=99999999999`), 504, /"details":\{"causes":\[\{[^\]]*\}\]\},"code":504/],
-    ["nor an object", get(`${core}/events/a?resourceVersion=99999999999`), 504, /"details":\{"causes":\[\{[^\]]*\}\]\},"code":504/],
-    ["a version that is no number", get(`${core}/events/a?resourceVersion=x`), 400, /"invalid resource version: resourceVersion: Invalid value/],
+    [
+      "a limit holds for any version",
+      get(`${core}/events?limit=1&resourceVersion=0`),
+      200,
+      /"continue":"[^"]+","remainingItemCount":2/,
+    ],
+    [
+      "a token is given where another object follows",
+      get(`${core}/events?limit=2&fieldSelector=reason=Y`),
+      200,
+      /"continue":"/,
+    ],
+    [
+      "and only there",
+      get(`${core}/events?limit=1&fieldSelector=reason=Z`),
+      200,
+      /"metadata":\{"resourceVersion":"\d+"\}/,
+    ],
+    [
+      "no list is waited for",
+      get(`${core}/events?resourceVersion=99999999999`),
+      504,
+      /"details":\{"causes":\[\{[^\]]*\}\]\},"code":504/,
+    ],
+    [
+      "nor an object",
+      get(`${core}/events/a?resourceVersion=99999999999`),
+      504,
+      /"details":\{"causes":\[\{[^\]]*\}\]\},"code":504/,
+    ],
+    [
+      "a version that is no number",
+      get(`${core}/events/a?resourceVersion=x`),
+      400,
+      /"invalid resource version: resourceVersion: Invalid value/,
+    ],
     ["of others it is 500", get(`${configMaps}/a?resourceVersion=x`), 500, /"resourceVersion: Invalid value/],
   ],
   "Errors of options": [
-    ["timeoutSeconds comes before limit", get(`${configMaps}?limit=x&timeoutSeconds=`), 400, /strconv\.ParseInt: parsing \\"\\": invalid syntax/],
+    [
+      "timeoutSeconds comes before limit",
+      get(`${configMaps}?limit=x&timeoutSeconds=`),
+      400,
+      /strconv\.ParseInt: parsing \\"\\": invalid syntax/,
+    ],
     [
       "ReplicaSets cannot be selected by status.replicas",
       get("/apis/apps/v1/namespaces/default/replicasets?fieldSelector=status.replicas%3D0"),
@@ -174,7 +312,12 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ],
     [
       "a Table with another includeObject is rejected",
-      { method: "POST", path: `${configMaps}?includeObject=Some`, headers: { accept: tableForm }, body: named("unwritten") },
+      {
+        method: "POST",
+        path: `${configMaps}?includeObject=Some`,
+        headers: { accept: tableForm },
+        body: named("unwritten"),
+      },
       400,
       /includeObject/,
     ],
@@ -187,7 +330,12 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       201,
       /^(?!.*"(?:serviceAccountName|tolerations|priority)")/,
     ],
-    ["a pod may have a priority class that does not exist", post(`${core}/pods`, pod("q", { priorityClassName: "none" })), 201, /"none"/],
+    [
+      "a pod may have a priority class that does not exist",
+      post(`${core}/pods`, pod("q", { priorityClassName: "none" })),
+      201,
+      /"none"/,
+    ],
     ["a quota", post(`${core}/resourcequotas`, quota("q", { configmaps: "0" })), 201, /"configmaps":"0"/],
     ["is not enforced", post(`${configMaps}?dryRun=All`, named("over")), 201, /"over"/],
     [
@@ -199,15 +347,27 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["sets no limits", post(`${core}/pods?dryRun=All`, pod("r")), 201, /"resources":\{\}/],
     [
       "a namespace with a level of pod security",
-      post("/api/v1/namespaces", { metadata: { name: "strict", labels: { "pod-security.kubernetes.io/enforce": "restricted" } } }),
+      post("/api/v1/namespaces", {
+        metadata: { name: "strict", labels: { "pod-security.kubernetes.io/enforce": "restricted" } },
+      }),
       201,
       /restricted/,
     ],
-    ["does not enforce it", post("/api/v1/namespaces/strict/pods?dryRun=All", pod("p", { hostNetwork: true })), 201, /"hostNetwork":true/],
+    [
+      "does not enforce it",
+      post("/api/v1/namespaces/strict/pods?dryRun=All", pod("p", { hostNetwork: true })),
+      201,
+      /"hostNetwork":true/,
+    ],
   ],
   "Controllers and the state from the first start on": [
     ["there are no flow schemas", get("/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"), 200, /"items":\[\]/],
-    ["there is no identity lease", get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"), 200, /"items":\[\]/],
+    [
+      "there is no identity lease",
+      get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"),
+      200,
+      /"items":\[\]/,
+    ],
     ...["default", "kube-system", "kube-public"].map(
       (name): Row => [
         `${name} cannot be deleted`,
@@ -216,8 +376,18 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
         /this namespace may not be deleted/,
       ],
     ),
-    ["kube-node-lease can", { method: "DELETE", path: "/api/v1/namespaces/kube-node-lease?dryRun=All" }, 200, /"deletionTimestamp"/],
-    ["the system priority classes exist", get("/apis/scheduling.k8s.io/v1/priorityclasses"), 200, /system-cluster-critical.*system-node-critical/],
+    [
+      "kube-node-lease can",
+      { method: "DELETE", path: "/api/v1/namespaces/kube-node-lease?dryRun=All" },
+      200,
+      /"deletionTimestamp"/,
+    ],
+    [
+      "the system priority classes exist",
+      get("/apis/scheduling.k8s.io/v1/priorityclasses"),
+      200,
+      /system-cluster-critical.*system-node-critical/,
+    ],
   ],
 };
 

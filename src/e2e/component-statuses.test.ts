@@ -7,7 +7,8 @@ import { type RawClient, type RawRequest, rawClient } from "../testing/raw-clien
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 
 const path = "/api/v1/componentstatuses";
-const refused = (port: number): string => `Get "https://127.0.0.1:${port}/healthz": dial tcp 127.0.0.1:${port}: connect: connection refused`;
+const refused = (port: number): string =>
+  `Get "https://127.0.0.1:${port}/healthz": dial tcp 127.0.0.1:${port}: connect: connection refused`;
 const status = (name: string, message: string, healthy: boolean): object => ({
   metadata: { name },
   conditions: [{ type: "Healthy", status: healthy ? "True" : "False", message }],
@@ -27,12 +28,27 @@ const failure = (code: number, reason: string, message: string, details?: object
   ...(details && { details }),
   code,
 });
-const notAllowed = failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
+const notAllowed = failure(
+  405,
+  "MethodNotAllowed",
+  "the server does not allow this method on the requested resource",
+  {},
+);
 const notFound = failure(404, "NotFound", "the server could not find the requested resource", {});
-const noWatch = failure(405, "MethodNotAllowed", 'watch is not supported on resources of kind "componentstatuses"', { kind: "componentstatuses" });
-const unknownField = failure(400, "BadRequest", '"x" is not a known field selector: only "metadata.name", "metadata.namespace"');
+const noWatch = failure(405, "MethodNotAllowed", 'watch is not supported on resources of kind "componentstatuses"', {
+  kind: "componentstatuses",
+});
+const unknownField = failure(
+  400,
+  "BadRequest",
+  '"x" is not a known field selector: only "metadata.name", "metadata.namespace"',
+);
 const accept = (form: string): Record<string, string> => ({ accept: `application/json;as=${form};v=v1;g=meta.k8s.io` });
-const partial = (name: string): object => ({ kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: { name } });
+const partial = (name: string): object => ({
+  kind: "PartialObjectMetadata",
+  apiVersion: "meta.k8s.io/v1",
+  metadata: { name },
+});
 const unfit = (message: string): object => failure(406, "NotAcceptable", `you requested ${message}`);
 
 const rows: [request: string | RawRequest, code: number, body: object][] = [
@@ -40,7 +56,11 @@ const rows: [request: string | RawRequest, code: number, body: object][] = [
   [`${path}?limit=1&resourceVersion=abc&continue=abc`, 200, list(controllerManager, etcd, scheduler)],
   [`${path}/etcd-0`, 200, one(etcd)],
   [`${path}/scheduler?resourceVersion=abc`, 200, one(scheduler)],
-  [`${path}/nope`, 404, failure(404, "NotFound", 'componentstatus "nope" not found', { name: "nope", kind: "componentstatus" })],
+  [
+    `${path}/nope`,
+    404,
+    failure(404, "NotFound", 'componentstatus "nope" not found', { name: "nope", kind: "componentstatus" }),
+  ],
   [`${path}?labelSelector=a%3Db`, 200, list()],
   [`${path}?labelSelector=!a`, 200, list(controllerManager, etcd, scheduler)],
   [`${path}?fieldSelector=metadata.name%3Detcd-0`, 200, list(etcd)],
@@ -140,7 +160,15 @@ describe("component statuses", () => {
 
   test("YAML and protobuf", async () => {
     const yaml = await client.send({ path: `${path}/etcd-0`, headers: { accept: "application/yaml" } });
-    const lines = ["apiVersion: v1", "conditions:", "- message: ok", '  status: "True"', "  type: Healthy", "kind: ComponentStatus", "metadata:"];
+    const lines = [
+      "apiVersion: v1",
+      "conditions:",
+      "- message: ok",
+      '  status: "True"',
+      "  type: Healthy",
+      "kind: ComponentStatus",
+      "metadata:",
+    ];
     assert.equal(yaml.text, `${lines.join("\n")}\n  name: etcd-0\n`);
     const headers = { accept: "application/vnd.kubernetes.protobuf" };
     const { bytes } = await client.send({ path: `${path}?fieldSelector=metadata.name%3Detcd-0`, headers });

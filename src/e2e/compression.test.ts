@@ -55,7 +55,13 @@ const rows: [what: string, path: string, accept: string, offered: string, compre
   ["a short Table", `${namespace}/secrets?limit=10`, table, "gzip", false],
   ["a list of one that is above the limit", `${all}?labelSelector=name%3Dlarge`, json, "gzip", true],
   ["a list below the limit", `${all}?labelSelector=name%3Dm1`, json, "gzip", false],
-  ["a list below the limit, in YAML and in several pieces", `${all}?labelSelector=name%3Dm1`, "application/yaml", "gzip", false],
+  [
+    "a list below the limit, in YAML and in several pieces",
+    `${all}?labelSelector=name%3Dm1`,
+    "application/yaml",
+    "gzip",
+    false,
+  ],
   ["several encodings", all, json, "deflate, gzip , br", true],
   ["no offer", all, json, "", false],
   ["an offer with a quality, which upstream does not read", all, json, "gzip;q=1", false],
@@ -83,21 +89,39 @@ describe("what is compressed, and says the same", () => {
 
   test("an answer to a write is not", async () => {
     const { body } = await client.send({ path: `${all}/large` });
-    const answer = await client.send({ method: "PUT", path: `${all}/large`, headers: { "accept-encoding": "gzip" }, body });
-    assert.deepEqual([answer.status, answer.headers["content-encoding"], answer.body.data], [200, undefined, body.data]);
+    const answer = await client.send({
+      method: "PUT",
+      path: `${all}/large`,
+      headers: { "accept-encoding": "gzip" },
+      body,
+    });
+    assert.deepEqual(
+      [answer.status, answer.headers["content-encoding"], answer.body.data],
+      [200, undefined, body.data],
+    );
   });
 
   test("a watch is not", async () => {
-    const answer = await client.send({ path: `${all}?watch=1&timeoutSeconds=1`, headers: { "accept-encoding": "gzip" } });
+    const answer = await client.send({
+      path: `${all}?watch=1&timeoutSeconds=1`,
+      headers: { "accept-encoding": "gzip" },
+    });
     assert.deepEqual([answer.headers["content-encoding"], answer.text.split("\n").length], [undefined, objects + 2]);
   });
 
   test("nothing is, with the gate off", async () => {
     const off = await startTestServer({ featureGates: "APIResponseCompression=false" });
     const other = rawClient(off.kubeconfig);
-    await other.send({ method: "POST", path: all, body: { metadata: { name: "large" }, data: { half, again: half, more: half } } });
+    await other.send({
+      method: "POST",
+      path: all,
+      body: { metadata: { name: "large" }, data: { half, again: half, more: half } },
+    });
     const answer = await other.send({ path: `${all}/large`, headers: { "accept-encoding": "gzip" } });
-    assert.deepEqual([answer.status, answer.headers["content-encoding"], answer.body.data.half], [200, undefined, half]);
+    assert.deepEqual(
+      [answer.status, answer.headers["content-encoding"], answer.body.data.half],
+      [200, undefined, half],
+    );
     other.close();
     await off.close();
   });
@@ -106,7 +130,9 @@ describe("what is compressed, and says the same", () => {
 test("the metric counts the bytes that were sent", async () => {
   const sizes = async (): Promise<number> => {
     const { text } = await client.send({ path: "/metrics" });
-    return Number(/^apiserver_response_sizes_sum\{[^}]*resource="configmaps"[^}]*scope="namespace"[^}]*\} (\S+)$/m.exec(text)?.[1]);
+    return Number(
+      /^apiserver_response_sizes_sum\{[^}]*resource="configmaps"[^}]*scope="namespace"[^}]*\} (\S+)$/m.exec(text)?.[1],
+    );
   };
   await overHttp1(all, {});
   const before = await sizes();

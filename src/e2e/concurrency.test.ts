@@ -19,7 +19,8 @@ import { quietControllers } from "../testing/start-test-server.ts";
 
 const merge = "application/merge-patch+json";
 const strategic = "application/strategic-merge-patch+json";
-const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
 
 for (const storage of ["memory", "lmdb"] as const) {
   describe(`many clients at once, ${storage}`, () => {
@@ -66,7 +67,9 @@ for (const storage of ["memory", "lmdb"] as const) {
       const maps = await freshMaps("patches");
       await client(0).send(`POST ${maps}`, { metadata: { name: "a" } });
       const answers = await Promise.all(
-        times(300, (index) => client(index).send(`PATCH ${maps}/a`, { data: { [`k${index}`]: "v" } }, index % 2 === 0 ? merge : strategic)),
+        times(300, (index) =>
+          client(index).send(`PATCH ${maps}/a`, { data: { [`k${index}`]: "v" } }, index % 2 === 0 ? merge : strategic),
+        ),
       );
       assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
       assert.equal(Object.keys((await client(0).send(`GET ${maps}/a`)).body.data).length, 300);
@@ -74,7 +77,9 @@ for (const storage of ["memory", "lmdb"] as const) {
 
     test("one creation of a name, one deletion of an object", async () => {
       const maps = await freshMaps("once");
-      const created = await Promise.all(times(50, (index) => client(index).send(`POST ${maps}`, { metadata: { name: "a" } })));
+      const created = await Promise.all(
+        times(50, (index) => client(index).send(`POST ${maps}`, { metadata: { name: "a" } })),
+      );
       assert.deepEqual(countOf(created), { 201: 1, 409: 49 });
       const deleted = await Promise.all(times(50, (index) => client(index).send(`DELETE ${maps}/a`)));
       assert.deepEqual(countOf(deleted), { 200: 1, 404: 49 });
@@ -82,7 +87,9 @@ for (const storage of ["memory", "lmdb"] as const) {
 
     test("generated names are taken once", async () => {
       const maps = await freshMaps("generated");
-      const created = await Promise.all(times(1000, (index) => client(index).send(`POST ${maps}`, { metadata: { generateName: "g-" } })));
+      const created = await Promise.all(
+        times(1000, (index) => client(index).send(`POST ${maps}`, { metadata: { generateName: "g-" } })),
+      );
       assert.deepEqual(countOf(created), { 201: 1000 });
       assert.equal(new Set(created.map(({ body }) => body.metadata.name)).size, 1000);
     });
@@ -104,7 +111,10 @@ for (const storage of ["memory", "lmdb"] as const) {
         for (;;) {
           const { status, body } = await client(index).send(`POST ${maps}`, { metadata: { generateName: "late-" } });
           if (status === 404) return; // The namespace is gone.
-          assert.ok(status === 201 || body.details?.causes?.[0]?.reason === "NamespaceTerminating", JSON.stringify(body));
+          assert.ok(
+            status === 201 || body.details?.causes?.[0]?.reason === "NamespaceTerminating",
+            JSON.stringify(body),
+          );
         }
       });
       await client(0).send("DELETE /api/v1/namespaces/going");

@@ -40,13 +40,19 @@ describe("controller-runtime", { skip: go ? false : "needs Go and COXSWAIN_TEST_
   before(() => {
     directory = mkdtempSync(join(tmpdir(), "coxswain-test-"));
     program = join(directory, "controller-client");
-    const built = spawnSync("go", ["build", "-o", program, "."], { cwd: join(import.meta.dirname, "controller-client"), stdio: "inherit" });
+    const built = spawnSync("go", ["build", "-o", program, "."], {
+      cwd: join(import.meta.dirname, "controller-client"),
+      stdio: "inherit",
+    });
     assert.equal(built.status, 0);
   });
   after(() => rmSync(directory, { recursive: true, force: true }));
 
   const check = async (args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<void> => {
-    const { stdout } = await promisify(execFile)(program, args, { timeout: 240_000, env: { ...process.env, ...environment } });
+    const { stdout } = await promisify(execFile)(program, args, {
+      timeout: 240_000,
+      env: { ...process.env, ...environment },
+    });
     assert.deepEqual(
       stdout.trimEnd().split("\n"),
       wanted.map((what) => `${what}: well`),

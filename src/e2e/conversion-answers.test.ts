@@ -46,15 +46,23 @@ test("a webhook that fails makes every request fail that needs its conversions, 
   const rows = await askWhileConverting(
     async (line, body, sent) => {
       const [method = "", path = ""] = line.split(" ");
-      const request = { method, path, headers: { "content-type": "application/json", ...sent }, ...(body !== undefined && { body }) };
+      const request = {
+        method,
+        path,
+        headers: { "content-type": "application/json", ...sent },
+        ...(body !== undefined && { body }),
+      };
       const { status, headers, text } = await client.send(request);
       return { status, warnings: [headers.warning ?? []].flat().join(", "), text };
     },
     { url: webhook.url, ca: webhook.ca, answer },
   );
   assert.equal(rows.length, recorded.length);
-  const found = rows.flatMap((row, index) => (JSON.stringify(row) === JSON.stringify(recorded[index]) ? [] : [[row, recorded[index]] as const]));
-  const isNamed = ([[what]]: readonly [ConversionRow, unknown]): boolean => [...differing.keys()].some((rule) => rule.test(what));
+  const found = rows.flatMap((row, index) =>
+    JSON.stringify(row) === JSON.stringify(recorded[index]) ? [] : [[row, recorded[index]] as const],
+  );
+  const isNamed = ([[what]]: readonly [ConversionRow, unknown]): boolean =>
+    [...differing.keys()].some((rule) => rule.test(what));
   assert.deepEqual(
     found.filter((one) => !isNamed(one)),
     [],

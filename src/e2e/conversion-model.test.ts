@@ -34,7 +34,11 @@ before(async () => {
   });
   const clientConfig = { url: webhook.url, caBundle: Buffer.from(webhook.ca).toString("base64") };
   const conversion = { strategy: "Webhook", webhook: { clientConfig, conversionReviewVersions: ["v1"] } };
-  await client.send({ method: "POST", path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body: definitionOf(conversion) });
+  await client.send({
+    method: "POST",
+    path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+    body: definitionOf(conversion),
+  });
   await until("served", async () => (await client.send({ path: path("v1") })).status === 200);
 });
 after(async () => {
@@ -63,7 +67,9 @@ async function write(name: string, port: number): Promise<boolean> {
     case 1:
       return (await client.send({ method: "DELETE", path: path(at, `/${name}`) })).status === 200;
     default:
-      return (await client.send({ method: "PATCH", path: path(at, `/${name}`), headers, body: { spec } })).status === 200;
+      return (
+        (await client.send({ method: "PATCH", path: path(at, `/${name}`), headers, body: { spec } })).status === 200
+      );
   }
 }
 
@@ -82,7 +88,8 @@ function follow(seen: Seen, at: string, { type, object }: Json): void {
   if (object.apiVersion !== `example.com/${at}`) seen.wrong.push(`${object.apiVersion} at ${at}`);
   if (Number(resourceVersion) <= seen.last) seen.wrong.push(`${resourceVersion} after ${seen.last}`);
   seen.last = Number(resourceVersion);
-  if ((type === "ADDED") === seen.objects.has(name)) seen.wrong.push(`${type} of ${name}, which was ${seen.objects.has(name) ? "" : "not "}there`);
+  if ((type === "ADDED") === seen.objects.has(name))
+    seen.wrong.push(`${type} of ${name}, which was ${seen.objects.has(name) ? "" : "not "}there`);
   if (type === "DELETED") seen.objects.delete(name);
   else seen.objects.set(name, object);
 }
@@ -95,12 +102,17 @@ test(`random writers, watchers, and a webhook that fails (SEED=${seed})`, async 
     const end = (): void => {
       seen.over = true;
     };
-    connection.open(`${path(at)}?watch=1&resourceVersion=${resourceVersion}`, { event: (event) => follow(seen, at, event), end });
+    connection.open(`${path(at)}?watch=1&resourceVersion=${resourceVersion}`, {
+      event: (event) => follow(seen, at, event),
+      end,
+    });
     return { at, seen };
   });
   let done = 0;
   for (let round = 0; round < rounds; round++) {
-    const outcomes = await Promise.all(Array.from({ length: writers }, (_, index) => write(`o${random(objects)}`, round * writers + index)));
+    const outcomes = await Promise.all(
+      Array.from({ length: writers }, (_, index) => write(`o${random(objects)}`, round * writers + index)),
+    );
     done += outcomes.filter((was) => was).length;
   }
   fails = false;
@@ -116,7 +128,9 @@ test(`random writers, watchers, and a webhook that fails (SEED=${seed})`, async 
     const wanted = new Map((at === "v1" ? stored : converted).map((object) => [object.metadata.name, object]));
     const isThere = (): boolean =>
       wanted.size === seen.objects.size &&
-      [...wanted].every(([name, { metadata }]) => seen.objects.get(name)?.metadata.resourceVersion === metadata.resourceVersion);
+      [...wanted].every(
+        ([name, { metadata }]) => seen.objects.get(name)?.metadata.resourceVersion === metadata.resourceVersion,
+      );
     await until(`${at} has seen it all: ${seen.wrong}`, () => seen.over || isThere());
     assert.deepEqual([seen.over, seen.wrong], [false, []]);
     for (const [name, object] of wanted) assert.deepEqual(seen.objects.get(name), object);

@@ -10,7 +10,12 @@ import { type Answer, type RawClient, type RawRequest, rawClient } from "../test
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 import { startUpstreamDefinitions, type UpstreamServer, upstreamMissing } from "../testing/upstream-definitions.ts";
 import { http2Watches } from "../testing/watch-connection.ts";
-import { startWebhookServer, type WebhookReply, type WebhookRequest, type WebhookServer } from "../testing/webhook-server.ts";
+import {
+  startWebhookServer,
+  type WebhookReply,
+  type WebhookRequest,
+  type WebhookServer,
+} from "../testing/webhook-server.ts";
 import { answerOf, definitionOf, good, target } from "./conversion/targets.ts";
 import { comparable } from "./real-definitions/twins.ts";
 
@@ -34,7 +39,9 @@ before(async () => {
   clients = [rawClient(server.kubeconfig), rawClient(upstream.kubeconfig)];
   const clientConfig = { url: `${webhook.url}/convert`, caBundle: Buffer.from(webhook.ca).toString("base64") };
   const conversion = { strategy: "Webhook", webhook: { clientConfig, conversionReviewVersions: ["v1"] } };
-  await Promise.all(clients.map((client) => client.send({ method: "POST", path: definitions, body: definitionOf(conversion) })));
+  await Promise.all(
+    clients.map((client) => client.send({ method: "POST", path: definitions, body: definitionOf(conversion) })),
+  );
   await served(path("v2"));
 });
 after(async () => {
@@ -75,7 +82,11 @@ const labelled =
     answerOf(request, (objects) => objects.map((one) => ({ ...one, metadata: { ...one.metadata, ...reviewed } })));
 
 type Row = readonly [what: string, request: RawRequest, reply?: Reply];
-const post = (at: string, body: object, query = ""): RawRequest => ({ method: "POST", path: `${path(at)}${query}`, body });
+const post = (at: string, body: object, query = ""): RawRequest => ({
+  method: "POST",
+  path: `${path(at)}${query}`,
+  body,
+});
 const patched = (at: string, rest: string, body: object, headers: Record<string, string> = merge): RawRequest => ({
   method: "PATCH",
   path: path(at, rest),
@@ -86,9 +97,12 @@ const get = (at: string, rest = ""): RawRequest => ({ path: path(at, rest) });
 /** Of port 2. */
 const relabelled: Reply = (request) =>
   answerOf(request, (objects) =>
-    objects.map((one) => (one.spec.port === 2 ? { ...one, metadata: { ...one.metadata, labels: { by: "webhook" } } } : one)),
+    objects.map((one) =>
+      one.spec.port === 2 ? { ...one, metadata: { ...one.metadata, labels: { by: "webhook" } } } : one,
+    ),
   );
-const failure: Reply = (request) => answerOf(request, () => [], { result: { status: "Failure", message: "not today" } });
+const failure: Reply = (request) =>
+  answerOf(request, () => [], { result: { status: "Failure", message: "not today" } });
 
 /** In order: each goes on from what those before have left. */
 const rows: readonly Row[] = [
@@ -101,7 +115,12 @@ const rows: readonly Row[] = [
   ["list", get("v2")],
   ["list as it is stored", get("v1")],
   ["merge patch", patched("v2", "/a", { spec: { host: "c" } })],
-  ["JSON patch", patched("v2", "/a", [{ op: "replace", path: "/spec/port", value: 3 }], { "content-type": "application/json-patch+json" })],
+  [
+    "JSON patch",
+    patched("v2", "/a", [{ op: "replace", path: "/spec/port", value: 3 }], {
+      "content-type": "application/json-patch+json",
+    }),
+  ],
   ["patch as it is stored", patched("v1", "/a", { spec: { replicas: 2 } })],
   ["both versions afterwards: v1", get("v1", "/a")],
   ["both versions afterwards: v2", get("v2", "/a")],
@@ -112,13 +131,27 @@ const rows: readonly Row[] = [
   ["dry run of a patch", patched("v2", "/a?dryRun=All", { spec: { host: "dry" } })],
   ["apply", patched("v2", "/s?fieldManager=one", target("v2", "s", { host: "s", port: 1 }), applied)],
   ["apply at another version", patched("v1", "/s?fieldManager=two", target("v1", "s", { replicas: 1 }), applied)],
-  ["a conflict across versions", patched("v1", "/s?fieldManager=three", target("v1", "s", { hostPort: "t:2" }), applied)],
+  [
+    "a conflict across versions",
+    patched("v1", "/s?fieldManager=three", target("v1", "s", { hostPort: "t:2" }), applied),
+  ],
   ["forced", patched("v1", "/s?fieldManager=three&force=true", target("v1", "s", { hostPort: "t:2" }), applied)],
   ["who manages it then", get("v2", "/s")],
   ["an apply that drops a field", patched("v1", "/s?fieldManager=two", target("v1", "s", {}), applied)],
-  ["a manager of one version changed by an update of the other", patched("v2", "/s?fieldManager=four", { spec: { host: "u" } })],
-  ["labels of the webhook's", get("v2", "/a"), labelled({ labels: { by: "webhook" }, annotations: { x: "y" }, generation: 99, finalizers: ["x/y"] })],
-  ["a write with labels of the webhook's", patched("v2", "/a", { spec: { host: "e" } }), labelled({ labels: { by: "webhook" } })],
+  [
+    "a manager of one version changed by an update of the other",
+    patched("v2", "/s?fieldManager=four", { spec: { host: "u" } }),
+  ],
+  [
+    "labels of the webhook's",
+    get("v2", "/a"),
+    labelled({ labels: { by: "webhook" }, annotations: { x: "y" }, generation: 99, finalizers: ["x/y"] }),
+  ],
+  [
+    "a write with labels of the webhook's",
+    patched("v2", "/a", { spec: { host: "e" } }),
+    labelled({ labels: { by: "webhook" } }),
+  ],
   ["what is stored then", get("v1", "/a")],
   ["what everyone sees again", patched("v1", "/a", { spec: { replicas: 6 } })],
   ["failure: read", get("v2", "/a"), failure],
@@ -129,8 +162,16 @@ const rows: readonly Row[] = [
   ["failure: status", patched("v2", "/b/status", { status: { seen: "y" } }), failure],
   ["failure: scale", patched("v2", "/b/scale", { spec: { replicas: 9 } }), failure],
   ["failure: read the scale", get("v2", "/b/scale"), failure],
-  ["failure: update as it is stored, where somebody manages the other version", patched("v1", "/b", { spec: { replicas: 3 } }), failure],
-  ["failure: apply as it is stored", patched("v1", "/s?fieldManager=five", target("v1", "s", { replicas: 9 }), applied), failure],
+  [
+    "failure: update as it is stored, where somebody manages the other version",
+    patched("v1", "/b", { spec: { replicas: 3 } }),
+    failure,
+  ],
+  [
+    "failure: apply as it is stored",
+    patched("v1", "/s?fieldManager=five", target("v1", "s", { replicas: 9 }), applied),
+    failure,
+  ],
   ["failure: what is stored", get("v1", "/b"), failure],
   ["another uid", get("v2", "/a"), (request) => answerOf(request, undefined, { uid: "x" })],
   ["no objects", get("v2", "/a"), (request) => answerOf(request, () => [])],
@@ -165,7 +206,10 @@ const movedRows: readonly Row[] = [
   ["moved: a patch that changes nothing", patched("v2", "/m2", { spec: {} })],
   ["moved: status", patched("v2", "/m3/status", { status: { seen: "yes" } })],
   ["moved: apply", patched("v2", "/m3?fieldManager=one", target("v2", "m3", { host: "z", port: 9 }), applied)],
-  ["moved: apply, forced", patched("v1", "/m3?fieldManager=two&force=true", target("v1", "m3", { hostPort: "y:8" }), applied)],
+  [
+    "moved: apply, forced",
+    patched("v1", "/m3?fieldManager=two&force=true", target("v1", "m3", { hostPort: "y:8" }), applied),
+  ],
   ["moved: finalizers", patched("v1", "/m4", { metadata: { finalizers: ["x/y"] } })],
   ["moved: a deletion that waits", { method: "DELETE", path: path("v2", "/m4") }],
   ["moved: no finalizers", patched("v2", "/m4", { metadata: { finalizers: null } })],
@@ -187,7 +231,11 @@ function check([what, request, answering = good]: Row): void {
   test(what, { skip: missing }, async () => {
     let differences = await difference(request, answering);
     // Upstream's cache converts on its own, some time after an object has changed; it is asked again while it differs.
-    for (let tries = 0; tries < 50 && differences.length > 0 && request.method === undefined && answering === good; tries++) {
+    for (
+      let tries = 0;
+      tries < 50 && differences.length > 0 && request.method === undefined && answering === good;
+      tries++
+    ) {
       await new Promise((resolve) => setTimeout(resolve, 100));
       differences = await difference(request, answering);
     }
@@ -215,10 +263,14 @@ for (const [what, query, count] of watchRows) {
         ended = true;
       };
       const { resourceVersion } = (await client.send(get("v2"))).body.metadata;
-      connection.open(`${path("v2")}?watch=1&resourceVersion=${resourceVersion}${query}`, { event: (event) => events.push(event), end });
+      connection.open(`${path("v2")}?watch=1&resourceVersion=${resourceVersion}${query}`, {
+        event: (event) => events.push(event),
+        end,
+      });
       reply = relabelled;
       await client.send(post("v1", target("v1", "w", { hostPort: "w:1" })));
-      for (const hostPort of ["w:2", "x:2", "x:1", "w:2"]) await client.send(patched("v1", "/w", { spec: { hostPort } }));
+      for (const hostPort of ["w:2", "x:2", "x:1", "w:2"])
+        await client.send(patched("v1", "/w", { spec: { hostPort } }));
       await client.send({ method: "DELETE", path: path("v1", "/w") });
       reply = failure; // What is on its way waits, and is tried again.
       await client.send(post("v1", target("v1", "z", { hostPort: "w:2" })));
@@ -230,7 +282,11 @@ for (const [what, query, count] of watchRows) {
       connection.break();
       seen.push(
         events.map((event) =>
-          JSON.stringify([event.type, (event.object as { spec?: unknown }).spec, (event.object as { message?: unknown }).message]),
+          JSON.stringify([
+            event.type,
+            (event.object as { spec?: unknown }).spec,
+            (event.object as { message?: unknown }).message,
+          ]),
         ),
       );
     }
@@ -248,12 +304,17 @@ async function until(what: string, holds: () => boolean): Promise<void> {
 test("another version becomes the one that is stored", { skip: missing }, async () => {
   const name = `${definitions}/targets.example.com`;
   for (const client of clients) {
-    for (const object of ["m1", "m2", "m3", "m4"]) await client.send(post("v1", target("v1", object, { hostPort: `${object}:1` })));
+    for (const object of ["m1", "m2", "m3", "m4"])
+      await client.send(post("v1", target("v1", object, { hostPort: `${object}:1` })));
     const { versions } = definitionOf({}, "v2").spec;
     const { body } = await client.send({ method: "PATCH", path: name, headers: merge, body: { spec: { versions } } });
     assert.deepEqual(body.status.storedVersions, ["v1", "v2"]);
     const before = webhook?.requests.length ?? 0;
-    for (let tries = 0; (webhook?.requests.length ?? 0) === before || (await client.send(get("v2", "/m1"))).status !== 200; tries++) {
+    for (
+      let tries = 0;
+      (webhook?.requests.length ?? 0) === before || (await client.send(get("v2", "/m1"))).status !== 200;
+      tries++
+    ) {
       assert.ok(tries < 500, "never served anew");
       await new Promise((resolve) => setTimeout(resolve, 20));
       await client.send(get("v2", "/m1"));

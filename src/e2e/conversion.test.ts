@@ -7,7 +7,12 @@ import { type Answer, type RawClient, rawClient } from "../testing/raw-client.ts
 import { seededRandom } from "../testing/seeded-random.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 import { http2Watches } from "../testing/watch-connection.ts";
-import { startWebhookServer, type WebhookReply, type WebhookRequest, type WebhookServer } from "../testing/webhook-server.ts";
+import {
+  startWebhookServer,
+  type WebhookReply,
+  type WebhookRequest,
+  type WebhookServer,
+} from "../testing/webhook-server.ts";
 import { answerOf, definitionOf, good, target } from "./conversion/targets.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
@@ -92,7 +97,10 @@ test("update, patch, status and scale at a version", async () => {
   const patched = await ok("PATCH", path("v2", "/a"), { spec: { host: "i" } }, merge);
   assert.deepEqual(patched.spec, { host: "i", port: 81 });
   const json = { "content-type": "application/json-patch+json" };
-  assert.equal((await ok("PATCH", path("v2", "/a"), [{ op: "replace", path: "/spec/port", value: 82 }], json)).spec.port, 82);
+  assert.equal(
+    (await ok("PATCH", path("v2", "/a"), [{ op: "replace", path: "/spec/port", value: 82 }], json)).spec.port,
+    82,
+  );
   assert.deepEqual((await ok("GET", path("v1", "/a"))).spec, { hostPort: "i:82" });
   const status = await ok("PATCH", path("v2", "/a/status"), { status: { seen: "yes" }, spec: { host: "no" } }, merge);
   assert.deepEqual([status.status, status.spec.host], [{ seen: "yes" }, "i"]);
@@ -115,18 +123,36 @@ test("a dry run shows its version and stores nothing", async () => {
 });
 
 test("applies at two versions: each owns what it names in its own", async () => {
-  const first = await ok("PATCH", path("v2", "/ssa?fieldManager=one"), target("v2", "ssa", { host: "s", port: 1 }), applied);
+  const first = await ok(
+    "PATCH",
+    path("v2", "/ssa?fieldManager=one"),
+    target("v2", "ssa", { host: "s", port: 1 }),
+    applied,
+  );
   assert.deepEqual([first.apiVersion, first.spec], ["example.com/v2", { host: "s", port: 1 }]);
-  const second = await ok("PATCH", path("v1", "/ssa?fieldManager=two"), target("v1", "ssa", { replicas: 4 } as object), applied);
+  const second = await ok(
+    "PATCH",
+    path("v1", "/ssa?fieldManager=two"),
+    target("v1", "ssa", { replicas: 4 } as object),
+    applied,
+  );
   assert.deepEqual(second.spec, { hostPort: "s:1", replicas: 4 });
   const managers = second.metadata.managedFields.map(({ manager, apiVersion }: Json) => [manager, apiVersion]);
   assert.deepEqual(managers.sort(), [
     ["one", "example.com/v2"],
     ["two", "example.com/v1"],
   ]);
-  const conflict = await send("PATCH", path("v2", "/ssa?fieldManager=three"), target("v2", "ssa", { host: "t" }), applied);
+  const conflict = await send(
+    "PATCH",
+    path("v2", "/ssa?fieldManager=three"),
+    target("v2", "ssa", { host: "t" }),
+    applied,
+  );
   assert.equal(conflict.status, 409);
-  assert.match(conflict.body.message, /conflict with "one" using example\.com\/v2: \.spec\.host|conflict with "one": \.spec\.host/);
+  assert.match(
+    conflict.body.message,
+    /conflict with "one" using example\.com\/v2: \.spec\.host|conflict with "one": \.spec\.host/,
+  );
   const gone = await ok("PATCH", path("v1", "/ssa?fieldManager=two"), target("v1", "ssa", {}), applied);
   assert.deepEqual(gone.spec, { hostPort: "s:1" });
   const changed = await ok("PATCH", path("v1", "/ssa?fieldManager=four"), { spec: { hostPort: "other:9" } }, merge);
@@ -135,8 +161,16 @@ test("applies at two versions: each owns what it names in its own", async () => 
 });
 
 test("a list is one review, of those objects that need it", async () => {
-  await ok("POST", path("v1"), target("v1", "l1", { hostPort: "l:1" }, { metadata: { name: "l1", labels: { list: "yes" } } }));
-  await ok("POST", path("v1"), target("v1", "l2", { hostPort: "m:2" }, { metadata: { name: "l2", labels: { list: "yes" } } }));
+  await ok(
+    "POST",
+    path("v1"),
+    target("v1", "l1", { hostPort: "l:1" }, { metadata: { name: "l1", labels: { list: "yes" } } }),
+  );
+  await ok(
+    "POST",
+    path("v1"),
+    target("v1", "l2", { hostPort: "m:2" }, { metadata: { name: "l2", labels: { list: "yes" } } }),
+  );
   const before = webhook.requests.length;
   const list = await ok("GET", `${path("v2")}?labelSelector=list`);
   assert.deepEqual(
@@ -169,7 +203,9 @@ test("tables and metadata show the version", async () => {
   const table = await ok("GET", path("v2"), undefined, { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" });
   const row = table.rows.find(({ object }: Json) => object.metadata.name === "l1");
   assert.deepEqual([table.columnDefinitions[1].name, row.cells[1]], ["Host", "l"]);
-  const one = await ok("GET", path("v2", "/l1"), undefined, { accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1" });
+  const one = await ok("GET", path("v2", "/l1"), undefined, {
+    accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+  });
   assert.deepEqual([one.kind, one.metadata.name], ["PartialObjectMetadata", "l1"]);
   const yaml = await send("GET", path("v2", "/l1"), undefined, { accept: "application/yaml" });
   assert.match(yaml.text, /host: l\n/);
@@ -211,7 +247,8 @@ test("many watchers of a version share its reviews", async () => {
   const connection = http2Watches(server.kubeconfig);
   const { length } = (await ok("GET", path("v2"))).items;
   const seen: Json[][] = [[], [], []];
-  for (const events of seen) connection.open(`${path("v2")}?watch=1`, { event: (event) => events.push(event), end() {} });
+  for (const events of seen)
+    connection.open(`${path("v2")}?watch=1`, { event: (event) => events.push(event), end() {} });
   await until("begun", async () => seen.every((events) => events.length === length));
   const before = webhook.requests.length;
   await ok("POST", path("v1"), target("v1", "many", { hostPort: "n:1" }));
@@ -245,7 +282,10 @@ test("a watch whose events cannot be converted waits a while for a better answer
   const connection = http2Watches(server.kubeconfig);
   const { metadata } = await ok("GET", path("v1"));
   const events: Json[] = [];
-  connection.open(`${path("v2")}?watch=1&resourceVersion=${metadata.resourceVersion}`, { event: (event) => events.push(event), end() {} });
+  connection.open(`${path("v2")}?watch=1&resourceVersion=${metadata.resourceVersion}`, {
+    event: (event) => events.push(event),
+    end() {},
+  });
   const before = webhook.requests.length;
   reply = () => ({ kind: "ConversionReview" });
   await ok("POST", path("v1"), target("v1", "broken", { hostPort: "n:1" }));
@@ -286,9 +326,17 @@ const badRows: [what: string, reply: (request: WebhookRequest) => WebhookReply, 
     (request) => answerOf(request, ([one]) => [{ ...one, metadata: { ...one.metadata, labels: { a: 1 } } }]),
     `${bad} returned invalid metadata: metadata.labels[a] must be a string, but is int64 in converted object`,
   ],
-  ["says no", (request) => answerOf(request, () => [], { result: { status: "Failure", message: "not today" } }), `${bad} failed: not today`],
+  [
+    "says no",
+    (request) => answerOf(request, () => [], { result: { status: "Failure", message: "not today" } }),
+    `${bad} failed: not today`,
+  ],
   ["answers garbage", () => "garbage", new RegExp(`^${bad} failed: couldn't get version/kind; json parse error: `)],
-  ["answers nothing", () => "", `${bad} failed: 0-length response with status code: 200 and content type: application/json`],
+  [
+    "answers nothing",
+    () => "",
+    `${bad} failed: 0-length response with status code: 200 and content type: application/json`,
+  ],
   [
     "is broken",
     () => (response) => response.writeHead(503, { "content-type": "text/plain" }).end("gone"),
@@ -314,13 +362,20 @@ for (const [what, answer, message] of badRows) {
       send(
         "PUT",
         path("v2", "/a"),
-        target("v2", "a", { host: "never" }, { metadata: { name: "a", resourceVersion: before.metadata.resourceVersion } }),
+        target(
+          "v2",
+          "a",
+          { host: "never" },
+          { metadata: { name: "a", resourceVersion: before.metadata.resourceVersion } },
+        ),
       ),
       send("PATCH", path("v2", "/a?fieldManager=x&force=true"), target("v2", "a", { host: "never" }), applied),
     ];
     for (const { status, body } of await Promise.all(writes)) {
       assert.deepEqual([status, body.reason], [500, undefined]);
-      const told = body.message.replace(writtenAtV2, bad).replace(v2ToV1, "(expected example.com/v2, received example.com/v1)"); // What is seen is known from before.
+      const told = body.message
+        .replace(writtenAtV2, bad)
+        .replace(v2ToV1, "(expected example.com/v2, received example.com/v1)"); // What is seen is known from before.
       if (typeof message === "string") assert.equal(told, message);
       else assert.match(told, message);
     }
@@ -347,13 +402,23 @@ test(`damaged answers damage nothing (SEED=${seed})`, async () => {
   };
   for (let times = 0; times < damagedAnswers; times++) {
     const write =
-      random(2) === 0 ? await send("GET", path("v2", "/fuzzed")) : await send("PATCH", path("v2", "/fuzzed"), { spec: { replicas: times } }, merge);
+      random(2) === 0
+        ? await send("GET", path("v2", "/fuzzed"))
+        : await send("PATCH", path("v2", "/fuzzed"), { spec: { replicas: times } }, merge);
     assert.ok([200, 422, 500].includes(write.status), `${write.status}: ${answer}`);
     const { status, body } = await send("GET", path("v1", "/fuzzed"));
     assert.deepEqual([status, body.apiVersion, body.kind], [200, "example.com/v1", "Target"], answer);
-    const { labels: _l, annotations: _a, managedFields: _m, resourceVersion: _r, generation: _g, ...metadata } = body.metadata;
+    const {
+      labels: _l,
+      annotations: _a,
+      managedFields: _m,
+      resourceVersion: _r,
+      generation: _g,
+      ...metadata
+    } = body.metadata;
     assert.deepEqual({ ...before.metadata, ...metadata }, before.metadata, answer);
-    for (const field of Object.keys(body)) assert.ok(["apiVersion", "kind", "metadata", "spec", "status"].includes(field), answer);
+    for (const field of Object.keys(body))
+      assert.ok(["apiVersion", "kind", "metadata", "spec", "status"].includes(field), answer);
   }
 });
 
@@ -363,7 +428,14 @@ test("only labels and annotations are the webhook's", async () => {
     answerOf(request, (objects) =>
       objects.map((one) => ({
         ...one,
-        metadata: { ...one.metadata, labels: { by: "webhook" }, annotations: { a: "b" }, generation: 99, finalizers: ["x/y"], ownerReferences: [{}] },
+        metadata: {
+          ...one.metadata,
+          labels: { by: "webhook" },
+          annotations: { a: "b" },
+          generation: 99,
+          finalizers: ["x/y"],
+          ownerReferences: [{}],
+        },
       })),
     );
   const seen = await ok("GET", path("v2", "/a"));
@@ -373,7 +445,10 @@ test("only labels and annotations are the webhook's", async () => {
 test("a list of which one fails names it", async () => {
   await ok("PATCH", path("v1", "/l2"), { spec: { replicas: 1 } }, merge);
   await ok("PATCH", path("v1", "/l1"), { spec: { replicas: 1 } }, merge);
-  reply = (request) => answerOf(request, (objects) => objects.map((one) => (one.metadata.name === "l2" ? { ...one, kind: "Other" } : one)));
+  reply = (request) =>
+    answerOf(request, (objects) =>
+      objects.map((one) => (one.metadata.name === "l2" ? { ...one, kind: "Other" } : one)),
+    );
   const { status, body } = await send("GET", path("v2"));
   const { objects } = (webhook.requests.at(-1) as WebhookRequest).body.request;
   const index = objects.findIndex(({ metadata }: Json) => metadata.name === "l2");
@@ -402,11 +477,18 @@ test("a webhook that never answers holds nobody up but who asks it", async () =>
 });
 
 test("a deletion at a version that must be converted fails with the webhook, one at the stored version needs none", async () => {
-  await ok("POST", path("v1"), target("v1", "held", { hostPort: "h:1" }, { metadata: { name: "held", finalizers: ["x/y"] } }));
+  await ok(
+    "POST",
+    path("v1"),
+    target("v1", "held", { hostPort: "h:1" }, { metadata: { name: "held", finalizers: ["x/y"] } }),
+  );
   reply = () => "";
   for (const name of ["l1", "held"]) {
     const refused = await send("DELETE", path("v2", `/${name}`));
-    assert.deepEqual([refused.status, /^conversion webhook for example\.com\/v1, Kind=Target failed: /.test(refused.body.message)], [500, true]);
+    assert.deepEqual(
+      [refused.status, /^conversion webhook for example\.com\/v1, Kind=Target failed: /.test(refused.body.message)],
+      [500, true],
+    );
     assert.equal((await ok("GET", path("v1", `/${name}`))).metadata.deletionTimestamp, undefined);
   }
   assert.equal((await ok("DELETE", path("v1", "/held"))).metadata.deletionTimestamp !== undefined, true);
@@ -419,7 +501,10 @@ test("a deletion at a version that must be converted fails with the webhook, one
   assert.equal((await ok("GET", `${path("v1")}?labelSelector=list`)).items.length, 1);
   reply = good;
   assert.deepEqual(
-    (await ok("DELETE", `${path("v2")}?labelSelector=list`)).items.map(({ apiVersion, metadata }: Json) => [apiVersion, metadata.name]),
+    (await ok("DELETE", `${path("v2")}?labelSelector=list`)).items.map(({ apiVersion, metadata }: Json) => [
+      apiVersion,
+      metadata.name,
+    ]),
     [["example.com/v2", "l2"]],
   );
 });
@@ -427,7 +512,11 @@ test("a deletion at a version that must be converted fails with the webhook, one
 test("the garbage collector works at the preferred version, and waits while the webhook fails", async () => {
   const owner = await ok("POST", path("v1"), target("v1", "owner", { hostPort: "o:1" }));
   const ownerReferences = [{ apiVersion: "example.com/v2", kind: "Target", name: "owner", uid: owner.metadata.uid }];
-  await ok("POST", path("v1"), target("v1", "owned", { hostPort: "o:2" }, { metadata: { name: "owned", ownerReferences } }));
+  await ok(
+    "POST",
+    path("v1"),
+    target("v1", "owned", { hostPort: "o:2" }, { metadata: { name: "owned", ownerReferences } }),
+  );
   reply = () => "";
   await ok("DELETE", path("v1", "/owner"), { propagationPolicy: "Foreground" });
   const failed = webhook.requests.length;
@@ -436,7 +525,9 @@ test("the garbage collector works at the preferred version, and waits while the 
   reply = good;
   await until(
     "collected",
-    async () => (await send("GET", path("v1", "/owner"))).status === 404 && (await send("GET", path("v1", "/owned"))).status === 404,
+    async () =>
+      (await send("GET", path("v1", "/owner"))).status === 404 &&
+      (await send("GET", path("v1", "/owned"))).status === 404,
   );
 });
 
@@ -449,19 +540,26 @@ test("a namespace is emptied at the preferred version, and reports the webhook's
   reply = () => (response) => response.writeHead(500, { "content-type": "text/plain" }).end("broken");
   await ok("DELETE", "/api/v1/namespaces/going");
   const conditions = async (): Promise<Json> =>
-    ((await ok("GET", "/api/v1/namespaces/going")).status.conditions ?? []).map(({ type, status, reason, message }: Json) => [
-      type,
-      status,
-      reason,
-      message,
-    ]);
+    ((await ok("GET", "/api/v1/namespaces/going")).status.conditions ?? []).map(
+      ({ type, status, reason, message }: Json) => [type, status, reason, message],
+    );
   await until("reported", async () => (await conditions()).length > 0);
   const why =
     'conversion webhook for example.com/v1, Kind=Target failed: an error on the server ("broken") has prevented the request from succeeding';
   assert.deepEqual(await conditions(), [
     ["NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered", "All resources successfully discovered"],
-    ["NamespaceDeletionGroupVersionParsingFailure", "False", "ParsedGroupVersions", "All legacy kube types successfully parsed"],
-    ["NamespaceDeletionContentFailure", "True", "ContentDeletionFailed", `Failed to delete all resource types, 1 remaining: ${why}`],
+    [
+      "NamespaceDeletionGroupVersionParsingFailure",
+      "False",
+      "ParsedGroupVersions",
+      "All legacy kube types successfully parsed",
+    ],
+    [
+      "NamespaceDeletionContentFailure",
+      "True",
+      "ContentDeletionFailed",
+      `Failed to delete all resource types, 1 remaining: ${why}`,
+    ],
     ["NamespaceContentRemaining", "False", "ContentRemoved", "All content successfully removed"],
     ["NamespaceFinalizersRemaining", "False", "ContentHasNoFinalizers", "All content-preserving finalizers finished"],
   ]);
@@ -475,7 +573,12 @@ test("a write at the stored version whose other managers cannot be seen forgets 
   reply = () => "";
   const changed = await ok("PATCH", path("v1", "/forget"), { spec: { replicas: 1 } }, merge);
   assert.deepEqual([changed.spec, changed.metadata.managedFields], [{ hostPort: "f:1", replicas: 1 }, undefined]);
-  const apply = await send("PATCH", path("v1", "/b?fieldManager=two&force=true"), target("v1", "b", { replicas: 2 }), applied);
+  const apply = await send(
+    "PATCH",
+    path("v1", "/b?fieldManager=two&force=true"),
+    target("v1", "b", { replicas: 2 }),
+    applied,
+  );
   assert.equal(apply.status, 200); // Nobody manages it at another version.
 });
 
@@ -485,7 +588,10 @@ test("by service, v1beta1, and another version that is stored", async () => {
   const caBundle = Buffer.from(webhook.ca).toString("base64");
   const service = { name: "conv", namespace: "hooks", path: "/by-service" };
   const { versions } = definitionOf({}, "v2").spec;
-  definition.spec.conversion = { strategy: "Webhook", webhook: { clientConfig: { service, caBundle }, conversionReviewVersions: ["v1beta1"] } };
+  definition.spec.conversion = {
+    strategy: "Webhook",
+    webhook: { clientConfig: { service, caBundle }, conversionReviewVersions: ["v1beta1"] },
+  };
   definition.spec.versions = versions;
   const updated = await ok("PUT", `${definitions}/targets.example.com`, definition);
   assert.deepEqual(updated.status.storedVersions, ["v1", "v2"]);
@@ -495,7 +601,10 @@ test("by service, v1beta1, and another version that is stored", async () => {
   });
   assert.equal(webhook.requests.at(-1)?.headers.host, "conv.hooks.svc:443");
   const review = webhook.requests.at(-1)?.body;
-  assert.deepEqual([review.apiVersion, review.request.desiredAPIVersion], ["apiextensions.k8s.io/v1beta1", "example.com/v2"]);
+  assert.deepEqual(
+    [review.apiVersion, review.request.desiredAPIVersion],
+    ["apiextensions.k8s.io/v1beta1", "example.com/v2"],
+  );
   const before = webhook.requests.length;
   assert.deepEqual((await ok("GET", path("v1", "/a"))).spec, { hostPort: "i:82", replicas: 3 });
   assert.equal(webhook.requests.length, before); // It is stored so.
@@ -505,14 +614,19 @@ test("by service, v1beta1, and another version that is stored", async () => {
   assert.deepEqual((await ok("GET", path("v1", "/a"))).spec, { hostPort: "i:82", replicas: 3 });
   reply = good;
   assert.deepEqual((await ok("GET", path("v2", "/a"))).spec, { host: "i", port: 82, replicas: 3 });
-  assert.deepEqual((await ok("PATCH", path("v2", "/a"), { spec: { port: 83 } }, merge)).spec, { host: "i", port: 83, replicas: 3 });
+  assert.deepEqual((await ok("PATCH", path("v2", "/a"), { spec: { port: 83 } }, merge)).spec, {
+    host: "i",
+    port: 83,
+    replicas: 3,
+  });
   const now = webhook.requests.length;
   assert.deepEqual((await ok("GET", path("v2", "/a"))).spec, { host: "i", port: 83, replicas: 3 });
   assert.equal(webhook.requests.length, now); // It is stored as v2 now.
   assert.deepEqual((await ok("GET", path("v1", "/a"))).spec, { hostPort: "i:83", replicas: 3 });
   const both = await ok("GET", path("v2"));
   assert.ok(
-    both.items.length > 1 && both.items.every(({ apiVersion, spec }: Json) => apiVersion === "example.com/v2" && spec.hostPort === undefined),
+    both.items.length > 1 &&
+      both.items.every(({ apiVersion, spec }: Json) => apiVersion === "example.com/v2" && spec.hostPort === undefined),
   );
 });
 
@@ -528,7 +642,10 @@ const kubectlRows: [args: string, output: RegExp][] = [
 for (const [args, output] of kubectlRows) {
   test(`kubectl ${args}`, { skip: kubectl === undefined && "there is no kubectl" }, async () => {
     if (args === kubectlRows[0]?.[0]) await ok("POST", path("v2"), target("v2", "k", { host: "k", port: 7 }));
-    const run = await runKubectl(kubectl as string, args.split(" "), { directory: server.directory, kubeconfigPath: server.kubeconfigPath });
+    const run = await runKubectl(kubectl as string, args.split(" "), {
+      directory: server.directory,
+      kubeconfigPath: server.kubeconfigPath,
+    });
     assert.match(run.output, output);
   });
 }
@@ -539,7 +656,10 @@ test("what conversions cost is measured", async () => {
   for (const failure of ["call", "malformed_response", "partial_response", "invalid_converted_object"])
     assert.match(
       metrics,
-      new RegExp(`^apiserver_conversion_webhook_request_total\\{failure_type="conversion_webhook_${failure}_failure",result="failure"\\} \\d+$`, "m"),
+      new RegExp(
+        `^apiserver_conversion_webhook_request_total\\{failure_type="conversion_webhook_${failure}_failure",result="failure"\\} \\d+$`,
+        "m",
+      ),
     );
   assert.match(metrics, /^apiserver_conversion_webhook_duration_seconds_bucket\{.*le="60"\} \d+$/m);
   assert.match(
@@ -559,7 +679,8 @@ test("a definition whose objects must be converted waits for its webhook, and de
     return webhook.requests.length === before;
   });
   const held: (() => void)[] = [];
-  reply = () => (response) => void held.push(() => response.writeHead(500, { "content-type": "text/plain" }).end("broken"));
+  reply = () => (response) =>
+    void held.push(() => response.writeHead(500, { "content-type": "text/plain" }).end("broken"));
   await ok("DELETE", `${definitions}/targets.example.com`);
   await until("asked", async () => held.length > 0);
   const other = structuredClone(definitionOf({ strategy: "None" })) as Json;
@@ -570,7 +691,9 @@ test("a definition whose objects must be converted waits for its webhook, and de
   reply = () => (response) => response.writeHead(500, { "content-type": "text/plain" }).end("broken");
   for (const release of held) release();
   const terminating = async (): Promise<Json> =>
-    (await ok("GET", `${definitions}/targets.example.com`)).status.conditions.find(({ type }: Json) => type === "Terminating");
+    (await ok("GET", `${definitions}/targets.example.com`)).status.conditions.find(
+      ({ type }: Json) => type === "Terminating",
+    );
   let why = "";
   await until("failed", async () => {
     const { reason, message } = await terminating();

@@ -41,7 +41,12 @@ function definition({ plural, kind, group = "life.example.com", names, propertie
 }
 
 const pathOf = (plural: string, group = "life.example.com"): string => `/apis/${group}/v1/namespaces/default/${plural}`;
-const objectOf = (kind: string, name: string, spec: object) => ({ apiVersion: "life.example.com/v1", kind, metadata: { name }, spec });
+const objectOf = (kind: string, name: string, spec: object) => ({
+  apiVersion: "life.example.com/v1",
+  kind,
+  metadata: { name },
+  spec,
+});
 
 let server: TestServer;
 let client: RawClient;
@@ -84,12 +89,16 @@ test("an object can be made as soon as its definition is established", async () 
 });
 
 test("of many who race for one name one wins, and of many who race for one kind one is served", async () => {
-  const racers = await Promise.all(Array.from({ length: 10 }, () => post(definitionsPath, definition({ plural: "raced", kind: "Raced" }))));
+  const racers = await Promise.all(
+    Array.from({ length: 10 }, () => post(definitionsPath, definition({ plural: "raced", kind: "Raced" }))),
+  );
   assert.deepEqual(racers.map(({ status }) => status).sort(), [201, ...Array.from({ length: 9 }, () => 409)]);
   const plurals = Array.from({ length: 6 }, (_, at) => `racers${at}`);
   await Promise.all(plurals.map((plural) => post(definitionsPath, definition({ plural, kind: "Racer" }))));
   const accepted = async (): Promise<string[]> => {
-    const answers = await Promise.all(plurals.map((plural) => client.send({ path: `${definitionsPath}/${plural}.life.example.com` })));
+    const answers = await Promise.all(
+      plurals.map((plural) => client.send({ path: `${definitionsPath}/${plural}.life.example.com` })),
+    );
     const known = answers.map((answer) => conditionOf(answer, "NamesAccepted") ?? "");
     return known.every((status) => status !== "") ? plurals.filter((_, at) => known[at] === "True") : [];
   };
@@ -101,8 +110,16 @@ test("of many who race for one name one wins, and of many who race for one kind 
 test("a definition with the name of a built-in kind changes nothing of it", async () => {
   const annotations = { "api-approved.kubernetes.io": "unapproved, a test" };
   const group = "coordination.k8s.io";
-  assert.equal((await post(definitionsPath, definition({ plural: "leases", kind: "Lease", group, annotations }))).status, 201);
-  const lease = { apiVersion: `${group}/v1`, kind: "Lease", metadata: { name: "a" }, spec: { leaseDurationSeconds: "x" } };
+  assert.equal(
+    (await post(definitionsPath, definition({ plural: "leases", kind: "Lease", group, annotations }))).status,
+    201,
+  );
+  const lease = {
+    apiVersion: `${group}/v1`,
+    kind: "Lease",
+    metadata: { name: "a" },
+    spec: { leaseDurationSeconds: "x" },
+  };
   const refused = await post(pathOf("leases", group), lease);
   assert.equal(refused.status, 400);
   assert.match(refused.body.message, /cannot be handled as a Lease/);
@@ -126,18 +143,30 @@ for (const [index, [what, pattern, value]] of bombs.entries()) {
 }
 
 test("a schema of a mebibyte is taken, and one that nests without end is not", async () => {
-  const properties = Object.fromEntries(Array.from({ length: 6000 }, (_, at) => [`field${at}`, { type: "string", description: "d".repeat(150) }]));
+  const properties = Object.fromEntries(
+    Array.from({ length: 6000 }, (_, at) => [`field${at}`, { type: "string", description: "d".repeat(150) }]),
+  );
   await establish(definition({ plural: "mebibytes", kind: "Mebibyte", properties }));
   assert.equal((await post(pathOf("mebibytes"), objectOf("Mebibyte", "a", { field5999: "x" }))).status, 201);
   const depth = 2000;
   const nested = `${'{"type":"object","properties":{"a":'.repeat(depth)}{"type":"string"}${"}}".repeat(depth)}`;
-  const text = JSON.stringify(definition({ plural: "nesteds", kind: "Nested", properties: { a: 1 } })).replace('{"a":1}', `{"a":${nested}}`);
-  const refused = await client.send({ method: "POST", path: definitionsPath, headers: { "content-type": "application/json" }, body: text });
+  const text = JSON.stringify(definition({ plural: "nesteds", kind: "Nested", properties: { a: 1 } })).replace(
+    '{"a":1}',
+    `{"a":${nested}}`,
+  );
+  const refused = await client.send({
+    method: "POST",
+    path: definitionsPath,
+    headers: { "content-type": "application/json" },
+    body: text,
+  });
   assert.deepEqual([refused.status, /max depth/.test(refused.body.message)], [400, true]);
 });
 
 const [kubectl] = kubectls().slice(-1);
-test("kubectl knows a new kind's short names, categories, columns and fields", { skip: kubectl === undefined && "there is no kubectl" }, async () => {
+test("kubectl knows a new kind's short names, categories, columns and fields", {
+  skip: kubectl === undefined && "there is no kubectl",
+}, async () => {
   const run = async (...args: string[]): Promise<string> => (await runKubectl(kubectl as string, args, server)).output;
   await run("api-resources"); // Fills its caches before.
   const names = { shortNames: ["shp"], categories: ["shapes"], singular: "shape" };
@@ -166,7 +195,9 @@ interface Process {
 }
 
 async function start(directory: string): Promise<Process> {
-  const child = spawn(process.execPath, [main, "--data-dir", directory, "--secure-port=0"], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [main, "--data-dir", directory, "--secure-port=0"], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   child.stderr.resume();
   const lines = createInterface({ input: child.stdout });
   await new Promise<void>((resolve, reject) => {
@@ -187,7 +218,10 @@ test("definitions and objects are there after a restart and after kill -9, as th
   const directory = mkdtempSync(join(tmpdir(), "coxswain-life-"));
   try {
     let running = await start(directory);
-    await establish(definition({ plural: "kepts", kind: "Kept", properties: { colour: { type: "string", default: "red" } } }), running.client);
+    await establish(
+      definition({ plural: "kepts", kind: "Kept", properties: { colour: { type: "string", default: "red" } } }),
+      running.client,
+    );
     const seen: string[] = [];
     for (const signal of ["SIGTERM", "SIGKILL"] as const) {
       const name = `kept-${seen.length}`;
@@ -204,7 +238,10 @@ test("definitions and objects are there after a restart and after kill -9, as th
       const still = await running.client.send({ path: `${definitionsPath}/kepts.life.example.com` });
       assert.equal(conditionOf(still, "Established"), "True");
     }
-    assert.equal((await running.client.send({ method: "DELETE", path: `${definitionsPath}/kepts.life.example.com` })).status, 200);
+    assert.equal(
+      (await running.client.send({ method: "DELETE", path: `${definitionsPath}/kepts.life.example.com` })).status,
+      200,
+    );
     await end(running, "SIGKILL"); // While its objects go, perhaps.
     running = await start(directory);
     await eventually(

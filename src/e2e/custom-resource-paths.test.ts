@@ -24,12 +24,24 @@ after(async () => {
 test("every path below custom kinds is answered as kube-apiserver answers it", async () => {
   const rows = await askForPaths(async (line, body, sent) => {
     const [method = "", path = ""] = line.split(" ");
-    const request = { method, path, headers: { "content-type": "application/json", ...sent }, ...(body !== undefined && { body }) };
+    const request = {
+      method,
+      path,
+      headers: { "content-type": "application/json", ...sent },
+      ...(body !== undefined && { body }),
+    };
     const { status, headers, text } = await client.send(request);
-    return { status, contentType: String(headers["content-type"] ?? ""), warnings: [headers.warning ?? []].flat().join(", "), text };
+    return {
+      status,
+      contentType: String(headers["content-type"] ?? ""),
+      warnings: [headers.warning ?? []].flat().join(", "),
+      text,
+    };
   });
   assert.equal(rows.length, recorded.length);
-  const differing = rows.flatMap((row, index) => (JSON.stringify(row) === JSON.stringify(recorded[index]) ? [] : [[row, recorded[index]]]));
+  const differing = rows.flatMap((row, index) =>
+    JSON.stringify(row) === JSON.stringify(recorded[index]) ? [] : [[row, recorded[index]]],
+  );
   assert.deepEqual(differing, []);
 });
 

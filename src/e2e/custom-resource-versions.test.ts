@@ -53,7 +53,13 @@ const definition = {
       version(
         "v2",
         true,
-        { properties: { shared: text, fresh: { type: "string", maxLength: 5 }, late: { type: "string", default: "v2" } } },
+        {
+          properties: {
+            shared: text,
+            fresh: { type: "string", maxLength: 5 },
+            late: { type: "string", default: "v2" },
+          },
+        },
         {
           additionalPrinterColumns: [{ name: "Fresh", type: "string", jsonPath: ".spec.fresh" }],
           selectableFields: [{ jsonPath: ".spec.fresh" }],
@@ -71,7 +77,12 @@ let client: RawClient;
 const send = (method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> =>
   client.send({ method, path, headers, ...(body !== undefined && { body }) });
 const path = (at: string, rest = ""): string => `/apis/example.com/${at}/namespaces/default/gadgets${rest}`;
-const gadget = (at: string, name: string, spec: object) => ({ apiVersion: `example.com/${at}`, kind: "Gadget", metadata: { name }, spec });
+const gadget = (at: string, name: string, spec: object) => ({
+  apiVersion: `example.com/${at}`,
+  kind: "Gadget",
+  metadata: { name },
+  spec,
+});
 
 before(async () => {
   server = await startTestServer();
@@ -89,7 +100,10 @@ after(async () => {
 
 test("a new object is pruned, defaulted and checked as the request's version has it, and stored as the storage version does", async () => {
   const created = await send("POST", path("v1"), gadget("v1", "a", { shared: "abc", old: "x", fresh: "no" }));
-  assert.deepEqual([created.status, created.body.apiVersion, created.body.spec], [201, "example.com/v1", { shared: "abc" }]);
+  assert.deepEqual(
+    [created.status, created.body.apiVersion, created.body.spec],
+    [201, "example.com/v1", { shared: "abc" }],
+  );
   assert.deepEqual((await send("GET", path("v2", "/a"))).body.spec, { shared: "abc", late: "v2" });
   assert.deepEqual((await send("GET", path("v3", "/a"))).body.spec, { shared: "abc" });
 });
@@ -137,19 +151,28 @@ test("status is a subresource where the version says so", async () => {
 });
 
 test("patch and apply work on what the version shows", async () => {
-  const merged = await send("PATCH", path("v2", "/a"), { spec: { fresh: "f" } }, { "content-type": "application/merge-patch+json" });
+  const merged = await send(
+    "PATCH",
+    path("v2", "/a"),
+    { spec: { fresh: "f" } },
+    { "content-type": "application/merge-patch+json" },
+  );
   assert.deepEqual([merged.status, merged.body.spec], [200, { shared: "abc", fresh: "f", late: "v2" }]);
   const applied = await send("PATCH", path("v3", "/d?fieldManager=m"), gadget("v3", "d", { shared: "one" }), {
     "content-type": "application/apply-patch+yaml",
   });
   assert.deepEqual([applied.status, applied.body.spec], [201, { shared: "one" }]);
-  const again = await send("PATCH", path("v3", "/d?fieldManager=m"), gadget("v3", "d", {}), { "content-type": "application/apply-patch+yaml" });
+  const again = await send("PATCH", path("v3", "/d?fieldManager=m"), gadget("v3", "d", {}), {
+    "content-type": "application/apply-patch+yaml",
+  });
   assert.deepEqual([again.status, again.body.spec ?? {}], [200, {}]);
 });
 
 test("columns and fields to select by are the version's", async () => {
   const table = async (at: string): Promise<unknown[]> => {
-    const { body } = await send("GET", path(at, "/a"), undefined, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
+    const { body } = await send("GET", path(at, "/a"), undefined, {
+      accept: "application/json;as=Table;v=v1;g=meta.k8s.io",
+    });
     return [body.columnDefinitions.map(({ name }: { name: string }) => name), body.rows[0].cells];
   };
   assert.deepEqual(await table("v1"), [
@@ -162,7 +185,9 @@ test("columns and fields to select by are the version's", async () => {
   ]);
   const select = async (at: string, field: string): Promise<unknown> => {
     const { status, body } = await send("GET", `${path(at)}?fieldSelector=${field}`);
-    return status === 200 ? body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name) : body.message;
+    return status === 200
+      ? body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
+      : body.message;
   };
   assert.deepEqual(await select("v1", "spec.shared=abc"), ["a"]);
   assert.deepEqual(await select("v2", "spec.fresh=f"), ["a"]);
@@ -185,8 +210,11 @@ for (const [at, rest, warning] of deprecationRows) {
 
 test("requests for deprecated versions are counted", async () => {
   const { text } = await client.send({ method: "GET", path: "/metrics", headers: { accept: "text/plain" } });
-  const lines = text.split("\n").filter((line) => line.startsWith("apiserver_requested_deprecated_apis{") && line.includes('subresource=""'));
-  const labels = (version: string): string => `{group="example.com",version="${version}",resource="gadgets",subresource="",removed_release=""}`;
+  const lines = text
+    .split("\n")
+    .filter((line) => line.startsWith("apiserver_requested_deprecated_apis{") && line.includes('subresource=""'));
+  const labels = (version: string): string =>
+    `{group="example.com",version="${version}",resource="gadgets",subresource="",removed_release=""}`;
   assert.deepEqual(
     lines.sort(),
     ["v1", "v2"].map((version) => `apiserver_requested_deprecated_apis${labels(version)} 1`),
@@ -195,14 +223,20 @@ test("requests for deprecated versions are counted", async () => {
 
 const kubectl = kubectls().at(-1);
 const kubectlRows: [args: string, output: RegExp][] = [
-  ["get gadgets.v1.example.com a", /^NAME +SHARED +UNSEEN\na +abc *\n?Warning: example.com\/v1 Gadget is deprecated; use example.com\/v3 Gadget$/],
+  [
+    "get gadgets.v1.example.com a",
+    /^NAME +SHARED +UNSEEN\na +abc *\n?Warning: example.com\/v1 Gadget is deprecated; use example.com\/v3 Gadget$/,
+  ],
   ["get gadgets.v2.example.com a", /^NAME +FRESH\na +f\nWarning: v2 has had its day$/],
   ["get gadgets a -o jsonpath={.apiVersion}{.spec}", /^example.com\/v3\{"shared":"abc"\}$/],
 ];
 for (const [args, output] of kubectlRows) {
   test(`kubectl ${args}`, { skip: kubectl === undefined && "there is no kubectl" }, async () => {
     const directory = mkdtempSync(join(server.directory, "kubectl-"));
-    const run = await runKubectl(kubectl as string, args.split(" "), { directory, kubeconfigPath: server.kubeconfigPath });
+    const run = await runKubectl(kubectl as string, args.split(" "), {
+      directory,
+      kubeconfigPath: server.kubeconfigPath,
+    });
     assert.match(run.output, output);
   });
 }
@@ -242,7 +276,12 @@ test("objects that were stored at another version before are of the version that
   await settled("v3");
   assert.deepEqual(((await shown("v2")) as unknown[])[0], "example.com/v2");
   await send("PATCH", `${definitionPath}/status`, { status: { storedVersions: ["v3"] } }, merge);
-  const gone = await send("PATCH", definitionPath, { spec: { versions: storing("v3").filter(({ name }) => name === "v3") } }, merge);
+  const gone = await send(
+    "PATCH",
+    definitionPath,
+    { spec: { versions: storing("v3").filter(({ name }) => name === "v3") } },
+    merge,
+  );
   assert.equal(gone.status, 200);
   await settled("v3");
   const written = await send("PATCH", path("v3", "/a"), { metadata: { labels: { a: "b" } } }, merge);

@@ -29,7 +29,15 @@ after(async () => {
 });
 
 /** @returns undefined for kinds that are no resource of their own */
-function pathOf({ group, version, kind }: { readonly group: string; readonly version: string; readonly kind: string }): string | undefined {
+function pathOf({
+  group,
+  version,
+  kind,
+}: {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}): string | undefined {
   const definition = catalog.findKind(group, version, kind)?.resource.definition;
   if (definition === undefined) return undefined;
   return `/${group === "" ? "api" : `apis/${group}`}/${version}/${definition.namespaced ? "namespaces/default/" : ""}${definition.resource}`;
@@ -41,13 +49,21 @@ function check(answer: Answer, what: string): Answer {
   return answer;
 }
 
-const patchTypes = ["application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml"] as const;
+const patchTypes = [
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  "application/apply-patch+yaml",
+] as const;
 const jsonPatch = Buffer.from(
   '[{"op":"add","path":"/metadata/labels/x~1y","value":"v"},{"op":"test","path":"/metadata/name","value":"x"},' +
     '{"op":"copy","from":"/metadata/labels","path":"/metadata/annotations"},{"op":"move","from":"/metadata/labels/a","path":"/metadata/labels/b"},' +
     '{"op":"replace","path":"/spec","value":{"a":[1,null]}},{"op":"remove","path":"/metadata/annotations"},{"op":"add","path":"/metadata/finalizers/-"}]',
 );
-const accepted = ["application/json;as=Table;v=v1;g=meta.k8s.io", "application/vnd.kubernetes.protobuf", "application/yaml"] as const;
+const accepted = [
+  "application/json;as=Table;v=v1;g=meta.k8s.io",
+  "application/vnd.kubernetes.protobuf",
+  "application/yaml",
+] as const;
 
 test(`no damaged body is a mistake of ours (SEED=${seed})`, async () => {
   // What every kind takes, so that it is what is tampered with that matters.
@@ -62,13 +78,22 @@ test(`no damaged body is a mistake of ours (SEED=${seed})`, async () => {
     if (status !== 201 || typeof body.metadata?.name !== "string") continue;
     created++;
     const object = `${path}/${encodeURIComponent(body.metadata.name)}`;
-    for (const accept of accepted) check(await client.send({ path: object, headers: { accept } }), `${index} GET ${object} ${accept}`);
-    check(await client.send({ method: "PUT", path: object, body: damaged(index + bodies).bytes }), `${index} PUT ${object}`);
+    for (const accept of accepted)
+      check(await client.send({ path: object, headers: { accept } }), `${index} GET ${object} ${accept}`);
+    check(
+      await client.send({ method: "PUT", path: object, body: damaged(index + bodies).bytes }),
+      `${index} PUT ${object}`,
+    );
     const type = patchTypes[index % patchTypes.length] as string;
     const patch = { method: "PATCH", path: `${object}?fieldManager=f`, headers: { "content-type": type }, body: bytes };
     check(await client.send(patch), `${index} PATCH ${object} ${type}`);
     const operations = mutate(jsonPatch, { others: [bytes], words: jsonWords, random: seededRandom(index) });
-    const jsonPatched = { method: "PATCH", path: object, headers: { "content-type": "application/json-patch+json" }, body: operations };
+    const jsonPatched = {
+      method: "PATCH",
+      path: object,
+      headers: { "content-type": "application/json-patch+json" },
+      body: operations,
+    };
     check(await client.send(jsonPatched), `${index} PATCH ${object} ${operations}`);
     check(await client.send({ method: "DELETE", path: `${object}?gracePeriodSeconds=0` }), `${index} DELETE ${object}`);
   }

@@ -9,7 +9,13 @@ import { type RawClient, rawClient } from "../testing/raw-client.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 
 const dataDir = join(mkdtempSync(join(tmpdir(), "coxswain-damaged-objects-")), "data");
-const options = { dataDir, storage: "lmdb", durability: "relaxed", securePort: 0, featureGates: "AllowUnsafeMalformedObjectDeletion=true" } as const;
+const options = {
+  dataDir,
+  storage: "lmdb",
+  durability: "relaxed",
+  securePort: 0,
+  featureGates: "AllowUnsafeMalformedObjectDeletion=true",
+} as const;
 const configMaps = "/api/v1/namespaces/default/configmaps";
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 const damagedKeys = [
@@ -25,7 +31,8 @@ let server: TestServer;
 let admin: RawClient;
 const logged: string[] = [];
 
-const send = (client: RawClient, method: string, path: string, body?: object) => client.send({ method, path, ...(body && { body }) });
+const send = (client: RawClient, method: string, path: string, body?: object) =>
+  client.send({ method, path, ...(body && { body }) });
 
 async function as<Answer>(user: string, ask: (client: RawClient) => Promise<Answer>): Promise<Answer> {
   const client = rawClient((await server.as(user)).kubeconfig);
@@ -50,9 +57,11 @@ function bind(user: string, role: string): Promise<unknown> {
 before(async () => {
   server = await startTestServer(options);
   admin = rawClient(server.kubeconfig);
-  for (const name of ["whole", "damaged"]) await send(admin, "POST", configMaps, { metadata: { name }, data: { text: "secret words ".repeat(50) } });
+  for (const name of ["whole", "damaged"])
+    await send(admin, "POST", configMaps, { metadata: { name }, data: { text: "secret words ".repeat(50) } });
   const rules = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["get"] }];
-  for (const name of ["ours", "theirs"]) await send(admin, "POST", `${rbac}/clusterroles`, { metadata: { name }, rules });
+  for (const name of ["ours", "theirs"])
+    await send(admin, "POST", `${rbac}/clusterroles`, { metadata: { name }, rules });
   await bind("ann", "ours");
   await bind("bob", "theirs");
   await bind("eve", "ours");
@@ -103,7 +112,10 @@ test("a damaged object is named and not shown; the others of its kind are served
   assert.match(one.text, new RegExp(`Key: /configmaps/default/damaged, .*${why}`));
   const list = await send(admin, "GET", configMaps);
   assert.equal(list.status, 500);
-  assert.match(list.text, new RegExp(`"reason":"StorageReadError".*${why}.*"field":"/registry/configmaps/default/damaged"`));
+  assert.match(
+    list.text,
+    new RegExp(`"reason":"StorageReadError".*${why}.*"field":"/registry/configmaps/default/damaged"`),
+  );
   assert.doesNotMatch(one.text + list.text, /secret words/);
   assert.equal((await send(admin, "GET", `${configMaps}/whole`)).status, 200);
   assert.equal((await send(admin, "PUT", `${configMaps}/whole`, { metadata: { name: "whole" } })).status, 200);
@@ -128,7 +140,12 @@ test("a server starts when every object is damaged", async () => {
   const started = await startTestServer({ ...options, dataDir: all });
   const client = rawClient(started.kubeconfig);
   const statuses: number[] = [];
-  for (const path of ["/readyz", "/api/v1/namespaces", "/api/v1/namespaces/default/services/kubernetes", `${rbac}/clusterroles`])
+  for (const path of [
+    "/readyz",
+    "/api/v1/namespaces",
+    "/api/v1/namespaces/default/services/kubernetes",
+    `${rbac}/clusterroles`,
+  ])
     statuses.push((await send(client, "GET", path)).status);
   assert.deepEqual(statuses, [200, 200, 200, 200]);
   client.close();

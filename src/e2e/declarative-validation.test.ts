@@ -11,7 +11,10 @@ const counted = ["apiserver_validation_declarative_validation_mismatch_total", "
 
 const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
 const replicationController = { metadata: { name: "r" }, spec: { selector: { a: "b" }, template } };
-const cronJob = { metadata: { name: "c" }, spec: { jobTemplate: { spec: { template: { spec: { ...template.spec, restartPolicy: "Never" } } } } } };
+const cronJob = {
+  metadata: { name: "c" },
+  spec: { jobTemplate: { spec: { template: { spec: { ...template.spec, restartPolicy: "Never" } } } } },
+};
 
 /** Kinds whose names a rule covers. */
 const generated = [
@@ -33,7 +36,10 @@ for (const [what, gates] of [
 ] as const) {
   describe(what, () => {
     test("kinds are validated, and nothing differs", async () => {
-      const server = await startTestServer({ featureGates: `GenericWorkload=true,${gates}`, runtimeConfig: "scheduling.k8s.io/v1alpha2=true" });
+      const server = await startTestServer({
+        featureGates: `GenericWorkload=true,${gates}`,
+        runtimeConfig: "scheduling.k8s.io/v1alpha2=true",
+      });
       const client = rawClient(server.kubeconfig);
       try {
         const invalid = { metadata: { name: "w" }, spec: { podGroupTemplates: [{ name: "A", schedulingPolicy: {} }] } };
@@ -42,20 +48,42 @@ for (const [what, gates] of [
           'spec.podGroupTemplates[0].schedulingPolicy: Invalid value: "": must specify one of: `basic`, `gang`',
         ]);
         assert.deepEqual(await refused(client, "POST", cronJobs, cronJob), ["spec.schedule: Required value"]);
-        const created = await client.send({ method: "POST", path: "/api/v1/namespaces/default/replicationcontrollers", body: replicationController });
+        const created = await client.send({
+          method: "POST",
+          path: "/api/v1/namespaces/default/replicationcontrollers",
+          body: replicationController,
+        });
         assert.equal(created.status, 201, created.text);
-        const wanted = { kind: "Scale", apiVersion: "autoscaling/v1", metadata: { name: "r", namespace: "default" }, spec: { replicas: -1 } };
-        assert.deepEqual(await refused(client, "PUT", scale, wanted), ["spec.replicas: Invalid value: -1: must be greater than or equal to 0"]);
+        const wanted = {
+          kind: "Scale",
+          apiVersion: "autoscaling/v1",
+          metadata: { name: "r", namespace: "default" },
+          spec: { replicas: -1 },
+        };
+        assert.deepEqual(await refused(client, "PUT", scale, wanted), [
+          "spec.replicas: Invalid value: -1: must be greater than or equal to 0",
+        ]);
         const elsewhere = { ...wanted, metadata: { ...wanted.metadata, uid: "another" } };
-        assert.equal((await refused(client, "PUT", scale, elsewhere)).length, 1, "the precondition comes after the validation");
+        assert.equal(
+          (await refused(client, "PUT", scale, elsewhere)).length,
+          1,
+          "the precondition comes after the validation",
+        );
         for (const [path, body] of generated) {
           const causes = await refused(client, "POST", path, { ...body, metadata: { generateName: "A_" } });
-          assert.deepEqual([causes.length, causes[0]?.slice(0, 33)], [1, 'metadata.name: Invalid value: "A_'], "only the generated name is checked");
+          assert.deepEqual(
+            [causes.length, causes[0]?.slice(0, 33)],
+            [1, 'metadata.name: Invalid value: "A_'],
+            "only the generated name is checked",
+          );
           const long = await refused(client, "POST", path, { ...body, metadata: { name: "x".repeat(254) } });
           assert.match(long.join(), /must be no more than 253 bytes$/);
         }
         const request = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
-        assert.match((await refused(client, "POST", request, { metadata: { name: "a" } }))[0] ?? "", /^spec\.request: Invalid value: null: /);
+        assert.match(
+          (await refused(client, "POST", request, { metadata: { name: "a" } }))[0] ?? "",
+          /^spec\.request: Invalid value: null: /,
+        );
         const { text } = await client.send({ path: "/metrics" });
         for (const name of counted) assert.match(text, new RegExp(`^${name} 0$`, "m"));
         assert.match(text, /^apiserver_validation_declarative_validation_panic_total 0$/m);

@@ -15,13 +15,19 @@ import { startTestServer, type TestServer } from "../testing/start-test-server.t
 const directory = mkdtempSync(join(tmpdir(), "coxswain-deprecation-"));
 const policyFile = join(directory, "policy.yaml");
 const log = join(directory, "audit.log");
-writeFileSync(policyFile, "{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [RequestReceived], rules: [{level: Metadata}]}");
+writeFileSync(
+  policyFile,
+  "{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [RequestReceived], rules: [{level: Metadata}]}",
+);
 const runtimeConfig = "api/all=true";
 
 let server: TestServer;
 let admin: RawClient;
 before(async () => {
-  server = await startTestServer({ runtimeConfig, audit: { ...defaultAuditOptions, policyFile, log: { ...defaultAuditOptions.log, path: log } } });
+  server = await startTestServer({
+    runtimeConfig,
+    audit: { ...defaultAuditOptions, policyFile, log: { ...defaultAuditOptions.log, path: log } },
+  });
   admin = rawClient(server.kubeconfig);
 });
 after(async () => {
@@ -64,27 +70,72 @@ const rows: [groupVersion: string, resource: string, warning: string, removedIn:
     "coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+",
     "1.39",
   ],
-  ["networking.k8s.io/v1beta1", "ipaddresses", "networking.k8s.io/v1beta1 IPAddress is deprecated in v1.34+, unavailable in v1.37+", "1.37"],
-  ["networking.k8s.io/v1beta1", "servicecidrs", "networking.k8s.io/v1beta1 ServiceCIDR is deprecated in v1.34+, unavailable in v1.37+", "1.37"],
-  ["resource.k8s.io/v1alpha3", "devicetaintrules", "resource.k8s.io/v1alpha3 DeviceTaintRule is deprecated in v1.36+, unavailable in v1.39+", "1.39"],
-  ["resource.k8s.io/v1beta1", "deviceclasses", "resource.k8s.io/v1beta1 DeviceClass is deprecated in v1.35+, unavailable in v1.38+", "1.38"],
-  ["resource.k8s.io/v1beta1", "resourceclaims", "resource.k8s.io/v1beta1 ResourceClaim is deprecated in v1.35+, unavailable in v1.38+", "1.38"],
+  [
+    "networking.k8s.io/v1beta1",
+    "ipaddresses",
+    "networking.k8s.io/v1beta1 IPAddress is deprecated in v1.34+, unavailable in v1.37+",
+    "1.37",
+  ],
+  [
+    "networking.k8s.io/v1beta1",
+    "servicecidrs",
+    "networking.k8s.io/v1beta1 ServiceCIDR is deprecated in v1.34+, unavailable in v1.37+",
+    "1.37",
+  ],
+  [
+    "resource.k8s.io/v1alpha3",
+    "devicetaintrules",
+    "resource.k8s.io/v1alpha3 DeviceTaintRule is deprecated in v1.36+, unavailable in v1.39+",
+    "1.39",
+  ],
+  [
+    "resource.k8s.io/v1beta1",
+    "deviceclasses",
+    "resource.k8s.io/v1beta1 DeviceClass is deprecated in v1.35+, unavailable in v1.38+",
+    "1.38",
+  ],
+  [
+    "resource.k8s.io/v1beta1",
+    "resourceclaims",
+    "resource.k8s.io/v1beta1 ResourceClaim is deprecated in v1.35+, unavailable in v1.38+",
+    "1.38",
+  ],
   [
     "resource.k8s.io/v1beta1",
     "resourceclaimtemplates",
     "resource.k8s.io/v1beta1 ResourceClaimTemplate is deprecated in v1.35+, unavailable in v1.38+",
     "1.38",
   ],
-  ["resource.k8s.io/v1beta1", "resourceslices", "resource.k8s.io/v1beta1 ResourceSlice is deprecated in v1.35+, unavailable in v1.38+", "1.38"],
-  ["resource.k8s.io/v1beta2", "deviceclasses", "resource.k8s.io/v1beta2 DeviceClass is deprecated in v1.36+, unavailable in v1.39+", "1.39"],
-  ["resource.k8s.io/v1beta2", "resourceclaims", "resource.k8s.io/v1beta2 ResourceClaim is deprecated in v1.36+, unavailable in v1.39+", "1.39"],
+  [
+    "resource.k8s.io/v1beta1",
+    "resourceslices",
+    "resource.k8s.io/v1beta1 ResourceSlice is deprecated in v1.35+, unavailable in v1.38+",
+    "1.38",
+  ],
+  [
+    "resource.k8s.io/v1beta2",
+    "deviceclasses",
+    "resource.k8s.io/v1beta2 DeviceClass is deprecated in v1.36+, unavailable in v1.39+",
+    "1.39",
+  ],
+  [
+    "resource.k8s.io/v1beta2",
+    "resourceclaims",
+    "resource.k8s.io/v1beta2 ResourceClaim is deprecated in v1.36+, unavailable in v1.39+",
+    "1.39",
+  ],
   [
     "resource.k8s.io/v1beta2",
     "resourceclaimtemplates",
     "resource.k8s.io/v1beta2 ResourceClaimTemplate is deprecated in v1.36+, unavailable in v1.39+",
     "1.39",
   ],
-  ["resource.k8s.io/v1beta2", "resourceslices", "resource.k8s.io/v1beta2 ResourceSlice is deprecated in v1.36+, unavailable in v1.39+", "1.39"],
+  [
+    "resource.k8s.io/v1beta2",
+    "resourceslices",
+    "resource.k8s.io/v1beta2 ResourceSlice is deprecated in v1.36+, unavailable in v1.39+",
+    "1.39",
+  ],
   [
     "storage.k8s.io/v1beta1",
     "volumeattributesclasses",
@@ -95,10 +146,11 @@ const rows: [groupVersion: string, resource: string, warning: string, removedIn:
 
 test("the table has every version that can be served and is deprecated", () => {
   const served = parseRuntimeConfig(runtimeConfig, builtinVersions(builtinConversions));
-  const deprecated = builtinDefinitions({ strategies: {}, conversions: builtinConversions, served }).flatMap(({ group, resource, versions }) =>
-    versions
-      .filter((version) => version.served && version.deprecated !== undefined)
-      .map(({ version }) => `${group === "" ? "" : `${group}/`}${version} ${resource}`),
+  const deprecated = builtinDefinitions({ strategies: {}, conversions: builtinConversions, served }).flatMap(
+    ({ group, resource, versions }) =>
+      versions
+        .filter((version) => version.served && version.deprecated !== undefined)
+        .map(({ version }) => `${group === "" ? "" : `${group}/`}${version} ${resource}`),
   );
   assert.deepEqual(deprecated.sort(), rows.map(([groupVersion, resource]) => `${groupVersion} ${resource}`).sort());
 });
@@ -106,7 +158,11 @@ test("the table has every version that can be served and is deprecated", () => {
 let requests = 0;
 
 /** @returns the warnings of the answer and the annotations of its event */
-async function asked(path: string, method = "GET", body?: object): Promise<{ warnings: string[]; annotations: Record<string, string> }> {
+async function asked(
+  path: string,
+  method = "GET",
+  body?: object,
+): Promise<{ warnings: string[]; annotations: Record<string, string> }> {
   const id = `deprecation-${requests++}`;
   const answer = await admin.send({ method, path, headers: { "audit-id": id }, ...(body !== undefined && { body }) });
   assert.notEqual(answer.status, 0);
@@ -136,7 +192,10 @@ for (const [groupVersion, resource, warning, removedIn] of rows) {
         continue;
       }
       assert.deepEqual(warnings, [`299 - "${warning}"`], `${method} ${path}`);
-      assert.deepEqual([annotations["k8s.io/deprecated"], annotations["k8s.io/removed-release"] ?? ""], ["true", removedIn]);
+      assert.deepEqual(
+        [annotations["k8s.io/deprecated"], annotations["k8s.io/removed-release"] ?? ""],
+        ["true", removedIn],
+      );
     }
     const [version = "", group = ""] = groupVersion.split("/").reverse();
     const series = `apiserver_requested_deprecated_apis{group="${group}",version="${version}",resource="${resource}",subresource="",removed_release="${removedIn}"} 1\n`;
@@ -153,10 +212,14 @@ test("a watch", async () => {
 for (const kubectl of kubectls()) {
   test(`${kubectl} shows the warning, and fails for it when it is told to`, async () => {
     const { kubeconfigPath, directory: home } = server;
-    const run = (...args: string[]): ReturnType<typeof runKubectl> => runKubectl(kubectl, args, { directory: home, kubeconfigPath });
+    const run = (...args: string[]): ReturnType<typeof runKubectl> =>
+      runKubectl(kubectl, args, { directory: home, kubeconfigPath });
     const shown = await run("get", "endpoints", "-A");
     assert.equal(shown.code, 0);
-    assert.match(shown.output, /^Warning: v1 Endpoints is deprecated in v1\.33\+; use discovery\.k8s\.io\/v1 EndpointSlice$/m);
+    assert.match(
+      shown.output,
+      /^Warning: v1 Endpoints is deprecated in v1\.33\+; use discovery\.k8s\.io\/v1 EndpointSlice$/m,
+    );
     assert.notEqual((await run("get", "endpoints", "-A", "--warnings-as-errors")).code, 0);
   });
 }
@@ -165,6 +228,8 @@ test("a version that is not deprecated has none of it", async () => {
   const { warnings, annotations } = await asked("/api/v1/configmaps");
   assert.deepEqual([warnings, "k8s.io/deprecated" in annotations], [[], false]);
   assert.ok(
-    !(await admin.send({ path: "/metrics" })).text.includes('apiserver_requested_deprecated_apis{group="",version="v1",resource="configmaps"'),
+    !(await admin.send({ path: "/metrics" })).text.includes(
+      'apiserver_requested_deprecated_apis{group="",version="v1",resource="configmaps"',
+    ),
   );
 });

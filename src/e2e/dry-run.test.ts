@@ -16,18 +16,27 @@ const deployment = (replicas: number): object => ({
   metadata: { name: "there" },
   spec: { replicas, selector: { matchLabels: { a: "b" } }, template },
 });
-const service = (name: string, spec: object = {}): object => ({ metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } });
+const service = (name: string, spec: object = {}): object => ({
+  metadata: { name },
+  spec: { ports: [{ port: 80 }], ...spec },
+});
 
 /** What is there when the dry runs begin. */
 const existing: readonly (readonly [path: string, object: object])[] = [
   [`${core}/configmaps`, { metadata: { name: "there", labels: { of: "dry" } }, data: { k: "v" } }],
   [`${core}/configmaps`, { metadata: { name: "held", finalizers: ["example.com/f"] } }],
-  [`${core}/services`, service("there", { type: "NodePort", clusterIP: "10.9.0.5", ports: [{ port: 80, nodePort: 30005 }] })],
+  [
+    `${core}/services`,
+    service("there", { type: "NodePort", clusterIP: "10.9.0.5", ports: [{ port: 80, nodePort: 30005 }] }),
+  ],
   [`${core}/pods`, { metadata: { name: "there" }, spec: { containers: [container] } }],
   [`${core}/pods`, { metadata: { name: "running" }, spec: { containers: [container], nodeName: "node" } }],
   [`${apps}/deployments`, deployment(2)],
   ["/api/v1/namespaces", { metadata: { name: "there" } }],
-  ["/apis/coordination.k8s.io/v1/namespaces/default/leases", { metadata: { name: "there" }, spec: { holderIdentity: "me" } }],
+  [
+    "/apis/coordination.k8s.io/v1/namespaces/default/leases",
+    { metadata: { name: "there" }, spec: { holderIdentity: "me" } },
+  ],
 ];
 
 /** `MERGE`, `STRATEGIC` and `JSON` are patches. The status, and a part of the answer; `set` stands for any text or number. */
@@ -40,7 +49,12 @@ const rows: readonly Row[] = [
   [`POST ${core}/configmaps`, { metadata: { name: "new" } }, 201, generated],
   [`POST ${core}/configmaps`, { metadata: { generateName: "new-" } }, 201, { metadata: { name: set, uid: set } }],
   [`POST ${core}/configmaps`, { metadata: { name: "there" } }, 409, { reason: "AlreadyExists" }],
-  [`POST ${core}/secrets`, { metadata: { name: "new" }, stringData: { a: "b" } }, 201, { type: "Opaque", data: { a: "Yg==" } }],
+  [
+    `POST ${core}/secrets`,
+    { metadata: { name: "new" }, stringData: { a: "b" } },
+    201,
+    { type: "Opaque", data: { a: "Yg==" } },
+  ],
   [
     `POST ${core}/pods`,
     { metadata: { name: "new" }, spec: { containers: [container] } },
@@ -48,7 +62,12 @@ const rows: readonly Row[] = [
     { spec: { restartPolicy: "Always" }, status: { phase: "Pending" } },
   ],
   [`POST ${core}/serviceaccounts`, { metadata: { name: "new" } }, 201, generated],
-  [`POST ${apps}/deployments`, { ...deployment(1), metadata: { name: "new" } }, 201, { metadata: { generation: 1 }, spec: { replicas: 1 } }],
+  [
+    `POST ${apps}/deployments`,
+    { ...deployment(1), metadata: { name: "new" } },
+    201,
+    { metadata: { generation: 1 }, spec: { replicas: 1 } },
+  ],
   ["POST /api/v1/namespaces", { metadata: { name: "new" } }, 201, { status: { phase: "Active" } }],
   ["POST /api/v1/nodes", { metadata: { name: "new" } }, 201, generated],
   [
@@ -60,7 +79,12 @@ const rows: readonly Row[] = [
   [`POST ${core}/configmaps`, { metadata: { name: "Not valid" } }, 422, { reason: "Invalid" }],
   // Addresses and ports.
   [`POST ${core}/services`, service("a"), 201, { spec: { clusterIP: set, clusterIPs: [set] } }],
-  [`POST ${core}/services`, service("a", { type: "NodePort" }), 201, { spec: { clusterIP: set, ports: [{ nodePort: set }] } }],
+  [
+    `POST ${core}/services`,
+    service("a", { type: "NodePort" }),
+    201,
+    { spec: { clusterIP: set, ports: [{ nodePort: set }] } },
+  ],
   [
     `POST ${core}/services`,
     service("a", { type: "LoadBalancer", externalTrafficPolicy: "Local" }),
@@ -75,19 +99,49 @@ const rows: readonly Row[] = [
     { spec: { ports: [{ nodePort: 30007 }] } },
   ],
   [`POST ${core}/services`, service("a", { clusterIP: "10.9.0.5" }), 422, { reason: "Invalid" }],
-  [`PUT ${core}/services/there`, service("there", { type: "ExternalName", externalName: "example.com" }), 200, { spec: { type: "ExternalName" } }],
-  [`MERGE ${core}/services/there`, { spec: { ports: [{ port: 80, nodePort: 30008 }] } }, 200, { spec: { ports: [{ nodePort: 30008 }] } }],
+  [
+    `PUT ${core}/services/there`,
+    service("there", { type: "ExternalName", externalName: "example.com" }),
+    200,
+    { spec: { type: "ExternalName" } },
+  ],
+  [
+    `MERGE ${core}/services/there`,
+    { spec: { ports: [{ port: 80, nodePort: 30008 }] } },
+    200,
+    { spec: { ports: [{ nodePort: 30008 }] } },
+  ],
   [`MERGE ${core}/services/there`, { spec: { type: "ClusterIP" } }, 200, { spec: { clusterIP: "10.9.0.5" } }],
   [`DELETE ${core}/services/there`, undefined, 200, {}],
   [`POST ${core}/services`, service("a", { clusterIP: "10.9.0.5" }), 422, { reason: "Invalid" }],
   // Updates.
-  [`PUT ${core}/configmaps/there`, { metadata: { name: "there" }, data: { k: "w" } }, 200, { data: { k: "w" }, metadata: { resourceVersion: set } }],
+  [
+    `PUT ${core}/configmaps/there`,
+    { metadata: { name: "there" }, data: { k: "w" } },
+    200,
+    { data: { k: "w" }, metadata: { resourceVersion: set } },
+  ],
   [`PUT ${core}/configmaps/there`, { metadata: { name: "there", resourceVersion: "1" } }, 409, { reason: "Conflict" }],
   [`PUT ${core}/configmaps/none`, { metadata: { name: "none" } }, 404, {}],
   [`PUT ${apps}/deployments/there`, deployment(5), 200, { metadata: { generation: 2 }, spec: { replicas: 5 } }],
-  [`PUT ${apps}/deployments/there/status`, { ...deployment(2), status: { replicas: 2 } }, 200, { status: { replicas: 2 } }],
-  [`PUT ${apps}/deployments/there/scale`, { metadata: { name: "there" }, spec: { replicas: 7 } }, 200, { spec: { replicas: 7 } }],
-  ["PUT /apis/coordination.k8s.io/v1/namespaces/default/leases/new", { metadata: { name: "new" }, spec: { holderIdentity: "me" } }, 201, generated],
+  [
+    `PUT ${apps}/deployments/there/status`,
+    { ...deployment(2), status: { replicas: 2 } },
+    200,
+    { status: { replicas: 2 } },
+  ],
+  [
+    `PUT ${apps}/deployments/there/scale`,
+    { metadata: { name: "there" }, spec: { replicas: 7 } },
+    200,
+    { spec: { replicas: 7 } },
+  ],
+  [
+    "PUT /apis/coordination.k8s.io/v1/namespaces/default/leases/new",
+    { metadata: { name: "new" }, spec: { holderIdentity: "me" } },
+    201,
+    generated,
+  ],
   ["PUT /api/v1/namespaces/there/finalize", { metadata: { name: "there" }, spec: {} }, 200, { spec: {} }],
   // Patches.
   [`MERGE ${core}/configmaps/there`, { data: { p: "q" } }, 200, { data: { k: "v", p: "q" } }],
@@ -97,12 +151,22 @@ const rows: readonly Row[] = [
   [`MERGE ${core}/pods/there/status`, { status: { phase: "Running" } }, 200, { status: { phase: "Running" } }],
   [`MERGE ${core}/configmaps/held`, { metadata: { finalizers: null } }, 200, {}],
   // What subresources do.
-  [`POST ${core}/pods/there/binding`, { metadata: { name: "there" }, target: { name: "node" } }, 201, { status: "Success" }],
+  [
+    `POST ${core}/pods/there/binding`,
+    { metadata: { name: "there" }, target: { name: "node" } },
+    201,
+    { status: "Success" },
+  ],
   [`POST ${core}/pods/there/eviction`, { metadata: { name: "there" } }, 201, { status: "Success" }],
   // Deletion.
   [`DELETE ${core}/configmaps/there`, undefined, 200, { status: "Success" }],
   [`DELETE ${core}/configmaps/held`, undefined, 200, { metadata: { deletionTimestamp: set } }],
-  [`DELETE ${core}/configmaps/there`, { preconditions: { uid: "other" }, dryRun: ["All"] }, 409, { reason: "Conflict" }],
+  [
+    `DELETE ${core}/configmaps/there`,
+    { preconditions: { uid: "other" }, dryRun: ["All"] },
+    409,
+    { reason: "Conflict" },
+  ],
   [`DELETE ${core}/configmaps/none`, undefined, 404, {}],
   [`DELETE ${core}/pods/there`, undefined, 200, { kind: "Pod" }],
   [`DELETE ${core}/pods/running`, undefined, 200, { metadata: { deletionGracePeriodSeconds: 30 } }],
@@ -164,7 +228,8 @@ describe("dry runs", () => {
   });
 
   /** Of the whole store. */
-  const revision = async (): Promise<string> => (await client.send({ path: `${core}/configmaps?limit=1` })).body.metadata.resourceVersion;
+  const revision = async (): Promise<string> =>
+    (await client.send({ path: `${core}/configmaps?limit=1` })).body.metadata.resourceVersion;
 
   const dryRun = (request: string, body: object | undefined): Promise<Answer> => {
     const [word = "", path = ""] = request.split(" ");
@@ -197,7 +262,8 @@ describe("dry runs", () => {
       const where = `${request}: ${answer.text}`;
       assert.equal(answer.status, status, where);
       checkPart(answer.body, want, where);
-      if (request.startsWith("POST") && status === 201) assert.equal(answer.body.metadata?.resourceVersion, undefined, where);
+      if (request.startsWith("POST") && status === 201)
+        assert.equal(answer.body.metadata?.resourceVersion, undefined, where);
     }
     assert.equal(await revision(), from, "no revision was used");
     for (const path of watched) await client.send({ method: "POST", path, body: markerFor(path) });
@@ -207,11 +273,19 @@ describe("dry runs", () => {
   });
 
   test("give no address or port away, and free none", async () => {
-    const taken = async (body: object): Promise<number> => (await client.send({ method: "POST", path: `${core}/services`, body })).status;
+    const taken = async (body: object): Promise<number> =>
+      (await client.send({ method: "POST", path: `${core}/services`, body })).status;
     assert.equal(await taken(service("b", { clusterIP: "10.9.0.5" })), 422, "still that of the service that was there");
-    assert.equal(await taken(service("b", { type: "NodePort", clusterIP: "10.9.0.7", ports: [{ port: 80, nodePort: 30007 }] })), 201);
-    assert.equal(await taken(service("c", { type: "NodePort", clusterIP: "10.9.0.8", ports: [{ port: 80, nodePort: 30008 }] })), 201);
-    for (let at = 0; at < 40; at++) assert.equal((await dryRun(`POST ${core}/services`, service(`dry-${at}`))).status, 201);
+    assert.equal(
+      await taken(service("b", { type: "NodePort", clusterIP: "10.9.0.7", ports: [{ port: 80, nodePort: 30007 }] })),
+      201,
+    );
+    assert.equal(
+      await taken(service("c", { type: "NodePort", clusterIP: "10.9.0.8", ports: [{ port: 80, nodePort: 30008 }] })),
+      201,
+    );
+    for (let at = 0; at < 40; at++)
+      assert.equal((await dryRun(`POST ${core}/services`, service(`dry-${at}`))).status, 201);
     let made = 0;
     while ((await taken(service(`real-${made}`))) === 201) made++;
     // Of 14 addresses: the server's own, the one that was there, the marker's, and the two above.
@@ -225,7 +299,8 @@ function markerFor(path: string): object {
   if (path.endsWith("/services")) return service("marker", { clusterIP: "10.9.0.2" });
   if (path.endsWith("/pods")) return { metadata, spec: { containers: [container] } };
   if (path.endsWith("/deployments")) return { ...deployment(1), metadata };
-  if (path.endsWith("/jobs")) return { metadata, spec: { template: { spec: { containers: [container], restartPolicy: "Never" } } } };
+  if (path.endsWith("/jobs"))
+    return { metadata, spec: { template: { spec: { containers: [container], restartPolicy: "Never" } } } };
   if (path.endsWith("/events")) return { metadata, involvedObject: { namespace: "default" } };
   return { metadata };
 }

@@ -35,12 +35,19 @@ function byFile(username: object): Partial<ServerOptions> {
 }
 
 function byFlags(flags: ServerOptions["oidc"]): Partial<ServerOptions> {
-  const common = { issuerUrl: issuer.url, clientId: "coxswain", caFile: fileOf("ca.crt", issuer.ca), signingAlgs: ["ES256"], groupsClaim: "groups" };
+  const common = {
+    issuerUrl: issuer.url,
+    clientId: "coxswain",
+    caFile: fileOf("ca.crt", issuer.ca),
+    signingAlgs: ["ES256"],
+    groupsClaim: "groups",
+  };
   return { oidc: { ...common, ...flags } };
 }
 
 const noName = /^oidc: username claim "(name|email)" is empty$/;
-const noText = /^oidc: (empty username via CEL expression is not allowed|.*username claim expression must return a string)$/;
+const noText =
+  /^oidc: (empty username via CEL expression is not allowed|.*username claim expression must return a string)$/;
 const rows: [what: string, options: () => Partial<ServerOptions>, error: RegExp][] = [
   ["a claim without a prefix", () => byFile({ claim: "name", prefix: "" }), noName],
   ["a claim with a prefix", () => byFile({ claim: "name", prefix: "idp:" }), noName],
@@ -64,12 +71,22 @@ for (const [what, options, error] of rows) {
       const good = await issuer.sign({ name: "ann", email: "ann@example.com" });
       while ((await review(good)).authenticated !== true) await new Promise((resolve) => setTimeout(resolve, 20)); // The keys are fetched meanwhile.
       for (const empty of ["", null]) {
-        const token = await issuer.sign({ name: empty, email: empty, email_verified: true, groups: ["system:masters"] });
+        const token = await issuer.sign({
+          name: empty,
+          email: empty,
+          email_verified: true,
+          groups: ["system:masters"],
+        });
         const { authenticated, user, error: found } = await review(token);
         assert.deepEqual([authenticated, user], [undefined, {}]);
         assert.match(found, error);
         const caller = { headers: [["authorization", `Bearer ${token}`]] } as const;
-        const answer = await whoIs(server.url, field(server.kubeconfig, "certificate-authority-data"), caller, "HTTP/2.0");
+        const answer = await whoIs(
+          server.url,
+          field(server.kubeconfig, "certificate-authority-data"),
+          caller,
+          "HTTP/2.0",
+        );
         assert.deepEqual([answer.status, JSON.parse(answer.text).message], [401, "Unauthorized"]);
       }
     } finally {

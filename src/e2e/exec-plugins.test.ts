@@ -29,13 +29,19 @@ before(async () => {
   writeFileSync(join(directory, "tokens.csv"), "good,ann,1,devs\n");
   writeFileSync(join(directory, "review.json"), JSON.stringify(review));
   // Tells what it was told, and prints what it was given.
-  writeFileSync(join(directory, "plugin"), `#!/bin/sh\nprintf '%s|%s|%s\\0' "$KUBERNETES_EXEC_INFO" "$GREETING" "$*" >>${asked}\ncat ${printed}\n`);
+  writeFileSync(
+    join(directory, "plugin"),
+    `#!/bin/sh\nprintf '%s|%s|%s\\0' "$KUBERNETES_EXEC_INFO" "$GREETING" "$*" >>${asked}\ncat ${printed}\n`,
+  );
   chmodSync(join(directory, "plugin"), 0o755);
   writeFileSync(join(directory, "fails"), "#!/bin/sh\nexit 3\n");
   chmodSync(join(directory, "fails"), 0o755);
   server = await startTestServer({ tokenAuthFile: join(directory, "tokens.csv") });
   const { kubeconfig } = await server.as("bob");
-  certificate = { clientCertificateData: field(kubeconfig, "client-certificate-data"), clientKeyData: field(kubeconfig, "client-key-data") };
+  certificate = {
+    clientCertificateData: field(kubeconfig, "client-certificate-data"),
+    clientKeyData: field(kubeconfig, "client-key-data"),
+  };
 });
 after(async () => {
   await server.close();
@@ -61,7 +67,9 @@ function kubeconfigWith(user: object, cluster: object = {}): string {
   return file;
 }
 
-const plugin = (more: object = {}): object => ({ exec: { command: "./plugin", apiVersion: v1, interactiveMode: "Never", ...more } });
+const plugin = (more: object = {}): object => ({
+  exec: { command: "./plugin", apiVersion: v1, interactiveMode: "Never", ...more },
+});
 const prints = (status: object | undefined, apiVersion = v1): void => {
   writeFileSync(printed, JSON.stringify({ apiVersion, kind: "ExecCredential", ...(status && { status }) }));
 };
@@ -84,7 +92,9 @@ const withKubectl =
   async (file) => {
     const args = ["create", "--raw", reviews, "-f", join(directory, "review.json")];
     const { code, output } = await runKubectl(kubectl, args, { directory, kubeconfigPath: file });
-    return code === 0 ? JSON.parse(output).status.userInfo.username : output.replace("error: You must be logged in to the server (", "401 ");
+    return code === 0
+      ? JSON.parse(output).status.userInfo.username
+      : output.replace("error: You must be logged in to the server (", "401 ");
   };
 
 interface Row {
@@ -104,10 +114,18 @@ const rows: Row[] = [
   },
   {
     what: "arguments, variables, and the cluster with an extension",
-    user: () => plugin({ args: ["a", "b c"], env: [{ name: "GREETING", value: "hello" }], provideClusterInfo: true, interactiveMode: "IfAvailable" }),
+    user: () =>
+      plugin({
+        args: ["a", "b c"],
+        env: [{ name: "GREETING", value: "hello" }],
+        provideClusterInfo: true,
+        interactiveMode: "IfAvailable",
+      }),
     cluster: {
       "tls-server-name": "localhost",
-      extensions: [{ name: "client.authentication.k8s.io/exec", extension: { audience: "<x>", deep: { list: [1, null] } } }],
+      extensions: [
+        { name: "client.authentication.k8s.io/exec", extension: { audience: "<x>", deep: { list: [1, null] } } },
+      ],
     },
     prints: () => prints({ token: "good" }),
     want: "ann",
@@ -138,7 +156,12 @@ const rows: Row[] = [
     prints: () => prints({ token: "good" }, v1beta1),
     want: /getting credentials: exec plugin is configured to use API version client\.authentication\.k8s\.io\/v1, plugin returned version client\.authentication\.k8s\.io\/v1beta1$/,
   },
-  { what: "no status", user: plugin, prints: () => prints(undefined), want: /getting credentials: exec plugin didn't return a status field$/ },
+  {
+    what: "no status",
+    user: plugin,
+    prints: () => prints(undefined),
+    want: /getting credentials: exec plugin didn't return a status field$/,
+  },
   {
     what: "nothing in it",
     user: plugin,
@@ -220,7 +243,10 @@ for (const [name, whoIs] of [
 }
 
 /** The name of the user, for each of so many requests of one client. */
-async function ask(times: number, { now = Date.now, between }: { now?: () => number; between?: () => void } = {}): Promise<string[]> {
+async function ask(
+  times: number,
+  { now = Date.now, between }: { now?: () => number; between?: () => void } = {},
+): Promise<string[]> {
   const client = await openClient(await readKubeconfig(kubeconfigWith(plugin())), { surroundings: { ...quiet, now } });
   const answers: string[] = [];
   for (let time = 0; time < times; time++) {
@@ -244,7 +270,9 @@ test("credentials are kept until they expire", async () => {
 test("without an end, until the server refuses them; a changed certificate is shown in a new handshake", async () => {
   prints({ token: "bad" });
   let step = 0;
-  const answers = await ask(4, { between: () => [prints({ token: "good" }), prints(certificate), prints({ token: "good" })][step++] });
+  const answers = await ask(4, {
+    between: () => [prints({ token: "good" }), prints(certificate), prints({ token: "good" })][step++],
+  });
   assert.deepEqual([answers, runs()], [["401", "401", "ann", "ann"], 3]);
   writeFileSync(asked, "");
   let passed = 0;
@@ -263,7 +291,9 @@ test("without an end, until the server refuses them; a changed certificate is sh
 test("client-node", async () => {
   const whoIs = async (): Promise<string | undefined> => {
     const config = new KubeConfig();
-    config.loadFromFile(kubeconfigWith({ exec: { command: join(directory, "plugin"), apiVersion: v1, interactiveMode: "Never" } }));
+    config.loadFromFile(
+      kubeconfigWith({ exec: { command: join(directory, "plugin"), apiVersion: v1, interactiveMode: "Never" } }),
+    );
     const { status } = await config.makeApiClient(AuthenticationV1Api).createSelfSubjectReview({ body: {} });
     return status?.userInfo?.username;
   };
@@ -276,14 +306,21 @@ test("client-node", async () => {
 const kinds: [what: string, user: () => object, want: string | RegExp][] = [
   [
     "a certificate",
-    () => ({ "client-certificate-data": base64(certificate.clientCertificateData), "client-key-data": base64(certificate.clientKeyData) }),
+    () => ({
+      "client-certificate-data": base64(certificate.clientCertificateData),
+      "client-key-data": base64(certificate.clientKeyData),
+    }),
     "bob",
   ],
   ["files of a certificate", () => ({ "client-certificate": "files/bob.crt", "client-key": "files/bob.key" }), "bob"],
   ["a token", () => ({ token: "good" }), "ann"],
   ["a file with a token", () => ({ tokenFile: "files/token" }), "ann"],
   // Nobody here knows passwords: such a request is anonymous.
-  ["a name and a password", () => ({ username: "ann", password: "good" }), /^403|User "system:anonymous" cannot create/],
+  [
+    "a name and a password",
+    () => ({ username: "ann", password: "good" }),
+    /^403|User "system:anonymous" cannot create/,
+  ],
   ["nothing", () => ({}), /^403|cannot create/],
   ["somebody to act as", () => ({ token: "good", as: "eve" }), /^403|cannot impersonate/],
   [
@@ -324,13 +361,24 @@ test("whether somebody may be asked, by mode and terminal", async () => {
     });
     assert.equal((await client.send({ method: "GET", path: "/version" })).status, 200);
     client.close();
-    assert.match(readFileSync(asked, "utf8"), new RegExp(`"interactive":${want}`), `${interactiveMode} ${stdinIsTerminal}`);
+    assert.match(
+      readFileSync(asked, "utf8"),
+      new RegExp(`"interactive":${want}`),
+      `${interactiveMode} ${stdinIsTerminal}`,
+    );
   }
 });
 
 test("in somebody's name, with everything that belongs to it", async () => {
-  const [cert, key] = ["client-certificate-data", "client-key-data"].map((name) => base64(field(server.kubeconfig, name)));
-  const as = { as: "eve", "as-uid": "7", "as-groups": ["a", "b"], "as-user-extra": { "example.com/Ünder_%": ["1", "2"], scopes: ["x"] } };
+  const [cert, key] = ["client-certificate-data", "client-key-data"].map((name) =>
+    base64(field(server.kubeconfig, name)),
+  );
+  const as = {
+    as: "eve",
+    "as-uid": "7",
+    "as-groups": ["a", "b"],
+    "as-user-extra": { "example.com/Ünder_%": ["1", "2"], scopes: ["x"] },
+  };
   const file = kubeconfigWith({ "client-certificate-data": cert, "client-key-data": key, ...as });
   const client = await openClient(await readKubeconfig(file), { surroundings: quiet });
   const { status, body } = await client.send({ method: "POST", path: reviews, body: review });
@@ -349,7 +397,11 @@ test("coxswain auth explain asks the program once, as whom it says we are", asyn
   const file = kubeconfigWith(plugin());
   const told: string[] = [];
   const write = (words: string): void => void told.push(words);
-  const code = await authCommand(["explain", "get", "/version"], { out: write, err: write }, { PATH: process.env.PATH, KUBECONFIG: file });
+  const code = await authCommand(
+    ["explain", "get", "/version"],
+    { out: write, err: write },
+    { PATH: process.env.PATH, KUBECONFIG: file },
+  );
   assert.deepEqual([code, runs()], [0, 1], told.join(""));
   assert.match(told.join(""), /^User "ann"/);
 });

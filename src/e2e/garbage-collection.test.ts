@@ -11,7 +11,9 @@ import { startServer } from "../index.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 
 const namespace = "default";
-const hasKubectl = (process.env.PATH ?? "").split(delimiter).some((directory) => existsSync(join(directory, "kubectl")));
+const hasKubectl = (process.env.PATH ?? "")
+  .split(delimiter)
+  .some((directory) => existsSync(join(directory, "kubectl")));
 const podSpec: k8s.V1PodSpec = { containers: [{ name: "main", image: "example.com/app:1" }] };
 const template: k8s.V1PodTemplateSpec = { metadata: { labels: { app: "web" } }, spec: podSpec };
 const spec = { selector: { matchLabels: { app: "web" } }, template };
@@ -30,7 +32,11 @@ function clientOf(kubeconfig: string, where = namespace) {
   const config = new k8s.KubeConfig();
   config.loadFromString(kubeconfig);
   const api = k8s.KubernetesObjectApi.makeApiClient(config);
-  const header = (kind: Kind, name: string) => ({ apiVersion: bodies[kind].apiVersion as string, kind, metadata: { name, namespace: where } });
+  const header = (kind: Kind, name: string) => ({
+    apiVersion: bodies[kind].apiVersion as string,
+    kind,
+    metadata: { name, namespace: where },
+  });
   const find = async (kind: Kind, name: string): Promise<k8s.KubernetesObject | undefined> => {
     try {
       return await api.read(header(kind, name));
@@ -45,9 +51,17 @@ function clientOf(kubeconfig: string, where = namespace) {
     async create(kind: Kind, name: string, metadata: k8s.V1ObjectMeta = {}): Promise<k8s.V1OwnerReference> {
       const created = await api.create({ ...bodies[kind], metadata: { name, namespace: where, ...metadata } });
       const uid = created.metadata?.uid as string;
-      return { apiVersion: bodies[kind].apiVersion as string, kind, name, uid, controller: true, blockOwnerDeletion: true };
+      return {
+        apiVersion: bodies[kind].apiVersion as string,
+        kind,
+        name,
+        uid,
+        controller: true,
+        blockOwnerDeletion: true,
+      };
     },
-    delete: (kind: Kind, name: string, policy: string) => api.delete(header(kind, name), undefined, undefined, undefined, undefined, policy),
+    delete: (kind: Kind, name: string, policy: string) =>
+      api.delete(header(kind, name), undefined, undefined, undefined, undefined, policy),
     async release(kind: Kind, name: string): Promise<void> {
       await api.patch(
         { ...header(kind, name), metadata: { name, namespace: where, finalizers: [] } },
@@ -58,7 +72,8 @@ function clientOf(kubeconfig: string, where = namespace) {
         "application/merge-patch+json",
       );
     },
-    gone: (kind: Kind, name: string) => eventually(`${kind} ${name} goes`, async () => (await find(kind, name)) === undefined),
+    gone: (kind: Kind, name: string) =>
+      eventually(`${kind} ${name} goes`, async () => (await find(kind, name)) === undefined),
   };
 }
 
@@ -90,13 +105,17 @@ describe("a server that collects garbage", () => {
   after(() => server.close());
 
   const kubectl = async (...words: string[]): Promise<string> =>
-    (await promisify(execFile)("kubectl", [...words, "--kubeconfig", server.kubeconfigPath], { timeout: 30_000 })).stdout;
+    (await promisify(execFile)("kubectl", [...words, "--kubeconfig", server.kubeconfigPath], { timeout: 30_000 }))
+      .stdout;
 
   for (const cascade of ["background", "foreground"]) {
     test(`kubectl delete --cascade=${cascade}`, { skip: !hasKubectl && "there is no kubectl" }, async () => {
       const name = `tree-${cascade}`;
       await createTree(client, name);
-      assert.match(await kubectl("delete", "deployment", name, `--cascade=${cascade}`), /^deployment.apps "[\w-]+" deleted/);
+      assert.match(
+        await kubectl("delete", "deployment", name, `--cascade=${cascade}`),
+        /^deployment.apps "[\w-]+" deleted/,
+      );
       assert.equal(await client.find("Deployment", name), undefined);
       // kubectl waits for the owner alone, which in the foreground goes last.
       if (cascade === "foreground") assert.equal(await client.find("ReplicaSet", name), undefined);

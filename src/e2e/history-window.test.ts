@@ -32,7 +32,8 @@ function firstEvent(server: RunningServer, query: string): Promise<WatchEvent> {
   });
 }
 
-const create = (server: RunningServer, name: string): Promise<Http2Answer> => send(server, `POST ${maps}`, { metadata: { name } });
+const create = (server: RunningServer, name: string): Promise<Http2Answer> =>
+  send(server, `POST ${maps}`, { metadata: { name } });
 
 /** What a client sees that asks for exactly the revision, goes on with a chunked list, and watches from it. */
 async function answers(server: RunningServer, revision: string, token: string): Promise<string[]> {
@@ -59,7 +60,12 @@ for (const storage of ["memory", "lmdb"] as const) {
     const start = (options: Partial<ServerOptions>): Promise<RunningServer> => {
       const dataDir = mkdtempSync(join(tmpdir(), "coxswain-window-"));
       directories.push(dataDir);
-      return startServer({ storage, controllers: [], ...(storage === "lmdb" && { dataDir, durability: "relaxed" }), ...options });
+      return startServer({
+        storage,
+        controllers: [],
+        ...(storage === "lmdb" && { dataDir, durability: "relaxed" }),
+        ...options,
+      });
     };
 
     test("what was superseded longer ago answers 410, the newest state never does", async () => {
@@ -69,19 +75,29 @@ for (const storage of ["memory", "lmdb"] as const) {
       const chunk = await send(server, `GET ${maps}?limit=1`);
       const { resourceVersion, continue: token } = chunk.body.metadata;
       clock.advance(10 * windowMs);
-      assert.deepEqual((await send(server, `GET ${maps}?limit=1&continue=${token}`)).status, 200, "nothing happened since");
+      assert.deepEqual(
+        (await send(server, `GET ${maps}?limit=1&continue=${token}`)).status,
+        200,
+        "nothing happened since",
+      );
       const { resourceVersion: newest } = (await create(server, "c")).body.metadata;
       clock.advance(windowMs - 1);
       assert.deepEqual(await answers(server, resourceVersion, token), within);
       clock.advance(1);
       assert.deepEqual(await answers(server, resourceVersion, token), beyond);
       const expired = await send(server, `GET ${maps}?limit=1&continue=${token}`);
-      assert.match(expired.body.message, /^The provided continue parameter is too old to display a consistent list result\./);
+      assert.match(
+        expired.body.message,
+        /^The provided continue parameter is too old to display a consistent list result\./,
+      );
       const inconsistent = await send(server, `GET ${maps}?continue=${expired.body.metadata.continue}`);
       const names = inconsistent.body.items.map((item: { metadata: { name: string } }) => item.metadata.name);
       assert.deepEqual(names, ["b", "c"]);
       clock.advance(3_600_000);
-      assert.equal((await send(server, `GET ${maps}?resourceVersion=${newest}&resourceVersionMatch=Exact`)).status, 200);
+      assert.equal(
+        (await send(server, `GET ${maps}?resourceVersion=${newest}&resourceVersionMatch=Exact`)).status,
+        200,
+      );
       const watched = firstEvent(server, `resourceVersion=${newest}`);
       await create(server, "d");
       assert.equal((await watched).type, "ADDED");
@@ -94,7 +110,8 @@ for (const storage of ["memory", "lmdb"] as const) {
       await send(server, `GET ${maps}`);
       const { resourceVersion: first } = (await create(server, "e")).body.metadata;
       await create(server, "f");
-      const exact = async (): Promise<number> => (await send(server, `GET ${maps}?resourceVersion=${first}&resourceVersionMatch=Exact`)).status;
+      const exact = async (): Promise<number> =>
+        (await send(server, `GET ${maps}?resourceVersion=${first}&resourceVersionMatch=Exact`)).status;
       assert.equal(await exact(), 200);
       clock.advance(1000);
       assert.equal(await exact(), 200, "the first interval only remembers the revision");

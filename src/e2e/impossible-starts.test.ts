@@ -22,7 +22,10 @@ function skip(context: TestContext, why: string): void {
 }
 
 /** @returns what it wrote, and its exit code */
-async function run(command: readonly string[], options: SpawnOptions = {}): Promise<{ output: string; code: number | null }> {
+async function run(
+  command: readonly string[],
+  options: SpawnOptions = {},
+): Promise<{ output: string; code: number | null }> {
   const child = spawn(command[0] as string, command.slice(1), { ...options, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   const listen = (piece: Buffer): void => {
@@ -34,7 +37,14 @@ async function run(command: readonly string[], options: SpawnOptions = {}): Prom
   return { output, code };
 }
 
-const server = (dataDir: string, ...flags: string[]): string[] => [process.execPath, main, "--secure-port=0", "--data-dir", dataDir, ...flags];
+const server = (dataDir: string, ...flags: string[]): string[] => [
+  process.execPath,
+  main,
+  "--secure-port=0",
+  "--data-dir",
+  dataDir,
+  ...flags,
+];
 const directory = (name: string, mode = 0o700): string => {
   mkdirSync(join(base, name), { mode });
   return join(base, name);
@@ -69,14 +79,19 @@ test("a data directory of another user", async (context) => {
   // The program may be where other users cannot go.
   const readable = spawnSync(process.execPath, [main, "--help"], { uid: 65534, stdio: "ignore", cwd: "/" });
   if (readable.status !== 0) return skip(context, "the program cannot be read by other users here");
-  await check(server(theirs), /^Error: the data directory .*theirs\/storage cannot be written to: EACCES/, { uid: 65534, cwd: "/" });
+  await check(server(theirs), /^Error: the data directory .*theirs\/storage cannot be written to: EACCES/, {
+    uid: 65534,
+    cwd: "/",
+  });
 });
 
 test("a file system without locks", async (context) => {
-  if (spawnSync("strace", ["-qq", "-o", join(base, "probe"), "true"]).status !== 0) return skip(context, "strace is missing or not permitted here");
+  if (spawnSync("strace", ["-qq", "-o", join(base, "probe"), "true"]).status !== 0)
+    return skip(context, "strace is missing or not permitted here");
   const dataDir = directory("without-locks");
   const lock = ["-P", join(dataDir, "storage", "lock"), "-e", "trace=fcntl", "-e", "inject=fcntl:error=ENOLCK"];
-  const expected = /^Error: the data directory .* (?:is in use by another server, or is on a file system without locks|cannot be locked)/;
+  const expected =
+    /^Error: the data directory .* (?:is in use by another server, or is on a file system without locks|cannot be locked)/;
   const { output, code } = await run(["strace", "-f", "-qq", "-o", join(base, "trace"), ...lock, ...server(dataDir)]);
   assert.match(output, expected);
   assert.equal(code, 1);
@@ -85,7 +100,10 @@ test("a file system without locks", async (context) => {
 test("less address space than the store reserves", async (context) => {
   if (!isLinux) return skip(context, "the limit is Linux's");
   const limited = ["bash", "-c", 'ulimit -v 12582912; exec "$@"', "bash", ...server(directory("limited"))];
-  await check(limited, /^Error: the store needs 16\.0 GiB of address space, and the limit of this process \(ulimit -v\) leaves \d+\.\d GiB\n$/);
+  await check(
+    limited,
+    /^Error: the store needs 16\.0 GiB of address space, and the limit of this process \(ulimit -v\) leaves \d+\.\d GiB\n$/,
+  );
 });
 
 test("a port that is taken, and an address that is not ours", async () => {
@@ -93,7 +111,15 @@ test("a port that is taken, and an address that is not ours", async () => {
   await once(taken, "listening");
   const { port } = taken.address() as net.AddressInfo;
   const started = server(directory("port"), `--secure-port=${port}`);
-  await check(started, new RegExp(`^Error: port ${port} of 127\\.0\\.0\\.1 is taken by another process: choose another one with --secure-port\n$`));
+  await check(
+    started,
+    new RegExp(
+      `^Error: port ${port} of 127\\.0\\.0\\.1 is taken by another process: choose another one with --secure-port\n$`,
+    ),
+  );
   taken.close();
-  await check(server(join(base, "port"), "--bind-address=192.0.2.1"), /^Error: 192\.0\.2\.1 is not an address of this machine: .*--bind-address\n$/);
+  await check(
+    server(join(base, "port"), "--bind-address=192.0.2.1"),
+    /^Error: 192\.0\.2\.1 is not an address of this machine: .*--bind-address\n$/,
+  );
 });

@@ -52,7 +52,9 @@ describe(`client-go's informers (SEED=${seed})`, { skip: go ? false : "needs Go 
     server = await startTestServer({ historyBytesMax: 100_000 });
     relay = await openRelay(server.port);
     client = http2Client(server.kubeconfig);
-    writeFileSync(join(server.directory, "relayed"), server.kubeconfig.replace(`:${server.port}`, `:${relay.port}`), { mode: 0o600 });
+    writeFileSync(join(server.directory, "relayed"), server.kubeconfig.replace(`:${server.port}`, `:${relay.port}`), {
+      mode: 0o600,
+    });
     const built = spawnSync("go", ["build", "-o", join(server.directory, "informers"), "."], {
       cwd: join(import.meta.dirname, "informer-client"),
       stdio: "inherit",
@@ -80,7 +82,9 @@ describe(`client-go's informers (SEED=${seed})`, { skip: go ? false : "needs Go 
           if (random(60) === 0) relay.cut();
         }
         const last = `last-${watchList}-${round}`;
-        await client.send("POST /api/v1/namespaces/default/configmaps", { metadata: { name: last, labels: { x: "1" } } });
+        await client.send("POST /api/v1/namespaces/default/configmaps", {
+          metadata: { name: last, labels: { x: "1" } },
+        });
         program.stdin.write(`default/${last}\n`);
         const reports = JSON.parse((await told.next()).value as string) as Record<string, Report>;
         const { body } = await client.send("GET /api/v1/configmaps");

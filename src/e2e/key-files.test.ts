@@ -34,7 +34,10 @@ test("keys in memory alone are SEC1", async () => {
 
 test("keys and kubeconfig of an earlier start that are PKCS#8 are rewritten at the next", async () => {
   const [dataDir, certDir] = [join(directory, "data"), join(directory, "certificates")];
-  const files = [...["ca", "apiserver", "admin", "service-account"].map((name) => join(dataDir, `${name}.key`)), join(certDir, "apiserver.key")];
+  const files = [
+    ...["ca", "apiserver", "admin", "service-account"].map((name) => join(dataDir, `${name}.key`)),
+    join(certDir, "apiserver.key"),
+  ];
   const read = (): string[] => files.map((file) => readFileSync(file, "utf8"));
   const kubeconfig = await startOnce({ dataDir, certDir });
   const before = read();
@@ -44,7 +47,10 @@ test("keys and kubeconfig of an earlier start that are PKCS#8 are rewritten at t
   writeFileSync(join(dataDir, "kubeconfig"), kubeconfig.replace(base64(key), base64(asPkcs8(key))));
   assert.equal(
     await startOnce({ dataDir, certDir }),
-    kubeconfig.replace(/server: \S+/, /server: \S+/.exec(readFileSync(join(dataDir, "kubeconfig"), "utf8"))?.[0] as string),
+    kubeconfig.replace(
+      /server: \S+/,
+      /server: \S+/.exec(readFileSync(join(dataDir, "kubeconfig"), "utf8"))?.[0] as string,
+    ),
   );
   assert.deepEqual(read(), before);
 });
@@ -57,7 +63,9 @@ test("keys that the user supplied stay as they are", async () => {
     return join(directory, name);
   };
   const given = asPkcs8(serving.key);
-  const signing = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const signing = generateKeyPairSync("ec", { namedCurve: "P-256" })
+    .privateKey.export({ type: "pkcs8", format: "pem" })
+    .toString();
   const [tlsCertFile, tlsPrivateKeyFile] = [file("tls.crt", `${serving.cert}${ca.cert}`), file("tls.key", given)];
   const serviceAccountSigningKeyFile = file("signing.key", signing);
   await startOnce({ dataDir, certDir, serviceAccountSigningKeyFile });

@@ -14,7 +14,9 @@ import { startTestServer } from "../testing/start-test-server.ts";
  * A command line, or a file to write; what it must print; how it must end when not well. A `%` in an argument stands for a blank. What is another with
  * every run is left out of what is printed: see `steady`.
  */
-type Step = readonly [command: string, output: RegExp | string, code?: number] | readonly [file: `${string}.yaml`, text: string];
+type Step =
+  | readonly [command: string, output: RegExp | string, code?: number]
+  | readonly [file: `${string}.yaml`, text: string];
 
 interface Session {
   readonly steps: readonly Step[];
@@ -117,9 +119,16 @@ const sessions: Readonly<Record<string, Session>> = {
       ["map.yaml", map('a: "1", b: "2"')],
       ["theirs.yaml", map('a: "9", b: "8"')],
       ["apply --server-side -f map.yaml --field-manager=one", "configmap/settings serverside-applied"],
-      ["apply --server-side -f theirs.yaml --field-manager=two", refused('2 conflicts: conflicts with "one":\n- .data.a\n- .data.b'), 1],
+      [
+        "apply --server-side -f theirs.yaml --field-manager=two",
+        refused('2 conflicts: conflicts with "one":\n- .data.a\n- .data.b'),
+        1,
+      ],
       ["get cm settings -o jsonpath={.data}", '{"a":"1","b":"2"}'],
-      ["apply --server-side -f theirs.yaml --field-manager=two --force-conflicts", "configmap/settings serverside-applied"],
+      [
+        "apply --server-side -f theirs.yaml --field-manager=two --force-conflicts",
+        "configmap/settings serverside-applied",
+      ],
       [
         "get cm settings --show-managed-fields -o yaml",
         `apiVersion: v1
@@ -147,7 +156,10 @@ metadata:
       ["get cm settings -o yaml", /^ {2}creationTimestamp: NOW\n {2}name: settings$/m],
       // What both say is both's, and nobody takes it away alone.
       ["apply --server-side -f theirs.yaml --field-manager=one", "configmap/settings serverside-applied"],
-      [`get cm settings ${managers}`, 'one Apply  {"f:data":{"f:a":{},"f:b":{}}} \ntwo Apply  {"f:data":{"f:a":{},"f:b":{}}} NOW'],
+      [
+        `get cm settings ${managers}`,
+        'one Apply  {"f:data":{"f:a":{},"f:b":{}}} \ntwo Apply  {"f:data":{"f:a":{},"f:b":{}}} NOW',
+      ],
       ["theirs.yaml", map('a: "9"')],
       ["apply --server-side -f theirs.yaml --field-manager=one", "configmap/settings serverside-applied"],
       ["get cm settings -o jsonpath={.data}", '{"a":"9","b":"8"}'],
@@ -155,7 +167,11 @@ metadata:
       ["get cm settings -o jsonpath={.data}", '{"a":"9"}'],
       ["map.yaml", map('a: "7"')],
       ["apply --server-side -f map.yaml --field-manager=two", refused('1 conflict: conflict with "one": .data.a'), 1],
-      ["apply --server-side -f map.yaml", refused('2 conflicts: conflicts with "one":\n- .data.a\nconflicts with "two":\n- .data.a'), 1],
+      [
+        "apply --server-side -f map.yaml",
+        refused('2 conflicts: conflicts with "one":\n- .data.a\nconflicts with "two":\n- .data.a'),
+        1,
+      ],
     ],
   },
   "kubectl's own rules": {
@@ -222,8 +238,16 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
         /Error from server \(Conflict\): Apply failed with 1 conflict: conflict with "kubectl": \.data\.a$/,
         2,
       ],
-      ["diff --server-side -f map.yaml --field-manager=other --force-conflicts", new RegExp(`${differing}-  a: b\n\\+  a: c\n`), 1],
-      ["apply --server-side -f map.yaml --field-manager=other --dry-run=server", refused('1 conflict: conflict with "kubectl": .data.a'), 1],
+      [
+        "diff --server-side -f map.yaml --field-manager=other --force-conflicts",
+        new RegExp(`${differing}-  a: b\n\\+  a: c\n`),
+        1,
+      ],
+      [
+        "apply --server-side -f map.yaml --field-manager=other --dry-run=server",
+        refused('1 conflict: conflict with "kubectl": .data.a'),
+        1,
+      ],
       [`get cm settings ${managers}`, 'kubectl Apply  {"f:data":{"f:a":{}}} NOW'],
       ["get cm settings -o jsonpath={.data}", '{"a":"b"}'],
     ],
@@ -243,7 +267,10 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
         1,
       ],
       ["apply --server-side -f map.yaml", "configmap/settings serverside-applied"],
-      [`get cm settings ${managers}`, `kubectl-last-applied Apply  ${annotated} \nkubectl Apply  {"f:data":{"f:a":{},"f:c":{}}} NOW`],
+      [
+        `get cm settings ${managers}`,
+        `kubectl-last-applied Apply  ${annotated} \nkubectl Apply  {"f:data":{"f:a":{},"f:c":{}}} NOW`,
+      ],
       ["get cm settings -o jsonpath={.data}", '{"a":"9","c":"\\u003c\\u0026\\u003e"}'],
       [
         `get cm settings ${lastApplied}`,
@@ -264,7 +291,10 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
         'kubectl Apply  {"f:metadata":{"f:annotations":{}}} NOW\nkubectl-client-side-apply Update  {"f:data":{"f:c":{}},"f:metadata":{"f:annotations":{"f:kubectl.kubernetes.io/last-applied-configuration":{}}}} NOW',
       ],
       ["apply --server-side -f map.yaml", "configmap/settings serverside-applied"],
-      [`get cm settings ${managers}`, `kubectl-last-applied Apply  ${annotated} \nkubectl Apply  {"f:data":{"f:c":{}}} NOW`],
+      [
+        `get cm settings ${managers}`,
+        `kubectl-last-applied Apply  ${annotated} \nkubectl Apply  {"f:data":{"f:c":{}}} NOW`,
+      ],
     ],
   },
   "migration meets what another changed": {
@@ -274,7 +304,10 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ['patch cm settings --type=merge -p {"data":{"c":"x"}}', "configmap/settings patched"],
       ["apply --server-side -f map.yaml", refused('1 conflict: conflict with "kubectl-patch" using v1: .data.c'), 1],
       ["apply --server-side -f map.yaml --force-conflicts", "configmap/settings serverside-applied"],
-      [`get cm settings ${managers}`, `kubectl-last-applied Apply  ${annotated} \nkubectl Apply  {"f:data":{"f:a":{},"f:c":{}}} NOW`],
+      [
+        `get cm settings ${managers}`,
+        `kubectl-last-applied Apply  ${annotated} \nkubectl Apply  {"f:data":{"f:a":{},"f:c":{}}} NOW`,
+      ],
     ],
   },
   "a Deployment": {
@@ -287,7 +320,11 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ],
       ["scale deployment web --replicas=4", "deployment.apps/web scaled"],
       [`get deployment web ${managers}`, /^KUBECTL Update scale {"f:spec":{"f:replicas":{}}}$/m],
-      ["apply --server-side -f web.yaml", refused('1 conflict: conflict with "KUBECTL" with subresource "scale" using apps/v1: .spec.replicas'), 1],
+      [
+        "apply --server-side -f web.yaml",
+        refused('1 conflict: conflict with "KUBECTL" with subresource "scale" using apps/v1: .spec.replicas'),
+        1,
+      ],
       ["set image deployment/web main=x:2 --field-manager=setter", "deployment.apps/web image updated"],
       [
         "apply --server-side -f web.yaml",
@@ -298,16 +335,25 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ],
       ["web.yaml", web("", "x:3")],
       ["apply --server-side -f web.yaml --force-conflicts", "deployment.apps/web serverside-applied"],
-      [`get deployment web ${managers}`, /^KUBECTL Update scale {"f:spec":{"f:replicas":{}}} \nkubectl Apply|^kubectl Apply.*\nKUBECTL Update scale/],
+      [
+        `get deployment web ${managers}`,
+        /^KUBECTL Update scale {"f:spec":{"f:replicas":{}}} \nkubectl Apply|^kubectl Apply.*\nKUBECTL Update scale/,
+      ],
       ["get deployment web -o jsonpath={.spec.replicas}%{.spec.template.spec.containers[*].image}", "4 x:3 s:1"],
       ["set env deployment/web -c side B=2", "deployment.apps/web env updated"],
       [
         `get deployment web ${managers}`,
         /^kubectl-set Update {2}{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\\"name\\":\\"side\\"}":{"f:env":{"\.":{},"k:{\\"name\\":\\"B\\"}":{"\.":{},"f:name":{},"f:value":{}}}}}}}}} NOW$/m,
       ],
-      ['patch deployment web --type=json -p [{"op":"remove","path":"/spec/template/spec/containers/0/env"}]', "deployment.apps/web patched"],
+      [
+        'patch deployment web --type=json -p [{"op":"remove","path":"/spec/template/spec/containers/0/env"}]',
+        "deployment.apps/web patched",
+      ],
       ["apply --server-side -f web.yaml", "deployment.apps/web serverside-applied"],
-      ["get deployment web -o jsonpath={.spec.template.spec.containers[*].env}", '[{"name":"A","value":"1"}] [{"name":"B","value":"2"}]'],
+      [
+        "get deployment web -o jsonpath={.spec.template.spec.containers[*].env}",
+        '[{"name":"A","value":"1"}] [{"name":"B","value":"2"}]',
+      ],
     ],
   },
   "two managers of one container": {
@@ -332,7 +378,10 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ],
       ["sidecar.yaml", part("- {name: main, imagePullPolicy: Always}")],
       ["apply --server-side -f sidecar.yaml --field-manager=injector", "deployment.apps/web serverside-applied"],
-      ["get deployment web -o jsonpath={.spec.template.spec.containers[*].name}%{.spec.template.spec.containers[0].env[*].name}", "main side A"],
+      [
+        "get deployment web -o jsonpath={.spec.template.spec.containers[*].name}%{.spec.template.spec.containers[0].env[*].name}",
+        "main side A",
+      ],
       ["sidecar.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: default}\n"],
       ["apply --server-side -f sidecar.yaml --field-manager=injector", "deployment.apps/web serverside-applied"],
       // What nobody wants any more goes back to its default.
@@ -362,7 +411,10 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ["map.yaml", map("a: c")],
       ["apply --server-side -f map.yaml", refused('1 conflict: conflict with "kubectl-create" using v1: .data.a'), 1],
       ["replace -f map.yaml", "configmap/settings replaced"],
-      [`get cm settings ${managers}`, 'kubectl-create Update  {"f:data":{}} NOW\nkubectl-replace Update  {"f:data":{"f:a":{}}} NOW'],
+      [
+        `get cm settings ${managers}`,
+        'kubectl-create Update  {"f:data":{}} NOW\nkubectl-replace Update  {"f:data":{"f:a":{}}} NOW',
+      ],
       ["apply --server-side -f map.yaml", "configmap/settings serverside-applied"],
       [
         `get cm settings ${managers}`,
@@ -380,11 +432,27 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
         ),
       ],
       ["one.yaml", scaler("v1", "maxReplicas: 4, targetCPUUtilizationPercentage: 60")],
-      ["apply --server-side -f two.yaml --field-manager=two", "horizontalpodautoscaler.autoscaling/web serverside-applied"],
-      ["apply --server-side -f one.yaml --field-manager=one", refused('2 conflicts: conflicts with "two":\n- .spec.maxReplicas\n- .spec.metrics'), 1],
-      ["apply --server-side -f one.yaml --field-manager=two", "horizontalpodautoscaler.autoscaling/web serverside-applied"],
-      ["get hpa web -o jsonpath={.spec.maxReplicas}%{.spec.minReplicas}%{.spec.metrics[*].resource.target.averageUtilization}", "4 1 60"],
-      [`get hpa web ${managers}`, 'two Apply  {"f:spec":{"f:maxReplicas":{},"f:scaleTargetRef":{},"f:targetCPUUtilizationPercentage":{}}} NOW'],
+      [
+        "apply --server-side -f two.yaml --field-manager=two",
+        "horizontalpodautoscaler.autoscaling/web serverside-applied",
+      ],
+      [
+        "apply --server-side -f one.yaml --field-manager=one",
+        refused('2 conflicts: conflicts with "two":\n- .spec.maxReplicas\n- .spec.metrics'),
+        1,
+      ],
+      [
+        "apply --server-side -f one.yaml --field-manager=two",
+        "horizontalpodautoscaler.autoscaling/web serverside-applied",
+      ],
+      [
+        "get hpa web -o jsonpath={.spec.maxReplicas}%{.spec.minReplicas}%{.spec.metrics[*].resource.target.averageUtilization}",
+        "4 1 60",
+      ],
+      [
+        `get hpa web ${managers}`,
+        'two Apply  {"f:spec":{"f:maxReplicas":{},"f:scaleTargetRef":{},"f:targetCPUUtilizationPercentage":{}}} NOW',
+      ],
     ],
   },
   refusals: {
@@ -447,20 +515,29 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
         "status.yaml",
         'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: default}\nstatus: {replicas: 3, conditions: [{type: Available, status: "True"}]}\n',
       ],
-      ["apply --server-side --subresource=status -f status.yaml --field-manager=status", "deployment.apps/web serverside-applied"],
+      [
+        "apply --server-side --subresource=status -f status.yaml --field-manager=status",
+        "deployment.apps/web serverside-applied",
+      ],
       [
         `get deployment web ${managers}`,
         /^status Apply status {"f:status":{"f:conditions":{"k:{\\"type\\":\\"Available\\"}":{"\.":{},"f:status":{},"f:type":{}}},"f:replicas":{}}} NOW$/m,
       ],
       ["apply --server-side -f status.yaml --field-manager=main", "deployment.apps/web serverside-applied"],
       [`get deployment web ${managers}`, /^kubectl Apply.*\nstatus Apply status .*$/],
-      ["status.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: default}\nstatus: {replicas: 4}\n"],
+      [
+        "status.yaml",
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: default}\nstatus: {replicas: 4}\n",
+      ],
       [
         "apply --server-side --subresource=status -f status.yaml --field-manager=other",
         refused('1 conflict: conflict with "status" with subresource "status": .status.replicas'),
         1,
       ],
-      ["apply --server-side --subresource=status -f status.yaml --field-manager=status", "deployment.apps/web serverside-applied"],
+      [
+        "apply --server-side --subresource=status -f status.yaml --field-manager=status",
+        "deployment.apps/web serverside-applied",
+      ],
       ["get deployment web -o jsonpath={.status}", '{"replicas":4}'],
       ["apply --subresource=status -f status.yaml", /--subresource can only be used with --server-side|error/, 1],
     ],
@@ -471,14 +548,23 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ["set/one.yaml", map("a: b").replace("settings", "one")],
       ["set/two.yaml", map("a: b").replace("settings", "two")],
       ["create cm other --from-literal=a=b", "configmap/other created"],
-      ["apply --server-side -f set --prune --applyset=parts -n default", "configmap/one serverside-applied\nconfigmap/two serverside-applied"],
+      [
+        "apply --server-side -f set --prune --applyset=parts -n default",
+        "configmap/one serverside-applied\nconfigmap/two serverside-applied",
+      ],
       [
         `get secret parts ${managers}`,
         /^kubectl-applyset Apply {2}{"f:metadata":{"f:annotations":{"f:applyset\.kubernetes\.io\/additional-namespaces":{},"f:applyset\.kubernetes\.io\/contains-group-(kinds|resources)":{},"f:applyset\.kubernetes\.io\/tooling":{}},"f:labels":{"f:applyset\.kubernetes\.io\/id":{}}}} NOW$/,
       ],
-      [`get cm one ${managers}`, 'kubectl Apply  {"f:data":{"f:a":{}},"f:metadata":{"f:labels":{"f:applyset.kubernetes.io/part-of":{}}}} NOW'],
+      [
+        `get cm one ${managers}`,
+        'kubectl Apply  {"f:data":{"f:a":{}},"f:metadata":{"f:labels":{"f:applyset.kubernetes.io/part-of":{}}}} NOW',
+      ],
       ["set/two.yaml", map("a: b").replace("settings", "one")],
-      ["apply --server-side -f set --prune --applyset=parts -n default", /^(configmap\/one serverside-applied\n)+configmap\/two pruned$/],
+      [
+        "apply --server-side -f set --prune --applyset=parts -n default",
+        /^(configmap\/one serverside-applied\n)+configmap\/two pruned$/,
+      ],
       ["get cm -o name", "configmap/one\nconfigmap/other"],
     ],
   },
@@ -486,7 +572,9 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
 
 const chosen = process.env.COXSWAIN_TEST_FULL === "1" ? kubectls() : kubectls().slice(-1);
 if (chosen.length === 0) {
-  test("kubectl", { skip: "NO KUBECTL ON THE PATH: nothing of how kubectl applies on the server's side was tested" }, () => {});
+  test("kubectl", {
+    skip: "NO KUBECTL ON THE PATH: nothing of how kubectl applies on the server's side was tested",
+  }, () => {});
 }
 
 for (const kubectl of chosen) {
@@ -514,7 +602,12 @@ for (const kubectl of chosen) {
       });
     }
 
-    async function check(command: string, wanted: RegExp | string, code: number, at: Parameters<typeof runKubectl>[2]): Promise<string> {
+    async function check(
+      command: string,
+      wanted: RegExp | string,
+      code: number,
+      at: Parameters<typeof runKubectl>[2],
+    ): Promise<string> {
       const run = await runKubectl(
         kubectl,
         command.split(" ").map((word) => word.replaceAll("%", " ")),

@@ -46,12 +46,16 @@ subjects:
 `;
 
 const files: readonly (readonly [name: string, text: string])[] = [
-  ["more.yaml", manifest({ rule: ", delete", subject: "- {kind: User, name: bob, apiGroup: rbac.authorization.k8s.io}" })],
+  [
+    "more.yaml",
+    manifest({ rule: ", delete", subject: "- {kind: User, name: bob, apiGroup: rbac.authorization.k8s.io}" }),
+  ],
   ["less.yaml", manifest()],
   ["moved.yaml", manifest({ role: "other" })],
 ];
 
-const reconciled = (kind: string, name = "kept"): RegExp => new RegExp(`^${kind}\\.rbac\\.authorization\\.k8s\\.io/${name} reconciled`, "m");
+const reconciled = (kind: string, name = "kept"): RegExp =>
+  new RegExp(`^${kind}\\.rbac\\.authorization\\.k8s\\.io/${name} reconciled`, "m");
 const created = (kind: string): RegExp => new RegExp(`^${kind}\\.rbac\\.authorization\\.k8s\\.io/\\S+ created$`, "m");
 const verbsOf = (role: string): string => `get ${role} -o jsonpath={.rules[*].verbs}`;
 const subjectsOf = (binding: string): string => `get ${binding} -o jsonpath={.subjects[*].name}`;
@@ -60,14 +64,24 @@ type Step = readonly [who: "admin" | "ann", command: string, output: RegExp, cod
 
 const whoAmI = "who am I";
 /** It asks for versions that 1.36 does not serve. */
-const whoAmIOf127: readonly Step[] = [["ann", "auth whoami", /^error: the selfsubjectreviews API is not enabled in the cluster$/m, 1]];
+const whoAmIOf127: readonly Step[] = [
+  ["ann", "auth whoami", /^error: the selfsubjectreviews API is not enabled in the cluster$/m, 1],
+];
 
 const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
   [
     whoAmI,
     [
-      ["ann", "auth whoami -o jsonpath={.status.userInfo.username}:{.status.userInfo.groups}", /^ann:\["dev","system:authenticated"\]$/],
-      ["admin", "auth whoami --as zoe --as-group a --as-group b -o jsonpath={.status.userInfo.groups}", /^\["a","b","system:authenticated"\]$/],
+      [
+        "ann",
+        "auth whoami -o jsonpath={.status.userInfo.username}:{.status.userInfo.groups}",
+        /^ann:\["dev","system:authenticated"\]$/,
+      ],
+      [
+        "admin",
+        "auth whoami --as zoe --as-group a --as-group b -o jsonpath={.status.userInfo.groups}",
+        /^\["a","b","system:authenticated"\]$/,
+      ],
       ["admin", "auth whoami --as zoe --as-uid 7 -o jsonpath={.status.userInfo.uid}", /^7$/],
       [
         "admin",
@@ -80,15 +94,27 @@ const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
   [
     "roles made by command",
     [
-      ["admin", "create role reader --verb=get,list --resource=pods,configmaps,deployments.apps,pods/log", created("role")],
+      [
+        "admin",
+        "create role reader --verb=get,list --resource=pods,configmaps,deployments.apps,pods/log",
+        created("role"),
+      ],
       ["admin", "create role one --verb=get --resource=secrets --resource-name=s1 --resource-name=s2", created("role")],
       ["admin", "create rolebinding reader --role=reader --user=ann", created("rolebinding")],
-      ["admin", "create rolebinding one --role=one --user=ann --group=dev --serviceaccount=default:robot", created("rolebinding")],
+      [
+        "admin",
+        "create rolebinding one --role=one --user=ann --group=dev --serviceaccount=default:robot",
+        created("rolebinding"),
+      ],
       ["admin", "create clusterrole watcher --verb=watch --resource=nodes", created("clusterrole")],
       ["admin", "create clusterrole paths --verb=get --non-resource-url=/logs/*,/logs", created("clusterrole")],
       ["admin", "create clusterrole collects --aggregation-rule=example.com/collect=true", created("clusterrole")],
       ["admin", "create clusterrolebinding watcher --clusterrole=watcher --group=dev", created("clusterrolebinding")],
-      ["admin", "create clusterrolebinding paths --clusterrole=paths --serviceaccount=default:robot", created("clusterrolebinding")],
+      [
+        "admin",
+        "create clusterrolebinding paths --clusterrole=paths --serviceaccount=default:robot",
+        created("clusterrolebinding"),
+      ],
       ["admin", "create rolebinding viewer --clusterrole=view --serviceaccount=default:robot", created("rolebinding")],
       [
         "admin",
@@ -96,7 +122,12 @@ const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
         /^[Ee]rror.*AlreadyExists.*roles\.rbac\.authorization\.k8s\.io "reader" already exists$/m,
         1,
       ],
-      ["admin", "create role strange --verb=get --resource=widgets", /the server doesn't have a resource type "widgets"/, 1],
+      [
+        "admin",
+        "create role strange --verb=get --resource=widgets",
+        /the server doesn't have a resource type "widgets"/,
+        1,
+      ],
       ["ann", "auth can-i get configmaps", /^yes$/m, 0],
       ["ann", "auth can-i list deployments", /^yes$/m, 0],
       ["ann", "auth can-i get pods --subresource=log", /^yes$/m, 0],
@@ -217,7 +248,12 @@ const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
       ["admin", "auth reconcile -f moved.yaml", reconciled("rolebinding")],
       ["admin", "get rolebinding kept -o jsonpath={.roleRef.name}", /^other$/],
       ["ann", "auth can-i list services", /^yes$/m, 0],
-      ["admin", "apply -f less.yaml", /rolebindings\.rbac\.authorization\.k8s\.io "kept" is invalid|cannot change roleRef/, 1],
+      [
+        "admin",
+        "apply -f less.yaml",
+        /rolebindings\.rbac\.authorization\.k8s\.io "kept" is invalid|cannot change roleRef/,
+        1,
+      ],
     ],
   ],
   [
@@ -237,8 +273,13 @@ for (const kubectl of kubectls()) {
       test(what, async () => {
         const { directory, kubeconfigPath } = server;
         for (const [name, text] of files) writeFileSync(join(directory, name), text);
-        for (const [who, command, output, code = 0] of what === whoAmI && kubectl.endsWith(".1.27") ? whoAmIOf127 : steps) {
-          const run = await runKubectl(kubectl, command.split(" "), { directory, kubeconfigPath: who === "ann" ? annsKubeconfig : kubeconfigPath });
+        for (const [who, command, output, code = 0] of what === whoAmI && kubectl.endsWith(".1.27")
+          ? whoAmIOf127
+          : steps) {
+          const run = await runKubectl(kubectl, command.split(" "), {
+            directory,
+            kubeconfigPath: who === "ann" ? annsKubeconfig : kubeconfigPath,
+          });
           assert.match(run.output, output, `${who}: ${command}`);
           assert.equal(run.code, code, `${who}: ${command}: ${run.output}`);
         }

@@ -85,17 +85,35 @@ const steps: readonly Step[] = [
   ['get wd a -o jsonpath={.spec.ports[?(@.name=="dns")].port}', "53"],
   ["get wd --field-selector spec.color=green -o name", ""],
   ["get wd --field-selector spec.color=red -o name", "widget.example.com/a"],
-  ["get wd --field-selector spec.size=1", /^Error from server \(BadRequest\): .*: field label not supported: spec\.size$/, 1],
+  [
+    "get wd --field-selector spec.size=1",
+    /^Error from server \(BadRequest\): .*: field label not supported: spec\.size$/,
+    1,
+  ],
   ["api-resources --categories=tools --no-headers", /^widgets +wd +example.com\/v1 +true +Widget$/],
   ["explain wd.spec", /KIND: +Widget\n[\s\S]*What is wanted\.[\s\S]*\n {2}size\t<integer>\n {4}How many\./],
   ["scale wd/a --replicas=3", "widget.example.com/a scaled"],
   ["scale wd/a --replicas=4 --current-replicas=2", "error: Expected replicas to be 2, was 3", 1],
   // Its own merge needs a type that it knows; it does not even ask for one on the server's side.
-  ['patch wd a -p {"spec":{"size":7}}', /^error: application\/strategic-merge-patch\+json is not supported by example\.com\/v1, Kind=Widget: /, 1],
+  [
+    'patch wd a -p {"spec":{"size":7}}',
+    /^error: application\/strategic-merge-patch\+json is not supported by example\.com\/v1, Kind=Widget: /,
+    1,
+  ],
   ['patch wd a --type=merge -p {"spec":{"size":7,"free":{"x":{"y":2}}}}', "widget.example.com/a patched"],
-  ['patch wd a --type=json -p [{"op":"test","path":"/spec/size","value":7},{"op":"remove","path":"/spec/free/x/z"}]', "widget.example.com/a patched"],
-  ['patch wd a --type=merge -p {"spec":{"size":-1}}', /spec\.size: Invalid value: -1: spec\.size in body should be greater than or equal to 0/, 1],
-  ['patch wd a --type=merge -p {"spec":{"nope":1}}', /^widget.example.com\/a patched \(no change\)\nWarning: unknown field "spec\.nope"$/],
+  [
+    'patch wd a --type=json -p [{"op":"test","path":"/spec/size","value":7},{"op":"remove","path":"/spec/free/x/z"}]',
+    "widget.example.com/a patched",
+  ],
+  [
+    'patch wd a --type=merge -p {"spec":{"size":-1}}',
+    /spec\.size: Invalid value: -1: spec\.size in body should be greater than or equal to 0/,
+    1,
+  ],
+  [
+    'patch wd a --type=merge -p {"spec":{"nope":1}}',
+    /^widget.example.com\/a patched \(no change\)\nWarning: unknown field "spec\.nope"$/,
+  ],
   [`patch wd a --subresource=status --type=merge -p ${status}`, "widget.example.com/a patched"],
   ["wait wd/a --for=condition=Ready --timeout=5s", "widget.example.com/a condition met"],
   ["wait wd/a --for=jsonpath={.status.phase}=Up --timeout=5s", "widget.example.com/a condition met"],
@@ -105,9 +123,16 @@ const steps: readonly Step[] = [
   ["label wd a app=b", "error: 'app' already has a value (a), and --overwrite is false", 1],
   ["label wd a app=b --overwrite", "widget.example.com/a labeled"],
   ["annotate wd -l app=b note=y", /^widget.example.com\/a annotated?$/],
-  ["diff -f less.yaml", /\n- {4}app: b\n\+ {4}app: a\n[\s\S]*\n- {4}port: 80\n- {2}- name: dns\n- {4}port: 53\n\+ {4}port: 8080\n/, 1],
+  [
+    "diff -f less.yaml",
+    /\n- {4}app: b\n\+ {4}app: a\n[\s\S]*\n- {4}port: 80\n- {2}- name: dns\n- {4}port: 53\n\+ {4}port: 8080\n/,
+    1,
+  ],
   ["apply -f less.yaml", "widget.example.com/a configured"],
-  ["get wd a -o jsonpath={.spec}", '{"color":"red","free":{"x":{"y":2,"z":1}},"ports":[{"name":"http","port":8080}],"size":7}'],
+  [
+    "get wd a -o jsonpath={.spec}",
+    '{"color":"red","free":{"x":{"y":2,"z":1}},"ports":[{"name":"http","port":8080}],"size":7}',
+  ],
   ["apply --server-side -f less.yaml", "widget.example.com/a serverside-applied"],
   [
     "apply --server-side -f a.yaml --field-manager=b",
@@ -141,7 +166,11 @@ for (const kubectl of kubectls()) {
       if (/^\S+\.yaml$/.test(command) || minor < since) continue;
       const args = command.split(" ").map((word) => word.replaceAll("%", " "));
       const environment = { KUBE_EDITOR: editor };
-      const { output, code: ended } = await runKubectl(kubectl, args, { directory, kubeconfigPath: server.kubeconfigPath, environment });
+      const { output, code: ended } = await runKubectl(kubectl, args, {
+        directory,
+        kubeconfigPath: server.kubeconfigPath,
+        environment,
+      });
       if (typeof wanted === "string") assert.equal(output, wanted, command);
       else assert.match(output, wanted, command);
       assert.equal(ended, code, `${command}: ${output}`);

@@ -65,12 +65,25 @@ type Row = [command: string, output: RegExp, outcome?: "fails"];
 /** Fields that lie deep, or whose type is special. */
 const paths: [path: string, kind: string, field: RegExp, fromV2?: RegExp][] = [
   ["pods", "Pod", /apiVersion\s+<string>[\s\S]*spec\s+<(PodSpec|Object)>[\s\S]*status\s+<(PodStatus|Object)>/],
-  ["deployments.spec.template.spec.containers.resources.limits", "Deployment", /FIELD:\s+limits <map\[string\](Quantity|string)>/],
+  [
+    "deployments.spec.template.spec.containers.resources.limits",
+    "Deployment",
+    /FIELD:\s+limits <map\[string\](Quantity|string)>/,
+  ],
   ["cronjobs.spec.jobTemplate.spec.template.spec.volumes.projected.sources", "CronJob", /serviceAccountToken\s+</],
   ["hpa.spec.metrics", "HorizontalPodAutoscaler", /containerResource\s+</],
   ["ingresses.spec.rules.http.paths", "Ingress", /pathType\s+<string>\s+-required-/, /pathType\s+<string>/],
-  ["crd.spec.versions.schema.openAPIV3Schema", "CustomResourceDefinition", /x-kubernetes-preserve-unknown-fields\s+<boolean>/],
-  ["validatingadmissionpolicies.spec.validations", "ValidatingAdmissionPolicy", /expression\s+<string>\s+-required-/, /expression\s+<string>/],
+  [
+    "crd.spec.versions.schema.openAPIV3Schema",
+    "CustomResourceDefinition",
+    /x-kubernetes-preserve-unknown-fields\s+<boolean>/,
+  ],
+  [
+    "validatingadmissionpolicies.spec.validations",
+    "ValidatingAdmissionPolicy",
+    /expression\s+<string>\s+-required-/,
+    /expression\s+<string>/,
+  ],
   ["pods.spec.containers.livenessProbe.httpGet.port", "Pod", /FIELD:\s+port <(IntOrString|string)>/],
   ["pvc.spec.resources", "PersistentVolumeClaim", /requests\s+<map\[string\](Quantity|string)>/],
   ["flowschemas.spec.rules.subjects", "FlowSchema", /serviceAccount\s+</],
@@ -99,7 +112,10 @@ const rows: Row[] = [
   ]),
   ["explain hpa --api-version=autoscaling/v1", /VERSION:\s+v1\n[\s\S]*configuration of a horizontal pod autoscaler/],
   ["explain events --api-version=events.k8s.io/v1", /GROUP:\s+events\.k8s\.io\n[\s\S]*deprecatedCount\s+<integer>/],
-  ["explain deployments --recursive", /\n {2}spec\t<DeploymentSpec>\n[\s\S]*\n {4}replicas\t<integer>\n[\s\S]*\n {10}command\t<\[\]string>\n/],
+  [
+    "explain deployments --recursive",
+    /\n {2}spec\t<DeploymentSpec>\n[\s\S]*\n {4}replicas\t<integer>\n[\s\S]*\n {10}command\t<\[\]string>\n/,
+  ],
   ["explain pods.spec.nothing", /error: field "nothing" does not exist/, "fails"],
   [`explain pods.spec.nothing ${v2}`, /error: field "nothing" does not exist/, "fails"],
   ["explain nothing", /the server doesn't have a resource type "nothing"/, "fails"],
@@ -108,7 +124,10 @@ const rows: Row[] = [
   ["create -f unknown.yaml", /strict decoding error: unknown field "more"$/, "fails"],
   ["create -f unknown.yaml --validate=strict", /strict decoding error: unknown field "more"$/, "fails"],
   ["create -f unknown.yaml --validate=true --dry-run=server", /strict decoding error: unknown field "more"$/, "fails"],
-  ["create -f unknown.yaml --validate=warn --dry-run=server", /^configmap\/checked created \(server dry run\)\nWarning: unknown field "more"$/],
+  [
+    "create -f unknown.yaml --validate=warn --dry-run=server",
+    /^configmap\/checked created \(server dry run\)\nWarning: unknown field "more"$/,
+  ],
   ["create -f unknown.yaml --validate=warn", /^configmap\/checked created\nWarning: unknown field "more"$/],
   ["replace -f unknown.yaml", /strict decoding error: unknown field "more"$/, "fails"],
   ["replace -f unknown.yaml --validate=false", /^configmap\/checked replaced$/],
@@ -137,7 +156,10 @@ const rows: Row[] = [
     "fails",
   ],
   ["apply -f policy.yaml", /^mutatingadmissionpolicy\.admissionregistration\.k8s\.io\/checked created$/],
-  ["apply -f changed.yaml -v=8", /\$setElementOrder\/matchConditions[\s\S]*Content-Type: application\/strategic-merge-patch\+json/],
+  [
+    "apply -f changed.yaml -v=8",
+    /\$setElementOrder\/matchConditions[\s\S]*Content-Type: application\/strategic-merge-patch\+json/,
+  ],
   ["get mutatingadmissionpolicy checked -o jsonpath={.spec.matchConditions[*].name}", /^first third$/],
   ["create -f kind.yaml", /no matches for kind "Ship" in version "example\.com\/v1"/, "fails"],
   ["create -f kind.yaml --validate=false", /no matches for kind "Ship" in version "example\.com\/v1"/, "fails"],
@@ -157,7 +179,8 @@ for (const kubectl of versions) {
   describe(`${kubectl.slice(kubectl.lastIndexOf("/") + 1)} explain`, () => {
     let server: TestServer;
     let directory: string;
-    const run = (command: string) => runKubectl(kubectl, command.split(" "), { directory, kubeconfigPath: server.kubeconfigPath });
+    const run = (command: string) =>
+      runKubectl(kubectl, command.split(" "), { directory, kubeconfigPath: server.kubeconfigPath });
     before(async () => {
       server = await startTestServer();
       directory = mkdtempSync(join(server.directory, "kubectl-"));
@@ -175,7 +198,9 @@ for (const kubectl of versions) {
     }
 
     test("every kind has fields, the same in both", { skip: !full && "needs COXSWAIN_TEST_FULL=1" }, async () => {
-      const resources = (await run("api-resources --no-headers")).output.split("\n").map((line) => line.trim().split(/\s+/));
+      const resources = (await run("api-resources --no-headers")).output
+        .split("\n")
+        .map((line) => line.trim().split(/\s+/));
       assert.ok(resources.length > 50);
       for (const columns of resources) {
         const [resource, apiVersion] = [columns[0], columns.at(-3)];

@@ -73,7 +73,10 @@ const rows: Row[] = [
   ["get cm --field-selector metadata.name!=a", "NAME DATA AGE\nb 1 AGE?"],
   ["get cm -l app=none", "No resources found in default namespace."],
   ["get cm --sort-by=.metadata.name", "NAME DATA AGE\na 1 AGE?\nb 1 AGE?"],
-  ["get cm --sort-by={.data.size} -A -l app", "NAMESPACE NAME DATA AGE\nkube-system c 1 AGE?\ndefault a 1 AGE?\ndefault b 1 AGE?"],
+  [
+    "get cm --sort-by={.data.size} -A -l app",
+    "NAMESPACE NAME DATA AGE\nkube-system c 1 AGE?\ndefault a 1 AGE?\ndefault b 1 AGE?",
+  ],
   ["get cm --chunk-size=1", "NAME DATA AGE\na 1 AGE?\nb 1 AGE?"],
   ["get cm --server-print=false", "NAME AGE\na AGE?\nb AGE?"],
   ["get deploy web --server-print=false", "NAME AGE\nweb AGE?"],
@@ -96,7 +99,10 @@ const rows: Row[] = [
   ["get configmaps.v1. a", "NAME DATA AGE\na 1 AGE?"],
   ["get deploy web --subresource=status", "NAME READY UP-TO-DATE AVAILABLE AGE\nweb 0/2 0 0 AGE?"],
   ["get deploy web --subresource=scale", "NAME DESIRED AVAILABLE AGE\nweb 2 0 AGE?"],
-  ["get cm -o custom-columns=NAME:.metadata.name,SIZE:.data.size,TIER:.metadata.labels.tier", "NAME SIZE TIER\na 2 <none>\nb 10 front"],
+  [
+    "get cm -o custom-columns=NAME:.metadata.name,SIZE:.data.size,TIER:.metadata.labels.tier",
+    "NAME SIZE TIER\na 2 <none>\nb 10 front",
+  ],
   ["get cm -o custom-columns-file=columns.txt", "NAME SIZE\na 2\nb 10"],
   ["get deploy -o custom-columns=I:.spec.template.spec.containers[*].image", "I\nexample.com/web:1,example.com/side:1"],
   [`get cm -o 'jsonpath={range .items[*]}{.metadata.name}={.data.size}{"\\n"}{end}'`, "a=2\nb=10"],
@@ -105,28 +111,48 @@ const rows: Row[] = [
   ["get cm -o 'go-template={{range .items}}{{.metadata.name}} {{end}}'", "a b"],
   ["get cm a -o go-template-file=go.txt", "a!"],
   ["get cm a -o template --template={{.data.size}}", "2"],
-  ["get cm a -o yaml", /^apiVersion: v1\ndata:\n {2}size: "2"\nkind: ConfigMap\nmetadata:\n(?: .*\n)+ {2}uid: [-0-9a-f]{36}$/],
+  [
+    "get cm a -o yaml",
+    /^apiVersion: v1\ndata:\n {2}size: "2"\nkind: ConfigMap\nmetadata:\n(?: .*\n)+ {2}uid: [-0-9a-f]{36}$/,
+  ],
   [
     "get cm a -o yaml --show-managed-fields",
     /\n {2}managedFields:\n {2}- apiVersion: v1\n {4}fieldsType: FieldsV1\n[\s\S]*manager: kubectl-client-side-apply/,
   ],
-  ["get cm a -o json", /^\{\n {4}"apiVersion": "v1",\n {4}"data": \{\n {8}"size": "2"\n[\s\S]*"uid": "[-0-9a-f]{36}"\n {4}\}\n\}$/],
+  [
+    "get cm a -o json",
+    /^\{\n {4}"apiVersion": "v1",\n {4}"data": \{\n {8}"size": "2"\n[\s\S]*"uid": "[-0-9a-f]{36}"\n {4}\}\n\}$/,
+  ],
   [
     "get cm -o json",
     /^\{\n {4}"apiVersion": "v1",\n {4}"items": \[\n[\s\S]*"kind": "List",\n {4}"metadata": \{\n {8}"resourceVersion": ""\n {4}\}\n\}$/,
   ],
-  ["get cm a missing", /^NAME +DATA +AGE\na +1 +\d+s\nError from server \(NotFound\): configmaps "missing" not found$/, "fails"],
+  [
+    "get cm a missing",
+    /^NAME +DATA +AGE\na +1 +\d+s\nError from server \(NotFound\): configmaps "missing" not found$/,
+    "fails",
+  ],
   ["get cm missing --ignore-not-found", ""],
   ["get nothing", 'error: the server doesn\'t have a resource type "nothing"', "fails"],
   ["get cm -o nothing", /unable to match a printer/, "fails"],
   ["get cm -l a=(", /unable to parse requirement/, "fails"],
-  ["get cm --field-selector data.size=2", /field label not supported: data\.size|"data\.size" is not a known field selector/, "fails"],
-  ["get --raw /api/v1/namespaces/default/configmaps/a", /^\{"kind":"ConfigMap","apiVersion":"v1","metadata":\{"name":"a",/],
+  [
+    "get cm --field-selector data.size=2",
+    /field label not supported: data\.size|"data\.size" is not a known field selector/,
+    "fails",
+  ],
+  [
+    "get --raw /api/v1/namespaces/default/configmaps/a",
+    /^\{"kind":"ConfigMap","apiVersion":"v1","metadata":\{"name":"a",/,
+  ],
   [
     "get --raw /api/v1/namespaces/default/configmaps?limit=1",
     /^\{"kind":"ConfigMapList","apiVersion":"v1","metadata":\{"resourceVersion":"\d+","continue":"[^"]+","remainingItemCount":1\}/,
   ],
-  ["get --raw /api/v1/namespaces/default/configmaps/a?pretty=true", /^\{\n {2}"kind": "ConfigMap",\n {2}"apiVersion": "v1",\n/],
+  [
+    "get --raw /api/v1/namespaces/default/configmaps/a?pretty=true",
+    /^\{\n {2}"kind": "ConfigMap",\n {2}"apiVersion": "v1",\n/,
+  ],
   ["get --raw /apis/apps/v1", /^\{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"apps\/v1",/],
   [
     "get --raw /openapi/v3",

@@ -15,8 +15,14 @@ const many = 1200;
 type Write = readonly [line: string, body?: object];
 
 const maps = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`;
-const create = (namespace: string, name: string, labels = {}): Write => [`POST ${maps(namespace)}`, { metadata: { name, labels }, data: { k: "v" } }];
-const label = (namespace: string, name: string, x: string | null): Write => [`PATCH ${maps(namespace)}/${name}`, { metadata: { labels: { x } } }];
+const create = (namespace: string, name: string, labels = {}): Write => [
+  `POST ${maps(namespace)}`,
+  { metadata: { name, labels }, data: { k: "v" } },
+];
+const label = (namespace: string, name: string, x: string | null): Write => [
+  `PATCH ${maps(namespace)}/${name}`,
+  { metadata: { labels: { x } } },
+];
 const remove = (namespace: string, name: string): Write => [`DELETE ${maps(namespace)}/${name}`];
 
 /** Follows a namespace of its own that has `first` (x=1) and `second`; the writes come once it watches. `*` in a pattern stands for any blanks. */
@@ -37,7 +43,11 @@ const watchRows: [command: string, writes: (namespace: string) => Write[], want:
     (n) => [label(n, "second", "1"), label(n, "first", null), remove(n, "second")],
     /^EVENT +NAME +DATA +AGE\nADDED +first .*\nADDED +second .*\nDELETED +first .*\nDELETED +second .*\n$/,
   ],
-  ["get configmap second -w", (n) => [create(n, "third"), label(n, "second", "1")], /^NAME +DATA +AGE\nsecond +1 .*\nsecond +1 .*\n$/],
+  [
+    "get configmap second -w",
+    (n) => [create(n, "third"), label(n, "second", "1")],
+    /^NAME +DATA +AGE\nsecond +1 .*\nsecond +1 .*\n$/,
+  ],
   [
     "get configmaps -w --field-selector metadata.name!=first -o name",
     (n) => [label(n, "first", "3"), create(n, "third"), label(n, "second", "3")],
@@ -48,8 +58,16 @@ const watchRows: [command: string, writes: (namespace: string) => Write[], want:
     (n) => [label(n, "first", "2"), label(n, "first", null)],
     /^first +1 +\S+ +x=1\nsecond +1 +\S+ +<none>\nfirst +1 +\S+ +x=2\nfirst +1 +\S+ +<none>\n$/,
   ],
-  ["get configmap first -w -o jsonpath={.metadata.labels.x}", (n) => [label(n, "first", "2"), label(n, "first", "3")], /^123$/],
-  ["get configmap first -w -o json", (n) => [label(n, "first", "2"), remove(n, "first")], /^(\{\n {4}"apiVersion": "v1",\n(?: .*\n)+\}\n){3}$/],
+  [
+    "get configmap first -w -o jsonpath={.metadata.labels.x}",
+    (n) => [label(n, "first", "2"), label(n, "first", "3")],
+    /^123$/,
+  ],
+  [
+    "get configmap first -w -o json",
+    (n) => [label(n, "first", "2"), remove(n, "first")],
+    /^(\{\n {4}"apiVersion": "v1",\n(?: .*\n)+\}\n){3}$/,
+  ],
   [
     "get configmaps -w -o json --watch-only --output-watch-events",
     (n) => [remove(n, "first")],
@@ -66,15 +84,33 @@ const condition = (type: string, value: string): object => ({ conditions: [{ typ
 const gone = (name: string): Write => [`DELETE ${pods}/${name}?gracePeriodSeconds=0`];
 const web: Write = [
   `POST ${deployments}`,
-  { metadata: { name: "web" }, spec: { replicas: 1, selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b" } }, spec } } },
+  {
+    metadata: { name: "web" },
+    spec: { replicas: 1, selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b" } }, spec } },
+  },
 ];
 const rolledOut = { observedGeneration: 1, replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
 
 /** Waits for what the writes bring about; they come once it watches. */
 const waitRows: [command: string, before: Write[], writes: Write[], want: RegExp, since?: number][] = [
-  ["wait --for=condition=Ready pod/p", [pod("p")], [status(`${pods}/p`, condition("Ready", "True"))], /^pod\/p condition met$/],
-  ["wait --for=condition=Ready=false pod/p", [], [status(`${pods}/p`, condition("Ready", "False"))], /^pod\/p condition met$/],
-  ["wait --for=jsonpath={.status.phase}=Running pod/p", [], [status(`${pods}/p`, { phase: "Running" })], /^pod\/p condition met$/],
+  [
+    "wait --for=condition=Ready pod/p",
+    [pod("p")],
+    [status(`${pods}/p`, condition("Ready", "True"))],
+    /^pod\/p condition met$/,
+  ],
+  [
+    "wait --for=condition=Ready=false pod/p",
+    [],
+    [status(`${pods}/p`, condition("Ready", "False"))],
+    /^pod\/p condition met$/,
+  ],
+  [
+    "wait --for=jsonpath={.status.phase}=Running pod/p",
+    [],
+    [status(`${pods}/p`, { phase: "Running" })],
+    /^pod\/p condition met$/,
+  ],
   [
     "wait --for=condition=Ready pod -l wait=1",
     [pod("q")],
@@ -105,7 +141,8 @@ const waitRows: [command: string, before: Write[], writes: Write[], want: RegExp
 
 /** The newest alone in the quick run. */
 const versions = process.env.COXSWAIN_TEST_FULL === "1" ? kubectls() : kubectls().slice(-1);
-if (versions.length === 0) test("kubectl", { skip: "NO KUBECTL ON THE PATH: nothing of what kubectl follows was tested" }, () => {});
+if (versions.length === 0)
+  test("kubectl", { skip: "NO KUBECTL ON THE PATH: nothing of what kubectl follows was tested" }, () => {});
 
 for (const kubectl of versions) {
   const minor = Number(/\.1\.(\d+)$/.exec(kubectl)?.[1] ?? Number.POSITIVE_INFINITY);
@@ -136,13 +173,17 @@ for (const kubectl of versions) {
     /** The sum of a metric's values whose labels match. */
     async function metric(name: string, ...labels: string[]): Promise<number> {
       const { text } = await raw.send({ path: "/metrics" });
-      const lines = text.split("\n").filter((line) => line.startsWith(`${name}{`) && labels.every((label) => line.includes(label)));
+      const lines = text
+        .split("\n")
+        .filter((line) => line.startsWith(`${name}{`) && labels.every((label) => line.includes(label)));
       return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
     }
     const watchesNow = (): Promise<number> => metric("apiserver_longrunning_requests", 'verb="WATCH"');
 
     /** Starts kubectl. @returns once it watches, or has ended */
-    async function follow(command: string): Promise<{ output(): string; ended: Promise<unknown>; seen(want: RegExp): Promise<void>; kill(): void }> {
+    async function follow(
+      command: string,
+    ): Promise<{ output(): string; ended: Promise<unknown>; seen(want: RegExp): Promise<void>; kill(): void }> {
       const before = await watchesNow();
       const env = { PATH: process.env.PATH, HOME: directory, KUBECONFIG: server.kubeconfigPath };
       const child = spawn(kubectl, command.split(" "), { cwd: directory, env });
@@ -245,10 +286,20 @@ for (const kubectl of versions) {
 
     test("get --raw", async () => {
       const list = JSON.parse((await run("get --raw /api/v1/namespaces/many/configmaps?limit=2")).output);
-      assert.deepEqual([list.kind, list.items.length, list.metadata.remainingItemCount], ["ConfigMapList", 2, many - 2]);
-      const next = JSON.parse((await run(`get --raw /api/v1/namespaces/many/configmaps?limit=2&continue=${list.metadata.continue}`)).output);
-      assert.deepEqual([next.items[0].metadata.name, next.metadata.resourceVersion], ["m0002", list.metadata.resourceVersion]);
-      const { output } = await run("get --raw /api/v1/namespaces/w0/configmaps?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Dfirst");
+      assert.deepEqual(
+        [list.kind, list.items.length, list.metadata.remainingItemCount],
+        ["ConfigMapList", 2, many - 2],
+      );
+      const next = JSON.parse(
+        (await run(`get --raw /api/v1/namespaces/many/configmaps?limit=2&continue=${list.metadata.continue}`)).output,
+      );
+      assert.deepEqual(
+        [next.items[0].metadata.name, next.metadata.resourceVersion],
+        ["m0002", list.metadata.resourceVersion],
+      );
+      const { output } = await run(
+        "get --raw /api/v1/namespaces/w0/configmaps?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Dfirst",
+      );
       assert.match(output, /^\{"type":"ADDED","object":\{"kind":"ConfigMap",.*\}$/);
     });
   });

@@ -7,7 +7,9 @@ import { kubectls, runKubectl } from "../testing/kubectl.ts";
 import { startTestServer } from "../testing/start-test-server.ts";
 
 /** A command line, or a file to write; what it must print; how it must end when not well. A `%` in an argument stands for a blank. */
-type Step = readonly [command: string, output: RegExp | string, code?: number] | readonly [file: `${string}.yaml` | `${string}.json`, text: string];
+type Step =
+  | readonly [command: string, output: RegExp | string, code?: number]
+  | readonly [file: `${string}.yaml` | `${string}.json`, text: string];
 
 const lastApplied = "-o jsonpath={.metadata.annotations.kubectl\\.kubernetes\\.io/last-applied-configuration}";
 
@@ -46,14 +48,22 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
     ["apply view-last-applied configmap/settings", /c: <&>/],
     ["create cm bare --from-literal=a=1", "configmap/bare created"],
     ["bare.yaml", map("bare", 'a: "2"')],
-    ["apply -f bare.yaml", /Warning: resource configmaps\/bare is missing the kubectl\.kubernetes\.io\/last-applied-configuration annotation/],
+    [
+      "apply -f bare.yaml",
+      /Warning: resource configmaps\/bare is missing the kubectl\.kubernetes\.io\/last-applied-configuration annotation/,
+    ],
     ["get cm bare -o jsonpath={.data.a}", "2"],
     ["apply set-last-applied -f bare.yaml", /configmap\/bare/],
     ["apply -f bare.yaml", /^configmap\/bare (configured|unchanged)$/],
     ["apply -f bare.yaml", "configmap/bare unchanged"],
   ],
   "apply merges lists by their keys": [
-    ["web.yaml", web("- {name: main, image: 'x:1', env: [{name: A, value: '1'}, {name: B, value: '2'}]}\n- {name: side, image: 's:1'}")],
+    [
+      "web.yaml",
+      web(
+        "- {name: main, image: 'x:1', env: [{name: A, value: '1'}, {name: B, value: '2'}]}\n- {name: side, image: 's:1'}",
+      ),
+    ],
     ["apply -f web.yaml", "deployment.apps/web created"],
     ["set env deployment/web -c main THEIRS=x", "deployment.apps/web env updated"],
     ["scale deployment web --replicas=4", "deployment.apps/web scaled"],
@@ -61,7 +71,10 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
     ["apply -f web.yaml", "deployment.apps/web configured"],
     ["get deployment web -o jsonpath={.spec.template.spec.containers[*].name}", "main"],
     ["get deployment web -o jsonpath={.spec.template.spec.containers[0].image}", "x:2"],
-    ["get deployment web -o jsonpath={range%.spec.template.spec.containers[0].env[*]}{.name}={.value};{end}", "B=3;THEIRS=x;C=4;"],
+    [
+      "get deployment web -o jsonpath={range%.spec.template.spec.containers[0].env[*]}{.name}={.value};{end}",
+      "B=3;THEIRS=x;C=4;",
+    ],
     ["get deployment web -o jsonpath={.spec.replicas}", "4"],
   ],
   "prune removes what is not applied any more": [
@@ -71,9 +84,15 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
     ["label secret kept part=of", "secret/kept labeled"],
     ["create cm other --from-literal=a=b", "configmap/other created"],
     ["label cm other part=of", "configmap/other labeled"],
-    ["apply -f set --prune -l part=of --prune-allowlist=core/v1/ConfigMap", /configmap\/one created\nconfigmap\/two created/],
+    [
+      "apply -f set --prune -l part=of --prune-allowlist=core/v1/ConfigMap",
+      /configmap\/one created\nconfigmap\/two created/,
+    ],
     ["set/two.yaml", map("one", "a: b", ", labels: {part: of}")],
-    ["apply -f set --prune -l part=of --prune-allowlist=core/v1/ConfigMap", /configmap\/one unchanged\n(.*\n)*configmap\/two pruned/],
+    [
+      "apply -f set --prune -l part=of --prune-allowlist=core/v1/ConfigMap",
+      /configmap\/one unchanged\n(.*\n)*configmap\/two pruned/,
+    ],
     ["get cm -l part=of -o name", "configmap/one\nconfigmap/other"],
     ["get secret kept -o name", "secret/kept"],
   ],
@@ -88,21 +107,33 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       /cannot be handled as a ConfigMap|json: cannot unmarshal number into Go struct field ConfigMap\.data of type string|is invalid/,
       1,
     ],
-    ["EDITOR=sed%-i%s/after/last/ edit cm edited --output-patch", 'Patch: {"data":{"a":"last"}}\nconfigmap/edited edited'],
+    [
+      "EDITOR=sed%-i%s/after/last/ edit cm edited --output-patch",
+      'Patch: {"data":{"a":"last"}}\nconfigmap/edited edited',
+    ],
     ["get cm edited -o jsonpath={.data.a}", "last"],
   ],
   "patch in three types": [
     ["web.yaml", web("- {name: main, image: 'x:1', ports: [{containerPort: 80}]}")],
     ["apply -f web.yaml", "deployment.apps/web created"],
-    ['patch deployment web -p {"spec":{"template":{"spec":{"containers":[{"name":"side","image":"s:1"}]}}}}', "deployment.apps/web patched"],
+    [
+      'patch deployment web -p {"spec":{"template":{"spec":{"containers":[{"name":"side","image":"s:1"}]}}}}',
+      "deployment.apps/web patched",
+    ],
     ["get deployment web -o jsonpath={.spec.template.spec.containers[*].name}", "side main"],
     [
       'patch deployment web -p {"spec":{"template":{"spec":{"$setElementOrder/containers":[{"name":"main"},{"name":"side"}],"containers":[{"name":"side","image":"s:2"}]}}}}',
       "deployment.apps/web patched",
     ],
     ["get deployment web -o jsonpath={.spec.template.spec.containers[*].image}", "x:1 s:2"],
-    ['patch deployment web -p {"spec":{"template":{"spec":{"containers":[{"name":"side","$patch":"delete"}]}}}}', "deployment.apps/web patched"],
-    ['patch deployment web -p {"spec":{"strategy":{"$retainKeys":["type"],"type":"Recreate"}}}', "deployment.apps/web patched"],
+    [
+      'patch deployment web -p {"spec":{"template":{"spec":{"containers":[{"name":"side","$patch":"delete"}]}}}}',
+      "deployment.apps/web patched",
+    ],
+    [
+      'patch deployment web -p {"spec":{"strategy":{"$retainKeys":["type"],"type":"Recreate"}}}',
+      "deployment.apps/web patched",
+    ],
     ["get deployment web -o jsonpath={.spec.strategy}", '{"type":"Recreate"}'],
     [
       'patch deployment web --type=json -p [{"op":"test","path":"/spec/strategy/type","value":"Recreate"},{"op":"add","path":"/metadata/labels","value":{"a":"b"}}]',
@@ -125,8 +156,14 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       /^Error from server \(Conflict\): Operation cannot be fulfilled on deployments\.apps "web": the object has been modified/,
       1,
     ],
-    ['patch deployment web --subresource=status --type=merge -p {"status":{"replicas":2}}', "deployment.apps/web patched"],
-    ['patch deployment web --subresource=scale --type=merge -p {"spec":{"replicas":5}}', /(deployment\.apps|scale\.autoscaling)\/web patched/],
+    [
+      'patch deployment web --subresource=status --type=merge -p {"status":{"replicas":2}}',
+      "deployment.apps/web patched",
+    ],
+    [
+      'patch deployment web --subresource=scale --type=merge -p {"spec":{"replicas":5}}',
+      /(deployment\.apps|scale\.autoscaling)\/web patched/,
+    ],
     ["get deployment web -o jsonpath={.spec.replicas}/{.status.replicas}", "5/2"],
     [
       'patch deployment web --type=merge -p {"spec":{"replicas":"many"}}',
@@ -136,7 +173,11 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
   ],
   replace: [
     ["map.yaml", map("settings", "a: b")],
-    ["replace -f map.yaml", 'Error from server (NotFound): error when replacing "map.yaml": configmaps "settings" not found', 1],
+    [
+      "replace -f map.yaml",
+      'Error from server (NotFound): error when replacing "map.yaml": configmaps "settings" not found',
+      1,
+    ],
     ["create -f map.yaml", "configmap/settings created"],
     ["map.yaml", map("settings", "c: d")],
     ["replace -f map.yaml", "configmap/settings replaced"],
@@ -166,7 +207,10 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
     ["annotate cm dry x=y --dry-run=server", /configmap\/dry annotated? \(server dry run\)/],
     ["delete cm dry --dry-run=server", /configmap "dry" deleted.* \(server dry run\)/],
     ["create deployment dry --image=x:1 --dry-run=server -o jsonpath={.metadata.generation}", "1"],
-    ["create service nodeport dry --tcp=80 --dry-run=server -o jsonpath={.spec.clusterIP}/{.spec.ports[0].nodePort}", /^10\.\d+\.\d+\.\d+\/3\d{4}$/],
+    [
+      "create service nodeport dry --tcp=80 --dry-run=server -o jsonpath={.spec.clusterIP}/{.spec.ports[0].nodePort}",
+      /^10\.\d+\.\d+\.\d+\/3\d{4}$/,
+    ],
     ["create namespace dry --dry-run=server", "namespace/dry created (server dry run)"],
     ["get cm,deployment,svc,ns dry --ignore-not-found -o name", "configmap/dry"],
     ["get cm dry -o jsonpath={.data}{.metadata.labels}", '{"a":"b"}'],
@@ -179,7 +223,10 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       1,
     ],
     ["create -f odd.yaml", /strict decoding error: unknown field "foo"$/, 1],
-    ["create -f odd.yaml --validate=warn --dry-run=server", 'configmap/odd created (server dry run)\nWarning: unknown field "foo"'],
+    [
+      "create -f odd.yaml --validate=warn --dry-run=server",
+      'configmap/odd created (server dry run)\nWarning: unknown field "foo"',
+    ],
     ["create -f odd.yaml --validate=ignore --dry-run=server", "configmap/odd created (server dry run)"],
     ["apply -f odd.yaml --validate=warn", 'configmap/odd created\nWarning: unknown field "foo"'],
     ["odd.yaml", `${map("odd", "a: c")}foo: 1\nbar: {x: z}\n`],
@@ -188,7 +235,10 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       /^Error from server \(BadRequest\): error when applying patch:\n[\s\S]*for: "odd\.yaml": error when patching "odd\.yaml": "" is invalid: patch: Invalid value: "map\[.*\]": strict decoding error: unknown field "bar", unknown field "foo"$|^The request is invalid: patch: Invalid value: "map\[bar:map\[x:z\] [\s\S]*\]": strict decoding error: unknown field "bar", unknown field "foo"$/,
       1,
     ],
-    ["apply -f odd.yaml --validate=warn", 'configmap/odd configured\nWarning: unknown field "bar"\nWarning: unknown field "foo"'],
+    [
+      "apply -f odd.yaml --validate=warn",
+      'configmap/odd configured\nWarning: unknown field "bar"\nWarning: unknown field "foo"',
+    ],
     [
       "replace -f odd.yaml --validate=strict",
       /strict decoding error: unknown field "foo", unknown field "bar"$|strict decoding error: unknown field "bar", unknown field "foo"$/,
@@ -239,7 +289,12 @@ for (const kubectl of versions) {
       });
     }
 
-    async function check(command: string, wanted: RegExp | string, code: number, at: { directory: string; kubeconfigPath: string }): Promise<void> {
+    async function check(
+      command: string,
+      wanted: RegExp | string,
+      code: number,
+      at: { directory: string; kubeconfigPath: string },
+    ): Promise<void> {
       const words = command.split(" ").map((word) => word.replaceAll("%", " "));
       const editor = words[0]?.startsWith("EDITOR=") ? (words.shift() as string).slice("EDITOR=".length) : "false";
       const run = await runKubectl(kubectl, words, { ...at, environment: { EDITOR: editor, KUBE_EDITOR: editor } });

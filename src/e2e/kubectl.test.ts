@@ -86,7 +86,10 @@ const rows: Row[] = [
   ["get secret token", /^NAME +TYPE +DATA +AGE\ntoken +Opaque +1 /m],
   ["describe secret token", /p: +1 bytes/],
   ["create secret tls cert --cert=missing.crt --key=missing.key", /no such file|failed to/, "fails"],
-  ["create secret docker-registry reg --docker-server=r --docker-username=u --docker-password=p", /secret\/reg created/],
+  [
+    "create secret docker-registry reg --docker-server=r --docker-username=u --docker-password=p",
+    /secret\/reg created/,
+  ],
   ["create deployment web --image=example.com/web:1 --replicas=2 --port=80", /deployment.apps\/web created/],
   ["get deployment web", /^NAME +READY +UP-TO-DATE +AVAILABLE +AGE\nweb +0\/2 +0 +0 +\d+s$/m],
   ["get deploy web -o wide", /CONTAINERS +IMAGES +SELECTOR\nweb +0\/2 +0 +0 +\d+s +web +example.com\/web:1 +app=web/],
@@ -101,7 +104,10 @@ const rows: Row[] = [
   ["rollout pause deployment/web", /deployment.apps\/web paused/],
   ["rollout resume deployment/web", /deployment.apps\/web resumed/],
   ["expose deployment web --port=80 --target-port=8080", /service\/web exposed/],
-  ["get service web", /^NAME +TYPE +CLUSTER-IP +EXTERNAL-IP +PORT\(S\) +AGE\nweb +ClusterIP +10\.\d+\.\d+\.\d+ +<none> +80\/TCP +\d+s$/m],
+  [
+    "get service web",
+    /^NAME +TYPE +CLUSTER-IP +EXTERNAL-IP +PORT\(S\) +AGE\nweb +ClusterIP +10\.\d+\.\d+\.\d+ +<none> +80\/TCP +\d+s$/m,
+  ],
   ["describe service web", /TargetPort: +8080\/TCP/],
   ["autoscale deployment web --max=3", /horizontalpodautoscaler.autoscaling\/web autoscaled/],
   ["get hpa web -o jsonpath={.spec.maxReplicas}", /^3$/],
@@ -122,8 +128,14 @@ const rows: Row[] = [
   ["create serviceaccount robot", /serviceaccount\/robot created/],
   ["create role reader --verb=get --resource=pods", /role.rbac.authorization.k8s.io\/reader created/],
   ["create rolebinding readers --role=reader --user=me", /rolebinding.rbac.authorization.k8s.io\/readers created/],
-  ["create clusterrole allreader --verb=get --resource=pods", /clusterrole.rbac.authorization.k8s.io\/allreader created/],
-  ["create clusterrolebinding allreaders --clusterrole=allreader --user=me", /clusterrolebinding.rbac.authorization.k8s.io\/allreaders created/],
+  [
+    "create clusterrole allreader --verb=get --resource=pods",
+    /clusterrole.rbac.authorization.k8s.io\/allreader created/,
+  ],
+  [
+    "create clusterrolebinding allreaders --clusterrole=allreader --user=me",
+    /clusterrolebinding.rbac.authorization.k8s.io\/allreaders created/,
+  ],
   ["create quota limits --hard=pods=3", /resourcequota\/limits created/],
   ["create pdb guard --selector=app=web --min-available=1", /poddisruptionbudget.policy\/guard created/],
   ["create priorityclass high --value=1000", /priorityclass.scheduling.k8s.io\/high created/],
@@ -185,7 +197,9 @@ for (const kubectl of versions) {
 
     /** Arguments are split at blanks; an underscore inside --schedule stands for a blank. */
     const run = (command: string, extra: Record<string, string> = {}): Promise<KubectlRun> => {
-      const args = command.split(" ").map((part) => (part.startsWith("--schedule=") ? part.replaceAll("_", " ") : part));
+      const args = command
+        .split(" ")
+        .map((part) => (part.startsWith("--schedule=") ? part.replaceAll("_", " ") : part));
       return runKubectl(kubectl, args, { directory, kubeconfigPath: server.kubeconfigPath, environment: extra });
     };
 

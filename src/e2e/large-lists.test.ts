@@ -20,7 +20,8 @@ let everything: string[];
 before(async () => {
   server = await startServer({ storage: "memory", controllers: quietControllers });
   client = http2Client(server.kubeconfig);
-  for (let index = 0; index < namespaces; index++) await client.send("POST /api/v1/namespaces", { metadata: { name: `n${index}` } });
+  for (let index = 0; index < namespaces; index++)
+    await client.send("POST /api/v1/namespaces", { metadata: { name: `n${index}` } });
   let next = 0;
   const work = async (): Promise<void> => {
     for (let index = next++; index < objects; index = next++) {
@@ -50,7 +51,8 @@ async function list(query: string): Promise<Listed[]> {
 
 const place = ({ metadata }: Pick<Listed, "metadata">): string => `${metadata.namespace}/${metadata.name}`;
 /** Without what the server keeps for itself. */
-const places = (items: readonly Listed[]): string[] => items.filter(({ metadata }) => metadata.namespace !== "kube-system").map(place);
+const places = (items: readonly Listed[]): string[] =>
+  items.filter(({ metadata }) => metadata.namespace !== "kube-system").map(place);
 
 const rows: [what: string, read: () => Promise<string[]>, want: () => string[]][] = [
   ["in one list", async () => places(await list("")), () => everything],
@@ -73,7 +75,8 @@ const rows: [what: string, read: () => Promise<string[]>, want: () => string[]][
   ],
   ["as a streaming list", streamed, () => everything],
 ];
-for (const [what, read, want] of rows) test(`a large collection ${what}`, async () => assert.deepEqual(await read(), want()));
+for (const [what, read, want] of rows)
+  test(`a large collection ${what}`, async () => assert.deepEqual(await read(), want()));
 
 /** What is written after the first chunk shows in none, what is deleted in all. */
 async function inChunks(): Promise<string[]> {

@@ -92,10 +92,18 @@ async function check(place: Place, next: Files): Promise<void> {
     authorization: { configFile: place.pathOf("authorization.yaml"), webhook: {} },
   };
   const logged: string[] = [];
-  const log = (message: string, values?: Record<string, unknown>): void => void logged.push(`${message} ${values?.name ?? ""}`);
-  const server = await startServer({ ...options, clock: withoutPolls, controllers: [], logger: { info: log, warn: log, error: log } });
+  const log = (message: string, values?: Record<string, unknown>): void =>
+    void logged.push(`${message} ${values?.name ?? ""}`);
+  const server = await startServer({
+    ...options,
+    clock: withoutPolls,
+    controllers: [],
+    logger: { info: log, warn: log, error: log },
+  });
   const reloads = async (area: string): Promise<boolean> =>
-    new RegExp(`^apiserver_${area}_config_controller_automatic_reloads_total\\{.*status="success"\\} 1$`, "m").test(await metricsOf(server));
+    new RegExp(`^apiserver_${area}_config_controller_automatic_reloads_total\\{.*status="success"\\} 1$`, "m").test(
+      await metricsOf(server),
+    );
   try {
     assert.equal(await commonNameAt(server.port), "one");
     place.replace(next);
@@ -138,7 +146,12 @@ describe("files behind links", () => {
     ["a mounted ConfigMap, and links to it", mountedFiles],
   ] as const) {
     test(what, { timeout: 60_000 }, async () => {
-      const [one, two, clients, others] = [await pairOf("one"), await pairOf("two"), await pairOf("a"), await pairOf("b")];
+      const [one, two, clients, others] = [
+        await pairOf("one"),
+        await pairOf("two"),
+        await pairOf("a"),
+        await pairOf("b"),
+      ];
       const filesOf = (pair: KeyPair, ca: KeyPair, path: string, types: string[]): Files => ({
         "tls.crt": pair.cert,
         "tls.key": pair.key,
@@ -147,7 +160,10 @@ describe("files behind links", () => {
         "authorization.yaml": authorization(...types),
       });
       const dir = mkdtempSync(join(directory, "place-"));
-      await check(placeOf(dir, filesOf(one, clients, "one", ["Node", "RBAC"])), filesOf(two, others, "two", ["RBAC", "Node"]));
+      await check(
+        placeOf(dir, filesOf(one, clients, "one", ["Node", "RBAC"])),
+        filesOf(two, others, "two", ["RBAC", "Node"]),
+      );
     });
   }
 });

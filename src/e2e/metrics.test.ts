@@ -15,7 +15,9 @@ interface Row {
   readonly stability: string;
 }
 
-const table: Readonly<Record<string, Row>> = JSON.parse(readFileSync(join(import.meta.dirname, "../metrics/testdata/upstream-metrics.json"), "utf8"));
+const table: Readonly<Record<string, Row>> = JSON.parse(
+  readFileSync(join(import.meta.dirname, "../metrics/testdata/upstream-metrics.json"), "utf8"),
+);
 
 let server: TestServer;
 let admin: RawClient;
@@ -47,7 +49,11 @@ function seriesValue(text: string, series: string): number {
 test("every metric is upstream's, has help and type, and each series stands there once", async () => {
   await admin.send({ path: "/api/v1/namespaces" });
   await admin.send({ path: "/api/v1/endpoints" });
-  await admin.send({ method: "POST", path: "/api/v1/namespaces/default/configmaps", body: { metadata: { name: "a" } } });
+  await admin.send({
+    method: "POST",
+    path: "/api/v1/namespaces/default/configmaps",
+    body: { metadata: { name: "a" } },
+  });
   const text = await scrape();
   const series = new Set<string>();
   let name = "";
@@ -56,12 +62,18 @@ test("every metric is upstream's, has help and type, and each series stands ther
     if (of !== undefined && comment === "HELP") {
       name = of;
       const row = table[name];
-      assert.ok(row !== undefined || name.startsWith("process_") || name === "declarative_validation_mismatch_total", name);
+      assert.ok(
+        row !== undefined || name.startsWith("process_") || name === "declarative_validation_mismatch_total",
+        name,
+      );
       if (row !== undefined) assert.ok(rest.startsWith(`[${row.stability}] `), line);
     } else if (of !== undefined) assert.deepEqual([of, rest], [name, table[name]?.type ?? rest]);
     else {
       const [, key = "", value = ""] = /^([a-z_]+(?:\{(?:\w+="(?:[^"\\]|\\.)*",?)*\})?) (\S+)$/.exec(line) ?? [];
-      assert.ok(key.startsWith(name) && !series.has(key) && !Number.isNaN(Number(value.replace("+Inf", "Infinity"))), line);
+      assert.ok(
+        key.startsWith(name) && !series.has(key) && !Number.isNaN(Number(value.replace("+Inf", "Infinity"))),
+        line,
+      );
       series.add(key);
     }
   }
@@ -93,7 +105,10 @@ test("who was authenticated, and who was not", async () => {
 });
 
 test("requests in another's name", async () => {
-  const wishes: Record<string, string>[] = [{ "impersonate-user": "bob" }, { "impersonate-user": "bob", "impersonate-group": "dev" }];
+  const wishes: Record<string, string>[] = [
+    { "impersonate-user": "bob" },
+    { "impersonate-user": "bob", "impersonate-group": "dev" },
+  ];
   for (const headers of wishes) await admin.send({ path: "/version", headers });
   const someone = rawClient((await server.as("eve")).kubeconfig);
   await someone.send({ path: "/version", headers: { "impersonate-user": "bob" } });
@@ -101,8 +116,15 @@ test("requests in another's name", async () => {
   const text = await scrape();
   assert.equal(seriesValue(text, 'apiserver_impersonation_attempts_total{mode="user-info",decision="allowed"}'), 2);
   assert.equal(seriesValue(text, 'apiserver_impersonation_attempts_total{mode="",decision="denied"}'), 1);
-  assert.ok(seriesValue(text, 'apiserver_impersonation_authorization_attempts_total{mode="legacy",decision="denied"}') >= 1);
-  assert.ok(seriesValue(text, 'apiserver_impersonation_authorization_attempts_duration_seconds_count{mode="user-info",decision="allowed"}') >= 2);
+  assert.ok(
+    seriesValue(text, 'apiserver_impersonation_authorization_attempts_total{mode="legacy",decision="denied"}') >= 1,
+  );
+  assert.ok(
+    seriesValue(
+      text,
+      'apiserver_impersonation_authorization_attempts_duration_seconds_count{mode="user-info",decision="allowed"}',
+    ) >= 2,
+  );
 });
 
 test("feature gates", async () => {
@@ -113,8 +135,14 @@ test("feature gates", async () => {
 
 test("many metrics are compressed for who takes that", async () => {
   for (const resource of ["pods", "secrets", "services", "nodes", "events", "endpoints", "configmaps", "limitranges"])
-    for (const path of [resource, `${resource}/x`, `namespaces/default/${resource}`, `namespaces/default/${resource}/x/status`])
-      for (const method of ["GET", "PUT", "DELETE", "PATCH", "POST"]) await admin.send({ method, path: `/api/v1/${path}` });
+    for (const path of [
+      resource,
+      `${resource}/x`,
+      `namespaces/default/${resource}`,
+      `namespaces/default/${resource}/x/status`,
+    ])
+      for (const method of ["GET", "PUT", "DELETE", "PATCH", "POST"])
+        await admin.send({ method, path: `/api/v1/${path}` });
   const { headers, bytes } = await admin.send({ path: "/metrics", headers: { "accept-encoding": "gzip" } });
   assert.equal(headers["content-encoding"], "gzip");
   assert.ok(gunzipSync(bytes).length > 128 << 10);

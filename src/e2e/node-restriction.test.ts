@@ -38,14 +38,24 @@ const forbidden = (what: string, why: string): string => `${what} is forbidden: 
 const slices = "/apis/resource.k8s.io/v1/resourceslices";
 const slice = (name: string, nodeName: string): object => ({
   metadata: { name },
-  spec: { driver: "d.example.com", nodeName, pool: { name: nodeName, generation: 1, resourceSliceCount: 1 }, devices: [{ name: "x" }] },
+  spec: {
+    driver: "d.example.com",
+    nodeName,
+    pool: { name: nodeName, generation: 1, resourceSliceCount: 1 },
+    devices: [{ name: "x" }],
+  },
 });
 const volumes = [{ name: "v", persistentVolumeClaim: { claimName: "claim" } }];
 const claimSpec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
 
 /** In this order. `uid:name` in a body stands for what was given out; the answer is a status, or the message of a refusal. */
 const steps: [what: string, who: "admin" | "node", request: () => RawRequest, want: number | string][] = [
-  ["registers", "node", () => post(`${core}/nodes`, { metadata: { name: "n1", labels: { "kubernetes.io/hostname": "n1" } } }), 201],
+  [
+    "registers",
+    "node",
+    () => post(`${core}/nodes`, { metadata: { name: "n1", labels: { "kubernetes.io/hostname": "n1" } } }),
+    201,
+  ],
   [
     "registers another",
     "node",
@@ -53,33 +63,56 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     forbidden('nodes "n2"', 'node "n1" is not allowed to modify node "n2"'),
   ],
   ["gets a neighbour", "admin", () => post(`${core}/nodes`, { metadata: { name: "n2" } }), 201],
-  ["labels itself", "node", () => patch(`${core}/nodes/n1`, { metadata: { labels: { "kubernetes.io/os": "linux", "example.com/rack": "7" } } }), 200],
+  [
+    "labels itself",
+    "node",
+    () => patch(`${core}/nodes/n1`, { metadata: { labels: { "kubernetes.io/os": "linux", "example.com/rack": "7" } } }),
+    200,
+  ],
   [
     "makes itself a master",
     "node",
     () => patch(`${core}/nodes/n1`, { metadata: { labels: { "node-role.kubernetes.io/control-plane": "" } } }),
     forbidden('nodes "n1"', "is not allowed to modify labels: node-role.kubernetes.io/control-plane"),
   ],
-  ["is tainted", "admin", () => patch(`${core}/nodes/n1`, { spec: { taints: [{ key: "k", effect: "NoSchedule" }] } }), 200],
+  [
+    "is tainted",
+    "admin",
+    () => patch(`${core}/nodes/n1`, { spec: { taints: [{ key: "k", effect: "NoSchedule" }] } }),
+    200,
+  ],
   [
     "frees itself of taints",
     "node",
     () => patch(`${core}/nodes/n1`, { spec: { taints: [] } }),
     forbidden('nodes "n1"', 'node "n1" is not allowed to modify taints'),
   ],
-  ["tells its status", "node", () => patch(`${core}/nodes/n1/status`, { status: { conditions: [{ type: "Ready", status: "True" }] } }), 200],
+  [
+    "tells its status",
+    "node",
+    () => patch(`${core}/nodes/n1/status`, { status: { conditions: [{ type: "Ready", status: "True" }] } }),
+    200,
+  ],
   [
     "tells another's status",
     "node",
     () => patch(`${core}/nodes/n2/status`, { status: {} }),
     forbidden('nodes "n2"', 'node "n1" is not allowed to modify node "n2"'),
   ],
-  ["holds its lease", "node", () => post("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", { metadata: { name: "n1" } }), 201],
+  [
+    "holds its lease",
+    "node",
+    () => post("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", { metadata: { name: "n1" } }),
+    201,
+  ],
   [
     "holds another's lease",
     "node",
     () => post("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", { metadata: { name: "n2" } }),
-    forbidden('leases.coordination.k8s.io "n2"', "can only access node lease with the same name as the requesting node"),
+    forbidden(
+      'leases.coordination.k8s.io "n2"',
+      "can only access node lease with the same name as the requesting node",
+    ),
   ],
   [
     "shows a pod of a file",
@@ -99,9 +132,17 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     "starts a pod",
     "node",
     () => post(`${inDefault}/pods`, { metadata: { name: "p" }, spec: { nodeName: "n1", containers } }),
-    forbidden('pods "p"', 'pod does not have "kubernetes.io/config.mirror" annotation, node "n1" can only create mirror pods'),
+    forbidden(
+      'pods "p"',
+      'pod does not have "kubernetes.io/config.mirror" annotation, node "n1" can only create mirror pods',
+    ),
   ],
-  ["has an account to serve", "admin", () => post(`${inDefault}/serviceaccounts`, { metadata: { name: "robot" } }), 201],
+  [
+    "has an account to serve",
+    "admin",
+    () => post(`${inDefault}/serviceaccounts`, { metadata: { name: "robot" } }),
+    201,
+  ],
   [
     "gets a pod",
     "admin",
@@ -123,7 +164,12 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     () => post(`${inDefault}/pods`, { metadata: { name: "other" }, spec: { nodeName: "n2", containers } }),
     201,
   ],
-  ["tells its pod's status", "node", () => patch(`${inDefault}/pods/mine/status`, { status: { phase: "Running" } }), 200],
+  [
+    "tells its pod's status",
+    "node",
+    () => patch(`${inDefault}/pods/mine/status`, { status: { phase: "Running" } }),
+    200,
+  ],
   [
     "labels its pod",
     "node",
@@ -141,7 +187,10 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     "node",
     () =>
       post(`${inDefault}/serviceaccounts/robot/token`, {
-        spec: { audiences: ["vault"], boundObjectRef: { apiVersion: "v1", kind: "Pod", name: "mine", uid: "uid:Pod/mine" } },
+        spec: {
+          audiences: ["vault"],
+          boundObjectRef: { apiVersion: "v1", kind: "Pod", name: "mine", uid: "uid:Pod/mine" },
+        },
       }),
     201,
   ],
@@ -150,7 +199,10 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     "node",
     () =>
       post(`${inDefault}/serviceaccounts/robot/token`, {
-        spec: { audiences: ["bank"], boundObjectRef: { apiVersion: "v1", kind: "Pod", name: "mine", uid: "uid:Pod/mine" } },
+        spec: {
+          audiences: ["bank"],
+          boundObjectRef: { apiVersion: "v1", kind: "Pod", name: "mine", uid: "uid:Pod/mine" },
+        },
       }),
     forbidden(
       'serviceaccounts "robot"',
@@ -163,7 +215,14 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     () =>
       post("/apis/rbac.authorization.k8s.io/v1/clusterroles", {
         metadata: { name: "audiences" },
-        rules: [{ apiGroups: [""], resources: ["bank"], verbs: ["request-serviceaccounts-token-audience"], resourceNames: ["robot"] }],
+        rules: [
+          {
+            apiGroups: [""],
+            resources: ["bank"],
+            verbs: ["request-serviceaccounts-token-audience"],
+            resourceNames: ["robot"],
+          },
+        ],
       }),
     201,
   ],
@@ -183,7 +242,10 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     "node",
     () =>
       post(`${inDefault}/serviceaccounts/robot/token`, {
-        spec: { audiences: ["bank"], boundObjectRef: { apiVersion: "v1", kind: "Pod", name: "mine", uid: "uid:Pod/mine" } },
+        spec: {
+          audiences: ["bank"],
+          boundObjectRef: { apiVersion: "v1", kind: "Pod", name: "mine", uid: "uid:Pod/mine" },
+        },
       }),
     201,
   ],
@@ -205,7 +267,10 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     "shows another's devices",
     "node",
     () => post(slices, slice("s2", "n2")),
-    forbidden('resourceslices.resource.k8s.io "s2"', "can only create ResourceSlice with the same NodeName as the requesting node"),
+    forbidden(
+      'resourceslices.resource.k8s.io "s2"',
+      "can only create ResourceSlice with the same NodeName as the requesting node",
+    ),
   ],
   ["has a neighbour with devices", "admin", () => post(slices, slice("s2", "n2")), 201],
   [
@@ -224,7 +289,12 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     () => post(`${inDefault}/pods`, { metadata: { name: "stores" }, spec: { nodeName: "n1", containers, volumes } }),
     201,
   ],
-  ["gets the claim of the volume", "admin", () => post(`${inDefault}/persistentvolumeclaims`, { metadata: { name: "claim" }, spec: claimSpec }), 201],
+  [
+    "gets the claim of the volume",
+    "admin",
+    () => post(`${inDefault}/persistentvolumeclaims`, { metadata: { name: "claim" }, spec: claimSpec }),
+    201,
+  ],
   [
     "tells how large it is",
     "node",
@@ -250,8 +320,12 @@ test("a node", async (context) => {
       const text = Buffer.isBuffer(body)
         ? body
         : JSON.stringify(body)?.replaceAll(/"uid:([\w/]+)"/g, (_, name: string) => JSON.stringify(uids.get(name)));
-      const answer = await (who === "admin" ? admin : node).send({ ...rest, ...(text !== undefined && { body: Buffer.from(text) }) });
-      if (answer.body?.metadata?.uid !== undefined) uids.set(`${answer.body.kind}/${answer.body.metadata.name}`, answer.body.metadata.uid);
+      const answer = await (who === "admin" ? admin : node).send({
+        ...rest,
+        ...(text !== undefined && { body: Buffer.from(text) }),
+      });
+      if (answer.body?.metadata?.uid !== undefined)
+        uids.set(`${answer.body.kind}/${answer.body.metadata.name}`, answer.body.metadata.uid);
       if (typeof want === "number") assert.equal(answer.status, want, answer.text);
       else assert.deepEqual([answer.status, answer.body.message], [403, want]);
     });

@@ -25,16 +25,35 @@ function fileOf(content: string): string {
 }
 
 function configuration(jwt: readonly object[], more: object = {}): string {
-  return JSON.stringify({ apiVersion: "apiserver.config.k8s.io/v1", kind: "AuthenticationConfiguration", jwt, ...more });
+  return JSON.stringify({
+    apiVersion: "apiserver.config.k8s.io/v1",
+    kind: "AuthenticationConfiguration",
+    jwt,
+    ...more,
+  });
 }
 
-function authenticator({ url, ca }: { url: string; ca: string }, more: object = {}, audiences: readonly string[] = ["coxswain"]): object {
-  return { issuer: { url, certificateAuthority: ca, audiences }, claimMappings: { username: { claim: "sub", prefix: "" } }, ...more };
+function authenticator(
+  { url, ca }: { url: string; ca: string },
+  more: object = {},
+  audiences: readonly string[] = ["coxswain"],
+): object {
+  return {
+    issuer: { url, certificateAuthority: ca, audiences },
+    claimMappings: { username: { claim: "sub", prefix: "" } },
+    ...more,
+  };
 }
 
 function review(client: RawClient, token: string): Promise<Answer> {
   const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-  return client.send({ method: "POST", path, body: {}, headers: { authorization: `Bearer ${token}` }, anonymous: true });
+  return client.send({
+    method: "POST",
+    path,
+    body: {},
+    headers: { authorization: `Bearer ${token}` },
+    anonymous: true,
+  });
 }
 
 /** @returns the user, or the status */
@@ -100,7 +119,10 @@ describe("an identity provider, by flags", () => {
   });
 
   test("whose address is not verified, or who is of another tenant, is not", async () => {
-    assert.deepEqual([await whoIs(client, await provider.login("bob")), await whoIs(client, await provider.login("eve"))], [401, 401]);
+    assert.deepEqual(
+      [await whoIs(client, await provider.login("bob")), await whoIs(client, await provider.login("eve"))],
+      [401, 401],
+    );
   });
 
   test("the keys are fetched once; when they turn, old tokens go and new ones come", async () => {
@@ -120,7 +142,11 @@ describe("an identity provider, by flags", () => {
       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" },
       subjects: [{ kind: "Group", apiGroup: "rbac.authorization.k8s.io", name: "idp:devs" }],
     };
-    await client.send({ method: "POST", path: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", body: binding });
+    await client.send({
+      method: "POST",
+      path: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+      body: binding,
+    });
     const headers = { authorization: `Bearer ${await provider.login("ann")}` };
     const path = "/api/v1/namespaces/default/pods";
     assert.equal((await client.send({ path, headers, anonymous: true })).status, 200);
@@ -133,7 +159,16 @@ describe("an identity provider, by flags", () => {
   for (const kubectl of kubectls().slice(-1)) {
     test(`${kubectl.split("/").at(-1)} auth whoami`, async () => {
       const ca = fileOf(field(server.kubeconfig, "certificate-authority-data"));
-      const args = ["--server", server.url, "--certificate-authority", ca, "--token", await provider.login("ann"), "auth", "whoami"];
+      const args = [
+        "--server",
+        server.url,
+        "--certificate-authority",
+        ca,
+        "--token",
+        await provider.login("ann"),
+        "auth",
+        "whoami",
+      ];
       const { output } = await runKubectl(kubectl, args, { directory, kubeconfigPath: fileOf("") });
       assert.match(output, /Username\s+ann@example.com\s+Groups\s+\[idp:devs idp:ops system:authenticated\]/);
     });
@@ -141,7 +176,10 @@ describe("an identity provider, by flags", () => {
 
   test("kubectl with a kubeconfig of the provider", { skip: kubectls().length === 0 }, async () => {
     const config = { "idp-issuer-url": provider.url, "client-id": clientId, "id-token": await provider.login("ann") };
-    const cluster = { server: server.url, "certificate-authority": fileOf(field(server.kubeconfig, "certificate-authority-data")) };
+    const cluster = {
+      server: server.url,
+      "certificate-authority": fileOf(field(server.kubeconfig, "certificate-authority-data")),
+    };
     const kubeconfig = {
       apiVersion: "v1",
       kind: "Config",
@@ -158,11 +196,17 @@ describe("an identity provider, by flags", () => {
   test("what is counted", async () => {
     const lines = await metric(client, "apiserver_authentication_jwt_authenticator_");
     assert.ok(
-      lines.some((line) => /_latency_seconds_count\{jwt_issuer_hash="sha256:[0-9a-f]{64}",result="success"\} [1-9]/.test(line)),
+      lines.some((line) =>
+        /_latency_seconds_count\{jwt_issuer_hash="sha256:[0-9a-f]{64}",result="success"\} [1-9]/.test(line),
+      ),
       lines.join("\n"),
     );
     assert.ok(lines.some((line) => /_latency_seconds_count\{.*result="failure"\} [1-9]/.test(line)));
-    assert.ok(lines.some((line) => /_jwks_fetch_last_timestamp_seconds\{apiserver_id_hash="sha256:.*result="success"\} 1/.test(line)));
+    assert.ok(
+      lines.some((line) =>
+        /_jwks_fetch_last_timestamp_seconds\{apiserver_id_hash="sha256:.*result="success"\} 1/.test(line),
+      ),
+    );
     assert.ok(lines.some((line) => /_jwks_fetch_last_key_set_info\{.*hash="sha256:.*\} 1$/.test(line)));
     assert.ok(!lines.some((line) => line.includes(provider.url)));
   });
@@ -225,8 +269,16 @@ describe("a configuration file", () => {
     ["not yet valid", () => issuer.sign({ nbf: seconds(300) }), 401],
     ["for another audience", () => issuer.sign({ aud: "other" }), 401],
     ["of another issuer", () => issuer.sign({ iss: "https://elsewhere" }), 401],
-    ["of the issuer of service accounts", () => issuer.sign({ iss: "https://kubernetes.default.svc.cluster.local" }), 401],
-    ["without a signature", async () => unsecured({ iss: issuer.url, aud: "coxswain", sub: "ann", exp: seconds(60) }), 401],
+    [
+      "of the issuer of service accounts",
+      () => issuer.sign({ iss: "https://kubernetes.default.svc.cluster.local" }),
+      401,
+    ],
+    [
+      "without a signature",
+      async () => unsecured({ iss: issuer.url, aud: "coxswain", sub: "ann", exp: seconds(60) }),
+      401,
+    ],
     [
       "with alg none and the signature of another",
       async () => `${encode({ alg: "none" })}.${(await issuer.sign()).split(".").slice(1).join(".")}`,
@@ -235,14 +287,20 @@ describe("a configuration file", () => {
     [
       "with the public key as a secret",
       () =>
-        new SignJWT({ iss: issuer.url, aud: "coxswain", sub: "ann", exp: seconds(60) }).setProtectedHeader({ alg: "HS256", kid: "rsa" }).sign(rsaPem),
+        new SignJWT({ iss: issuer.url, aud: "coxswain", sub: "ann", exp: seconds(60) })
+          .setProtectedHeader({ alg: "HS256", kid: "rsa" })
+          .sign(rsaPem),
       401,
     ],
     ["of a key that is not known", () => issuer.sign({}, { kid: "nobody" }, issuerKey("nobody")), 401],
     ["of a key with a known name", () => issuer.sign({}, {}, issuerKey("ec")), 401],
     ["truncated", async () => (await issuer.sign()).slice(0, -10), 401],
     ["of 100 KiB", () => issuer.sign({ x: "x".repeat(75 * 1024) }), 401],
-    ["in another token", async () => issuer.sign({ iss: "https://elsewhere", jwt: await issuer.sign() }, { cty: "JWT" }), 401],
+    [
+      "in another token",
+      async () => issuer.sign({ iss: "https://elsewhere", jwt: await issuer.sign() }, { cty: "JWT" }),
+      401,
+    ],
     ["that a rule refuses", () => issuer.sign({ exp: seconds(7200) }), 401],
     ["of a name that is reserved", () => issuer.sign({ sub: "system:masters" }), 401],
     ["without the claims that are asked for", () => issuer.sign({ sub: undefined }), 401],
@@ -267,7 +325,9 @@ describe("a configuration file", () => {
   }
 
   test("a token of a mebibyte is too long for a header", async () => {
-    const answer = await review(client, await issuer.sign({ x: "x".repeat(2 ** 20) })).catch((error: unknown) => error as Error);
+    const answer = await review(client, await issuer.sign({ x: "x".repeat(2 ** 20) })).catch(
+      (error: unknown) => error as Error,
+    );
     assert.ok(answer instanceof Error || answer.status === 431); // The connection may be gone before all is sent.
   });
 
@@ -282,7 +342,18 @@ describe("a configuration file", () => {
     const statusOf = async (path: string): Promise<number> => (await client.send({ path, anonymous: true })).status;
     assert.deepEqual(
       await Promise.all(
-        ["/livez", "/livez?verbose", "/%6civez", "/readyz", "/livez/ping", "/livez/", "/version", "/api", "/healthz", "//livez"].map(statusOf),
+        [
+          "/livez",
+          "/livez?verbose",
+          "/%6civez",
+          "/readyz",
+          "/livez/ping",
+          "/livez/",
+          "/version",
+          "/api",
+          "/healthz",
+          "//livez",
+        ].map(statusOf),
       ),
       [200, 200, 200, 200, 401, 401, 401, 401, 401, 401],
     );
@@ -306,7 +377,11 @@ describe("a configuration file", () => {
     const asking = (async () => {
       while (going) statuses.add((await review(client, await issuer.sign({ jti: String(Math.random()) }))).status);
     })();
-    for (const [index, bad] of ["{", configuration([authenticator({ url: "http://x", ca: "" })], anonymous), configuration([first()])].entries()) {
+    for (const [index, bad] of [
+      "{",
+      configuration([authenticator({ url: "http://x", ca: "" })], anonymous),
+      configuration([first()]),
+    ].entries()) {
       replaceFile(bad);
       await until(
         () => reloads("failure"),
@@ -315,7 +390,12 @@ describe("a configuration file", () => {
     }
     assert.deepEqual(((await whoIs(client, token)) as { username: string }).username, "idp:ann");
     const [info] = await metric(client, "apiserver_authentication_config_controller_last_config_info");
-    replaceFile(configuration([authenticator(issuer, { claimMappings: { username: { claim: "sub", prefix: "new:" } } })], anonymous));
+    replaceFile(
+      configuration(
+        [authenticator(issuer, { claimMappings: { username: { claim: "sub", prefix: "new:" } } })],
+        anonymous,
+      ),
+    );
     await until(
       () => reloads("success"),
       (count) => count === 1,
@@ -326,9 +406,9 @@ describe("a configuration file", () => {
     assert.deepEqual(((await whoIs(client, await issuer.sign())) as { username: string }).username, "new:ann");
     const [last] = await metric(client, "apiserver_authentication_config_controller_last_config_info");
     assert.notEqual(last, info);
-    const [, time = ""] = (await metric(client, "apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds")).map((line) =>
-      line.split(" ").at(-1),
-    );
+    const [, time = ""] = (
+      await metric(client, "apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds")
+    ).map((line) => line.split(" ").at(-1));
     assert.ok(Math.abs(Number(time) - Date.now() / 1000) < 60, time);
   });
 
@@ -347,7 +427,11 @@ test("a server takes the tokens of another one's accounts", async () => {
   const first = await startTestServer({ controllers: ["*"], serviceAccountIssuers: [issuer] });
   const ofFirst = rawClient(first.kubeconfig);
   const subject = { kind: "Group", apiGroup: "rbac.authorization.k8s.io", name: "system:unauthenticated" };
-  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:service-account-issuer-discovery" };
+  const roleRef = {
+    apiGroup: "rbac.authorization.k8s.io",
+    kind: "ClusterRole",
+    name: "system:service-account-issuer-discovery",
+  };
   const body = { metadata: { name: "discovery-for-all" }, roleRef, subjects: [subject] };
   await ofFirst.send({ method: "POST", path: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", body });
   const certificateAuthority = field(first.kubeconfig, "certificate-authority-data");
@@ -357,7 +441,10 @@ test("a server takes the tokens of another one's accounts", async () => {
       configuration([
         {
           issuer: { url: issuer, discoveryURL, certificateAuthority, audiences: ["second"] },
-          claimMappings: { username: { claim: "sub", prefix: "first:" }, extra: [{ key: "first.example/pod", valueExpression: namespaceOfClaims }] },
+          claimMappings: {
+            username: { claim: "sub", prefix: "first:" },
+            extra: [{ key: "first.example/pod", valueExpression: namespaceOfClaims }],
+          },
         },
       ]),
     ),
@@ -377,7 +464,10 @@ test("a server takes the tokens of another one's accounts", async () => {
     (found) => found !== 401,
   );
   const { username, extra } = user as { username: string; extra: Record<string, string[]> };
-  assert.deepEqual([username, extra["first.example/pod"]], ["first:system:serviceaccount:default:default", ["default"]]);
+  assert.deepEqual(
+    [username, extra["first.example/pod"]],
+    ["first:system:serviceaccount:default:default", ["default"]],
+  );
   assert.equal(await whoIs(ofSecond, await tokenFor(issuer)), 401);
   ofFirst.close();
   ofSecond.close();
@@ -424,7 +514,11 @@ const startRows: [what: string, options: () => Options, message: string | RegExp
     () => ({ oidc: { issuerUrl: "https://a", clientId: "a", signingAlgs: ["HS256"] } }),
     'oidc: unsupported signing alg: "HS256"',
   ],
-  ["no algorithm", () => ({ oidc: { issuerUrl: "https://a", clientId: "a", signingAlgs: ["none"] } }), 'oidc: unsupported signing alg: "none"'],
+  [
+    "no algorithm",
+    () => ({ oidc: { issuerUrl: "https://a", clientId: "a", signingAlgs: ["none"] } }),
+    'oidc: unsupported signing alg: "none"',
+  ],
   [
     "authorities that are not there",
     () => ({ oidc: { issuerUrl: "https://a", clientId: "a", caFile: "/nope" } }),
@@ -472,13 +566,16 @@ const startRows: [what: string, options: () => Options, message: string | RegExp
   ],
   [
     "a type of egress that nothing is said of",
-    () => rules([{ ...authenticator(good), issuer: { url: good.url, audiences: ["a"], egressSelectorType: "cluster" } }]),
+    () =>
+      rules([{ ...authenticator(good), issuer: { url: good.url, audiences: ["a"], egressSelectorType: "cluster" } }]),
     'oidc: egress lookup required with egress selector type "cluster"',
   ],
   [
     "a type of egress when it is switched off",
     () => ({
-      ...rules([{ ...authenticator(good), issuer: { url: good.url, audiences: ["a"], egressSelectorType: "cluster" } }]),
+      ...rules([
+        { ...authenticator(good), issuer: { url: good.url, audiences: ["a"], egressSelectorType: "cluster" } },
+      ]),
       featureGates: "StructuredAuthenticationConfigurationEgressSelector=false",
     }),
     'invalid authentication configuration: jwt[0].issuer.egressSelectorType: Invalid value: "cluster": egress selector is not supported when StructuredAuthenticationConfigurationEgressSelector feature gate is disabled',
@@ -495,10 +592,17 @@ const startRows: [what: string, options: () => Options, message: string | RegExp
   ],
   [
     "a file for authorization when such files are switched off by a gate that has gone",
-    () => ({ authorization: { webhook: {}, configFile: fileOf(everythingAllowed) }, featureGates: "StructuredAuthorizationConfiguration=false" }),
+    () => ({
+      authorization: { webhook: {}, configFile: fileOf(everythingAllowed) },
+      featureGates: "StructuredAuthorizationConfiguration=false",
+    }),
     "unrecognized feature gate: StructuredAuthorizationConfiguration",
   ],
-  ["an egress file that is not there", () => ({ egressSelectorConfigFile: "/nope" }), "egress-selector-config-file /nope does not exist"],
+  [
+    "an egress file that is not there",
+    () => ({ egressSelectorConfigFile: "/nope" }),
+    "egress-selector-config-file /nope does not exist",
+  ],
 ];
 for (const [what, options, message] of startRows) {
   test(`no start with ${what}`, () => assert.rejects(startServer(options()), { message }));
@@ -509,7 +613,12 @@ const alwaysAllow = [
   ["by a file", () => ({ authorization: { webhook: {}, configFile: fileOf(everythingAllowed) } })],
 ] as const;
 /** What the file of authentication says of anonymous requests, their status at `/version` and `/livez`, and the warning. */
-const anonymousRows: [what: string, anonymous: object | undefined, statuses: readonly number[], warning: RegExp | undefined][] = [
+const anonymousRows: [
+  what: string,
+  anonymous: object | undefined,
+  statuses: readonly number[],
+  warning: RegExp | undefined,
+][] = [
   ["no file", undefined, [401, 401], /^AnonymousAuth is not allowed with the AlwaysAllow authorizer/],
   ["a file without anonymous", {}, [401, 401], /^AnonymousAuth is not allowed with the AlwaysAllow authorizer/],
   ["a file that disables them", { anonymous: { enabled: false } }, [401, 401], undefined],
@@ -532,7 +641,9 @@ for (const [how, options] of alwaysAllow) {
         logger: { info() {}, warn: (message) => void warnings.push(message), error() {} },
       });
       const client = rawClient(server.kubeconfig);
-      const found = await Promise.all(["/version", "/livez"].map(async (path) => (await client.send({ path, anonymous: true })).status));
+      const found = await Promise.all(
+        ["/version", "/livez"].map(async (path) => (await client.send({ path, anonymous: true })).status),
+      );
       assert.deepEqual(found, statuses);
       const warnedOf = warnings.filter((message) => /anonymous/i.test(message));
       assert.equal(warnedOf.length, warning === undefined ? 0 : 1);

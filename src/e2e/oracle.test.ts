@@ -14,7 +14,9 @@ import { skippedSteps } from "./oracle-skipped.ts";
 
 const directory = process.env.COXSWAIN_ORACLE;
 
-describe("answers of a real 1.36 server", { skip: directory === undefined && "COXSWAIN_ORACLE names no directory of recorded answers" }, () => {
+describe("answers of a real 1.36 server", {
+  skip: directory === undefined && "COXSWAIN_ORACLE names no directory of recorded answers",
+}, () => {
   let server: TestServer;
   let client: RawClient;
   before(async () => {
@@ -34,11 +36,16 @@ describe("answers of a real 1.36 server", { skip: directory === undefined && "CO
     writing.abort();
     await writer;
     const failed = new Map(failures.map(({ name, text }) => [name, text]));
-    const named = Object.entries(skippedSteps).flatMap(([reason, steps]) => steps.map((name) => [name, reason] as const));
+    const named = Object.entries(skippedSteps).flatMap(([reason, steps]) =>
+      steps.map((name) => [name, reason] as const),
+    );
     for (const [name] of named) failed.delete(name);
     const names = new Set(failures.map(({ name }) => name));
     assert.deepEqual(
-      { failing: [...failed.values()], passing: named.filter(([name]) => !names.has(name)).map(([name, reason]) => `${name} (${reason})`) },
+      {
+        failing: [...failed.values()],
+        passing: named.filter(([name]) => !names.has(name)).map(([name, reason]) => `${name} (${reason})`),
+      },
       { failing: [], passing: [] },
     );
     const { text } = await client.send({ path: "/metrics" });
@@ -98,7 +105,8 @@ const writtenAfter: Readonly<Record<string, Step["until"]>> = {
 function withPauses(scenario: Scenario): Scenario {
   const steps = scenario.steps.flatMap((step) => {
     const until = writtenAfter[`${scenario.area}/${scenario.scenario}/${step.id}`];
-    const wait = until === undefined ? [] : [{ id: `${step.id}-written`, method: "GET", path: step.path, silent: true, until }];
+    const wait =
+      until === undefined ? [] : [{ id: `${step.id}-written`, method: "GET", path: step.path, silent: true, until }];
     return [step.until?.[0] === "status" ? { wait: 0.5, ...step } : step, ...wait];
   });
   return { ...scenario, steps };
@@ -108,7 +116,10 @@ async function replay({ directory: work, kubeconfigPath }: TestServer, recorded:
   const files = readdirSync(recorded).filter((file) => file.endsWith(".jsonl"));
   for (const file of files) {
     const scenarios = readFileSync(join(recorded, file), "utf8").split("\n").filter(Boolean);
-    writeFileSync(join(work, file), scenarios.map((line) => `${JSON.stringify(withPauses(JSON.parse(line)))}\n`).join(""));
+    writeFileSync(
+      join(work, file),
+      scenarios.map((line) => `${JSON.stringify(withPauses(JSON.parse(line)))}\n`).join(""),
+    );
   }
   const output = await run("python3", [join(recorded, "replay.py"), ...files.map((file) => join(work, file))], {
     ...process.env,

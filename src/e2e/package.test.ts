@@ -8,7 +8,8 @@ import { test } from "node:test";
 import { rawClient } from "../testing/raw-client.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-const skip = process.env.COXSWAIN_TEST_FULL === "1" ? false : "builds and installs the package: COXSWAIN_TEST_FULL=1 runs it";
+const skip =
+  process.env.COXSWAIN_TEST_FULL === "1" ? false : "builds and installs the package: COXSWAIN_TEST_FULL=1 runs it";
 
 test("the packed package serves as a command and as a library", { skip }, async (context) => {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-package-"));
@@ -16,12 +17,19 @@ test("the packed package serves as a command and as a library", { skip }, async 
   execFileSync("npm", ["pack", "--pack-destination", directory], { cwd: root, stdio: "ignore" });
   const archive = readdirSync(directory).find((name) => name.endsWith(".tgz")) as string;
   writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "user", type: "module" }));
-  execFileSync("npm", ["install", "--no-audit", "--no-fund", join(directory, archive)], { cwd: directory, stdio: "ignore" });
+  execFileSync("npm", ["install", "--no-audit", "--no-fund", join(directory, archive)], {
+    cwd: directory,
+    stdio: "ignore",
+  });
 
   const data = join(directory, "data");
-  const command = spawn(process.execPath, [join(directory, "node_modules/coxswain/dist/main.js"), "--data-dir", data, "--secure-port=0"], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const command = spawn(
+    process.execPath,
+    [join(directory, "node_modules/coxswain/dist/main.js"), "--data-dir", data, "--secure-port=0"],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   const exited = new Promise<number | null>((resolve) => command.once("exit", resolve));
   await new Promise<void>((resolve) => command.stdout.once("data", () => resolve()));
   const client = rawClient(readFileSync(join(data, "kubeconfig"), "utf8"));
@@ -29,7 +37,10 @@ test("the packed package serves as a command and as a library", { skip }, async 
   assert.match((await client.send({ path: "/openapi/v3/api/v1" })).text, /Pod is a collection of containers/);
   const program = join(directory, "node_modules/coxswain/dist/main.js");
   const backup = join(directory, "backup");
-  assert.match(execFileSync(process.execPath, [program, "store", "backup", data, backup], { encoding: "utf8" }), /: \d+ objects at revision \d+\n$/);
+  assert.match(
+    execFileSync(process.execPath, [program, "store", "backup", data, backup], { encoding: "utf8" }),
+    /: \d+ objects at revision \d+\n$/,
+  );
   const given = await client.send({ method: "POST", path: "/storage/backup" });
   assert.equal(given.status, 200);
   writeFileSync(`${backup}-given`, given.bytes);
@@ -49,7 +60,8 @@ test("the packed package serves as a command and as a library", { skip }, async 
   ]);
   assert.equal(String(evaluated), '{"value":2,"type":"int","cost":{"actual":1,"estimated":{"min":1,"max":1}}}\n');
 
-  const script = 'import { startServer } from "coxswain"; const server = await startServer(); console.log(server.url); await server.close();';
+  const script =
+    'import { startServer } from "coxswain"; const server = await startServer(); console.log(server.url); await server.close();';
   assert.match(
     execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: directory, encoding: "utf8" }),
     /^https:\/\/127\.0\.0\.1:\d+\n$/,
@@ -80,6 +92,19 @@ test("the packed package serves as a command and as a library", { skip }, async 
   assert.equal(ruled, "{ value: true, cost: 5 }\nno such key: replicas\n");
 
   const compiler = join(root, "node_modules/.bin/tsc");
-  const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--types", "", "--lib", "esnext,dom"];
-  execFileSync(compiler, [...options, join(directory, "merging.ts"), join(directory, "ruling.ts")], { cwd: directory, stdio: "inherit" });
+  const options = [
+    "--noEmit",
+    "--strict",
+    "--skipLibCheck",
+    "--module",
+    "nodenext",
+    "--types",
+    "",
+    "--lib",
+    "esnext,dom",
+  ];
+  execFileSync(compiler, [...options, join(directory, "merging.ts"), join(directory, "ruling.ts")], {
+    cwd: directory,
+    stdio: "inherit",
+  });
 });

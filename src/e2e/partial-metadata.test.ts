@@ -26,20 +26,32 @@ before(async () => {
   client = rawClient(server.kubeconfig);
   for (const name of ["a", "b"]) await create(name, {});
   for (let index = 0; index < long; index++)
-    await create(`long-${String(index).padStart(2, "0")}`, { text: `é{"metadata":{}}\\`.repeat(2000) }, { long: "yes" });
+    await create(
+      `long-${String(index).padStart(2, "0")}`,
+      { text: `é{"metadata":{}}\\`.repeat(2000) },
+      { long: "yes" },
+    );
 });
 after(async () => {
   client.close();
   await server.close();
 });
 
-async function create(name: string, annotations: Record<string, string>, labels: Record<string, string> = {}): Promise<void> {
+async function create(
+  name: string,
+  annotations: Record<string, string>,
+  labels: Record<string, string> = {},
+): Promise<void> {
   const body = { metadata: { name, labels, annotations }, data: { big: "x".repeat(1000) } };
   assert.equal((await client.send({ method: "POST", path: maps, body })).status, 201);
 }
 
 interface Item {
-  readonly metadata: { readonly name: string; readonly annotations?: Record<string, string>; readonly resourceVersion: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly annotations?: Record<string, string>;
+    readonly resourceVersion: string;
+  };
 }
 
 const readers: [what: string, accept: string, contentType: string, read: (bytes: Buffer) => { items: Item[] }][] = [
@@ -52,7 +64,12 @@ const readers: [what: string, accept: string, contentType: string, read: (bytes:
     protobuf,
     (bytes) => decodeAnswer(bytes) as unknown as { items: Item[] },
   ],
-  ["YAML", `application/yaml;${list}`, "application/yaml", (bytes) => k8s.loadYaml(bytes.toString()) as { items: Item[] }],
+  [
+    "YAML",
+    `application/yaml;${list}`,
+    "application/yaml",
+    (bytes) => k8s.loadYaml(bytes.toString()) as { items: Item[] },
+  ],
 ];
 for (const [what, accept, contentType, read] of readers) {
   test(`a long list in ${what} is the sum of its pieces`, async () => {
@@ -61,22 +78,33 @@ for (const [what, accept, contentType, read] of readers) {
     assert.equal(answer.headers["content-type"], contentType);
     assert.ok(answer.bytes.length > 800_000);
     const { items } = read(answer.bytes);
-    const told = ({ metadata: { name, resourceVersion, annotations } }: Item): object => ({ name, resourceVersion, annotations });
+    const told = ({ metadata: { name, resourceVersion, annotations } }: Item): object => ({
+      name,
+      resourceVersion,
+      annotations,
+    });
     assert.deepEqual(items.map(told), whole.items.map(told));
     assert.ok(items.every((item) => !("data" in item)));
   });
 }
 
-const streaming = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1";
+const streaming =
+  "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1";
 const named = "fieldSelector=metadata.name%3Da";
 
 test("a streaming list: metadata, and the bookmark at its end", async () => {
-  const json = await client.send({ path: `${maps}?${streaming}&${named}`, headers: { accept: `application/json;${one}` } });
+  const json = await client.send({
+    path: `${maps}?${streaming}&${named}`,
+    headers: { accept: `application/json;${one}` },
+  });
   assert.equal(json.headers["content-type"], "application/json");
   const events = json.text.trim().split("\n");
   const whole = (await client.send({ path: `${maps}/a` })).text;
   const metadata = whole.slice(whole.indexOf('"metadata":'), whole.indexOf(',"data":'));
-  assert.equal(events[0], `{"type":"ADDED","object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",${metadata}}}`);
+  assert.equal(
+    events[0],
+    `{"type":"ADDED","object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",${metadata}}}`,
+  );
   const bookmark =
     /^\{"type":"BOOKMARK","object":\{"kind":"PartialObjectMetadata","apiVersion":"meta\.k8s\.io\/v1","metadata":\{"resourceVersion":"\d+","annotations":\{"k8s\.io\/initial-events-end":"true"\}\}\}\}$/;
   assert.match(events[1] ?? "", bookmark);
@@ -94,7 +122,12 @@ test("changes, deletions, and what leaves a selector", async () => {
   await create("w", {}, { seen: "1" });
   const merge = { "content-type": "application/merge-patch+json" };
   await client.send({ method: "PATCH", path: `${maps}/w`, headers: merge, body: { data: { k: "v" } } });
-  await client.send({ method: "PATCH", path: `${maps}/w`, headers: merge, body: { metadata: { labels: { seen: null } } } });
+  await client.send({
+    method: "PATCH",
+    path: `${maps}/w`,
+    headers: merge,
+    body: { metadata: { labels: { seen: null } } },
+  });
   for (const accept of [objects, `application/json;${one}`]) {
     const { bytes, text } = await client.send({ path, headers: { accept } });
     const events =
@@ -112,7 +145,10 @@ test("changes, deletions, and what leaves a selector", async () => {
 });
 
 test("a watch is no list", async () => {
-  const { status, body } = await client.send({ path: `${maps}?watch=1`, headers: { accept: `application/json;${list}` } });
+  const { status, body } = await client.send({
+    path: `${maps}?watch=1`,
+    headers: { accept: `application/json;${list}` },
+  });
   assert.deepEqual(
     [status, body.message],
     [406, "you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)"],
@@ -160,6 +196,9 @@ test("client-node reads it as any list", async () => {
     ],
   });
   const { items, kind, metadata } = await new k8s.CoreV1Api(asked).listConfigMapForAllNamespaces({ limit: 2 });
-  assert.deepEqual([kind, items.map((item) => item.metadata?.name), items[0]?.data], ["PartialObjectMetadataList", ["a", "b"], undefined]);
+  assert.deepEqual(
+    [kind, items.map((item) => item.metadata?.name), items[0]?.data],
+    ["PartialObjectMetadataList", ["a", "b"], undefined],
+  );
   assert.ok(metadata?._continue);
 });

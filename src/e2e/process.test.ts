@@ -21,7 +21,9 @@ interface Started {
 
 /** Starts the command and waits until it says where its kubeconfig is, or ends. */
 function start(directory: string, ...flags: string[]): Promise<Started> {
-  const child = spawn(process.execPath, [main, "--data-dir", directory, "--secure-port=0", ...flags], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [main, "--data-dir", directory, "--secure-port=0", ...flags], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
   const exited = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
   const started: Started = {
@@ -51,7 +53,10 @@ describe("the command", () => {
   test("first start makes a kubeconfig for its owner only; a later start reuses the CA and keeps the objects", async () => {
     const first = await start(directory);
     const client = first.client();
-    assert.equal((await client.send({ method: "POST", path: configMaps, body: { metadata: { name: "kept" } } })).status, 201);
+    assert.equal(
+      (await client.send({ method: "POST", path: configMaps, body: { metadata: { name: "kept" } } })).status,
+      201,
+    );
     client.close();
     assert.equal(statSync(join(directory, "kubeconfig")).mode & 0o777, 0o600);
     const authority = /certificate-authority-data: \S+/.exec(readFileSync(join(directory, "kubeconfig"), "utf8"))?.[0];
@@ -59,7 +64,10 @@ describe("the command", () => {
     assert.equal(await first.exited, 0, first.output());
     assert.equal(readdirSync(join(directory, "compiled")).length, 1, "what V8 made of the code is kept");
     const second = await start(directory);
-    assert.equal(/certificate-authority-data: \S+/.exec(readFileSync(join(directory, "kubeconfig"), "utf8"))?.[0], authority);
+    assert.equal(
+      /certificate-authority-data: \S+/.exec(readFileSync(join(directory, "kubeconfig"), "utf8"))?.[0],
+      authority,
+    );
     const again = second.client();
     assert.equal((await again.send({ path: `${configMaps}/kept` })).status, 200);
     again.close();
@@ -86,7 +94,10 @@ describe("the command", () => {
     truncateSync(data, 3 * 4096);
     const second = await start(damaged);
     assert.equal(await second.exited, 3);
-    assert.match(second.output(), /^Error: .*data\.mdb is damaged: .* see "A store that does not open" in docs\/reliability\.md\n$/);
+    assert.match(
+      second.output(),
+      /^Error: .*data\.mdb is damaged: .* see "A store that does not open" in docs\/reliability\.md\n$/,
+    );
     assert.equal(statSync(data).size, 3 * 4096);
   });
 
@@ -96,7 +107,10 @@ describe("the command", () => {
     first.process.kill("SIGKILL");
     await first.exited;
     const second = await start(killed);
-    assert.match(second.output(), /"The last server ended without closing the store" dir=".*storage" checked="all pages"/);
+    assert.match(
+      second.output(),
+      /"The last server ended without closing the store" dir=".*storage" checked="all pages"/,
+    );
     second.process.kill("SIGTERM");
     assert.equal(await second.exited, 0, second.output());
     const third = await start(killed);
@@ -134,7 +148,11 @@ describe("the command", () => {
           const body = { metadata: { name }, data: { value, copy: value.repeat(100) } };
           const known = acknowledged.has(name);
           const answer = await client
-            .send(known ? { method: "PUT", path: `${configMaps}/${name}`, body } : { method: "POST", path: configMaps, body })
+            .send(
+              known
+                ? { method: "PUT", path: `${configMaps}/${name}`, body }
+                : { method: "POST", path: configMaps, body },
+            )
             .catch(() => undefined);
           if (answer === undefined) return;
           if (answer.status === 200 || answer.status === 201) {
@@ -156,7 +174,10 @@ describe("the command", () => {
       const reader = restarted.client();
       for (const [name, value] of acknowledged) {
         const { body, text } = await reader.send({ path: `${configMaps}/${name}` });
-        assert.ok(Number(body?.data?.value) >= Number(value), `${name}: acknowledged ${value}, got ${text.slice(0, 300)}`);
+        assert.ok(
+          Number(body?.data?.value) >= Number(value),
+          `${name}: acknowledged ${value}, got ${text.slice(0, 300)}`,
+        );
         assert.equal(body.data.copy, body.data.value.repeat(100), "no half-written object");
       }
       reader.close();

@@ -26,7 +26,8 @@ function encode(apiVersion: string, kind: string, object: object): Buffer {
   return wrapInEnvelope(apiVersion, kind, encodeProtobuf(object, schemaOf(apiVersion, kind)));
 }
 
-const configMap = (name: string, kind = "ConfigMap"): Buffer => encode("v1", kind, { metadata: { name }, data: { k: "v" } });
+const configMap = (name: string, kind = "ConfigMap"): Buffer =>
+  encode("v1", kind, { metadata: { name }, data: { k: "v" } });
 const post = (body: Buffer | string, headers: Record<string, string> = {}): RawRequest => ({
   method: "POST",
   path: configMaps,
@@ -38,8 +39,20 @@ const get = (path: string, accept: string, anonymous = false): RawRequest => ({ 
 /** In order: each finds what those before it left. */
 const rows: [what: string, request: RawRequest, status: number, contentType: string, want: object][] = [
   ["an object", post(configMap("a")), 201, upstream, { kind: "ConfigMap", apiVersion: "v1", data: { k: "v" } }],
-  ["the specification's name", post(configMap("b"), { "content-type": specified, accept: specified }), 201, specified, { data: { k: "v" } }],
-  ["sent in one form, answered in the other", post(configMap("c"), { accept: "application/json" }), 201, "application/json", { data: { k: "v" } }],
+  [
+    "the specification's name",
+    post(configMap("b"), { "content-type": specified, accept: specified }),
+    201,
+    specified,
+    { data: { k: "v" } },
+  ],
+  [
+    "sent in one form, answered in the other",
+    post(configMap("c"), { accept: "application/json" }),
+    201,
+    "application/json",
+    { data: { k: "v" } },
+  ],
   [
     "names in Accept are looked at as they are written",
     get(`${configMaps}/a`, "Application/Vnd.Kubernetes.Protobuf"),
@@ -47,14 +60,50 @@ const rows: [what: string, request: RawRequest, status: number, contentType: str
     "application/json",
     { code: 406 },
   ],
-  ["protobuf, or else JSON", get(`${configMaps}/a`, `${upstream}, application/json`), 200, upstream, { kind: "ConfigMap" }],
-  ["JSON, or else protobuf", get(`${configMaps}/a`, `application/json, ${upstream}`), 200, "application/json", { kind: "ConfigMap" }],
-  ["JSON is preferred", get(`${configMaps}/a`, `${upstream};q=0.5, application/json`), 200, "application/json", { kind: "ConfigMap" }],
+  [
+    "protobuf, or else JSON",
+    get(`${configMaps}/a`, `${upstream}, application/json`),
+    200,
+    upstream,
+    { kind: "ConfigMap" },
+  ],
+  [
+    "JSON, or else protobuf",
+    get(`${configMaps}/a`, `application/json, ${upstream}`),
+    200,
+    "application/json",
+    { kind: "ConfigMap" },
+  ],
+  [
+    "JSON is preferred",
+    get(`${configMaps}/a`, `${upstream};q=0.5, application/json`),
+    200,
+    "application/json",
+    { kind: "ConfigMap" },
+  ],
   ["a dry run", { ...post(configMap("dry")), path: `${configMaps}?dryRun=All` }, 201, upstream, { data: { k: "v" } }],
   ["a list", get(`${configMaps}?labelSelector=none`, upstream), 200, upstream, { kind: "ConfigMapList" }],
-  ["an object that is not there", get(`${configMaps}/none`, upstream), 404, upstream, { kind: "Status", reason: "NotFound", code: 404 }],
-  ["a caller who may not", get(`${configMaps}/a`, upstream, true), 403, upstream, { kind: "Status", reason: "Forbidden" }],
-  ["a table has no message", get(configMaps, `${upstream};as=Table;v=v1;g=meta.k8s.io`), 406, "application/json", { reason: "NotAcceptable" }],
+  [
+    "an object that is not there",
+    get(`${configMaps}/none`, upstream),
+    404,
+    upstream,
+    { kind: "Status", reason: "NotFound", code: 404 },
+  ],
+  [
+    "a caller who may not",
+    get(`${configMaps}/a`, upstream, true),
+    403,
+    upstream,
+    { kind: "Status", reason: "Forbidden" },
+  ],
+  [
+    "a table has no message",
+    get(configMaps, `${upstream};as=Table;v=v1;g=meta.k8s.io`),
+    406,
+    "application/json",
+    { reason: "NotAcceptable" },
+  ],
   [
     "a table, or else protobuf",
     get(configMaps, `application/json;as=Table;v=v1;g=meta.k8s.io,${upstream}`),
@@ -87,7 +136,10 @@ const rows: [what: string, request: RawRequest, status: number, contentType: str
     post(configMap("d").subarray(0, 20)),
     400,
     upstream,
-    { message: "the object provided is unrecognized (must be of type ConfigMap): unexpected EOF (6b3873000a0f0a0276311209436f6e6669674d61)" },
+    {
+      message:
+        "the object provided is unrecognized (must be of type ConfigMap): unexpected EOF (6b3873000a0f0a0276311209436f6e6669674d61)",
+    },
   ],
   [
     "a message that is cut off",
@@ -101,7 +153,10 @@ const rows: [what: string, request: RawRequest, status: number, contentType: str
     post(configMap("d", "Secret")),
     400,
     upstream,
-    { message: 'Secret in version "v1" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown conversion' },
+    {
+      message:
+        'Secret in version "v1" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown conversion',
+    },
   ],
   [
     "a precondition that does not hold",
@@ -115,7 +170,13 @@ const rows: [what: string, request: RawRequest, status: number, contentType: str
     upstream,
     { reason: "Conflict" },
   ],
-  ["a deletion", { method: "DELETE", path: `${configMaps}/a`, headers: { accept: upstream } }, 200, upstream, { kind: "Status", status: "Success" }],
+  [
+    "a deletion",
+    { method: "DELETE", path: `${configMaps}/a`, headers: { accept: upstream } },
+    200,
+    upstream,
+    { kind: "Status", status: "Success" },
+  ],
 ];
 
 describe("protobuf", () => {
@@ -135,7 +196,10 @@ describe("protobuf", () => {
       const answer = await client.send(request);
       assert.equal(answer.status, status, answer.text);
       assert.equal(answer.headers["content-type"], contentType);
-      assert.partialDeepStrictEqual(contentType === "application/json" ? answer.body : decodeAnswer(answer.bytes), want);
+      assert.partialDeepStrictEqual(
+        contentType === "application/json" ? answer.body : decodeAnswer(answer.bytes),
+        want,
+      );
     });
   }
 
@@ -146,7 +210,10 @@ describe("protobuf", () => {
       assert.equal((await client.send(post(body))).status, 201);
     }
     const { items } = decodeAnswer((await client.send(get(`${configMaps}?labelSelector=long`, upstream))).bytes);
-    assert.equal((items as { data: unknown }[]).filter((item) => JSON.stringify(item.data) === JSON.stringify(data)).length, 20);
+    assert.equal(
+      (items as { data: unknown }[]).filter((item) => JSON.stringify(item.data) === JSON.stringify(data)).length,
+      20,
+    );
   });
 
   test("a watch is frames of events", async () => {

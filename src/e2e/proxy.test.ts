@@ -122,13 +122,21 @@ test("other servers are told whom to believe, and of new authorities, whose prox
   await until(async () => (await statusOf(freshProxy)) === 201);
   assert.equal(await statusOf(proxy), 401);
   // What was written once stays, for others may need it still.
-  await until(async () => (await admin.send({ path: configMap })).body.data["requestheader-client-ca-file"] === `${authority.cert}${fresh.cert}`);
+  await until(
+    async () =>
+      (await admin.send({ path: configMap })).body.data["requestheader-client-ca-file"] ===
+      `${authority.cert}${fresh.cert}`,
+  );
 });
 
 test("a changed file does not make proxies of clients", async () => {
   const errors: string[] = [];
   const apart = await startTestServer({
-    logger: { info() {}, warn() {}, error: (message, values) => void errors.push(`${message} ${JSON.stringify(values)}`) },
+    logger: {
+      info() {},
+      warn() {},
+      error: (message, values) => void errors.push(`${message} ${JSON.stringify(values)}`),
+    },
     clientCaFile: file("clients.crt", fresh.cert),
     requestHeader: { ...none, clientCaFile: file("apart.crt", authority.cert), usernameHeaders: ["X-Remote-User"] },
   });
@@ -137,7 +145,10 @@ test("a changed file does not make proxies of clients", async () => {
   const caller: Caller = { cert, key, headers: [["X-Remote-User", "root"]] };
   file("apart.crt", `${authority.cert}${fresh.cert}`);
   await until(async () => errors.length > 0);
-  assert.match(errors[0] as string, /contain overlapping certificates; --requestheader-allowed-names must be specified/);
+  assert.match(
+    errors[0] as string,
+    /contain overlapping certificates; --requestheader-allowed-names must be specified/,
+  );
   assert.equal((await whoIs(apart.url, known, caller, "HTTP/2.0")).user.username, "front-proxy");
   errors.length = 0;
   file("clients.crt", authority.cert);
@@ -153,7 +164,10 @@ test("a changed file does not make proxies of clients", async () => {
 test("the ConfigMap is for those with the role", async () => {
   const ann = rawClient((await server.as("ann")).kubeconfig);
   const scheduler = rawClient((await server.as("system:kube-scheduler")).kubeconfig);
-  assert.deepEqual([(await ann.send({ path: configMap })).status, (await scheduler.send({ path: configMap })).status], [403, 200]);
+  assert.deepEqual(
+    [(await ann.send({ path: configMap })).status, (await scheduler.send({ path: configMap })).status],
+    [403, 200],
+  );
   ann.close();
   scheduler.close();
 });

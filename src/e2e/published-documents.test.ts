@@ -33,19 +33,29 @@ const openApiReasons: Reasons = {
     document === "logs" || /^\/logs\//.test(path[1] ?? "") || path[1] === "logpath-Noq7euwC",
   "descriptions come from the client package: blanks for new lines": ({ path, ours, theirs }) =>
     isDescription(path) && typeof ours === "string" && typeof theirs === "string" && words(ours) === words(theirs),
-  "descriptions come from the client package, which has them of types alone, not of the fields that refer to them": ({ path, theirs }) =>
-    isDescription(path) && path.includes("properties") && theirs !== undefined,
-  "descriptions come from the client package, which has none of types that are no classes there": ({ path, ours, theirs }) =>
-    isDescription(path) && !path.includes("properties") && ours === undefined && theirs !== undefined,
+  "descriptions come from the client package, which has them of types alone, not of the fields that refer to them": ({
+    path,
+    theirs,
+  }) => isDescription(path) && path.includes("properties") && theirs !== undefined,
+  "descriptions come from the client package, which has none of types that are no classes there": ({
+    path,
+    ours,
+    theirs,
+  }) => isDescription(path) && !path.includes("properties") && ours === undefined && theirs !== undefined,
   "names of shared parameters are a hash of their texts": ({ document, path, ours, theirs }) =>
-    document === "v2" && (path[0] === "parameters" ? longTexts.test(path[1] ?? "") : isParameter(ours) && isParameter(theirs)),
+    document === "v2" &&
+    (path[0] === "parameters" ? longTexts.test(path[1] ?? "") : isParameter(ours) && isParameter(theirs)),
 };
 
 /** Parameters whose texts hold lists, whose lines the client package does not have. */
 const longTexts = /^(?:sendInitialEvents|shardSelector)-[\w-]{8}$/;
 
 function isParameter(reference: unknown): boolean {
-  return typeof reference === "string" && reference.startsWith("#/parameters/") && longTexts.test(reference.slice("#/parameters/".length));
+  return (
+    typeof reference === "string" &&
+    reference.startsWith("#/parameters/") &&
+    longTexts.test(reference.slice("#/parameters/".length))
+  );
 }
 
 function isDescription(path: readonly string[]): boolean {
@@ -58,10 +68,13 @@ function words(text: string): string {
 
 const discoveryReasons: Reasons = {
   "the published server has another address": ({ path }) => path.at(-1) === "serverAddress",
-  "an aggregator does not say where it serves groups": ({ path, theirs }) => path.at(-1) === "serverAddressByClientCIDRs" && theirs === undefined,
+  "an aggregator does not say where it serves groups": ({ path, theirs }) =>
+    path.at(-1) === "serverAddressByClientCIDRs" && theirs === undefined,
 };
 
-describe("upstream's published documents", { skip: directory === undefined && "COXSWAIN_OPENAPI names no directory of sources" }, () => {
+describe("upstream's published documents", {
+  skip: directory === undefined && "COXSWAIN_OPENAPI names no directory of sources",
+}, () => {
   const sources = directory as string;
   const check = (context: TestContext, found: readonly Found[], reasons: Reasons): void => {
     const unexpected = found.filter((one) => !Object.values(reasons).some((covers) => covers(one)));
@@ -74,9 +87,11 @@ describe("upstream's published documents", { skip: directory === undefined && "C
     );
   };
 
-  test("OpenAPI", async (context) => check(context, await openApiDifferences(join(sources, "api/openapi-spec")), openApiReasons));
+  test("OpenAPI", async (context) =>
+    check(context, await openApiDifferences(join(sources, "api/openapi-spec")), openApiReasons));
 
-  test("discovery", async (context) => check(context, await discoveryDifferences(join(sources, "api/discovery")), discoveryReasons));
+  test("discovery", async (context) =>
+    check(context, await discoveryDifferences(join(sources, "api/discovery")), discoveryReasons));
 
   test("what fields accept", async () => {
     const theirs = publishedEnums(readFileSync(join(sources, "pkg/generated/openapi/zz_generated.openapi.go"), "utf8"));
@@ -100,7 +115,11 @@ function fullCatalog(): Catalog {
   return openCatalog(definitions, (definition) => ({ definition, store: undefined }));
 }
 
-async function getJson(handler: (context: RequestContext) => void | Promise<void>, path: string, accept = "application/json"): Promise<unknown> {
+async function getJson(
+  handler: (context: RequestContext) => void | Promise<void>,
+  path: string,
+  accept = "application/json",
+): Promise<unknown> {
   const text = (await ask(handler, { path, headers: { accept } })).body.toString();
   return text === "" ? undefined : JSON.parse(text);
 }
@@ -115,11 +134,16 @@ async function openApiDifferences(published: string): Promise<Found[]> {
 
   const found = await compare("v2", await getJson(openApi.v2, "/openapi/v2"), join(published, "swagger.json"));
   const files = new Map(
-    readdirSync(join(published, "v3")).map((file) => [file.replace(/_openapi\.json$/, "").replaceAll("__", "/"), join(published, "v3", file)]),
+    readdirSync(join(published, "v3")).map((file) => [
+      file.replace(/_openapi\.json$/, "").replaceAll("__", "/"),
+      join(published, "v3", file),
+    ]),
   );
   const { paths } = (await getJson(openApi.v3, "/openapi/v3")) as { paths: Record<string, unknown> };
   for (const document of new Set([...files.keys(), ...Object.keys(paths)])) {
-    found.push(...(await compare(document, await getJson(openApi.v3, `/openapi/v3/${document}`), files.get(document) ?? "")));
+    found.push(
+      ...(await compare(document, await getJson(openApi.v3, `/openapi/v3/${document}`), files.get(document) ?? "")),
+    );
   }
   return found;
 }
@@ -132,7 +156,9 @@ async function discoveryDifferences(published: string): Promise<Found[]> {
     const theirs = JSON.parse(readFileSync(join(published, file), "utf8"));
     const aggregated = document === "aggregated_v2";
     const path = aggregated ? "/apis" : `/${document}`;
-    const accept = aggregated ? "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" : "application/json";
+    const accept = aggregated
+      ? "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+      : "application/json";
     const ours = await getJson(path.startsWith("/apis") ? discovery.apis : discovery.api, path, accept);
     found.push(...jsonDifferences(ours, theirs).map((one) => ({ ...one, document })));
   }
@@ -144,7 +170,9 @@ type Enums = ReadonlyMap<string, readonly string[]>;
 
 async function ourEnums(): Promise<Enums> {
   const openApi = createOpenApi({ catalog: fullCatalog() });
-  const { definitions } = (await getJson(openApi.v2, "/openapi/v2")) as { definitions: Record<string, { properties?: Record<string, Accepting> }> };
+  const { definitions } = (await getJson(openApi.v2, "/openapi/v2")) as {
+    definitions: Record<string, { properties?: Record<string, Accepting> }>;
+  };
   return new Map(
     Object.entries(definitions).flatMap(([definition, { properties = {} }]) =>
       Object.entries(properties).flatMap(([field, type]): [string, readonly string[]][] => {
@@ -164,8 +192,12 @@ interface Accepting {
 /** From the generated functions, one for each definition: the name of a field stands some lines above what it accepts. */
 function publishedEnums(source: string): Enums {
   const enums = new Map<string, readonly string[]>();
-  for (const [, name, body] of source.matchAll(/\nfunc schema_(?:k8sio_api|pkg_apis)_(\w+)\(ref [^\n]*\n([\s\S]*?)\n}\n/g)) {
-    for (const [, field, values] of (body as string).matchAll(/^\t{5}"([^"]+)": \{(?:(?!^\t{5}\})[\s\S])*?\bEnum: +\[\]interface\{\}\{([^}]*)\}/gm)) {
+  for (const [, name, body] of source.matchAll(
+    /\nfunc schema_(?:k8sio_api|pkg_apis)_(\w+)\(ref [^\n]*\n([\s\S]*?)\n}\n/g,
+  )) {
+    for (const [, field, values] of (body as string).matchAll(
+      /^\t{5}"([^"]+)": \{(?:(?!^\t{5}\})[\s\S])*?\bEnum: +\[\]interface\{\}\{([^}]*)\}/gm,
+    )) {
       enums.set(`${(name as string).replaceAll("_", ".")} ${field}`, JSON.parse(`[${values}]`));
     }
   }

@@ -26,7 +26,8 @@ describe("reads", () => {
     await server.close();
   });
 
-  const create = (name: string): Promise<Answer> => client.send({ method: "POST", path: maps, body: { metadata: { name, labels: { n: name } } } });
+  const create = (name: string): Promise<Answer> =>
+    client.send({ method: "POST", path: maps, body: { metadata: { name, labels: { n: name } } } });
 
   /** Time passes, a step a turn, until there is the answer. @returns what it took, in steps */
   async function ask(request: RawRequest, stepMs = second): Promise<Answer & { readonly steps: number }> {
@@ -49,7 +50,10 @@ describe("reads", () => {
     reason: "Timeout",
     code: 504,
     message: kind,
-    details: { retryAfterSeconds: 1, causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }] },
+    details: {
+      retryAfterSeconds: 1,
+      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+    },
   });
 
   const futureRows = [
@@ -63,14 +67,20 @@ describe("reads", () => {
     test(`a version to come: ${path}`, async () => {
       const answer = await ask({ path });
       const current = /current: (\d+)$/.exec(answer.body.message)?.[1];
-      assert.partialDeepStrictEqual(answer.body, tooLarge(`Timeout: Too large resource version: 99999, current: ${current}`));
+      assert.partialDeepStrictEqual(
+        answer.body,
+        tooLarge(`Timeout: Too large resource version: 99999, current: ${current}`),
+      );
       assert.deepEqual([answer.status, answer.headers["retry-after"]], [504, "1"]);
       assert.ok(answer.steps >= 3, "it was waited for");
     });
   }
 
   test("a version to come, in a watch: without initial events it waits, with them it is an event", async () => {
-    assert.equal((await ask({ path: `${maps}?watch=1&resourceVersion=99999&timeoutSeconds=5&allowWatchBookmarks=true` })).text, "");
+    assert.equal(
+      (await ask({ path: `${maps}?watch=1&resourceVersion=99999&timeoutSeconds=5&allowWatchBookmarks=true` })).text,
+      "",
+    );
     const [event] = eventsOf(await ask({ path: `${maps}?watch=1&resourceVersion=99999&${streaming}` }));
     assert.equal(event?.type, "ERROR");
     assert.partialDeepStrictEqual(event.object, tooLarge(event.object.message));
@@ -114,7 +124,13 @@ describe("reads", () => {
     const answer = await ask({ path });
     const { body } = await client.send({ path: "/api/v1/pods" });
     const { resourceVersion } = body.metadata;
-    const object = { kind: "Pod", apiVersion: "v1", metadata: { resourceVersion }, spec: { containers: null }, status: {} };
+    const object = {
+      kind: "Pod",
+      apiVersion: "v1",
+      metadata: { resourceVersion },
+      spec: { containers: null },
+      status: {},
+    };
     assert.deepEqual(eventsOf(answer), Array(4).fill({ type: "BOOKMARK", object }));
   });
 
@@ -161,11 +177,17 @@ describe("reads", () => {
     }
     const late = await next(first.metadata.continue);
     assert.deepEqual([late.status, late.body.reason, Object.keys(late.body.metadata)], [410, "Expired", ["continue"]]);
-    assert.match(late.body.message, /^The provided continue parameter is too old to display a consistent list result\./);
+    assert.match(
+      late.body.message,
+      /^The provided continue parameter is too old to display a consistent list result\./,
+    );
     const rest = (await next(late.body.metadata.continue)).body;
     assert.deepEqual([rest.items[0].metadata.name, rest.metadata.remainingItemCount], ["b", 14]);
     const further = (await next(rest.metadata.continue)).body;
-    assert.deepEqual([further.items[0].metadata.name, further.metadata.resourceVersion], ["b2", rest.metadata.resourceVersion]);
+    assert.deepEqual(
+      [further.items[0].metadata.name, further.metadata.resourceVersion],
+      ["b2", rest.metadata.resourceVersion],
+    );
 
     const exact = await client.send({ path: `${maps}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact` });
     assert.deepEqual([exact.status, exact.body.reason], [410, "Expired"]);
@@ -174,7 +196,10 @@ describe("reads", () => {
     for (const accept of ["application/json", table]) {
       const gone = await ask({ path: `${maps}?watch=1&resourceVersion=${resourceVersion}`, headers: { accept } });
       const [event, ...others] = eventsOf(gone);
-      assert.deepEqual([gone.status, event?.type, event?.object.reason, event?.object.code, others], [200, "ERROR", "Expired", 410, []]);
+      assert.deepEqual(
+        [gone.status, event?.type, event?.object.reason, event?.object.code, others],
+        [200, "ERROR", "Expired", 410, []],
+      );
       assert.match(event?.object.message, /^too old resource version: \d+ \(\d+\)$/);
     }
   });

@@ -54,10 +54,14 @@ for (const project of projects.filter(({ name }) => chosen?.includes(name) ?? tr
 }
 
 async function check(project: Project, directory: string): Promise<void> {
-  const accepted = await define(readManifests(directory, project.definitions).filter(({ kind }) => kind === "CustomResourceDefinition"));
+  const accepted = await define(
+    readManifests(directory, project.definitions).filter(({ kind }) => kind === "CustomResourceDefinition"),
+  );
   assert.notEqual(accepted.length, 0);
   await eventuallySame(accepted.map(({ metadata }) => `${definitionsPath}/${metadata.name}`));
-  const groupVersions = new Set(accepted.flatMap(({ spec }) => servedVersions(spec).map(({ name }) => `/apis/${spec.group}/${name}`)));
+  const groupVersions = new Set(
+    accepted.flatMap(({ spec }) => servedVersions(spec).map(({ name }) => `/apis/${spec.group}/${name}`)),
+  );
   await eventuallySame([...groupVersions, ...[...groupVersions].map((path) => `/openapi/v3${path}`), "/openapi/v2"]);
   const random = seededRandom(seed);
   const shipped = readManifests(directory, project.samples);
@@ -94,13 +98,25 @@ async function eventuallySame(paths: readonly string[]): Promise<void> {
   }
 }
 
-async function checkObjects(spec: Spec, version: Spec, shipped: readonly Manifest[], random: (below: number) => number): Promise<void> {
+async function checkObjects(
+  spec: Spec,
+  version: Spec,
+  shipped: readonly Manifest[],
+  random: (below: number) => number,
+): Promise<void> {
   const apiVersion = `${spec.group}/${version.name}`;
   const { kind, plural } = spec.names;
   const path = `/apis/${apiVersion}/${spec.scope === "Namespaced" ? "namespaces/default/" : ""}${plural}`;
-  const good = shipped.filter((manifest) => manifest.apiVersion === apiVersion && manifest.kind === kind).slice(0, shippedMax);
+  const good = shipped
+    .filter((manifest) => manifest.apiVersion === apiVersion && manifest.kind === kind)
+    .slice(0, shippedMax);
   const schema = version.schema?.openAPIV3Schema ?? {};
-  const made = Array.from({ length: randomSamples }, () => ({ apiVersion, kind, metadata: { name: "made" }, ...randomSample(schema, random) }));
+  const made = Array.from({ length: randomSamples }, () => ({
+    apiVersion,
+    kind,
+    metadata: { name: "made" },
+    ...randomSample(schema, random),
+  }));
   const whole: Manifest[] = [...good.map(withName), ...made];
   const bodies = [...whole, ...whole.flatMap((body) => Array.from({ length: damages }, () => damaged(body, random)))];
   const taken: Manifest[] = [];
@@ -135,13 +151,28 @@ async function checkStored(
       .map((field) => ({ op: "add", path: `/${field}`, value: other[field] }));
     await same({ method: "PATCH", path: `${at}?dryRun=All&fieldManager=patcher`, headers: jsonPatch, body: patch });
     const intent = { ...other, metadata: { name: body.metadata.name } };
-    await same({ method: "PATCH", path: `${at}?dryRun=All&fieldManager=applier&force=${random(2) === 0}`, headers: apply, body: intent });
+    await same({
+      method: "PATCH",
+      path: `${at}?dryRun=All&fieldManager=applier&force=${random(2) === 0}`,
+      headers: apply,
+      body: intent,
+    });
     if (version.subresources?.status === undefined) continue;
-    await same({ method: "PATCH", path: `${at}/status?dryRun=All&fieldManager=reporter`, headers: jsonPatch, body: patch });
+    await same({
+      method: "PATCH",
+      path: `${at}/status?dryRun=All&fieldManager=reporter`,
+      headers: jsonPatch,
+      body: patch,
+    });
   }
   if (version.subresources?.scale !== undefined) {
     await same({ path: `${at}/scale` });
-    await same({ method: "PATCH", path: `${at}/scale?dryRun=All&fieldManager=scaler`, headers: mergePatch, body: { spec: { replicas: random(5) } } });
+    await same({
+      method: "PATCH",
+      path: `${at}/scale?dryRun=All&fieldManager=scaler`,
+      headers: mergePatch,
+      body: { spec: { replicas: random(5) } },
+    });
   }
   await same({ method: "DELETE", path: at });
 }
@@ -150,12 +181,21 @@ const mergePatch = { "content-type": "application/merge-patch+json" };
 
 async function same(request: RawRequest): Promise<Answer> {
   const { answer, differences } = await both.send(request);
-  assert.deepEqual(differences.slice(0, 5), [], `SEED=${seed} ${request.method ?? "GET"} ${request.path} ${JSON.stringify(request.body)}`);
+  assert.deepEqual(
+    differences.slice(0, 5),
+    [],
+    `SEED=${seed} ${request.method ?? "GET"} ${request.path} ${JSON.stringify(request.body)}`,
+  );
   return answer;
 }
 
 /** Without the namespace that it is meant for. */
 function withName(manifest: Manifest): Manifest {
-  const { namespace: _namespace, generateName: _prefix, name = "shipped", ...metadata } = manifest.metadata as Record<string, string>;
+  const {
+    namespace: _namespace,
+    generateName: _prefix,
+    name = "shipped",
+    ...metadata
+  } = manifest.metadata as Record<string, string>;
   return { ...manifest, metadata: { ...metadata, name } } as Manifest;
 }

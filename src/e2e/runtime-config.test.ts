@@ -47,7 +47,8 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
 async function checkStart(runtimeConfig: string): Promise<void> {
   const dataDir = mkdtempSync(join(directory, "data-"));
   const problems: string[] = [];
-  const problem = (message: string, values?: object): void => void problems.push(`${message} ${JSON.stringify(values)}`);
+  const problem = (message: string, values?: object): void =>
+    void problems.push(`${message} ${JSON.stringify(values)}`);
   const { serves, warnings } = parseRuntimeConfig(runtimeConfig, known);
   const server = await startServer({
     dataDir,
@@ -94,7 +95,8 @@ async function checkServed(client: RawClient, serves: Serves): Promise<void> {
       path,
     );
     for (const { name } of found)
-      if (stored.has(`${group}/${name}`)) assert.equal((await client.send({ path: `${path}/${name}` })).status, 200, name);
+      if (stored.has(`${group}/${name}`))
+        assert.equal((await client.send({ path: `${path}/${name}` })).status, 200, name);
     for (const { resource } of resources)
       if (!served.includes(resource)) assert.equal((await client.send({ path: `${path}/${resource}` })).status, 404);
   }
@@ -102,7 +104,9 @@ async function checkServed(client: RawClient, serves: Serves): Promise<void> {
 
 /** Kinds that are objects in the store. */
 const stored = new Set(
-  readResourcesTable().resources.flatMap(({ group, resource, storage }) => (storage === undefined ? [] : [`${group}/${resource}`])),
+  readResourcesTable().resources.flatMap(({ group, resource, storage }) =>
+    storage === undefined ? [] : [`${group}/${resource}`],
+  ),
 );
 
 const configMaps = "/api/v1/namespaces/work/configmaps";
@@ -118,19 +122,31 @@ async function exercise(client: RawClient, serves: Serves): Promise<void> {
     return created.metadata.uid;
   };
   if (!has("namespaces")) return;
-  for (const name of ["default", "kube-system", "kube-public", "kube-node-lease"]) assert.equal(await send("GET", `/api/v1/namespaces/${name}`), 200);
+  for (const name of ["default", "kube-system", "kube-public", "kube-node-lease"])
+    assert.equal(await send("GET", `/api/v1/namespaces/${name}`), 200);
   if (has("clusterroles", "rbac.authorization.k8s.io"))
     assert.equal(await send("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/cluster-admin"), 200);
   if (has("services")) assert.equal(await send("GET", "/api/v1/namespaces/default/services/kubernetes"), 200);
   await create("/api/v1/namespaces", { metadata: { name: "work" } });
-  if (has("services")) await create("/api/v1/namespaces/work/services", { metadata: { name: "s" }, spec: { ports: [{ port: 1 }] } });
+  if (has("services"))
+    await create("/api/v1/namespaces/work/services", { metadata: { name: "s" }, spec: { ports: [{ port: 1 }] } });
   if (has("deployments", "apps")) {
     const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
-    await create("/apis/apps/v1/namespaces/work/deployments", { metadata: { name: "d" }, spec: { selector: { matchLabels: { a: "b" } }, template } });
+    await create("/apis/apps/v1/namespaces/work/deployments", {
+      metadata: { name: "d" },
+      spec: { selector: { matchLabels: { a: "b" } }, template },
+    });
   }
   if (has("serviceaccounts")) {
-    await until("the account default", async () => (await send("GET", "/api/v1/namespaces/work/serviceaccounts/default")) === 200);
-    const token = await client.send({ method: "POST", path: "/api/v1/namespaces/work/serviceaccounts/default/token", body: { spec: {} } });
+    await until(
+      "the account default",
+      async () => (await send("GET", "/api/v1/namespaces/work/serviceaccounts/default")) === 200,
+    );
+    const token = await client.send({
+      method: "POST",
+      path: "/api/v1/namespaces/work/serviceaccounts/default/token",
+      body: { spec: {} },
+    });
     assert.equal(token.status, serves("authentication.k8s.io", "v1", "tokenreviews") ? 201 : token.status, token.text);
     assert.ok(token.status < 500, token.text);
   }
@@ -145,7 +161,9 @@ async function exercise(client: RawClient, serves: Serves): Promise<void> {
   }
   if (has("configmaps")) {
     const uid = await create(configMaps, { metadata: { name: "owner" } });
-    await create(configMaps, { metadata: { name: "owned", ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }] } });
+    await create(configMaps, {
+      metadata: { name: "owned", ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }] },
+    });
     assert.equal(await send("DELETE", `${configMaps}/owner`), 200);
     await until("collection", async () => (await send("GET", `${configMaps}/owned`)) === 404);
   }
@@ -154,7 +172,10 @@ async function exercise(client: RawClient, serves: Serves): Promise<void> {
   await until("the namespace goes", async () => (await send("GET", "/api/v1/namespaces/work")) === 404);
 }
 
-async function exerciseDefinition(client: RawClient, create: (path: string, body: object) => Promise<string>): Promise<void> {
+async function exerciseDefinition(
+  client: RawClient,
+  create: (path: string, body: object) => Promise<string>,
+): Promise<void> {
   const schema = { openAPIV3Schema: { type: "object" } };
   await create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
     metadata: { name: "things.example.com" },
@@ -194,7 +215,8 @@ async function checkStored(dataDir: string, serves: Serves): Promise<void> {
 }
 
 describe(`a group version switched off alone, seed ${seed}`, () => {
-  for (const groupVersion of sample(groupVersions)) test(`${groupVersion}=false`, () => checkStart(`${groupVersion}=false`));
+  for (const groupVersion of sample(groupVersions))
+    test(`${groupVersion}=false`, () => checkStart(`${groupVersion}=false`));
 });
 
 const named: readonly string[] = [
@@ -250,7 +272,11 @@ test("objects of groups that are switched off stay in the store, and grant and s
     };
     const apiGroup = "rbac.authorization.k8s.io";
     const subjects = [{ kind: "User", name: "ann", apiGroup }];
-    await create(bindings, { metadata: { name: "ann" }, roleRef: { kind: "ClusterRole", name: "view", apiGroup }, subjects });
+    await create(bindings, {
+      metadata: { name: "ann" },
+      roleRef: { kind: "ClusterRole", name: "view", apiGroup },
+      subjects,
+    });
     await create("/api/v1/namespaces", { metadata: { name: "work" } });
     await exerciseDefinition(client, create);
     await until("the role is collected", async () => (await statuses(client))[0] === 200);
@@ -266,7 +292,12 @@ describe(`sets at random, seed ${seed}`, () => {
     const single = known
       .filter(() => random(12) === 0)
       .map(({ group, version, resource }) => `${group === "" ? "api" : group}/${version}/${resource}=false`);
-    const runtimeConfig = [...(random(2) === 0 ? ["api/all=false"] : []), ...versions, ...single, "api/v1/namespaces=true"].join(",");
+    const runtimeConfig = [
+      ...(random(2) === 0 ? ["api/all=false"] : []),
+      ...versions,
+      ...single,
+      "api/v1/namespaces=true",
+    ].join(",");
     test(runtimeConfig, () => checkStart(runtimeConfig));
   }
 });

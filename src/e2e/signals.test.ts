@@ -32,7 +32,8 @@ function run(...flags: string[]): Command {
 
 async function serving(command: Command): Promise<void> {
   const ended = command.exited.then((code) => assert.fail(`exited with ${code}: ${command.output()}`));
-  while (!command.output().includes("Next: ")) await Promise.race([once(command.process.stdout as NodeJS.ReadableStream, "data"), ended]);
+  while (!command.output().includes("Next: "))
+    await Promise.race([once(command.process.stdout as NodeJS.ReadableStream, "data"), ended]);
   ended.catch(() => {}); // Later it may.
 }
 
@@ -42,7 +43,8 @@ describe("signals", () => {
     directory = mkdtempSync(join(tmpdir(), "coxswain-signals-"));
   });
   after(() => rmSync(directory, { recursive: true, force: true }));
-  const start = (...flags: string[]): Command => run("--data-dir", directory, "--storage=memory", "--secure-port=0", ...flags);
+  const start = (...flags: string[]): Command =>
+    run("--data-dir", directory, "--storage=memory", "--secure-port=0", ...flags);
   const connect = () => rawClient(readFileSync(join(directory, "kubeconfig"), "utf8"));
 
   test("during the shutdown delay /readyz fails, /livez does not, and requests are served", async () => {

@@ -30,8 +30,13 @@ async function serve(name: string): Promise<{ dataDir: string; server: TestServe
   const dataDir = join(base, name);
   const server = await startTestServer({ storage: "lmdb", durability: "relaxed", dataDir });
   const client = rawClient(server.kubeconfig);
-  for (const one of ["a", "b", "c"]) await client.send({ method: "POST", path: configMaps, body: { metadata: { name: one }, data: { is: one } } });
-  await client.send({ method: "PUT", path: `${configMaps}/a`, body: { metadata: { name: "a" }, data: { is: "newer" } } });
+  for (const one of ["a", "b", "c"])
+    await client.send({ method: "POST", path: configMaps, body: { metadata: { name: one }, data: { is: one } } });
+  await client.send({
+    method: "PUT",
+    path: `${configMaps}/a`,
+    body: { metadata: { name: "a" }, data: { is: "newer" } },
+  });
   client.close();
   return { dataDir, server };
 }
@@ -58,7 +63,11 @@ describe("backup and restore", () => {
     assert.deepEqual([code, err], [0, ""]);
     assert.match(out, /^\S+backup: \d+ objects at revision \d+\n$/);
     assert.equal(statSync(file).mode & 0o777, 0o600);
-    assert.deepEqual(store("backup", dataDir, file), { code: 2, out: "", err: `Error: ${file} exists already, and nothing is overwritten\n` });
+    assert.deepEqual(store("backup", dataDir, file), {
+      code: 2,
+      out: "",
+      err: `Error: ${file} exists already, and nothing is overwritten\n`,
+    });
     assert.deepEqual(
       readdirSync(base).filter((name) => name.includes("unfinished")),
       [],
@@ -120,7 +129,11 @@ describe("backup and restore", () => {
     await admin.send({ method: "POST", path: `${api}/clusterroles`, body: { metadata: { name: "backup" }, rules } });
     const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "backup" };
     const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "keeper" }];
-    await admin.send({ method: "POST", path: `${api}/clusterrolebindings`, body: { metadata: { name: "backup" }, roleRef, subjects } });
+    await admin.send({
+      method: "POST",
+      path: `${api}/clusterrolebindings`,
+      body: { metadata: { name: "backup" }, roleRef, subjects },
+    });
     assert.equal((await send(keeper, "GET")).status, 403);
     assert.equal((await send(admin, "GET")).status, 405);
     assert.equal((await keeper.send({ method: "POST", path: "/storage/backup/../../x" })).status, 403);
@@ -178,20 +191,27 @@ describe("check and repair", () => {
   test("a flipped bit in a value is named, and the object left out, or an older revision written", async () => {
     const bytes = Buffer.from(whole);
     // Its every copy: pages that were replaced may still be there.
-    for (let at = bytes.indexOf('"newer"'); at >= 0; at = bytes.indexOf('"newer"', at + 1)) bytes[at + 1] = (bytes[at + 1] as number) ^ 1;
+    for (let at = bytes.indexOf('"newer"'); at >= 0; at = bytes.indexOf('"newer"', at + 1))
+      bytes[at + 1] = (bytes[at + 1] as number) ^ 1;
     writeFileSync(data, bytes);
     const { code, out } = store("check", dataDir, "-o", "json");
     const { leftOut, damage } = JSON.parse(out);
     assert.equal(code, 1);
     assert.equal(damage.length, 1);
     assert.deepEqual(
-      leftOut.map(({ key, olderRevision }: { key: string; olderRevision?: number }) => [key, olderRevision === undefined]),
+      leftOut.map(({ key, olderRevision }: { key: string; olderRevision?: number }) => [
+        key,
+        olderRevision === undefined,
+      ]),
       [["/registry/configmaps/default/a", false]],
     );
     const without = join(base, "without");
     const repaired = store("repair", dataDir, "--to", without);
     assert.equal(repaired.code, 1);
-    assert.match(repaired.out, /configmaps\/default\/a \(revision \d+\): the checksum does not match; its revision \d+ can be read/);
+    assert.match(
+      repaired.out,
+      /configmaps\/default\/a \(revision \d+\): the checksum does not match; its revision \d+ can be read/,
+    );
     const older = join(base, "older");
     assert.equal(store("repair", dataDir, "--to", older, "--use-older").code, 1);
     restoreFile();

@@ -29,7 +29,8 @@ after(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const review = (spec: object, more: Partial<RawRequest> = {}): Promise<Answer> => admin.send({ method: "POST", path, body: { spec }, ...more });
+const review = (spec: object, more: Partial<RawRequest> = {}): Promise<Answer> =>
+  admin.send({ method: "POST", path, body: { spec }, ...more });
 
 async function created(where: string, body: object): Promise<Answer["body"]> {
   const answer = await admin.send({ method: "POST", path: where, body });
@@ -45,16 +46,28 @@ const rows: [what: string, spec: object, status: object][] = [
   [
     "one without groups",
     { token: "plain" },
-    { authenticated: true, user: { username: "bob", uid: "8", groups: ["system:authenticated"] }, audiences: ["api", "other-api"] },
+    {
+      authenticated: true,
+      user: { username: "bob", uid: "8", groups: ["system:authenticated"] },
+      audiences: ["api", "other-api"],
+    },
   ],
-  ["asked for one of our audiences", { token: "static", audiences: ["other-api"] }, { authenticated: true, user: eve, audiences: ["other-api"] }],
+  [
+    "asked for one of our audiences",
+    { token: "static", audiences: ["other-api"] },
+    { authenticated: true, user: eve, audiences: ["other-api"] },
+  ],
   [
     "asked for ours and others",
     { token: "static", audiences: ["x", "other-api", "api"] },
     { authenticated: true, user: eve, audiences: ["other-api", "api"] },
   ],
   ["asked for others' audiences", { token: "static", audiences: ["x"] }, unknown],
-  ["an empty list of audiences", { token: "static", audiences: [] }, { authenticated: true, user: eve, audiences: ["api", "other-api"] }],
+  [
+    "an empty list of audiences",
+    { token: "static", audiences: [] },
+    { authenticated: true, user: eve, audiences: ["api", "other-api"] },
+  ],
   ["a token nobody knows", { token: "nope" }, unknown],
   ["what looks like a JWT", { token: "a.b.c" }, unknown],
   [
@@ -64,7 +77,11 @@ const rows: [what: string, spec: object, status: object][] = [
   ],
   ["spaces alone", { token: "  " }, unknown],
   ["a space before the token", { token: " static" }, unknown],
-  ["a line's end is not the token's", { token: "static\n" }, { authenticated: true, user: eve, audiences: ["api", "other-api"] }],
+  [
+    "a line's end is not the token's",
+    { token: "static\n" },
+    { authenticated: true, user: eve, audiences: ["api", "other-api"] },
+  ],
   ["a name that objects have", { token: "__proto__" }, unknown],
 ];
 for (const [what, spec, status] of rows) {
@@ -72,7 +89,12 @@ for (const [what, spec, status] of rows) {
     const answer = await review(spec);
     assert.equal(answer.status, 201, answer.text);
     const { metadata, ...rest } = answer.body;
-    assert.deepEqual(rest, { kind: "TokenReview", apiVersion: "authentication.k8s.io/v1", spec: written(spec), status });
+    assert.deepEqual(rest, {
+      kind: "TokenReview",
+      apiVersion: "authentication.k8s.io/v1",
+      spec: written(spec),
+      status,
+    });
     assert.equal(metadata.managedFields.length, 1);
   });
 }
@@ -97,15 +119,30 @@ const refused: [what: string, request: Partial<RawRequest>, code: number, messag
     400,
     /strict decoding error: unknown field \\"spec\.x\\"/,
   ],
-  ["in a namespace", { path: "/apis/authentication.k8s.io/v1/namespaces/default/tokenreviews", body: { spec: { token: "static" } } }, 404, /.*/],
-  ["read", { method: "GET", body: undefined as unknown as object }, 405, "the server does not allow this method on the requested resource"],
+  [
+    "in a namespace",
+    { path: "/apis/authentication.k8s.io/v1/namespaces/default/tokenreviews", body: { spec: { token: "static" } } },
+    404,
+    /.*/,
+  ],
+  [
+    "read",
+    { method: "GET", body: undefined as unknown as object },
+    405,
+    "the server does not allow this method on the requested resource",
+  ],
   [
     "read by name",
     { method: "GET", path: `${path}/x`, body: undefined as unknown as object },
     404,
     "the server could not find the requested resource",
   ],
-  ["in the beta version", { path: "/apis/authentication.k8s.io/v1beta1/tokenreviews" }, 404, "the server could not find the requested resource"],
+  [
+    "in the beta version",
+    { path: "/apis/authentication.k8s.io/v1beta1/tokenreviews" },
+    404,
+    "the server could not find the requested resource",
+  ],
 ];
 for (const [what, request, code, message] of refused) {
   test(`refused: ${what}`, async () => {
@@ -118,7 +155,8 @@ for (const [what, request, code, message] of refused) {
 
 describe("service accounts' tokens", () => {
   let uid = "";
-  const tokenFor = async (spec: object = {}): Promise<string> => (await created(`${core}/serviceaccounts/robot/token`, { spec })).status.token;
+  const tokenFor = async (spec: object = {}): Promise<string> =>
+    (await created(`${core}/serviceaccounts/robot/token`, { spec })).status.token;
   const statusOf = async (spec: object): Promise<Answer["body"]> => (await review(spec)).body.status;
   before(async () => {
     uid = (await created(`${core}/serviceaccounts`, { metadata: { name: "robot" } })).metadata.uid;
@@ -128,7 +166,9 @@ describe("service accounts' tokens", () => {
     const node = await created("/api/v1/nodes", { metadata: { name: "n1" } });
     const spec = { serviceAccountName: "robot", nodeName: "n1", containers: [{ name: "c", image: "i" }] };
     const pod = await created(`${core}/pods`, { metadata: { name: "p" }, spec });
-    const token = await tokenFor({ boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "p", uid: pod.metadata.uid } });
+    const token = await tokenFor({
+      boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "p", uid: pod.metadata.uid },
+    });
     const { user, ...status } = await statusOf({ token });
     assert.deepEqual(status, { authenticated: true, audiences: ["api", "other-api"] });
     const { "authentication.kubernetes.io/credential-id": id, ...extra } = user.extra;
@@ -141,19 +181,32 @@ describe("service accounts' tokens", () => {
     });
     assert.deepEqual(
       [user.username, user.uid, user.groups],
-      ["system:serviceaccount:default:robot", uid, ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"]],
+      [
+        "system:serviceaccount:default:robot",
+        uid,
+        ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"],
+      ],
     );
     await admin.send({ method: "DELETE", path: `${core}/pods/p`, body: { gracePeriodSeconds: 0 } });
     assert.deepEqual(await statusOf({ token }), { user: {}, error: "service account token has been invalidated" });
     await created(`${core}/pods`, { metadata: { name: "p" }, spec });
-    assert.match((await statusOf({ token })).error, /^pod UID \(.*\) does not match service account pod ref claim \(.*\)$/);
+    assert.match(
+      (await statusOf({ token })).error,
+      /^pod UID \(.*\) does not match service account pod ref claim \(.*\)$/,
+    );
   });
 
   test("for whom they are", async () => {
     const token = await tokenFor({ audiences: ["vault", "x"] });
-    assert.equal((await statusOf({ token })).error, 'token audiences ["vault" "x"] is invalid for the target audiences ["api" "other-api"]');
+    assert.equal(
+      (await statusOf({ token })).error,
+      'token audiences ["vault" "x"] is invalid for the target audiences ["api" "other-api"]',
+    );
     assert.deepEqual((await statusOf({ token, audiences: ["x", "y"] })).audiences, ["x"]);
-    assert.equal((await statusOf({ token, audiences: ["y"] })).error, 'token audiences ["vault" "x"] is invalid for the target audiences ["y"]');
+    assert.equal(
+      (await statusOf({ token, audiences: ["y"] })).error,
+      'token audiences ["vault" "x"] is invalid for the target audiences ["y"]',
+    );
   });
 
   test("whose signature is not ours", async () => {
@@ -204,7 +257,9 @@ test("client-node and kubectl", async () => {
 });
 
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
-test("another server of Kubernetes' kind asks, in both encodings", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, async () => {
+test("another server of Kubernetes' kind asks, in both encodings", {
+  skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1",
+}, async () => {
   const asks = spawn("go", ["run", ".", server.kubeconfigPath, "static", "nobody"], {
     cwd: join(import.meta.dirname, "token-review-client"),
     stdio: ["ignore", "pipe", "inherit"],

@@ -34,9 +34,16 @@ function writeKubeconfig(file: string, url: string, user: object): void {
 }
 
 before(async () => {
-  webhook = await startWebhookServer((request) => reply(request.body.spec.token), { tls: { requestCert: true, rejectUnauthorized: false } });
+  webhook = await startWebhookServer((request) => reply(request.body.spec.token), {
+    tls: { requestCert: true, rejectUnauthorized: false },
+  });
   const validity = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 };
-  const client = await issueCertificate(webhook.authority, { subject: { commonName: "us" }, usage: "client", names: [], ...validity });
+  const client = await issueCertificate(webhook.authority, {
+    subject: { commonName: "us" },
+    usage: "client",
+    names: [],
+    ...validity,
+  });
   writeKubeconfig(kubeconfig, `${webhook.url}/authenticate`, {
     "client-certificate-data": base64(client.cert),
     "client-key-data": base64(client.key),
@@ -63,15 +70,29 @@ beforeEach(() => {
 
 async function whoIs(token: string): Promise<Answer> {
   const headers = { authorization: `Bearer ${token}` };
-  return admin.send({ method: "POST", path: "/apis/authentication.k8s.io/v1/selfsubjectreviews", headers, body: {}, anonymous: true });
+  return admin.send({
+    method: "POST",
+    path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+    headers,
+    body: {},
+    anonymous: true,
+  });
 }
 
 async function review(token: string, audiences: string[] = []): Promise<Answer["body"]> {
-  const { body } = await admin.send({ method: "POST", path: "/apis/authentication.k8s.io/v1/tokenreviews", body: { spec: { token, audiences } } });
+  const { body } = await admin.send({
+    method: "POST",
+    path: "/apis/authentication.k8s.io/v1/tokenreviews",
+    body: { spec: { token, audiences } },
+  });
   return body.status;
 }
 
-const says = (status: object, version = "v1"): WebhookReply => ({ apiVersion: `authentication.k8s.io/${version}`, kind: "TokenReview", status });
+const says = (status: object, version = "v1"): WebhookReply => ({
+  apiVersion: `authentication.k8s.io/${version}`,
+  kind: "TokenReview",
+  status,
+});
 const ann = { username: "ann", uid: "42", groups: ["devs"], extra: { "example.com/team": ["red", "blue"] } };
 
 test("a user with everything", async () => {
@@ -127,21 +148,33 @@ test("the words of an error are for reviews, never for the bearer", async () => 
 });
 
 const answers: [what: string, reply: (token: string) => WebhookReply, error: RegExp][] = [
-  ["nobody's name", () => says({ authenticated: true, user: { username: "" } }), /^the webhook authenticated a user without a name$/],
+  [
+    "nobody's name",
+    () => says({ authenticated: true, user: { username: "" } }),
+    /^the webhook authenticated a user without a name$/,
+  ],
   ["no user", () => says({ authenticated: true }), /^the webhook authenticated a user without a name$/],
   [
     "the other version",
     () => says({ authenticated: true, user: ann }, "v1beta1"),
     /^converting \(v1beta1\.TokenReview\) to \(v1\.TokenReview\): unknown conversion$/,
   ],
-  ["another kind", () => ({ apiVersion: "v1", kind: "Pod" }), /^converting \(v1\.Pod\) to \(v1\.TokenReview\): unknown conversion$/],
+  [
+    "another kind",
+    () => ({ apiVersion: "v1", kind: "Pod" }),
+    /^converting \(v1\.Pod\) to \(v1\.TokenReview\): unknown conversion$/,
+  ],
   [
     "yes as a text",
     () => says({ authenticated: "true", user: ann }),
     /cannot unmarshal string into Go struct field TokenReviewStatus\.status\.authenticated of type bool$/,
   ],
   ["garbage", () => "<html>", /^couldn't get version\/kind; json parse error: /],
-  ["half an answer", () => '{"apiVersion":"authentication.k8s.io/v1"', /json parse error: unexpected end of JSON input$/],
+  [
+    "half an answer",
+    () => '{"apiVersion":"authentication.k8s.io/v1"',
+    /json parse error: unexpected end of JSON input$/,
+  ],
   ["nothing", () => "", /^0-length response with status code: 200 and content type: application\/json$/],
   [
     "a redirection",
@@ -222,11 +255,16 @@ test("a webhook that is not there: its tokens are refused, others are not", asyn
     tokenWebhook: { configFile: file, version: "v1beta1", cacheMs: 5_000 },
     logger: { info() {}, warn: (words) => void warnings.push(words), error() {} },
   });
-  const short = "the webhook cache ttl of 5s is shorter than the overall cache ttl of 10s for successful token authentication attempts.";
+  const short =
+    "the webhook cache ttl of 5s is shorter than the overall cache ttl of 10s for successful token authentication attempts.";
   assert.ok(warnings.includes(short));
   const client = rawClient(alone.kubeconfig);
-  const ask = (token: string): Promise<Answer> => client.send({ path: "/version", headers: { authorization: `Bearer ${token}` }, anonymous: true });
-  assert.deepEqual([(await ask("x")).status, (await ask("static")).status, (await client.send({ path: "/api" })).status], [401, 200, 200]);
+  const ask = (token: string): Promise<Answer> =>
+    client.send({ path: "/version", headers: { authorization: `Bearer ${token}` }, anonymous: true });
+  assert.deepEqual(
+    [(await ask("x")).status, (await ask("static")).status, (await client.send({ path: "/api" })).status],
+    [401, 200, 200],
+  );
   client.close();
   await alone.close();
 });

@@ -16,8 +16,12 @@ import { startTestServer, type TestServer } from "../testing/start-test-server.t
 const issuer = "https://kubernetes.default.svc.cluster.local";
 const core = "/api/v1/namespaces/default";
 const directory = mkdtempSync(join(tmpdir(), "coxswain-tokens-"));
-const pem = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-const otherPem = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+const pem = generateKeyPairSync("ec", { namedCurve: "P-256" })
+  .privateKey.export({ type: "pkcs8", format: "pem" })
+  .toString();
+const otherPem = generateKeyPairSync("ec", { namedCurve: "P-256" })
+  .privateKey.export({ type: "pkcs8", format: "pem" })
+  .toString();
 const oldRsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 
 let server: TestServer;
@@ -59,7 +63,10 @@ async function remove(path: string): Promise<void> {
 }
 
 const account = (name: string): Promise<Answer["body"]> => created(`${core}/serviceaccounts`, { metadata: { name } });
-const pod = (name: string, more: object = {}): object => ({ metadata: { name }, spec: { containers: [{ name: "c", image: "i" }], ...more } });
+const pod = (name: string, more: object = {}): object => ({
+  metadata: { name },
+  spec: { containers: [{ name: "c", image: "i" }], ...more },
+});
 
 /** @returns the TokenRequest with its status */
 async function request(name: string, spec: object = {}): Promise<Answer["body"]> {
@@ -82,13 +89,28 @@ function assertRefused(answer: Answer): void {
   const { status, body, headers } = answer;
   assert.deepEqual(
     [status, body],
-    [401, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: "Unauthorized", reason: "Unauthorized", code: 401 }],
+    [
+      401,
+      {
+        kind: "Status",
+        apiVersion: "v1",
+        metadata: {},
+        status: "Failure",
+        message: "Unauthorized",
+        reason: "Unauthorized",
+        code: 401,
+      },
+    ],
   );
   assert.equal(headers["www-authenticate"], undefined); // As upstream: no scheme is offered.
 }
 
 test("a static token", async () => {
-  assert.deepEqual(await whoIs("static-token"), { username: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] });
+  assert.deepEqual(await whoIs("static-token"), {
+    username: "eve",
+    uid: "7",
+    groups: ["a", "b", "system:authenticated"],
+  });
 });
 
 test("a token request is answered with a token", async () => {
@@ -99,7 +121,11 @@ test("a token request is answered with a token", async () => {
     [answer.kind, answer.apiVersion, answer.metadata.name, answer.metadata.namespace, answer.metadata.uid],
     ["TokenRequest", "authentication.k8s.io/v1", "plain", "default", metadata.uid],
   );
-  assert.deepEqual(answer.spec, { audiences: [issuer, "https://old.example"], expirationSeconds: 3600, boundObjectRef: null });
+  assert.deepEqual(answer.spec, {
+    audiences: [issuer, "https://old.example"],
+    expirationSeconds: 3600,
+    boundObjectRef: null,
+  });
   const { iat = 0, nbf, exp, jti, ...claims } = decodeJwt(token);
   assert.deepEqual(claims, {
     iss: issuer,
@@ -125,16 +151,30 @@ const managed: [what: string, body: object, query: string, manager: string, fiel
     { metadata: { labels: { a: "b" }, managedFields: [{}] }, spec: { audiences: ["a"] } },
     "?fieldManager=m",
     "m",
-    { "f:metadata": { "f:labels": { ".": {}, "f:a": {} } }, "f:spec": { "f:audiences": {}, "f:expirationSeconds": {} } },
+    {
+      "f:metadata": { "f:labels": { ".": {}, "f:a": {} } },
+      "f:spec": { "f:audiences": {}, "f:expirationSeconds": {} },
+    },
   ],
-  ["a status", { spec: {}, status: { token: "x" } }, "", "unknown", { "f:spec": { "f:expirationSeconds": {} }, "f:status": { "f:token": {} } }],
+  [
+    "a status",
+    { spec: {}, status: { token: "x" } },
+    "",
+    "unknown",
+    { "f:spec": { "f:expirationSeconds": {} }, "f:status": { "f:token": {} } },
+  ],
 ];
 test("the answer to a token request says who manages its fields", async () => {
   await account("managed");
   for (const [what, body, query, manager, fieldsV1] of managed) {
-    const { time, ...entry } = (await created(`${core}/serviceaccounts/managed/token${query}`, body)).metadata.managedFields[0];
+    const { time, ...entry } = (await created(`${core}/serviceaccounts/managed/token${query}`, body)).metadata
+      .managedFields[0];
     const apiVersion = "authentication.k8s.io/v1";
-    assert.deepEqual(entry, { manager, operation: "Update", apiVersion, fieldsType: "FieldsV1", fieldsV1, subresource: "token" }, what);
+    assert.deepEqual(
+      entry,
+      { manager, operation: "Update", apiVersion, fieldsType: "FieldsV1", fieldsV1, subresource: "token" },
+      what,
+    );
   }
 });
 
@@ -143,7 +183,9 @@ test("tokens of pods, nodes and secrets tell what they are bound to, and end wit
   const node = await created("/api/v1/nodes", { metadata: { name: "n1" } });
   const holder = await created(`${core}/secrets`, { metadata: { name: "holder" } });
   const running = await created(`${core}/pods`, pod("runs", { serviceAccountName: "bound", nodeName: "n1" }));
-  const ref = (kind: string, { metadata: { name, uid } }: Answer["body"]): object => ({ boundObjectRef: { kind, apiVersion: "v1", name, uid } });
+  const ref = (kind: string, { metadata: { name, uid } }: Answer["body"]): object => ({
+    boundObjectRef: { kind, apiVersion: "v1", name, uid },
+  });
   const [ofPod, ofNode, ofSecret] = [
     await tokenOf("bound", ref("Pod", running)),
     await tokenOf("bound", ref("Node", node)),
@@ -240,7 +282,13 @@ const refusedRequests: [what: string, name: string, body: object, status: number
     400,
     "cannot bind token to object of type /v1, Kind=ConfigMap",
   ],
-  ["bound to a pod that is not there", "asks", { spec: { boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "x" } } }, 404, 'pods "x" not found'],
+  [
+    "bound to a pod that is not there",
+    "asks",
+    { spec: { boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "x" } } },
+    404,
+    'pods "x" not found',
+  ],
   [
     "bound to another's pod",
     "asks",
@@ -282,7 +330,11 @@ const signed = (claims: Record<string, unknown>, key = pem, header: object = {})
 const forgeries: [what: string, forge: Forge, good?: true][] = [
   ["signed again, with no kid", (claims) => signed(claims), true],
   ["by another issuer of ours", (claims) => signed({ ...claims, iss: "https://old.example" }), true],
-  ["by an older key of ours, RSA", (claims) => new SignJWT(claims).setProtectedHeader({ alg: "RS256" }).sign(oldRsa.privateKey), true],
+  [
+    "by an older key of ours, RSA",
+    (claims) => new SignJWT(claims).setProtectedHeader({ alg: "RS256" }).sign(oldRsa.privateKey),
+    true,
+  ],
   ["expired within the leeway", (claims) => signed({ ...claims, exp: now() - 30 }), true],
   ["expired", (claims) => signed({ ...claims, exp: now() - 90 })],
   ["not valid yet", (claims) => signed({ ...claims, nbf: now() + 90 })],
@@ -301,18 +353,36 @@ const forgeries: [what: string, forge: Forge, good?: true][] = [
         .setProtectedHeader({ alg: "HS256" })
         .sign(Buffer.from(createPublicKey(pem).export({ type: "spki", format: "pem" }).toString())),
   ],
-  ["PS256 with a key for RS256", (claims) => new SignJWT(claims).setProtectedHeader({ alg: "PS256" }).sign(oldRsa.privateKey)],
-  ["its own key in the header", async (claims) => signed(claims, otherPem, { jwk: createPublicKey(otherPem).export({ format: "jwk" }) })],
+  [
+    "PS256 with a key for RS256",
+    (claims) => new SignJWT(claims).setProtectedHeader({ alg: "PS256" }).sign(oldRsa.privateKey),
+  ],
+  [
+    "its own key in the header",
+    async (claims) => signed(claims, otherPem, { jwk: createPublicKey(otherPem).export({ format: "jwk" }) }),
+  ],
   ["an unknown critical header", (claims) => `${text({ alg: "ES256", crit: ["x"], x: 1 })}.${text(claims)}.AAAA`],
   ["another subject than its account", (claims) => signed({ ...claims, sub: "system:serviceaccount:kube-system:x" })],
-  ["an account without a uid", (claims) => signed({ ...claims, "kubernetes.io": { namespace: "default", serviceaccount: { name: "forged" } } })],
+  [
+    "an account without a uid",
+    (claims) => signed({ ...claims, "kubernetes.io": { namespace: "default", serviceaccount: { name: "forged" } } }),
+  ],
   ["without an account", (claims) => signed({ ...claims, "kubernetes.io": undefined })],
-  ["a pod that is a text", (claims) => signed({ ...claims, "kubernetes.io": { ...(claims["kubernetes.io"] as object), pod: "x" } })],
-  ["the claims of a secret's token, without a secret", (claims) => signed({ ...claims, iss: "kubernetes/serviceaccount" })],
+  [
+    "a pod that is a text",
+    (claims) => signed({ ...claims, "kubernetes.io": { ...(claims["kubernetes.io"] as object), pod: "x" } }),
+  ],
+  [
+    "the claims of a secret's token, without a secret",
+    (claims) => signed({ ...claims, iss: "kubernetes/serviceaccount" }),
+  ],
   ["truncated", (_claims, token) => token.slice(0, -10)],
   ["no signature", (_claims, token) => token.split(".").slice(0, 2).join(".")],
   ["an empty signature", (_claims, token) => `${token.split(".").slice(0, 2).join(".")}.`],
-  ["another payload", (claims, token) => `${token.split(".")[0]}.${text({ ...claims, sub: "x" })}.${token.split(".")[2]}`],
+  [
+    "another payload",
+    (claims, token) => `${token.split(".")[0]}.${text({ ...claims, sub: "x" })}.${token.split(".")[2]}`,
+  ],
   ["a payload that is no JSON", (_claims, token) => `${token.split(".")[0]}.AAAA.${token.split(".")[2]}`],
   ["a payload that is null", (_claims, token) => `${token.split(".")[0]}.${text(null)}.${token.split(".")[2]}`],
   ["a token in a token", (_claims, token) => signed({ iss: issuer, token } as Record<string, unknown>)],
@@ -362,7 +432,10 @@ test("a secret that is to hold a token gets one, which lives as long as the secr
   const first = await filled("first");
   const text64 = (key: string): string => Buffer.from(first.data[key], "base64").toString();
   assert.equal(first.metadata.annotations["kubernetes.io/service-account.uid"], metadata.uid);
-  assert.deepEqual([text64("namespace"), text64("ca.crt")], ["default", field(server.kubeconfig, "certificate-authority-data")]);
+  assert.deepEqual(
+    [text64("namespace"), text64("ca.crt")],
+    ["default", field(server.kubeconfig, "certificate-authority-data")],
+  );
   assert.deepEqual(decodeJwt(text64("token")), {
     iss: "kubernetes/serviceaccount",
     "kubernetes.io/serviceaccount/namespace": "default",
@@ -375,7 +448,10 @@ test("a secret that is to hold a token gets one, which lives as long as the secr
   const today = new Date().toISOString().slice(0, 10);
   const tracking = `/api/v1/namespaces/kube-system/configmaps/kube-apiserver-legacy-service-account-token-tracking`;
   assert.deepEqual((await until(tracking, ({ status }) => status === 200)).data, { since: today });
-  await until(`${core}/secrets/first`, ({ body }) => body.metadata.labels?.["kubernetes.io/legacy-token-last-used"] === today);
+  await until(
+    `${core}/secrets/first`,
+    ({ body }) => body.metadata.labels?.["kubernetes.io/legacy-token-last-used"] === today,
+  );
   assertRefused(await whoIs(await signed({ ...decodeJwt(text64("token")) }))); // The same claims, another signature.
   await admin.send({
     method: "PATCH",
@@ -399,7 +475,10 @@ test("a secret that is to hold a token gets one, which lives as long as the secr
   await admin.send({ method: "PATCH", path: `${core}/serviceaccounts/legacy`, headers, body: listed });
   await remove(`${core}/secrets/second`);
   assertRefused(await whoIs(second));
-  await until(`${core}/serviceaccounts/legacy`, ({ body }) => body.secrets.length === 1 && body.secrets[0].name === "first");
+  await until(
+    `${core}/serviceaccounts/legacy`,
+    ({ body }) => body.secrets.length === 1 && body.secrets[0].name === "first",
+  );
   await remove(`${core}/serviceaccounts/legacy`);
   await until(`${core}/secrets/first`, ({ status }) => status === 404);
   await created(`${core}/secrets`, secret("orphan"));
@@ -410,7 +489,10 @@ test("every namespace has an account and the server's authorities, and gets them
   await created("/api/v1/namespaces", { metadata: { name: "fresh" } });
   const there = ({ status }: Answer): boolean => status === 200;
   for (const namespace of ["default", "kube-system", "fresh"]) {
-    const paths = [`/api/v1/namespaces/${namespace}/serviceaccounts/default`, `/api/v1/namespaces/${namespace}/configmaps/kube-root-ca.crt`];
+    const paths = [
+      `/api/v1/namespaces/${namespace}/serviceaccounts/default`,
+      `/api/v1/namespaces/${namespace}/configmaps/kube-root-ca.crt`,
+    ];
     for (const path of paths) {
       const { metadata } = await until(path, there);
       await admin.send({ method: "DELETE", path });
@@ -453,7 +535,8 @@ test("others can check the tokens by the documents", async () => {
       ["alg", "e", "kid", "kty", "n", "use"],
     ],
   );
-  for (const path of ["/.well-known/openid-configuration/", "/openid/v1/jwks/"]) assert.equal((await admin.send({ path })).status, 200);
+  for (const path of ["/.well-known/openid-configuration/", "/openid/v1/jwks/"])
+    assert.equal((await admin.send({ path })).status, 200);
   const { payload } = await jwtVerify(token, createLocalJWKSet(keys.body), { issuer, audience: "vault" });
   assert.equal(payload.sub, "system:serviceaccount:default:checked");
   assertRefused(await whoIs(token));
@@ -463,7 +546,13 @@ test("client-node with a token", async () => {
   await account("client");
   const config = new KubeConfig();
   config.loadFromOptions({
-    clusters: [{ name: "c", server: server.url, caData: Buffer.from(field(server.kubeconfig, "certificate-authority-data")).toString("base64") }],
+    clusters: [
+      {
+        name: "c",
+        server: server.url,
+        caData: Buffer.from(field(server.kubeconfig, "certificate-authority-data")).toString("base64"),
+      },
+    ],
     users: [{ name: "u", token: await tokenOf("client") }],
     contexts: [{ name: "x", cluster: "c", user: "u" }],
     currentContext: "x",
@@ -486,7 +575,13 @@ test("a key that the server made outlives it", async () => {
   const second = await start();
   const again = rawClient(second.kubeconfig);
   const headers = { authorization: `Bearer ${body.status.token}` };
-  const answer = await again.send({ method: "POST", path: "/apis/authentication.k8s.io/v1/selfsubjectreviews", headers, body: {}, anonymous: true });
+  const answer = await again.send({
+    method: "POST",
+    path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+    headers,
+    body: {},
+    anonymous: true,
+  });
   assert.equal(answer.body.status.userInfo.username, "system:serviceaccount:default:kept");
   again.close();
   await second.close();
@@ -498,12 +593,36 @@ function tokenFile(text: string): Parameters<typeof startServer>[0] {
   return { tokenAuthFile: file };
 }
 const startRows: [what: string, options: () => Parameters<typeof startServer>[0], message: RegExp][] = [
-  ["an empty issuer", () => ({ serviceAccountIssuers: [""] }), /^service-account-issuer should not be an empty string$/],
-  ["an issuer twice", () => ({ serviceAccountIssuers: ["a", "a"] }), /^service-account-issuer "a" is already specified$/],
-  ["a limit under an hour", () => ({ serviceAccountMaxTokenExpirationMs: 1000 }), /must be between 1 hour and 2\^32 seconds/],
-  ["keys at no https URL", () => ({ serviceAccountJwksUri: "http://a" }), /^service-account-jwks-uri requires https scheme, parsed as: http:\/\/a$/],
-  ["a token twice", () => tokenFile("secret,ann,1\nother,bob,2\nsecret,eve,3\n"), /^token file '.*' line 3: the token is that of line 1$/],
-  ["a line with two columns", () => tokenFile("secret,ann,1\nother,bob\n"), /^token file '.*' line 2: must have at least 3 columns/],
+  [
+    "an empty issuer",
+    () => ({ serviceAccountIssuers: [""] }),
+    /^service-account-issuer should not be an empty string$/,
+  ],
+  [
+    "an issuer twice",
+    () => ({ serviceAccountIssuers: ["a", "a"] }),
+    /^service-account-issuer "a" is already specified$/,
+  ],
+  [
+    "a limit under an hour",
+    () => ({ serviceAccountMaxTokenExpirationMs: 1000 }),
+    /must be between 1 hour and 2\^32 seconds/,
+  ],
+  [
+    "keys at no https URL",
+    () => ({ serviceAccountJwksUri: "http://a" }),
+    /^service-account-jwks-uri requires https scheme, parsed as: http:\/\/a$/,
+  ],
+  [
+    "a token twice",
+    () => tokenFile("secret,ann,1\nother,bob,2\nsecret,eve,3\n"),
+    /^token file '.*' line 3: the token is that of line 1$/,
+  ],
+  [
+    "a line with two columns",
+    () => tokenFile("secret,ann,1\nother,bob\n"),
+    /^token file '.*' line 2: must have at least 3 columns/,
+  ],
   [
     "a key file without a key",
     () => ({ serviceAccountKeyFiles: [join(directory, "tokens.csv")] }),
@@ -522,9 +641,15 @@ for (const [what, options, message] of startRows) {
 const commands: [command: string, want: RegExp][] = [
   ["create serviceaccount ctl", /serviceaccount\/ctl created/],
   ["create token ctl", /^ey[\w-]+\.[\w-]+\.[\w-]+$/],
-  ["create token ctl --duration=601s --audience=vault -o jsonpath={.spec}", /"audiences":\["vault"\].*"expirationSeconds":601/],
+  [
+    "create token ctl --duration=601s --audience=vault -o jsonpath={.spec}",
+    /"audiences":\["vault"\].*"expirationSeconds":601/,
+  ],
   ["create token ctl --duration=1s", /may not specify a duration less than 10 minutes/],
-  ["create token ctl --bound-object-kind=Secret --bound-object-name=asked -o jsonpath={.spec.boundObjectRef.name}", /^asked$/],
+  [
+    "create token ctl --bound-object-kind=Secret --bound-object-name=asked -o jsonpath={.spec.boundObjectRef.name}",
+    /^asked$/,
+  ],
   [
     "create token ctl --bound-object-kind=Secret --bound-object-name=asked --bound-object-uid=x",
     /the UID in the bound object reference \(x\) does not match/,
@@ -538,7 +663,10 @@ const commands: [command: string, want: RegExp][] = [
 for (const kubectl of kubectls()) {
   test(`${kubectl.split("/").at(-1)} create token`, async () => {
     for (const [command, want] of commands) {
-      const { output } = await runKubectl(kubectl, command.split(" "), { directory: server.directory, kubeconfigPath: server.kubeconfigPath });
+      const { output } = await runKubectl(kubectl, command.split(" "), {
+        directory: server.directory,
+        kubeconfigPath: server.kubeconfigPath,
+      });
       assert.match(output, want);
     }
   });
@@ -556,7 +684,8 @@ test("each kind of key signs, several in one file are accepted, and none but the
     return file;
   });
   const together = join(directory, "all.pub");
-  const publicOf = (file: string): string => createPublicKey(readFileSync(file, "utf8")).export({ type: "spki", format: "pem" }).toString();
+  const publicOf = (file: string): string =>
+    createPublicKey(readFileSync(file, "utf8")).export({ type: "spki", format: "pem" }).toString();
   writeFileSync(together, files.map(publicOf).join("# a comment\n"));
   const tokens: string[] = [];
   for (const [index, [algorithm]] of keyRows.entries()) {
@@ -569,10 +698,14 @@ test("each kind of key signs, several in one file are accepted, and none but the
     });
     const client = rawClient(one.kubeconfig);
     await client.send({ method: "POST", path: `${core}/serviceaccounts`, body: { metadata: { name: "k" } } });
-    const token: string = (await client.send({ method: "POST", path: `${core}/serviceaccounts/k/token`, body: {} })).body.status.token;
+    const token: string = (await client.send({ method: "POST", path: `${core}/serviceaccounts/k/token`, body: {} }))
+      .body.status.token;
     const { keys } = (await client.send({ path: "/openid/v1/jwks" })).body;
     const { alg, kid } = decodeProtectedHeader(token);
-    assert.deepEqual([alg, keys.length, keys.find((key: { kid: string }) => key.kid === kid)?.alg], [algorithm, 3, algorithm]);
+    assert.deepEqual(
+      [alg, keys.length, keys.find((key: { kid: string }) => key.kid === kid)?.alg],
+      [algorithm, 3, algorithm],
+    );
     const statuses: number[] = [];
     for (const bearer of [token, ...tokens]) {
       const headers = { authorization: `Bearer ${bearer}` };
@@ -597,17 +730,28 @@ test("kubectl auth whoami with a token, and in others' names", { skip: knowWhoam
   writeFileSync(config, "");
   const anybody = ["--server", server.url, "--certificate-authority", ca];
   for (const kubectl of knowWhoami) {
-    const { output } = await runKubectl(kubectl, [...anybody, "--token", token, "auth", "whoami"], { directory, kubeconfigPath: config });
+    const { output } = await runKubectl(kubectl, [...anybody, "--token", token, "auth", "whoami"], {
+      directory,
+      kubeconfigPath: config,
+    });
     assert.match(output, /Username\s+system:serviceaccount:default:who/);
     const as = ["--as=eve", "--as-group=a", "--as-group=b", "--as-uid=7", "auth", "whoami", "-o", "json"];
     const impersonated = await runKubectl(kubectl, as, { directory, kubeconfigPath: server.kubeconfigPath });
-    assert.deepEqual(JSON.parse(impersonated.output).status.userInfo, { username: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] });
-    const refused = await runKubectl(kubectl, [...anybody, "--token", "nope", "get", "pods"], { directory, kubeconfigPath: config });
+    assert.deepEqual(JSON.parse(impersonated.output).status.userInfo, {
+      username: "eve",
+      uid: "7",
+      groups: ["a", "b", "system:authenticated"],
+    });
+    const refused = await runKubectl(kubectl, [...anybody, "--token", "nope", "get", "pods"], {
+      directory,
+      kubeconfigPath: config,
+    });
     assert.match(refused.output, /You must be logged in to the server/);
   }
 });
 
-const extending = "service-account-extend-token-expiration is true, in order to correctly trigger safe transition logic,";
+const extending =
+  "service-account-extend-token-expiration is true, in order to correctly trigger safe transition logic,";
 test("a longest life and audiences of one's own", async () => {
   const warnings: string[] = [];
   const limited = await startServer({
@@ -626,8 +770,15 @@ test("a longest life and audiences of one's own", async () => {
   const { aud, exp = 0, iat = 0 } = decodeJwt(body.status.token);
   assert.deepEqual([aud, exp - iat, body.spec.expirationSeconds], [["api"], 3600, 3600]);
   assert.match(String(headers.warning), /requested expiration of 7200 seconds shortened to 3600 seconds/);
-  assert.ok(warnings.includes(`${extending} service-account-max-token-expiration must be set longer than 3607 seconds (currently 1h0m0s)`));
-  assert.equal((await client.send({ path: "/.well-known/openid-configuration" })).body.jwks_uri, "https://keys.example/jwks");
+  assert.ok(
+    warnings.includes(
+      `${extending} service-account-max-token-expiration must be set longer than 3607 seconds (currently 1h0m0s)`,
+    ),
+  );
+  assert.equal(
+    (await client.send({ path: "/.well-known/openid-configuration" })).body.jwks_uri,
+    "https://keys.example/jwks",
+  );
   const other = await client.send({ method: "POST", path, body: { metadata: { uid: "x" } } });
   assert.equal(other.status, 201);
   assert.match(

@@ -23,14 +23,20 @@ after(async () => {
 });
 
 async function create(name: string, data: Record<string, string> = {}): Promise<string> {
-  const { status, text, body } = await client.send({ method: "POST", path: configMaps, body: { metadata: { name }, data } });
+  const { status, text, body } = await client.send({
+    method: "POST",
+    path: configMaps,
+    body: { metadata: { name }, data },
+  });
   assert.equal(status, 201, text);
   return body.metadata.resourceVersion;
 }
 
 async function openWatches(): Promise<number> {
   const { text } = await client.send({ path: "/metrics" });
-  return Number(/^apiserver_longrunning_requests\{verb="WATCH"[^}]*resource="configmaps"[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0);
+  return Number(
+    /^apiserver_longrunning_requests\{verb="WATCH"[^}]*resource="configmaps"[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0,
+  );
 }
 
 const request = (path: string, version = "1.1"): string => `GET ${path} HTTP/${version}\r\nHost: x\r\n\r\n`;
@@ -72,9 +78,20 @@ describe("a watch that times out", { concurrency: true }, () => {
 
   test("requests sent ahead are answered in order, behind the watch", async (context) => {
     const missing = request(`${configMaps}/missing`);
-    const raw = await send(context, request(first) + request(`${first}?watch=1&timeoutSeconds=1`) + missing, missing + request(first));
+    const raw = await send(
+      context,
+      request(first) + request(`${first}?watch=1&timeoutSeconds=1`) + missing,
+      missing + request(first),
+    );
     const answer = await raw.until(/ 404 .+ 404 .+ 200 .+\}\n$/s);
-    assert.deepEqual(outline(answer), ["HTTP/1.1 200", "HTTP/1.1 200", "0", "HTTP/1.1 404", "HTTP/1.1 404", "HTTP/1.1 200"]);
+    assert.deepEqual(outline(answer), [
+      "HTTP/1.1 200",
+      "HTTP/1.1 200",
+      "0",
+      "HTTP/1.1 404",
+      "HTTP/1.1 404",
+      "HTTP/1.1 200",
+    ]);
   });
 
   test("two watches sent at once come one after the other", async (context) => {

@@ -31,7 +31,11 @@ after(async () => {
 });
 
 async function create(name: string, data: Record<string, string> = {}): Promise<string> {
-  const { status, text, body } = await client.send({ method: "POST", path: configMaps, body: { metadata: { name }, data } });
+  const { status, text, body } = await client.send({
+    method: "POST",
+    path: configMaps,
+    body: { metadata: { name }, data },
+  });
   assert.equal(status, 201, text);
   return body.metadata.resourceVersion;
 }
@@ -42,7 +46,11 @@ interface Watching {
   readonly closed: Promise<unknown>;
 }
 
-function watch(path: string, headers: http2.OutgoingHttpHeaders = {}, options: http2.ClientSessionRequestOptions = {}): Watching {
+function watch(
+  path: string,
+  headers: http2.OutgoingHttpHeaders = {},
+  options: http2.ClientSessionRequestOptions = {},
+): Watching {
   const stream = session.request({ ":path": path, ...headers }, options);
   const names: string[] = [];
   let rest = "";
@@ -57,13 +65,18 @@ function watch(path: string, headers: http2.OutgoingHttpHeaders = {}, options: h
 
 async function openWatches(): Promise<number> {
   const { text } = await client.send({ path: "/metrics" });
-  return Number(/^apiserver_longrunning_requests\{verb="WATCH"[^}]*resource="configmaps"[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0);
+  return Number(
+    /^apiserver_longrunning_requests\{verb="WATCH"[^}]*resource="configmaps"[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0,
+  );
 }
 
 test("a watch that times out ends its stream, not the connection", async () => {
   const watching = watch(`${first}&timeoutSeconds=1`);
   await watching.closed;
-  assert.deepEqual([watching.names, watching.stream.rstCode, session.closed], [["first"], http2.constants.NGHTTP2_NO_ERROR, false]);
+  assert.deepEqual(
+    [watching.names, watching.stream.rstCode, session.closed],
+    [["first"], http2.constants.NGHTTP2_NO_ERROR, false],
+  );
 });
 
 test("there is no other way to a WebSocket than HTTP/1.1", async () => {

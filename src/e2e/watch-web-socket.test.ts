@@ -25,7 +25,11 @@ after(async () => {
 });
 
 async function create(name: string, data: Record<string, string> = {}): Promise<string> {
-  const { status, text, body } = await client.send({ method: "POST", path: configMaps, body: { metadata: { name }, data } });
+  const { status, text, body } = await client.send({
+    method: "POST",
+    path: configMaps,
+    body: { metadata: { name }, data },
+  });
   assert.equal(status, 201, text);
   return body.metadata.resourceVersion;
 }
@@ -50,7 +54,10 @@ function dial(path: string, { protocols = [], to = server, anonymous = false, ..
   return new WebSocket(`${to.url.replace("https", "wss")}${path}`, protocols, {
     origin: "https://page.example.com",
     ca: field(kubeconfig, "certificate-authority-data"),
-    ...(!anonymous && { cert: field(kubeconfig, "client-certificate-data"), key: field(kubeconfig, "client-key-data") }),
+    ...(!anonymous && {
+      cert: field(kubeconfig, "client-certificate-data"),
+      key: field(kubeconfig, "client-key-data"),
+    }),
     ...options,
   });
 }
@@ -58,7 +65,9 @@ function dial(path: string, { protocols = [], to = server, anonymous = false, ..
 async function connect(path: string, asked: Asked = {}): Promise<Connected> {
   const webSocket = dial(path, asked);
   const messages: Connected["messages"] = [];
-  webSocket.on("message", (data: RawData, isBinary: boolean) => messages.push({ text: (data as Buffer).toString("latin1"), isBinary }));
+  webSocket.on("message", (data: RawData, isBinary: boolean) =>
+    messages.push({ text: (data as Buffer).toString("latin1"), isBinary }),
+  );
   const closed = once(webSocket, "close").then(([code]) => code as number);
   await once(webSocket, "open");
   return {
@@ -82,7 +91,8 @@ async function refused(path: string, asked: Asked = {}): Promise<{ status: numbe
   return { status: response.statusCode ?? 0, type: response.headers["content-type"] ?? "", text };
 }
 
-const namesOf = ({ messages }: Connected): string[] => messages.map(({ text }) => JSON.parse(text).object.metadata.name);
+const namesOf = ({ messages }: Connected): string[] =>
+  messages.map(({ text }) => JSON.parse(text).object.metadata.name);
 
 describe("a client that keeps the rules", () => {
   const paths: [what: string, path: string][] = [
@@ -94,7 +104,10 @@ describe("a client that keeps the rules", () => {
     test(`${what}: an event a message, text that ends with a newline`, async () => {
       const watch = await connect(path);
       await watch.count(1);
-      assert.match(watch.messages[0]?.text ?? "", /^\{"type":"ADDED","object":\{"kind":"ConfigMap","apiVersion":"v1".*"name":"first".*\}\}\n$/);
+      assert.match(
+        watch.messages[0]?.text ?? "",
+        /^\{"type":"ADDED","object":\{"kind":"ConfigMap","apiVersion":"v1".*"name":"first".*\}\}\n$/,
+      );
       assert.equal(watch.messages[0]?.isBinary, false);
       watch.webSocket.close();
       assert.equal(await watch.closed, 1005);
@@ -121,7 +134,9 @@ describe("a client that keeps the rules", () => {
   });
 
   test("protobuf: binary, WatchEvent without a length before it", async () => {
-    const watch = await connect(`${configMaps}/first?watch=1`, { headers: { accept: "application/vnd.kubernetes.protobuf" } });
+    const watch = await connect(`${configMaps}/first?watch=1`, {
+      headers: { accept: "application/vnd.kubernetes.protobuf" },
+    });
     await watch.count(1);
     assert.equal(watch.messages[0]?.isBinary, true);
     assert.equal(watch.messages[0]?.text.slice(0, 8), "\n\x05ADDED\x12");
@@ -129,7 +144,9 @@ describe("a client that keeps the rules", () => {
   });
 
   test("a Table: columns in the first message only", async () => {
-    const watch = await connect(`${configMaps}?watch=1`, { headers: { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" } });
+    const watch = await connect(`${configMaps}?watch=1`, {
+      headers: { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" },
+    });
     await watch.count(2);
     assert.deepEqual(
       watch.messages.slice(0, 2).map(({ text }) => JSON.parse(text).object.columnDefinitions?.length),
@@ -153,7 +170,9 @@ describe("a client that keeps the rules", () => {
     const watch = await connect(`${configMaps}?watch=1`, { protocols: ["base64.binary.k8s.io"] });
     assert.equal(watch.webSocket.protocol, "base64.binary.k8s.io");
     watch.webSocket.terminate();
-    const withToken = await connect(`${configMaps}?watch=1`, { protocols: ["base64url.bearer.authorization.k8s.io.eA", "x"] });
+    const withToken = await connect(`${configMaps}?watch=1`, {
+      protocols: ["base64url.bearer.authorization.k8s.io.eA", "x"],
+    });
     assert.equal(withToken.webSocket.protocol, "x", "the certificate decides, the token is left out");
     withToken.webSocket.terminate();
   });
@@ -165,7 +184,10 @@ describe("a client that keeps the rules", () => {
     watch.webSocket.send(Buffer.alloc(64 << 10));
     watch.webSocket.ping("there?");
     const [pong] = await once(watch.webSocket, "pong");
-    assert.deepEqual([pong.toString(), watch.messages.length, watch.webSocket.readyState], ["there?", 1, WebSocket.OPEN]);
+    assert.deepEqual(
+      [pong.toString(), watch.messages.length, watch.webSocket.readyState],
+      ["there?", 1, WebSocket.OPEN],
+    );
     watch.webSocket.terminate();
   });
 
@@ -203,7 +225,13 @@ describe("ordinary answers to requests to upgrade", () => {
     ],
     ["an unknown resource", "/api/v1/nothings?watch=1", {}, 404, /"reason":"NotFound"/],
     ["a bad selector", `${configMaps}?watch=1&labelSelector=%3D%3D`, {}, 400, /"reason":"BadRequest"/],
-    ["a form there is none of", `${configMaps}?watch=1`, { headers: { accept: "text/plain" } }, 406, /"reason": "NotAcceptable"/],
+    [
+      "a form there is none of",
+      `${configMaps}?watch=1`,
+      { headers: { accept: "text/plain" } },
+      406,
+      /"reason": "NotAcceptable"/,
+    ],
     ["a list", `${configMaps}?limit=1`, {}, 200, /"kind":"ConfigMapList"/],
     ["an object", `${configMaps}/first`, {}, 200, /"kind":"ConfigMap"/],
     ["a badly escaped path", "/api/v1/%zz?watch=1", {}, 400, /invalid URL escape/],
@@ -252,11 +280,29 @@ describe("handshakes", () => {
     raw.socket.destroy();
   });
 
-  const refusedRows: [what: string, changes: Readonly<Record<string, string | undefined>>, status: number, text: string, header?: string][] = [
+  const refusedRows: [
+    what: string,
+    changes: Readonly<Record<string, string | undefined>>,
+    status: number,
+    text: string,
+    header?: string,
+  ][] = [
     ["without a key", { "Sec-WebSocket-Key": undefined }, 400, "mismatch challenge/response"],
     ["a key that is none", { "Sec-WebSocket-Key": "short" }, 400, "mismatch challenge/response"],
-    ["another version", { "Sec-WebSocket-Version": "8" }, 400, "missing or bad WebSocket Version", "sec-websocket-version: 13"],
-    ["no version", { "Sec-WebSocket-Version": undefined }, 400, "missing or bad WebSocket Version", "sec-websocket-version: 13"],
+    [
+      "another version",
+      { "Sec-WebSocket-Version": "8" },
+      400,
+      "missing or bad WebSocket Version",
+      "sec-websocket-version: 13",
+    ],
+    [
+      "no version",
+      { "Sec-WebSocket-Version": undefined },
+      400,
+      "missing or bad WebSocket Version",
+      "sec-websocket-version: 13",
+    ],
     ["no origin", { Origin: undefined }, 403, ""],
     ["the origin of no page", { Origin: "null" }, 403, ""],
     ["two sub-protocols", { "Sec-WebSocket-Protocol": "a, b" }, 400, ""],
@@ -318,9 +364,17 @@ describe("a client that breaks the rules ends its watch", () => {
     ["a ping in pieces", clientFrame(0x09, "x"), 1002],
     ["a piece of nothing", clientFrame(0x80, "x"), 1002],
     ["a close frame with half a code", clientFrame(0x88, "x"), 1002],
-    ["a message over the limit", Buffer.concat([clientFrame(0x01, Buffer.alloc(65_535)), clientFrame(0x80, "12")]), 1009],
+    [
+      "a message over the limit",
+      Buffer.concat([clientFrame(0x01, Buffer.alloc(65_535)), clientFrame(0x80, "12")]),
+      1009,
+    ],
     ["a length beyond all bounds", Buffer.from([0x82, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]), 1009],
-    ["a message in too many pieces", Buffer.concat([clientFrame(0x01), ...Array.from({ length: 1025 }, () => clientFrame(0x00))]), 1008],
+    [
+      "a message in too many pieces",
+      Buffer.concat([clientFrame(0x01), ...Array.from({ length: 1025 }, () => clientFrame(0x00))]),
+      1008,
+    ],
     ["HTTP", Buffer.from("GET / HTTP/1.1\r\n\r\n"), 1002],
     ["a close frame", clientFrame(0x88, Buffer.from([0x03, 0xe8])), 1000],
   ];

@@ -17,7 +17,14 @@ before(async () => {
   const log = (message: string, values: Record<string, unknown> = {}): void =>
     void (/the store/.test(message) && logged.push(`${message} ${values.reason ?? ""}`));
   const logger = { info: log, warn: log, error: log };
-  server = await startTestServer({ dataDir, storage: "lmdb", durability: "relaxed", securePort: 0, livezGracePeriodMs: 0, logger });
+  server = await startTestServer({
+    dataDir,
+    storage: "lmdb",
+    durability: "relaxed",
+    securePort: 0,
+    livezGracePeriodMs: 0,
+    logger,
+  });
   client = rawClient(server.kubeconfig);
 });
 after(async () => {
@@ -39,7 +46,10 @@ test("a store whose directory is gone: 503 for writes, reads go on, readiness fa
     assert.deepEqual([answer.status, reason], [503, "ServiceUnavailable"]);
     assert.match(message, /the write could not be made durable: the file of the store was removed or renamed/);
   }
-  assert.deepEqual([await status(`${configMaps}/before`), await status(`${configMaps}/during`), await status(configMaps)], [200, 404, 200]);
+  assert.deepEqual(
+    [await status(`${configMaps}/before`), await status(`${configMaps}/during`), await status(configMaps)],
+    [200, 404, 200],
+  );
   assert.deepEqual(
     [await status("/readyz"), await status("/readyz/etcd-readiness"), await status("/livez"), await status("/metrics")],
     [500, 500, 200, 200],

@@ -37,14 +37,22 @@ describe("YAML from a socket", () => {
     const json = await client.send({ path: maps });
     assert.deepEqual(decodeYaml(Buffer.from(text)).value, json.body);
     const limited = await client.send({ ...asked, path: `${maps}?limit=2` });
-    assert.match(limited.text, /\nmetadata:\n {2}continue: \S+\n {2}remainingItemCount: 298\n {2}resourceVersion: "\d+"\n$/);
+    assert.match(
+      limited.text,
+      /\nmetadata:\n {2}continue: \S+\n {2}remainingItemCount: 298\n {2}resourceVersion: "\d+"\n$/,
+    );
   });
 
   const told = '299 - "unknown field \\"größe\\""';
 
   test("warnings are UTF-8 over HTTP/1.1", async () => {
     const path = `${maps}?dryRun=All`;
-    const { status, headers } = await client.send({ method: "POST", path, headers: yaml, body: "metadata: {name: w}\ngröße: 1\n" });
+    const { status, headers } = await client.send({
+      method: "POST",
+      path,
+      headers: yaml,
+      body: "metadata: {name: w}\ngröße: 1\n",
+    });
     assert.equal(status, 201);
     assert.equal(Buffer.from(String(headers.warning), "latin1").toString(), told);
   });

@@ -43,7 +43,8 @@ const rows: [target: string, checks: HealthCheck[], status: number, text: string
   ["/readyz?exclude=broken", [ping, broken], 200, "ok"],
 ];
 for (const [target, checks, status, text] of rows) {
-  test(`${target} with ${checks.map(({ name }) => name).join(", ")}`, async () => assert.deepEqual(await ask(target, checks), [status, text]));
+  test(`${target} with ${checks.map(({ name }) => name).join(", ")}`, async () =>
+    assert.deepEqual(await ask(target, checks), [status, text]));
 }
 
 test("liveness has its grace period, readiness has none", async () => {

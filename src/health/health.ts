@@ -20,7 +20,10 @@ export interface HealthOptions {
 export type HealthEndpoint = "livez" | "readyz" | "healthz";
 
 /** @returns the handler of one endpoint and of everything below it */
-export function healthHandler(endpoint: HealthEndpoint, { checks, graceUntil, observe }: HealthOptions): (context: RequestContext) => Promise<void> {
+export function healthHandler(
+  endpoint: HealthEndpoint,
+  { checks, graceUntil, observe }: HealthOptions,
+): (context: RequestContext) => Promise<void> {
   const own = checks.filter(({ readinessOnly }) => endpoint === "readyz" || readinessOnly !== true);
   return async (context) => {
     const name = context.info.path.slice(endpoint.length + 2);
@@ -39,7 +42,9 @@ export function healthHandler(endpoint: HealthEndpoint, { checks, graceUntil, ob
       failed ||= problem !== undefined;
     }
     if (excluded.size > 0)
-      lines.push(`warn: some health checks cannot be excluded: no matches for ${[...excluded].map((text) => JSON.stringify(text)).join(",")}`);
+      lines.push(
+        `warn: some health checks cannot be excluded: no matches for ${[...excluded].map((text) => JSON.stringify(text)).join(",")}`,
+      );
     if (failed) return answer(context, 500, `${lines.join("\n")}\n${endpoint} check failed\n`);
     if (!context.info.query.has("verbose")) return answer(context, 200, "ok");
     answer(context, 200, `${lines.join("\n")}\nhealthz check passed\n`);

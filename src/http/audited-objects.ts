@@ -23,8 +23,12 @@ export function auditedBody({ resolved }: RequestContext, audit: RequestAudit): 
     audit.requestObject(object, () => {
       const copy = again();
       const target = resolved as Resolved;
-      if (schema === target.version.schema) return encodeAtVersion(toStorageVersion(copy, target), target).json.toString();
-      return encodeWithVersion({ ...copy, kind, apiVersion: formatGroupVersion(group, version) } as KubeObject, schema).json.toString();
+      if (schema === target.version.schema)
+        return encodeAtVersion(toStorageVersion(copy, target), target).json.toString();
+      return encodeWithVersion(
+        { ...copy, kind, apiVersion: formatGroupVersion(group, version) } as KubeObject,
+        schema,
+      ).json.toString();
     });
   };
 }
@@ -52,7 +56,11 @@ function readDocument(body: Buffer, mediaType: string): unknown {
 const listCharactersMax = 16 << 20;
 
 /** Records a list. @returns the same, to be read again */
-export function auditedList({ audit }: RequestContext, result: ListResult, piecesOf: (result: ListResult) => Iterable<Piece>): ListResult {
+export function auditedList(
+  { audit }: RequestContext,
+  result: ListResult,
+  piecesOf: (result: ListResult) => Iterable<Piece>,
+): ListResult {
   const whole = { ...result, entries: [...result.entries] };
   audit?.responseObject(() => {
     let text = "";
@@ -70,6 +78,9 @@ export function auditDeleteOptions(audit: RequestAudit, body: Buffer, mediaType:
   audit.requestObject(undefined, () => {
     const sent = decodeDeleteOptions(body, mediaType) as Record<string, unknown>;
     const { apiVersion = "v1" } = sent;
-    return encodeObject({ ...sent, kind: "DeleteOptions", apiVersion }, builtinSchema(deleteOptionsType)).json.toString();
+    return encodeObject(
+      { ...sent, kind: "DeleteOptions", apiVersion },
+      builtinSchema(deleteOptionsType),
+    ).json.toString();
   });
 }

@@ -120,7 +120,11 @@ export interface Representation {
 /** What is shown of objects. */
 export type Shape =
   | { readonly kind: "object" }
-  | { readonly kind: "table"; readonly version: "v1" | "v1beta1"; readonly includeObject: "None" | "Metadata" | "Object" }
+  | {
+      readonly kind: "table";
+      readonly version: "v1" | "v1beta1";
+      readonly includeObject: "None" | "Metadata" | "Object";
+    }
   /** `list`: whether it was asked for under the name of the list. */
   | { readonly kind: "metadata"; readonly version: "v1" | "v1beta1"; readonly list: boolean };
 

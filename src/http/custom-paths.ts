@@ -16,7 +16,11 @@ export function isInScope({ verb, namespace }: RequestInfo, { resource }: Resolv
  * @param verbs endpoints by verb
  * @throws ApiError 404 where the version has no such subresource, 405 where it does not have the verb
  */
-export function customEndpoint({ info }: RequestContext, { resource, version }: Resolved, verbs: Readonly<Record<string, Endpoint>>): Endpoint {
+export function customEndpoint(
+  { info }: RequestContext,
+  { resource, version }: Resolved,
+  verbs: Readonly<Record<string, Endpoint>>,
+): Endpoint {
   const { verb, name, subresource } = info;
   const view = version.subresources.find((one) => one.name === subresource);
   if (subresource !== "" && view === undefined) throw notFound(resource.definition, name);

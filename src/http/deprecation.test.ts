@@ -15,6 +15,7 @@ const rows: [request: string, body: unknown, warnings: string][] = [
 
 test("answers at deprecated versions say so", async () => {
   const { registry, close } = await openMemoryRegistry();
-  for (const [request, body, warnings] of rows) assert.equal((await send(registry, request, body)).warnings, warnings, request);
+  for (const [request, body, warnings] of rows)
+    assert.equal((await send(registry, request, body)).warnings, warnings, request);
   await close();
 });

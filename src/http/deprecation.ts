@@ -6,11 +6,15 @@ import type { Resolved } from "../resource/contract.ts";
  * @param subresource empty for the main resource; views of other kinds (Scale) are deprecated with custom kinds alone
  * @returns undefined where nothing is
  */
-export function deprecationWarning({ resource: { definition }, version }: Resolved, subresource: string): string | undefined {
+export function deprecationWarning(
+  { resource: { definition }, version }: Resolved,
+  subresource: string,
+): string | undefined {
   const { deprecated } = version;
   if (deprecated === undefined) return undefined;
   if ("warning" in deprecated) return deprecated.warning;
-  if (subresource !== "" && version.subresources.find(({ name }) => name === subresource)?.kind !== definition.kind) return undefined;
+  if (subresource !== "" && version.subresources.find(({ name }) => name === subresource)?.kind !== definition.kind)
+    return undefined;
   const { since, removedIn, replacement } = deprecated;
   const gone = removedIn === undefined ? "" : `, unavailable in v${removedIn}+`;
   const instead = replacement === undefined ? "" : `; use ${replacement}`;

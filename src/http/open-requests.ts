@@ -22,7 +22,11 @@ const writes: ReadonlySet<string> = new Set(["create", "update", "patch", "delet
  * @param timeoutMs how long a request may take that is no watch and no connection kept open
  * @param expire answers a request that took longer
  */
-export function openRequests(options: { clock: Clock; timeoutMs: number; expire: (context: RequestContext) => void }): OpenRequests {
+export function openRequests(options: {
+  clock: Clock;
+  timeoutMs: number;
+  expire: (context: RequestContext) => void;
+}): OpenRequests {
   const open = new Set<RequestContext>();
   let waiting: (() => void)[] = [];
   let cancelSweep = options.clock.after(requestSweepMs, sweep);

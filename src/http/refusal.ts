@@ -14,10 +14,23 @@ export function refusal(attributes: AuthorizationAttributes, reason: string): Ap
   const { group, resource, name, isResourceRequest } = attributes;
   const what = withoutMarkup(deniedAction(attributes));
   const why = reason === "" ? what : `${what}: ${reason}`;
-  return forbidden(isResourceRequest ? { group, resource } : { group: "", resource: "" }, isResourceRequest ? name : "", why);
+  return forbidden(
+    isResourceRequest ? { group, resource } : { group: "", resource: "" },
+    isResourceRequest ? name : "",
+    why,
+  );
 }
 
-function deniedAction({ user, verb, isResourceRequest, path, group, resource, subresource, namespace }: AuthorizationAttributes): string {
+function deniedAction({
+  user,
+  verb,
+  isResourceRequest,
+  path,
+  group,
+  resource,
+  subresource,
+  namespace,
+}: AuthorizationAttributes): string {
   const who = `User ${quoteGo(user.name)} cannot ${verb}`;
   if (!isResourceRequest) return `${who} path ${quoteGo(path)}`;
   const what = subresource === "" ? resource : `${resource}/${subresource}`;

@@ -39,7 +39,16 @@ const rows: [string, string, string, string, string, string, string, string][] =
   ["GET", "/api/v1/pods?fieldSelector=metadata.name%3Da&limit=x", "list", "/v1", "", "pods", "", ""],
   ["GET", "/api/v1/pods?fieldSelector=metadata.name%3Da&labelSelector=%3D", "list", "/v1", "", "pods", "", ""],
   ["GET", "/api/v1/watch/pods?fieldSelector=metadata.name%3Da", "watch", "/v1", "", "pods", "", ""],
-  ["DELETE", "/api/v1/namespaces/other/pods?fieldSelector=metadata.name%3Da", "deletecollection", "/v1", "other", "pods", "", ""],
+  [
+    "DELETE",
+    "/api/v1/namespaces/other/pods?fieldSelector=metadata.name%3Da",
+    "deletecollection",
+    "/v1",
+    "other",
+    "pods",
+    "",
+    "",
+  ],
   ["POST", "/api/v1/namespaces/other/pods?fieldSelector=metadata.name%3Da", "create", "/v1", "other", "pods", "", ""],
   [
     "GET",
@@ -79,13 +88,30 @@ for (const [method, path, fieldSelector, labelSelector] of selecting) {
   });
 }
 
-const plainPaths = ["/", "/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", "/livez/ping", "/openapi/v3/apis/apps/v1"];
-const emptySegments = ["//api/v1/pods", "/api//v1/pods", "/api/v1//pods", "/apis//v1/pods", "/api/v1/namespaces//pods", "/api/v1/watch//pods"];
+const plainPaths = [
+  "/",
+  "/api",
+  "/api/v1",
+  "/apis",
+  "/apis/apps",
+  "/apis/apps/v1",
+  "/livez/ping",
+  "/openapi/v3/apis/apps/v1",
+];
+const emptySegments = [
+  "//api/v1/pods",
+  "/api//v1/pods",
+  "/api/v1//pods",
+  "/apis//v1/pods",
+  "/api/v1/namespaces//pods",
+  "/api/v1/watch//pods",
+];
 for (const target of [...plainPaths, ...emptySegments]) {
   test(`${target} is no resource`, () => assert.equal(requestInfo("GET", target).isResourceRequest, false));
 }
 
-test("a broken escape is refused", () => assert.throws(() => requestInfo("GET", "/api/v1/pods/%zz"), /invalid URL escape/));
+test("a broken escape is refused", () =>
+  assert.throws(() => requestInfo("GET", "/api/v1/pods/%zz"), /invalid URL escape/));
 
 test("a second question mark is part of the first parameter's name", () => {
   const { query } = requestInfo("POST", "/api/v1/namespaces/a/pods??dryRun=All&timeout=1s");

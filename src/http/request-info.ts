@@ -7,7 +7,14 @@ import { SelectorError } from "../lib/selectors/selector-error.ts";
 import { parseListOptions } from "../registry/list-options.ts";
 import type { RequestInfo } from "./contract.ts";
 
-const verbOfMethod: Readonly<Record<string, string>> = { GET: "get", HEAD: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
+const verbOfMethod: Readonly<Record<string, string>> = {
+  GET: "get",
+  HEAD: "get",
+  POST: "create",
+  PUT: "update",
+  PATCH: "patch",
+  DELETE: "delete",
+};
 /**
  * `/namespaces/x/status` names a subresource of a namespace, not a resource called status inside it. Nor are there namespaces in a namespace:
  * read as such, the rights of one namespace would be asked for all of them.
@@ -25,7 +32,8 @@ export function requestInfo(method: string, target: string): RequestInfo {
   if (segments[0] === "" && segments.length > 1) segments.shift();
   const prefix = segments[0];
   const groupLength = prefix === "api" ? 0 : 1;
-  if ((prefix !== "api" && prefix !== "apis") || segments.length < 3 + groupLength) return nonResource(method, path, query);
+  if ((prefix !== "api" && prefix !== "apis") || segments.length < 3 + groupLength)
+    return nonResource(method, path, query);
   const rest = segments.slice(2 + groupLength);
   const verbOfPath = (rest[0] === "watch" || rest[0] === "proxy") && rest.length > 1 ? rest.shift() : undefined;
   let namespace = "";
@@ -59,7 +67,10 @@ export function requestInfo(method: string, target: string): RequestInfo {
   };
 }
 
-function verbOf(method: string, { name, subresource, query }: { name: string; subresource: string; query: URLSearchParams }): string {
+function verbOf(
+  method: string,
+  { name, subresource, query }: { name: string; subresource: string; query: URLSearchParams },
+): string {
   const verb = verbOfMethod[method] ?? "";
   if (verb === "get" && subresource === "" && isWatch(query)) return "watch";
   if (verb === "get" && name === "") return "list";

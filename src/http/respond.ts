@@ -27,7 +27,11 @@ export function send(context: RequestContext, status: number, contentType: strin
 }
 
 /** An answer in pieces. @param compressed whether it is long enough for that, and the client wants it */
-export function stream(context: RequestContext, contentType: string, { compressed }: { readonly compressed: boolean }): BodyStream {
+export function stream(
+  context: RequestContext,
+  contentType: string,
+  { compressed }: { readonly compressed: boolean },
+): BodyStream {
   const headers = answerHeaders(context, contentType);
   if (!compressed) return context.exchange.stream(200, headers);
   return gzipBody(context.exchange, context.exchange.stream(200, gzipHeaders(headers)));
@@ -43,7 +47,8 @@ export function sendShown(context: RequestContext, status: number, shown: Shown)
 /** Records an answer, whatever form it is sent in. */
 function auditShown(audit: RequestAudit, shown: Shown): void {
   const json = (): string => shown.json().toString();
-  if (shown.kind === "Status" && shown.apiVersion === "v1") audit.responseStatus(boundedStatus(JSON.parse(json()) as StatusBody));
+  if (shown.kind === "Status" && shown.apiVersion === "v1")
+    audit.responseStatus(boundedStatus(JSON.parse(json()) as StatusBody));
   audit.responseObject(json);
 }
 
@@ -106,9 +111,14 @@ export function statusBody(status: Status): StatusBody {
 /** Answers with what went wrong; anything but an ApiError is a mistake of ours: logged, and a 500. */
 export function sendError(context: RequestContext, error: unknown, logger: Logger): void {
   if (!(error instanceof ApiError))
-    logger.error("request failed", { path: context.info.path, verb: context.info.verb, error: error instanceof Error ? error.stack : String(error) });
+    logger.error("request failed", {
+      path: context.info.path,
+      verb: context.info.verb,
+      error: error instanceof Error ? error.stack : String(error),
+    });
   if (context.exchange.answered || context.exchange.closed) return;
-  const { status } = error instanceof ApiError ? error : internalError(error instanceof Error ? error.message : String(error));
+  const { status } =
+    error instanceof ApiError ? error : internalError(error instanceof Error ? error.message : String(error));
   const retryAfter = status.details?.retryAfterSeconds;
   if (retryAfter !== undefined) context.headers["retry-after"] = String(retryAfter);
   if (!(error instanceof ApiError)) context.audit?.panicked(status.message);

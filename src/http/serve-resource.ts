@@ -22,7 +22,11 @@ export interface ResourceEndpoints {
   readonly subresources: Readonly<Record<string, Endpoint>>;
 }
 
-export function serveResource(context: RequestContext, registry: RegistryContext, endpoints: ResourceEndpoints): void | Promise<void> {
+export function serveResource(
+  context: RequestContext,
+  registry: RegistryContext,
+  endpoints: ResourceEndpoints,
+): void | Promise<void> {
   const { info } = context;
   const resolved = registry.catalog.find(info.group, info.version, info.resource);
   if (resolved === undefined || !resolved.version.served) {
@@ -32,13 +36,21 @@ export function serveResource(context: RequestContext, registry: RegistryContext
   const { custom } = resolved.resource.definition;
   if (custom && !isInScope(info, resolved)) return pathNotFound(context);
   context.resolved = resolved;
-  return custom ? serveCustom(context, resolved, registry, endpoints) : serveBuiltin(context, resolved, registry, endpoints);
+  return custom
+    ? serveCustom(context, resolved, registry, endpoints)
+    : serveBuiltin(context, resolved, registry, endpoints);
 }
 
-function serveBuiltin(context: RequestContext, resolved: Resolved, registry: RegistryContext, endpoints: ResourceEndpoints): void | Promise<void> {
+function serveBuiltin(
+  context: RequestContext,
+  resolved: Resolved,
+  registry: RegistryContext,
+  endpoints: ResourceEndpoints,
+): void | Promise<void> {
   const { info, exchange } = context;
   if (info.verb === "proxy") throw resourceNotServed();
-  const special = info.verb === "watch" ? undefined : endpoints.subresources[`${info.group}/${info.resource}/${info.subresource}`];
+  const special =
+    info.verb === "watch" ? undefined : endpoints.subresources[`${info.group}/${info.resource}/${info.subresource}`];
   checkPath(context, resolved);
   if (exchange.method === "HEAD" || exchange.method === "OPTIONS") throw methodNotAllowed();
   if (info.verb === "watch" && exchange.method !== "GET") throw methodNotAllowed(); // Below `/watch/` every method is authorized as a watch.
@@ -52,7 +64,12 @@ function serveBuiltin(context: RequestContext, resolved: Resolved, registry: Reg
 }
 
 /** Every answer of a deprecated version carries its warning, errors included. */
-function serveCustom(context: RequestContext, resolved: Resolved, registry: RegistryContext, { verbs }: ResourceEndpoints): void | Promise<void> {
+function serveCustom(
+  context: RequestContext,
+  resolved: Resolved,
+  registry: RegistryContext,
+  { verbs }: ResourceEndpoints,
+): void | Promise<void> {
   warnOfDeprecation(context, resolved);
   const endpoint = customEndpoint(context, resolved, verbs);
   auditDeprecation(context, resolved);
@@ -117,7 +134,9 @@ function checkName(name = ""): void {
 
 function allowsVerb({ info }: RequestContext, { resource, version }: Resolved): boolean {
   const [, name] = info.parts;
-  const subresource: SubresourceDefinition | undefined = version.subresources.find((one) => one.name === info.subresource);
+  const subresource: SubresourceDefinition | undefined = version.subresources.find(
+    (one) => one.name === info.subresource,
+  );
   if (subresource !== undefined) return subresource.verbs.includes(info.verb);
   const onCollection = name === undefined;
   const wantsCollection = info.verb === "create" || info.verb === "list" || info.verb === "deletecollection";

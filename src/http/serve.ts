@@ -45,7 +45,11 @@ export function createServe(parts: ServeParts): (exchange: Exchange) => void {
   };
 }
 
-async function walk(context: MutableContext, parts: ServeParts, route: (path: string) => PathHandler | undefined): Promise<void> {
+async function walk(
+  context: MutableContext,
+  parts: ServeParts,
+  route: (path: string) => PathHandler | undefined,
+): Promise<void> {
   context.info = requestInfo(context.exchange.method, context.exchange.target);
   for (const filter of parts.filters) {
     const pending = filter(context);
@@ -80,6 +84,8 @@ function newContext(exchange: Exchange, receivedAt: number, encodings: readonly 
 
 function pathRouter(routes: readonly PathRoute[]): (path: string) => PathHandler | undefined {
   const exact = new Map(routes.filter(({ path }) => !path.endsWith("*")).map(({ path, handler }) => [path, handler]));
-  const prefixes = routes.filter(({ path }) => path.endsWith("*")).map(({ path, handler }) => ({ prefix: path.slice(0, -1), handler }));
+  const prefixes = routes
+    .filter(({ path }) => path.endsWith("*"))
+    .map(({ path, handler }) => ({ prefix: path.slice(0, -1), handler }));
   return (path) => exact.get(path) ?? prefixes.find(({ prefix }) => path.startsWith(prefix))?.handler;
 }

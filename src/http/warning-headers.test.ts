@@ -2,10 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { warningHeaders } from "./warning-headers.ts";
 
-const numbered = (count: number, length: number): string[] => Array.from({ length: count }, (_, at) => `${at}`.padEnd(length, "x"));
+const numbered = (count: number, length: number): string[] =>
+  Array.from({ length: count }, (_, at) => `${at}`.padEnd(length, "x"));
 
 /** Warnings, how many headers they make, and one of them. */
-const rows: readonly (readonly [what: string, warnings: readonly string[], count: number, at?: number, header?: string])[] = [
+const rows: readonly (readonly [
+  what: string,
+  warnings: readonly string[],
+  count: number,
+  at?: number,
+  header?: string,
+])[] = [
   ["none", [], 0],
   ["each once, in order", ["a", "b", "a"], 2, 1, '299 - "b"'],
   ["quotes and backslashes", ['unknown field "a\\b"'], 1, 0, String.raw`299 - "unknown field \"a\\b\""`],
@@ -15,7 +22,13 @@ const rows: readonly (readonly [what: string, warnings: readonly string[], count
   ["cut, when they are longer", numbered(5, 1024), 5, 4, `299 - "4${"x".repeat(255)}"`],
   ["no more than the total when cut", numbered(40, 1024), 16, 15, `299 - "15${"x".repeat(254)}"`],
   ["one that is too long", ["y".repeat(5000)], 1, 0, `299 - "${"y".repeat(256)}"`],
-  ["all that came before the one too many", [...numbered(2000, 4).slice(0, 1000), "z".repeat(200), "last"], 1001, 1000, `299 - "${"z".repeat(200)}"`],
+  [
+    "all that came before the one too many",
+    [...numbered(2000, 4).slice(0, 1000), "z".repeat(200), "last"],
+    1001,
+    1000,
+    `299 - "${"z".repeat(200)}"`,
+  ],
 ];
 
 test("warnings become headers within upstream's bounds", () => {

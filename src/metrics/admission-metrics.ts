@@ -19,7 +19,8 @@ class Durations {
   constructor() {
     this.#accepted = perOperation();
     this.#rejected = perOperation();
-    this.observe = (operation, rejected, seconds) => (rejected ? this.#rejected : this.#accepted)[operation].observe(seconds);
+    this.observe = (operation, rejected, seconds) =>
+      (rejected ? this.#rejected : this.#accepted)[operation].observe(seconds);
   }
 
   *samples(label: (operation: string, rejected: string) => string): Iterable<Sample> {
@@ -31,7 +32,12 @@ class Durations {
 }
 
 function perOperation(): Record<AdmissionOperation, Histogram> {
-  return { CREATE: new Histogram(bounds), UPDATE: new Histogram(bounds), DELETE: new Histogram(bounds), CONNECT: new Histogram(bounds) };
+  return {
+    CREATE: new Histogram(bounds),
+    UPDATE: new Histogram(bounds),
+    DELETE: new Histogram(bounds),
+    CONNECT: new Histogram(bounds),
+  };
 }
 
 export function admissionMetrics(): AdmissionMetrics {
@@ -49,7 +55,9 @@ export function admissionMetrics(): AdmissionMetrics {
         "controller",
         "Seconds that each plugin of admission took.",
         plugins.flatMap(({ name, type, durations }) => [
-          ...durations.samples((...values) => formatLabels(["name", "type", "operation", "rejected"], [name, type, ...values])),
+          ...durations.samples((...values) =>
+            formatLabels(["name", "type", "operation", "rejected"], [name, type, ...values]),
+          ),
         ]),
       ),
       metric(
@@ -64,5 +72,11 @@ export function admissionMetrics(): AdmissionMetrics {
 }
 
 function metric(what: string, help: string, samples: Sample[]): Metric {
-  return { name: `apiserver_admission_${what}_admission_duration_seconds`, type: "histogram", stability: "STABLE", help, samples };
+  return {
+    name: `apiserver_admission_${what}_admission_duration_seconds`,
+    type: "histogram",
+    stability: "STABLE",
+    help,
+    samples,
+  };
 }

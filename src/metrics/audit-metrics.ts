@@ -11,8 +11,12 @@ export function auditMetrics({ events, rejected, levels, errors }: AuditCounts):
     samples,
   });
   return [
-    counter("event_total", "Audit events made and handed to where they are written.", [{ suffix: "", labels: "", value: events }]),
-    counter("requests_rejected_total", "Requests refused because they could not be audited.", [{ suffix: "", labels: "", value: rejected }]),
+    counter("event_total", "Audit events made and handed to where they are written.", [
+      { suffix: "", labels: "", value: events },
+    ]),
+    counter("requests_rejected_total", "Requests refused because they could not be audited.", [
+      { suffix: "", labels: "", value: rejected },
+    ]),
     counter("level_total", "Requests by the level they are audited at.", samplesOf("level", levels)),
     counter("error_total", "Audit events that were lost, by the plugin that lost them.", samplesOf("plugin", errors)),
   ];

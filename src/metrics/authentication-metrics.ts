@@ -18,7 +18,11 @@ const bounds = exponentialBounds(0.001, 2, 15);
 
 export function authenticationMetrics(clock: Clock): AuthenticationMetrics {
   const attempts: Record<Result, number> = { success: 0, failure: 0, error: 0 };
-  const durations: Record<Result, Histogram> = { success: new Histogram(bounds), failure: new Histogram(bounds), error: new Histogram(bounds) };
+  const durations: Record<Result, Histogram> = {
+    success: new Histogram(bounds),
+    failure: new Histogram(bounds),
+    error: new Histogram(bounds),
+  };
   const users = new Map<string, number>();
 
   const record = (result: Result, seconds: number): void => {
@@ -54,13 +58,25 @@ export function authenticationMetrics(clock: Clock): AuthenticationMetrics {
       const results = Object.keys(attempts) as Result[];
       const tried = results.filter((result) => attempts[result] > 0);
       const label = (name: string, value: string): string => formatLabels([name], [value]);
-      const counters = tried.map((result): Sample => ({ suffix: "", labels: label("result", result), value: attempts[result] }));
+      const counters = tried.map(
+        (result): Sample => ({ suffix: "", labels: label("result", result), value: attempts[result] }),
+      );
       const latencies = tried.flatMap((result) => [...durations[result].samples(label("result", result))]);
       const named = [...users].map(([name, value]): Sample => ({ suffix: "", labels: label("username", name), value }));
       return [
         metric("authentication_attempts", "counter", "Requests by what came of their authentication.", counters),
-        metric("authentication_duration_seconds", "histogram", "Seconds that authentication took, by what came of it.", latencies),
-        metric("authenticated_user_requests", "counter", "Authenticated requests, by the kind of name of their user.", named),
+        metric(
+          "authentication_duration_seconds",
+          "histogram",
+          "Seconds that authentication took, by what came of it.",
+          latencies,
+        ),
+        metric(
+          "authenticated_user_requests",
+          "counter",
+          "Authenticated requests, by the kind of name of their user.",
+          named,
+        ),
       ];
     },
   };
@@ -73,7 +89,9 @@ function metric(name: string, type: Metric["type"], help: string, samples: Sampl
 /** Whether something was wrong, rather than nothing there. */
 function hasCredentials({ exchange }: RequestContext): boolean {
   return (
-    exchange.header("authorization") !== undefined || exchange.peerCertificate !== undefined || (exchange.webSocket?.bearerTokens.length ?? 0) > 0
+    exchange.header("authorization") !== undefined ||
+    exchange.peerCertificate !== undefined ||
+    (exchange.webSocket?.bearerTokens.length ?? 0) > 0
   );
 }
 

@@ -15,7 +15,10 @@ const conditionBounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
 /** The series are as many as authorizers were ever configured. */
 export function authorizationMetrics(): AuthorizationMetrics {
   const attempts = new Map<string, Attempts>();
-  const decisions = new Map<string, { readonly type: string; readonly name: string; readonly counts: DecisionCounts }>();
+  const decisions = new Map<
+    string,
+    { readonly type: string; readonly name: string; readonly counts: DecisionCounts }
+  >();
   const calls = new Counters();
   const durations = new Histograms(webhookBounds);
   const failedOpen = new Counters();
@@ -24,7 +27,14 @@ export function authorizationMetrics(): AuthorizationMetrics {
   const failed = new Counters();
   return {
     attempted({ decision, error }, durationMs) {
-      const result = decision === "allow" ? "allowed" : error !== undefined ? "error" : decision === "deny" ? "denied" : "no-opinion";
+      const result =
+        decision === "allow"
+          ? "allowed"
+          : error !== undefined
+            ? "error"
+            : decision === "deny"
+              ? "denied"
+              : "no-opinion";
       let of = attempts.get(result);
       if (of === undefined) {
         of = { count: 0, durations: new Histogram(attemptBounds) };
@@ -53,18 +63,43 @@ export function authorizationMetrics(): AuthorizationMetrics {
     },
     collect: () => [
       ...attemptMetrics(attempts),
-      metric("decisions_total", "counter", "Requests that an authorizer allowed or denied.", decisionSamples(decisions.values())),
+      metric(
+        "decisions_total",
+        "counter",
+        "Requests that an authorizer allowed or denied.",
+        decisionSamples(decisions.values()),
+      ),
       metric("webhook_evaluations_total", "counter", "Calls of authorization webhooks.", calls.samples()),
-      metric("webhook_duration_seconds", "histogram", "How long calls of authorization webhooks took.", durations.samples()),
+      metric(
+        "webhook_duration_seconds",
+        "histogram",
+        "How long calls of authorization webhooks took.",
+        durations.samples(),
+      ),
       metric(
         "webhook_evaluations_fail_open_total",
         "counter",
         "Requests left to the next authorizer because a webhook failed.",
         failedOpen.samples(),
       ),
-      metric("match_condition_evaluation_seconds", "histogram", "How long the match conditions of a webhook took.", conditions.samples()),
-      metric("match_condition_exclusions_total", "counter", "Requests that match conditions kept from a webhook.", excluded.samples()),
-      metric("match_condition_evaluation_errors_total", "counter", "Requests for which match conditions could not be evaluated.", failed.samples()),
+      metric(
+        "match_condition_evaluation_seconds",
+        "histogram",
+        "How long the match conditions of a webhook took.",
+        conditions.samples(),
+      ),
+      metric(
+        "match_condition_exclusions_total",
+        "counter",
+        "Requests that match conditions kept from a webhook.",
+        excluded.samples(),
+      ),
+      metric(
+        "match_condition_evaluation_errors_total",
+        "counter",
+        "Requests for which match conditions could not be evaluated.",
+        failed.samples(),
+      ),
     ],
   };
 }
@@ -76,11 +111,19 @@ interface Attempts {
 
 function attemptMetrics(attempts: ReadonlyMap<string, Attempts>): Metric[] {
   const label = (result: string): string => formatLabels(["result"], [result]);
-  const counts = [...attempts].map(([result, { count }]): Sample => ({ suffix: "", labels: label(result), value: count }));
+  const counts = [...attempts].map(
+    ([result, { count }]): Sample => ({ suffix: "", labels: label(result), value: count }),
+  );
   const durations = [...attempts].flatMap(([result, of]) => [...of.durations.samples(label(result))]);
   const stability = "ALPHA";
   return [
-    { name: "authorization_attempts_total", type: "counter", stability, help: "Requests by what came of their authorization.", samples: counts },
+    {
+      name: "authorization_attempts_total",
+      type: "counter",
+      stability,
+      help: "Requests by what came of their authorization.",
+      samples: counts,
+    },
     {
       name: "authorization_duration_seconds",
       type: "histogram",
@@ -95,10 +138,16 @@ function metric(name: string, type: MetricType, help: string, samples: Sample[])
   return { name: `apiserver_authorization_${name}`, type, stability: "ALPHA", help, samples };
 }
 
-function decisionSamples(all: Iterable<{ readonly type: string; readonly name: string; readonly counts: DecisionCounts }>): Sample[] {
+function decisionSamples(
+  all: Iterable<{ readonly type: string; readonly name: string; readonly counts: DecisionCounts }>,
+): Sample[] {
   return [...all].flatMap(({ type, name, counts }) =>
     Object.entries(counts)
       .filter(([, count]) => count > 0)
-      .map(([decision, value]) => ({ suffix: "", labels: formatLabels(["decision", "name", "type"], [decision, name, type]), value })),
+      .map(([decision, value]) => ({
+        suffix: "",
+        labels: formatLabels(["decision", "name", "type"], [decision, name, type]),
+        value,
+      })),
   );
 }

@@ -30,47 +30,68 @@ const stored: Numbers = ({ storedLists }) => storedLists;
 const listed: Numbers = ({ lists }) => lists.size;
 
 /** @param since shown once this is more than nothing; unset: the value itself */
-const counters: readonly [name: string, stability: "ALPHA" | "BETA", help: string, value: Numbers, since?: Numbers][] = [
-  ["apiserver_watch_cache_initializations_total", "ALPHA", "Times that a watch cache was loaded.", ({ loads }) => loads],
-  ["apiserver_watch_cache_events_received_total", "ALPHA", "Changes that a watch cache was told of.", ({ received }) => received],
-  ["apiserver_watch_cache_events_dispatched_total", "ALPHA", "Changes that a watch cache handed on.", ({ dispatched }) => dispatched],
-  ["apiserver_storage_events_received_total", "BETA", "Changes that the store told of.", ({ received }) => received],
-  ["apiserver_storage_list_total", "ALPHA", "Times that objects were listed in the store.", ({ storedLists }) => storedLists],
+const counters: readonly [name: string, stability: "ALPHA" | "BETA", help: string, value: Numbers, since?: Numbers][] =
   [
-    "apiserver_storage_decode_errors_total",
-    "ALPHA",
-    "Reads of stored objects that cannot be decoded, or are damaged.",
-    ({ decodeErrors }) => decodeErrors,
-  ],
-  [
-    "apiserver_storage_list_fetched_objects_total",
-    "ALPHA",
-    "Objects that were read from the store for lists.",
-    ({ storedObjects }) => storedObjects,
-    stored,
-  ],
-  [
-    "apiserver_storage_list_evaluated_objects_total",
-    "ALPHA",
-    "Objects from the store that were looked at for lists.",
-    ({ storedObjects }) => storedObjects,
-    stored,
-  ],
-  [
-    "apiserver_storage_list_returned_objects_total",
-    "ALPHA",
-    "Objects from the store that were in lists.",
-    ({ storedObjects }) => storedObjects,
-    stored,
-  ],
-  [
-    "apiserver_cache_list_returned_objects_total",
-    "ALPHA",
-    "Objects in the lists that were made from a watch cache.",
-    ({ listed: objects }) => objects,
-    listed,
-  ],
-];
+    [
+      "apiserver_watch_cache_initializations_total",
+      "ALPHA",
+      "Times that a watch cache was loaded.",
+      ({ loads }) => loads,
+    ],
+    [
+      "apiserver_watch_cache_events_received_total",
+      "ALPHA",
+      "Changes that a watch cache was told of.",
+      ({ received }) => received,
+    ],
+    [
+      "apiserver_watch_cache_events_dispatched_total",
+      "ALPHA",
+      "Changes that a watch cache handed on.",
+      ({ dispatched }) => dispatched,
+    ],
+    ["apiserver_storage_events_received_total", "BETA", "Changes that the store told of.", ({ received }) => received],
+    [
+      "apiserver_storage_list_total",
+      "ALPHA",
+      "Times that objects were listed in the store.",
+      ({ storedLists }) => storedLists,
+    ],
+    [
+      "apiserver_storage_decode_errors_total",
+      "ALPHA",
+      "Reads of stored objects that cannot be decoded, or are damaged.",
+      ({ decodeErrors }) => decodeErrors,
+    ],
+    [
+      "apiserver_storage_list_fetched_objects_total",
+      "ALPHA",
+      "Objects that were read from the store for lists.",
+      ({ storedObjects }) => storedObjects,
+      stored,
+    ],
+    [
+      "apiserver_storage_list_evaluated_objects_total",
+      "ALPHA",
+      "Objects from the store that were looked at for lists.",
+      ({ storedObjects }) => storedObjects,
+      stored,
+    ],
+    [
+      "apiserver_storage_list_returned_objects_total",
+      "ALPHA",
+      "Objects from the store that were in lists.",
+      ({ storedObjects }) => storedObjects,
+      stored,
+    ],
+    [
+      "apiserver_cache_list_returned_objects_total",
+      "ALPHA",
+      "Objects in the lists that were made from a watch cache.",
+      ({ listed: objects }) => objects,
+      listed,
+    ],
+  ];
 
 /** @param waitBounds of `waits`, in seconds */
 export function cacheMetrics(counted: () => Counted, waitBounds: readonly number[]): () => Metric[] {
@@ -96,10 +117,19 @@ export function cacheMetrics(counted: () => Counted, waitBounds: readonly number
 function samplesOf(all: Counted, value: Numbers, since: Numbers): Sample[] {
   return all
     .filter(([, counts]) => since(counts) > 0)
-    .map(([{ group, resource }, counts]) => ({ suffix: "", labels: formatLabels(names, [group, resource]), value: value(counts) }));
+    .map(([{ group, resource }, counts]) => ({
+      suffix: "",
+      labels: formatLabels(names, [group, resource]),
+      value: value(counts),
+    }));
 }
 
-function listCounter(name: string, help: string, all: Counted, value: (counts: { lists: number; fetched: number }) => number): Metric {
+function listCounter(
+  name: string,
+  help: string,
+  all: Counted,
+  value: (counts: { lists: number; fetched: number }) => number,
+): Metric {
   const samples = all.flatMap(([{ group, resource }, { lists }]) =>
     Array.from(lists, ([index, counts]) => ({
       suffix: "",

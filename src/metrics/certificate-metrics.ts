@@ -6,7 +6,22 @@ import { Histogram } from "./histogram.ts";
 
 const hour = 3600;
 const day = 24 * hour;
-const bounds = [0, hour / 2, hour, 2 * hour, 6 * hour, 12 * hour, day, 2 * day, 4 * day, 7 * day, 30 * day, 90 * day, 180 * day, 360 * day];
+const bounds = [
+  0,
+  hour / 2,
+  hour,
+  2 * hour,
+  6 * hour,
+  12 * hour,
+  day,
+  2 * day,
+  4 * day,
+  7 * day,
+  30 * day,
+  90 * day,
+  180 * day,
+  360 * day,
+];
 
 export interface CertificateMetrics {
   /** Of each request with one. */

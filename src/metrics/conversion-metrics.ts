@@ -26,7 +26,10 @@ export function conversionMetrics(): ConversionMetrics {
         observe(callDurations, labels, callBounds, milliseconds);
       },
       converted(definition, from, to, succeeded, milliseconds) {
-        const labels = formatLabels(["crd_name", "from_version", "succeeded", "to_version"], [definition, from, String(succeeded), to]);
+        const labels = formatLabels(
+          ["crd_name", "from_version", "succeeded", "to_version"],
+          [definition, from, String(succeeded), to],
+        );
         observe(conversions, labels, conversionBounds, milliseconds);
       },
     },
@@ -56,7 +59,12 @@ export function conversionMetrics(): ConversionMetrics {
   };
 }
 
-function observe(histograms: Map<string, Histogram>, labels: string, bounds: readonly number[], milliseconds: number): void {
+function observe(
+  histograms: Map<string, Histogram>,
+  labels: string,
+  bounds: readonly number[],
+  milliseconds: number,
+): void {
   let histogram = histograms.get(labels);
   if (histogram === undefined) {
     if (histograms.size >= seriesMax) return;

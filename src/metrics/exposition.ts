@@ -32,7 +32,8 @@ export function formatMetrics(metrics: Iterable<Metric>): string {
     const { name, type, help, samples } = metric;
     if (samples.length === 0) continue;
     lines.push(`# HELP ${name} ${helpPrefix(metric)}${help}\n# TYPE ${name} ${type}\n`);
-    for (const { suffix, labels, value } of samples) lines.push(`${name}${suffix}${labels === "" ? "" : `{${labels}}`} ${formatNumber(value)}\n`);
+    for (const { suffix, labels, value } of samples)
+      lines.push(`${name}${suffix}${labels === "" ? "" : `{${labels}}`} ${formatNumber(value)}\n`);
   }
   return lines.join("");
 }

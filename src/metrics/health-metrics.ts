@@ -28,7 +28,13 @@ export function healthMetrics(): HealthMetrics {
       const counts = [...all].flatMap(([labels, outcomes]) =>
         Object.entries(outcomes.counts)
           .filter(([, value]) => value > 0)
-          .map(([status, value]): Sample => ({ suffix: "", labels: `${labels},${formatLabels(["status"], [status])}`, value })),
+          .map(
+            ([status, value]): Sample => ({
+              suffix: "",
+              labels: `${labels},${formatLabels(["status"], [status])}`,
+              value,
+            }),
+          ),
       );
       return [
         {
@@ -38,7 +44,13 @@ export function healthMetrics(): HealthMetrics {
           help: "What came of each health check last: 1 is well.",
           samples: last,
         },
-        { name: "kubernetes_healthchecks_total", type: "counter", stability: "STABLE", help: "What came of health checks.", samples: counts },
+        {
+          name: "kubernetes_healthchecks_total",
+          type: "counter",
+          stability: "STABLE",
+          help: "What came of health checks.",
+          samples: counts,
+        },
       ];
     },
   };

@@ -59,7 +59,11 @@ export class Histogram {
     let below = 0;
     for (const [index, bound] of [...this.#bounds, Number.POSITIVE_INFINITY].entries()) {
       below += this.#counts[index] as number;
-      yield { suffix: "_bucket", labels: `${labels === "" ? "" : `${labels},`}le="${formatNumber(bound)}"`, value: below };
+      yield {
+        suffix: "_bucket",
+        labels: `${labels === "" ? "" : `${labels},`}le="${formatNumber(bound)}"`,
+        value: below,
+      };
     }
     yield { suffix: "_sum", labels, value: this.#sum };
     yield { suffix: "_count", labels, value: this.#count };

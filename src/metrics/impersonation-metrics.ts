@@ -31,8 +31,18 @@ export function impersonationMetrics(): ImpersonationMetrics {
         "Seconds it took to find out whether a request in another's name may be made.",
         attempts.durations.samples(),
       ),
-      metric("authorization_attempts_total", "counter", "Questions to the authorizers for that.", questions.counts.samples()),
-      metric("authorization_attempts_duration_seconds", "histogram", "Seconds that their answers took.", questions.durations.samples()),
+      metric(
+        "authorization_attempts_total",
+        "counter",
+        "Questions to the authorizers for that.",
+        questions.counts.samples(),
+      ),
+      metric(
+        "authorization_attempts_duration_seconds",
+        "histogram",
+        "Seconds that their answers took.",
+        questions.durations.samples(),
+      ),
     ],
   };
 }

@@ -17,7 +17,10 @@ test("tokens and keys are told by hashes of issuers", () => {
     times?.samples.map(({ value }) => value),
     [5, 5],
   );
-  assert.match(keySets?.samples[0]?.labels ?? "", /^apiserver_id_hash="sha256:[0-9a-f]{64}",hash="sha256:44136fa355b3678a/);
+  assert.match(
+    keySets?.samples[0]?.labels ?? "",
+    /^apiserver_id_hash="sha256:[0-9a-f]{64}",hash="sha256:44136fa355b3678a/,
+  );
   assert.ok([latency, times, keySets].every((metric) => !JSON.stringify(metric).includes(url)));
   metrics.forget([url]);
   assert.deepEqual(

@@ -42,7 +42,11 @@ export function jwtMetrics({
   const keySetSamples = function* (): Iterable<Sample> {
     for (const [issuer, { keySetHash }] of fetches) {
       if (keySetHash === undefined) continue;
-      yield { suffix: "", labels: formatLabels(["apiserver_id_hash", "hash", "jwt_issuer_hash"], [server, keySetHash, hashOf(issuer)]), value: 1 };
+      yield {
+        suffix: "",
+        labels: formatLabels(["apiserver_id_hash", "hash", "jwt_issuer_hash"], [server, keySetHash, hashOf(issuer)]),
+        value: 1,
+      };
     }
   };
   const timeSamples = function* (): Iterable<Sample> {
@@ -88,9 +92,24 @@ export function jwtMetrics({
         ]),
       );
       return [
-        metric("latency_seconds", "histogram", "How long it took to look at a token that had not been kept.", histograms),
-        metric("jwks_fetch_last_timestamp_seconds", "gauge", "When the keys of an issuer were last fetched, by what came of it.", timeSamples()),
-        metric("jwks_fetch_last_key_set_info", "gauge", "1, with the hash of an issuer's keys as a label.", keySetSamples()),
+        metric(
+          "latency_seconds",
+          "histogram",
+          "How long it took to look at a token that had not been kept.",
+          histograms,
+        ),
+        metric(
+          "jwks_fetch_last_timestamp_seconds",
+          "gauge",
+          "When the keys of an issuer were last fetched, by what came of it.",
+          timeSamples(),
+        ),
+        metric(
+          "jwks_fetch_last_key_set_info",
+          "gauge",
+          "1, with the hash of an issuer's keys as a label.",
+          keySetSamples(),
+        ),
       ];
     },
   };

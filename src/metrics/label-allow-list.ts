@@ -34,7 +34,8 @@ export function constrainLabels(metric: Metric, allowList: LabelAllowList): Cons
       const values = allowed.get(name);
       return values === undefined || values.has(unescaped(value)) ? pair : `${name}="${other}"`;
     });
-    if (labels !== sample.labels && (sample.suffix === "" || sample.suffix === "_count")) unexpected += metric.type === "gauge" ? 1 : sample.value;
+    if (labels !== sample.labels && (sample.suffix === "" || sample.suffix === "_count"))
+      unexpected += metric.type === "gauge" ? 1 : sample.value;
     const key = `${sample.suffix}{${labels}`;
     samples.set(key, { ...sample, labels, value: (samples.get(key)?.value ?? 0) + sample.value });
   }

@@ -8,14 +8,20 @@ export const currentRelease = { major: 1, minor: 36 } as const;
 const minorsShown: Readonly<Record<Stability, number>> = { STABLE: 3, BETA: 1, ALPHA: 0 };
 
 /** Whether the release has passed from which on it is only shown to those who ask. */
-export function isHidden({ stability, deprecatedSince }: Pick<Metric, "stability" | "deprecatedSince">, release: Release = currentRelease): boolean {
+export function isHidden(
+  { stability, deprecatedSince }: Pick<Metric, "stability" | "deprecatedSince">,
+  release: Release = currentRelease,
+): boolean {
   if (stability === undefined || deprecatedSince === undefined) return false;
   const since = parseRelease(deprecatedSince);
   if (since.major !== release.major) return since.major < release.major;
   return since.minor + minorsShown[stability] <= release.minor;
 }
 
-export function isDeprecated({ deprecatedSince }: Pick<Metric, "deprecatedSince">, release: Release = currentRelease): boolean {
+export function isDeprecated(
+  { deprecatedSince }: Pick<Metric, "deprecatedSince">,
+  release: Release = currentRelease,
+): boolean {
   if (deprecatedSince === undefined) return false;
   const since = parseRelease(deprecatedSince);
   return since.major === release.major ? since.minor <= release.minor : since.major < release.major;

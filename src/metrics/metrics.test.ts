@@ -104,27 +104,37 @@ const rows: [what: string, asked: Asked, lines: string[]][] = [
   [
     "a dry create",
     { method: "POST", path: "/api/v1/namespaces/a/configmaps?dryRun=All", status: 201 },
-    [`apiserver_request_total{verb="POST",dry_run="All",${configMaps},scope="resource",component="apiserver",code="201"} 1`],
+    [
+      `apiserver_request_total{verb="POST",dry_run="All",${configMaps},scope="resource",component="apiserver",code="201"} 1`,
+    ],
   ],
   [
     "a create whose dryRun has no value",
     { method: "POST", path: "/api/v1/namespaces/a/configmaps?dryRun", status: 201 },
-    [`apiserver_request_total{verb="POST",dry_run="",${configMaps},scope="resource",component="apiserver",code="201"} 1`],
+    [
+      `apiserver_request_total{verb="POST",dry_run="",${configMaps},scope="resource",component="apiserver",code="201"} 1`,
+    ],
   ],
   [
     "a dry create that is not understood",
     { method: "POST", path: "/api/v1/namespaces/a/configmaps?dryRun=some", status: 400 },
-    [`apiserver_request_total{verb="POST",dry_run="invalid",${configMaps},scope="resource",component="apiserver",code="400"} 1`],
+    [
+      `apiserver_request_total{verb="POST",dry_run="invalid",${configMaps},scope="resource",component="apiserver",code="400"} 1`,
+    ],
   ],
   [
     "a list in a namespace",
     { path: "/api/v1/namespaces/a/configmaps" },
-    [`apiserver_request_total{verb="LIST",dry_run="",${configMaps},scope="namespace",component="apiserver",code="200"} 1`],
+    [
+      `apiserver_request_total{verb="LIST",dry_run="",${configMaps},scope="namespace",component="apiserver",code="200"} 1`,
+    ],
   ],
   [
     "a subresource nobody has",
     { path: "/api/v1/namespaces/a/configmaps/b/made-up", status: 404 },
-    [`apiserver_request_total{verb="GET",dry_run="",${configMaps},scope="resource",component="apiserver",code="404"} 1`],
+    [
+      `apiserver_request_total{verb="GET",dry_run="",${configMaps},scope="resource",component="apiserver",code="404"} 1`,
+    ],
   ],
   [
     "a client that went before there was an answer",
@@ -134,12 +144,16 @@ const rows: [what: string, asked: Asked, lines: string[]][] = [
   [
     "health",
     { path: "/livez/ping" },
-    ['apiserver_request_total{verb="GET",dry_run="",group="",version="",resource="",subresource="/livez",scope="",component="",code="200"} 1'],
+    [
+      'apiserver_request_total{verb="GET",dry_run="",group="",version="",resource="",subresource="/livez",scope="",component="",code="200"} 1',
+    ],
   ],
   [
     "a deprecated version",
     { path: "/apis/x.k8s.io/v1beta1/things", deprecatedIn: "1.37" },
-    ['apiserver_requested_deprecated_apis{group="x.k8s.io",version="v1beta1",resource="things",subresource="",removed_release="1.37"} 1'],
+    [
+      'apiserver_requested_deprecated_apis{group="x.k8s.io",version="v1beta1",resource="things",subresource="",removed_release="1.37"} 1',
+    ],
   ],
 ];
 for (const [what, asked, lines] of rows) {
@@ -260,6 +274,7 @@ const numberRows: [number, string][] = [
   [0.00001, "1e-05"],
   [Number.POSITIVE_INFINITY, "+Inf"],
 ];
-for (const [value, want] of numberRows) test(`metrics: ${value} is written ${want}`, () => assert.equal(formatNumber(value), want));
+for (const [value, want] of numberRows)
+  test(`metrics: ${value} is written ${want}`, () => assert.equal(formatNumber(value), want));
 
 test("metrics: label values are escaped", () => assert.equal(formatLabels(["a"], ['\\ " \n']), 'a="\\\\ \\" \\n"'));

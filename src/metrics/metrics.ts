@@ -81,14 +81,22 @@ function storageMetrics(sources: MetricsSources): Metric[] {
       stability: "STABLE",
       deprecatedSince: "1.34.0",
       help: "Stored objects of each resource.",
-      samples: counts.map(([resource, value]) => ({ suffix: "", labels: formatLabels(["resource"], [formatGroupResource(resource)]), value })),
+      samples: counts.map(([resource, value]) => ({
+        suffix: "",
+        labels: formatLabels(["resource"], [formatGroupResource(resource)]),
+        value,
+      })),
     },
     {
       name: "apiserver_resource_objects",
       type: "gauge",
       stability: "ALPHA",
       help: "Stored objects of each resource.",
-      samples: counts.map(([{ group, resource }, value]) => ({ suffix: "", labels: formatLabels(["group", "resource"], [group, resource]), value })),
+      samples: counts.map(([{ group, resource }, value]) => ({
+        suffix: "",
+        labels: formatLabels(["group", "resource"], [group, resource]),
+        value,
+      })),
     },
     {
       name: "apiserver_watch_cache_resource_version",
@@ -114,7 +122,9 @@ function storageMetrics(sources: MetricsSources): Metric[] {
       type: "gauge",
       stability: "STABLE",
       help: "Bytes that the store takes.",
-      samples: [{ suffix: "", labels: formatLabels(["storage_cluster_id"], ["etcd-0"]), value: sources.storageSizeBytes() }],
+      samples: [
+        { suffix: "", labels: formatLabels(["storage_cluster_id"], ["etcd-0"]), value: sources.storageSizeBytes() },
+      ],
     },
   ];
 }
@@ -137,7 +147,13 @@ function buildInfo(build: Readonly<Record<string, string>>): Metric {
     Object.values(buildFields).map((field) => build[field] ?? ""),
   );
   const help = "1, with what /version says as labels.";
-  return { name: "kubernetes_build_info", type: "gauge", stability: "BETA", help, samples: [{ suffix: "", labels, value: 1 }] };
+  return {
+    name: "kubernetes_build_info",
+    type: "gauge",
+    stability: "BETA",
+    help,
+    samples: [{ suffix: "", labels, value: 1 }],
+  };
 }
 
 function byName(a: Metric, b: Metric): number {

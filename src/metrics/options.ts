@@ -37,9 +37,14 @@ export async function checkMetricsOptions(options: MetricsOptions): Promise<Read
     errors.invalid("metrics.disabledMetrics", disabled, problem);
   }
   if (hasWrongKey(allowLabels)) errors.invalid("metrics.allowListMapping", Object.fromEntries(allowLabels), keyProblem);
-  const manifest = allowLabelsManifest === undefined ? new Map<string, string>() : await readManifest(allowLabelsManifest, errors);
+  const manifest =
+    allowLabelsManifest === undefined ? new Map<string, string>() : await readManifest(allowLabelsManifest, errors);
   if (allowLabels.size > 0 && allowLabelsManifest !== undefined)
-    errors.invalid("metrics", Object.fromEntries(allowLabels), "cannot specify both allowListMapping and allowListMappingManifest");
+    errors.invalid(
+      "metrics",
+      Object.fromEntries(allowLabels),
+      "cannot specify both allowListMapping and allowListMappingManifest",
+    );
   if (!errors.empty) throw new Error(errors.text);
   return allowLabels.size > 0 ? allowLabels : manifest;
 }

@@ -25,7 +25,8 @@ function linuxMetrics(): Metric[] {
     one("process_virtual_memory_bytes", "gauge", "Address space of the process.", virtualPages * 4096),
     one("process_open_fds", "gauge", "Open file descriptors.", readdirSync("/proc/self/fd").length),
   ];
-  if (descriptorsMax !== undefined) metrics.push(one("process_max_fds", "gauge", "How many file descriptors may be open.", Number(descriptorsMax)));
+  if (descriptorsMax !== undefined)
+    metrics.push(one("process_max_fds", "gauge", "How many file descriptors may be open.", Number(descriptorsMax)));
   return metrics;
 }
 

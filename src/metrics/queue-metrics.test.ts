@@ -21,14 +21,25 @@ test("a queue: keys that wait, that are looked at, and that are looked at again"
       metrics
         .collect()
         .flatMap(({ name, samples }) =>
-          samples.filter(({ suffix }) => suffix !== "_bucket").map(({ suffix, value }) => [name.slice(10) + suffix, value]),
+          samples
+            .filter(({ suffix }) => suffix !== "_bucket")
+            .map(({ suffix, value }) => [name.slice(10) + suffix, value]),
         ),
     );
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   for (const key of ["a", "b", "b"]) queue.add(key);
   clock.advance(2000);
-  const { adds_total, depth, unfinished_work_seconds, longest_running_processor_seconds, queue_duration_seconds_count } = read();
-  assert.deepEqual([adds_total, depth, unfinished_work_seconds, longest_running_processor_seconds, queue_duration_seconds_count], [2, 1, 2, 2, 1]);
+  const {
+    adds_total,
+    depth,
+    unfinished_work_seconds,
+    longest_running_processor_seconds,
+    queue_duration_seconds_count,
+  } = read();
+  assert.deepEqual(
+    [adds_total, depth, unfinished_work_seconds, longest_running_processor_seconds, queue_duration_seconds_count],
+    [2, 1, 2, 2, 1],
+  );
   looks[0]?.(false);
   await turn();
   looks[1]?.(true);

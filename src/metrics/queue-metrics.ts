@@ -53,7 +53,12 @@ export function queueMetrics(now: () => number): QueueMetrics {
       const at = now();
       const secondsOf = ({ running }: Queue): number[] => Array.from(running, ({ since }) => (at - since) / 1000);
       const all = Array.from(queues, ([name, queue]) => [formatLabels(["name"], [name]), queue] as const);
-      const plain = (name: string, type: "counter" | "gauge", help: string, value: (queue: Queue) => number): Metric => {
+      const plain = (
+        name: string,
+        type: "counter" | "gauge",
+        help: string,
+        value: (queue: Queue) => number,
+      ): Metric => {
         const samples = all.map(([labels, queue]) => ({ suffix: "", labels, value: value(queue) }));
         return { name, type, stability: "BETA", help, samples };
       };
@@ -64,14 +69,29 @@ export function queueMetrics(now: () => number): QueueMetrics {
       return [
         plain("workqueue_adds_total", "counter", "Keys that were added to the queue.", ({ adds }) => adds),
         plain("workqueue_depth", "gauge", "Keys that wait for their turn.", ({ depth }) => depth),
-        plain("workqueue_retries_total", "counter", "Keys that were to be looked at again later.", ({ retries }) => retries),
-        plain("workqueue_unfinished_work_seconds", "gauge", "Seconds that the looks under way have taken together.", (queue) =>
-          secondsOf(queue).reduce((sum, one) => sum + one, 0),
+        plain(
+          "workqueue_retries_total",
+          "counter",
+          "Keys that were to be looked at again later.",
+          ({ retries }) => retries,
         ),
-        plain("workqueue_longest_running_processor_seconds", "gauge", "Seconds that the longest look under way has taken.", (queue) =>
-          Math.max(0, ...secondsOf(queue)),
+        plain(
+          "workqueue_unfinished_work_seconds",
+          "gauge",
+          "Seconds that the looks under way have taken together.",
+          (queue) => secondsOf(queue).reduce((sum, one) => sum + one, 0),
         ),
-        distribution("workqueue_queue_duration_seconds", "Seconds that a key waited for its turn.", ({ waited }) => waited),
+        plain(
+          "workqueue_longest_running_processor_seconds",
+          "gauge",
+          "Seconds that the longest look under way has taken.",
+          (queue) => Math.max(0, ...secondsOf(queue)),
+        ),
+        distribution(
+          "workqueue_queue_duration_seconds",
+          "Seconds that a key waited for its turn.",
+          ({ waited }) => waited,
+        ),
         distribution("workqueue_work_duration_seconds", "Seconds that a look at a key took.", ({ worked }) => worked),
       ];
     },

@@ -19,7 +19,8 @@ test("reloads", () => {
   const server = 'apiserver_id_hash="sha256:ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"';
   assert.deepEqual(shown(), []);
   metrics.started(Buffer.from("b"));
-  const info = (hash: string): string => `apiserver_authorization_config_controller_last_config_info{${server},hash="sha256:${hash}"} 1`;
+  const info = (hash: string): string =>
+    `apiserver_authorization_config_controller_last_config_info{${server},hash="sha256:${hash}"} 1`;
   assert.deepEqual(shown(), [info("3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d")]);
   metrics.failed();
   clock.advance(1000);

@@ -22,7 +22,11 @@ export function reloadMetrics(
   };
   const samples = (read: (outcome: { count: number; lastMs: number }) => number): Sample[] =>
     [...outcomes].map(([status, outcome]) => {
-      return { suffix: "", labels: formatLabels(["apiserver_id_hash", "status"], [server, status]), value: read(outcome) };
+      return {
+        suffix: "",
+        labels: formatLabels(["apiserver_id_hash", "status"], [server, status]),
+        value: read(outcome),
+      };
     });
 
   return {
@@ -56,7 +60,10 @@ export function reloadMetrics(
           type: "gauge",
           stability: "ALPHA",
           help: `1, with the hash of the ${part} configuration in use as a label.`,
-          samples: applied === undefined ? [] : [{ suffix: "", labels: formatLabels(["apiserver_id_hash", "hash"], [server, applied]), value: 1 }],
+          samples:
+            applied === undefined
+              ? []
+              : [{ suffix: "", labels: formatLabels(["apiserver_id_hash", "hash"], [server, applied]), value: 1 }],
         },
       ];
     },

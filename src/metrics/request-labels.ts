@@ -3,7 +3,16 @@ import { dryRunOfQuery } from "../api/dry-run.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { formatLabels } from "./exposition.ts";
 
-export const requestLabelNames = ["verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component"] as const;
+export const requestLabelNames = [
+  "verb",
+  "dry_run",
+  "group",
+  "version",
+  "resource",
+  "subresource",
+  "scope",
+  "component",
+] as const;
 
 const writtenVerbs: Readonly<Record<string, string>> = {
   get: "GET",
@@ -34,7 +43,8 @@ export function requestLabels(context: RequestContext): string | undefined {
   if (resolved === undefined) return undefined;
   const { group, resource } = resolved.resource.definition;
   const { version, subresources } = resolved.version;
-  const subresource = info.subresource !== "" && subresources.some(({ name }) => name === info.subresource) ? info.subresource : "";
+  const subresource =
+    info.subresource !== "" && subresources.some(({ name }) => name === info.subresource) ? info.subresource : "";
   const verb = verbOf(context);
   const dryRun = readVerbs.has(verb) ? "" : dryRunOf(info.query);
   return `${verb} ${dryRun} ${group} ${version} ${resource} ${subresource} ${scopeOf(context)} apiserver`;

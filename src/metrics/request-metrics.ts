@@ -7,7 +7,9 @@ import { Histogram } from "./histogram.ts";
 import { requestLabelNames, requestLabels, terminationLabels } from "./request-labels.ts";
 import { Counters } from "./vectors.ts";
 
-const durationBounds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
+const durationBounds = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
 const serviceLevelBounds = durationBounds.filter((bound) => bound >= 0.05);
 const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 const bodyBounds = Array.from({ length: 31 }, (_, index) => 50_000 + index * 100_000);
@@ -131,7 +133,11 @@ function requestTotal(all: Iterable<Series>): Metric {
   const samples: Sample[] = [];
   for (const { labels, byStatus } of all) {
     for (const [status, value] of byStatus)
-      samples.push({ suffix: "", labels: formatLabels([...requestLabelNames, "code"], [...labels, String(status)]), value });
+      samples.push({
+        suffix: "",
+        labels: formatLabels([...requestLabelNames, "code"], [...labels, String(status)]),
+        value,
+      });
   }
   return {
     name: "apiserver_request_total",
@@ -181,7 +187,10 @@ function requestAborts(all: Iterable<Series>): Metric {
   const counts = new Map<string, number>();
   for (const { labels, aborts } of all) {
     const [verb = "", , group = "", version = "", resource = "", subresource = "", scope = ""] = labels;
-    const key = formatLabels(["verb", "group", "version", "resource", "subresource", "scope"], [verb, group, version, resource, subresource, scope]);
+    const key = formatLabels(
+      ["verb", "group", "version", "resource", "subresource", "scope"],
+      [verb, group, version, resource, subresource, scope],
+    );
     if (aborts > 0) counts.set(key, (counts.get(key) ?? 0) + aborts);
   }
   const samples = [...counts].map(([labels, value]) => ({ suffix: "", labels, value }));
@@ -194,7 +203,13 @@ function responseSizes(all: Iterable<Series>): Metric {
   for (const { labels, sizes } of all) {
     if (sizes !== undefined) samples.push(...sizes.samples(formatLabels(readLabelNames, withoutDryRun(labels))));
   }
-  return { name: "apiserver_response_sizes", type: "histogram", stability: "STABLE", help: "Bytes of the answers to reads.", samples };
+  return {
+    name: "apiserver_response_sizes",
+    type: "histogram",
+    stability: "STABLE",
+    help: "Bytes of the answers to reads.",
+    samples,
+  };
 }
 
 function requestBodySizes(all: Iterable<Series>): Metric {
@@ -208,7 +223,13 @@ function requestBodySizes(all: Iterable<Series>): Metric {
     merged.set(key, histogram);
   }
   const samples = [...merged].flatMap(([labels, histogram]) => [...histogram.samples(labels)]);
-  return { name: "apiserver_request_body_size_bytes", type: "histogram", stability: "ALPHA", help: "Bytes of the bodies of writes.", samples };
+  return {
+    name: "apiserver_request_body_size_bytes",
+    type: "histogram",
+    stability: "ALPHA",
+    help: "Bytes of the bodies of writes.",
+    samples,
+  };
 }
 
 /** What upstream does not know is as nothing at all. */
@@ -226,7 +247,11 @@ function fieldValidationDurations(values: Iterable<string>): Metric {
 }
 
 function currentInFlight(inFlight: Readonly<Record<string, number>>): Metric {
-  const samples = Object.entries(inFlight).map(([kind, value]) => ({ suffix: "", labels: formatLabels(["request_kind"], [kind]), value }));
+  const samples = Object.entries(inFlight).map(([kind, value]) => ({
+    suffix: "",
+    labels: formatLabels(["request_kind"], [kind]),
+    value,
+  }));
   const help = "Requests being answered, watches and open connections aside.";
   return { name: "apiserver_current_inflight_requests", type: "gauge", stability: "STABLE", help, samples };
 }
@@ -237,19 +262,38 @@ function openLongRunning(open: Iterable<RequestContext>): Metric {
     const key = requestLabels(context);
     if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
   }
-  const samples = [...counts].map(([key, value]) => ({ suffix: "", labels: formatLabels(readLabelNames, withoutDryRun(key.split(" "))), value }));
-  return { name: "apiserver_longrunning_requests", type: "gauge", stability: "STABLE", help: "Watches and connections that are open.", samples };
+  const samples = [...counts].map(([key, value]) => ({
+    suffix: "",
+    labels: formatLabels(readLabelNames, withoutDryRun(key.split(" "))),
+    value,
+  }));
+  return {
+    name: "apiserver_longrunning_requests",
+    type: "gauge",
+    stability: "STABLE",
+    help: "Watches and connections that are open.",
+    samples,
+  };
 }
 
 function requestedDeprecated(removedIn: ReadonlyMap<string, string>): Metric {
   const samples = new Map<string, Sample>();
   for (const [key, release] of removedIn) {
     const [, , group = "", version = "", resource = "", subresource = ""] = key.split(" ");
-    const labels = formatLabels(["group", "version", "resource", "subresource", "removed_release"], [group, version, resource, subresource, release]);
+    const labels = formatLabels(
+      ["group", "version", "resource", "subresource", "removed_release"],
+      [group, version, resource, subresource, release],
+    );
     samples.set(labels, { suffix: "", labels, value: 1 });
   }
   const help = "1 for each deprecated API that was asked for.";
-  return { name: "apiserver_requested_deprecated_apis", type: "gauge", stability: "STABLE", help, samples: [...samples.values()] };
+  return {
+    name: "apiserver_requested_deprecated_apis",
+    type: "gauge",
+    stability: "STABLE",
+    help,
+    samples: [...samples.values()],
+  };
 }
 
 /** Reads have no dry run. */

@@ -17,7 +17,14 @@ const names: Readonly<Record<ServiceAccountTokenUse, readonly [name: string, hel
 };
 
 export function serviceAccountMetrics(): ServiceAccountMetrics {
-  const counts: Record<ServiceAccountTokenUse, number> = { legacy: 0, stale: 0, valid: 0, manual: 0, auto: 0, invalidated: 0 };
+  const counts: Record<ServiceAccountTokenUse, number> = {
+    legacy: 0,
+    stale: 0,
+    valid: 0,
+    manual: 0,
+    auto: 0,
+    invalidated: 0,
+  };
   return {
     used: (use) => void counts[use]++,
     collect: () =>

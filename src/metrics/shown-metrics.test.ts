@@ -39,7 +39,14 @@ const samples = [
 ];
 const all: readonly Metric[] = [
   { name: "plain", type: "counter", stability: "STABLE", help: "Plain.", samples },
-  { name: "old", type: "gauge", stability: "STABLE", deprecatedSince: "1.34.0", help: "Old.", samples: [{ suffix: "", labels: "", value: 1 }] },
+  {
+    name: "old",
+    type: "gauge",
+    stability: "STABLE",
+    deprecatedSince: "1.34.0",
+    help: "Old.",
+    samples: [{ suffix: "", labels: "", value: 1 }],
+  },
   {
     name: "very_old",
     type: "gauge",
@@ -48,7 +55,14 @@ const all: readonly Metric[] = [
     help: "Very old.",
     samples: [{ suffix: "", labels: "", value: 1 }],
   },
-  { name: "coming", type: "gauge", stability: "BETA", deprecatedSince: "1.37.0", help: "Coming.", samples: [{ suffix: "", labels: "", value: 1 }] },
+  {
+    name: "coming",
+    type: "gauge",
+    stability: "BETA",
+    deprecatedSince: "1.37.0",
+    help: "Coming.",
+    samples: [{ suffix: "", labels: "", value: 1 }],
+  },
 ];
 
 interface Shown {
@@ -59,7 +73,11 @@ interface Shown {
 async function show(options: Partial<MetricsOptions>, times = 1): Promise<Shown> {
   const warnings: string[] = [];
   const whole = { ...defaultMetricsOptions, ...options };
-  const shown = shownMetrics(whole, await checkMetricsOptions(whole), { info() {}, warn: (text) => warnings.push(text), error() {} });
+  const shown = shownMetrics(whole, await checkMetricsOptions(whole), {
+    info() {},
+    warn: (text) => warnings.push(text),
+    error() {},
+  });
   let text = "";
   for (let time = 0; time < times; time++) text = formatMetrics(shown(all));
   return { text, warnings };
@@ -88,7 +106,10 @@ test("hidden metrics are shown when they are asked for", async () => {
   const { text, warnings } = await show({ showHiddenForVersion: "1.35" });
   assert.match(text, /^# HELP very_old \[ALPHA\] \(Deprecated from 1\.30\) Very old\.$/m);
   assert.match(text, /^hidden_metrics_total 0$/m);
-  assert.deepEqual(warnings, [oldWarning, "Hidden metrics (very_old) have been manually overridden, showing this very deprecated metric."]);
+  assert.deepEqual(warnings, [
+    oldWarning,
+    "Hidden metrics (very_old) have been manually overridden, showing this very deprecated metric.",
+  ]);
 });
 
 test("disabled metrics are not shown, not even hidden ones that are asked for", async () => {
@@ -135,7 +156,11 @@ const refusals: [what: string, options: Partial<MetricsOptions>, want: string | 
     { disabled: ["a", "b.c"] },
     /^metrics\.disabledMetrics: Invalid value: .*must be fully qualified metric names matching "\^\[a-zA-Z_:\]\[a-zA-Z0-9_:\]\*\$", got "b\.c"$/,
   ],
-  ["a key without a label", { allowLabels: new Map([["a", "b"]]) }, `metrics.allowListMapping: Invalid value: {"a":"b"}: ${keys}`],
+  [
+    "a key without a label",
+    { allowLabels: new Map([["a", "b"]]) },
+    `metrics.allowListMapping: Invalid value: {"a":"b"}: ${keys}`,
+  ],
   [
     "a manifest that is not there",
     { allowLabelsManifest: join(directory, "none") },

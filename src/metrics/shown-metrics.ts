@@ -12,7 +12,11 @@ export type ShowMetrics = (all: readonly Metric[]) => Metric[];
  * Tells the log of deprecated metrics, once each, when they are there.
  * @param allowLabels as checkMetricsOptions returns it
  */
-export function shownMetrics(options: MetricsOptions, allowLabels: ReadonlyMap<string, string>, logger: Logger): ShowMetrics {
+export function shownMetrics(
+  options: MetricsOptions,
+  allowLabels: ReadonlyMap<string, string>,
+  logger: Logger,
+): ShowMetrics {
   const disabled = new Set(options.disabled);
   const showHidden = options.showHiddenForVersion !== "";
   const allowList: LabelAllowList = labelAllowList(allowLabels);
@@ -20,8 +24,14 @@ export function shownMetrics(options: MetricsOptions, allowLabels: ReadonlyMap<s
   const tell = (metric: Metric): void => {
     if (!isDeprecated(metric) || metric.samples.length === 0 || told.has(metric.name)) return;
     told.add(metric.name);
-    if (isHidden(metric)) logger.warn(`Hidden metrics (${metric.name}) have been manually overridden, showing this very deprecated metric.`);
-    else logger.warn(`Metric ${metric.name} is deprecated since ${metric.deprecatedSince}; it will be hidden in a future release`);
+    if (isHidden(metric))
+      logger.warn(
+        `Hidden metrics (${metric.name}) have been manually overridden, showing this very deprecated metric.`,
+      );
+    else
+      logger.warn(
+        `Metric ${metric.name} is deprecated since ${metric.deprecatedSince}; it will be hidden in a future release`,
+      );
   };
   return (all) => {
     const enabled = all.filter(({ name }) => !disabled.has(name));
@@ -30,7 +40,9 @@ export function shownMetrics(options: MetricsOptions, allowLabels: ReadonlyMap<s
     for (const { metric } of constrained) tell(metric);
     const unexpected = constrained.reduce((sum, one) => sum + one.unexpected, 0);
     const hidden = all.length - enabled.length + (enabled.length - visible.length);
-    const meta = metaMetrics(visible, { disabled: disabled.size, hidden, unexpected }).filter(({ name }) => !disabled.has(name));
+    const meta = metaMetrics(visible, { disabled: disabled.size, hidden, unexpected }).filter(
+      ({ name }) => !disabled.has(name),
+    );
     return [...constrained.map(({ metric }) => metric), ...meta];
   };
 }

@@ -44,17 +44,38 @@ export function tokenMetrics(): TokenMetrics {
         help,
         samples,
       });
-      const latencies = Object.entries(durations).flatMap(([status, histogram]) => [...histogram.samples(formatLabels(["status"], [status]))]);
+      const latencies = Object.entries(durations).flatMap(([status, histogram]) => [
+        ...histogram.samples(formatLabels(["status"], [status])),
+      ]);
       return [
-        metric("request_total", "counter", "Tokens that were looked up, by whether the answer was kept.", samplesOf(requests)),
-        metric("request_duration_seconds", "histogram", "How long it took until a token's answer was there.", latencies),
+        metric(
+          "request_total",
+          "counter",
+          "Tokens that were looked up, by whether the answer was kept.",
+          samplesOf(requests),
+        ),
+        metric(
+          "request_duration_seconds",
+          "histogram",
+          "How long it took until a token's answer was there.",
+          latencies,
+        ),
         metric("fetch_total", "counter", "Answers of the methods behind.", samplesOf(fetches)),
-        metric("active_fetch_count", "gauge", "Requests that wait for an answer, and answers that are waited for.", samplesOf(active)),
+        metric(
+          "active_fetch_count",
+          "gauge",
+          "Requests that wait for an answer, and answers that are waited for.",
+          samplesOf(active),
+        ),
       ];
     },
   };
 }
 
 function samplesOf(counts: Readonly<Record<string, number>>): Sample[] {
-  return Object.entries(counts).map(([status, value]) => ({ suffix: "", labels: formatLabels(["status"], [status]), value }));
+  return Object.entries(counts).map(([status, value]) => ({
+    suffix: "",
+    labels: formatLabels(["status"], [status]),
+    value,
+  }));
 }

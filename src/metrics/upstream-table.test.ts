@@ -39,8 +39,12 @@ interface Row {
 }
 
 /** The documentation of the feature gate calls it so. */
-const documented: Readonly<Record<string, Row>> = { declarative_validation_mismatch_total: { type: "counter", stability: "BETA" } };
-const table: Readonly<Record<string, Row>> = JSON.parse(readFileSync(join(import.meta.dirname, "testdata/upstream-metrics.json"), "utf8"));
+const documented: Readonly<Record<string, Row>> = {
+  declarative_validation_mismatch_total: { type: "counter", stability: "BETA" },
+};
+const table: Readonly<Record<string, Row>> = JSON.parse(
+  readFileSync(join(import.meta.dirname, "testdata/upstream-metrics.json"), "utf8"),
+);
 
 /** One of each, with a sample. */
 async function everyMetric(): Promise<Metric[]> {
@@ -54,7 +58,12 @@ async function everyMetric(): Promise<Metric[]> {
   };
   const own = createMetrics(
     clock,
-    { audit: counts, objectCounts: () => [[{ group: "", resource: "pods" }, 1, 1]], storageSizeBytes: () => 1, build: {} },
+    {
+      audit: counts,
+      objectCounts: () => [[{ group: "", resource: "pods" }, 1, 1]],
+      storageSizeBytes: () => 1,
+      build: {},
+    },
     keep,
   );
   for (const [method, path] of [
@@ -94,16 +103,27 @@ async function everyMetric(): Promise<Metric[]> {
     header: () => undefined,
     onClose: (run: () => void) => (abort = run),
   };
-  void own.requests.filter({ exchange: aborted, info: requestInfo("GET", "/livez"), receivedAt: 0 } as unknown as RequestContext);
+  void own.requests.filter({
+    exchange: aborted,
+    info: requestInfo("GET", "/livez"),
+    receivedAt: 0,
+  } as unknown as RequestContext);
   abort();
-  own.requests.terminated({ exchange: aborted, info: requestInfo("GET", "/livez"), receivedAt: 0 } as unknown as RequestContext);
+  own.requests.terminated({
+    exchange: aborted,
+    info: requestInfo("GET", "/livez"),
+    receivedAt: 0,
+  } as unknown as RequestContext);
   own.watches.counterOf("", "v1", "pods")([1]);
   own.watches.cutOff("", "pods");
   own.watches.listed({
     exchange: { method: "GET", header: () => undefined },
     info: requestInfo("GET", "/api/v1/pods?watch=1"),
     receivedAt: 0,
-    resolved: { resource: { definition: { group: "", resource: "pods" } }, version: { version: "v1", subresources: [] } },
+    resolved: {
+      resource: { definition: { group: "", resource: "pods" } },
+      version: { version: "v1", subresources: [] },
+    },
   } as unknown as RequestContext);
   const collect = { exchange: { respond() {} }, auditId: "" } as unknown as RequestContext;
   own.handler(collect);
@@ -150,7 +170,12 @@ async function everyMetric(): Promise<Metric[]> {
     consistentFailures: 1,
     listed: 1,
   };
-  const cache = { ...numbers, lists: new Map([["f:x", { lists: 1, fetched: 1 }]]), waits: [...readWaitBounds.map(() => 1), 1], waitedSeconds: 9 };
+  const cache = {
+    ...numbers,
+    lists: new Map([["f:x", { lists: 1, fetched: 1 }]]),
+    waits: [...readWaitBounds.map(() => 1), 1],
+    waitedSeconds: 9,
+  };
   const caches = { collect: cacheMetrics(() => [[{ group: "", resource: "pods" }, cache]], readWaitBounds) };
   const calls = callMetrics();
   calls.observer.sent("h", { bytes: 1, attempt: 2, status: 200 });
@@ -186,7 +211,8 @@ async function everyMetric(): Promise<Metric[]> {
   ];
 }
 
-const labelNames = (labels: string): string[] => [...labels.matchAll(/(\w+)="(?:[^"\\]|\\.)*"/g)].map(([, name]) => name as string);
+const labelNames = (labels: string): string[] =>
+  [...labels.matchAll(/(\w+)="(?:[^"\\]|\\.)*"/g)].map(([, name]) => name as string);
 
 test("metrics are upstream's: type, stability, labels, buckets, release that deprecates them", async () => {
   const metrics = (await everyMetric()).filter(({ name }) => !name.startsWith("process_"));
@@ -197,8 +223,11 @@ test("metrics are upstream's: type, stability, labels, buckets, release that dep
     assert.deepEqual([name, type, stability, deprecatedSince], [name, row.type, row.stability, row.deprecatedSince]);
     const [sample] = samples;
     assert.ok(sample !== undefined, `${name} has no sample`);
-    const bounds = samples.filter(({ suffix }) => suffix === "_bucket").map(({ labels }) => Number(/le="([^"]*)"/.exec(labels)?.[1]));
-    if (row.buckets !== undefined) assert.deepEqual([name, ...new Set(bounds.filter((bound) => !Number.isNaN(bound)))], [name, ...row.buckets]);
+    const bounds = samples
+      .filter(({ suffix }) => suffix === "_bucket")
+      .map(({ labels }) => Number(/le="([^"]*)"/.exec(labels)?.[1]));
+    if (row.buckets !== undefined)
+      assert.deepEqual([name, ...new Set(bounds.filter((bound) => !Number.isNaN(bound)))], [name, ...row.buckets]);
     const names = labelNames(sample.labels).filter((label) => label !== "le");
     assert.deepEqual(
       [name, ...names.sort()],
@@ -207,4 +236,5 @@ test("metrics are upstream's: type, stability, labels, buckets, release that dep
   }
 });
 
-test("label values are read as they are written", () => assert.deepEqual(labelNames(formatLabels(["a", "b"], ['"x="', "\\"])), ["a", "b"]));
+test("label values are read as they are written", () =>
+  assert.deepEqual(labelNames(formatLabels(["a", "b"], ['"x="', "\\"])), ["a", "b"]));

@@ -22,7 +22,11 @@ export function validationMetrics(): ValidationMetrics {
         total("apiserver_validation_declarative_validation_mismatch_total", "BETA", mismatchHelp, mismatches),
         // The name that the documentation of the feature gate gives it.
         total("declarative_validation_mismatch_total", "BETA", mismatchHelp, mismatches),
-        byIdentifier("apiserver_validation_declarative_validation_parity_discrepancies_total", mismatchHelp, mismatches),
+        byIdentifier(
+          "apiserver_validation_declarative_validation_parity_discrepancies_total",
+          mismatchHelp,
+          mismatches,
+        ),
         total("apiserver_validation_declarative_validation_panic_total", "BETA", panicHelp, panics),
         byIdentifier("apiserver_validation_declarative_validation_panics_total", panicHelp, panics),
       ];

@@ -54,7 +54,13 @@ export function watchMetrics(clock: Clock): WatchMetrics {
       const sizes = [...sent].flatMap(([labels, { histogram }]) => [...histogram.samples(labels)]);
       const help = "Watchers that were cut off because they read nothing.";
       return [
-        { name: "apiserver_watch_events_total", type: "counter", stability: "ALPHA", help: "Events sent to watchers.", samples: counts },
+        {
+          name: "apiserver_watch_events_total",
+          type: "counter",
+          stability: "ALPHA",
+          help: "Events sent to watchers.",
+          samples: counts,
+        },
         {
           name: "apiserver_watch_events_sizes",
           type: "histogram",
@@ -69,7 +75,13 @@ export function watchMetrics(clock: Clock): WatchMetrics {
           help: "Seconds from a watch that begins with what is there to the bookmark that ends this.",
           samples: lists.samples(),
         },
-        { name: "apiserver_terminated_watchers_total", type: "counter", stability: "ALPHA", help, samples: slow.samples() },
+        {
+          name: "apiserver_terminated_watchers_total",
+          type: "counter",
+          stability: "ALPHA",
+          help,
+          samples: slow.samples(),
+        },
       ];
     },
   };

@@ -32,7 +32,12 @@ export function apply(registry: RegistryContext, request: ApplyRequest): Promise
   const { target } = request;
   const applied = (known: KnownConversions | undefined): AppliedKind => {
     const { kind, schema } = expectedKind(target);
-    return { apiVersion: requestVersion(target), kind, schema, context: mergeContext(target, request.subresource, known) };
+    return {
+      apiVersion: requestVersion(target),
+      kind,
+      schema,
+      context: mergeContext(target, request.subresource, known),
+    };
   };
   return update(registry, {
     ...request,
@@ -54,10 +59,18 @@ function presentAt(target: Resolved, current: () => KubeObject, old: KubeObject)
   return atVersion(target.version.conversion === undefined ? { ...old } : current(), target);
 }
 
-export type ApplyBodyRequest = Pick<ApplyRequest, "body" | "isCbor" | "force" | "fieldManager" | "fieldValidation" | "subresource" | "warnings">;
+export type ApplyBodyRequest = Pick<
+  ApplyRequest,
+  "body" | "isCbor" | "force" | "fieldManager" | "fieldValidation" | "subresource" | "warnings"
+>;
 
 /** @param live at the kind's version; not changed @throws ApiError 400, 409, 500 */
-export function applyBody(registry: RegistryContext, request: ApplyBodyRequest, kind: AppliedKind, live: KubeObject | undefined): KubeObject {
+export function applyBody(
+  registry: RegistryContext,
+  request: ApplyBodyRequest,
+  kind: AppliedKind,
+  live: KubeObject | undefined,
+): KubeObject {
   const { fieldManager: manager, force, subresource } = request;
   const body = request.isCbor ? readCborApplyBody(request.body) : readApplyBody(request.body);
   const merged = mergeIntent(kind, live, { value: body.value, manager, force, subresource, now: registry.clock.now() });
@@ -76,7 +89,9 @@ function conformed(merged: KubeObject, kind: AppliedKind, intent: KubeObject): K
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     const what = `failed to convert new object (${describeObject(kind, intent.metadata)}) to proper version`;
-    throw plainError(`${what}: unable to convert unstructured object to ${describeKind(kind)}: ${conversionProblem(error)}`);
+    throw plainError(
+      `${what}: unable to convert unstructured object to ${describeKind(kind)}: ${conversionProblem(error)}`,
+    );
   }
 }
 
@@ -85,7 +100,10 @@ function conversionProblem(error: DecodeError): string {
   const { message } = error;
   if (error instanceof OwnDecoderError) return message.replace(/Go struct field \S+ of/, "Go value of");
   if (message.startsWith("illegal base64")) return `error decoding from json: ${message}`;
-  return message.replace(/^json: cannot unmarshal number \S+ into Go struct field \S+ of type (int32|int64)$/, "cannot convert float64 to $1");
+  return message.replace(
+    /^json: cannot unmarshal number \S+ into Go struct field \S+ of type (int32|int64)$/,
+    "cannot convert float64 to $1",
+  );
 }
 
 /** @throws DecodeError */
@@ -100,5 +118,9 @@ function checkNew({ target, name }: ApplyRequest, metadata: ObjectMeta): void {
   delete metadata.resourceVersion;
   const { uid = "" } = metadata;
   if (uid === "") return;
-  throw conflict(storedResource(target.resource), name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
+  throw conflict(
+    storedResource(target.resource),
+    name,
+    `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+  );
 }

@@ -18,7 +18,12 @@ before(async () => {
     await memory.create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
     for (let index = 0; index < 9; index++) {
       const spec = { containers: [{ name: "c", image: "i" }], ...(index < 6 && { nodeName: `node-${index % 3}` }) };
-      await memory.create(["/pods", namespace], { apiVersion: "v1", kind: "Pod", metadata: { name: `p${index}`, labels: { l: `${index}` } }, spec });
+      await memory.create(["/pods", namespace], {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name: `p${index}`, labels: { l: `${index}` } },
+        spec,
+      });
     }
   }
 });
@@ -27,8 +32,20 @@ after(() => memory.close());
 const rows: [what: string, namespace: string, query: string, want: string, looked: number][] = [
   ["a node's pods", "n", "fieldSelector=spec.nodeName%3Dnode-1", "n/p1 n/p4", 2],
   ["pods without a node", "n", "fieldSelector=spec.nodeName%3D", "n/p6 n/p7 n/p8", 3],
-  ["a node's pods in all namespaces", "", "fieldSelector=spec.nodeName%3Dnode-1", "m/p1 m/p4 n-2/p1 n-2/p4 n/p1 n/p4 n0/p1 n0/p4", 8],
-  ["some of a node's pods", "", "fieldSelector=spec.nodeName%3Dnode-1&labelSelector=l%3D4", "m/p4 n-2/p4 n/p4 n0/p4", 8],
+  [
+    "a node's pods in all namespaces",
+    "",
+    "fieldSelector=spec.nodeName%3Dnode-1",
+    "m/p1 m/p4 n-2/p1 n-2/p4 n/p1 n/p4 n0/p1 n0/p4",
+    8,
+  ],
+  [
+    "some of a node's pods",
+    "",
+    "fieldSelector=spec.nodeName%3Dnode-1&labelSelector=l%3D4",
+    "m/p4 n-2/p4 n/p4 n0/p4",
+    8,
+  ],
   ["a node that has none", "", "fieldSelector=spec.nodeName%3Dnode-9", "", 0],
   ["every other node", "n", "fieldSelector=spec.nodeName!%3Dnode-1&labelSelector=l%3D2", "n/p2", 9],
   ["one name in a namespace", "n", "fieldSelector=metadata.name%3Dp3", "n/p3", 1],
@@ -65,11 +82,13 @@ function counted(snapshot: Snapshot): { snapshot: Snapshot; looked: () => number
   };
 }
 
-const show = (entries: Iterable<Entry>): string => [...entries].map(({ index }) => `${index.namespace}/${index.name}`).join(" ");
+const show = (entries: Iterable<Entry>): string =>
+  [...entries].map(({ index }) => `${index.namespace}/${index.name}`).join(" ");
 
 for (const [what, namespace, query, want, looked] of rows) {
   test(`list, watch, chunks: ${what}`, async () => {
-    const options = (more = ""): ReturnType<typeof parseListOptions> => parseListOptions(new URLSearchParams(`${query}${more}`));
+    const options = (more = ""): ReturnType<typeof parseListOptions> =>
+      parseListOptions(new URLSearchParams(`${query}${more}`));
     const { cache } = pods.resource.store as ResourceStore;
     const count = counted(await cache.current());
     const plan = await planWatch(pods.resource, { namespace, name: "", options: options(), initialEvents: true });
@@ -93,9 +112,15 @@ test("a thousand watches of one node or one object each are told of what concern
   const { revision } = await cache.current();
   for (let index = 0; index < 500; index++) {
     for (const field of [`spec.nodeName%3Dnode-${index}`, `metadata.name%3Dp${index}`]) {
-      const options = parseListOptions(new URLSearchParams(`watch=1&resourceVersion=${revision}&fieldSelector=${field}`));
+      const options = parseListOptions(
+        new URLSearchParams(`watch=1&resourceVersion=${revision}&fieldSelector=${field}`),
+      );
       const { scope } = await planWatch(pods.resource, { namespace: "", name: "", options, initialEvents: true });
-      cache.subscribe(revision, { events: (batch) => void told.push(`${field.split("%3D")[1]} ${batch.length}`), end() {} }, scope.topic);
+      cache.subscribe(
+        revision,
+        { events: (batch) => void told.push(`${field.split("%3D")[1]} ${batch.length}`), end() {} },
+        scope.topic,
+      );
     }
   }
   await memory.change(["/pods", "n"], "p4", (object) => {

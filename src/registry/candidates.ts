@@ -10,7 +10,12 @@ export interface Range {
 }
 
 /** @returns in key order; the selection must still be asked about each of them */
-export function candidates(snapshot: Snapshot, { prefix, after }: Range, selection: Selection, store: ResourceStore): Iterable<Entry> {
+export function candidates(
+  snapshot: Snapshot,
+  { prefix, after }: Range,
+  selection: Selection,
+  store: ResourceStore,
+): Iterable<Entry> {
   if (selection.name !== undefined) return namesakes(snapshot, { prefix, after }, selection.name);
   for (const field of store.source.indexedFields) {
     const value = selection.fixed(field);
@@ -22,7 +27,8 @@ export function candidates(snapshot: Snapshot, { prefix, after }: Range, selecti
 
 /** What upstream calls the index by which {@link candidates} are found; empty where it is none. */
 export function indexName(selection: Selection, { source }: ResourceStore): string {
-  const field = selection.name === undefined ? source.indexedFields.find((one) => selection.fixed(one) !== undefined) : undefined;
+  const field =
+    selection.name === undefined ? source.indexedFields.find((one) => selection.fixed(one) !== undefined) : undefined;
   return field === undefined ? "" : `f:${field}`;
 }
 
@@ -43,7 +49,11 @@ function* namesakes(snapshot: Snapshot, { prefix, after }: Range, name: string):
 const afterSlash = "0";
 
 /** What a watch of a range needs to hear of at most; undefined for all of it. @param isWhole whether the range is all objects of the cache */
-export function topicOf({ prefix, isWhole }: { prefix: string; isWhole: boolean }, selection: Selection, store: ResourceStore): Topic | undefined {
+export function topicOf(
+  { prefix, isWhole }: { prefix: string; isWhole: boolean },
+  selection: Selection,
+  store: ResourceStore,
+): Topic | undefined {
   for (const field of ["metadata.name", ...store.source.indexedFields]) {
     const value = selection.fixed(field);
     if (value !== undefined) return { field, value };

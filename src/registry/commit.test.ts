@@ -19,7 +19,9 @@ async function withNamespace(): Promise<MemoryRegistry> {
 test("three hundred writers of one object all come through", async () => {
   const { registry, create, find, close } = await withNamespace();
   await create(place, { metadata: { name: "a" } });
-  const answers = await Promise.all(Array.from({ length: 300 }, (_, index) => send(registry, `MERGE ${maps}/a`, { data: { [`k${index}`]: "v" } })));
+  const answers = await Promise.all(
+    Array.from({ length: 300 }, (_, index) => send(registry, `MERGE ${maps}/a`, { data: { [`k${index}`]: "v" } })),
+  );
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
   assert.equal(Object.keys((await find(place, "a"))?.data).length, 300);
   await close();
@@ -27,7 +29,9 @@ test("three hundred writers of one object all come through", async () => {
 
 test("of twenty creations of one name one comes through", async () => {
   const { registry, close } = await withNamespace();
-  const answers = await Promise.all(Array.from({ length: 20 }, () => send(registry, `POST ${maps}`, { metadata: { name: "a" } })));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => send(registry, `POST ${maps}`, { metadata: { name: "a" } })),
+  );
   assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...Array.from({ length: 19 }, () => 409)]);
   await close();
 });
@@ -93,12 +97,21 @@ test("what is too large with its managed fields is stored without them, unless i
     [`POST ${maps}`, { metadata: { name: "a" }, data: keys }, 201],
     [`PUT ${maps}/a`, { metadata: { name: "a" }, data: { ...keys, more: "" } }, 200],
     [`MERGE ${maps}/a`, { data: { still: "more" } }, 200],
-    [`APPLY ${maps}/b?fieldManager=m`, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "b" }, data: keys }, 500],
+    [
+      `APPLY ${maps}/b?fieldManager=m`,
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "b" }, data: keys },
+      500,
+    ],
   ] as const) {
     const answer = await send(registry, line, body);
     assert.equal(answer.status, status, line);
     if (status === 500) assert.equal(answer.body.message, "etcdserver: request is too large");
-    else assert.deepEqual([answer.body.metadata.managedFields, Object.keys(answer.body.data).length >= 7500], [undefined, true], line);
+    else
+      assert.deepEqual(
+        [answer.body.metadata.managedFields, Object.keys(answer.body.data).length >= 7500],
+        [undefined, true],
+        line,
+      );
   }
   await create(place, { metadata: { name: "c" } });
   const grown = await send(registry, `PUT ${maps}/c`, { metadata: { name: "c" }, data: keys });
@@ -131,7 +144,11 @@ test("a patch that names a version does not try again", async () => {
 test("validation that waits holds the write", async () => {
   const { registry, close } = await withNamespace();
   const refusal = new Error("refused later") as ApiError;
-  const waiting = { mutate() {}, authorize() {}, validate: () => new Promise<void>((_, reject) => setImmediate(() => reject(refusal))) };
+  const waiting = {
+    mutate() {},
+    authorize() {},
+    validate: () => new Promise<void>((_, reject) => setImmediate(() => reject(refusal))),
+  };
   await assert.rejects(send({ ...registry, admission: waiting }, `POST ${maps}`, { metadata: { name: "a" } }), refusal);
   await close();
 });

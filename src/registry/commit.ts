@@ -4,7 +4,15 @@ import { formatGroupVersion, type KubeObject } from "../api/object.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import { type Encoded, encodeObject } from "../lib/schema/encode.ts";
 import type { Resource, ResourceStore } from "../resource/contract.ts";
-import { type Committed, type Conflict, type Seal, StorageUnavailable, type Stored, ValueTooLarge, type Write } from "../storage/contract.ts";
+import {
+  type Committed,
+  type Conflict,
+  type Seal,
+  StorageUnavailable,
+  type Stored,
+  ValueTooLarge,
+  type Write,
+} from "../storage/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { deletedEntry, entryFromStored, makeEntry } from "../watch-cache/entry.ts";
 import { isReadFailure } from "../watch-cache/unreadable.ts";
@@ -52,7 +60,11 @@ export type Attempt = (existing: Entry | undefined) => Step | Promise<Step>;
  * Writers of the same object who lost once take turns: a crowd of n needs some 2n attempts, not n², and all come through.
  * @throws ApiError 409 when others win all the time; 500, 503 when the store cannot take it
  */
-export async function commitWithRetry(registry: RegistryContext, target: CommitTarget, attempt: Attempt): Promise<Outcome> {
+export async function commitWithRetry(
+  registry: RegistryContext,
+  target: CommitTarget,
+  attempt: Attempt,
+): Promise<Outcome> {
   const turn: Turn = { leave: undefined };
   try {
     return await commitInTurn(registry, target, attempt, turn);
@@ -65,7 +77,12 @@ interface Turn {
   leave: (() => void) | undefined;
 }
 
-async function commitInTurn(registry: RegistryContext, target: CommitTarget, attempt: Attempt, turn: Turn): Promise<Outcome> {
+async function commitInTurn(
+  registry: RegistryContext,
+  target: CommitTarget,
+  attempt: Attempt,
+  turn: Turn,
+): Promise<Outcome> {
   const store = storeOf(target.resource);
   const key = store.keyOf(target.namespace, target.name);
   let existing = await store.cache.ready().then(
@@ -88,7 +105,10 @@ async function commitInTurn(registry: RegistryContext, target: CommitTarget, att
     }
     if (target.dryRun || step.do === "nothing") return { step, entry: existing };
     const told = target.audit?.timing("etcd");
-    const written = step.do === "put" ? await put(registry, target.resource, key, existing, step) : await remove(registry, key, existing);
+    const written =
+      step.do === "put"
+        ? await put(registry, target.resource, key, existing, step)
+        : await remove(registry, key, existing);
     told?.();
     if ("entry" in written) return { step, entry: written.entry };
     if (attempts === attemptsMax) throw conflict(storedResource(target.resource), target.name, objectModified);
@@ -155,7 +175,11 @@ export async function insertAll({ storage }: RegistryContext, objects: readonly 
 }
 
 /** @param object gets the kind and the version it is stored at */
-function writeOf({ definition, store }: Resource, key: string, object: KubeObject): { write: Write; seal: Seal; encoded: Encoded } {
+function writeOf(
+  { definition, store }: Resource,
+  key: string,
+  object: KubeObject,
+): { write: Write; seal: Seal; encoded: Encoded } {
   const { form, fingerprint } = store as ResourceStore;
   object.kind = form.kind;
   object.apiVersion = formatGroupVersion(form.group, form.version);
@@ -179,7 +203,8 @@ async function put(
   try {
     committed = await commit(registry, existing, write);
   } catch (error) {
-    if (!(error instanceof ValueTooLarge && managersMayGo && object.metadata.managedFields !== undefined)) refuse(error);
+    if (!(error instanceof ValueTooLarge && managersMayGo && object.metadata.managedFields !== undefined))
+      refuse(error);
     delete object.metadata.managedFields;
     return put(registry, resource, key, existing, { object });
   }
@@ -190,17 +215,30 @@ async function put(
 }
 
 /** Removes what could not be read, if it is still that. @throws ApiError 409 when it is not; 500, 503 as {@link commitWithRetry} */
-export async function removeUnread(registry: RegistryContext, resource: Resource, name: string, { key, revision }: Stored): Promise<void> {
+export async function removeUnread(
+  registry: RegistryContext,
+  resource: Resource,
+  name: string,
+  { key, revision }: Stored,
+): Promise<void> {
   const committed = await commit(registry, { revision }, { key, value: null }).catch(refuse);
   if (!committed.ok) throw conflict(storedResource(resource), name, objectModified);
 }
 
-async function remove(registry: RegistryContext, key: string, existing: Entry | undefined): Promise<{ entry: Entry | undefined } | Conflict> {
+async function remove(
+  registry: RegistryContext,
+  key: string,
+  existing: Entry | undefined,
+): Promise<{ entry: Entry | undefined } | Conflict> {
   const committed = await commit(registry, existing, { key, value: null }).catch(refuse);
   return committed.ok ? { entry: existing && deletedEntry(existing, committed.revision) } : committed;
 }
 
-function commit({ storage }: RegistryContext, existing: Pick<Entry, "revision"> | undefined, write: Write): Promise<Committed | Conflict> {
+function commit(
+  { storage }: RegistryContext,
+  existing: Pick<Entry, "revision"> | undefined,
+  write: Write,
+): Promise<Committed | Conflict> {
   return storage.commit([{ key: write.key, revision: existing?.revision ?? 0 }], [write]);
 }
 

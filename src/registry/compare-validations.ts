@@ -41,7 +41,12 @@ export function compareValidations({ handWritten, declared, config, declaredOfOl
   const extra = rules.filter((one) => !byHandKey.has(keyOf(one)));
   const lone = [
     ...unmatched.filter((one) => !rules.some((rule) => isStop(rule) && isWithin(one.field, rule.field))),
-    ...extra.filter((one) => !handWritten.causes.some((cause) => endsBefore(cause, one, config) || (!covered.has(cause) && isSaidOf(cause, one)))),
+    ...extra.filter(
+      (one) =>
+        !handWritten.causes.some(
+          (cause) => endsBefore(cause, one, config) || (!covered.has(cause) && isSaidOf(cause, one)),
+        ),
+    ),
   ];
   if (lone.length === 0) return { mismatches: [], covered };
   const before = declaredErrors(declaredOfOld(), config);
@@ -64,11 +69,16 @@ function messagesByField(list: readonly Placed[]): Map<string, string[]> {
   return new Map([...byField].map(([field, ones]) => [field, ones.map(({ cause: { message = "" } }) => message)]));
 }
 
-const stoppingReasons: ReadonlySet<string> = new Set(["FieldValueRequired", "FieldValueForbidden", "FieldValueTooMany"]);
+const stoppingReasons: ReadonlySet<string> = new Set([
+  "FieldValueRequired",
+  "FieldValueForbidden",
+  "FieldValueTooMany",
+]);
 const stoppingOrigins: ReadonlySet<string> = new Set(["immutable", "update"]);
 
 /** Whether the rule ends the validation of the field and of what it holds, which hand-written validation may go on with. */
-const isStop = ({ cause: { reason = "" }, origin }: Placed): boolean => stoppingReasons.has(reason) || stoppingOrigins.has(origin);
+const isStop = ({ cause: { reason = "" }, origin }: Placed): boolean =>
+  stoppingReasons.has(reason) || stoppingOrigins.has(origin);
 
 /** Whether a field is another one, or in it. */
 function isWithin(field: string, holder: string): boolean {
@@ -84,14 +94,25 @@ const isSaidOf = ({ field = "" }: StatusCause, found: Placed): boolean => isWith
  * Whether a hand-written error ended the validation before it came to what a rule found: a list that is too long, a field that must not be there,
  * an item that is wrong as a whole, a struct whose discriminator is unknown.
  */
-function endsBefore({ reason = "", field = "" }: StatusCause, found: Placed, { discriminators = [] }: DeclarativeValidation): boolean {
-  if (found.field !== field && (stoppingReasons.has(reason) || field.endsWith("]"))) return isWithin(found.field, field);
-  return reason === "FieldValueNotSupported" && discriminators.includes(field) && isWithin(found.field, field.slice(0, field.lastIndexOf(".")));
+function endsBefore(
+  { reason = "", field = "" }: StatusCause,
+  found: Placed,
+  { discriminators = [] }: DeclarativeValidation,
+): boolean {
+  if (found.field !== field && (stoppingReasons.has(reason) || field.endsWith("]")))
+    return isWithin(found.field, field);
+  return (
+    reason === "FieldValueNotSupported" &&
+    discriminators.includes(field) &&
+    isWithin(found.field, field.slice(0, field.lastIndexOf(".")))
+  );
 }
 
 /** Of the old object: both validations let it pass in their own ways. Items of a list may have moved. */
 const isSameProblem = (old: Placed, one: Placed): boolean =>
-  old.cause.reason === one.cause.reason && old.origin === one.origin && (old.field === one.field || old.cause.message === one.cause.message);
+  old.cause.reason === one.cause.reason &&
+  old.origin === one.origin &&
+  (old.field === one.field || old.cause.message === one.cause.message);
 
 function coveredErrors({ causes, marks }: FieldErrors, { nameOrigin }: DeclarativeValidation): Placed[] {
   return causes.flatMap((cause) => {

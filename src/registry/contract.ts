@@ -48,7 +48,9 @@ export interface DeleteOptions {
  * The outcome of a write: exactly one of both; `entry` when it was stored, `object` (storage version, the caller's) for a dry run and for an
  * update that took the last finalizer of a deleted object and so removed it.
  */
-export type Written = { readonly entry: Entry; readonly created: boolean } | { readonly object: KubeObject; readonly created: boolean };
+export type Written =
+  | { readonly entry: Entry; readonly created: boolean }
+  | { readonly object: KubeObject; readonly created: boolean };
 
 export type Deleted =
   | { readonly kind: "gone"; readonly entry: Entry; readonly uid: string } // Removed from the store; the last state, at the deletion's revision.

@@ -33,7 +33,13 @@ export async function create(registry: RegistryContext, request: CreateRequest):
     try {
       return await createOnce(registry, request, object);
     } catch (error) {
-      if (!generated || !(error instanceof ApiError) || error.status.reason !== "AlreadyExists" || attempts === generatedNamesMax) throw error;
+      if (
+        !generated ||
+        !(error instanceof ApiError) ||
+        error.status.reason !== "AlreadyExists" ||
+        attempts === generatedNamesMax
+      )
+        throw error;
     }
   }
 }
@@ -110,11 +116,13 @@ export function prepareNew(registry: RegistryContext, request: WriteRequest, obj
   strategy.prepareForCreate(object, context);
   const errors = new FieldErrors();
   const validateName = (name: string, prefix: boolean): string[] => strategy.validateName(name, prefix, object);
-  const checkMeta = (): void => validateObjectMeta(metadata, { namespaced, validateName, custom: takesAnyFinalizer(resource.definition) }, errors);
+  const checkMeta = (): void =>
+    validateObjectMeta(metadata, { namespaced, validateName, custom: takesAnyFinalizer(resource.definition) }, errors);
   if (!strategy.checksMetaLast) checkMeta();
   const finish = (): void => {
     if (strategy.checksMetaLast && errors.empty) checkMeta();
-    if (strategy.declarative !== undefined) validateDeclared(registry, request, strategy.declarative, { object, errors });
+    if (strategy.declarative !== undefined)
+      validateDeclared(registry, request, strategy.declarative, { object, errors });
     throwInvalid(resource, metadata.name ?? "", errors);
     checkPathSegment(request, object);
     request.warnings.push(...strategy.warnings(object, undefined, context));
@@ -169,6 +177,7 @@ export function nameTaken({ target }: WriteRequest, { metadata }: KubeObject, ta
   const resource = storedResource(target.resource);
   const { name = "", generateName = "" } = metadata;
   const { status } = generateName === "" ? alreadyExists(resource, name) : generatedNameTaken(resource, name);
-  if (taken === undefined || storeOf(target.resource).decode(taken).metadata.deletionTimestamp === undefined) return new ApiError(status);
+  if (taken === undefined || storeOf(target.resource).decode(taken).metadata.deletionTimestamp === undefined)
+    return new ApiError(status);
   return new ApiError({ ...status, message: `object is being deleted: ${status.message}` });
 }

@@ -33,7 +33,8 @@ for (const { group, resource, kind, namespaced, versions, strategy } of kinds) {
         (name) => name === "" || subresources.some((one) => one.name === name),
       );
       for (let index = 0; index < count; index++) {
-        const metadata = random(8) === 0 ? { generateName: "A_" } : { name: random(8) === 0 ? "x".repeat(254) : `n${index}` };
+        const metadata =
+          random(8) === 0 ? { generateName: "A_" } : { name: random(8) === 0 ? "x".repeat(254) : `n${index}` };
         const object = { ...objects.next(), ...typed, metadata };
         const created = await send(registry, `POST ${path}`, object);
         check(`POST ${path}`, object);
@@ -41,7 +42,11 @@ for (const { group, resource, kind, namespaced, versions, strategy } of kinds) {
         for (const subresource of paths.filter((name) => name !== "scale")) {
           const line = `PUT ${path}/${(created.body as { metadata: { name: string } }).metadata.name}${subresource === "" ? "" : `/${subresource}`}`;
           const { metadata: kept, ...content } = created.body as Part;
-          const changed = { ...objects.changed(content), ...typed, metadata: { ...(kept as Part), resourceVersion: undefined } };
+          const changed = {
+            ...objects.changed(content),
+            ...typed,
+            metadata: { ...(kept as Part), resourceVersion: undefined },
+          };
           await send(registry, line, changed);
           check(line, changed);
         }
@@ -62,7 +67,9 @@ test("rules are there for each version and subresource that is validated", () =>
   for (const { versions, strategy, resource } of kinds) {
     for (const { schema, version } of versions) {
       const rules = compileRules(schema);
-      const missing = ["", ...(strategy.declarative?.subresources ?? [])].filter((name) => rules?.subresources.has(name) !== true);
+      const missing = ["", ...(strategy.declarative?.subresources ?? [])].filter(
+        (name) => rules?.subresources.has(name) !== true,
+      );
       assert.deepEqual(missing, [], `${resource} of ${version}`);
     }
   }

@@ -18,7 +18,15 @@ function kind(fields: Readonly<Record<string, readonly string[]>>): Struct {
     return { name, type, pointer: false, omitEmpty: true, omitZero: false, required: false, markers };
   });
   const byName = new Map(list.map((field) => [field.name, field]));
-  return { kind: "struct", definition: "io.example.v1.Thing", goType: "v1.Thing", fields: list, byName, atomic: false, preserveUnknown: false };
+  return {
+    kind: "struct",
+    definition: "io.example.v1.Thing",
+    goType: "v1.Thing",
+    fields: list,
+    byName,
+    atomic: false,
+    preserveUnknown: false,
+  };
 }
 
 interface Asked {
@@ -52,24 +60,39 @@ const target = registry.catalog.find("", "v1", "configmaps");
 assert.ok(target !== undefined);
 await close();
 
-function run({ schema, object, old, config = {}, gates = {}, subresource = "", handWritten = () => {} }: Asked): Outcome {
+function run({
+  schema,
+  object,
+  old,
+  config = {},
+  gates = {},
+  subresource = "",
+  handWritten = () => {},
+}: Asked): Outcome {
   const found: (ValidationMismatch & { identifier: string })[] = [];
   const panics: string[] = [];
   const context: RegistryContext = {
     ...registry,
     gates: { enabled: (name) => gates[name] ?? defaults[name] ?? false },
     validation: {
-      mismatched: (identifier, mismatches) => void found.push(...mismatches.map((mismatch) => ({ identifier, ...mismatch }))),
+      mismatched: (identifier, mismatches) =>
+        void found.push(...mismatches.map((mismatch) => ({ identifier, ...mismatch }))),
       panic: (identifier, error) => void panics.push(`${identifier} ${error}`),
     },
   };
   const errors = new FieldErrors();
   handWritten(errors);
   const objects = { object: object as KubeObject, ...(old && { old: old as KubeObject }) };
-  validateDeclared(context, { target: target as NonNullable<typeof target>, subresource }, config, { ...objects, errors, schema });
+  validateDeclared(context, { target: target as NonNullable<typeof target>, subresource }, config, {
+    ...objects,
+    errors,
+    schema,
+  });
   return {
     errors: errors.causes.map(({ field, message }) => `${field}: ${message}`),
-    mismatches: found.map(({ identifier, field, reason, origin }) => [identifier, field, reason, origin].filter(Boolean).join(" ")),
+    mismatches: found.map(({ identifier, field, reason, origin }) =>
+      [identifier, field, reason, origin].filter(Boolean).join(" "),
+    ),
     panics,
   };
 }
@@ -86,13 +109,21 @@ const [own, declared] = ["a: Required value: in its own words", "a: Required val
 
 describe("who decides", () => {
   const rows: readonly [what: string, asked: Asked, expected: Partial<Outcome>][] = [
-    ["hand-written validation, where rules agree", { ...required, ...missing, handWritten: foundToo }, { errors: [own] }],
+    [
+      "hand-written validation, where rules agree",
+      { ...required, ...missing, handWritten: foundToo },
+      { errors: [own] },
+    ],
     [
       "the rules, where the kind enforces them",
       { ...required, ...missing, config: { enforced: true }, handWritten: foundToo },
       { errors: [declared] },
     ],
-    ["the rules, after the takeover", { ...required, ...missing, ...takeover, handWritten: foundToo }, { errors: [declared] }],
+    [
+      "the rules, after the takeover",
+      { ...required, ...missing, ...takeover, handWritten: foundToo },
+      { errors: [declared] },
+    ],
     [
       "hand-written validation, over alpha rules after the takeover",
       { ...requiredAt("alpha"), ...missing, ...takeover, handWritten: foundToo },
@@ -103,7 +134,11 @@ describe("who decides", () => {
       { ...requiredAt("alpha"), ...missing, config: { enforced: true }, handWritten: foundToo },
       { errors: [own] },
     ],
-    ["beta rules after the takeover", { ...requiredAt("beta"), ...missing, ...takeover, handWritten: foundToo }, { errors: [declared] }],
+    [
+      "beta rules after the takeover",
+      { ...requiredAt("beta"), ...missing, ...takeover, handWritten: foundToo },
+      { errors: [declared] },
+    ],
     [
       "hand-written validation, over beta rules without their gate",
       {
@@ -121,7 +156,13 @@ describe("who decides", () => {
     ],
     [
       "hand-written validation alone, without the gate, also of a kind that enforces its rules",
-      { ...required, ...missing, config: { enforced: true }, gates: { DeclarativeValidation: false }, handWritten: foundToo },
+      {
+        ...required,
+        ...missing,
+        config: { enforced: true },
+        gates: { DeclarativeValidation: false },
+        handWritten: foundToo,
+      },
       { errors: [own] },
     ],
     [
@@ -143,7 +184,8 @@ describe("who decides", () => {
       { errors: [own] },
     ],
   ];
-  for (const [what, asked, expected] of rows) test(what, () => assert.deepEqual(run(asked), { ...nothing, ...expected }));
+  for (const [what, asked, expected] of rows)
+    test(what, () => assert.deepEqual(run(asked), { ...nothing, ...expected }));
 });
 
 describe("a difference", () => {
@@ -157,7 +199,10 @@ describe("a difference", () => {
     [
       "is counted where a wrong rule accepts what hand-written validation reports",
       { ...short, object: { a: "bad" }, handWritten: (errors) => errors.covered("maxBytes").tooLong("a", 2) },
-      { errors: ["a: Too long: may not be more than 2 bytes"], mismatches: ["thing_create a FieldValueTooLong maxBytes"] },
+      {
+        errors: ["a: Too long: may not be more than 2 bytes"],
+        mismatches: ["thing_create a FieldValueTooLong maxBytes"],
+      },
     ],
     [
       "is counted twice where the origins differ",
@@ -216,7 +261,11 @@ describe("a difference", () => {
     ],
     [
       "is none where an item was wrong before, and only moved",
-      { schema: kind({ list: ["+k8s:eachVal=+k8s:maxBytes=1"] }), object: { list: ["y", "xx"] }, old: { list: ["xx"] } },
+      {
+        schema: kind({ list: ["+k8s:eachVal=+k8s:maxBytes=1"] }),
+        object: { list: ["y", "xx"] },
+        old: { list: ["xx"] },
+      },
       {},
     ],
     [
@@ -231,7 +280,8 @@ describe("a difference", () => {
       { errors: Array(1000).fill("b: Required value") },
     ],
   ];
-  for (const [what, asked, expected] of rows) test(what, () => assert.deepEqual(run(asked), { errors: [], ...nothing, ...expected }));
+  for (const [what, asked, expected] of rows)
+    test(what, () => assert.deepEqual(run(asked), { errors: [], ...nothing, ...expected }));
 });
 
 describe("a rule that throws", () => {
@@ -249,7 +299,8 @@ describe("a rule that throws", () => {
       { errors: ["b: Required value", internal] },
     ],
   ];
-  for (const [what, asked, expected] of rows) test(what, () => assert.deepEqual(run(asked), { ...nothing, panics, ...expected }));
+  for (const [what, asked, expected] of rows)
+    test(what, () => assert.deepEqual(run(asked), { ...nothing, panics, ...expected }));
 
   test("is not asked without the gate", () => {
     assert.deepEqual(run({ ...broken, gates: { DeclarativeValidation: false } }), { errors: [], ...nothing });

@@ -55,12 +55,21 @@ export function validateDeclared(
   } catch (error) {
     // Whatever it is: a write that hand-written validation decides must not end by it.
     validation.panic(identifierOf(schema, subresource, old), error);
-    if (isAuthoritative) errors.internal("<nil>", `panic during declarative validation: ${error instanceof Error ? error.message : error}`);
+    if (isAuthoritative)
+      errors.internal(
+        "<nil>",
+        `panic during declarative validation: ${error instanceof Error ? error.message : error}`,
+      );
   }
 }
 
 /** Puts what the rules found into the place of the hand-written errors that they cover. Alpha rules leave these as they are. */
-function enforce(errors: FieldErrors, declared: FieldErrors, covered: Comparison["covered"], gates: FeatureGates): void {
+function enforce(
+  errors: FieldErrors,
+  declared: FieldErrors,
+  covered: Comparison["covered"],
+  gates: FeatureGates,
+): void {
   const isEnforced = (cause: StatusCause): boolean => {
     const level = declared.marks.get(cause)?.level;
     return level === "standard" || (level === "beta" && gates.enabled("DeclarativeValidationBeta"));

@@ -47,10 +47,23 @@ interface Outcome {
 
 function decode(row: Row, fieldValidation: DecodeOptions["fieldValidation"]): Outcome {
   const expected = expectedOf(row);
-  const mediaType = { json: "application/json", yaml: "application/yaml", protobuf: "application/vnd.kubernetes.protobuf" }[row.format];
+  const mediaType = {
+    json: "application/json",
+    yaml: "application/yaml",
+    protobuf: "application/vnd.kubernetes.protobuf",
+  }[row.format];
   try {
-    const object = decodeBody(Buffer.from(row.body, "base64"), expected, { mediaType, catalog, fieldValidation, warnings: [] });
-    return { json: comparable(encodeObject({ ...object, kind: row.kind, apiVersion: row.apiVersion }, expected.schema).json.toString()) };
+    const object = decodeBody(Buffer.from(row.body, "base64"), expected, {
+      mediaType,
+      catalog,
+      fieldValidation,
+      warnings: [],
+    });
+    return {
+      json: comparable(
+        encodeObject({ ...object, kind: row.kind, apiVersion: row.apiVersion }, expected.schema).json.toString(),
+      ),
+    };
   } catch (error) {
     if (error instanceof ApiError) return { refusal: error.status.message };
     throw error;
@@ -66,10 +79,20 @@ function comparable(json: string): string {
 
 /** Where we say something else, and why. */
 const otherRefusals: readonly [why: string, format: Row["format"], theirs: RegExp, ours: RegExp][] = [
-  ["characters are looked at before anything else", "yaml", /^yaml: /, /yaml: (?:control characters are not allowed|.* UTF-8 octet)/],
+  [
+    "characters are looked at before anything else",
+    "yaml",
+    /^yaml: /,
+    /yaml: (?:control characters are not allowed|.* UTF-8 octet)/,
+  ],
   ["less may nest", "yaml", /^yaml: /, /yaml: line \d+: exceeded max depth of 1000 /],
   ["a key that has no colon is found first", "yaml", /did not find expected key$/, /could not find expected ':'/],
-  ["an entry of a map ends where it says", "protobuf", /^proto: (?:negative length|ObjectMeta: illegal tag)/, /unexpected EOF/],
+  [
+    "an entry of a map ends where it says",
+    "protobuf",
+    /^proto: (?:negative length|ObjectMeta: illegal tag)/,
+    /unexpected EOF/,
+  ],
 ];
 
 for (const format of formats) {
@@ -79,7 +102,8 @@ for (const format of formats) {
       const { json, refusal } = decode(row, "Ignore");
       if (row.json === undefined) assert.ok(refusal !== undefined, `read: ${row.error} ${row.body}`);
       // Upstream reads the entries of maps past their ends.
-      else if (format !== "protobuf" || !refusal?.endsWith(": unexpected EOF")) assert.equal(json, comparable(row.json), `${refusal} ${row.body}`);
+      else if (format !== "protobuf" || !refusal?.endsWith(": unexpected EOF"))
+        assert.equal(json, comparable(row.json), `${refusal} ${row.body}`);
     }
   });
 
@@ -95,7 +119,9 @@ for (const format of formats) {
     for (const row of ofFormat) {
       const { refusal = "" } = decode(row, "Ignore");
       if (row.error === undefined || refusal.includes(row.error)) continue;
-      const reason = otherRefusals.find(([, of, theirs, ours]) => of === format && theirs.test(row.error as string) && ours.test(refusal));
+      const reason = otherRefusals.find(
+        ([, of, theirs, ours]) => of === format && theirs.test(row.error as string) && ours.test(refusal),
+      );
       assert.ok(reason !== undefined, `${row.error} is here ${refusal}\n${row.body}`);
       unused.delete(reason);
     }

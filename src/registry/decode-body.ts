@@ -6,7 +6,14 @@ import { cborTypeMeta, decodeAnyCbor, decodeCbor } from "../lib/cbor/decode.ts";
 import { cborType } from "../lib/cbor/media-types.ts";
 import { CborError } from "../lib/cbor/wire.ts";
 import { encodeSorted } from "../lib/json/encode-any.ts";
-import { checkRepeatedTypeMeta, type Document, exactType, JsonSyntaxError, type TypeMeta, TypeMetaError } from "../lib/json/parse.ts";
+import {
+  checkRepeatedTypeMeta,
+  type Document,
+  exactType,
+  JsonSyntaxError,
+  type TypeMeta,
+  TypeMetaError,
+} from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { isObject } from "../lib/json/values.ts";
 import { decodeProtobuf } from "../lib/protobuf/decode.ts";
@@ -55,7 +62,10 @@ export function expectedKind({ resource, version }: Resolved): ExpectedKind {
 }
 
 /** @returns undefined when the subresource takes no body that the schemas know */
-export function expectedSubresourceKind({ resource, version }: Resolved, subresource: SubresourceDefinition): ExpectedKind | undefined {
+export function expectedSubresourceKind(
+  { resource, version }: Resolved,
+  subresource: SubresourceDefinition,
+): ExpectedKind | undefined {
   const { kind, schema, kindGroupVersion } = subresource;
   if (schema === undefined) return undefined;
   return { ...(kindGroupVersion ?? { group: resource.definition.group, version: version.version }), kind, schema };
@@ -81,7 +91,8 @@ interface DecodedBody {
 }
 
 function decodeBytes(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions): DecodedBody {
-  if (isProtobuf(options.mediaType)) return { kind: expected.kind, object: decodeProtobufBody(bytes, expected, options.catalog) };
+  if (isProtobuf(options.mediaType))
+    return { kind: expected.kind, object: decodeProtobufBody(bytes, expected, options.catalog) };
   if (options.mediaType === cborType) return decodeCborBody(bytes, expected, options);
   const { named, document, strictErrors } = readKind(bytes, expected, options);
   const { kind, version } = named;
@@ -97,10 +108,12 @@ function decodeBytes(bytes: Buffer, expected: ExpectedKind, options: DecodeOptio
     throw cannot(error.message);
   }
   if (isOfNoSchema(named, expected)) decoded.problems = decoded.problems.filter(isToldOfAny);
-  if (expected.schema.custom !== undefined && decoded.problems.some(isTypeRepetition)) checkEachKind(bytes, document, expected);
+  if (expected.schema.custom !== undefined && decoded.problems.some(isTypeRepetition))
+    checkEachKind(bytes, document, expected);
   if (options.fieldValidation === "Strict") {
     // What is wrong with the YAML is one error, of several lines, and a warning each.
-    const problems = strictErrors.length === 0 ? decoded.problems : [strictYamlError(strictErrors), ...decoded.problems];
+    const problems =
+      strictErrors.length === 0 ? decoded.problems : [strictYamlError(strictErrors), ...decoded.problems];
     if (problems.length > 0) throw cannot(strictError(problems), expected.schema.custom && kind);
   } else if (options.fieldValidation === "Warn") options.warnings.push(...strictErrors, ...decoded.problems);
   checkCustomVersion(named, expected);
@@ -124,10 +137,13 @@ function isOfNoSchema({ group, kind }: NamedKind, expected: ExpectedKind): boole
 function checkCustomVersion({ group, version }: NamedKind, expected: ExpectedKind): void {
   if (expected.schema.custom === undefined || (group === expected.group && version === expected.version)) return;
   const wanted = formatGroupVersion(expected.group, expected.version);
-  throw badRequest(`the API version in the data (${formatGroupVersion(group, version)}) does not match the expected API version (${wanted})`);
+  throw badRequest(
+    `the API version in the data (${formatGroupVersion(group, version)}) does not match the expected API version (${wanted})`,
+  );
 }
 
-const isTypeRepetition = (problem: string): boolean => problem === 'duplicate field "kind"' || problem === 'duplicate field "apiVersion"';
+const isTypeRepetition = (problem: string): boolean =>
+  problem === 'duplicate field "kind"' || problem === 'duplicate field "apiVersion"';
 
 /** Protobuf has no unknown or repeated fields to tell of: what is not known is skipped. */
 function decodeProtobufBody(bytes: Buffer, expected: ExpectedKind, catalog: Catalog): KubeObject {
@@ -140,8 +156,11 @@ function decodeProtobufBody(bytes: Buffer, expected: ExpectedKind, catalog: Cata
   try {
     return withMetadata(conform(decodeProtobuf(envelope.raw, expected.schema), expected.schema).object);
   } catch (error) {
-    if (!(error instanceof ProtobufError) && !(error instanceof DecodeError) && !(error instanceof JsonSyntaxError)) throw error;
-    throw badRequest(`${kind} in version ${quoteGo(version)} cannot be handled as a ${expected.kind}: ${error.message}`);
+    if (!(error instanceof ProtobufError) && !(error instanceof DecodeError) && !(error instanceof JsonSyntaxError))
+      throw error;
+    throw badRequest(
+      `${kind} in version ${quoteGo(version)} cannot be handled as a ${expected.kind}: ${error.message}`,
+    );
   }
 }
 
@@ -149,7 +168,8 @@ function decodeProtobufBody(bytes: Buffer, expected: ExpectedKind, catalog: Cata
 function decodeCborBody(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions): DecodedBody {
   const named = readCborKind(bytes, expected, options.catalog);
   const { kind, version } = named;
-  const cannot = (why: string): Error => badRequest(`${kind} in version ${quoteGo(version)} cannot be handled as a ${expected.kind}: ${why}`);
+  const cannot = (why: string): Error =>
+    badRequest(`${kind} in version ${quoteGo(version)} cannot be handled as a ${expected.kind}: ${why}`);
   try {
     const read = readCbor(bytes, schemaOf(named, expected, options.catalog), options.fieldValidation !== "Ignore");
     const problems = isOfNoSchema(named, expected) ? read.problems.filter(isToldOfAny) : read.problems;
@@ -169,7 +189,9 @@ function readCbor(
   schema: Struct,
   strict: boolean,
 ): { readonly object: Record<string, unknown>; readonly problems: readonly string[] } {
-  return schema.protobufName === undefined ? conform(decodeAnyCbor(bytes), schema) : decodeCbor(bytes, schema, { strict });
+  return schema.protobufName === undefined
+    ? conform(decodeAnyCbor(bytes), schema)
+    : decodeCbor(bytes, schema, { strict });
 }
 
 function readCborKind(bytes: Buffer, expected: ExpectedKind, catalog: Catalog): NamedKind {
@@ -177,7 +199,11 @@ function readCborKind(bytes: Buffer, expected: ExpectedKind, catalog: Catalog): 
     return namedKind(cborTypeMeta(bytes), expected, catalog);
   } catch (error) {
     if (!(error instanceof CborError) && !(error instanceof TypeMetaProblem)) throw error;
-    throw unrecognized(expected.kind, error.message === missingKind ? `${missingKind} in '${bytes}'` : error.message, bytes);
+    throw unrecognized(
+      expected.kind,
+      error.message === missingKind ? `${missingKind} in '${bytes}'` : error.message,
+      bytes,
+    );
   }
 }
 
@@ -193,7 +219,12 @@ function openEnvelope(bytes: Buffer, { kind }: ExpectedKind): Envelope {
 /** Upstream quotes the body's start. */
 function unrecognized(kind: string, why: string, bytes: Buffer): ApiError {
   const message = `the object provided is unrecognized (must be of type ${kind}): ${why}`;
-  return new ApiError({ code: 400, reason: "BadRequest", message: `${message} (${summarize(bytes)})`, messageWithoutObjects: message });
+  return new ApiError({
+    code: 400,
+    reason: "BadRequest",
+    message: `${message} (${summarize(bytes)})`,
+    messageWithoutObjects: message,
+  });
 }
 
 export function strictError(problems: readonly string[]): string {
@@ -210,8 +241,13 @@ function readKind(bytes: Buffer, expected: ExpectedKind, options: DecodeOptions)
     const body = readText(bytes, options.mediaType);
     return { named: nameOf(bytes, body, expected, options), document: body.document, strictErrors: body.strictErrors };
   } catch (error) {
-    if (!(error instanceof TypeMetaError) && !(error instanceof TypeMetaProblem) && !(error instanceof YamlError)) throw error;
-    throw unrecognized(expected.kind, error.message === missingKind ? `${missingKind} in '${bytes}'` : error.message, bytes);
+    if (!(error instanceof TypeMetaError) && !(error instanceof TypeMetaProblem) && !(error instanceof YamlError))
+      throw error;
+    throw unrecognized(
+      expected.kind,
+      error.message === missingKind ? `${missingKind} in '${bytes}'` : error.message,
+      bytes,
+    );
   }
 }
 
@@ -228,7 +264,12 @@ function nameOf(bytes: Buffer, body: TextBody, expected: ExpectedKind, options: 
 }
 
 /** A custom object's own names of kind and version. Those in other cases only show in refusals. @throws as {@link namedKind} */
-function customType(bytes: Buffer, body: TextBody, expected: ExpectedKind, { mediaType, fieldValidation }: DecodeOptions): TypeMeta {
+function customType(
+  bytes: Buffer,
+  body: TextBody,
+  expected: ExpectedKind,
+  { mediaType, fieldValidation }: DecodeOptions,
+): TypeMeta {
   const given = exactType(body.document.value, body);
   const named = body.apiVersion === "" ? expected : withVersion(parseGroupVersion(body.apiVersion), expected);
   if (named === undefined) throw new TypeMetaProblem(`unexpected GroupVersion string: ${body.apiVersion}`);
@@ -238,7 +279,9 @@ function customType(bytes: Buffer, body: TextBody, expected: ExpectedKind, { med
   if (given.kind !== "" || fieldValidation !== "Ignore") return given;
   const text = mediaType === yamlType ? encodeSorted(body.document.value) : bytes;
   const kind = body.kind === "" ? expected.kind : body.kind;
-  throw badRequest(`${kind} in version ${quoteGo(named.version)} cannot be handled as a ${expected.kind}: ${missingKind} in '${text}'`);
+  throw badRequest(
+    `${kind} in version ${quoteGo(named.version)} cannot be handled as a ${expected.kind}: ${missingKind} in '${text}'`,
+  );
 }
 
 /** Upstream looks at kind and version first, and each time they are set. @throws ApiError 400 */
@@ -257,7 +300,12 @@ function checkEachKind(bytes: Buffer, { repeated }: Document, { kind }: Expected
  * @param document the body, where it is text
  * @throws TypeMetaProblem; ApiError 400 when it cannot stand for that
  */
-function namedKind({ apiVersion, kind: given }: TypeMeta, expected: ExpectedKind, catalog: Catalog, document?: Document): NamedKind {
+function namedKind(
+  { apiVersion, kind: given }: TypeMeta,
+  expected: ExpectedKind,
+  catalog: Catalog,
+  document?: Document,
+): NamedKind {
   if (expected.schema.custom !== undefined) return namedCustomKind({ apiVersion, kind: given });
   const named = apiVersion === "" ? expected : withVersion(parseGroupVersion(apiVersion), expected);
   if (named === undefined) throw new TypeMetaProblem(`unexpected GroupVersion string: ${apiVersion}`);
@@ -285,12 +333,14 @@ function checkCustomKind(kind: string, { metadata }: KubeObject, expected: Expec
 export function checkCustomType({ kind, apiVersion, metadata }: Partial<KubeObject>, expected: ExpectedKind): void {
   const errors = new FieldErrors();
   const wanted = formatGroupVersion(expected.group, expected.version);
-  const differs = (given: unknown, own: string): given is string => typeof given === "string" && given !== "" && given !== own;
+  const differs = (given: unknown, own: string): given is string =>
+    typeof given === "string" && given !== "" && given !== own;
   if (differs(kind, expected.kind)) errors.invalid("kind", kind, `must be ${expected.kind}`);
   const named = typeof apiVersion === "string" && apiVersion !== "" ? parseGroupVersion(apiVersion) : expected;
   if (named === undefined) return; // Told as of any kind.
   if (differs(apiVersion, wanted)) errors.invalid("apiVersion", apiVersion, `must be ${wanted}`);
-  if (!errors.empty) throw invalid(named.group, typeof kind === "string" ? kind : "", metadata?.name ?? "", errors.causes);
+  if (!errors.empty)
+    throw invalid(named.group, typeof kind === "string" ? kind : "", metadata?.name ?? "", errors.causes);
 }
 
 type Versioned = Pick<ExpectedKind, "group" | "version">;
@@ -308,7 +358,9 @@ export function checkKind(given: NamedKind, expected: ExpectedKind, catalog: Cat
   if (problem === undefined) return;
   const misfit = document && problem.isKnown ? misfitOf(given, document) : undefined;
   if (misfit === undefined && problem.converts) throw badRequest(problem.why);
-  throw badRequest(`${given.kind} in version ${quoteGo(given.version)} cannot be handled as a ${expected.kind}: ${misfit ?? problem.why}`);
+  throw badRequest(
+    `${given.kind} in version ${quoteGo(given.version)} cannot be handled as a ${expected.kind}: ${misfit ?? problem.why}`,
+  );
 }
 
 /** Why a body does not even fit the kind it says it is, which upstream finds out first. */
@@ -340,7 +392,11 @@ export function toStorageVersion(object: KubeObject, { resource, version }: Reso
   applyDefaults(object, version.schema);
   const stored = version.conversion?.toStorage(object) ?? object;
   definition.strategy.setDefaults(stored, store?.gates);
-  const { group, version: storageVersion, kind } = store?.form ?? { group: definition.group, version: version.version, kind: definition.kind };
+  const {
+    group,
+    version: storageVersion,
+    kind,
+  } = store?.form ?? { group: definition.group, version: version.version, kind: definition.kind };
   stored.kind = kind;
   stored.apiVersion = formatGroupVersion(group, storageVersion);
   return stored;

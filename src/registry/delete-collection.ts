@@ -20,7 +20,11 @@ export interface DeleteCollectionRequest extends DeleteRequest {
  * @param allowed `initialEvents`: the gate WatchList
  * @throws ApiError 400
  */
-export function checkCollection(definition: ResourceDefinition, list: ListOptions, allowed: { readonly initialEvents: boolean }): void {
+export function checkCollection(
+  definition: ResourceDefinition,
+  list: ListOptions,
+  allowed: { readonly initialEvents: boolean },
+): void {
   const { fields } = parseSelectors(list);
   checkWatchOptions(withWatchDefaults(list, allowed), allowed);
   for (const { key } of fields.terms) checkSelectable(definition, key);
@@ -53,7 +57,8 @@ export async function deleteMany(registry: RegistryContext, request: DeleteColle
 function exactly(list: ListOptions): ListOptions {
   const { resourceVersion, resourceVersionMatch, continueToken } = list;
   const plain = { ...list, watch: false, sendInitialEvents: undefined };
-  if (resourceVersion === "" || resourceVersion === "0" || resourceVersionMatch !== "" || continueToken !== "") return plain;
+  if (resourceVersion === "" || resourceVersion === "0" || resourceVersionMatch !== "" || continueToken !== "")
+    return plain;
   return { ...plain, resourceVersionMatch: "Exact" };
 }
 

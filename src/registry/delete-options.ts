@@ -47,8 +47,11 @@ export interface SentOptions {
 export function readDeleteOptions(sent: SentOptions, allowed: { readonly ignoreReadError: boolean }): DeleteOptions {
   const { query, body, mediaType } = sent;
   if (body.length === 0 && query.size === 0) return plainDelete;
-  const read = body.length > 0 ? withQueryDryRun(decodeDeleteOptions(body, mediaType), query) : deleteOptionsOfQuery(query);
-  return checkDeleteOptions(allowed.ignoreReadError ? read : { ...read, ignoreStoreReadErrorWithClusterBreakingPotential: false });
+  const read =
+    body.length > 0 ? withQueryDryRun(decodeDeleteOptions(body, mediaType), query) : deleteOptionsOfQuery(query);
+  return checkDeleteOptions(
+    allowed.ignoreReadError ? read : { ...read, ignoreStoreReadErrorWithClusterBreakingPotential: false },
+  );
 }
 
 /** @param raw of the right types @throws ApiError 422 */
@@ -100,7 +103,15 @@ export function decodeDeleteOptions(body: Buffer, mediaType: string): RawDeleteO
 const metaVersion = "meta.k8s.io/v1";
 
 /** What upstream's scheme of options knows besides at whatever version, and at that of the options alone. */
-const anyVersionKinds = ["APIGroup", "APIGroupList", "APIResourceList", "APIVersions", "CreateOptions", "Status", "UpdateOptions"];
+const anyVersionKinds = [
+  "APIGroup",
+  "APIGroupList",
+  "APIResourceList",
+  "APIVersions",
+  "CreateOptions",
+  "Status",
+  "UpdateOptions",
+];
 const metaKinds = [
   "GetOptions",
   "ListOptions",
@@ -119,7 +130,9 @@ function checkOptionsKind({ kind, apiVersion }: TypeMeta): void {
   const version = apiVersion === "" ? metaVersion : apiVersion;
   const isKnown = anyVersionKinds.includes(kind) || (version === metaVersion && metaKinds.includes(kind));
   if (isKnown) throw badRequest(`converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`);
-  throw badRequest(`no kind ${quoteGo(kind)} is registered for version ${quoteGo(version)} in scheme "pkg/runtime/scheme.go:111"`);
+  throw badRequest(
+    `no kind ${quoteGo(kind)} is registered for version ${quoteGo(version)} in scheme "pkg/runtime/scheme.go:111"`,
+  );
 }
 
 function withQueryDryRun(options: RawDeleteOptions, query: URLSearchParams): RawDeleteOptions {
@@ -155,7 +168,8 @@ function preconditionsOfQuery(query: URLSearchParams): RawDeleteOptions["precond
 function parseInt64(text: string): bigint {
   if (!/^[+-]?[0-9]{1,40}$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${quoteGo(text)}: invalid syntax`);
   const value = BigInt(text.replace("+", ""));
-  if (BigInt.asIntN(64, value) !== value) throw badRequest(`strconv.ParseInt: parsing ${quoteGo(text)}: value out of range`);
+  if (BigInt.asIntN(64, value) !== value)
+    throw badRequest(`strconv.ParseInt: parsing ${quoteGo(text)}: value out of range`);
   return value;
 }
 
@@ -164,7 +178,11 @@ const propagationPolicies = ["Foreground", "Background", "Orphan"];
 function validateDeleteOptions(options: RawDeleteOptions, errors: FieldErrors): void {
   const { orphanDependents, propagationPolicy, dryRun = [] } = options;
   if (orphanDependents !== undefined && propagationPolicy !== undefined) {
-    errors.invalid("propagationPolicy", propagationPolicy, "orphanDependents and deletionPropagation cannot be both set");
+    errors.invalid(
+      "propagationPolicy",
+      propagationPolicy,
+      "orphanDependents and deletionPropagation cannot be both set",
+    );
   }
   if (propagationPolicy !== undefined && !propagationPolicies.includes(propagationPolicy)) {
     errors.notSupported("propagationPolicy", propagationPolicy, [...propagationPolicies, "nil"]);
@@ -173,7 +191,13 @@ function validateDeleteOptions(options: RawDeleteOptions, errors: FieldErrors): 
   validateUnsafeDelete(options, errors);
 }
 
-const excludedByUnsafeDelete = ["dryRun", "propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions"] as const;
+const excludedByUnsafeDelete = [
+  "dryRun",
+  "propagationPolicy",
+  "orphanDependents",
+  "gracePeriodSeconds",
+  "preconditions",
+] as const;
 
 function validateUnsafeDelete(options: RawDeleteOptions, errors: FieldErrors): void {
   if (options.ignoreStoreReadErrorWithClusterBreakingPotential !== true) return;

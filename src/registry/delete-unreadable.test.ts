@@ -20,7 +20,10 @@ const corruptAt = (where: string, revision: number): string =>
   `StorageError: corrupt object, Code: 7, Key: ${where}, ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=${revision}: ` +
   "couldn't get version/kind; json parse error: invalid character 'o' looking for beginning of object key string";
 
-async function withBroken(run: (registry: MemoryRegistry["registry"], revision: number) => Promise<void>, featureGates = gate): Promise<void> {
+async function withBroken(
+  run: (registry: MemoryRegistry["registry"], revision: number) => Promise<void>,
+  featureGates = gate,
+): Promise<void> {
   const { registry, create, close } = await openMemoryRegistry({ featureGates });
   await create(["/namespaces", ""], { metadata: { name: "ns" } });
   const committed = await registry.storage.commit([], [{ key, value: Buffer.from("{oops") }]);
@@ -130,7 +133,10 @@ test("what can be read, or is not there, is not removed so", () =>
 test("no namespace", () =>
   withBroken(async (registry) => {
     const { status, body } = await send(registry, "DELETE /api/v1/namespaces/ns", unsafe);
-    assert.equal(`${status} ${body.message}`, `500 Internal error occurred: no unsafe deleter provided, can not honor ${option}`);
+    assert.equal(
+      `${status} ${body.message}`,
+      `500 Internal error occurred: no unsafe deleter provided, can not honor ${option}`,
+    );
   }));
 
 test("not a whole collection", () =>
@@ -169,10 +175,19 @@ test("who may delete may not do this yet", () =>
           computed: {},
           subresources: {},
         }),
-      { method: "DELETE", path: broken, body: Buffer.from(JSON.stringify(unsafe)), headers: { "content-type": "application/json" } },
+      {
+        method: "DELETE",
+        path: broken,
+        body: Buffer.from(JSON.stringify(unsafe)),
+        headers: { "content-type": "application/json" },
+      },
     );
-    const text = 'secrets "broken" is forbidden: not permitted to do "unsafe-delete-ignore-read-errors", reason: no rule';
-    await assert.rejects(refused, (error) => error instanceof ApiError && error.status.code === 403 && error.message === text);
+    const text =
+      'secrets "broken" is forbidden: not permitted to do "unsafe-delete-ignore-read-errors", reason: no rule';
+    await assert.rejects(
+      refused,
+      (error) => error instanceof ApiError && error.status.code === 403 && error.message === text,
+    );
     assert.deepEqual(verbs, ["unsafe-delete-ignore-read-errors"]);
     assert.notEqual(await registry.storage.get(key), undefined);
   }));

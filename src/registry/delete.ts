@@ -29,12 +29,16 @@ export async function deleteOne(registry: RegistryContext, request: DeleteReques
   const { namespace, name, dryRun, audit } = request;
   let pending = false;
   warnOfOrphans(request);
-  const { step, entry } = await commitWithRetry(registry, { resource, namespace, name, dryRun, audit }, async (existing) => {
-    if (existing === undefined) throw notFound(storedResource(resource), name);
-    const plan = await planDeletion(registry, request, existing);
-    pending = plan.pending;
-    return converted === undefined ? plan.step : storable(converted, plan.step, { dryRun });
-  });
+  const { step, entry } = await commitWithRetry(
+    registry,
+    { resource, namespace, name, dryRun, audit },
+    async (existing) => {
+      if (existing === undefined) throw notFound(storedResource(resource), name);
+      const plan = await planDeletion(registry, request, existing);
+      pending = plan.pending;
+      return converted === undefined ? plan.step : storable(converted, plan.step, { dryRun });
+    },
+  );
   if (dryRun) return { kind: "dryRun", object: step.object, pending };
   const last = entry as Entry;
   const uid = step.object.metadata.uid ?? "";
@@ -52,7 +56,15 @@ export async function deleteCompanion(registry: RegistryContext, request: WriteR
   if (target === undefined) return;
   try {
     const options = { dryRun: false };
-    await deleteOne(registry, { ...request, target, subresource: "", user: loopbackUser, options, admitted: true, warnings: [] });
+    await deleteOne(registry, {
+      ...request,
+      target,
+      subresource: "",
+      user: loopbackUser,
+      options,
+      admitted: true,
+      warnings: [],
+    });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error; // It may not be there, or change all the time.
   }
@@ -62,14 +74,23 @@ export async function deleteCompanion(registry: RegistryContext, request: WriteR
  * The step with what is stored of its object. What goes is converted, too: upstream's store encodes an object that it takes from the cache before it
  * deletes it. A dry run answers with the object as it was seen. @throws ConversionError
  */
-async function storable(converted: ConvertedVersion, step: Step, { dryRun }: { readonly dryRun: boolean }): Promise<Step> {
+async function storable(
+  converted: ConvertedVersion,
+  step: Step,
+  { dryRun }: { readonly dryRun: boolean },
+): Promise<Step> {
   if (step.do === "nothing" || (step.do === "remove" && dryRun)) return step;
   const stored = await converted.stored(cloneJson(step.object));
   return step.do === "remove" || dryRun ? step : { ...step, object: stored };
 }
 
 /** A grace period of zero is stored first and the object removed next, so that watchers see both. */
-async function removeMarked(registry: RegistryContext, request: DeleteRequest, marked: Entry, uid: string): Promise<Deleted> {
+async function removeMarked(
+  registry: RegistryContext,
+  request: DeleteRequest,
+  marked: Entry,
+  uid: string,
+): Promise<Deleted> {
   const { resource } = request.target;
   const { namespace, name } = request;
   const { step, entry } = await commitWithRetry(registry, { resource, namespace, name, dryRun: false }, (existing) => {
@@ -92,7 +113,10 @@ interface Plan {
 async function planDeletion(registry: RegistryContext, request: DeleteRequest, existing: Entry): Promise<Plan> {
   const { resource, converted } = request.target;
   const { strategy } = resource.definition;
-  const object = converted === undefined ? storeOf(resource).decode(existing) : await converted.present(existing, { reconvert: true });
+  const object =
+    converted === undefined
+      ? storeOf(resource).decode(existing)
+      : await converted.present(existing, { reconvert: true });
   const context = strategyContext(registry, request);
   checkIfMatch(resource, request.name, request.ifMatch, existing.revision);
   checkDeletePreconditions(resource, object, request.options.preconditions);
@@ -106,10 +130,12 @@ async function planDeletion(registry: RegistryContext, request: DeleteRequest, e
   }
   if (isHeld) return hold(resource, object, request.options, context.now);
   if (ownsNothing(resource)) setDependentsFinalizers(object, {}, undefined);
-  else setDependentsFinalizers(object, request.options, strategy.orphansByDefault === undefined ? "Background" : "Orphan");
+  else
+    setDependentsFinalizers(object, request.options, strategy.orphansByDefault === undefined ? "Background" : "Orphan");
   const finalizers = object.metadata.finalizers ?? [];
   if (grace !== undefined) {
-    if (object.metadata.deletionTimestamp === undefined && Number(object.metadata.generation ?? 0) > 0) raiseGeneration(object.metadata);
+    if (object.metadata.deletionTimestamp === undefined && Number(object.metadata.generation ?? 0) > 0)
+      raiseGeneration(object.metadata);
     object.metadata.deletionTimestamp = grace.deletionTimestamp;
     object.metadata.deletionGracePeriodSeconds = grace.seconds;
     return { step: { do: "put", object }, pending: finalizers.length > 0 || grace.seconds > 0 };
@@ -121,7 +147,11 @@ async function planDeletion(registry: RegistryContext, request: DeleteRequest, e
 }
 
 /** @param oldObject undefined when it cannot be read */
-export async function admitDeletion({ admission }: RegistryContext, request: DeleteRequest, oldObject: KubeObject | undefined): Promise<void> {
+export async function admitDeletion(
+  { admission }: RegistryContext,
+  request: DeleteRequest,
+  oldObject: KubeObject | undefined,
+): Promise<void> {
   const { target, subresource, name, user, dryRun, warnings, audit } = request;
   const { group, resource } = target.resource.definition;
   const namespace = group === "" && resource === "namespaces" ? name : request.namespace;
@@ -168,7 +198,12 @@ interface Grace {
  * How long a gracefully deleted object stays from now. A running grace period may only be made shorter.
  * @returns undefined when it need not stay, "pending" when its time is running already
  */
-function graceOf({ definition }: Resource, object: KubeObject, options: DeleteOptions, now: number): Grace | "pending" | undefined {
+function graceOf(
+  { definition }: Resource,
+  object: KubeObject,
+  options: DeleteOptions,
+  now: number,
+): Grace | "pending" | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = object.metadata;
   if (deletionTimestamp === undefined) {
     const period = definition.strategy.gracePeriod(object, options.gracePeriodSeconds);
@@ -212,7 +247,8 @@ function setDependentsFinalizers(
   const present = before.find((finalizer) => finalizer === orphanFinalizer || finalizer === foregroundFinalizer);
   let policy = propagationPolicy;
   if (orphanDependents !== undefined) policy = orphanDependents ? "Orphan" : "Background";
-  if (present !== undefined && byDefault !== undefined) policy ??= present === orphanFinalizer ? "Orphan" : "Foreground";
+  if (present !== undefined && byDefault !== undefined)
+    policy ??= present === orphanFinalizer ? "Orphan" : "Foreground";
   policy ??= byDefault;
   const after = before.filter((finalizer) => finalizer !== orphanFinalizer && finalizer !== foregroundFinalizer);
   if (policy === "Orphan") after.push(orphanFinalizer);

@@ -7,7 +7,8 @@ import { aloneAfter, storedResource, storeOf } from "./resource-names.ts";
 
 /** A kind that upstream does not cache is not waited for. @throws ApiError 504 */
 export function checkReached(current: Snapshot, resourceVersion: string, revision: number): Snapshot {
-  if (revision > current.revision) throw resourceVersionTooLarge(resourceVersion, current.revision, { retryAfterSeconds: 0 });
+  if (revision > current.revision)
+    throw resourceVersionTooLarge(resourceVersion, current.revision, { retryAfterSeconds: 0 });
   return current;
 }
 
@@ -30,7 +31,11 @@ export async function getEntry(resource: Resource, { namespace, name, resourceVe
   return entry;
 }
 
-async function stateFor(cache: WatchCache, resourceVersion: string, { uncached }: Pick<Strategy, "uncached">): Promise<Snapshot> {
+async function stateFor(
+  cache: WatchCache,
+  resourceVersion: string,
+  { uncached }: Pick<Strategy, "uncached">,
+): Promise<Snapshot> {
   if (resourceVersion === "") return cache.current();
   const revision = parseResourceVersion(resourceVersion, uncached ? "list" : "get");
   if (uncached) return checkReached(await cache.current(), resourceVersion, revision);

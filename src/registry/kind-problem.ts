@@ -15,7 +15,8 @@ export interface NamedKind {
 export const nullVersion = ".apiVersion accessor error: <nil> is of the type <nil>, expected string";
 
 /** Whether a problem with a custom object is told where it says that it is of another kind or group: no schema is found for it then. */
-export const isToldOfAny = (problem: string): boolean => problem.startsWith("duplicate field") || problem.startsWith('unknown field "metadata.');
+export const isToldOfAny = (problem: string): boolean =>
+  problem.startsWith("duplicate field") || problem.startsWith('unknown field "metadata.');
 
 /** How kube-apiserver's scheme is called in messages: by the line that makes it. Upstream's other schemes are called so here too. */
 const schemeName = "pkg/api/legacyscheme/scheme.go:30";
@@ -79,12 +80,18 @@ function isRegistered({ group, version, kind }: NamedKind, expected: ExpectedKin
 }
 
 /** Kinds of the core group that no document describes. */
-const undescribedCore: ReadonlySet<string> = new Set(["List", "PodStatusResult", "RangeAllocation", "SerializedReference"]);
+const undescribedCore: ReadonlySet<string> = new Set([
+  "List",
+  "PodStatusResult",
+  "RangeAllocation",
+  "SerializedReference",
+]);
 
 /** `v1.Secret`; undefined for a kind that is not known. */
 function goTypeOf({ group, version, kind }: NamedKind, catalog: Catalog): string | undefined {
   if (group === "" && version === "v1" && undescribedCore.has(kind)) return `v1.${kind}`;
-  if (ownSchemes.has(group) && version === "v1beta1" && definitionOf(group, "v1", kind) !== undefined) return `v1beta1.${kind}`; // Not served any more.
+  if (ownSchemes.has(group) && version === "v1beta1" && definitionOf(group, "v1", kind) !== undefined)
+    return `v1beta1.${kind}`; // Not served any more.
   const definition = definitionOf(group, version, kind);
   if (definition !== undefined) return builtinSchema(definition).goType;
   const found = catalog.findKind(group, version, kind);

@@ -48,17 +48,26 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
 export function withWatchDefaults(options: ListOptions, allowed: { readonly initialEvents: boolean }): ListOptions {
   const { watch, resourceVersion, resourceVersionMatch, sendInitialEvents } = options;
   const begins = watch && (resourceVersion === "" || resourceVersion === "0");
-  if (!allowed.initialEvents || !begins || sendInitialEvents !== undefined || resourceVersionMatch !== "") return options;
+  if (!allowed.initialEvents || !begins || sendInitialEvents !== undefined || resourceVersionMatch !== "")
+    return options;
   return { ...options, sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" };
 }
 
 /** Combinations that a list may not have. @throws ApiError 400 with upstream's message and causes */
-export function checkListOptions({ resourceVersion, resourceVersionMatch: match, continueToken, sendInitialEvents }: ListOptions): void {
+export function checkListOptions({
+  resourceVersion,
+  resourceVersionMatch: match,
+  continueToken,
+  sendInitialEvents,
+}: ListOptions): void {
   const errors = new FieldErrors();
   if (match !== "") {
-    if (resourceVersion === "") errors.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided");
-    if (continueToken !== "") errors.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
-    if (match !== "Exact" && match !== "NotOlderThan") errors.notSupported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]);
+    if (resourceVersion === "")
+      errors.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided");
+    if (continueToken !== "")
+      errors.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
+    if (match !== "Exact" && match !== "NotOlderThan")
+      errors.notSupported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]);
     if (match === "Exact" && resourceVersion === "0")
       errors.forbidden("resourceVersionMatch", 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
   }
@@ -76,15 +85,26 @@ export function checkWatchOptions(options: ListOptions, allowed: { readonly init
   const { resourceVersionMatch: match, continueToken, sendInitialEvents } = options;
   const errors = new FieldErrors();
   if (sendInitialEvents !== undefined) {
-    if (match !== "NotOlderThan") errors.forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+    if (match !== "NotOlderThan")
+      errors.forbidden(
+        "resourceVersionMatch",
+        "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+      );
     if (!allowed.initialEvents)
-      errors.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled");
+      errors.forbidden(
+        "sendInitialEvents",
+        "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
+      );
   }
   if (match !== "") {
     if (sendInitialEvents === undefined)
-      errors.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+      errors.forbidden(
+        "resourceVersionMatch",
+        "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+      );
     if (match !== "NotOlderThan") errors.notSupported("resourceVersionMatch", match, ["NotOlderThan"]);
-    if (continueToken !== "") errors.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
+    if (continueToken !== "")
+      errors.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
   }
   if (!errors.empty) throw invalidOptions(errors.causes);
 }
@@ -97,7 +117,8 @@ export function checkWatchOptions(options: ListOptions, allowed: { readonly init
 export function parseResourceVersion(text: string, verb: "get" | "list" | "watch"): number {
   if (text === "" || text === "0") return 0;
   const isNumber = /^[0-9]+$/.test(text);
-  if (isNumber && BigInt(text) <= uint64Max) return Number.isSafeInteger(Number(text)) ? Number(text) : Number.POSITIVE_INFINITY;
+  if (isNumber && BigInt(text) <= uint64Max)
+    return Number.isSafeInteger(Number(text)) ? Number(text) : Number.POSITIVE_INFINITY;
   const why = `resourceVersion: Invalid value: ${quoteGo(text)}: strconv.ParseUint: parsing ${quoteGo(text)}: ${isNumber ? "value out of range" : "invalid syntax"}`;
   throw verb === "list" ? badRequest(`invalid resource version: ${why}`) : plainError(why);
 }
@@ -121,7 +142,8 @@ function parseInteger(text: string | null): number | undefined {
   if (text === null) return undefined;
   if (!/^[+-]?[0-9]+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${quoteGo(text)}: invalid syntax`);
   const value = BigInt(text.replace(/^\+/, ""));
-  if (value > int64Max || value < -int64Max - 1n) throw badRequest(`strconv.ParseInt: parsing ${quoteGo(text)}: value out of range`);
+  if (value > int64Max || value < -int64Max - 1n)
+    throw badRequest(`strconv.ParseInt: parsing ${quoteGo(text)}: value out of range`);
   return Number(value);
 }
 

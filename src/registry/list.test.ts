@@ -16,13 +16,19 @@ const made: number[] = [];
 
 before(async () => {
   // Waiting for a version that never comes takes no time here.
-  memory = await openMemoryRegistry({ clock: { ...systemClock, after: (delay, run) => systemClock.after(Math.min(delay, 1), run) } });
+  memory = await openMemoryRegistry({
+    clock: { ...systemClock, after: (delay, run) => systemClock.after(Math.min(delay, 1), run) },
+  });
   secrets = memory.registry.catalog.find("", "v1", "secrets") as Resolved;
   await memory.create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name: "n" } });
   await memory.create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name: "other" } });
   await memory.create(["/secrets", "other"], { apiVersion: "v1", kind: "Secret", metadata: { name: "z" } });
   for (const [name, x] of Object.entries({ a: "1", b: "2", c: "1", d: "2" })) {
-    const created = await memory.create(["/secrets", "n"], { apiVersion: "v1", kind: "Secret", metadata: { name, labels: { x } } });
+    const created = await memory.create(["/secrets", "n"], {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name, labels: { x } },
+    });
     made.push(Number(created.metadata.resourceVersion));
   }
 });
@@ -36,7 +42,11 @@ function fill(query: string): string {
 
 async function outcome(query: string): Promise<string> {
   try {
-    const { meta, entries } = await listEntries(secrets.resource, "n", parseListOptions(new URLSearchParams(fill(query))));
+    const { meta, entries } = await listEntries(
+      secrets.resource,
+      "n",
+      parseListOptions(new URLSearchParams(fill(query))),
+    );
     const names = [...entries].map(({ index }) => index.name).join("");
     const version = made.indexOf(Number(meta.resourceVersion));
     const rest = meta.remainingItemCount === undefined ? "" : ` ${meta.remainingItemCount} more`;
@@ -84,7 +94,10 @@ const listRows: [query: string, want: string][] = [
   ["resourceVersion=$1&limit=1&resourceVersionMatch=NotOlderThan", "a at $3 continued 3 more"],
   ["resourceVersionMatch=Odd", `400 ${forbiddenAll} ${noVersion}, ${unknownMatch}]`],
   ["resourceVersion=0&resourceVersionMatch=Odd", `400 ListOptions.meta.k8s.io "" is invalid: ${unknownMatch}`],
-  ["resourceVersion=$1&resourceVersionMatch=exact&limit=1", `400 ListOptions.meta.k8s.io "" is invalid: ${unknownMatch.replace("Odd", "exact")}`],
+  [
+    "resourceVersion=$1&resourceVersionMatch=exact&limit=1",
+    `400 ListOptions.meta.k8s.io "" is invalid: ${unknownMatch.replace("Odd", "exact")}`,
+  ],
   ["limit=4", "abcd at $3"],
   ["limit=0", "abcd at $3"],
   ["limit=-1", "abcd at $3"],
@@ -116,7 +129,10 @@ const listRows: [query: string, want: string][] = [
   ...(["Exact", "NotOlderThan"] as const).flatMap((match): [string, string][] => [
     [`continue=$t&resourceVersionMatch=${match}&resourceVersion=$1`, `400 ${forbidden} ${noContinue}`],
     [`continue=$t&resourceVersionMatch=${match}&resourceVersion=$1&limit=1`, `400 ${forbidden} ${noContinue}`],
-    [`continue=$t&resourceVersionMatch=${match}`, `400 ${forbiddenAll} ${noVersion}, resourceVersionMatch: Forbidden: ${noContinue}]`],
+    [
+      `continue=$t&resourceVersionMatch=${match}`,
+      `400 ${forbiddenAll} ${noVersion}, resourceVersionMatch: Forbidden: ${noContinue}]`,
+    ],
   ]),
   [
     "continue=$t&resourceVersionMatch=Exact&resourceVersion=0&limit=1",
@@ -139,11 +155,26 @@ const listRows: [query: string, want: string][] = [
   [tampered('"x"'), `400 ${badToken}: json: cannot unmarshal string into Go value of type storage.continueToken`],
   [tampered("7"), `400 ${badToken}: json: cannot unmarshal number into Go value of type storage.continueToken`],
   [tampered("true"), `400 ${badToken}: json: cannot unmarshal bool into Go value of type storage.continueToken`],
-  [tampered('{"v":"meta.k8s.io/v2","rv":7,"start":"a\\u0000"}'), `400 ${badToken}: server does not recognize this encoded version meta.k8s.io/v2`],
-  [tampered('{"v":1}'), `400 ${badToken}: json: cannot unmarshal number into Go struct field continueToken.v of type string`],
-  [tampered('{"rv":"7"}'), `400 ${badToken}: json: cannot unmarshal string into Go struct field continueToken.rv of type int64`],
-  [tampered('{"rv":7.5}'), `400 ${badToken}: json: cannot unmarshal number 7.5 into Go struct field continueToken.rv of type int64`],
-  [tampered('{"start":{}}'), `400 ${badToken}: json: cannot unmarshal object into Go struct field continueToken.start of type string`],
+  [
+    tampered('{"v":"meta.k8s.io/v2","rv":7,"start":"a\\u0000"}'),
+    `400 ${badToken}: server does not recognize this encoded version meta.k8s.io/v2`,
+  ],
+  [
+    tampered('{"v":1}'),
+    `400 ${badToken}: json: cannot unmarshal number into Go struct field continueToken.v of type string`,
+  ],
+  [
+    tampered('{"rv":"7"}'),
+    `400 ${badToken}: json: cannot unmarshal string into Go struct field continueToken.rv of type int64`,
+  ],
+  [
+    tampered('{"rv":7.5}'),
+    `400 ${badToken}: json: cannot unmarshal number 7.5 into Go struct field continueToken.rv of type int64`,
+  ],
+  [
+    tampered('{"start":{}}'),
+    `400 ${badToken}: json: cannot unmarshal object into Go struct field continueToken.start of type string`,
+  ],
   [token(7, "../other/z\0"), `400 ${badToken}: ../other/z\0`],
   [token(7, "a/../b\0"), `400 ${badToken}: a/../b\0`],
   [token(7, "a//b\0"), `400 ${badToken}: a//b\0`],
@@ -161,7 +192,10 @@ const listRows: [query: string, want: string][] = [
   ],
   ["limit=x", '400 strconv.ParseInt: parsing "x": invalid syntax'],
   ["resourceVersion=x&resourceVersionMatch=Odd", `400 ListOptions.meta.k8s.io "" is invalid: ${unknownMatch}`],
-  ["resourceVersion=x", '400 invalid resource version: resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax'],
+  [
+    "resourceVersion=x",
+    '400 invalid resource version: resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax',
+  ],
   [
     "resourceVersion=18446744073709551616",
     '400 invalid resource version: resourceVersion: Invalid value: "18446744073709551616": strconv.ParseUint: parsing "18446744073709551616": value out of range',
@@ -170,7 +204,10 @@ const listRows: [query: string, want: string][] = [
   ["resourceVersion=999999999999&resourceVersionMatch=Exact", tooLarge("999999999999")],
   ["resourceVersion=999999999999&limit=1", tooLarge("999999999999")],
   ["resourceVersion=18446744073709551615", tooLarge("18446744073709551615")],
-  ["sendInitialEvents=true", '400 ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list'],
+  [
+    "sendInitialEvents=true",
+    '400 ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list',
+  ],
   ["labelSelector=x%3D1%2C", "400 found '', expected: identifier after ','"],
   ["fieldSelector=data%3Dx", "400 field label not supported: data"],
 ];
@@ -183,7 +220,8 @@ test("lists", async () => {
 });
 
 test("chunks show one state while others write", async () => {
-  const chunk = async (query: string) => listEntries(secrets.resource, "", parseListOptions(new URLSearchParams(query)));
+  const chunk = async (query: string) =>
+    listEntries(secrets.resource, "", parseListOptions(new URLSearchParams(query)));
   const seen: string[] = [];
   const versions = new Set<string>();
   let next: string | undefined = "";
@@ -192,7 +230,11 @@ test("chunks show one state while others write", async () => {
     seen.push(...[...entries].map(({ index }) => `${index.namespace}/${index.name}`));
     versions.add(meta.resourceVersion);
     next = meta.continue;
-    await memory.create(["/secrets", "other"], { apiVersion: "v1", kind: "Secret", metadata: { name: `late-${round}` } });
+    await memory.create(["/secrets", "other"], {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: `late-${round}` },
+    });
     if (round === 0) await memory.delete(["/secrets", "n"], "d");
   }
   assert.deepEqual([seen, versions.size], [["n/a", "n/b", "n/c", "n/d", "other/z"], 1]);
@@ -203,11 +245,17 @@ test("a token whose revision is gone comes back with one that goes on at the new
   const { meta } = await listEntries(secrets.resource, "", parseListOptions(new URLSearchParams("limit=1")));
   const old = formatContinue({ revision: (made[0] as number) - 1, after: "n/a" });
   await storage.compact(made[3] as number);
-  const error = await listEntries(secrets.resource, "", parseListOptions(new URLSearchParams(`continue=${old}`))).catch((one: unknown) => one);
+  const error = await listEntries(secrets.resource, "", parseListOptions(new URLSearchParams(`continue=${old}`))).catch(
+    (one: unknown) => one,
+  );
   assert.ok(error instanceof ApiError);
   assert.equal(error.status.code, 410);
   assert.match(error.status.message, /^The provided continue parameter is too old/);
-  const rest = await listEntries(secrets.resource, "", parseListOptions(new URLSearchParams(`continue=${error.status.continue}`)));
+  const rest = await listEntries(
+    secrets.resource,
+    "",
+    parseListOptions(new URLSearchParams(`continue=${error.status.continue}`)),
+  );
   assert.equal(rest.meta.resourceVersion, meta.resourceVersion);
   assert.equal([...rest.entries].at(0)?.index.name, "b");
 });

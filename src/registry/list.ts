@@ -46,7 +46,9 @@ export async function listEntries(
   // The rest of a list is looked for as any rest is, whatever it selects.
   const single = token === undefined ? singleKey(resource, store, namespace, selection) : undefined;
   const snapshot =
-    token === undefined ? await stateFor(store.cache, options, resource.definition.strategy) : await continuedState(store.cache, token);
+    token === undefined
+      ? await stateFor(store.cache, options, resource.definition.strategy)
+      : await continuedState(store.cache, token);
   if (single !== undefined) {
     const entry = snapshot.get(single);
     const found = entry === undefined ? [] : (await shownOf(converted, [entry])).filter(selection.matches);
@@ -66,13 +68,19 @@ export async function listEntries(
     converted === undefined
       ? await collect(candidates(snapshot, { prefix, after }, selection, store), selection, { limit, uncached })
       : await collectConverted(snapshot.range(prefix, after), converted, selection, limit);
-  store.cache.counts.list(converted === undefined ? indexName(selection, store) : "", { fetched, returned: entries.length });
+  store.cache.counts.list(converted === undefined ? indexName(selection, store) : "", {
+    fetched,
+    returned: entries.length,
+  });
   const chunk = { entries, ...(token !== undefined && { among: snapshot.size }) };
   if (last === undefined) return { meta: metaOf(snapshot), ...chunk };
   store.cache.keep(snapshot);
   const next = formatContinue({ revision: snapshot.revision, after: last.key.slice(prefix.length) });
   const remainingItemCount = selection.all ? snapshot.count(prefix, last.key) : undefined;
-  return { meta: { ...metaOf(snapshot), continue: next, ...(remainingItemCount !== undefined && { remainingItemCount }) }, ...chunk };
+  return {
+    meta: { ...metaOf(snapshot), continue: next, ...(remainingItemCount !== undefined && { remainingItemCount }) },
+    ...chunk,
+  };
 }
 
 function metaOf({ revision }: Snapshot): ListMeta {
@@ -111,7 +119,8 @@ async function consistent(cache: WatchCache): Promise<Snapshot> {
 /** @throws ApiError 400 */
 function continueFrom({ continueToken, resourceVersion }: ListOptions): ContinueToken {
   const token = parseContinue(continueToken);
-  if (resourceVersion !== "" && resourceVersion !== "0") throw badRequest("specifying resource version is not allowed when using continue");
+  if (resourceVersion !== "" && resourceVersion !== "0")
+    throw badRequest("specifying resource version is not allowed when using continue");
   return token;
 }
 
@@ -136,7 +145,12 @@ function continueExpired(token: ContinueToken): ApiError {
 }
 
 /** The one key that can match, where a selector names it. */
-function singleKey({ definition }: Resource, store: ResourceStore, namespace: string, selection: Selection): string | undefined {
+function singleKey(
+  { definition }: Resource,
+  store: ResourceStore,
+  namespace: string,
+  selection: Selection,
+): string | undefined {
   if (selection.name === undefined || (definition.namespaced && namespace === "")) return undefined;
   return store.keyOf(namespace, selection.name);
 }
@@ -146,11 +160,17 @@ async function shownOf(converted: Resolved["converted"], entries: readonly Entry
 }
 
 /** As {@link collect}; what is selected by is what the version shows, so that all that may be wanted is converted. */
-async function collectConverted(all: Iterable<Entry>, converted: ConvertedVersion, selection: Selection, limit: number): Promise<Collected> {
+async function collectConverted(
+  all: Iterable<Entry>,
+  converted: ConvertedVersion,
+  selection: Selection,
+  limit: number,
+): Promise<Collected> {
   const entries: Entry[] = [];
   const isFull = (): boolean => limit > 0 && entries.length > limit;
   const take = async (some: readonly Entry[]): Promise<void> => {
-    for (const entry of await converted.show(some, { list: true })) if (!isFull() && selection.matches(entry)) entries.push(entry);
+    for (const entry of await converted.show(some, { list: true }))
+      if (!isFull() && selection.matches(entry)) entries.push(entry);
     await new Promise((resolve) => setImmediate(resolve));
   };
   // Of everything, no more is converted than is shown; the one behind tells that there is more.

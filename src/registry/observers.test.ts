@@ -55,7 +55,8 @@ class SlowLedger extends MemoryLedger {
   }
 }
 
-const show = ({ key, revision, index }: Entry): string => `${key.slice(prefix.length)}@${revision}=${index.labels.get("l")}`;
+const show = ({ key, revision, index }: Entry): string =>
+  `${key.slice(prefix.length)}@${revision}=${index.labels.get("l")}`;
 
 function showEvent({ type, revision, entry, previous }: CacheEvent): string {
   return `${revision} ${type} ${show(entry)}${previous === undefined ? "" : ` was ${show(previous)}`}`;
@@ -131,12 +132,16 @@ async function write(run: Run, commits: number): Promise<void> {
     try {
       const outcome = await storage.commit([], writes);
       // What deletes nothing has no revision of its own, and is told one that may be another's still to come.
-      if (outcome.ok && writes.some(({ value }) => value !== null)) run.answered = Math.max(run.answered, outcome.revision);
+      if (outcome.ok && writes.some(({ value }) => value !== null))
+        run.answered = Math.max(run.answered, outcome.revision);
     } catch {
       count(run, "writes failed");
     }
     await turns(random(3) === 0 ? random(12) : 0);
-    if (random(60) === 0) await storage.compact(Math.max(1, run.answered - random(run.names * 10))).catch(() => count(run, "compactions failed"));
+    if (random(60) === 0)
+      await storage
+        .compact(Math.max(1, run.answered - random(run.names * 10)))
+        .catch(() => count(run, "compactions failed"));
   }
 }
 
@@ -146,7 +151,10 @@ async function unlessGone<T>(run: Run, revision: number, ask: () => Promise<T>):
     return await ask();
   } catch (error) {
     if (!(error instanceof ApiError) || error.status.code !== 410) throw error;
-    assert.ok(revision < run.storage.compacted(), `410 for ${revision}, and only ${run.storage.compacted()} is compacted: ${error.message}`);
+    assert.ok(
+      revision < run.storage.compacted(),
+      `410 for ${revision}, and only ${run.storage.compacted()} is compacted: ${error.message}`,
+    );
     count(run, "410");
     return undefined;
   }
@@ -164,10 +172,16 @@ async function list(run: Run, resource: Resource): Promise<void> {
   const seen: string[] = [];
   let revision = exact;
   for (;;) {
-    const answer = await unlessGone(run, revision ?? Number.POSITIVE_INFINITY, () => listEntries(resource, "", options));
+    const answer = await unlessGone(run, revision ?? Number.POSITIVE_INFINITY, () =>
+      listEntries(resource, "", options),
+    );
     if (answer === undefined) return;
     const { meta, entries } = answer;
-    if (revision === undefined) assert.ok(Number(meta.resourceVersion) >= known, `a list at ${meta.resourceVersion}, though ${known} was answered`);
+    if (revision === undefined)
+      assert.ok(
+        Number(meta.resourceVersion) >= known,
+        `a list at ${meta.resourceVersion}, though ${known} was answered`,
+      );
     else assert.equal(Number(meta.resourceVersion), revision);
     revision = Number(meta.resourceVersion);
     for (const entry of entries) {
@@ -178,7 +192,11 @@ async function list(run: Run, resource: Resource): Promise<void> {
     options = { ...parseListOptions(new URLSearchParams({ continue: meta.continue })), limit };
     await turns(random(4) === 0 ? random(60) : 0);
   }
-  assert.deepEqual(seen, truth.stateAt(revision), `the list at ${revision}, ${options.continueToken === "" ? "whole" : "in chunks"}`);
+  assert.deepEqual(
+    seen,
+    truth.stateAt(revision),
+    `the list at ${revision}, ${options.continueToken === "" ? "whole" : "in chunks"}`,
+  );
   count(run, "lists");
 }
 
@@ -225,7 +243,10 @@ async function watch(run: Run, cache: WatchCache): Promise<void> {
   assert.deepEqual(seen, truth.after(from), `the watch from ${from}`);
 }
 
-function openCache({ storage, random }: Run, clock: ReturnType<typeof manualClock>): { cache: WatchCache; resource: Resource } {
+function openCache(
+  { storage, random }: Run,
+  clock: ReturnType<typeof manualClock>,
+): { cache: WatchCache; resource: Resource } {
   const source = { prefix, fingerprint: 1, selectableFields: {}, indexedFields: [] } as unknown as EntrySource;
   const cache = openWatchCache({
     storage,
@@ -238,15 +259,34 @@ function openCache({ storage, random }: Run, clock: ReturnType<typeof manualCloc
     snapshotAgeMaxMs: 1000 * (1 + random(60)),
     keepsSnapshots: random(4) > 0,
   });
-  const store = { cache, form: { prefix }, source, keyOf: (namespace: string, name: string) => `${prefix}${namespace}/${name}` };
-  return { cache, resource: { definition: { namespaced: true, strategy: { selectableFields: {} } }, store } as unknown as Resource };
+  const store = {
+    cache,
+    form: { prefix },
+    source,
+    keyOf: (namespace: string, name: string) => `${prefix}${namespace}/${name}`,
+  };
+  return {
+    cache,
+    resource: { definition: { namespaced: true, strategy: { selectableFields: {} } }, store } as unknown as Resource,
+  };
 }
 
 async function runOnce(random: Random): Promise<Record<string, number>> {
   const clock = manualClock();
-  const history = { historyMs: 1000 * (1 + random(120)), historyBytesMax: random(2) === 0 ? 1 << 20 : 3000 + random(100_000) };
+  const history = {
+    historyMs: 1000 * (1 + random(120)),
+    historyBytesMax: random(2) === 0 ? 1 << 20 : 3000 + random(100_000),
+  };
   const storage = openEmbeddedStorage(new SlowLedger(random), { clock, valueBytesMax: 1 << 20, ...history });
-  const run: Run = { random, storage, truth: new Truth(storage), counts: {}, names: random(3) === 0 ? 60 : 12, answered: 1, over: false };
+  const run: Run = {
+    random,
+    storage,
+    truth: new Truth(storage),
+    counts: {},
+    names: random(3) === 0 ? 60 : 12,
+    answered: 1,
+    over: false,
+  };
   const observe = async (): Promise<void> => {
     await turns(random(200));
     const { cache, resource } = openCache(run, clock);

@@ -44,7 +44,12 @@ function readCommon(query: URLSearchParams, errors: FieldErrors): WriteOptions {
   validateDryRun(dryRun, errors);
   const level = query.get("fieldValidation") ?? "";
   if (!levels.includes(level)) errors.notSupported("fieldValidation", level, levels);
-  return { dryRun: dryRun.length > 0, fieldManager, fieldValidation: (level || "Warn") as FieldValidation, force: false };
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager,
+    fieldValidation: (level || "Warn") as FieldValidation,
+    force: false,
+  };
 }
 
 export function validateDryRun(values: readonly string[], errors: FieldErrors): void {

@@ -6,7 +6,14 @@ import { conform, type Decoded, DecodeError, decodeJson } from "../lib/schema/de
 import { encodeObject } from "../lib/schema/encode.ts";
 import type { Catalog, Resolved } from "../resource/contract.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
-import { checkCustomType, type ExpectedKind, expectedKind, strictError, toStorageVersion, withMetadata } from "./decode-body.ts";
+import {
+  checkCustomType,
+  type ExpectedKind,
+  expectedKind,
+  strictError,
+  toStorageVersion,
+  withMetadata,
+} from "./decode-body.ts";
 import { isToldOfAny } from "./kind-problem.ts";
 import type { Patched, Patcher } from "./patch/contract.ts";
 import { asInternal, type PatchedType, readPatchedType, refuseWithoutVersion } from "./patch/patched-type.ts";
@@ -43,13 +50,20 @@ export type PatchTreeRequest = Pick<PatchRequest, "patcher" | "fieldValidation" 
  * @param current a fresh copy at the expected version, at each call
  * @throws ApiError 400, 413, 422
  */
-export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: () => KubeObject, expected: ExpectedKind): KubeObject {
+export function patchTree(
+  catalog: Catalog,
+  request: PatchTreeRequest,
+  current: () => KubeObject,
+  expected: ExpectedKind,
+): KubeObject {
   const apply = (): Patched => request.patcher.apply({ current: current(), schema: expected.schema });
   // Checking changes the document, and telling it is dear: whoever must tell it patches again.
   const describe = (): string => apply().describe();
   const refusal = (why: string): ApiError => invalidPatch(describe(), why);
   const patched = apply();
-  const says = request.patcher.keepsType ? undefined : readPatchedType({ document: patched.document, describe, refusal }, expected, catalog);
+  const says = request.patcher.keepsType
+    ? undefined
+    : readPatchedType({ document: patched.document, describe, refusal }, expected, catalog);
   const decoded =
     says?.isInternal === true
       ? asInternal(JSON.parse(describe()) as object)
@@ -68,7 +82,12 @@ export function patchTree(catalog: Catalog, request: PatchTreeRequest, current: 
 }
 
 /** In upstream's order: of the text that it decodes, or by name where there is none. */
-function unknownFields({ problems }: Decoded, says: PatchedType | undefined, { schema }: ExpectedKind, describe: () => string): readonly string[] {
+function unknownFields(
+  { problems }: Decoded,
+  says: PatchedType | undefined,
+  { schema }: ExpectedKind,
+  describe: () => string,
+): readonly string[] {
   if (problems.length === 0 || says?.lacksVersion === true) return [];
   if (says?.isForeign === true) return problems.filter(isToldOfAny).sort();
   if (says === undefined || says.isCustom) return problems.sort();
@@ -116,7 +135,8 @@ export function atVersion(object: KubeObject, { resource, version }: Resolved): 
   let shown = object;
   if (version.conversion !== undefined) {
     // As JSON, so that paths into what is always written are there.
-    shown = decodeJson(encodeObject(version.conversion.fromStorage(object), version.schema).json, version.schema).object as KubeObject;
+    shown = decodeJson(encodeObject(version.conversion.fromStorage(object), version.schema).json, version.schema)
+      .object as KubeObject;
     if (resourceVersion !== undefined) shown.metadata.resourceVersion = resourceVersion;
   }
   shown.kind = resource.definition.kind;

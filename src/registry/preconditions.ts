@@ -20,7 +20,8 @@ export function checkNamespace(object: KubeObject, namespace: string): void {
     delete metadata.namespace;
     return;
   }
-  if (own !== "") throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  if (own !== "")
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   metadata.namespace = namespace;
 }
 
@@ -28,7 +29,8 @@ export function checkNamespace(object: KubeObject, namespace: string): void {
 export function checkNames(object: KubeObject, { namespace, name }: Pick<WriteRequest, "namespace" | "name">): void {
   checkNamespace(object, namespace);
   const own = object.metadata.name ?? "";
-  if (own === "") throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  if (own === "")
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   if (own !== name) throw badRequest(`the name of the object (${own}) does not match the name on the URL (${name})`);
 }
 
@@ -44,9 +46,20 @@ export function checkUid(resource: Resource, key: string, name: string, uid: str
 }
 
 /** The same of a version that is demanded to the letter. @throws ApiError 409 */
-export function checkStoredVersion(resource: Resource, key: string, name: string, version: string, existing: string): void {
+export function checkStoredVersion(
+  resource: Resource,
+  key: string,
+  name: string,
+  version: string,
+  existing: string,
+): void {
   if (version === existing) return;
-  throw preconditionFailed(resource, key, name, `ResourceVersion in precondition: ${version}, ResourceVersion in object meta: ${existing}`);
+  throw preconditionFailed(
+    resource,
+    key,
+    name,
+    `ResourceVersion in precondition: ${version}, ResourceVersion in object meta: ${existing}`,
+  );
 }
 
 function preconditionFailed(resource: Resource, key: string, name: string, why: string): ApiError {
@@ -78,19 +91,30 @@ export function parseResourceVersion(text = ""): bigint {
   if (text === "") return 0n;
   if (!/^[0-9]+$/.test(text)) throw plainError(`strconv.ParseUint: parsing ${quoteGo(text)}: invalid syntax`);
   const value = BigInt(text.length > 32 ? text.slice(0, 32) : text);
-  if (value > 0xffff_ffff_ffff_ffffn) throw plainError(`strconv.ParseUint: parsing ${quoteGo(text)}: value out of range`);
+  if (value > 0xffff_ffff_ffff_ffffn)
+    throw plainError(`strconv.ParseUint: parsing ${quoteGo(text)}: value out of range`);
   return value;
 }
 
 /** `If-Match`: a resourceVersion, bare or quoted. Undefined demands nothing. @throws ApiError 409 */
-export function checkIfMatch(resource: Resource, name: string, ifMatch: string | undefined, revision: number | undefined): void {
+export function checkIfMatch(
+  resource: Resource,
+  name: string,
+  ifMatch: string | undefined,
+  revision: number | undefined,
+): void {
   if (ifMatch === undefined || ifMatch === "*") return;
   const wanted = ifMatch.replace(/^"(.*)"$/, "$1");
-  if (revision === undefined || wanted !== String(revision)) throw conflict(storedResource(resource), name, objectModified);
+  if (revision === undefined || wanted !== String(revision))
+    throw conflict(storedResource(resource), name, objectModified);
 }
 
 /** @throws ApiError 409 with upstream's texts */
-export function checkDeletePreconditions(resource: Resource, object: KubeObject, preconditions: DeletePreconditions | undefined): void {
+export function checkDeletePreconditions(
+  resource: Resource,
+  object: KubeObject,
+  preconditions: DeletePreconditions | undefined,
+): void {
   if (preconditions === undefined) return;
   const { name = "", uid = "", resourceVersion = "" } = object.metadata;
   if (isDeletedInSteps(resource)) return checkStepwiseDeletion(resource, object, preconditions);
@@ -106,13 +130,20 @@ export function checkDeletePreconditions(resource: Resource, object: KubeObject,
 
 /** Kinds that upstream deletes by code of their own, in words of their own. */
 function isDeletedInSteps({ definition: { group, resource } }: Resource): boolean {
-  return (group === "" && resource === "namespaces") || (group === "apiextensions.k8s.io" && resource === "customresourcedefinitions");
+  return (
+    (group === "" && resource === "namespaces") ||
+    (group === "apiextensions.k8s.io" && resource === "customresourcedefinitions")
+  );
 }
 
 function checkStepwiseDeletion(resource: Resource, { metadata }: KubeObject, wanted: DeletePreconditions): void {
   const { name = "", uid = "", resourceVersion = "" } = metadata;
   const refusal = (what: string, asked: string, is: string): ApiError =>
-    conflict(storedResource(resource), name, `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${is}`);
+    conflict(
+      storedResource(resource),
+      name,
+      `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${is}`,
+    );
   if (wanted.uid !== undefined && wanted.uid !== uid) throw refusal("UID", wanted.uid, uid);
   if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== resourceVersion) {
     throw refusal("ResourceVersion", wanted.resourceVersion, resourceVersion);

@@ -87,17 +87,23 @@ const sharedFields: ReadonlySet<string> = new Set(["kind", "apiVersion", "metada
 export function contentDiffers(next: KubeObject, old: KubeObject, schema: Struct, except: string): boolean {
   const isContent = (field: string): boolean => !sharedFields.has(field) && field !== except;
   if (schema.custom !== undefined) {
-    return [...Object.keys(next), ...Object.keys(old)].some((field) => isContent(field) && !identical(own(next, field), own(old, field)));
+    return [...Object.keys(next), ...Object.keys(old)].some(
+      (field) => isContent(field) && !identical(own(next, field), own(old, field)),
+    );
   }
-  if (schema.fields.some(({ name, type }) => isContent(name) && !equalValues(own(next, name), own(old, name), type))) return true;
+  if (schema.fields.some(({ name, type }) => isContent(name) && !equalValues(own(next, name), own(old, name), type)))
+    return true;
   if (!schema.preserveUnknown) return false;
   const isUnknown = (field: string): boolean => isContent(field) && !schema.byName.has(field);
-  return [...Object.keys(next), ...Object.keys(old)].some((field) => isUnknown(field) && !identical(own(next, field), own(old, field)));
+  return [...Object.keys(next), ...Object.keys(old)].some(
+    (field) => isUnknown(field) && !identical(own(next, field), own(old, field)),
+  );
 }
 
 /** Puts everything but the metadata and one field back to what it was; the two objects share these parts then. */
 export function keepAllBut(next: KubeObject, old: KubeObject, field: string): void {
-  for (const name of Object.keys(next)) if (!sharedFields.has(name) && name !== field && !Object.hasOwn(old, name)) delete next[name];
+  for (const name of Object.keys(next))
+    if (!sharedFields.has(name) && name !== field && !Object.hasOwn(old, name)) delete next[name];
   for (const name of Object.keys(old)) if (!sharedFields.has(name) && name !== field) setMember(next, name, old[name]);
 }
 

@@ -45,12 +45,18 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
       if (request.tracksManagers !== false) trackScale(registry, request, scale, live(), context);
       checkNames(scale, request);
       checkScale(registry, request, { object, scale, old: mapping.toScale(object) });
-      if (scale.spec?.replicas === noReplicas) throw badRequest(`the spec replicas field ${replicasField(mapping)} cannot be empty`);
+      if (scale.spec?.replicas === noReplicas)
+        throw badRequest(`the spec replicas field ${replicasField(mapping)} cannot be empty`);
       mapping.applyScale(object, Number(scale.spec?.replicas ?? 0));
-      setEntries(object, parentEntries(managedFields, scale.metadata.managedFields, requestVersion(request.target), paths));
+      setEntries(
+        object,
+        parentEntries(managedFields, scale.metadata.managedFields, requestVersion(request.target), paths),
+      );
       // Without one, custom resources are written as they are there, though they want one otherwise.
-      if (scale.metadata.resourceVersion === undefined && !resource.definition.custom) delete object.metadata.resourceVersion;
-      else if (scale.metadata.resourceVersion !== undefined) object.metadata.resourceVersion = scale.metadata.resourceVersion;
+      if (scale.metadata.resourceVersion === undefined && !resource.definition.custom)
+        delete object.metadata.resourceVersion;
+      else if (scale.metadata.resourceVersion !== undefined)
+        object.metadata.resourceVersion = scale.metadata.resourceVersion;
       return object;
     },
   });
@@ -70,7 +76,8 @@ function hasReplicas({ replicasPath }: ScaleMapping, object: KubeObject): boolea
   if (replicasPath === undefined) return true;
   let value: unknown = object;
   for (const step of replicasPath)
-    value = typeof value === "object" && value !== null && Object.hasOwn(value, step) ? Reflect.get(value, step) : undefined;
+    value =
+      typeof value === "object" && value !== null && Object.hasOwn(value, step) ? Reflect.get(value, step) : undefined;
   return value !== undefined && value !== null;
 }
 
@@ -79,12 +86,17 @@ const replicasField = ({ replicasPath = [] }: ScaleMapping): string => quoteGo(`
 /** @returns the Scale to be shown @throws ApiError 500 where the object has no replicas, as upstream has it */
 export function readScale(mapping: ScaleMapping, object: KubeObject): KubeObject {
   const scale = mapping.toScale(object);
-  if (!hasReplicas(mapping, object)) throw internalError(`the spec replicas field ${replicasField(mapping)} does not exist`);
+  if (!hasReplicas(mapping, object))
+    throw internalError(`the spec replicas field ${replicasField(mapping)} does not exist`);
   return scale;
 }
 
 /** The object as the version has it whose scale it is. @param options `cached`: what was converted before will do */
-export async function scaledObject({ resource, converted }: Resolved, entry: Entry, { cached = false } = {}): Promise<KubeObject> {
+export async function scaledObject(
+  { resource, converted }: Resolved,
+  entry: Entry,
+  { cached = false } = {},
+): Promise<KubeObject> {
   if (converted === undefined) return storeOf(resource).decode(entry);
   const shown = cached ? ((await converted.show([entry]))[0] as Entry) : await converted.showReconverted(entry);
   return storeOf(converted.shown.resource).decode(shown);
@@ -105,9 +117,11 @@ export function scaleMapping({ resource, version }: Resolved): ScaleMapping {
 const builtinReplicas: readonly string[] = ["spec", "replicas"];
 
 function replicasPaths({ definition }: Resource): ReplicasPaths {
-  if (!definition.custom) return (apiVersion) => (parseGroupVersion(apiVersion)?.group === definition.group ? builtinReplicas : undefined);
+  if (!definition.custom)
+    return (apiVersion) => (parseGroupVersion(apiVersion)?.group === definition.group ? builtinReplicas : undefined);
   const paths = definition.versions.map(
-    ({ version, strategy }) => [formatGroupVersion(definition.group, version), strategy?.scale?.replicasPath ?? null] as const,
+    ({ version, strategy }) =>
+      [formatGroupVersion(definition.group, version), strategy?.scale?.replicasPath ?? null] as const,
   );
   const byVersion = new Map(paths);
   return (apiVersion) => byVersion.get(apiVersion);
@@ -134,7 +148,8 @@ function checkScale(registry: RegistryContext, request: ScaleRequest, { object, 
   if (replicas < 0) errors.covered("minimum").invalid("spec.replicas", replicas, "must be greater than or equal to 0");
   const { declarative } = resource.definition.strategy;
   const schema = version.subresources.find((one) => one.name === "scale")?.schema;
-  if (declarative !== undefined && schema !== undefined) validateDeclared(registry, request, declarative, { object: scale, old, errors, schema });
+  if (declarative !== undefined && schema !== undefined)
+    validateDeclared(registry, request, declarative, { object: scale, old, errors, schema });
   if (!errors.empty) throw invalid("autoscaling", "Scale", name, errors.causes);
   if (wantedUid === "" || wantedUid === uid) return;
   const { group, resource: plural } = storedResource(resource);

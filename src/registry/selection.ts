@@ -25,7 +25,14 @@ export interface SelectorTexts {
   readonly fieldSelector: string;
 }
 
-export const everything: Selection = { all: true, text: "", fieldSelector: "", name: undefined, fixed: () => undefined, matches: () => true };
+export const everything: Selection = {
+  all: true,
+  text: "",
+  fieldSelector: "",
+  name: undefined,
+  fixed: () => undefined,
+  matches: () => true,
+};
 
 /** @throws ApiError 400 with upstream's text when a selector cannot be read or names a field the kind does not have */
 export function selectionOf(definition: ResourceDefinition, selectors: SelectorTexts): Selection {
@@ -36,11 +43,18 @@ export function selectionOf(definition: ResourceDefinition, selectors: SelectorT
 }
 
 /** @throws ApiError 400 with upstream's text */
-export function parseSelectors({ labelSelector, fieldSelector }: SelectorTexts): { labels: LabelSelector; fields: FieldSelector } {
+export function parseSelectors({ labelSelector, fieldSelector }: SelectorTexts): {
+  labels: LabelSelector;
+  fields: FieldSelector;
+} {
   return { labels: parse(parseLabelSelector, labelSelector), fields: parse(parseFieldSelector, fieldSelector) };
 }
 
-function selection(labels: LabelSelector, fields: FieldSelector, { labelSelector, fieldSelector }: SelectorTexts): Selection {
+function selection(
+  labels: LabelSelector,
+  fields: FieldSelector,
+  { labelSelector, fieldSelector }: SelectorTexts,
+): Selection {
   const byLabels = labels.requirements.length > 0;
   const byFields = fields.terms.length > 0;
   if (!byLabels && !byFields) return everything;
@@ -50,7 +64,8 @@ function selection(labels: LabelSelector, fields: FieldSelector, { labelSelector
     fieldSelector,
     name: requiresExactMatch(fields, "metadata.name"),
     fixed: (field) => requiresExactMatch(fields, field),
-    matches: ({ index }) => (!byFields || matchesFields(fields, index.fields)) && (!byLabels || matchesLabels(labels, index.labels)),
+    matches: ({ index }) =>
+      (!byFields || matchesFields(fields, index.fields)) && (!byLabels || matchesLabels(labels, index.labels)),
   };
 }
 
@@ -64,11 +79,22 @@ function parse<T>(read: (text: string) => T, text: string): T {
 }
 
 /** Kinds with fields of their own list what they know; those of the cluster among them do not know the namespace. @throws ApiError 400 */
-export function checkSelectable({ group, resource, namespaced, strategy, custom }: ResourceDefinition, field: string): void {
+export function checkSelectable(
+  { group, resource, namespaced, strategy, custom }: ResourceDefinition,
+  field: string,
+): void {
   const own = strategy.selectableFields;
   const hasOwn = Object.keys(own).length > 0;
-  if (field === "metadata.name" || (field === "metadata.namespace" && (namespaced || (!hasOwn && !custom))) || Object.hasOwn(own, field)) return;
+  if (
+    field === "metadata.name" ||
+    (field === "metadata.namespace" && (namespaced || (!hasOwn && !custom))) ||
+    Object.hasOwn(own, field)
+  )
+    return;
   if (custom || (hasOwn && group !== "batch")) throw badRequest(`field label not supported: ${field}`);
-  if (hasOwn && group === "batch" && resource === "jobs") throw badRequest(`field label ${JSON.stringify(field)} not supported for Job`);
-  throw badRequest(`${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`);
+  if (hasOwn && group === "batch" && resource === "jobs")
+    throw badRequest(`field label ${JSON.stringify(field)} not supported for Job`);
+  throw badRequest(
+    `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+  );
 }

@@ -9,7 +9,10 @@ import { storeOf } from "./resource-names.ts";
  * @param object valid; the caller does not use it any more
  * @returns a promise only where somebody else converts it @throws ApiError 500 when he cannot
  */
-export function settle({ resource, version, converted }: Resolved, object: KubeObject): KubeObject | Promise<KubeObject> {
+export function settle(
+  { resource, version, converted }: Resolved,
+  object: KubeObject,
+): KubeObject | Promise<KubeObject> {
   if (converted !== undefined) return converted.stored(object);
   const losses = version.conversion?.losses;
   if (losses !== undefined) return losses.stored(object);

@@ -5,7 +5,10 @@ import type { RegistryContext, WriteRequest } from "./contract.ts";
 
 type Request = Pick<WriteRequest, "user" | "warnings"> & { readonly isPatch?: boolean };
 
-export function strategyContext(registry: RegistryContext, { user, warnings, isPatch = false }: Request): StrategyContext {
+export function strategyContext(
+  registry: RegistryContext,
+  { user, warnings, isPatch = false }: Request,
+): StrategyContext {
   return {
     user,
     isPatch,

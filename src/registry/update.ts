@@ -82,7 +82,12 @@ export async function update(registry: RegistryContext, request: UpdateRequest):
  * to the storage version would only fail again.
  * Source: `GuaranteedUpdate` in k8s.io/apiserver@v0.36.0/pkg/storage/etcd3/store.go, which reads an object again that was taken from the cache.
  */
-async function rechecked({ resource, version }: Resolved, converted: ConvertedVersion, existing: Entry, attempt: Promise<Step>): Promise<Step> {
+async function rechecked(
+  { resource, version }: Resolved,
+  converted: ConvertedVersion,
+  existing: Entry,
+  attempt: Promise<Step>,
+): Promise<Step> {
   try {
     const step = await attempt;
     if (step.do === "remove") await converted.recheck(existing);
@@ -95,7 +100,12 @@ async function rechecked({ resource, version }: Resolved, converted: ConvertedVe
 }
 
 /** @param undo takes what gives back what this attempt takes */
-async function replace(registry: RegistryContext, request: UpdateRequest, existing: Entry, undo: AdmissionAttributes["undo"]): Promise<Step> {
+async function replace(
+  registry: RegistryContext,
+  request: UpdateRequest,
+  existing: Entry,
+  undo: AdmissionAttributes["undo"],
+): Promise<Step> {
   const { resource, version, converted } = request.target;
   const { strategy } = resource.definition;
   const store = storeOf(resource);
@@ -146,7 +156,21 @@ function updateAttributes(request: UpdateRequest, object: KubeObject, oldObject:
   const { target, subresource, name, user, dryRun, warnings, audit } = request;
   const { group, resource } = target.resource.definition;
   const namespace = group === "" && resource === "namespaces" ? name : request.namespace;
-  return { operation: "UPDATE", target, subresource, namespace, name, pathName: name, object, oldObject, user, dryRun, warnings, audit, undo: [] };
+  return {
+    operation: "UPDATE",
+    target,
+    subresource,
+    namespace,
+    name,
+    pathName: name,
+    object,
+    oldObject,
+    user,
+    dryRun,
+    warnings,
+    audit,
+    undo: [],
+  };
 }
 
 /** @throws ApiError 422 @returns a promise only where the kind's rules wait for something */
@@ -164,7 +188,8 @@ function checkValidUpdate(
   const custom = takesAnyFinalizer(target.resource.definition);
   validateObjectMetaUpdate(next.metadata, old.metadata, errors, { custom, repeated: strategy.repeatsMetaRules });
   const conclude = (): void => {
-    if (strategy.declarative !== undefined) validateDeclared(registry, request, strategy.declarative, { object: next, old, errors });
+    if (strategy.declarative !== undefined)
+      validateDeclared(registry, request, strategy.declarative, { object: next, old, errors });
     throwInvalid(target.resource, name, errors);
     const told = subresource === "status" ? strategy.statusWarnings : strategy.warnings;
     warnings.push(...told(next, old, context));
@@ -181,7 +206,11 @@ function rulesFor(registry: RegistryContext, { target, subresource }: UpdateRequ
   return subresource === "status" ? statusRules(strategy) : mainRules(registry, target.resource, strategy);
 }
 
-function mainRules(registry: RegistryContext, resource: UpdateRequest["target"]["resource"], strategy: Strategy): SubresourceRules {
+function mainRules(
+  registry: RegistryContext,
+  resource: UpdateRequest["target"]["resource"],
+  strategy: Strategy,
+): SubresourceRules {
   return {
     prepare(next, old, context) {
       if (strategy.isolatesStatus) keepField(next, old, "status");
@@ -190,7 +219,10 @@ function mainRules(registry: RegistryContext, resource: UpdateRequest["target"][
       dropDisabledFields(next, old, schema, (gate) => registry.gates.enabled(gate));
       strategy.prepareForUpdate(next, old, context);
       if (!strategy.hasGeneration) return;
-      if (contentDiffers(next, old, schema, strategy.isolatesStatus ? "status" : "") || strategy.raisesGeneration(next, old))
+      if (
+        contentDiffers(next, old, schema, strategy.isolatesStatus ? "status" : "") ||
+        strategy.raisesGeneration(next, old)
+      )
         raiseGeneration(next.metadata);
     },
     validate: strategy.validateUpdate,
@@ -215,7 +247,11 @@ function isFinished(next: KubeObject, old: KubeObject, strategy: Strategy): bool
 }
 
 /** A PUT of what does not exist, where the kind allows it. */
-async function createMissing(registry: RegistryContext, request: UpdateRequest, undo: AdmissionAttributes["undo"]): Promise<Step> {
+async function createMissing(
+  registry: RegistryContext,
+  request: UpdateRequest,
+  undo: AdmissionAttributes["undo"],
+): Promise<Step> {
   const { resource } = request.target;
   const { namespace, name } = request;
   if (request.subresource !== "" || !(request.createsMissing ?? resource.definition.allowCreateOnUpdate)) {

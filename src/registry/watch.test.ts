@@ -21,14 +21,25 @@ const label =
 
 before(async () => {
   // Waiting for a version that never comes takes no time here.
-  memory = await openMemoryRegistry({ clock: { ...systemClock, after: (delay, run) => systemClock.after(Math.min(delay, 1), run) } });
+  memory = await openMemoryRegistry({
+    clock: { ...systemClock, after: (delay, run) => systemClock.after(Math.min(delay, 1), run) },
+  });
   maps = memory.registry.catalog.find("", "v1", "configmaps") as Resolved;
-  for (const name of ["n", "other"]) await memory.create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-  const seed = await memory.create(at, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "seed", labels: { t: "on" } } });
+  for (const name of ["n", "other"])
+    await memory.create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  const seed = await memory.create(at, {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "seed", labels: { t: "on" } },
+  });
   start = seed.metadata.resourceVersion as string;
   await memory.create(at, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", labels: { t: "on" } } });
   await memory.change(at, "a", label("off"));
-  await memory.create(["/configmaps", "other"], { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", labels: { t: "on" } } });
+  await memory.create(["/configmaps", "other"], {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "a", labels: { t: "on" } },
+  });
   await memory.change(at, "a", label("on"));
   await memory.delete(at, "a");
   await memory.create(at, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "b" } });
@@ -38,9 +49,12 @@ after(() => memory.close());
 /** @param query after `watch=1`; a bar in front leaves that out, as paths under `/watch/` do */
 async function outcome(namespace: string, name: string, query: string, initialEvents = true): Promise<string> {
   try {
-    const options = parseListOptions(new URLSearchParams(`${query.startsWith("|") ? query.slice(1) : `watch=1&${query}`}`.replace("$0", start)));
+    const options = parseListOptions(
+      new URLSearchParams(`${query.startsWith("|") ? query.slice(1) : `watch=1&${query}`}`.replace("$0", start)),
+    );
     const plan = await planWatch(maps.resource, { namespace, name, options, initialEvents });
-    if (plan.refused !== undefined) return `event ${plan.refused.status.code} ${plan.refused.status.message.replace(/\d+$/, "")}`;
+    if (plan.refused !== undefined)
+      return `event ${plan.refused.status.code} ${plan.refused.status.message.replace(/\d+$/, "")}`;
     const { cache } = maps.resource.store as NonNullable<typeof maps.resource.store>;
     await cache.reach(plan.from);
     const seen = plan.initial ? [...plan.scope.objects(plan.initial)].map(({ index }) => `ADDED ${index.name}`) : [];
@@ -66,11 +80,14 @@ async function outcome(namespace: string, name: string, query: string, initialEv
 }
 
 const forbidden = 'ListOptions.meta.k8s.io "" is invalid: ';
-const needsMatch = "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-const needsInitial = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+const needsMatch =
+  "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+const needsInitial =
+  "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
 const notOlder = "resourceVersionMatch=NotOlderThan";
 const noContinue = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided";
-const unknownMatch = (match: string): string => `resourceVersionMatch: Unsupported value: "${match}": supported values: "NotOlderThan"`;
+const unknownMatch = (match: string): string =>
+  `resourceVersionMatch: Unsupported value: "${match}": supported values: "NotOlderThan"`;
 
 const rows: [namespace: string, name: string, query: string, want: string][] = [
   ["n", "", "resourceVersion=$0", "ADDED a on, MODIFIED a off, MODIFIED a on, DELETED a on, ADDED b -"],
@@ -82,7 +99,12 @@ const rows: [namespace: string, name: string, query: string, want: string][] = [
   ["", "", "resourceVersion=$0&fieldSelector=metadata.name%3Da,metadata.namespace%3Dother", "ADDED a on"],
   ["n", "b", "resourceVersion=$0", "ADDED b -"],
   ["n", "b", "resourceVersion=$0&fieldSelector=metadata.name%3Db", "ADDED b -"],
-  ["n", "b", "resourceVersion=$0&fieldSelector=metadata.name%3Da", "400 fieldSelector metadata.name doesn't match requested name"],
+  [
+    "n",
+    "b",
+    "resourceVersion=$0&fieldSelector=metadata.name%3Da",
+    "400 fieldSelector metadata.name doesn't match requested name",
+  ],
   ["n", "", "", "ADDED b, ADDED seed"],
   ["n", "", "resourceVersion=0", "ADDED b, ADDED seed"],
   ["n", "", "resourceVersion=0&labelSelector=t", "ADDED seed"],
@@ -100,10 +122,20 @@ const rows: [namespace: string, name: string, query: string, want: string][] = [
   ["n", "", `sendInitialEvents=true&${notOlder}&allowWatchBookmarks=true`, "ADDED b, ADDED seed, END"],
   ["n", "", `sendInitialEvents=true&${notOlder}&allowWatchBookmarks=true&resourceVersion=`, "ADDED b, ADDED seed, END"],
   ["n", "", `sendInitialEvents=1&${notOlder}&allowWatchBookmarks=1&resourceVersion=0`, "ADDED b, ADDED seed, END"],
-  ["n", "", `sendInitialEvents=true&${notOlder}&allowWatchBookmarks=true&resourceVersion=$0`, "ADDED b, ADDED seed, END"],
+  [
+    "n",
+    "",
+    `sendInitialEvents=true&${notOlder}&allowWatchBookmarks=true&resourceVersion=$0`,
+    "ADDED b, ADDED seed, END",
+  ],
   ["n", "seed", `sendInitialEvents=true&${notOlder}&allowWatchBookmarks=true`, "ADDED seed, END"],
   ["n", "", `sendInitialEvents=true&${notOlder}&allowWatchBookmarks=true&labelSelector=none`, "END"],
-  ["n", "", `sendInitialEvents=true&${notOlder}&resourceVersion=999999`, "event 504 Timeout: Too large resource version: 999999, current: "],
+  [
+    "n",
+    "",
+    `sendInitialEvents=true&${notOlder}&resourceVersion=999999`,
+    "event 504 Timeout: Too large resource version: 999999, current: ",
+  ],
   [
     "n",
     "",
@@ -116,23 +148,48 @@ const rows: [namespace: string, name: string, query: string, want: string][] = [
   ["n", "", `sendInitialEvents=false&${notOlder}&resourceVersion=$0&labelSelector=!t`, "ADDED b -"],
   ["n", "", "sendInitialEvents=true", `400 ${forbidden}${needsMatch}`],
   ["n", "", "sendInitialEvents=false", `400 ${forbidden}${needsMatch}`],
-  ["n", "", "sendInitialEvents=true&resourceVersionMatch=Exact", `400 ${forbidden}[${needsMatch}, ${unknownMatch("Exact")}]`],
+  [
+    "n",
+    "",
+    "sendInitialEvents=true&resourceVersionMatch=Exact",
+    `400 ${forbidden}[${needsMatch}, ${unknownMatch("Exact")}]`,
+  ],
   ["n", "", notOlder, `400 ${forbidden}${needsInitial}`],
   ["n", "", `${notOlder}&resourceVersion=0`, `400 ${forbidden}${needsInitial}`],
   ["n", "", `${notOlder}&resourceVersion=$0`, `400 ${forbidden}${needsInitial}`],
-  ["n", "", "resourceVersionMatch=Exact&resourceVersion=1", `400 ${forbidden}[${needsInitial}, ${unknownMatch("Exact")}]`],
+  [
+    "n",
+    "",
+    "resourceVersionMatch=Exact&resourceVersion=1",
+    `400 ${forbidden}[${needsInitial}, ${unknownMatch("Exact")}]`,
+  ],
   ["n", "", "resourceVersionMatch=Odd", `400 ${forbidden}[${needsInitial}, ${unknownMatch("Odd")}]`],
   ["n", "", `sendInitialEvents=true&${notOlder}&continue=x`, `400 ${forbidden}${noContinue}`],
   ["n", "", `${notOlder}&continue=x`, `400 ${forbidden}[${needsInitial}, ${noContinue}]`],
-  ["n", "", "|sendInitialEvents=true", `400 ${forbidden}sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list`],
+  [
+    "n",
+    "",
+    "|sendInitialEvents=true",
+    `400 ${forbidden}sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list`,
+  ],
   [
     "n",
     "",
     "|resourceVersionMatch=Exact",
     `400 ${forbidden}resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided`,
   ],
-  ["n", "", "resourceVersion=x", '500 resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax'],
-  ["n", "", "resourceVersion=-1", '500 resourceVersion: Invalid value: "-1": strconv.ParseUint: parsing "-1": invalid syntax'],
+  [
+    "n",
+    "",
+    "resourceVersion=x",
+    '500 resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax',
+  ],
+  [
+    "n",
+    "",
+    "resourceVersion=-1",
+    '500 resourceVersion: Invalid value: "-1": strconv.ParseUint: parsing "-1": invalid syntax',
+  ],
   [
     "n",
     "",
@@ -140,11 +197,17 @@ const rows: [namespace: string, name: string, query: string, want: string][] = [
     '500 resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax',
   ],
   ["n", "", "timeoutSeconds=x", '400 strconv.ParseInt: parsing "x": invalid syntax'],
-  ["n", "", "labelSelector=a%20b", "400 unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
+  [
+    "n",
+    "",
+    "labelSelector=a%20b",
+    "400 unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt",
+  ],
 ];
 
 test("what a watch shows first, and of what happens", async () => {
-  for (const [namespace, name, query, want] of rows) assert.equal(await outcome(namespace, name, query), want, `${namespace}/${name}?${query}`);
+  for (const [namespace, name, query, want] of rows)
+    assert.equal(await outcome(namespace, name, query), want, `${namespace}/${name}?${query}`);
 });
 
 test("without the gate WatchList", async () => {

@@ -58,7 +58,10 @@ export async function planWatch(resource: Resource, request: WatchRequest): Prom
   const { cache } = storeOf(resource);
   const selection = selectionOf(resource.definition, options);
   const own = scopeOf(resource, namespace, name, selection);
-  const scope = converted && selection !== everything ? selectingLate(own, scopeOf(resource, namespace, name, everything), selection) : own;
+  const scope =
+    converted && selection !== everything
+      ? selectingLate(own, scopeOf(resource, namespace, name, everything), selection)
+      : own;
   const { resourceVersion, sendInitialEvents, allowWatchBookmarks } = options;
   const wanted = parseResourceVersion(resourceVersion, "watch");
   const plan = { scope, initial: undefined, from: wanted, initialEventsEnd: undefined, refused: undefined };
@@ -96,7 +99,11 @@ function scopeOf(resource: Resource, namespace: string, name: string, selection:
   const wantedName = name === "" ? selection.name : name;
   const isSingle = wantedName !== undefined && (namespace !== "" || !resource.definition.namespaced);
   if (isSingle) return singleScope(keyOf(namespace, wantedName), selection);
-  return rangeScope({ prefix: namespace === "" ? form.prefix : keyOf(namespace, ""), isWhole: namespace === "" }, selection, store);
+  return rangeScope(
+    { prefix: namespace === "" ? form.prefix : keyOf(namespace, ""), isWhole: namespace === "" },
+    selection,
+    store,
+  );
 }
 
 /** What is selected by may look different once objects are converted. */
@@ -116,7 +123,11 @@ function singleScope(key: string, selection: Selection): WatchScope {
   };
 }
 
-function rangeScope(range: { prefix: string; isWhole: boolean }, selection: Selection, store: ResourceStore): WatchScope {
+function rangeScope(
+  range: { prefix: string; isWhole: boolean },
+  selection: Selection,
+  store: ResourceStore,
+): WatchScope {
   const { prefix, isWhole } = range;
   return {
     text: `${prefix}\n${selection.text}`,

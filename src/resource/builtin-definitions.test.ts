@@ -61,16 +61,36 @@ const rows: [key: string, what: string, read: (definition: ResourceDefinition) =
   ["/nodes", "prefix", ({ storage }) => storage?.prefix, "/registry/minions/"],
   ["/services", "PUT creates", ({ allowCreateOnUpdate }) => allowCreateOnUpdate, true],
   ["/configmaps", "PUT does not create", ({ allowCreateOnUpdate }) => allowCreateOnUpdate, false],
-  ["coordination.k8s.io/leases", "PUT creates, and must name a version", (d) => [d.allowCreateOnUpdate, d.allowUnconditionalUpdate], [true, false]],
+  [
+    "coordination.k8s.io/leases",
+    "PUT creates, and must name a version",
+    (d) => [d.allowCreateOnUpdate, d.allowUnconditionalUpdate],
+    [true, false],
+  ],
   ["/pods", "a delete answers with the object", ({ deleteReturnsObject }) => deleteReturnsObject, true],
   ["/configmaps", "a delete answers with a Status", ({ deleteReturnsObject }) => deleteReturnsObject, false],
-  ["events.k8s.io/events", "stored as", ({ storage }) => [storage?.group, storage?.version, storage?.prefix], ["", "v1", "/registry/events/"]],
-  ["autoscaling/horizontalpodautoscalers", "versions", ({ versions }) => versions.map(({ version }) => version), ["v2", "v1"]],
+  [
+    "events.k8s.io/events",
+    "stored as",
+    ({ storage }) => [storage?.group, storage?.version, storage?.prefix],
+    ["", "v1", "/registry/events/"],
+  ],
+  [
+    "autoscaling/horizontalpodautoscalers",
+    "versions",
+    ({ versions }) => versions.map(({ version }) => version),
+    ["v2", "v1"],
+  ],
   ["authorization.k8s.io/subjectaccessreviews", "stores nothing", ({ storage }) => storage, undefined],
   ["/pods", "isolates status", (d) => d.strategy.isolatesStatus, true],
   ["/configmaps", "has no status", (d) => d.strategy.isolatesStatus, false],
   ["/componentstatuses", "deprecated", ({ versions }) => versions[0]?.deprecated, { since: "1.19" }],
-  ["networking.k8s.io/servicecidrs", "life of the beta", ({ versions }) => versions[1]?.deprecated, { since: "1.34", removedIn: "1.37" }],
+  [
+    "networking.k8s.io/servicecidrs",
+    "life of the beta",
+    ({ versions }) => versions[1]?.deprecated,
+    { since: "1.34", removedIn: "1.37" },
+  ],
 ];
 for (const [key, what, read, want] of rows) test(`${key}: ${what}`, () => assert.deepEqual(read(find(key)), want));
 

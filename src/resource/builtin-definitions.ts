@@ -2,7 +2,15 @@
 import assert from "node:assert/strict";
 import type { Struct } from "../lib/schema/schema.ts";
 import { builtinSchema, definitionOf } from "./builtin-schemas.ts";
-import type { Conversion, ResourceDefinition, RuntimeConfig, ServedVersion, StorageForm, Strategy, SubresourceDefinition } from "./contract.ts";
+import type {
+  Conversion,
+  ResourceDefinition,
+  RuntimeConfig,
+  ServedVersion,
+  StorageForm,
+  Strategy,
+  SubresourceDefinition,
+} from "./contract.ts";
 import { type ResourceRow, readResourcesTable, type SubresourceRow, type VersionRow } from "./resources-table.ts";
 import { strategy } from "./strategy.ts";
 

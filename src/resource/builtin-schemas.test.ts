@@ -16,7 +16,8 @@ const structs = (): Struct[] =>
     .filter((type) => type.kind === "struct");
 
 test("every type of the table can be built", () => {
-  for (const struct of structs()) for (const field of struct.fields) assert.ok(field.type.kind, `${struct.definition} ${field.name}`);
+  for (const struct of structs())
+    for (const field of struct.fields) assert.ok(field.type.kind, `${struct.definition} ${field.name}`);
   assert.equal(structs().length, 965);
 });
 
@@ -38,7 +39,8 @@ test(`what was encoded decodes to the same, SEED=${seed}`, () => {
 
 /** Encoding leaves it out. */
 function dropVersion({ metadata }: Record<string, unknown>): void {
-  if (typeof metadata === "object" && metadata !== null) delete (metadata as { resourceVersion?: unknown }).resourceVersion;
+  if (typeof metadata === "object" && metadata !== null)
+    delete (metadata as { resourceVersion?: unknown }).resourceVersion;
 }
 
 test(`damaged texts are decoded or refused, SEED=${seed}`, () => {
@@ -77,14 +79,20 @@ function damage(bytes: Buffer, random: (below: number) => number): Buffer {
   const at = random(bytes.length);
   const inserted = Buffer.from(fragments[random(fragments.length)] as string);
   const value = bytes.indexOf(":", at) + 1; // So that many texts stay well-formed, with another type there.
-  if (random(2) === 0 && value > 0) return Buffer.concat([bytes.subarray(0, value), inserted, Buffer.from(',"z":'), bytes.subarray(value)]);
+  if (random(2) === 0 && value > 0)
+    return Buffer.concat([bytes.subarray(0, value), inserted, Buffer.from(',"z":'), bytes.subarray(value)]);
   return Buffer.concat([bytes.subarray(0, at), inserted, bytes.subarray(at + random(3))]);
 }
 
 const kindRows: [group: string, version: string, kind: string, want: string | undefined][] = [
   ["", "v1", "Pod", "io.k8s.api.core.v1.Pod"],
   ["apps", "v1", "Deployment", "io.k8s.api.apps.v1.Deployment"],
-  ["apiextensions.k8s.io", "v1", "CustomResourceDefinition", "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition"],
+  [
+    "apiextensions.k8s.io",
+    "v1",
+    "CustomResourceDefinition",
+    "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition",
+  ],
   ["apps", "v1", "DeleteOptions", "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"],
   ["apps", "v1", "Pod", undefined],
   ["", "v1", "pod", undefined],
@@ -111,7 +119,10 @@ test("embedded structs are told, for protobuf", () => {
 test("a struct may merge field by field although its type is atomic", () => {
   const claimRef = builtinSchema("io.k8s.api.core.v1.PersistentVolumeSpec").byName.get("claimRef");
   assert.deepEqual(
-    [claimRef?.type.kind === "struct" && claimRef.type.atomic, builtinSchema("io.k8s.api.core.v1.ObjectReference").atomic],
+    [
+      claimRef?.type.kind === "struct" && claimRef.type.atomic,
+      builtinSchema("io.k8s.api.core.v1.ObjectReference").atomic,
+    ],
     [false, true],
   );
 });

@@ -125,7 +125,9 @@ function buildField(row: FieldRow, embedded: Embedding | undefined): Field {
     omitZero: flags.includes("z"),
     required: flags.includes("r"),
     ...("default" in extras && { default: extras.default }),
-    ...(extras.patch !== undefined && { patchStrategy: extras.patch.split(",") as ("merge" | "replace" | "retainKeys")[] }),
+    ...(extras.patch !== undefined && {
+      patchStrategy: extras.patch.split(",") as ("merge" | "replace" | "retainKeys")[],
+    }),
     ...(extras.mergeKey !== undefined && { patchMergeKey: extras.mergeKey }),
     ...(mapType !== undefined && { mapType }),
     ...(typeText === "bytes" && flags.includes("a") && { listType: "atomic" as const }),
@@ -168,7 +170,13 @@ function buildType(text: string, flags: string, extras: FieldExtras): Type {
 
 function listOf(items: Type, flags: string, extras: FieldExtras): List {
   const listType = extras.keys !== undefined ? "map" : flags.includes("s") ? "set" : "atomic";
-  return { kind: "list", items, listType, mapKeys: extras.keys ?? [], listTypeDeclared: listType !== "atomic" || flags.includes("a") };
+  return {
+    kind: "list",
+    items,
+    listType,
+    mapKeys: extras.keys ?? [],
+    listTypeDeclared: listType !== "atomic" || flags.includes("a"),
+  };
 }
 
 function mapOf(values: Type, atomic: boolean): MapType {
@@ -196,7 +204,9 @@ function specialType(definition: string, special: string): Type {
   if (scalar !== undefined) return { kind: scalar } satisfies Scalar;
   if (special === "ExtraValue" || special === "Verbs") return listOf({ kind: "string" }, "", {});
   const forms = schemaForms[special];
-  return forms === undefined ? ({ kind: "any", definition } satisfies Any) : { kind: "any", definition, forms: forms(schemaOfSchemas(definition)) };
+  return forms === undefined
+    ? ({ kind: "any", definition } satisfies Any)
+    : { kind: "any", definition, forms: forms(schemaOfSchemas(definition)) };
 }
 
 /** JSON schema allows several things in these places. */

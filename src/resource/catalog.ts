@@ -14,7 +14,10 @@ interface Slot {
  * @param definitions in discovery order
  * @param install makes a definition ready; called once for each, when it is first asked for
  */
-export function openCatalog(definitions: readonly ResourceDefinition[], install: (definition: ResourceDefinition) => Resource): MutableCatalog {
+export function openCatalog(
+  definitions: readonly ResourceDefinition[],
+  install: (definition: ResourceDefinition) => Resource,
+): MutableCatalog {
   const slots = new Map<string, Slot>();
   const versions = new Map<string, Resolving>();
   const kinds = new Map<string, Resolving>();

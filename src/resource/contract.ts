@@ -183,8 +183,18 @@ export interface Strategy {
   /** On `/status`, after all but status was put back from `old`. */
   prepareForStatusUpdate(next: KubeObject, old: KubeObject, context: StrategyContext): void;
   validate(object: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
-  validateUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
-  validateStatusUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
+  validateUpdate(
+    next: KubeObject,
+    old: KubeObject,
+    errors: FieldErrors,
+    context: StrategyContext,
+  ): void | Promise<void>;
+  validateStatusUpdate(
+    next: KubeObject,
+    old: KubeObject,
+    errors: FieldErrors,
+    context: StrategyContext,
+  ): void | Promise<void>;
   /** Metadata of new objects is looked at only where the kind's own rules find nothing wrong. */
   readonly checksMetaLast: boolean;
   /** Updates look at metadata once more before `validateUpdate`; false where that does so itself, in its place. */
@@ -234,7 +244,10 @@ export interface DeclarativeValidation {
   /** Subresources whose writes are validated, too. */
   readonly subresources?: readonly string[];
   /** Brings paths of other versions to those of the storage version, where the first that matches counts. */
-  readonly normalizations?: readonly (readonly [pattern: RegExp, replacement: string | ((path: string, ...groups: string[]) => string)])[];
+  readonly normalizations?: readonly (readonly [
+    pattern: RegExp,
+    replacement: string | ((path: string, ...groups: string[]) => string),
+  ])[];
   /** Where one of these fields has an unknown value, hand-written validation goes no deeper into the struct that it is in. */
   readonly discriminators?: readonly string[];
   /** Names of objects are covered by a rule of this origin. */

@@ -14,7 +14,12 @@ import { isAtVersion } from "./converted-version.ts";
 import type { Converted } from "./converter.ts";
 import { createInstaller } from "./install.ts";
 
-const storage = await openMemoryStorage({ clock: systemClock, historyMs: 1000, historyBytesMax: 1 << 20, valueBytesMax: valueBytesMaxDefault });
+const storage = await openMemoryStorage({
+  clock: systemClock,
+  historyMs: 1000,
+  historyBytesMax: 1 << 20,
+  valueBytesMax: valueBytesMaxDefault,
+});
 after(() => storage.close());
 
 /** Of each question: how many objects, and as what. */
@@ -25,7 +30,10 @@ const target = open("v2");
 
 function open(version: string): Resolved & { readonly converted: ConvertedVersion } {
   const schema = {
-    openAPIV3Schema: { type: "object", properties: { spec: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } },
+    openAPIV3Schema: {
+      type: "object",
+      properties: { spec: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+    },
   } as const;
   const names = { plural: "ts", singular: "t", kind: "T", listKind: "TList" };
   const versions = ["v1", "v2"].map((name) => ({ name, served: true, storage: name === "v1", schema }));
@@ -52,10 +60,18 @@ function open(version: string): Resolved & { readonly converted: ConvertedVersio
 }
 
 function entry(name: string, version = "v1", padding = 0): Entry {
-  const value = { apiVersion: `example.com/${version}`, kind: "T", metadata: { name, namespace: "ns" }, spec: { padding: "x".repeat(padding) } };
+  const value = {
+    apiVersion: `example.com/${version}`,
+    kind: "T",
+    metadata: { name, namespace: "ns" },
+    spec: { padding: "x".repeat(padding) },
+  };
   const source = target.resource.store?.source;
   assert.ok(source);
-  return entryFromStored({ key: `/registry/example.com/ts/ns/${name}`, revision: 7, value: Buffer.from(JSON.stringify(value)) }, source);
+  return entryFromStored(
+    { key: `/registry/example.com/ts/ns/${name}`, revision: 7, value: Buffer.from(JSON.stringify(value)) },
+    source,
+  );
 }
 
 const rows: [what: string, entries: Entry[], asked: [number, Converted][]][] = [
@@ -102,7 +118,10 @@ for (const [what, entries, want] of rows) {
 test("the same entry twice is one question, as are two who ask at once", async () => {
   asked = [];
   const one = entry("twice");
-  const [first, second] = await Promise.all([target.converted.show([one, one], { list: true }), target.converted.show([one])]);
+  const [first, second] = await Promise.all([
+    target.converted.show([one, one], { list: true }),
+    target.converted.show([one]),
+  ]);
   assert.deepEqual([asked, first?.[0] === first?.[1], first?.[0] === second?.[0]], [[[1, "list"]], true, true]);
 });
 
@@ -129,5 +148,8 @@ test("what stands before the version does not hide it", () => {
   const json = (value: object): Buffer => Buffer.from(JSON.stringify(value));
   assert.equal(isAtVersion(json({ aaa: "x", apiVersion: "example.com/v2" }), "example.com/v2"), true);
   assert.equal(isAtVersion(json({ apiVersion: "example.com/v22", kind: "T" }), "example.com/v2"), false);
-  assert.equal(isAtVersion(json({ apiVersion: "example.com/v1", spec: { apiVersion: "example.com/v2" } }), "example.com/v2"), false);
+  assert.equal(
+    isAtVersion(json({ apiVersion: "example.com/v1", spec: { apiVersion: "example.com/v2" } }), "example.com/v2"),
+    false,
+  );
 });

@@ -49,7 +49,10 @@ class VersionByConverter implements ConvertedVersion {
       selectableFields: definition.strategy.selectableFields,
       indexedFields: [],
     };
-    this.shown = { resource: { definition, store: shownStore(store, version, this.#source) }, version: withoutConversion(version) };
+    this.shown = {
+      resource: { definition, store: shownStore(store, version, this.#source) },
+      version: withoutConversion(version),
+    };
   }
 
   show(entries: readonly Entry[], { list = false }: ShowOptions = {}): readonly Entry[] | Promise<readonly Entry[]> {

@@ -24,9 +24,14 @@ export type ServerAddresses = readonly { readonly clientCIDR: string; readonly s
 export function servedGroups(definitions: readonly ResourceDefinition[]): ServedGroup[] {
   const groups: ServedGroup[] = [];
   for (const [group, members] of Map.groupBy(definitions, (definition) => definition.group)) {
-    const served = members.flatMap((definition) => definition.versions.filter((one) => one.served).map((version) => ({ definition, version })));
+    const served = members.flatMap((definition) =>
+      definition.versions.filter((one) => one.served).map((version) => ({ definition, version })),
+    );
     const versions = [...Map.groupBy(served, ({ version }) => version.version)]
-      .map(([version, resources]) => ({ version, resources: resources.sort((a, b) => compareText(a.definition.resource, b.definition.resource)) }))
+      .map(([version, resources]) => ({
+        version,
+        resources: resources.sort((a, b) => compareText(a.definition.resource, b.definition.resource)),
+      }))
       .sort((a, b) => compareVersions(a.version, b.version));
     if (versions.length > 0) groups.push({ group, versions });
   }
@@ -35,17 +40,27 @@ export function servedGroups(definitions: readonly ResourceDefinition[]): Served
 
 /** Whether it is one of Kubernetes' own, with a version that is served. */
 export function isBuiltinGroup(definitions: readonly ResourceDefinition[], name: string): boolean {
-  return definitions.some(({ group, custom, versions }) => group === name && !custom && versions.some(({ served }) => served));
+  return definitions.some(
+    ({ group, custom, versions }) => group === name && !custom && versions.some(({ served }) => served),
+  );
 }
 
 /** `/api` */
 export function apiVersions(group: ServedGroup | undefined, addresses: ServerAddresses): object {
-  return { kind: "APIVersions", versions: group?.versions.map(({ version }) => version) ?? [], serverAddressByClientCIDRs: addresses };
+  return {
+    kind: "APIVersions",
+    versions: group?.versions.map(({ version }) => version) ?? [],
+    serverAddressByClientCIDRs: addresses,
+  };
 }
 
 /** `/apis` */
 export function apiGroupList(groups: readonly ServedGroup[], addresses: ServerAddresses): object {
-  return { kind: "APIGroupList", apiVersion: "v1", groups: groups.map((group) => ({ ...groupBody(group), serverAddressByClientCIDRs: addresses })) };
+  return {
+    kind: "APIGroupList",
+    apiVersion: "v1",
+    groups: groups.map((group) => ({ ...groupBody(group), serverAddressByClientCIDRs: addresses })),
+  };
 }
 
 /** `/apis/{group}` */
@@ -93,13 +108,22 @@ function apiResources({ definition, version }: ServedResource): object[] {
 
 /** Aggregated discovery: `/api` with the core group alone, `/apis` with all others. */
 export function apiGroupDiscoveryList(groups: readonly ServedGroup[]): object {
-  return { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items: groups.map(groupDiscovery) };
+  return {
+    kind: "APIGroupDiscoveryList",
+    apiVersion: "apidiscovery.k8s.io/v2",
+    metadata: {},
+    items: groups.map(groupDiscovery),
+  };
 }
 
 function groupDiscovery({ group, versions }: ServedGroup): object {
   return {
     metadata: group === "" ? {} : { name: group },
-    versions: versions.map(({ version, resources }) => ({ version, resources: resources.map(resourceDiscovery), freshness: "Current" })),
+    versions: versions.map(({ version, resources }) => ({
+      version,
+      resources: resources.map(resourceDiscovery),
+      freshness: "Current",
+    })),
   };
 }
 
@@ -125,7 +149,10 @@ function resourceDiscovery({ definition, version }: ServedResource): object {
 }
 
 /** Those of custom kinds are told in the order of their definition. */
-function sortedSubresources({ custom }: ResourceDefinition, { subresources }: ServedVersion): readonly SubresourceDefinition[] {
+function sortedSubresources(
+  { custom }: ResourceDefinition,
+  { subresources }: ServedVersion,
+): readonly SubresourceDefinition[] {
   return custom ? subresources : subresources.toSorted((a, b) => compareText(a.name, b.name));
 }
 

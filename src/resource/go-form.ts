@@ -33,7 +33,8 @@ function fieldsOf(type: string): readonly GoField[] {
 export function goForm(type: string, value: Part | undefined, outer?: Part): Record<string, unknown> {
   const form: Record<string, unknown> = {};
   for (const { goName, name, kind } of fieldsOf(type)) {
-    const member = kind === "omit" ? metadataOf(value)[name] : name.startsWith("^") ? outer?.[name.slice(1)] : value?.[name];
+    const member =
+      kind === "omit" ? metadataOf(value)[name] : name.startsWith("^") ? outer?.[name.slice(1)] : value?.[name];
     const shown = formOf(kind, member ?? undefined, value);
     if (shown !== undefined) form[goName] = shown;
   }
@@ -50,7 +51,8 @@ export function goForms(type: string, list: readonly Part[] | undefined): unknow
 
 function formOf(kind: string, value: unknown, outer: Part | undefined): unknown {
   if (kind.startsWith("*")) return value === undefined ? null : formOf(kind.slice(1), value, outer);
-  if (kind.startsWith("[]")) return value === undefined ? null : (value as unknown[]).map((item) => formOf(kind.slice(2), item, outer));
+  if (kind.startsWith("[]"))
+    return value === undefined ? null : (value as unknown[]).map((item) => formOf(kind.slice(2), item, outer));
   if (kind.startsWith("map")) return value === undefined ? null : formOfMap(kind.slice(3), value as Part);
   switch (kind) {
     case '""':

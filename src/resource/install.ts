@@ -52,7 +52,10 @@ interface SharedCache {
 }
 
 /** Builds no types and reads nothing: that comes with the first use. */
-function installResource(definition: ResourceDefinition, { shared, ...options }: InstallOptions & { shared: Map<string, SharedCache> }): Resource {
+function installResource(
+  definition: ResourceDefinition,
+  { shared, ...options }: InstallOptions & { shared: Map<string, SharedCache> },
+): Resource {
   const { storage: form } = definition;
   if (form === undefined) return { definition, store: undefined };
   const known = shared.get(form.prefix);

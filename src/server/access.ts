@@ -4,10 +4,21 @@ import type { FeatureGates } from "../api/feature-gates.ts";
 import { serverIdentity } from "../api/server-identity.ts";
 import { type AbacPolicy, parseAbacPolicies } from "../authorization/abac/policy-file.ts";
 import { type Chain, openChain } from "../authorization/chain.ts";
-import type { AuthorizationConfiguration, AuthorizerType, WebhookConfiguration } from "../authorization/configuration/contract.ts";
+import type {
+  AuthorizationConfiguration,
+  AuthorizerType,
+  WebhookConfiguration,
+} from "../authorization/configuration/contract.ts";
 import { checkExclusive, configurationOfFlags } from "../authorization/configuration/flags.ts";
 import type { AuthorizationObserver } from "../authorization/contract.ts";
-import { type AuthorizationModule, abacModule, alwaysAllowModule, alwaysDenyModule, nodeModule, rbacModule } from "../authorization/modes.ts";
+import {
+  type AuthorizationModule,
+  abacModule,
+  alwaysAllowModule,
+  alwaysDenyModule,
+  nodeModule,
+  rbacModule,
+} from "../authorization/modes.ts";
 import { followRelations } from "../authorization/node/follow-relations.ts";
 import { type FollowedPolicy, followPolicy } from "../authorization/rbac/follow-policy.ts";
 import type { OpenWebhook } from "../authorization/webhook/open-webhook.ts";
@@ -39,12 +50,18 @@ export interface Access extends Pick<Chain, "authorize" | "rulesOf"> {
 }
 
 /** @throws Error when an option is not valid, or a file is not right */
-export async function accessSettings({ authorizationModes, authorizationPolicyFile, authorization }: ServerOptions): Promise<AccessSettings> {
+export async function accessSettings({
+  authorizationModes,
+  authorizationPolicyFile,
+  authorization,
+}: ServerOptions): Promise<AccessSettings> {
   checkExclusive(authorizationModes, authorization);
   const { configFile: file } = authorization;
   const source = file === undefined ? undefined : { file, content: await readGiven(file) };
   const configuration =
-    source === undefined ? configurationOfFlags(authorizationModes, authorizationPolicyFile, authorization) : await parse(source.content);
+    source === undefined
+      ? configurationOfFlags(authorizationModes, authorizationPolicyFile, authorization)
+      : await parse(source.content);
   const abacPolicies = has(configuration, "ABAC") ? await readAbacPolicies(authorizationPolicyFile) : [];
   return { configuration, source, abacPolicies, allowsAll: has(configuration, "AlwaysAllow") };
 }
@@ -85,7 +102,9 @@ export async function openAccess(settings: AccessSettings, needs: Needs): Promis
     ...(settings.allowsAll && { AlwaysAllow: alwaysAllowModule }), // Not later: anonymous requests would be allowed everything, too.
     AlwaysDeny: alwaysDenyModule,
     ...(has(configuration, "ABAC") && { ABAC: abacModule(settings.abacPolicies) }),
-    ...(nodes && { Node: nodeModule(nodes.relations, { rules: nodeRules(needs.gates), enabled: needs.gates.enabled }) }),
+    ...(nodes && {
+      Node: nodeModule(nodes.relations, { rules: nodeRules(needs.gates), enabled: needs.gates.enabled }),
+    }),
     ...(has(configuration, "RBAC") && { RBAC: rbacModule(rbac.policy) }),
   };
   const { authorize, rulesOf, close } = await openChains(settings, modules, { ...needs, observer });
@@ -113,7 +132,8 @@ async function openChains(
       calls: metrics.calls,
     });
   };
-  const open = (next: AuthorizationConfiguration): Promise<Chain> => openChain(next, { modules, openWebhook: openNamed, observer });
+  const open = (next: AuthorizationConfiguration): Promise<Chain> =>
+    openChain(next, { modules, openWebhook: openNamed, observer });
   const chain = await open(configuration);
   if (source === undefined) return chain;
   const reloads = reloadMetrics("authorization", { clock, identity: serverIdentity(hostname()) });

@@ -11,12 +11,17 @@ import { namespaceController } from "../controllers/namespace.ts";
 import { roleAggregation } from "../controllers/role-aggregation.ts";
 import { rootCaPublisher } from "../controllers/root-ca.ts";
 import { serviceAccountController } from "../controllers/service-account.ts";
-import { type ServiceAccountTokensOptions, serviceAccountTokensController } from "../controllers/service-account-tokens.ts";
+import {
+  type ServiceAccountTokensOptions,
+  serviceAccountTokensController,
+} from "../controllers/service-account-tokens.ts";
 import { tokenCleaner } from "../controllers/token-cleaner.ts";
 import type { Closers } from "./closers.ts";
 import { definitionsOnDemand } from "./definitions.ts";
 
-export interface ControllerNeeds extends Omit<DefinitionControllerOptions, "rules">, Omit<ServiceAccountTokensOptions, "issue"> {
+export interface ControllerNeeds
+  extends Omit<DefinitionControllerOptions, "rules">,
+    Omit<ServiceAccountTokensOptions, "issue"> {
   readonly issueForSecret: ServiceAccountTokensOptions["issue"];
   readonly webhooks: ConversionWebhooks;
   readonly legacyTokenCleanUpMs: number;
@@ -31,14 +36,20 @@ export async function startControllers(running: ReadonlySet<ControllerName>, nee
     "namespace-controller": () => namespaceController({ registry, logger, queues }),
     "serviceaccount-controller": () => serviceAccountController({ registry, logger }),
     "root-ca-certificate-publisher-controller": () => rootCaPublisher({ registry, logger, caBundle }),
-    "serviceaccount-token-controller": () => serviceAccountTokensController({ registry, logger, queues, caBundle, issue }),
+    "serviceaccount-token-controller": () =>
+      serviceAccountTokensController({ registry, logger, queues, caBundle, issue }),
     "clusterrole-aggregation-controller": () => roleAggregation({ registry, logger, queues }),
     "garbage-collector-controller": () => garbageCollector({ registry, logger, queues }),
-    "legacy-serviceaccount-token-cleaner-controller": () => legacyTokenCleaner({ registry, logger, unusedMs: needs.legacyTokenCleanUpMs }),
+    "legacy-serviceaccount-token-cleaner-controller": () =>
+      legacyTokenCleaner({ registry, logger, unusedMs: needs.legacyTokenCleanUpMs }),
     "bootstrap-signer-controller": () => bootstrapSigner({ registry, logger, queues }),
     "token-cleaner-controller": () => tokenCleaner({ registry, logger, queues }),
   };
-  const controllers = [definitions, legacyTokenTracking({ registry, logger }), ...Array.from(running, (name) => makers[name]())];
+  const controllers = [
+    definitions,
+    legacyTokenTracking({ registry, logger }),
+    ...Array.from(running, (name) => makers[name]()),
+  ];
   closers.add(async () => void (await Promise.all(controllers.map((controller) => controller.stop()))));
   for (const controller of controllers) controller.start();
   await definitions.ready;

@@ -37,7 +37,13 @@ interface Needs {
   readonly components: Readonly<Record<string, HealthProbe>>;
 }
 
-export function resourceEndpoints({ watches, clock, access: { authorize, rulesOf }, identity, components }: Needs): ResourceEndpoints {
+export function resourceEndpoints({
+  watches,
+  clock,
+  access: { authorize, rulesOf },
+  identity,
+  components,
+}: Needs): ResourceEndpoints {
   const memory = new PieceMemory();
   return {
     verbs: {

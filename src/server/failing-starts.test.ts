@@ -41,11 +41,18 @@ const rows: [what: string, options: (dataDir: string) => Partial<ServerOptions>,
   ["certificates", () => ({ clientCaFile: "/nope" }), /open \/nope/],
   [
     "authorization",
-    () => ({ authorizationModes: ["RBAC", "Node", "Webhook"], authorization: { configFile: undefined, webhook: { configFile: "/nope" } } }),
+    () => ({
+      authorizationModes: ["RBAC", "Node", "Webhook"],
+      authorization: { configFile: undefined, webhook: { configFile: "/nope" } },
+    }),
     /\/nope/,
   ],
   ["keys of accounts", () => ({ serviceAccountKeyFiles: ["/nope"] }), /open \/nope/],
-  ["the webhook of tokens", () => ({ tokenWebhook: { ...defaultOptions.tokenWebhook, configFile: "/nope" } }), /\/nope/],
+  [
+    "the webhook of tokens",
+    () => ({ tokenWebhook: { ...defaultOptions.tokenWebhook, configFile: "/nope" } }),
+    /\/nope/,
+  ],
   [
     "the ways to issuers, behind the webhook of tokens",
     () => ({
@@ -96,7 +103,10 @@ for (const [index, [what, optionsOf, message]] of rows.entries()) {
     const dataDir = join(directory, String(index));
     const { clock, waiting } = countedClock();
     const before = await openResources();
-    await assert.rejects(startServer({ storage: "lmdb", durability: "relaxed", dataDir, clock, ...optionsOf(dataDir) }), message);
+    await assert.rejects(
+      startServer({ storage: "lmdb", durability: "relaxed", dataDir, clock, ...optionsOf(dataDir) }),
+      message,
+    );
     assert.deepEqual([...waiting], []);
     assert.deepEqual(await openResources(), before);
     rmSync(join(dataDir, "kubeconfig"), { recursive: true, force: true });

@@ -9,7 +9,12 @@ import type { Authenticator, TokenAuthenticator } from "../authentication/contra
 import { isCredentialHeader } from "../authentication/credential-headers.ts";
 import { requestHeaderAuthenticator } from "../authentication/request-header.ts";
 import { checkRequestHeaderOptions } from "../authentication/request-header-options.ts";
-import { extendedExpirationSeconds, secretTokenClaims, tokenClaims, watchedExpirationSeconds } from "../authentication/service-account/claims.ts";
+import {
+  extendedExpirationSeconds,
+  secretTokenClaims,
+  tokenClaims,
+  watchedExpirationSeconds,
+} from "../authentication/service-account/claims.ts";
 import { tokenIssuer } from "../authentication/service-account/issuer.ts";
 import { issuerMetadata, keySet } from "../authentication/service-account/keys.ts";
 import { liveObjects } from "../authentication/service-account/live-objects.ts";
@@ -59,12 +64,18 @@ export interface Identity {
 }
 
 /** @throws Error when an option is not valid, or names the line of a file which is wrong */
-export async function identitySettings(options: ServerOptions, access: { readonly allowsAll: boolean }): Promise<IdentitySettings> {
+export async function identitySettings(
+  options: ServerOptions,
+  access: { readonly allowsAll: boolean },
+): Promise<IdentitySettings> {
   for (const warning of checkServiceAccountOptions(options)) options.logger.warn(warning);
   const { tokenAuthFile, apiAudiences, serviceAccountIssuers } = options;
   return {
     jwt: await jwtSettings(options, access),
-    tokenFile: tokenAuthFile === undefined ? [] : [tokenFileAuthenticator((await readGiven(tokenAuthFile)).toString(), tokenAuthFile)],
+    tokenFile:
+      tokenAuthFile === undefined
+        ? []
+        : [tokenFileAuthenticator((await readGiven(tokenAuthFile)).toString(), tokenAuthFile)],
     audiences: apiAudiences.length > 0 ? apiAudiences : serviceAccountIssuers,
   };
 }
@@ -88,7 +99,10 @@ export async function openIdentity(
   const { catalog, gates } = registry;
   const { observer } = metrics.tokens;
   const { tokenFile, audiences } = settings;
-  for (const warning of checkRequestHeaderOptions(options.requestHeader, { uids: gates.enabled("RemoteRequestHeaderUID") })) logger.warn(warning);
+  for (const warning of checkRequestHeaderOptions(options.requestHeader, {
+    uids: gates.enabled("RemoteRequestHeaderUID"),
+  }))
+    logger.warn(warning);
   const keys = await serviceAccountKeys(options);
   const issuer = tokenIssuer(keys.signing, options.serviceAccountIssuers[0] as string);
   const live = liveObjects(catalog);
@@ -103,7 +117,9 @@ export async function openIdentity(
     clock,
     observer: { used: metrics.serviceAccounts.used, usedSecret: uses.used },
   });
-  const bootstrap = options.bootstrapTokenAuth ? [forOwnAudiences(bootstrapTokenAuthenticator({ live, clock }), audiences)] : [];
+  const bootstrap = options.bootstrapTokenAuth
+    ? [forOwnAudiences(bootstrapTokenAuthenticator({ live, clock }), audiences)]
+    : [];
   const webhook = await openTokenWebhook(options, { clock, logger, audiences, observer, calls: metrics.calls });
   if (webhook !== undefined) closers.add(webhook.close);
   const jwt = await openJwt(settings.jwt.issuers, options, { gates, metrics });
@@ -120,10 +136,16 @@ export async function openIdentity(
   return {
     filter: authenticationFilter(
       authenticate(
-        [...certificateAuthenticators(options, { setup, gates, metrics }), bearerTokenAuthenticator(authenticateToken, audiences)],
+        [
+          ...certificateAuthenticators(options, { setup, gates, metrics }),
+          bearerTokenAuthenticator(authenticateToken, audiences),
+        ],
         settings.jwt.anonymous,
       ),
-      { isCredential: isCredentialHeader(options.requestHeader), endUnknown: gates.enabled("UnauthenticatedHTTP2DOSMitigation") },
+      {
+        isCredential: isCredentialHeader(options.requestHeader),
+        endUnknown: gates.enabled("UnauthenticatedHTTP2DOSMitigation"),
+      },
     ),
     reviewed: { authenticate: authenticateToken, audiences },
     tokens: tokenRequests({
@@ -134,13 +156,17 @@ export async function openIdentity(
       extendedExpirationSeconds,
       issue: (grant) => issuer.issue(tokenClaims({ ...grant, jti: randomUUID() })),
     }),
-    issueForSecret: (namespace, account, secret) => issuer.issueForSecret(secretTokenClaims(namespace, account, secret)),
+    issueForSecret: (namespace, account, secret) =>
+      issuer.issueForSecret(secretTokenClaims(namespace, account, secret)),
     routes: issuerRoutes(options, keys, address),
   };
 }
 
 /** Loaded where somebody is to be asked. @throws Error in upstream's words */
-async function openTokenWebhook({ tokenWebhook }: ServerOptions, needs: TokenWebhookNeeds): Promise<OpenTokenWebhook | undefined> {
+async function openTokenWebhook(
+  { tokenWebhook }: ServerOptions,
+  needs: TokenWebhookNeeds,
+): Promise<OpenTokenWebhook | undefined> {
   const { configFile } = tokenWebhook;
   if (configFile === undefined) return undefined;
   const { openTokenWebhook: open } = await import("./asking-others.ts");
@@ -157,7 +183,11 @@ function certificateAuthenticators(
   metrics.add(collect);
   return [
     ...(proxyAuthorities === undefined ? [] : [requestHeaderAuthenticator(requestHeader, proxyAuthorities)]),
-    clientCertificateAuthenticator({ authorities: clientAuthorities, uids: gates.enabled("AllowParsingUserUIDFromCertAuth"), observe }),
+    clientCertificateAuthenticator({
+      authorities: clientAuthorities,
+      uids: gates.enabled("AllowParsingUserUIDFromCertAuth"),
+      observe,
+    }),
   ];
 }
 

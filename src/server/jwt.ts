@@ -18,7 +18,10 @@ export interface JwtSettings {
 }
 
 /** @throws Error when an option, or the file it names, is not right */
-export async function jwtSettings(options: ServerOptions, { allowsAll }: { readonly allowsAll: boolean }): Promise<JwtSettings> {
+export async function jwtSettings(
+  options: ServerOptions,
+  { allowsAll }: { readonly allowsAll: boolean },
+): Promise<JwtSettings> {
   const issuers = await issuerSettings(options);
   const anonymous = issuers?.anonymous ?? { enabled: options.anonymousAuth ?? true, conditions: [] };
   const isInFile = issuers?.configuration.anonymous !== undefined;
@@ -59,10 +62,18 @@ export interface JwtNeeds {
 }
 
 /** @throws Error when there is no way to an issuer, or the file that tells the ways is not right */
-export async function openJwt(issuers: AuthenticationSettings | undefined, options: ServerOptions, { gates, metrics }: JwtNeeds): Promise<Jwt> {
+export async function openJwt(
+  issuers: AuthenticationSettings | undefined,
+  options: ServerOptions,
+  { gates, metrics }: JwtNeeds,
+): Promise<Jwt> {
   const { clock, logger, egressSelectorConfigFile } = options;
   const identity = serverIdentity(hostname());
-  const counted = jwtMetrics({ clock, identity, keySets: gates.enabled("StructuredAuthenticationConfigurationJWKSMetrics") });
+  const counted = jwtMetrics({
+    clock,
+    identity,
+    keySets: gates.enabled("StructuredAuthenticationConfigurationJWKSMetrics"),
+  });
   const reloads = reloadMetrics("authentication", { clock, identity });
   metrics.add(counted.collect);
   metrics.add(reloads.collect);

@@ -53,7 +53,10 @@ interface Needs extends Pick<RegistryContext, "catalog" | "clock" | "gates">, Pi
   readonly installer: Pick<Installer, "caches">;
 }
 
-export function openMetrics(show: ShowMetrics, { audit, calls, storage, installer, catalog, clock, gates }: Needs): ServerMetrics {
+export function openMetrics(
+  show: ShowMetrics,
+  { audit, calls, storage, installer, catalog, clock, gates }: Needs,
+): ServerMetrics {
   const authentication = authenticationMetrics(clock);
   const tokens = tokenMetrics();
   const impersonation = impersonationMetrics();

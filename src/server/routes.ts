@@ -43,13 +43,21 @@ export function healthRoutes(
 }
 
 /** A store that is gone with its process has no backups. */
-export function storeRoutes(storage: Pick<Storage, "sizeBytes">, { storage: engine, dataDir, clock, logger }: ServerOptions): PathRoute[] {
+export function storeRoutes(
+  storage: Pick<Storage, "sizeBytes">,
+  { storage: engine, dataDir, clock, logger }: ServerOptions,
+): PathRoute[] {
   if (engine === "memory" || dataDir === undefined) return [];
   const start = async (): Promise<RunningBackup> => {
     const { startBackup } = await import("../storage/lmdb/backup/backup-process.ts");
     return startBackup(storeDirectory(dataDir));
   };
-  return [{ path: "/storage/backup", handler: storeBackupHandler({ start, sizeBytes: () => storage.sizeBytes(), clock, logger }) }];
+  return [
+    {
+      path: "/storage/backup",
+      handler: storeBackupHandler({ start, sizeBytes: () => storage.sizeBytes(), clock, logger }),
+    },
+  ];
 }
 
 export interface DocumentNeeds extends Pick<RegistryContext, "catalog" | "gates"> {

@@ -33,7 +33,9 @@ export async function openTokenWebhook(
   needs: TokenWebhookNeeds,
 ): Promise<OpenTokenWebhook> {
   if (!versions.includes(version))
-    throw new Error(`unsupported authentication webhook version ${quoteGo(version)}, supported versions are ${versions.map(quoteGo).join(", ")}`);
+    throw new Error(
+      `unsupported authentication webhook version ${quoteGo(version)}, supported versions are ${versions.map(quoteGo).join(", ")}`,
+    );
   const { clock, logger, audiences, observer, calls } = needs;
   if (cacheMs > 0 && cacheMs < acceptedMsDefault) logger.warn(shorterThanOverall(cacheMs));
   const endpoint = await readWebhookKubeconfig(configFile, { purpose: "authentication", logger });

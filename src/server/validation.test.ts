@@ -13,20 +13,27 @@ const mismatch: ValidationMismatch = {
   declarative: ["Invalid value: 1"],
 };
 
-function observe(act: (observer: ReturnType<typeof validationObserver>) => void): { lines: unknown[][]; counts: Record<string, number> } {
+function observe(act: (observer: ReturnType<typeof validationObserver>) => void): {
+  lines: unknown[][];
+  counts: Record<string, number>;
+} {
   const metrics = validationMetrics();
   const lines: unknown[][] = [];
   const log = (...line: unknown[]): void => void lines.push(line);
   act(validationObserver(metrics, { info: log, warn: log, error: log }));
   const samples = metrics
     .collect()
-    .flatMap(({ name, samples: all }) => all.map(({ labels, value }) => [labels === "" ? name : `${name}{${labels}}`, value] as const));
+    .flatMap(({ name, samples: all }) =>
+      all.map(({ labels, value }) => [labels === "" ? name : `${name}{${labels}}`, value] as const),
+    );
   return { lines, counts: Object.fromEntries(samples.filter(([, value]) => value > 0)) };
 }
 
 test("logs the field and the messages of both sides, and counts under every name", () => {
   const { lines, counts } = observe((observer) => observer.mismatched("thing_create", [mismatch]));
-  assert.deepEqual(lines, [["Declarative and hand-written validation differ", { validation: "thing_create", ...mismatch }]]);
+  assert.deepEqual(lines, [
+    ["Declarative and hand-written validation differ", { validation: "thing_create", ...mismatch }],
+  ]);
   assert.deepEqual(counts, {
     apiserver_validation_declarative_validation_mismatch_total: 1,
     'apiserver_validation_declarative_validation_parity_discrepancies_total{validation_identifier="thing_create"}': 1,

@@ -10,13 +10,20 @@ const messagesMax = 5;
 const mismatchesMax = 10;
 
 export function validationObserver(metrics: ValidationMetrics, logger: Logger): ValidationObserver {
-  const shown = (messages: readonly string[]): string[] => messages.slice(0, messagesMax).map((message) => message.slice(0, messageCharactersMax));
+  const shown = (messages: readonly string[]): string[] =>
+    messages.slice(0, messagesMax).map((message) => message.slice(0, messageCharactersMax));
   return {
     mismatched(identifier, mismatches) {
       metrics.mismatched(identifier, mismatches.length);
       for (const { field, reason, origin, handWritten, declarative } of mismatches.slice(0, mismatchesMax)) {
         const messages = { handWritten: shown(handWritten), declarative: shown(declarative) };
-        logger.error("Declarative and hand-written validation differ", { validation: identifier, field, reason, origin, ...messages });
+        logger.error("Declarative and hand-written validation differ", {
+          validation: identifier,
+          field,
+          reason,
+          origin,
+          ...messages,
+        });
       }
     },
     panic(identifier, error) {

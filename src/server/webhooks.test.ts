@@ -34,7 +34,13 @@ await create(["discovery.k8s.io/endpointslices", "hooks"], slice("other-1", "oth
 
 const rows: [what: string, service: string, port: number, byAddress: string, byEndpoint: string][] = [
   ["a service", "conv", 443, "10.0.0.9:443", "10.1.1.1:8443"],
-  ["another port", "conv", 80, 'no service port 80 found for service "conv"', 'no service port 80 found for service "conv"'],
+  [
+    "another port",
+    "conv",
+    80,
+    'no service port 80 found for service "conv"',
+    'no service port 80 found for service "conv"',
+  ],
   ["a name elsewhere", "away", 443, "conv.example.com:443", 'unsupported service type "ExternalName"'],
   ["nothing", "none", 443, 'service "none" not found', 'service "none" not found'],
 ];
@@ -64,9 +70,16 @@ for (const [what, service, port, byAddress, byEndpoint] of rows) {
 }
 
 test("this server is the service kubernetes, and another resolver stands for all", async () => {
-  const needs = { catalog: registry.catalog, metrics: { add() {}, calls: callMetrics().observer }, self: () => ({ host: "127.0.0.1", port: 6443 }) };
+  const needs = {
+    catalog: registry.catalog,
+    metrics: { add() {}, calls: callMetrics().observer },
+    self: () => ({ host: "127.0.0.1", port: 6443 }),
+  };
   const own = openWebhooks({ enableAggregatorRouting: false }, needs);
   assert.deepEqual(await own.resolve("default", "kubernetes", 443), { host: "127.0.0.1", port: 6443 });
-  const given = openWebhooks({ enableAggregatorRouting: false, serviceResolver: () => ({ host: "a", port: 1 }) }, needs);
+  const given = openWebhooks(
+    { enableAggregatorRouting: false, serviceResolver: () => ({ host: "a", port: 1 }) },
+    needs,
+  );
   assert.deepEqual(await given.resolve("default", "kubernetes", 443), { host: "a", port: 1 });
 });

@@ -39,7 +39,10 @@ export function openWebhooks(options: Options, needs: Needs): ServerWebhooks {
   return { resolve, conversion, close: () => conversion.close() };
 }
 
-function serviceResolver({ serviceResolver: given, enableAggregatorRouting }: Options, { catalog, self }: Needs): ServiceResolver {
+function serviceResolver(
+  { serviceResolver: given, enableAggregatorRouting }: Options,
+  { catalog, self }: Needs,
+): ServiceResolver {
   if (given !== undefined) return given;
   const source = serviceSource(catalog);
   return withLoopback(enableAggregatorRouting ? endpointResolver(source) : clusterIpResolver(source), self);
@@ -48,7 +51,8 @@ function serviceResolver({ serviceResolver: given, enableAggregatorRouting }: Op
 const serviceLabel = "kubernetes.io/service-name";
 
 function serviceSource(catalog: Catalog): ServiceSource {
-  const storeOf = (group: string, resource: string): ResourceStore | undefined => catalog.findResource(group, resource)?.store;
+  const storeOf = (group: string, resource: string): ResourceStore | undefined =>
+    catalog.findResource(group, resource)?.store;
   return {
     async service(namespace, name) {
       const store = storeOf("", "services");

@@ -18,7 +18,12 @@ import {
 } from "./contract.ts";
 import type { StorageFaults, StorageOptions } from "./options.ts";
 
-export const suiteOptions: StorageOptions = { clock: systemClock, historyMs: 300_000, historyBytesMax: 1 << 30, valueBytesMax: 1000 };
+export const suiteOptions: StorageOptions = {
+  clock: systemClock,
+  historyMs: 300_000,
+  historyBytesMax: 1 << 30,
+  valueBytesMax: 1000,
+};
 
 export interface Opened {
   readonly storage: Storage;
@@ -59,7 +64,8 @@ function gate(): Gate {
 
 /** @param open an empty store */
 export function storageContract(name: string, open: (options: StorageOptions) => Promise<Opened>): void {
-  const fresh = async (changes: Partial<StorageOptions> = {}): Promise<Storage> => (await open({ ...suiteOptions, ...changes })).storage;
+  const fresh = async (changes: Partial<StorageOptions> = {}): Promise<Storage> =>
+    (await open({ ...suiteOptions, ...changes })).storage;
   const textAt = async (storage: Storage, key: string, revision?: number): Promise<string | undefined> =>
     (await storage.get(key, revision))?.value.toString();
   const listed = async (storage: Storage, prefix: string, revision?: number): Promise<string[]> =>
@@ -150,7 +156,10 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
     test("values of 1.5 MiB are read as they were written", async () => {
       const storage = await fresh({ valueBytesMax: 1.5 * 1024 * 1024 });
       const value = Buffer.alloc(1.5 * 1024 * 1024, "0123456789");
-      await Promise.all([storage.commit([], [{ key: "/a", value }]), storage.commit([], [{ key: "/b", value: value.subarray(1) }])]);
+      await Promise.all([
+        storage.commit([], [{ key: "/a", value }]),
+        storage.commit([], [{ key: "/b", value: value.subarray(1) }]),
+      ]);
       assert.ok((await storage.get("/a"))?.value.equals(value));
       assert.ok((await storage.range("/")).entries[1]?.value.equals(value.subarray(1)));
       await storage.close();
@@ -162,8 +171,15 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.commit([], [put("/p/a", "2"), put("/p/b", "2")]); // 3
       await storage.commit([], [remove("/p/a")]); // 4
       await storage.commit([], [put("/p/a", "5"), put("/q/a", "5")]); // 5
-      const states: Record<number, string[]> = { 1: [], 2: ["/p/a=1"], 3: ["/p/a=2", "/p/b=2"], 4: ["/p/b=2"], 5: ["/p/a=5", "/p/b=2"] };
-      for (const [revision, want] of Object.entries(states)) assert.deepEqual(await listed(storage, "/p/", Number(revision)), want);
+      const states: Record<number, string[]> = {
+        1: [],
+        2: ["/p/a=1"],
+        3: ["/p/a=2", "/p/b=2"],
+        4: ["/p/b=2"],
+        5: ["/p/a=5", "/p/b=2"],
+      };
+      for (const [revision, want] of Object.entries(states))
+        assert.deepEqual(await listed(storage, "/p/", Number(revision)), want);
       assert.deepEqual([await textAt(storage, "/p/a", 2), await textAt(storage, "/p/a", 4)], ["1", undefined]);
       await assert.rejects(storage.range("/p/", { revision: 6 }), RevisionInFuture);
       await assert.rejects(storage.get("/p/a", 6), RevisionInFuture);
@@ -208,7 +224,11 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
         );
       }
       const revision = await storage.current();
-      const ranges = [storage.range("/p/"), storage.range("/p/", { after: "/p/0999" }), storage.range("/p/", { revision: revision - 1 })];
+      const ranges = [
+        storage.range("/p/"),
+        storage.range("/p/", { after: "/p/0999" }),
+        storage.range("/p/", { revision: revision - 1 }),
+      ];
       for (let index = 0; index < 3000; index += 10) {
         const key = `/p/${String(index).padStart(4, "0")}`;
         await storage.commit([], [index % 20 === 0 ? remove(key) : put(key, "new"), put(`${key}x`, "new")]);
@@ -293,7 +313,10 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
           end() {},
         });
       }
-      await Promise.all([storage.commit([], [put("/p/a", "1"), put("/p/b", "1")]), storage.commit([], [put("/p/b", "2")])]);
+      await Promise.all([
+        storage.commit([], [put("/p/a", "1"), put("/p/b", "1")]),
+        storage.commit([], [put("/p/b", "2")]),
+      ]);
       assert.deepEqual(
         batches.map((batch) => batch.map(({ key, revision }) => `${key}@${revision}`)),
         [["/p/a@2", "/p/b@2", "/p/b@3"], ["/p/a@2", "/p/b@2", "/p/b@3"], ["/p/a@2"], ["/p/a@2", "/p/b@2", "/p/b@3"]],
@@ -306,7 +329,8 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
     test("a subscriber who missed much gets it in pages, then what was written meanwhile, each event once", async () => {
       const storage = await fresh();
       const commitSome = async (from: number, until: number): Promise<void> => {
-        for (let index = from; index < until; index++) await storage.commit([], [put(`/p/${index % 50}`, `${index}`), put(`/q/${index}`, "")]);
+        for (let index = from; index < until; index++)
+          await storage.commit([], [put(`/p/${index % 50}`, `${index}`), put(`/q/${index}`, "")]);
       };
       await commitSome(0, 600);
       const seen: number[] = [];
@@ -362,7 +386,10 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       for (const one of pending) void one.then(() => settled++);
       for (let turns = 0; turns < 5; turns++) await turn();
       assert.deepEqual(await listed(storage, "/p/"), ["/p/a=1", "/p/b=1"]);
-      assert.deepEqual([await textAt(storage, "/p/a"), await textAt(storage, "/p/c"), await storage.count("/p/")], ["1", undefined, 2]);
+      assert.deepEqual(
+        [await textAt(storage, "/p/a"), await textAt(storage, "/p/c"), await storage.count("/p/")],
+        ["1", undefined, 2],
+      );
       assert.deepEqual([await storage.current(), told.length, settled], [2, 0, 0]);
       release();
       const [, second, third, fourth] = await Promise.all(pending);
@@ -394,13 +421,22 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       ];
       await turn();
       await turn();
-      commits.push(storage.commit([{ key: "/b", revision: 5 }], [remove("/b")]), storage.commit([{ key: "/b", revision: 0 }], []));
+      commits.push(
+        storage.commit([{ key: "/b", revision: 5 }], [remove("/b")]),
+        storage.commit([{ key: "/b", revision: 0 }], []),
+      );
       release(new Error("no space left on device"));
       for (const outcome of await Promise.allSettled(commits)) {
-        assert.ok(outcome.status === "rejected" && outcome.reason instanceof StorageUnavailable, JSON.stringify(outcome));
+        assert.ok(
+          outcome.status === "rejected" && outcome.reason instanceof StorageUnavailable,
+          JSON.stringify(outcome),
+        );
         assert.match(outcome.reason.message, /no space left on device/);
       }
-      assert.deepEqual([await listed(storage, "/"), await storage.current(), await storage.count("/")], [["/a=1"], 2, 1]);
+      assert.deepEqual(
+        [await listed(storage, "/"), await storage.current(), await storage.count("/")],
+        [["/a=1"], 2, 1],
+      );
       assert.deepEqual(await storage.commit([{ key: "/a", revision: 2 }], [put("/a", "5")]), { ok: true, revision: 3 });
       assert.deepEqual(seen, ["put /a@3=5 was 1@2/2"]);
       await storage.close();
@@ -517,7 +553,9 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
     test("compaction goes on while others write, and loses nothing that is current", async () => {
       const storage = await fresh({ historyBytesMax: 2000 });
       for (let step = 0; step < 500; step++) {
-        const writes = Array.from({ length: 5 }, (_, index) => ((step + index) % 7 === 0 ? remove(`/${index}`) : put(`/${index}`, `${step}`)));
+        const writes = Array.from({ length: 5 }, (_, index) =>
+          (step + index) % 7 === 0 ? remove(`/${index}`) : put(`/${index}`, `${step}`),
+        );
         await storage.commit([], writes);
       }
       assert.ok(storage.compacted() > 400);
@@ -629,7 +667,8 @@ function randomOperations(open: (options: StorageOptions) => Promise<Opened>): v
           .map((key) => ({ key, revision: (model.latest.get(key)?.revision ?? 0) + Number(random(8) === 0) }));
         const writes = keys.map((key) => (random(3) === 0 ? remove(key) : put(key, `v${random(1000)}`)));
         const outcome = await storage.commit(checks, writes);
-        if (model.conflicts(checks)) assert.ok(!outcome.ok && outcome.current?.revision === model.latest.get(outcome.key)?.revision);
+        if (model.conflicts(checks))
+          assert.ok(!outcome.ok && outcome.current?.revision === model.latest.get(outcome.key)?.revision);
         else assert.deepEqual(outcome, { ok: true, revision: model.apply(writes) });
       },
       async function range() {
@@ -665,7 +704,10 @@ function randomOperations(open: (options: StorageOptions) => Promise<Opened>): v
         const subscription: Subscription = storage.log("", from, {
           events(batch) {
             for (const { type, key, value, revision, previous, previousRevision } of batch) {
-              assert.deepEqual([previous?.().value.toString(), previousRevision], [state.get(key)?.value, state.get(key)?.revision ?? 0]);
+              assert.deepEqual(
+                [previous?.().value.toString(), previousRevision],
+                [state.get(key)?.value, state.get(key)?.revision ?? 0],
+              );
               if (type === "delete") state.delete(key);
               else state.set(key, { value: value.toString(), revision });
             }
@@ -716,7 +758,10 @@ function randomConcurrency(open: (options: StorageOptions) => Promise<Opened>): 
       const current = await storage.get(key);
       const next = Number(current?.value.toString() ?? 0) + 1;
       try {
-        const outcome = await storage.commit([{ key, revision: current?.revision ?? 0 }], [put(key, String(next)), put(`/log${key}/${next}`, "")]);
+        const outcome = await storage.commit(
+          [{ key, revision: current?.revision ?? 0 }],
+          [put(key, String(next)), put(`/log${key}/${next}`, "")],
+        );
         if (!outcome.ok) return;
         acknowledged.set(key, (acknowledged.get(key) ?? 0) + 1);
         answered.push(`${key}=${next}@${outcome.revision}`);
@@ -733,7 +778,8 @@ function randomConcurrency(open: (options: StorageOptions) => Promise<Opened>): 
     const reader = async (): Promise<void> => {
       for (let step = 0; step < stepsMax / 20; step++) {
         const { entries } = await storage.range("/n/");
-        for (const { key, value } of entries) assert.equal((await storage.count(`/log${key}/`)) >= Number(value.toString()), true);
+        for (const { key, value } of entries)
+          assert.equal((await storage.count(`/log${key}/`)) >= Number(value.toString()), true);
         await turn();
       }
     };

@@ -61,10 +61,13 @@ export async function send(
 ): Promise<ApiAnswer> {
   const [word = "", path = ""] = line.split(" ");
   const type = patchTypes[word];
-  const body = Buffer.isBuffer(sent) ? sent : Buffer.from(sent === undefined ? "" : typeof sent === "string" ? sent : JSON.stringify(sent));
+  const body = Buffer.isBuffer(sent)
+    ? sent
+    : Buffer.from(sent === undefined ? "" : typeof sent === "string" ? sent : JSON.stringify(sent));
   const answer = await ask(
     async (context) => {
-      if (registry.gates.enabled("CBORServingAndStorage")) Object.assign(context, { encodings: [...context.encodings, cbor] });
+      if (registry.gates.enabled("CBORServingAndStorage"))
+        Object.assign(context, { encodings: [...context.encodings, cbor] });
       try {
         await serveResource(context, registry, { verbs: verbsWith(authorize), computed: {}, subresources: {} });
       } catch (error) {
@@ -72,7 +75,12 @@ export async function send(
         sendError(context, error, { info() {}, warn() {}, error() {} });
       }
     },
-    { method: type === undefined ? word : "PATCH", path, body, headers: { "content-type": type ?? "application/json", ...headers } },
+    {
+      method: type === undefined ? word : "PATCH",
+      path,
+      body,
+      headers: { "content-type": type ?? "application/json", ...headers },
+    },
   );
   const text = answer.body.toString();
   return {

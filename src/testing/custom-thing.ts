@@ -22,11 +22,19 @@ export function customThing(model: ResourceDefinition): ResourceDefinition {
       { name: "whole", type: { kind: "map", values: text, atomic: true } },
     ),
   };
-  const meta = (model.storage as StorageForm).schema.fields.filter(({ name }) => ["kind", "apiVersion", "metadata"].includes(name));
+  const meta = (model.storage as StorageForm).schema.fields.filter(({ name }) =>
+    ["kind", "apiVersion", "metadata"].includes(name),
+  );
   const free: Struct = { ...struct, ...fields(), preserveUnknown: true };
   const schema: Struct = { ...struct, ...fields(...meta, { name: "spec", type: spec }, { name: "free", type: free }) };
   const names = { group: "example.com", resource: "things", singular: "thing", kind: "Thing", listKind: "ThingList" };
-  const storage = { ...(model.storage as StorageForm), group: "example.com", kind: "Thing", prefix: "/registry/example.com/things/", schema };
+  const storage = {
+    ...(model.storage as StorageForm),
+    group: "example.com",
+    kind: "Thing",
+    prefix: "/registry/example.com/things/",
+    schema,
+  };
   const versions = model.versions.filter(({ version }) => version === "v1").map((version) => ({ ...version, schema }));
   return { ...model, ...names, storage, versions, custom: true };
 }

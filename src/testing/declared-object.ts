@@ -117,7 +117,9 @@ export class DeclaredObjects {
       case "struct":
         return this.#struct(type);
       case "list":
-        return Array.from({ length: limited && this.#random(4) === 0 ? this.#pick(lengths) : this.#random(4) }, () => this.#value(type.items));
+        return Array.from({ length: limited && this.#random(4) === 0 ? this.#pick(lengths) : this.#random(4) }, () =>
+          this.#value(type.items),
+        );
       case "map":
         return this.#map(type.values);
       case "string":
@@ -146,4 +148,5 @@ export class DeclaredObjects {
   }
 }
 
-const isScalar = ({ kind }: Type): boolean => kind === "string" || kind === "int32" || kind === "int64" || kind === "bool";
+const isScalar = ({ kind }: Type): boolean =>
+  kind === "string" || kind === "int32" || kind === "int64" || kind === "bool";

@@ -53,7 +53,11 @@ interface GoldenRow {
 
 const formats: Readonly<Record<DecoderName, Format>> = {
   json: { mediaType: "application/json", words: jsonWords, bytesOf: ({ json }) => Buffer.from(JSON.stringify(json)) },
-  yaml: { mediaType: "application/yaml", words: yamlWords, bytesOf: ({ json }) => Buffer.from(yamlOfJson(Buffer.from(JSON.stringify(json)))) },
+  yaml: {
+    mediaType: "application/yaml",
+    words: yamlWords,
+    bytesOf: ({ json }) => Buffer.from(yamlOfJson(Buffer.from(JSON.stringify(json)))),
+  },
   protobuf: {
     mediaType: "application/vnd.kubernetes.protobuf",
     words: messageWords,
@@ -98,7 +102,10 @@ export interface DamageOptions {
 }
 
 /** @returns gives the same body for a seed each time */
-export function damagedBodies(name: DecoderName, { sampleBytesMax, prepare = (object) => object }: DamageOptions): (seed: number) => Sample {
+export function damagedBodies(
+  name: DecoderName,
+  { sampleBytesMax, prepare = (object) => object }: DamageOptions,
+): (seed: number) => Sample {
   const { words, bytesOf } = formats[name];
   const samples = goldenRows()
     .flatMap((row) => sampleOf({ ...row, json: prepare(row.json) }, bytesOf))

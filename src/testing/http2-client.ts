@@ -33,7 +33,11 @@ export function http2Client(kubeconfig: string): Http2Client {
     send: (line, body, contentType = "application/json") =>
       new Promise((resolve, reject) => {
         const [method, path] = line.split(" ");
-        const stream = session.request({ ":method": method, ":path": path, ...(body !== undefined && { "content-type": contentType }) });
+        const stream = session.request({
+          ":method": method,
+          ":path": path,
+          ...(body !== undefined && { "content-type": contentType }),
+        });
         const pieces: Buffer[] = [];
         let status = 0;
         stream.on("response", (headers) => {
@@ -53,7 +57,9 @@ export function http2Client(kubeconfig: string): Http2Client {
         rest = lines.pop() as string;
         for (const line of lines) onEvent(JSON.parse(line));
       });
-      stream.on("error", (error: NodeJS.ErrnoException) => onEvent({ type: "ERROR", object: { message: error.message } }));
+      stream.on("error", (error: NodeJS.ErrnoException) =>
+        onEvent({ type: "ERROR", object: { message: error.message } }),
+      );
       return () => stream.close();
     },
     close: () => session.close(),

@@ -32,7 +32,12 @@ const hour = 3_600_000;
 export async function startIdentityProvider(accounts: Accounts): Promise<IdentityProvider> {
   const validity = { notBefore: Date.now() - hour, notAfter: Date.now() + hour };
   const authority = await createAuthority({ subject: { commonName: "identity provider" }, ...validity });
-  const pair = await issueCertificate(authority, { subject: { commonName: "idp" }, usage: "server", names: ["127.0.0.1"], ...validity });
+  const pair = await issueCertificate(authority, {
+    subject: { commonName: "idp" },
+    usage: "server",
+    names: ["127.0.0.1"],
+    ...validity,
+  });
   const paths: string[] = [];
   const server = https.createServer(pair, (request, response) => {
     paths.push(request.url ?? "");
@@ -67,7 +72,13 @@ function newProvider(url: string, accounts: Accounts): Provider {
   const key = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ format: "jwk" });
   const configuration: Configuration = {
     clients: [
-      { client_id: clientId, client_secret: clientSecret, redirect_uris: [callback], response_types: ["code"], grant_types: ["authorization_code"] },
+      {
+        client_id: clientId,
+        client_secret: clientSecret,
+        redirect_uris: [callback],
+        response_types: ["code"],
+        grant_types: ["authorization_code"],
+      },
     ],
     jwks: { keys: [{ ...key, kid: randomUUID(), use: "sig", alg: "RS256" } as JWK] },
     cookies: { keys: [randomUUID()] },
@@ -101,14 +112,24 @@ function handlerOf(provider: Provider, account: () => string): RequestListener {
 
 async function logIn(url: string, agent: https.Agent): Promise<string> {
   const cookies = new Map<string, string>();
-  const query = new URLSearchParams({ client_id: clientId, response_type: "code", scope: "openid", redirect_uri: callback, nonce: randomUUID() });
+  const query = new URLSearchParams({
+    client_id: clientId,
+    response_type: "code",
+    scope: "openid",
+    redirect_uri: callback,
+    nonce: randomUUID(),
+  });
   let at = `${url}/auth?${query}`;
   while (!at.startsWith(callback)) {
     const { status, location, text } = await send(at, { agent, cookies });
     if (location === undefined) throw new Error(`${at}: ${status} ${text}`);
     at = new URL(location, at).href;
   }
-  const form = { grant_type: "authorization_code", code: new URL(at).searchParams.get("code") ?? "", redirect_uri: callback };
+  const form = {
+    grant_type: "authorization_code",
+    code: new URL(at).searchParams.get("code") ?? "",
+    redirect_uri: callback,
+  };
   const { text } = await send(`${url}/token`, { agent, cookies, form });
   return (JSON.parse(text) as { id_token: string }).id_token;
 }
@@ -119,7 +140,10 @@ interface Sent {
   readonly form?: Readonly<Record<string, string>>;
 }
 
-function send(url: string, { agent, cookies, form }: Sent): Promise<{ status: number; location: string | undefined; text: string }> {
+function send(
+  url: string,
+  { agent, cookies, form }: Sent,
+): Promise<{ status: number; location: string | undefined; text: string }> {
   const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
   const secret = Buffer.from(`${clientId}:${encodeURIComponent(clientSecret)}`).toString("base64");
   const posted = { authorization: `Basic ${secret}`, "content-type": "application/x-www-form-urlencoded" };
@@ -133,7 +157,11 @@ function send(url: string, { agent, cookies, form }: Sent): Promise<{ status: nu
       const pieces: Buffer[] = [];
       response.on("data", (piece: Buffer) => pieces.push(piece));
       response.on("end", () =>
-        resolve({ status: response.statusCode ?? 0, location: response.headers.location, text: Buffer.concat(pieces).toString() }),
+        resolve({
+          status: response.statusCode ?? 0,
+          location: response.headers.location,
+          text: Buffer.concat(pieces).toString(),
+        }),
       );
     });
     request.on("error", reject);

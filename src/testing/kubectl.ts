@@ -14,7 +14,10 @@ export function kubectls(): string[] {
   const siblings = readdirSync(dirname(file))
     .filter((name) => /^kubectl\.1\.\d+$/.test(name))
     .sort();
-  const chosen = process.env.COXSWAIN_TEST_FULL === "1" ? siblings : [siblings[0], siblings.at(-1)].filter((name) => name !== undefined);
+  const chosen =
+    process.env.COXSWAIN_TEST_FULL === "1"
+      ? siblings
+      : [siblings[0], siblings.at(-1)].filter((name) => name !== undefined);
   return chosen.length === 0 ? [file] : [...new Set(chosen)].map((name) => join(dirname(file), name));
 }
 
@@ -31,13 +34,22 @@ export interface KubectlRun {
 export function runKubectl(
   kubectl: string,
   args: readonly string[],
-  { directory, kubeconfigPath, environment = {} }: { directory: string; kubeconfigPath: string; environment?: Readonly<Record<string, string>> },
+  {
+    directory,
+    kubeconfigPath,
+    environment = {},
+  }: { directory: string; kubeconfigPath: string; environment?: Readonly<Record<string, string>> },
 ): Promise<KubectlRun> {
   const env = { PATH: process.env.PATH, HOME: directory, KUBECONFIG: kubeconfigPath, ...environment };
   return new Promise((resolve) => {
-    execFile(kubectl, args, { cwd: directory, env, timeout: 60_000, maxBuffer: outputBytesMax }, (error, stdout, stderr) => {
-      const code = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
-      resolve({ code, output: (stdout + stderr).trimEnd() });
-    });
+    execFile(
+      kubectl,
+      args,
+      { cwd: directory, env, timeout: 60_000, maxBuffer: outputBytesMax },
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
+        resolve({ code, output: (stdout + stderr).trimEnd() });
+      },
+    );
   });
 }

@@ -37,7 +37,11 @@ export interface MemoryRegistry {
   /** What declarative and hand-written validation did not agree about so far; the declarative one must not throw. */
   readonly mismatches: (ValidationMismatch & { readonly identifier: string })[];
   /** Sends an object as a client of the storage version would. */
-  create(place: Place, object: Omit<KubeObject, "metadata"> & Pick<KubeObject, "metadata">, dryRun?: boolean): Promise<KubeObject>;
+  create(
+    place: Place,
+    object: Omit<KubeObject, "metadata"> & Pick<KubeObject, "metadata">,
+    dryRun?: boolean,
+  ): Promise<KubeObject>;
   change(place: Place, name: string, change: (object: KubeObject) => void, subresource?: string): Promise<void>;
   delete(place: Place, name: string, options?: Partial<DeleteRequest["options"]>): Promise<void>;
   find(place: Place, name: string): Promise<KubeObject | undefined>;
@@ -55,10 +59,17 @@ export async function openMemoryRegistry({
   strategies = builtinStrategies,
   plugins = () => [],
 }: MemoryRegistryOptions = {}): Promise<MemoryRegistry> {
-  const storage = await openMemoryStorage({ clock, historyMs: 300_000, historyBytesMax: 64 << 20, valueBytesMax: valueBytesMaxDefault });
+  const storage = await openMemoryStorage({
+    clock,
+    historyMs: 300_000,
+    historyBytesMax: 64 << 20,
+    valueBytesMax: valueBytesMaxDefault,
+  });
   const { gates } = parseFeatureGates(featureGates);
   const installer = createInstaller({ storage, clock, gates });
-  const served = { serves: (group: string, version: string) => allVersionsOf.includes(group) || !/alpha|beta/.test(version) };
+  const served = {
+    serves: (group: string, version: string) => allVersionsOf.includes(group) || !/alpha|beta/.test(version),
+  };
   const definitions = builtinDefinitions({ strategies, conversions: builtinConversions, served });
   const catalog = openCatalog(definitions, installer.install);
   const admission = createAdmission([namespaceLifecycle(catalog), ...plugins(catalog)]);

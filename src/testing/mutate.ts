@@ -7,15 +7,87 @@ export type Dictionary = readonly Buffer[];
 const texts = (...all: string[]): Dictionary => all.map((text) => Buffer.from(text));
 
 export const jsonWords = texts(
-  ...["null", "true", "{}", "[]", "{", "}", "[", "]", ",", ":", '"', "\\", '""', "\n", "\ufeff", "\0", "é", "/**/", "'a'"],
-  ...["0", "-0", "1.5", "-1", "1e5", "1e400", "0x1", "01", "1.", "2147483648", "9007199254740993", "9223372036854775808", "1".repeat(400)],
-  ...['"\\u0000"', '"\\ud800"', '"\\x"', '"__proto__":{},', '"constructor":1,', '"kind":"Secret",', '"apiVersion":"v2",', '"metadata":null,'],
-  ...['"metadata":{"name":"b"},', '"spec":{},', '"a":1,"a":2,', '{"a":'.repeat(40), "[".repeat(40), `${"[".repeat(1200)}${"]".repeat(1200)}`],
+  ...[
+    "null",
+    "true",
+    "{}",
+    "[]",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    '"',
+    "\\",
+    '""',
+    "\n",
+    "\ufeff",
+    "\0",
+    "é",
+    "/**/",
+    "'a'",
+  ],
+  ...[
+    "0",
+    "-0",
+    "1.5",
+    "-1",
+    "1e5",
+    "1e400",
+    "0x1",
+    "01",
+    "1.",
+    "2147483648",
+    "9007199254740993",
+    "9223372036854775808",
+    "1".repeat(400),
+  ],
+  ...[
+    '"\\u0000"',
+    '"\\ud800"',
+    '"\\x"',
+    '"__proto__":{},',
+    '"constructor":1,',
+    '"kind":"Secret",',
+    '"apiVersion":"v2",',
+    '"metadata":null,',
+  ],
+  ...[
+    '"metadata":{"name":"b"},',
+    '"spec":{},',
+    '"a":1,"a":2,',
+    '{"a":'.repeat(40),
+    "[".repeat(40),
+    `${"[".repeat(1200)}${"]".repeat(1200)}`,
+  ],
   ...['"2020-01-01T00:00:00Z"', '"not a time"', '"1Gi"', '"1e99999"', '"1h"', '"\\n"', '"aGk="', '"aGk"'],
 );
 
 export const yamlWords = texts(
-  ...["\n", "\n  ", "\n- ", ": ", " ", "'", '"', "[", "]", "{", "}", ",", " #", "&a ", "*a", "!", "!!int ", "!!binary ", "!!str ", "|\n ", ">-\n "],
+  ...[
+    "\n",
+    "\n  ",
+    "\n- ",
+    ": ",
+    " ",
+    "'",
+    '"',
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    " #",
+    "&a ",
+    "*a",
+    "!",
+    "!!int ",
+    "!!binary ",
+    "!!str ",
+    "|\n ",
+    ">-\n ",
+  ],
   ...[
     "? ",
     "- ",
@@ -38,7 +110,16 @@ export const yamlWords = texts(
     "017",
     ".inf",
   ],
-  ...["1e400", "9223372036854775808", "2020-01-01", "1:30", "a: &b [*b]\n", "{a: ".repeat(40), "- ".repeat(300), "[".repeat(1200)],
+  ...[
+    "1e400",
+    "9223372036854775808",
+    "2020-01-01",
+    "1:30",
+    "a: &b [*b]\n",
+    "{a: ".repeat(40),
+    "- ".repeat(300),
+    "[".repeat(1200),
+  ],
   ...["a: &x [1,1,1,1,1,1,1,1,1]\nb: &y [*x,*x,*x,*x,*x,*x,*x,*x]\nc: [*y,*y,*y,*y,*y,*y,*y,*y]\n"],
 );
 
@@ -61,7 +142,17 @@ export const messageWords: Dictionary = [
     "ffffffffffffffffff01",
     "ffffffffffffffff7f",
   ],
-  ...["ffffffff0f", "ffffffff07", "8080808010", "80808080808080808001", "ffffffffffffffffffffff", "feffffff0f", "0affffffff0f", "0d00000000", "09"],
+  ...[
+    "ffffffff0f",
+    "ffffffff07",
+    "8080808010",
+    "80808080808080808001",
+    "ffffffffffffffffffffff",
+    "feffffff0f",
+    "0affffffff0f",
+    "0d00000000",
+    "09",
+  ],
   ...["0a02c328", "1202ffff", "0a03eda080", "e20100", "0a027b7d", "0a055b7b7d5d5d", "0a".repeat(60), "0b".repeat(500)],
 ].map((hex) => Buffer.from(hex, "hex"));
 
@@ -92,7 +183,15 @@ export const cborWords: Dictionary = [
     "d6",
     "d7",
   ],
-  ...["d9d9f7", "1bffffffffffffffff", "3bffffffffffffffff", "5bffffffffffffffff", "9bffffffffffffffff", "bb0000000000200001", "9b0000000100000000"],
+  ...[
+    "d9d9f7",
+    "1bffffffffffffffff",
+    "3bffffffffffffffff",
+    "5bffffffffffffffff",
+    "9bffffffffffffffff",
+    "bb0000000000200001",
+    "9b0000000100000000",
+  ],
   ...[
     "f97e00",
     "f97c00",
@@ -114,14 +213,25 @@ export const cborWords: Dictionary = [
     "54323032302d30312d30315430303a30303a30305a",
     "d6426869",
   ],
-  ...["446b696e64", "4a61706956657273696f6e", "486d65746164617461", "495f5f70726f746f5f5f", "81".repeat(1200), "c6".repeat(300), "9f".repeat(300)],
+  ...[
+    "446b696e64",
+    "4a61706956657273696f6e",
+    "486d65746164617461",
+    "495f5f70726f746f5f5f",
+    "81".repeat(1200),
+    "c6".repeat(300),
+    "9f".repeat(300),
+  ],
 ].map((hex) => Buffer.from(hex, "hex"));
 
 /**
  * @param others more of the same format, to splice from
  * @returns other bytes in most cases; at most twice as many and a few thousand
  */
-export function mutate(bytes: Buffer, { others, words, random }: { others: readonly Buffer[]; words: Dictionary; random: Random }): Buffer {
+export function mutate(
+  bytes: Buffer,
+  { others, words, random }: { others: readonly Buffer[]; words: Dictionary; random: Random },
+): Buffer {
   let result: Buffer = Buffer.from(bytes);
   const lengthMax = 2 * bytes.length + 4096;
   for (let times = 1 + random(random(4) === 0 ? 12 : 3); times > 0; times--) {

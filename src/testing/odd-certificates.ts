@@ -53,7 +53,11 @@ const hourMs = 3600_000;
 let serial = 1;
 
 /** @param issuer undefined: it signs itself @param keys undefined: fresh ones */
-export async function oddCertificate(wanted: OddCertificate, issuer?: OddAuthority, keys?: KeyPair): Promise<OddAuthority> {
+export async function oddCertificate(
+  wanted: OddCertificate,
+  issuer?: OddAuthority,
+  keys?: KeyPair,
+): Promise<OddAuthority> {
   const own = keys ?? (await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]));
   const by = issuer?.keys ?? own;
   const {
@@ -69,9 +73,16 @@ export async function oddCertificate(wanted: OddCertificate, issuer?: OddAuthori
   const extensions: Extension[] = [
     new BasicConstraintsExtension(authority !== undefined, authority?.pathLength, true),
     new KeyUsagesExtension(usage, true),
-    ...(withoutKeyIds ? [] : [await SubjectKeyIdentifierExtension.create(own.publicKey), await AuthorityKeyIdentifierExtension.create(by.publicKey)]),
+    ...(withoutKeyIds
+      ? []
+      : [
+          await SubjectKeyIdentifierExtension.create(own.publicKey),
+          await AuthorityKeyIdentifierExtension.create(by.publicKey),
+        ]),
     ...(usages.length === 0 ? [] : [new ExtendedKeyUsageExtension([...usages])]),
-    ...(dnsNames.length === 0 ? [] : [new SubjectAlternativeNameExtension(dnsNames.map((value) => ({ type: "dns" as const, value })))]),
+    ...(dnsNames.length === 0
+      ? []
+      : [new SubjectAlternativeNameExtension(dnsNames.map((value) => ({ type: "dns" as const, value })))]),
     ...more,
   ];
   const certificate = await X509CertificateGenerator.create({

@@ -15,7 +15,22 @@ export function randomObject(schema: Struct, random: Random, depth = 6): Record<
   return object;
 }
 
-const texts = ["a", "", "10", "9", "z-y", "é", "\u{1f600}", "<&>", 'q"\\', "\u2028", "__proto__", "constructor", "tab\t\u0001", "\uffee"];
+const texts = [
+  "a",
+  "",
+  "10",
+  "9",
+  "z-y",
+  "é",
+  "\u{1f600}",
+  "<&>",
+  'q"\\',
+  "\u2028",
+  "__proto__",
+  "constructor",
+  "tab\t\u0001",
+  "\uffee",
+];
 
 function randomValue(type: Type, random: Random, depth: number): unknown {
   switch (type.kind) {
@@ -42,7 +57,9 @@ function randomValue(type: Type, random: Random, depth: number): unknown {
     case "intOrString":
       return pick<unknown>(random, [0, 80, "http", "25%", -1]);
     case "any":
-      return type.forms === undefined ? { kind: "X", nested: [1, "a", null, { b: true }] } : randomForm(type.forms, random, depth);
+      return type.forms === undefined
+        ? { kind: "X", nested: [1, "a", null, { b: true }] }
+        : randomForm(type.forms, random, depth);
     case "struct":
       return randomObject(type, random, depth);
     case "list":
@@ -54,7 +71,8 @@ function randomValue(type: Type, random: Random, depth: number): unknown {
 
 function randomMap(values: Type, random: Random, depth: number): Record<string, unknown> {
   const map = {};
-  for (let count = depth > 0 ? random(4) : 0; count > 0; count--) setMember(map, pick(random, texts), randomValue(values, random, depth));
+  for (let count = depth > 0 ? random(4) : 0; count > 0; count--)
+    setMember(map, pick(random, texts), randomValue(values, random, depth));
   return map;
 }
 

@@ -37,7 +37,8 @@ export function rawClient(kubeconfig: string): RawClient {
   return {
     send: ({ method = "GET", path, headers = {}, body, anonymous = false }) =>
       new Promise((resolve, reject) => {
-        const payload = body === undefined || typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+        const payload =
+          body === undefined || typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
         const names = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
         const framed = names.has("content-length") || names.has("transfer-encoding");
         const withBody = {

@@ -53,9 +53,16 @@ export async function rawSocket(kubeconfig: string): Promise<RawSocket> {
 }
 
 /** A frame as a client sends it. @param length announced, when it is another than the payload's; below 65,536 */
-export function clientFrame(firstByte: number, payload: Buffer | string = "", length = Buffer.byteLength(payload)): Buffer {
+export function clientFrame(
+  firstByte: number,
+  payload: Buffer | string = "",
+  length = Buffer.byteLength(payload),
+): Buffer {
   const mask = Buffer.from([1, 2, 3, 4]);
   const masked = Buffer.from(payload).map((byte, index) => byte ^ (mask[index % 4] as number));
-  const head = length < 126 ? Buffer.from([firstByte, 0x80 | length]) : Buffer.from([firstByte, 0x80 | 126, length >> 8, length & 0xff]);
+  const head =
+    length < 126
+      ? Buffer.from([firstByte, 0x80 | length])
+      : Buffer.from([firstByte, 0x80 | 126, length >> 8, length & 0xff]);
   return Buffer.concat([head, mask, masked]);
 }

@@ -22,10 +22,13 @@ export async function openSequenceReplay(definitions: readonly KubeObject[]): Pr
   const clock = manualClock(Date.parse("2026-01-01T00:00:00Z"));
   const { registry, close } = await openMemoryRegistry({
     clock,
-    plugins: (catalog) => [openServiceAddresses({ catalog, clock, ranges: [parseIpRange("10.0.0.0/24") as IpRange], strict: true })],
+    plugins: (catalog) => [
+      openServiceAddresses({ catalog, clock, ranges: [parseIpRange("10.0.0.0/24") as IpRange], strict: true }),
+    ],
   });
   const catalog = registry.catalog as MutableCatalog;
-  for (const definition of definitions) catalog.add(customDefinition(definition, { objectRules: undefined }) as ResourceDefinition);
+  for (const definition of definitions)
+    catalog.add(customDefinition(definition, { objectRules: undefined }) as ResourceDefinition);
   await send(registry, "POST /api/v1/namespaces", { metadata: { name: "n" } });
   for (let at = 0; at < 10; at++) await send(registry, "POST /api/v1/namespaces", { metadata: { generateName: "n" } }); // Versions have two digits then.
   return {
@@ -42,7 +45,13 @@ export async function openSequenceReplay(definitions: readonly KubeObject[]): Pr
   };
 }
 
-async function check(registry: RegistryContext, disguise: Disguise, path: string, step: SequenceStep, index: number): Promise<void> {
+async function check(
+  registry: RegistryContext,
+  disguise: Disguise,
+  path: string,
+  step: SequenceStep,
+  index: number,
+): Promise<void> {
   const { line, body } = disguise.fill({ line: step.line, body: step.body }) as SequenceStep;
   const where = `step ${index}: ${line} ${JSON.stringify(body)}`;
   const answer = await send(registry, line, body, headersOf(step));

@@ -4,7 +4,14 @@
  */
 
 /** `$VERSION` and `$UID` in a body stand for those of the object that the path is of. */
-export type RequestRow = readonly [line: string, contentType: string, body: string, status: number, warnings: string, answer: string];
+export type RequestRow = readonly [
+  line: string,
+  contentType: string,
+  body: string,
+  status: number,
+  warnings: string,
+  answer: string,
+];
 
 export interface RequestGolden {
   readonly objects: readonly { readonly path: string; readonly object: Readonly<Record<string, unknown>> }[];
@@ -22,7 +29,10 @@ export interface RequestAnswer {
 export type SendRequest = (line: string, contentType: string, body: string) => Promise<RequestAnswer>;
 
 /** Creates the objects. @returns sends a row's request, and tells what is to be compared of the answer */
-export async function openRequestGolden({ objects }: RequestGolden, send: SendRequest): Promise<(row: RequestRow) => Promise<RequestRow>> {
+export async function openRequestGolden(
+  { objects }: RequestGolden,
+  send: SendRequest,
+): Promise<(row: RequestRow) => Promise<RequestRow>> {
   const stored = new Map<string, { readonly uid: string; readonly resourceVersion: string }>();
   for (const { path, object } of objects) {
     const { name } = object.metadata as { name: string };

@@ -46,7 +46,9 @@ export interface RightsArea {
 
 /** A line each: an area, then its rows. */
 export function formatRightsTable(areas: readonly RightsArea[]): string {
-  return areas.map(({ area, rows }) => `${[{ area }, ...rows].map((line) => JSON.stringify(line)).join("\n")}\n`).join("");
+  return areas
+    .map(({ area, rows }) => `${[{ area }, ...rows].map((line) => JSON.stringify(line)).join("\n")}\n`)
+    .join("");
 }
 
 export function parseRightsTable(text: string): RightsArea[] {
@@ -96,7 +98,9 @@ export function describeRight({ spec: { user = "", resourceAttributes, nonResour
     labelSelector,
   } = resourceAttributes ?? {};
   const what = subresource === "" ? resource : `${resource}/${subresource}`;
-  const selectors = [fieldSelector, labelSelector].map((one) => (one === undefined ? "" : ` ${JSON.stringify(one.requirements)}`));
+  const selectors = [fieldSelector, labelSelector].map((one) =>
+    one === undefined ? "" : ` ${JSON.stringify(one.requirements)}`,
+  );
   return `${who}${verb} ${group}/${version} ${what} ${namespace}/${name}${selectors.join("")}`;
 }
 
@@ -159,7 +163,10 @@ export function openRightsSession(users: Readonly<Record<string, RightsUser>>): 
       asked = [];
       decide = granted;
       sent++;
-      const own = Object.entries(step.headers ?? {}).map(([name, value]) => [name, value.replaceAll("$R", different(sent))]);
+      const own = Object.entries(step.headers ?? {}).map(([name, value]) => [
+        name,
+        value.replaceAll("$R", different(sent)),
+      ]);
       const headers = { ...(body !== undefined && { "content-type": mediaTypeOf(step) }), ...Object.fromEntries(own) };
       const answer = await (connections[step.as ?? "user"] as Connection).request(step.line, headers, body);
       return { ...answer, asked };
@@ -184,7 +191,10 @@ function mediaTypeOf({ type = "application/json" }: RightsStep): string {
   return type === "protobuf" ? "application/vnd.kubernetes.protobuf" : type;
 }
 
-async function bodyOf(step: RightsStep, admin: (line: string) => Promise<Sent | undefined>): Promise<Buffer | undefined> {
+async function bodyOf(
+  step: RightsStep,
+  admin: (line: string) => Promise<Sent | undefined>,
+): Promise<Buffer | undefined> {
   const { body, current, uidOf, type } = step;
   const object = current === undefined ? undefined : await admin(`GET ${current}`);
   if (object === undefined && body === undefined) return undefined;
@@ -211,7 +221,11 @@ function inProtobuf(object: Sent): Buffer {
 }
 
 interface Connection {
-  request(line: string, headers: Readonly<Record<string, string>>, body: Buffer | undefined): Promise<{ status: number; text: string }>;
+  request(
+    line: string,
+    headers: Readonly<Record<string, string>>,
+    body: Buffer | undefined,
+  ): Promise<{ status: number; text: string }>;
   close(): void;
 }
 
@@ -227,7 +241,10 @@ function connect({ url, tls, headers: own }: RightsUser): Connection {
     request: (line, headers, body) =>
       new Promise((resolve, reject) => {
         const [method = "", path = ""] = line.split(" ");
-        const stream = open().request({ ":method": method, ":path": path, ...own, ...headers }, { endStream: body === undefined });
+        const stream = open().request(
+          { ":method": method, ":path": path, ...own, ...headers },
+          { endStream: body === undefined },
+        );
         const pieces: Buffer[] = [];
         let status = 0;
         stream.on("response", (answer) => {

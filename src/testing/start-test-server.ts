@@ -17,7 +17,11 @@ export interface TestServer extends RunningServer {
 }
 
 /** All but those that put objects into every namespace: tests count what they made themselves. */
-export const quietControllers: readonly string[] = ["*", "-serviceaccount-controller", "-root-ca-certificate-publisher-controller"];
+export const quietControllers: readonly string[] = [
+  "*",
+  "-serviceaccount-controller",
+  "-root-ca-certificate-publisher-controller",
+];
 
 /** Runs the {@link quietControllers} unless told otherwise. The caller closes it, in an `after` hook. */
 export async function startTestServer(options: Partial<ServerOptions> = {}): Promise<TestServer> {
@@ -36,7 +40,10 @@ export async function startTestServer(options: Partial<ServerOptions> = {}): Pro
     async as(name, groups = []) {
       const subject = { commonName: name, organizations: groups };
       const admin = await issueCertificate(authority, { subject, usage: "client", names: [], ...validity() });
-      const kubeconfig = formatKubeconfig(server.url, { caBundle: field(server.kubeconfig, "certificate-authority-data"), admin });
+      const kubeconfig = formatKubeconfig(server.url, {
+        caBundle: field(server.kubeconfig, "certificate-authority-data"),
+        admin,
+      });
       const path = join(directory, `kubeconfig-${users++}`);
       writeFileSync(path, kubeconfig, { mode: 0o600 });
       return { kubeconfig, kubeconfigPath: path };

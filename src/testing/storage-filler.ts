@@ -8,7 +8,12 @@ import { openLmdbStorage } from "../storage/lmdb/lmdb.ts";
 import { valueBytesMaxDefault } from "../storage/options.ts";
 
 const dir = process.argv[2] as string;
-const options = { clock: systemClock, historyMs: 300_000, historyBytesMax: 1 << 30, valueBytesMax: valueBytesMaxDefault };
+const options = {
+  clock: systemClock,
+  historyMs: 300_000,
+  historyBytesMax: 1 << 30,
+  valueBytesMax: valueBytesMaxDefault,
+};
 const storage = await openLmdbStorage({ ...options, dir, durability: "full" });
 const value = Buffer.alloc(100_000, "x");
 const refusalsMax = Number(process.argv[3] ?? 3);

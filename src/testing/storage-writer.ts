@@ -26,7 +26,8 @@ async function write(writer: number): Promise<void> {
   for (let number = first; commits === "0" || number < first + Number(commits); number++) {
     const bytes = Buffer.from(String(number));
     const writes: Write[] = ["a", "b", `log/${number}`].map((name) => ({ key: `/w/${writer}/${name}`, value: bytes }));
-    if (number % 10 === 0) for (let old = number - 10; old < number; old++) writes.push({ key: `/w/${writer}/log/${old}`, value: null });
+    if (number % 10 === 0)
+      for (let old = number - 10; old < number; old++) writes.push({ key: `/w/${writer}/log/${old}`, value: null });
     const outcome = await storage.commit([{ key: head, revision }], writes);
     if (!outcome.ok) throw new Error("another writer of the same number");
     revision = outcome.revision;

@@ -50,7 +50,8 @@ async function read(dir: string): Promise<ReadStore> {
   for (const back of [1, 10, 50]) await state(`${back} before`, Math.max(storage.compacted(), current - back));
   const end = await readLog(storage, current, found.log);
   try {
-    for (let number = 0; number < 12; number++) await storage.commit([], [{ key: `/z/${number}`, value: Buffer.alloc(number * 700, "z") }]);
+    for (let number = 0; number < 12; number++)
+      await storage.commit([], [{ key: `/z/${number}`, value: Buffer.alloc(number * 700, "z") }]);
     for (let number = 0; number < 12; number++) await storage.commit([], [{ key: `/z/${number}`, value: null }]);
   } catch (error) {
     found.states.writes = { error: String(error) };
@@ -70,7 +71,9 @@ function readLog(storage: Storage, current: number, log: string[]): Promise<stri
     storage.log("", storage.compacted(), {
       events(batch) {
         for (const { type, key, revision, value, damage } of batch) {
-          log.push(`${type} ${key} ${type === "delete" || damage !== undefined ? "" : value.toString("latin1")}@${revision}`);
+          log.push(
+            `${type} ${key} ${type === "delete" || damage !== undefined ? "" : value.toString("latin1")}@${revision}`,
+          );
         }
       },
       progress: (revision) => void (revision >= current && resolve("")),

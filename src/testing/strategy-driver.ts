@@ -30,7 +30,12 @@ export function created(kind: Strategy, input: Record<string, unknown>, namespac
 }
 
 /** What is stored when `before` was, and `change` is sent; only the kind's own problems. */
-export function updated(kind: Strategy, before: Record<string, unknown>, change: (object: KubeObject) => void, namespaced = true): Outcome {
+export function updated(
+  kind: Strategy,
+  before: Record<string, unknown>,
+  change: (object: KubeObject) => void,
+  namespaced = true,
+): Outcome {
   const old = created(kind, before, namespaced).object;
   const next = structuredClone(old);
   change(next);

@@ -33,7 +33,10 @@ const curves: Readonly<Record<string, string>> = { ES256: "P-256", ES384: "P-384
 
 export function issuerKey(id: string, algorithm = "ES256"): IssuerKey {
   const namedCurve = curves[algorithm];
-  const pair = namedCurve === undefined ? generateKeyPairSync("rsa", { modulusLength: 2048 }) : generateKeyPairSync("ec", { namedCurve });
+  const pair =
+    namedCurve === undefined
+      ? generateKeyPairSync("rsa", { modulusLength: 2048 })
+      : generateKeyPairSync("ec", { namedCurve });
   return { id, algorithm, ...pair };
 }
 
@@ -43,7 +46,10 @@ export function publishedKey({ id, algorithm, publicKey }: IssuerKey): object {
 }
 
 /** @param now in milliseconds since 1970, of the tokens */
-export async function startTokenIssuer(keys: IssuerKey[] = [issuerKey("1")], now: () => number = Date.now): Promise<TokenIssuer> {
+export async function startTokenIssuer(
+  keys: IssuerKey[] = [issuerKey("1")],
+  now: () => number = Date.now,
+): Promise<TokenIssuer> {
   const replies = new Map<string, WebhookReply>();
   const server = await startWebhookServer(({ path }) => {
     const reply = replies.get(path);

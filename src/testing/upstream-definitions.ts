@@ -19,7 +19,9 @@ export interface UpstreamServer {
 /** Why there is none: undefined where there is one. What it takes is fetched when it is first built. */
 export function upstreamMissing(): string | undefined {
   const { status, stderr, error } = spawnSync("go", ["build", "-o", binary, "."], { cwd: source, timeout: 600_000 });
-  return status === 0 ? undefined : `upstream's server cannot be built: ${error?.message ?? stderr.toString().trim().split("\n").at(-1)}`;
+  return status === 0
+    ? undefined
+    : `upstream's server cannot be built: ${error?.message ?? stderr.toString().trim().split("\n").at(-1)}`;
 }
 
 const source = join(import.meta.dirname, "../../scripts/crd-server");
@@ -30,7 +32,12 @@ export async function startUpstreamDefinitions(flags: readonly string[] = []): P
   const directory = mkdtempSync(join(tmpdir(), "coxswain-upstream-"));
   const validity = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 86_400_000 };
   const authority = await createAuthority({ subject: { commonName: "test" }, ...validity });
-  const server = await issueCertificate(authority, { subject: { commonName: "server" }, usage: "server", names: ["127.0.0.1"], ...validity });
+  const server = await issueCertificate(authority, {
+    subject: { commonName: "server" },
+    usage: "server",
+    names: ["127.0.0.1"],
+    ...validity,
+  });
   const subject = { commonName: "admin", organizations: ["system:masters"] };
   const admin = await issueCertificate(authority, { subject, usage: "client", names: [], ...validity });
   const file = (name: string, text: string): string => {

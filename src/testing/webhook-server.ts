@@ -42,10 +42,25 @@ const hour = 3_600_000;
 
 export async function startWebhookServer(
   reply: (request: WebhookRequest) => WebhookReply | Promise<WebhookReply>,
-  { names = ["127.0.0.1", "localhost"], notBefore = Date.now() - hour, notAfter = Date.now() + hour, tls: more }: WebhookServerOptions = {},
+  {
+    names = ["127.0.0.1", "localhost"],
+    notBefore = Date.now() - hour,
+    notAfter = Date.now() + hour,
+    tls: more,
+  }: WebhookServerOptions = {},
 ): Promise<WebhookServer> {
-  const authority = await createAuthority({ subject: { commonName: "webhooks" }, notBefore: notBefore - hour, notAfter: Date.now() + hour });
-  const pair = await issueCertificate(authority, { subject: { commonName: "webhook" }, usage: "server", names, notBefore, notAfter });
+  const authority = await createAuthority({
+    subject: { commonName: "webhooks" },
+    notBefore: notBefore - hour,
+    notAfter: Date.now() + hour,
+  });
+  const pair = await issueCertificate(authority, {
+    subject: { commonName: "webhook" },
+    usage: "server",
+    names,
+    notBefore,
+    notAfter,
+  });
   const requests: WebhookRequest[] = [];
   let connections = 0;
   const server = https.createServer({ ...pair, ...more }, (request, response) => {
@@ -53,7 +68,12 @@ export async function startWebhookServer(
     request.on("data", (piece: Buffer) => pieces.push(piece));
     request.on("end", async () => {
       const text = Buffer.concat(pieces).toString();
-      const received = { path: request.url ?? "", headers: request.headers, text, body: text.startsWith("{") ? JSON.parse(text) : undefined };
+      const received = {
+        path: request.url ?? "",
+        headers: request.headers,
+        text,
+        body: text.startsWith("{") ? JSON.parse(text) : undefined,
+      };
       requests.push(received);
       const answer = await reply(received);
       if (typeof answer === "function") return answer(response);

@@ -49,7 +49,9 @@ export async function whoIs(url: string, ca: string, caller: Caller, protocol: P
 /** As HTTP/2 has them: names in lower case, each with its values. */
 function grouped(headers: Caller["headers"] = []): Record<string, string[]> {
   const lines = headers.map(([name, value]) => [name.toLowerCase(), value] as const);
-  return Object.fromEntries(lines.map(([name]) => [name, lines.filter(([other]) => other === name).map(([, value]) => value)]));
+  return Object.fromEntries(
+    lines.map(([name]) => [name, lines.filter(([other]) => other === name).map(([, value]) => value)]),
+  );
 }
 
 function answerOf(status: number, headers: WhoAnswer["headers"], text: string): WhoAnswer {
@@ -65,7 +67,15 @@ function overHttp1(url: string, credentials: Credentials): WhoConnection {
     ask: (headers = []) =>
       new Promise((resolve, reject) => {
         const host = new URL(url).host;
-        const lines = ["host", host, ...headers.flat(), "content-type", "application/json", "content-length", String(body.length)];
+        const lines = [
+          "host",
+          host,
+          ...headers.flat(),
+          "content-type",
+          "application/json",
+          "content-length",
+          String(body.length),
+        ];
         const request = https.request(new URL(path, url), { method: "POST", agent, headers: lines }, (response) => {
           let text = "";
           response.setEncoding("utf8");
@@ -98,8 +108,15 @@ function overHttp2(url: string, credentials: Credentials): WhoConnection {
   return {
     ask: (headers) =>
       new Promise((resolve, reject) => {
-        const lines = Object.fromEntries(Object.entries(grouped(headers)).map(([name, values]) => [name, values.length === 1 ? values[0] : values]));
-        const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/json", ...lines });
+        const lines = Object.fromEntries(
+          Object.entries(grouped(headers)).map(([name, values]) => [name, values.length === 1 ? values[0] : values]),
+        );
+        const stream = session.request({
+          ":method": "POST",
+          ":path": path,
+          "content-type": "application/json",
+          ...lines,
+        });
         let text = "";
         let answer: http2.IncomingHttpHeaders = {};
         stream.setEncoding("utf8");

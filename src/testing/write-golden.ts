@@ -16,7 +16,14 @@ export type Verb = "create" | "update" | "status" | "resize" | "ephemeralcontain
  * @property answer of 422 its causes, of other refusals the message; of what is accepted, where the object that is answered differs from the sent
  *   one on top of what the answer to the unchanged base has
  */
-export type Row = readonly [verb: Verb, base: number, changes: readonly Change[], code: number, answer?: unknown, warnings?: string];
+export type Row = readonly [
+  verb: Verb,
+  base: number,
+  changes: readonly Change[],
+  code: number,
+  answer?: unknown,
+  warnings?: string,
+];
 
 // biome-ignore lint/suspicious/noExplicitAny: any object of any kind.
 type Sent = Record<string, any>;
@@ -37,7 +44,10 @@ export interface Base {
 
 export interface WriteServer {
   /** @param line `POST /api/v1/namespaces` */
-  send(line: string, body?: unknown): Promise<{ readonly status: number; readonly warnings: string; readonly body: Sent }>;
+  send(
+    line: string,
+    body?: unknown,
+  ): Promise<{ readonly status: number; readonly warnings: string; readonly body: Sent }>;
   seed(key: string, object: Sent): Promise<void>;
 }
 
@@ -81,9 +91,17 @@ export function openWrites(server: WriteServer, { path, bases }: WriteGolden): W
     async run([verb, index, changes]) {
       const before = await answered(verb, index);
       const sent = changed(verb === "create" ? toCreate(baseAt(index)) : before, changes);
-      const line = verb === "create" ? `POST ${path}` : `PUT ${path}/${before.metadata.name}${verb === "update" ? "" : `/${verb}`}`;
+      const line =
+        verb === "create"
+          ? `POST ${path}`
+          : `PUT ${path}/${before.metadata.name}${verb === "update" ? "" : `/${verb}`}`;
       const { status, warnings, body } = await server.send(`${line}?dryRun=All`, sent);
-      const answer = status === 422 ? causesOf(body) : status >= 300 ? body.message : changesBetween(shown(changed(before, changes)), shown(body));
+      const answer =
+        status === 422
+          ? causesOf(body)
+          : status >= 300
+            ? body.message
+            : changesBetween(shown(changed(before, changes)), shown(body));
       return { code: status, answer: normalized(answer), warnings: normalized(warnings) };
     },
   };
@@ -159,5 +177,7 @@ export function changed(object: Sent, changes: readonly Change[]): Sent {
 }
 
 function memberOf(value: unknown, step: string): unknown {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, step) ? Reflect.get(value, step) : undefined;
+  return typeof value === "object" && value !== null && Object.hasOwn(value, step)
+    ? Reflect.get(value, step)
+    : undefined;
 }

@@ -51,7 +51,9 @@ export class Disguise {
     if (value === undefined) return undefined;
     const text = JSON.stringify(value)
       .replaceAll(this.#name, "$name")
-      .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (uid) => (/^\d1111111/.test(uid) ? uid : `$u${known(this.#uids, uid)}`))
+      .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (uid) =>
+        /^\d1111111/.test(uid) ? uid : `$u${known(this.#uids, uid)}`,
+      )
       .replace(
         /(resourceVersion\\*"(?:: ?|,"value":)\\*")([1-9]\d+)(\\*")/g,
         (_all, before, version, after) => `${before}$r${known(this.#versions, version)}${after}`,
@@ -72,7 +74,9 @@ export class Disguise {
       .replaceAll("$name", this.#name)
       .replace(/\$u(\d+)/g, (all, index) => this.#uids[Number(index)] ?? all)
       .replace(/\$r(\d+)/g, (all, index) => this.#versions[Number(index)] ?? all)
-      .replace(/\$t(\d+)/g, (_all, seconds) => new Date(this.#startMs + Number(seconds) * 1000).toISOString().replace(".000Z", "Z"));
+      .replace(/\$t(\d+)/g, (_all, seconds) =>
+        new Date(this.#startMs + Number(seconds) * 1000).toISOString().replace(".000Z", "Z"),
+      );
     return JSON.parse(text);
   }
 }
@@ -98,4 +102,5 @@ export function inOrder(answer: unknown): unknown {
   return answer;
 }
 
-const withoutPatched = (text: string): string => text.replace(/Invalid value: (?:\{|"|map\[).*(?:\}|"|\]): /s, "Invalid value: …: ");
+const withoutPatched = (text: string): string =>
+  text.replace(/Invalid value: (?:\{|"|map\[).*(?:\}|"|\]): /s, "Invalid value: …: ");

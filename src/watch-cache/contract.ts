@@ -91,7 +91,10 @@ export interface WatchCache {
  * Events of one object (by its key), of one namespace (by the prefix of its keys, slash included), or of the objects a field of which has one
  * value, before the event or after it: `metadata.name`, and the fields that the cache has an index of.
  */
-export type Topic = { readonly key: string } | { readonly prefix: string } | { readonly field: string; readonly value: string };
+export type Topic =
+  | { readonly key: string }
+  | { readonly prefix: string }
+  | { readonly field: string; readonly value: string };
 
 /** Batches are shared by all subscribers of a topic: the same array object, so that work done for one can be reused for the next. */
 export interface CacheSubscriber {

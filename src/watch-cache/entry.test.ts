@@ -6,7 +6,13 @@ import type { Seal } from "../storage/contract.ts";
 import { type EntrySource, entryFromStored } from "./entry.ts";
 
 const schema = builtinSchema("io.k8s.api.core.v1.ConfigMap");
-const source: EntrySource = { prefix: "/registry/configmaps/", fingerprint: 7, schema, selectableFields: {}, indexedFields: [] };
+const source: EntrySource = {
+  prefix: "/registry/configmaps/",
+  fingerprint: 7,
+  schema,
+  selectableFields: {},
+  indexedFields: [],
+};
 const metadata = { name: "a", namespace: "n", creationTimestamp: "2020-01-01T00:00:00Z" };
 const { json, versionOffset, itemOffset } = encodeObject({ kind: "ConfigMap", apiVersion: "v1", metadata }, schema);
 const withUnknown = Buffer.from(`${json.toString().slice(0, -1)},"unknown":1}`);
@@ -17,7 +23,12 @@ const rows: [what: string, seal: Seal | undefined, servesUnknown: boolean][] = [
   ["not sealed: encoded anew", undefined, false],
 ];
 test("stored at another version: told as of the one that is stored now", () => {
-  const stored = { key: "/registry/configmaps/n/a", revision: 5, value: json, seal: { fingerprint: 8, versionOffset, itemOffset } };
+  const stored = {
+    key: "/registry/configmaps/n/a",
+    revision: 5,
+    value: json,
+    seal: { fingerprint: 8, versionOffset, itemOffset },
+  };
   assert.equal(JSON.parse(entryFromStored(stored, { ...source, apiVersion: "v2" }).json.toString()).apiVersion, "v2");
 });
 

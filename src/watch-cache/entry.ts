@@ -27,7 +27,8 @@ export interface EntrySource {
 /** @throws DecodeError when the value is not what the definition says · DamagedRecord when it is not what was written */
 export function entryFromStored(stored: Stored, source: EntrySource): Entry {
   if (stored.damage !== undefined) throw new DamagedRecord(stored.damage);
-  if (stored.seal?.fingerprint === source.fingerprint) return makeEntry(stored.key, stored.revision, stored.value, stored.seal, source);
+  if (stored.seal?.fingerprint === source.fingerprint)
+    return makeEntry(stored.key, stored.revision, stored.value, stored.seal, source);
   const schema = schemaFor(stored.value, source);
   const object = decodeStored(stored.value, schema);
   if (source.apiVersion !== undefined) object.apiVersion = source.apiVersion;
@@ -41,7 +42,13 @@ export function schemaFor(json: Buffer, { schema, schemaOf }: EntrySource): Stru
 }
 
 /** @param json without resourceVersion, as {@link encodeObject} made it */
-export function makeEntry(key: string, revision: number, json: Buffer, seal: Pick<Seal, "versionOffset" | "itemOffset">, source: EntrySource): Entry {
+export function makeEntry(
+  key: string,
+  revision: number,
+  json: Buffer,
+  seal: Pick<Seal, "versionOffset" | "itemOffset">,
+  source: EntrySource,
+): Entry {
   const splice = `"resourceVersion":"${revision}",`;
   const bytes = lineOf(json.length + splice.length);
   json.copy(bytes, 0, 0, seal.versionOffset);
@@ -78,7 +85,14 @@ class CachedEntry implements Entry {
   readonly source: EntrySource;
   #index: LazyIndex | undefined;
 
-  constructor(key: string, revision: number, line: Buffer, itemOffset: number, versionOffset: number, source: EntrySource) {
+  constructor(
+    key: string,
+    revision: number,
+    line: Buffer,
+    itemOffset: number,
+    versionOffset: number,
+    source: EntrySource,
+  ) {
     this.key = key;
     this.revision = revision;
     this.json = line.subarray(0, -1);
@@ -149,7 +163,8 @@ function labelsOf({ json, itemOffset }: CachedEntry): ReadonlyMap<string, string
   // Inside a JSON text a quote is escaped, so that these bytes can only be a key.
   if (json.indexOf('"labels":{', itemOffset, "latin1") < 0) return noLabels;
   const leading = leadingLabels.exec(json.toString("latin1", itemOffset, itemOffset + leadingBytesMax))?.[1];
-  const labels: Record<string, string> = leading === undefined ? (parse(json).metadata.labels ?? {}) : JSON.parse(leading);
+  const labels: Record<string, string> =
+    leading === undefined ? (parse(json).metadata.labels ?? {}) : JSON.parse(leading);
   return new Map(Object.entries(labels));
 }
 

@@ -14,7 +14,12 @@ const seal = { fingerprint: 1, itemOffset: head.length, versionOffset: head.leng
 
 async function openWorld() {
   const clock = manualClock();
-  const storage = await openMemoryStorage({ clock, historyMs: 600_000, historyBytesMax: 1 << 30, valueBytesMax: 1 << 20 });
+  const storage = await openMemoryStorage({
+    clock,
+    historyMs: 600_000,
+    historyBytesMax: 1 << 30,
+    valueBytesMax: 1 << 20,
+  });
   let decoded = 0;
   const cache = openWatchCache({
     storage,

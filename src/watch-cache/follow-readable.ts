@@ -23,7 +23,10 @@ export interface ReadableFollower {
 const page = 500;
 
 /** Reads all objects, then takes their changes from the store's log. @throws RevisionCompacted when writes overtake the reading */
-export async function followReadable({ storage, prefix, entryOf }: ReadableSource, follower: ReadableFollower): Promise<CacheSubscription> {
+export async function followReadable(
+  { storage, prefix, entryOf }: ReadableSource,
+  follower: ReadableFollower,
+): Promise<CacheSubscription> {
   const take = (stored: Stored): void => {
     let entry: Entry;
     try {

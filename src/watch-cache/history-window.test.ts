@@ -25,7 +25,8 @@ const prefix = "/registry/things/";
 const source = { prefix, fingerprint: 1, selectableFields: {} } as unknown as EntrySource;
 const head = '{"kind":"Thing","apiVersion":"v1",';
 const seal = { fingerprint: 1, itemOffset: head.length, versionOffset: head.length + '"metadata":{'.length };
-const entryOf: WatchCacheOptions["entryOf"] = ({ key, revision, value }) => makeEntry(key, revision, value, seal, source);
+const entryOf: WatchCacheOptions["entryOf"] = ({ key, revision, value }) =>
+  makeEntry(key, revision, value, seal, source);
 
 /** The store keeps more than the window, as the server has it: a read of many pages may take its time. */
 const limits = { historyMs: 10 * windowMs, historyBytesMax: 1 << 30, valueBytesMax: 1 << 20 };
@@ -84,7 +85,12 @@ async function reachable({ cache }: World, revision: number): Promise<string> {
 const gone = (revision: number, oldest: number): string =>
   `list: 410 The resourceVersion for the provided list is too old.; watch: 410 too old resource version: ${revision} (${oldest})`;
 
-type Row = [what: string, run: (world: World) => Promise<string>, want: string | ((answer: string) => boolean), options?: Partial<WatchCacheOptions>];
+type Row = [
+  what: string,
+  run: (world: World) => Promise<string>,
+  want: string | ((answer: string) => boolean),
+  options?: Partial<WatchCacheOptions>,
+];
 
 const is410 = (answer: string): boolean => /^list: 410 .*; watch: 410 /.test(answer);
 
@@ -233,7 +239,11 @@ for (const [engine, open] of engines) {
         await put("c");
         await storage.compact(await storage.current()); // The snapshot is all that is left.
         clock.advance(afterMs);
-        assert.equal((await outcome(() => cache.exactly(revision))).slice(0, 3).trim(), want, `window ${historyMs}, after ${afterMs}`);
+        assert.equal(
+          (await outcome(() => cache.exactly(revision))).slice(0, 3).trim(),
+          want,
+          `window ${historyMs}, after ${afterMs}`,
+        );
         cache.close();
       }
       await storage.close();
@@ -277,7 +287,10 @@ for (const [engine, open] of engines) {
       const third = await world.put("a");
       await storage.compact(second);
       world.cache.forgetBefore(second);
-      assert.equal(await reachable(world, first), "list: 410 The resourceVersion for the provided list is too old.; watch: ok");
+      assert.equal(
+        await reachable(world, first),
+        "list: 410 The resourceVersion for the provided list is too old.; watch: ok",
+      );
       assert.equal(await reachable(world, second), "ok");
       assert.equal(await reachable(world, third), "ok");
       world.cache.close();

@@ -27,7 +27,8 @@ export async function readHistory(source: HistorySource, range: HistoryRange): P
     const log = await readLog(source, range);
     return log && (await eventsOf(log, source, range));
   } catch (error) {
-    if (error instanceof RevisionCompacted) throw expired(`too old resource version: ${range.after} (${error.compactedRevision})`);
+    if (error instanceof RevisionCompacted)
+      throw expired(`too old resource version: ${range.after} (${error.compactedRevision})`);
     // A state that cannot be read cannot be shown; those after it can.
     if (isReadFailure(error)) throw expired(`too old resource version: ${range.after} (${range.to})`);
     throw error;
@@ -39,7 +40,10 @@ export async function readHistory(source: HistorySource, range: HistoryRange): P
  * @param range `to`: the newest revision that is asked about
  * @returns undefined when it was not, or the store ended before. @throws RevisionCompacted
  */
-export function supersededAt({ storage, prefix }: HistorySource, { after, to }: Omit<HistoryRange, "bytesMax">): Promise<number | undefined> {
+export function supersededAt(
+  { storage, prefix }: HistorySource,
+  { after, to }: Omit<HistoryRange, "bytesMax">,
+): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const log = storage.log(prefix, after, {
       events: ([first]) => finish(first !== undefined && first.revision <= to ? first.at : undefined),
@@ -103,7 +107,8 @@ async function eventsOf(log: Log, { storage, entryOf }: HistorySource, { after }
     if (index % atOnceMax === atOnceMax - 1) await new Promise((resolve) => setImmediate(resolve));
     const { type, key, revision, at } = event;
     if (!states.has(key)) {
-      const before = event.previousRevision === 0 ? undefined : (log.before.get(key) ?? (await storage.get(key, after)));
+      const before =
+        event.previousRevision === 0 ? undefined : (log.before.get(key) ?? (await storage.get(key, after)));
       states.set(key, before && entryOf(before));
     }
     const previous = states.get(key);

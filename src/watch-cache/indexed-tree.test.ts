@@ -43,7 +43,20 @@ test(`random changes agree with a plain model, kept states stay as they were (SE
 });
 
 test("keys are in the order of their bytes, as in the store", () => {
-  const names = ["a", "z", "é", "\u{ffff}", "\u{d7ff}", "\u{e000}", "\u{fffd}", "\u{10000}", "\u{10ffff}", "a\u{1f600}", "a\u{ff00}", "ab"];
+  const names = [
+    "a",
+    "z",
+    "é",
+    "\u{ffff}",
+    "\u{d7ff}",
+    "\u{e000}",
+    "\u{fffd}",
+    "\u{10000}",
+    "\u{10ffff}",
+    "a\u{1f600}",
+    "a\u{ff00}",
+    "ab",
+  ];
   const keys = names.map((name) => `/k/${name}`);
   const byBytes = [...keys].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   const entries = keys.map((key) => entry(key, "x"));

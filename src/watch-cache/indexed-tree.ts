@@ -42,7 +42,10 @@ export class IndexedTree {
   }
 
   count(prefix: string, after?: string): number {
-    return this.#byKey.rank(ordered(prefix) + afterPrefix) - this.#byKey.rank(ordered(after === undefined ? prefix : `${after}\0`));
+    return (
+      this.#byKey.rank(ordered(prefix) + afterPrefix) -
+      this.#byKey.rank(ordered(after === undefined ? prefix : `${after}\0`))
+    );
   }
 
   /** Those of a range whose field has the value, without a look at the others; undefined where the field has no index. */

@@ -35,12 +35,18 @@ export async function readStored(source: StoredStateSource, counts: CacheCounts)
  * The state at a revision, which shares with the base what both have in common: many old states need no more memory than the changes between them.
  * @throws RevisionCompacted · RevisionInFuture · UnreadableObjects
  */
-export async function readStoredAt(source: StoredStateSource, counts: CacheCounts, at: number, base: IndexedTree): Promise<IndexedTree> {
+export async function readStoredAt(
+  source: StoredStateSource,
+  counts: CacheCounts,
+  at: number,
+  base: IndexedTree,
+): Promise<IndexedTree> {
   let tree = base;
   const common = base.range(source.prefix);
   let next = common.next().value as Entry | undefined;
   await readPages(source, counts, at, (stored) => {
-    for (; next !== undefined && isBefore(next.key, stored.key); next = common.next().value) tree = tree.delete(next.key);
+    for (; next !== undefined && isBefore(next.key, stored.key); next = common.next().value)
+      tree = tree.delete(next.key);
     const same = next?.key === stored.key ? next : undefined;
     if (same !== undefined) next = common.next().value;
     if (same?.revision !== stored.revision || stored.damage !== undefined) tree = tree.set(source.entryOf(stored));

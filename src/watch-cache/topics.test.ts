@@ -23,6 +23,12 @@ const rows: [what: string, topic: Topic, want: readonly CacheEvent[] | undefined
   ["a field without an index", { field: "status.phase", value: "" }, undefined],
 ];
 for (const [what, topic, want] of rows)
-  test(what, () => assert.deepEqual(eventsByTopic(batch, new Map([[topicText(topic), true]]), ["spec.nodeName"]).get(topicText(topic)), want));
+  test(what, () =>
+    assert.deepEqual(
+      eventsByTopic(batch, new Map([[topicText(topic), true]]), ["spec.nodeName"]).get(topicText(topic)),
+      want,
+    ),
+  );
 
-test("nothing is looked for where everybody wants everything", () => assert.equal(eventsByTopic(batch, new Map([[undefined, true]]), []).size, 0));
+test("nothing is looked for where everybody wants everything", () =>
+  assert.equal(eventsByTopic(batch, new Map([[undefined, true]]), []).size, 0));

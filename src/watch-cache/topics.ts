@@ -31,7 +31,11 @@ export function eventsByTopic(
 }
 
 function topicsOf({ entry, previous }: CacheEvent, fields: readonly string[]): string[] {
-  const topics = [entry.key, entry.key.slice(0, entry.key.lastIndexOf("/") + 1), fieldTopic("metadata.name", entry.index.name)];
+  const topics = [
+    entry.key,
+    entry.key.slice(0, entry.key.lastIndexOf("/") + 1),
+    fieldTopic("metadata.name", entry.index.name),
+  ];
   for (const field of fields) {
     topics.push(valueTopic(entry, field));
     if (previous !== undefined) topics.push(valueTopic(previous, field));

@@ -189,7 +189,8 @@ function remove<V>(node: Node<V>, key: string): Node<V> {
   if (child === old) return node;
   if (child.size === 0) return inner(node.children.toSpliced(at, 1));
   const left = at > 0 ? at - 1 : at;
-  const pair = at > 0 ? [node.children[at - 1] as Node<V>, child] : [child, node.children[at + 1] as Node<V> | undefined];
+  const pair =
+    at > 0 ? [node.children[at - 1] as Node<V>, child] : [child, node.children[at + 1] as Node<V> | undefined];
   const merged = pair[1] === undefined ? undefined : mergeNodes(pair[0] as Node<V>, pair[1]);
   if (merged !== undefined) return inner(node.children.toSpliced(left, 2, merged));
   return inner(node.children.with(at, child));
@@ -198,6 +199,7 @@ function remove<V>(node: Node<V>, key: string): Node<V> {
 function mergeNodes<V>(a: Node<V>, b: Node<V>): Node<V> | undefined {
   if (a.keys.length + b.keys.length > mergeBelow) return undefined;
   if (a.children !== undefined && b.children !== undefined) return inner([...a.children, ...b.children]);
-  if (a.children === undefined && b.children === undefined) return leaf([...a.keys, ...b.keys], [...a.values, ...b.values]);
+  if (a.children === undefined && b.children === undefined)
+    return leaf([...a.keys, ...b.keys], [...a.values, ...b.values]);
   return undefined;
 }

@@ -36,12 +36,18 @@ export class UnreadableObjects extends ApiError {
       message: corruptText(field, corrupt),
       field,
     }));
-    if (failures.count > failures.named.size) causes.push({ reason: "FieldValueTooMany", message: "too many errors, the list is truncated" });
+    if (failures.count > failures.named.size)
+      causes.push({ reason: "FieldValueTooMany", message: "too many errors, the list is truncated" });
     super({
       code: 500,
       reason: "StorageReadError",
       message: `failed to read one or more ${formatGroupResource(resource)} from the storage`,
-      details: { name: "list", ...(resource.group !== "" && { group: resource.group }), kind: resource.resource, causes },
+      details: {
+        name: "list",
+        ...(resource.group !== "" && { group: resource.group }),
+        kind: resource.resource,
+        causes,
+      },
     });
     this.#failures = failures;
   }
@@ -63,6 +69,7 @@ export function unreadable(key: string, corrupt: Corrupt): ApiError {
 }
 
 function corruptText(key: string, { revision, error }: Corrupt): string {
-  const why = error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${error.message}` : error.message;
+  const why =
+    error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${error.message}` : error.message;
   return `StorageError: corrupt object, Code: 7, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=${revision}: ${why}`;
 }

@@ -30,7 +30,8 @@ async function fixture(options: Partial<WatchCacheOptions> = {}, clock: Clock = 
     historyBytesMax: 1 << 30,
     valueBytesMax: 1 << 20,
   });
-  const entryOf: WatchCacheOptions["entryOf"] = ({ key, revision, value }) => makeEntry(key, revision, value, seal, source);
+  const entryOf: WatchCacheOptions["entryOf"] = ({ key, revision, value }) =>
+    makeEntry(key, revision, value, seal, source);
   const cache = openWatchCache({ storage, prefix, clock, entryOf, ...options });
   const commit = async (key: string, value: Buffer | null): Promise<number> => {
     const done = await storage.commit([], [{ key, value, seal }]);
@@ -40,18 +41,27 @@ async function fixture(options: Partial<WatchCacheOptions> = {}, clock: Clock = 
   return {
     storage,
     cache,
-    put: (name, label) => commit(prefix + name, Buffer.from(`${head}"metadata":{"name":${JSON.stringify(name)},"labels":{"l":"${label}"}}}`)),
+    put: (name, label) =>
+      commit(
+        prefix + name,
+        Buffer.from(`${head}"metadata":{"name":${JSON.stringify(name)},"labels":{"l":"${label}"}}}`),
+      ),
     remove: (name) => commit(prefix + name, null),
   };
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const show = (entry: Entry): string => `${entry.key.slice(prefix.length)}@${entry.revision}=${entry.index.labels.get("l")}`;
+const show = (entry: Entry): string =>
+  `${entry.key.slice(prefix.length)}@${entry.revision}=${entry.index.labels.get("l")}`;
 const showAll = (snapshot: Snapshot): string[] => [...snapshot.range(prefix)].map(show);
-const showEvent = ({ type, entry, previous }: CacheEvent): string => `${type} ${show(entry)}${previous ? ` was ${show(previous)}` : ""}`;
+const showEvent = ({ type, entry, previous }: CacheEvent): string =>
+  `${type} ${show(entry)}${previous ? ` was ${show(previous)}` : ""}`;
 
 function record(cache: WatchCache, from: number, into: string[]): CacheSubscription {
-  return cache.subscribe(from, { events: (batch) => void into.push(...batch.map(showEvent)), end: () => into.push("end") });
+  return cache.subscribe(from, {
+    events: (batch) => void into.push(...batch.map(showEvent)),
+    end: () => into.push("end"),
+  });
 }
 
 async function statusOf(promise: Promise<unknown>): Promise<string> {
@@ -336,7 +346,8 @@ test(`observers see the one history, cut and resumed at random (SEED=${seed})`, 
   const truth: { revision: number; text: string }[] = [];
   const states = new Map<number, string[]>();
   const present = new Map<string, string>();
-  const observers: { from: number; seen: string[]; subscription: CacheSubscription | undefined; paused: boolean }[] = [];
+  const observers: { from: number; seen: string[]; subscription: CacheSubscription | undefined; paused: boolean }[] =
+    [];
   const watch = async (observer: (typeof observers)[number]): Promise<void> => {
     const last = observer.seen.at(-1);
     const from = last === undefined ? observer.from : Number(/@(\d+)/.exec(last)?.[1]);
@@ -378,7 +389,12 @@ test(`observers see the one history, cut and resumed at random (SEED=${seed})`, 
     if (dice < 12) await change();
     else if (dice < 13) await turn();
     else if (dice < 14 && observers.length < 8) {
-      const observer = { from: Math.max(storage.compacted(), revision - random(60), 1), seen: [], subscription: undefined, paused: false };
+      const observer = {
+        from: Math.max(storage.compacted(), revision - random(60), 1),
+        seen: [],
+        subscription: undefined,
+        paused: false,
+      };
       observers.push(observer);
       await watch(observer);
     } else if (dice < 17 && observers.length > 0) {

@@ -2,7 +2,14 @@
 import type { Clock } from "../api/clock.ts";
 import { type ApiError, expired, resourceVersionTooLarge, tooManyRequests } from "../api/errors.ts";
 import type { GroupResource } from "../api/object.ts";
-import { type LogEvent, RevisionCompacted, RevisionInFuture, type Storage, type Stored, type Subscription } from "../storage/contract.ts";
+import {
+  type LogEvent,
+  RevisionCompacted,
+  RevisionInFuture,
+  type Storage,
+  type Stored,
+  type Subscription,
+} from "../storage/contract.ts";
 import type { CacheEvent, CacheSubscriber, CacheSubscription, Entry, Snapshot, Topic, WatchCache } from "./contract.ts";
 import { CacheCounts } from "./counts.ts";
 import { deletedEntry } from "./entry.ts";
@@ -162,7 +169,10 @@ class StorageWatchCache implements WatchCache {
     if (revision === this.#revision) return this.latest();
     if (revision < this.#compacted || this.#isOver(revision)) throw listExpired();
     if (!this.#options.keepsSnapshots) return this.#inTurn(revision);
-    const snapshot = this.#kept.find(revision, this.#options.clock.now()) ?? this.#undoneTo(revision) ?? (await this.#inTurn(revision));
+    const snapshot =
+      this.#kept.find(revision, this.#options.clock.now()) ??
+      this.#undoneTo(revision) ??
+      (await this.#inTurn(revision));
     this.keep(snapshot);
     return snapshot;
   }
@@ -175,7 +185,8 @@ class StorageWatchCache implements WatchCache {
   #inTurn(revision: number): Promise<TreeSnapshot> {
     const pending = this.#storedReads.get(revision);
     if (pending !== undefined) return pending;
-    if (this.#storedReads.size >= storedReadsMax) throw tooManyRequests("Too many old states are being read, please try again later.", 1);
+    if (this.#storedReads.size >= storedReadsMax)
+      throw tooManyRequests("Too many old states are being read, please try again later.", 1);
     const turn = this.#lastStoredRead.then(async () => {
       const snapshot = await this.#stored(revision);
       this.keep(snapshot);
@@ -199,7 +210,9 @@ class StorageWatchCache implements WatchCache {
       if (!this.#loaded && !this.#closed) await this.ready();
       if (!this.#loaded) return; // Whoever subscribes is told so.
       if (this.#isOver(revision))
-        throw expired(`too old resource version: ${revision} (${this.#ring.revisionAt(this.#options.clock.now() - this.#options.historyMs)})`);
+        throw expired(
+          `too old resource version: ${revision} (${this.#ring.revisionAt(this.#options.clock.now() - this.#options.historyMs)})`,
+        );
       const to = this.#ring.from;
       if (revision >= to) return;
       if (read < to) {
@@ -213,7 +226,8 @@ class StorageWatchCache implements WatchCache {
       if (from > read) continue; // Events were let go meanwhile.
       if (from <= revision) continue; // Another reader has brought them back, and more.
       // Readers whose batches had gone have numbers that mean others from here on.
-      for (const reader of this.#readers) if (!reader.caughtUp && reader.next < this.#ring.first) reader.next = Number.NEGATIVE_INFINITY;
+      for (const reader of this.#readers)
+        if (!reader.caughtUp && reader.next < this.#ring.first) reader.next = Number.NEGATIVE_INFINITY;
       const missing = from === read ? events : events.filter((event) => event.revision <= from);
       this.#ring.addBefore(missing, revision, this.#options.clock.now());
     }
@@ -237,7 +251,14 @@ class StorageWatchCache implements WatchCache {
     }
     this.#deliver();
     if (from < this.#ring.from) throw expired(`too old resource version: ${from} (${this.#ring.from})`);
-    const reader: Reader = { subscriber, from, topic: topic && topicText(topic), next: this.#ring.find(from), paused: false, caughtUp: false };
+    const reader: Reader = {
+      subscriber,
+      from,
+      topic: topic && topicText(topic),
+      next: this.#ring.find(from),
+      paused: false,
+      caughtUp: false,
+    };
     this.#add(reader);
     if (subscriber.progress !== undefined) this.#awaiting.add(reader);
     this.#pump(reader);

@@ -22,13 +22,22 @@ export function retryAfterSeconds({ headers }: WebhookAnswer): number | undefine
  * @param expected what the object is taken for if it does not say; anything else of its own is told, not refused
  * @throws WebhookError of kind `status`, and `malformed`: `0-length response with status code: 200 and content type: application/json`
  */
-export function decodeAnswer(answer: WebhookAnswer, expected: TypeMeta): { readonly typeMeta: TypeMeta; readonly value: Record<string, unknown> } {
+export function decodeAnswer(
+  answer: WebhookAnswer,
+  expected: TypeMeta,
+): { readonly typeMeta: TypeMeta; readonly value: Record<string, unknown> } {
   checkAnswer(answer);
   if (answer.body.length === 0)
-    throw new WebhookError("malformed", `0-length response with status code: ${answer.status} and content type: ${contentTypeOf(answer)}`);
+    throw new WebhookError(
+      "malformed",
+      `0-length response with status code: ${answer.status} and content type: ${contentTypeOf(answer)}`,
+    );
   const value = decodeObject(answer.body);
   const { apiVersion, kind } = namedKind(value);
-  return { typeMeta: { apiVersion: apiVersion || expected.apiVersion, kind: kind || expected.kind }, value: value as Record<string, unknown> };
+  return {
+    typeMeta: { apiVersion: apiVersion || expected.apiVersion, kind: kind || expected.kind },
+    value: value as Record<string, unknown>,
+  };
 }
 
 function decodeObject(body: Buffer): unknown {
@@ -36,7 +45,8 @@ function decodeObject(body: Buffer): unknown {
   try {
     return isJson ? parsed(body) : decodeYaml(body).value;
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw new WebhookError("malformed", `couldn't get version/kind; json parse error: ${error.message}`);
+    if (error instanceof JsonSyntaxError)
+      throw new WebhookError("malformed", `couldn't get version/kind; json parse error: ${error.message}`);
     if (error instanceof YamlError) throw new WebhookError("malformed", error.message);
     throw error;
   }
@@ -75,9 +85,15 @@ function statusError(answer: WebhookAnswer): WebhookError {
   const { status: code } = answer;
   const sent = sentStatus(answer);
   const retryAfter = retryAfterSeconds(answer) ?? 0;
-  const text = /^text\//.test(contentTypeOf(answer)) ? answer.body.subarray(0, messageMax).toString().trim() : "unknown";
+  const text = /^text\//.test(contentTypeOf(answer))
+    ? answer.body.subarray(0, messageMax).toString().trim()
+    : "unknown";
   const { reason, message } = sent ?? genericStatus(code, text);
-  const status: WebhookStatus = { code: sent?.code ?? code, reason, retryAfterSeconds: sent?.retryAfterSeconds ?? retryAfter };
+  const status: WebhookStatus = {
+    code: sent?.code ?? code,
+    reason,
+    retryAfterSeconds: sent?.retryAfterSeconds ?? retryAfter,
+  };
   return new WebhookError("status", message, status);
 }
 
@@ -97,7 +113,10 @@ function sentStatus({ body }: WebhookAnswer): SentStatus | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { kind, apiVersion, status, message, reason, code, details } = value as Record<string, unknown>;
   if (kind !== "Status" || apiVersion !== "v1" || status === "Success") return undefined;
-  const seconds = typeof details === "object" && details !== null ? (details as Record<string, unknown>).retryAfterSeconds : undefined;
+  const seconds =
+    typeof details === "object" && details !== null
+      ? (details as Record<string, unknown>).retryAfterSeconds
+      : undefined;
   return {
     code: typeof code === "number" ? code : 0,
     reason: typeof reason === "string" ? reason : "",
@@ -120,16 +139,32 @@ const generic: ReadonlyMap<number, Generic> = new Map<number, Generic>([
   [422, ["Invalid", "the server rejected our request due to an error in our request"]],
   [429, ["TooManyRequests", "the server has received too many requests and has asked us to try again later"]],
   [503, ["ServiceUnavailable", "the server is currently unable to handle the request"]],
-  [504, ["Timeout", "the server was unable to return a response in the time allotted, but may still be processing the request"]],
+  [
+    504,
+    [
+      "Timeout",
+      "the server was unable to return a response in the time allotted, but may still be processing the request",
+    ],
+  ],
 ]);
 
 function genericStatus(code: number, text: string): { reason: string; message: string } {
   if (code === 406) {
     const none = text === "" || text === "unknown";
-    return { reason: "NotAcceptable", message: none ? "the server was unable to respond with a content type that the client supports" : text };
+    return {
+      reason: "NotAcceptable",
+      message: none ? "the server was unable to respond with a content type that the client supports" : text,
+    };
   }
   const known = generic.get(code);
   if (known !== undefined) return { reason: known[0], message: known[1] ?? text };
-  if (code >= 500) return { reason: "InternalError", message: `an error on the server (${quoteGo(text)}) has prevented the request from succeeding` };
-  return { reason: "", message: `the server responded with the status code ${code} but did not return more information` };
+  if (code >= 500)
+    return {
+      reason: "InternalError",
+      message: `an error on the server (${quoteGo(text)}) has prevented the request from succeeding`,
+    };
+  return {
+    reason: "",
+    message: `the server responded with the status code ${code} but did not return more information`,
+  };
 }

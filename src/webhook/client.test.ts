@@ -4,7 +4,12 @@ import type { ServerResponse } from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { before, test } from "node:test";
 import { createAuthority } from "../cli/x509.ts";
-import { startWebhookServer, type WebhookReply, type WebhookServer, type WebhookServerOptions } from "../testing/webhook-server.ts";
+import {
+  startWebhookServer,
+  type WebhookReply,
+  type WebhookServer,
+  type WebhookServerOptions,
+} from "../testing/webhook-server.ts";
 import { checkAnswer, decodeAnswer } from "./answer.ts";
 import { type ClientOptions, webhookClient } from "./client.ts";
 import { type CallObserver, type WebhookEndpoint, WebhookError, type WebhookErrorKind } from "./contract.ts";
@@ -12,7 +17,13 @@ import { type CallObserver, type WebhookEndpoint, WebhookError, type WebhookErro
 const review = { kind: "ConversionReview", apiVersion: "apiextensions.k8s.io/v1" };
 let other = "";
 before(async () => {
-  other = (await createAuthority({ subject: { commonName: "other" }, notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 })).cert;
+  other = (
+    await createAuthority({
+      subject: { commonName: "other" },
+      notBefore: Date.now() - 1000,
+      notAfter: Date.now() + 3_600_000,
+    })
+  ).cert;
 });
 
 interface Row {
@@ -23,7 +34,13 @@ interface Row {
   readonly reply?: WebhookReply;
 }
 
-async function attempt({ server: serverOptions = {}, endpoint, options, timeoutMs = 30_000, reply = review }: Row): Promise<string> {
+async function attempt({
+  server: serverOptions = {},
+  endpoint,
+  options,
+  timeoutMs = 30_000,
+  reply = review,
+}: Row): Promise<string> {
   const server = await startWebhookServer(() => reply, serverOptions);
   const whom = { url: `${server.url}/c`, ca: server.ca, ...endpoint?.(server) };
   try {
@@ -42,7 +59,11 @@ async function attempt({ server: serverOptions = {}, endpoint, options, timeoutM
   }
 }
 
-const status = (code: number, text: string, headers: Record<string, string> = { "content-type": "text/plain" }): WebhookReply => {
+const status = (
+  code: number,
+  text: string,
+  headers: Record<string, string> = { "content-type": "text/plain" },
+): WebhookReply => {
   return (response) => response.writeHead(code, headers).end(text);
 };
 const json = (value: object | string, code = 200): WebhookReply =>
@@ -57,7 +78,11 @@ const never = (_response: ServerResponse): void => {};
 
 const rows: [what: string, row: Row, want: string | RegExp][] = [
   ["all is well", {}, JSON.stringify(review)],
-  ["YAML", { reply: status(200, "kind: ConversionReview\n", { "content-type": "application/yaml" }) }, '{"kind":"ConversionReview"}'],
+  [
+    "YAML",
+    { reply: status(200, "kind: ConversionReview\n", { "content-type": "application/yaml" }) },
+    '{"kind":"ConversionReview"}',
+  ],
   [
     "an unknown authority",
     { endpoint: () => ({ ca: other }) },
@@ -68,10 +93,17 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
     { endpoint: () => ({ ca: undefined as unknown as string }) },
     'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: certificate signed by unknown authority',
   ],
-  ["an unknown authority, and no care", { endpoint: () => ({ ca: other, insecureSkipTlsVerify: true }) }, JSON.stringify(review)],
+  [
+    "an unknown authority, and no care",
+    { endpoint: () => ({ ca: other, insecureSkipTlsVerify: true }) },
+    JSON.stringify(review),
+  ],
   [
     "another name",
-    { server: { names: ["foo.example", "bar.example"] }, endpoint: ({ port }) => ({ url: `https://localhost:${port}/c` }) },
+    {
+      server: { names: ["foo.example", "bar.example"] },
+      endpoint: ({ port }) => ({ url: `https://localhost:${port}/c` }),
+    },
     'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: certificate is valid for foo.example, bar.example, not localhost',
   ],
   [
@@ -135,10 +167,17 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
     { timeoutMs: 100, reply: (response) => void response.write("{") },
     "timeout: unexpected error when reading response body. Please retry. Original error: context deadline exceeded",
   ],
-  ["closed without an answer", { reply: (response) => void response.socket?.end() }, 'closed: Post "URL?timeout=30s": EOF'],
+  [
+    "closed without an answer",
+    { reply: (response) => void response.socket?.end() },
+    'closed: Post "URL?timeout=30s": EOF',
+  ],
   [
     "closed in the midst of one",
-    { reply: (response) => void response.writeHead(200, { "content-length": "100" }).write("{", () => response.socket?.end()) },
+    {
+      reply: (response) =>
+        void response.writeHead(200, { "content-length": "100" }).write("{", () => response.socket?.end()),
+    },
     "closed: unexpected error when reading response body. Please retry. Original error: unexpected EOF",
   ],
   [
@@ -160,10 +199,22 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
   ["403", { reply: status(403, " some text\n") }, "status: some text"],
   ["403 in JSON", { reply: json('{"a":1}', 403) }, "status: unknown"],
   ["404", { reply: status(404, "some text") }, "status: the server could not find the requested resource"],
-  ["406 in JSON", { reply: json('{"a":1}', 406) }, "status: the server was unable to respond with a content type that the client supports"],
+  [
+    "406 in JSON",
+    { reply: json('{"a":1}', 406) },
+    "status: the server was unable to respond with a content type that the client supports",
+  ],
   ["406", { reply: status(406, "some text") }, "status: some text"],
-  ["500", { reply: status(500, "some text") }, 'status: an error on the server ("some text") has prevented the request from succeeding'],
-  ["500 in JSON", { reply: json(review, 500) }, 'status: an error on the server ("unknown") has prevented the request from succeeding'],
+  [
+    "500",
+    { reply: status(500, "some text") },
+    'status: an error on the server ("some text") has prevented the request from succeeding',
+  ],
+  [
+    "500 in JSON",
+    { reply: json(review, 500) },
+    'status: an error on the server ("unknown") has prevented the request from succeeding',
+  ],
   ["503", { reply: status(503, "") }, "status: the server is currently unable to handle the request"],
   ["a Status", { reply: json(failure, 400) }, "status: no way"],
   [
@@ -181,8 +232,16 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
     { reply: json(`{"a":${"[".repeat(9000)}${"]".repeat(9000)}}`, 404) },
     "status: the server could not find the requested resource",
   ],
-  ["nothing", { reply: json("") }, "malformed: 0-length response with status code: 200 and content type: application/json"],
-  ["nothing, and 204", { reply: status(204, "") }, "malformed: 0-length response with status code: 204 and content type: text/plain"],
+  [
+    "nothing",
+    { reply: json("") },
+    "malformed: 0-length response with status code: 200 and content type: application/json",
+  ],
+  [
+    "nothing, and 204",
+    { reply: status(204, "") },
+    "malformed: 0-length response with status code: 204 and content type: text/plain",
+  ],
   ["garbage", { reply: json("garbage") }, cannotUnmarshal("string")],
   [
     "a lot of garbage",
@@ -207,7 +266,12 @@ for (const [what, row, want] of rows) {
 
 /** What a server that speaks no TLS does with a connection. */
 const rawRows: [what: string, accept: (socket: net.Socket) => void, kind: WebhookErrorKind, message: string][] = [
-  ["answers in HTTP", (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"), "tls", "http: server gave HTTP response to HTTPS client"],
+  [
+    "answers in HTTP",
+    (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+    "tls",
+    "http: server gave HTTP response to HTTPS client",
+  ],
   ["closes", (socket) => socket.destroy(), "closed", "EOF"],
   ["says nothing", () => {}, "timeout", "context deadline exceeded"],
 ];
@@ -243,7 +307,9 @@ test("what is sent", async () => {
   const [first, second] = server.requests;
   assert.equal(first?.path, "/conv?timeout=1.5s");
   assert.deepEqual(
-    ["accept", "content-type", "content-length", "user-agent", "authorization", "x-a", "x-c"].map((name) => first?.headers[name]),
+    ["accept", "content-type", "content-length", "user-agent", "authorization", "x-a", "x-c"].map(
+      (name) => first?.headers[name],
+    ),
     ["application/json, */*", "application/json", "7", "kube-apiserver-admission", "Bearer t", "b", "d"],
   );
   assert.deepEqual([second?.headers.authorization, second?.text], ["Basic dTpw", "{}"]);

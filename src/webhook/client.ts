@@ -33,7 +33,12 @@ export interface ClientOptions {
 /** Not imported: an import asks the module for all it has, its WebSocket among it, for which Node loads undici: 15 ms of each start. */
 const http = process.getBuiltinModule("node:http");
 const nobody: CallObserver = { sent() {}, ended() {} };
-const defaults = { answerBytesMax: 64 << 20, connectionsMax: 64, userAgent: "kube-apiserver-admission", clock: systemClock };
+const defaults = {
+  answerBytesMax: 64 << 20,
+  connectionsMax: 64,
+  userAgent: "kube-apiserver-admission",
+  clock: systemClock,
+};
 /** How long a connection that nobody uses is kept. */
 const idleMs = 90_000;
 const retriesMax = 10;
@@ -68,10 +73,18 @@ export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions 
         host,
         "content-length": String(bytes),
       };
-      const call: Call = { url: shown, agent, headers, body, answerBytesMax: settings.answerBytesMax, signal: deadline.signal };
+      const call: Call = {
+        url: shown,
+        agent,
+        headers,
+        body,
+        answerBytesMax: settings.answerBytesMax,
+        signal: deadline.signal,
+      };
       try {
         checkHeaders(headers);
-        const told = (attempt: number, status: number | undefined): void => calls.sent(host, { bytes, attempt, status });
+        const told = (attempt: number, status: number | undefined): void =>
+          calls.sent(host, { bytes, attempt, status });
         const answer = await retrying(call, settings.clock, told);
         answerBytes = answer.body.length;
         return answer;
@@ -89,7 +102,8 @@ export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions 
 /** A token may be read from a file that holds something else. @throws WebhookError that does not repeat it */
 function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
-    if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) throw new WebhookError("request", `net/http: invalid header field value for ${quoteGo(goName(name))}`);
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
+      throw new WebhookError("request", `net/http: invalid header field value for ${quoteGo(goName(name))}`);
   }
 }
 
@@ -146,7 +160,11 @@ interface Call {
 }
 
 /** Again, for as long as the answer asks for it. Source: client-go's rest/with_retry.go */
-async function retrying(call: Call, clock: Clock, told: (attempt: number, status: number | undefined) => void): Promise<WebhookAnswer> {
+async function retrying(
+  call: Call,
+  clock: Clock,
+  told: (attempt: number, status: number | undefined) => void,
+): Promise<WebhookAnswer> {
   for (let retries = 0; ; retries++) {
     const answer = await once(call).catch((error: unknown) => {
       told(retries + 1, undefined);
@@ -239,7 +257,9 @@ function explained(error: unknown, { url, signal }: Call): unknown {
   if (error instanceof UnfinishedAnswer) {
     const cause = signal.aborted ? signal.reason : error.cause;
     const { kind, message } =
-      cause instanceof WebhookError ? cause : (streamError(cause as NodeJS.ErrnoException) ?? new WebhookError("closed", "unexpected EOF"));
+      cause instanceof WebhookError
+        ? cause
+        : (streamError(cause as NodeJS.ErrnoException) ?? new WebhookError("closed", "unexpected EOF"));
     const text = message === "EOF" ? "unexpected EOF" : message;
     return new WebhookError(kind, `unexpected error when reading response body. Please retry. Original error: ${text}`);
   }
@@ -286,14 +306,24 @@ async function resolved(resolve: () => Promise<Address> | Address): Promise<Addr
 }
 
 function secureContext({ ca, cert, key }: WebhookEndpoint): ReturnType<typeof createSecureContext> {
-  if (ca !== undefined && !ca.includes("-----BEGIN ")) throw new Error("unable to load root certificates: unable to parse bytes as PEM block");
-  return createSecureContext({ ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert, key }), allowPartialTrustChain: true });
+  if (ca !== undefined && !ca.includes("-----BEGIN "))
+    throw new Error("unable to load root certificates: unable to parse bytes as PEM block");
+  return createSecureContext({
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert, key }),
+    allowPartialTrustChain: true,
+  });
 }
 
-async function authorizationOf({ basic }: WebhookEndpoint, token: () => Promise<string | undefined>): Promise<string | undefined> {
+async function authorizationOf(
+  { basic }: WebhookEndpoint,
+  token: () => Promise<string | undefined>,
+): Promise<string | undefined> {
   const bearer = await token();
   if (bearer !== undefined) return `Bearer ${bearer}`;
-  return basic === undefined ? undefined : `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString("base64")}`;
+  return basic === undefined
+    ? undefined
+    : `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString("base64")}`;
 }
 
 const tokenFileMs = 60_000;
@@ -313,7 +343,8 @@ function tokenReader({ token, tokenFile }: WebhookEndpoint, clock: Clock): () =>
 async function readToken(file: string, last: string | undefined): Promise<string> {
   try {
     const text = (await readBoundedFile(file)).toString().trim();
-    if (text === "" && last === undefined) throw new WebhookError("connect", `read empty token from file ${quoteGo(file)}`);
+    if (text === "" && last === undefined)
+      throw new WebhookError("connect", `read empty token from file ${quoteGo(file)}`);
     return text === "" ? (last as string) : text;
   } catch (error) {
     if (last !== undefined && error instanceof Error && "code" in error) return last;

@@ -23,22 +23,28 @@ export interface ConnectOptions extends Address {
 export function connect(options: ConnectOptions): Promise<net.Socket> {
   const { host, port, timeoutMs = connectTimeoutMs } = options;
   return new Promise((resolve, reject) => {
-    const socket = options.tls === undefined ? net.connect({ host, port }) : tls.connect({ host, port, ...tlsOptions(options.tls) });
+    const socket =
+      options.tls === undefined ? net.connect({ host, port }) : tls.connect({ host, port, ...tlsOptions(options.tls) });
     let opened = options.tls === undefined;
     const fail = (error: WebhookError): void => {
       clearTimeout(timer);
       socket.destroy();
       reject(error);
     };
-    const timer = setTimeout(() => fail(new WebhookError("timeout", `dial tcp ${formatAddress(options)}: i/o timeout`)), timeoutMs).unref();
+    const timer = setTimeout(
+      () => fail(new WebhookError("timeout", `dial tcp ${formatAddress(options)}: i/o timeout`)),
+      timeoutMs,
+    ).unref();
     socket.once("connect", () => {
       opened = true;
     });
-    const onError = (error: NodeJS.ErrnoException): void => fail(opened && options.tls !== undefined ? tlsError(error) : dialError(error, options));
+    const onError = (error: NodeJS.ErrnoException): void =>
+      fail(opened && options.tls !== undefined ? tlsError(error) : dialError(error, options));
     socket.once("error", onError);
     socket.once(options.tls === undefined ? "connect" : "secureConnect", () => {
       const problem = options.tls === undefined ? undefined : certificateProblem(socket as tls.TLSSocket, options.tls);
-      if (problem !== undefined) return fail(new WebhookError("tls", `tls: failed to verify certificate: x509: ${problem}`));
+      if (problem !== undefined)
+        return fail(new WebhookError("tls", `tls: failed to verify certificate: x509: ${problem}`));
       clearTimeout(timer);
       socket.off("error", onError);
       resolve(socket);
@@ -56,7 +62,10 @@ function tlsOptions({ context, serverName }: NonNullable<ConnectOptions["tls"]>)
 }
 
 /** In Go's order: the time, the name, the authority. */
-function certificateProblem(socket: tls.TLSSocket, { serverName, insecureSkipTlsVerify }: NonNullable<ConnectOptions["tls"]>): string | undefined {
+function certificateProblem(
+  socket: tls.TLSSocket,
+  { serverName, insecureSkipTlsVerify }: NonNullable<ConnectOptions["tls"]>,
+): string | undefined {
   if (insecureSkipTlsVerify) return undefined;
   const { raw } = socket.getPeerCertificate();
   if (raw === undefined) return "no certificate"; // Cannot happen: servers always show one.
@@ -67,7 +76,9 @@ function certificateProblem(socket: tls.TLSSocket, { serverName, insecureSkipTls
 }
 
 /** All others, an authority that has expired among them, come to one that is not known. */
-const chainProblems: ReadonlyMap<string, string> = new Map([["INVALID_PURPOSE", "certificate specifies an incompatible key usage"]]);
+const chainProblems: ReadonlyMap<string, string> = new Map([
+  ["INVALID_PURPOSE", "certificate specifies an incompatible key usage"],
+]);
 
 function timeProblem({ validFromDate, validToDate }: X509Certificate): string | undefined {
   const now = new Date();
@@ -83,7 +94,8 @@ function nameProblem(certificate: X509Certificate, serverName: string): string |
   if (isIP(serverName) !== 0) {
     if (certificate.checkIP(serverName) !== undefined) return undefined;
     const addresses = after(names, "IP Address:");
-    if (addresses.length === 0) return `cannot validate certificate for ${serverName} because it doesn't contain any IP SANs`;
+    if (addresses.length === 0)
+      return `cannot validate certificate for ${serverName} because it doesn't contain any IP SANs`;
     return `certificate is valid for ${addresses.join(", ")}, not ${serverName}`;
   }
   if (certificate.checkHost(serverName, { subject: "never" }) !== undefined) return undefined;
@@ -106,21 +118,30 @@ const dialProblems: ReadonlyMap<string, string> = new Map([
 ]);
 
 function dialError(error: NodeJS.ErrnoException, address: Address): WebhookError {
-  const first = error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException & Partial<{ address: string }>) : error;
+  const first =
+    error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException & Partial<{ address: string }>) : error;
   const { code = "" } = first;
   if (code === "ENOTFOUND") return new WebhookError("connect", `dial tcp: lookup ${address.host}: no such host`);
   if (code === "EAI_AGAIN") return new WebhookError("connect", `dial tcp: lookup ${address.host}: server misbehaving`);
   const reached = "address" in first && typeof first.address === "string" ? first.address : address.host; // A name's first address.
-  return new WebhookError("connect", `dial tcp ${formatAddress({ host: reached, port: address.port })}: ${dialProblems.get(code) ?? first.message}`);
+  return new WebhookError(
+    "connect",
+    `dial tcp ${formatAddress({ host: reached, port: address.port })}: ${dialProblems.get(code) ?? first.message}`,
+  );
 }
 
 /** What goes wrong in a handshake; after it, `streamError` tells. */
 function tlsError(error: NodeJS.ErrnoException): WebhookError {
   const { code = "", message } = error;
-  if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG" || message.includes("wrong version number"))
+  if (
+    code === "ERR_SSL_WRONG_VERSION_NUMBER" ||
+    code === "ERR_SSL_PACKET_LENGTH_TOO_LONG" ||
+    message.includes("wrong version number")
+  )
     return new WebhookError("tls", "http: server gave HTTP response to HTTPS client");
   const alert = /alert ([a-z ]+)/.exec(message);
-  if (alert !== null && code.startsWith("ERR_SSL_")) return new WebhookError("tls", `remote error: tls: ${(alert[1] as string).trim()}`);
+  if (alert !== null && code.startsWith("ERR_SSL_"))
+    return new WebhookError("tls", `remote error: tls: ${(alert[1] as string).trim()}`);
   return streamError(error) ?? new WebhookError("tls", `tls: ${message}`);
 }
 
@@ -128,7 +149,8 @@ function tlsError(error: NodeJS.ErrnoException): WebhookError {
 export function streamError(error: NodeJS.ErrnoException): WebhookError | undefined {
   const { code = "", syscall, message } = error;
   const told = (kind: WebhookErrorKind, text: string): WebhookError => new WebhookError(kind, text);
-  if (code === "ECONNRESET") return syscall === undefined ? told("closed", "EOF") : told("reset", `${syscall}: connection reset by peer`);
+  if (code === "ECONNRESET")
+    return syscall === undefined ? told("closed", "EOF") : told("reset", `${syscall}: connection reset by peer`);
   if (code === "EPIPE") return told("reset", "write: broken pipe");
   if (code.startsWith("HPE_")) return told("malformed", `net/http: HTTP/1.x transport connection broken: ${message}`);
   if (code.startsWith("ERR_SSL_")) {

@@ -48,7 +48,10 @@ export interface PostOptions {
 /** Told of what is sent and what comes back, for metrics. */
 export interface CallObserver {
   /** A request was answered, or failed: then it has no status. @param host as the URL has it @param attempt of the same call, the first is 1 */
-  sent(host: string, request: { readonly bytes: number; readonly attempt: number; readonly status: number | undefined }): void;
+  sent(
+    host: string,
+    request: { readonly bytes: number; readonly attempt: number; readonly status: number | undefined },
+  ): void;
   /** A call is over. @param answerBytes undefined where there was no answer */
   ended(host: string, call: { readonly seconds: number; readonly answerBytes: number | undefined }): void;
 }

@@ -19,10 +19,29 @@ const rows: [what: string, reply: Responder, want: ProbeResult][] = [
   ["a body of more than 10 KiB", answer(200, "a".repeat(20_000)), { status: "True", message: "a".repeat(10_240) }],
   ["a failure", answer(500, "secret"), { status: "False", message: "HTTP probe failed with statuscode: 500" }],
   ["a refusal", answer(403, "secret"), { status: "False", message: "HTTP probe failed with statuscode: 403" }],
-  ["a redirect", answer(302, "there", { location: "/x" }), { status: "Unknown", message: "Probe terminated redirects, Response body: there" }],
-  ["no answer", () => {}, { status: "False", message: 'Get "URL": context deadline exceeded (Client.Timeout exceeded while awaiting headers)' }],
-  ["a body that does not end", (response) => void response.write("o"), { status: "Unknown", error: "context deadline exceeded" }],
-  ["a connection that is closed", (response) => void response.destroy(), { status: "False", message: 'Get "URL": EOF' }],
+  [
+    "a redirect",
+    answer(302, "there", { location: "/x" }),
+    { status: "Unknown", message: "Probe terminated redirects, Response body: there" },
+  ],
+  [
+    "no answer",
+    () => {},
+    {
+      status: "False",
+      message: 'Get "URL": context deadline exceeded (Client.Timeout exceeded while awaiting headers)',
+    },
+  ],
+  [
+    "a body that does not end",
+    (response) => void response.write("o"),
+    { status: "Unknown", error: "context deadline exceeded" },
+  ],
+  [
+    "a connection that is closed",
+    (response) => void response.destroy(),
+    { status: "False", message: 'Get "URL": EOF' },
+  ],
 ];
 
 for (const [what, reply, want] of rows) {
@@ -57,7 +76,9 @@ test("a probe reports a port where no server listens", async () => {
 });
 
 test("a probe reports a server that does not speak TLS, and one that sends nothing", async () => {
-  const plain = net.createServer((socket) => socket.on("error", () => {}).end("HTTP/1.1 400 Bad Request\r\n\r\n")).listen(0, host);
+  const plain = net
+    .createServer((socket) => socket.on("error", () => {}).end("HTTP/1.1 400 Bad Request\r\n\r\n"))
+    .listen(0, host);
   const silent = net.createServer((socket) => socket.on("error", () => {}).resume()).listen(0, host);
   await Promise.all([plain, silent].map((server) => new Promise((resolve) => server.once("listening", resolve))));
   const messages = await Promise.all(

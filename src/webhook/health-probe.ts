@@ -20,13 +20,19 @@ const http = process.getBuiltinModule("node:http");
  * Redirects are not followed: they are reported as upstream reports those that it does not follow.
  * @param timeoutMs of the whole probe
  */
-export async function probeHealth(address: Address, { timeoutMs = 20_000 }: { readonly timeoutMs?: number } = {}): Promise<ProbeResult> {
+export async function probeHealth(
+  address: Address,
+  { timeoutMs = 20_000 }: { readonly timeoutMs?: number } = {},
+): Promise<ProbeResult> {
   const signal = AbortSignal.timeout(timeoutMs);
   let response: IncomingMessage;
   try {
     response = await request(address, signal, timeoutMs);
   } catch (error) {
-    return { status: "False", message: `Get "https://${formatAddress(address)}/healthz": ${requestProblem(error as Error, signal)}` };
+    return {
+      status: "False",
+      message: `Get "https://${formatAddress(address)}/healthz": ${requestProblem(error as Error, signal)}`,
+    };
   }
   try {
     return resultOf(response.statusCode as number, await readBody(response));

@@ -16,7 +16,8 @@ const cluster = "clusters: [{name: c, cluster: {server: https://a}}]\n";
 const user = "users: [{name: u, user: {token: t}}]\n";
 const of = (fields: string, whose = user): string => `${context}clusters: [{name: c, cluster: {${fields}}}]\n${whose}`;
 const as = (fields: string): string => `${context}${cluster}users: [{name: u, user: {${fields}}}]\n`;
-const none = "invalid configuration: no configuration has been provided, try setting KUBERNETES_MASTER environment variable";
+const none =
+  "invalid configuration: no configuration has been provided, try setting KUBERNETES_MASTER environment variable";
 const loading = `error loading config file "${directory}/kc": `;
 const noKind = (what: string): string =>
   `${loading}couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
@@ -42,9 +43,17 @@ const rows: [what: string, text: string, want: object | string][] = [
     "apiVersion: v2\nkind: Config\n",
     `${loading}no kind "Config" is registered for version "v2" in scheme "pkg/runtime/scheme.go:111"`,
   ],
-  ["another kind", "apiVersion: v1\nkind: Pod\n", `${loading}no kind "Pod" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"`],
+  [
+    "another kind",
+    "apiVersion: v1\nkind: Pod\n",
+    `${loading}no kind "Pod" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"`,
+  ],
   ["no current context", cluster, none],
-  ["no current context, among others", `contexts: [{name: x, context: {cluster: c, user: u}}]\n${cluster}${user}`, none],
+  [
+    "no current context, among others",
+    `contexts: [{name: x, context: {cluster: c, user: u}}]\n${cluster}${user}`,
+    none,
+  ],
   [
     "a context that is none",
     `current-context: true\n${cluster}`,
@@ -102,8 +111,16 @@ const rows: [what: string, text: string, want: object | string][] = [
   ["a token's file", as("tokenFile: tok"), { url: "https://a", token: "tok", tokenFile: `${directory}/tok` }],
   ["a token, and its file", as("token: t, tokenFile: tok"), { url: "https://a", token: "t" }],
   ["a password", as("username: a, password: b"), { url: "https://a", basic: { username: "a", password: "b" } }],
-  ["certificates as data", as("client-certificate-data: eA==, client-key-data: eQ=="), { url: "https://a", cert: "x", key: "y" }],
-  ["certificates as files", as("client-certificate: ca.pem, client-key: ca.pem"), { url: "https://a", cert: "x", key: "x" }],
+  [
+    "certificates as data",
+    as("client-certificate-data: eA==, client-key-data: eQ=="),
+    { url: "https://a", cert: "x", key: "y" },
+  ],
+  [
+    "certificates as files",
+    as("client-certificate: ca.pem, client-key: ca.pem"),
+    { url: "https://a", cert: "x", key: "x" },
+  ],
   [
     "an authority",
     of("server: https://a, certificate-authority: ca.pem, tls-server-name: b"),
@@ -112,7 +129,11 @@ const rows: [what: string, text: string, want: object | string][] = [
   ["no TLS, and so no token", of("server: http://a"), { url: "http://a" }],
   ["a host alone", of("server: 'a:80'"), { url: "http://a" }],
   ["a path", of("server: 'https://a/b/c#f'"), { url: "https://a/b/c", token: "t" }],
-  ["no care", of("server: https://a, insecure-skip-tls-verify: true"), { url: "https://a", insecureSkipTlsVerify: true, token: "t" }],
+  [
+    "no care",
+    of("server: https://a, insecure-skip-tls-verify: true"),
+    { url: "https://a", insecureSkipTlsVerify: true, token: "t" },
+  ],
   [
     "no care, and an authority",
     of("server: https://a, insecure-skip-tls-verify: true, certificate-authority-data: eA=="),
@@ -128,13 +149,21 @@ const rows: [what: string, text: string, want: object | string][] = [
     of("server: https://a, proxy-url: 'http://u:secret@p'"),
     `invalid configuration: invalid 'proxy-url' "http://xxxxx@p" for cluster "c": proxies are not supported`,
   ],
-  ["an address that is none, with a password", of("server: 'https://u:secret@[::1'"), 'host must be a URL or a host:port pair: "https://xxxxx@[::1"'],
+  [
+    "an address that is none, with a password",
+    of("server: 'https://u:secret@[::1'"),
+    'host must be a URL or a host:port pair: "https://xxxxx@[::1"',
+  ],
   [
     "a program",
     as("exec: {command: a, apiVersion: client.authentication.k8s.io/v1beta1}"),
     "invalid configuration: exec plugins are not supported, but u has one",
   ],
-  ["groups without a user", as("as-groups: [a]"), "invalid configuration: requesting uid, groups or user-extra for u without impersonating a user"],
+  [
+    "groups without a user",
+    as("as-groups: [a]"),
+    "invalid configuration: requesting uid, groups or user-extra for u without impersonating a user",
+  ],
   ["fields that nobody knows", `wrong: x\n${context}${cluster}${user}`, { url: "https://a", token: "t" }],
   [
     "no base64",
@@ -155,10 +184,13 @@ for (const [what, text, want] of rows) {
 }
 
 test("a kubeconfig that is not there", async () => {
-  await assert.rejects(readWebhookKubeconfig(`${directory}/none`, quiet), { message: `stat ${directory}/none: no such file or directory` });
+  await assert.rejects(readWebhookKubeconfig(`${directory}/none`, quiet), {
+    message: `stat ${directory}/none: no such file or directory`,
+  });
 });
 
-const plain = "The webhook's server is not https: requests and answers can be read and changed on the way, and no credentials are sent";
+const plain =
+  "The webhook's server is not https: requests and answers can be read and changed on the way, and no credentials are sent";
 const dropped = "Query parameters of the webhook's server are dropped";
 const rejected = 'invalid configuration: the server of cluster "c" must not have query parameters';
 /** The warnings, each with the server that it names; and whether parameters are an error where they are to be rejected. */

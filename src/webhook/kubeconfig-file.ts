@@ -4,7 +4,14 @@
  */
 import type { Logger } from "../api/logger.ts";
 import { quoteGo } from "../lib/json/quote.ts";
-import { type ClusterConfig, type ContextConfig, contentOfFile, nobody, readKubeconfig, type UserConfig } from "../lib/kubeconfig/kubeconfig.ts";
+import {
+  type ClusterConfig,
+  type ContextConfig,
+  contentOfFile,
+  nobody,
+  readKubeconfig,
+  type UserConfig,
+} from "../lib/kubeconfig/kubeconfig.ts";
 import { clusterProblems, invalidConfiguration, userProblems } from "../lib/kubeconfig/problems.ts";
 import type { WebhookEndpoint } from "./contract.ts";
 
@@ -28,11 +35,19 @@ export async function readWebhookKubeconfig(file: string, options: WebhookKubeco
   const user = config.users.get(context?.user ?? "");
   const cluster = config.clusters.get(context?.cluster ?? "");
   const problems = [
-    ...(config.currentContext !== "" && context === undefined ? [`context was not found for specified context: ${config.currentContext}`] : []),
-    ...(user === undefined ? [] : [...(await userProblems(context?.user as string, user)), ...refusals(context as ContextConfig, user, cluster)]),
+    ...(config.currentContext !== "" && context === undefined
+      ? [`context was not found for specified context: ${config.currentContext}`]
+      : []),
+    ...(user === undefined
+      ? []
+      : [...(await userProblems(context?.user as string, user)), ...refusals(context as ContextConfig, user, cluster)]),
   ];
   if (cluster === undefined && problems.length === 0) throw new Error(`invalid configuration: ${noConfiguration}`);
-  problems.push(...(cluster === undefined ? ["cluster has no server defined"] : await clusterProblems(context?.cluster as string, cluster)));
+  problems.push(
+    ...(cluster === undefined
+      ? ["cluster has no server defined"]
+      : await clusterProblems(context?.cluster as string, cluster)),
+  );
   const invalid = invalidConfiguration(problems);
   if (invalid !== undefined) throw invalid;
   const url = serverUrl((cluster as ClusterConfig).server);
@@ -43,7 +58,11 @@ export async function readWebhookKubeconfig(file: string, options: WebhookKubeco
 const noConfiguration = "no configuration has been provided, try setting KUBERNETES_MASTER environment variable";
 
 /** What webhooks' clients do not do. */
-function refusals({ user: name, cluster: clusterName }: ContextConfig, user: UserConfig, cluster: ClusterConfig | undefined): string[] {
+function refusals(
+  { user: name, cluster: clusterName }: ContextConfig,
+  user: UserConfig,
+  cluster: ClusterConfig | undefined,
+): string[] {
   const proxy = cluster?.["proxy-url"] ?? "";
   return [
     ...(user.exec === undefined ? [] : [`exec plugins are not supported, but ${name} has one`]),
@@ -51,22 +70,31 @@ function refusals({ user: name, cluster: clusterName }: ContextConfig, user: Use
     ...(user.as === "" ? [] : [`impersonation is not supported, but ${name} asks for it`]),
     ...(proxy === ""
       ? []
-      : [`invalid 'proxy-url' ${quoteGo(withoutPassword(proxy))} for cluster ${quoteGo(clusterName)}: proxies are not supported`]),
+      : [
+          `invalid 'proxy-url' ${quoteGo(withoutPassword(proxy))} for cluster ${quoteGo(clusterName)}: proxies are not supported`,
+        ]),
   ];
 }
 
 /** Neither message shows the parameters: they may hold a secret. */
-function checkServer(url: URL, cluster: string, { purpose, logger, rejectParameters = false }: WebhookKubeconfigOptions): void {
+function checkServer(
+  url: URL,
+  cluster: string,
+  { purpose, logger, rejectParameters = false }: WebhookKubeconfigOptions,
+): void {
   if (url.search !== "" && rejectParameters) {
     throw new Error(`invalid configuration: the server of cluster ${quoteGo(cluster)} must not have query parameters`);
   }
   const server = withoutParameters(url);
   if (url.search !== "") logger.warn("Query parameters of the webhook's server are dropped", { purpose, server });
   if (url.protocol === "http:") {
-    logger.warn("The webhook's server is not https: requests and answers can be read and changed on the way, and no credentials are sent", {
-      purpose,
-      server,
-    });
+    logger.warn(
+      "The webhook's server is not https: requests and answers can be read and changed on the way, and no credentials are sent",
+      {
+        purpose,
+        server,
+      },
+    );
   }
 }
 
@@ -74,7 +102,8 @@ function checkServer(url: URL, cluster: string, { purpose, logger, rejectParamet
 async function endpointOf(url: string, cluster: ClusterConfig, user: UserConfig): Promise<WebhookEndpoint> {
   if (!url.startsWith("https:")) return { url };
   const ca = cluster["certificate-authority-data"] || (await contentOfFile(cluster["certificate-authority"]));
-  if (cluster.insecure && ca !== undefined) throw new Error("specifying a root certificates file with the insecure flag is not allowed");
+  if (cluster.insecure && ca !== undefined)
+    throw new Error("specifying a root certificates file with the insecure flag is not allowed");
   const cert = user["client-certificate-data"] || (await contentOfFile(user["client-certificate"]));
   const key = user["client-key-data"] || (await contentOfFile(user["client-key"]));
   const tokenFile = user.token === "" ? user.tokenFile : "";

@@ -42,15 +42,26 @@ test("pauses grow, and get up to a fifth on top", async () => {
       return () => {};
     },
   };
-  await assert.rejects(withBackoff({ initialDelayMs: 500, clock, random: () => 0.5 }, () => Promise.reject(new WebhookError("reset", "x"))));
+  await assert.rejects(
+    withBackoff({ initialDelayMs: 500, clock, random: () => 0.5 }, () =>
+      Promise.reject(new WebhookError("reset", "x")),
+    ),
+  );
   assert.deepEqual(pauses, [550, 825, 1238, 1856]);
 });
 
 test("the first that succeeds counts, and an abort ends the waiting", async () => {
   let tries = 0;
-  assert.equal(await withBackoff({ initialDelayMs: 0 }, async () => (++tries < 3 ? Promise.reject(new WebhookError("reset", "x")) : tries)), 3);
+  assert.equal(
+    await withBackoff({ initialDelayMs: 0 }, async () =>
+      ++tries < 3 ? Promise.reject(new WebhookError("reset", "x")) : tries,
+    ),
+    3,
+  );
   const controller = new AbortController();
-  const waiting = withBackoff({ initialDelayMs: 1e6, signal: controller.signal }, () => Promise.reject(new WebhookError("reset", "x")));
+  const waiting = withBackoff({ initialDelayMs: 1e6, signal: controller.signal }, () =>
+    Promise.reject(new WebhookError("reset", "x")),
+  );
   setImmediate(() => controller.abort());
   await assert.rejects(waiting, { kind: "reset" });
 });

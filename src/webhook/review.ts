@@ -16,7 +16,10 @@ export interface ReviewKind {
  * @returns the object, its fields of the schema's types; unknown ones are gone
  * @throws WebhookError of kind `status`, or `malformed` for another kind and for fields of other types
  */
-export function decodeReview(answer: WebhookAnswer, { group, version, kind, schema }: ReviewKind): Record<string, unknown> {
+export function decodeReview(
+  answer: WebhookAnswer,
+  { group, version, kind, schema }: ReviewKind,
+): Record<string, unknown> {
   const expected = { apiVersion: formatGroupVersion(group, version), kind };
   const { typeMeta, value } = decodeAnswer(answer, expected);
   if (typeMeta.apiVersion !== expected.apiVersion || typeMeta.kind !== kind) {

@@ -1,13 +1,21 @@
 /** Where services are reached. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clusterIpResolver, type EndpointSliceView, endpointResolver, type ServiceView, withLoopback } from "./service-resolver.ts";
+import {
+  clusterIpResolver,
+  type EndpointSliceView,
+  endpointResolver,
+  type ServiceView,
+  withLoopback,
+} from "./service-resolver.ts";
 
 const ports = [
   { name: "https", port: 443 },
   { name: "other", port: 80 },
 ];
-const service = (spec: ServiceView["spec"] = {}): ServiceView => ({ spec: { type: "ClusterIP", clusterIP: "10.0.0.1", ports, ...spec } });
+const service = (spec: ServiceView["spec"] = {}): ServiceView => ({
+  spec: { type: "ClusterIP", clusterIP: "10.0.0.1", ports, ...spec },
+});
 const slice = (addresses: string[], more: Partial<EndpointSliceView> = {}): EndpointSliceView => ({
   addressType: "IPv4",
   ports: [{ name: "https", port: 8443 }],
@@ -26,14 +34,24 @@ const rows: [what: string, row: Row, cluster: string, endpoint: string][] = [
   ["no service", {}, 'service "web" not found', 'service "web" not found'],
   ["a service", { service: service(), slices: [slice(["1.1.1.1", "1.1.1.2"])] }, "10.0.0.1:443", "1.1.1.2:8443"],
   ["no endpoints", { service: service() }, "10.0.0.1:443", 'no endpoints available for service "web"'],
-  ["no such port", { service: service(), port: 1 }, 'no service port 1 found for service "web"', 'no service port 1 found for service "web"'],
+  [
+    "no such port",
+    { service: service(), port: 1 },
+    'no service port 1 found for service "web"',
+    'no service port 1 found for service "web"',
+  ],
   [
     "headless",
     { service: service({ clusterIP: "None" }), slices: [slice(["1.1.1.1"])] },
     'cannot route to service with ClusterIP "None"',
     "1.1.1.1:8443",
   ],
-  ["a name elsewhere", { service: { spec: { type: "ExternalName", externalName: "a.b" } } }, "a.b:443", 'unsupported service type "ExternalName"'],
+  [
+    "a name elsewhere",
+    { service: { spec: { type: "ExternalName", externalName: "a.b" } } },
+    "a.b:443",
+    'unsupported service type "ExternalName"',
+  ],
   ["no type", { service: { spec: {} } }, 'unsupported service type ""', 'unsupported service type ""'],
   [
     "endpoints that are not ready",
@@ -53,7 +71,10 @@ const rows: [what: string, row: Row, cluster: string, endpoint: string][] = [
   ],
   [
     "the first family first",
-    { service: service({ ipFamilies: ["IPv6"] }), slices: [slice(["1.1.1.1"]), slice(["::1"], { addressType: "IPv6" })] },
+    {
+      service: service({ ipFamilies: ["IPv6"] }),
+      slices: [slice(["1.1.1.1"]), slice(["::1"], { addressType: "IPv6" })],
+    },
     "10.0.0.1:443",
     "::1:8443",
   ],

@@ -21,7 +21,9 @@ export interface ServiceView {
 export interface EndpointSliceView {
   readonly addressType: string;
   readonly ports?: readonly { readonly name?: string; readonly port?: number }[] | null;
-  readonly endpoints?: readonly { readonly addresses: readonly string[]; readonly conditions?: { readonly ready?: boolean } }[] | null;
+  readonly endpoints?:
+    | readonly { readonly addresses: readonly string[]; readonly conditions?: { readonly ready?: boolean } }[]
+    | null;
 }
 
 export interface ServiceSource {
@@ -49,7 +51,8 @@ export function endpointResolver(source: ServiceSource, random: () => number = M
     checkType(type);
     const portName = checkPort(ports, name, port);
     const slices = shuffled(await source.endpointSlices(namespace, name), random);
-    if (ipFamilies?.[0] !== undefined) slices.sort((a, b) => Number(b.addressType === ipFamilies[0]) - Number(a.addressType === ipFamilies[0]));
+    if (ipFamilies?.[0] !== undefined)
+      slices.sort((a, b) => Number(b.addressType === ipFamilies[0]) - Number(a.addressType === ipFamilies[0]));
     for (const slice of slices) {
       const found = readyEndpoint(slice, portName, random);
       if (found !== undefined) return found;
@@ -60,27 +63,41 @@ export function endpointResolver(source: ServiceSource, random: () => number = M
 
 /** The service `kubernetes` is this server itself. @param self where it listens */
 export function withLoopback(delegate: ServiceResolver, self: () => Address): ServiceResolver {
-  return (namespace, name, port) => (namespace === "default" && name === "kubernetes" && port === 443 ? self() : delegate(namespace, name, port));
+  return (namespace, name, port) =>
+    namespace === "default" && name === "kubernetes" && port === 443 ? self() : delegate(namespace, name, port);
 }
 
-async function specOf(source: ServiceSource, namespace: string, name: string): Promise<NonNullable<ServiceView["spec"]>> {
+async function specOf(
+  source: ServiceSource,
+  namespace: string,
+  name: string,
+): Promise<NonNullable<ServiceView["spec"]>> {
   const service = await source.service(namespace, name);
   if (service === undefined) throw new Error(`service ${quoteGo(name)} not found`);
   return service.spec ?? {};
 }
 
 function checkType(type = ""): void {
-  if (!["ClusterIP", "LoadBalancer", "NodePort"].includes(type)) throw new Error(`unsupported service type ${quoteGo(type)}`);
+  if (!["ClusterIP", "LoadBalancer", "NodePort"].includes(type))
+    throw new Error(`unsupported service type ${quoteGo(type)}`);
 }
 
 /** @returns the port's name */
-function checkPort(ports: NonNullable<NonNullable<ServiceView["spec"]>["ports"]>, service: string, port: number): string {
+function checkPort(
+  ports: NonNullable<NonNullable<ServiceView["spec"]>["ports"]>,
+  service: string,
+  port: number,
+): string {
   const found = ports.find((one) => one.port === port);
   if (found === undefined) throw new Error(`no service port ${port} found for service ${quoteGo(service)}`);
   return found.name ?? "";
 }
 
-function readyEndpoint({ ports, endpoints }: EndpointSliceView, portName: string, random: () => number): Address | undefined {
+function readyEndpoint(
+  { ports, endpoints }: EndpointSliceView,
+  portName: string,
+  random: () => number,
+): Address | undefined {
   const port = ports?.find((one) => one.name === portName && one.port !== undefined && one.port !== null)?.port;
   if (port === undefined || !endpoints || endpoints.length === 0) return undefined;
   const offset = Math.floor(random() * endpoints.length);

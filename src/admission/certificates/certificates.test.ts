@@ -22,13 +22,24 @@ async function pemOf(name: string): Promise<string> {
   const { Pkcs10CertificateRequestGenerator } = await loadX509();
   const signingAlgorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
   const keys = await crypto.subtle.generateKey(signingAlgorithm, true, ["sign", "verify"]);
-  return Buffer.from((await Pkcs10CertificateRequestGenerator.create({ name, keys, signingAlgorithm })).toString("pem")).toString("base64");
+  return Buffer.from(
+    (await Pkcs10CertificateRequestGenerator.create({ name, keys, signingAlgorithm })).toString("pem"),
+  ).toString("base64");
 }
 
 /** `verb signer` of all that is allowed. */
-const rights = ["approve example.com/a", "sign example.com/a", "attest example.com/a", "approve wild.com/*", "approve x/*"];
+const rights = [
+  "approve example.com/a",
+  "sign example.com/a",
+  "attest example.com/a",
+  "approve wild.com/*",
+  "approve x/*",
+];
 const authorize: Authorizer = ({ user, verb, group, version, resource, name }) => {
-  const isRight = user.name === "ann" && `${group}/${version} ${resource}` === "certificates.k8s.io/* signers" && rights.includes(`${verb} ${name}`);
+  const isRight =
+    user.name === "ann" &&
+    `${group}/${version} ${resource}` === "certificates.k8s.io/* signers" &&
+    rights.includes(`${verb} ${name}`);
   return { decision: isRight ? "allow" : "noOpinion", reason: "" };
 };
 
@@ -44,14 +55,24 @@ async function refusalOf({ request, object, old, off }: Write): Promise<string |
   const [operation = "", what = ""] = request.split(" ");
   const [resource = "", subresource = ""] = what.split("/");
   const { catalog } = cluster.registry;
-  const definition = catalog.definitions().find((each) => each.group === "certificates.k8s.io" && each.resource === resource);
-  const target = catalog.find("certificates.k8s.io", definition?.storage?.version ?? "", resource) ?? unserved(definition);
-  const whole = (each: object | undefined): KubeObject | undefined => each && ({ metadata: { name: "r" }, ...each } as KubeObject);
+  const definition = catalog
+    .definitions()
+    .find((each) => each.group === "certificates.k8s.io" && each.resource === resource);
+  const target =
+    catalog.find("certificates.k8s.io", definition?.storage?.version ?? "", resource) ?? unserved(definition);
+  const whole = (each: object | undefined): KubeObject | undefined =>
+    each && ({ metadata: { name: "r" }, ...each } as KubeObject);
   const user = { name: "ann", uid: "", groups: [], extra: new Map() };
   const common = { target, subresource, namespace: "", name: "r", user, dryRun: false, warnings: [], undo: [] };
-  const attributes = { ...common, operation, object: whole(object), oldObject: whole(old) } as unknown as AdmissionAttributes;
+  const attributes = {
+    ...common,
+    operation,
+    object: whole(object),
+    oldObject: whole(old),
+  } as unknown as AdmissionAttributes;
   try {
-    for (const plugin of certificatePlugins({ authorize, enabled: () => off === undefined })) await plugin.validate?.(attributes);
+    for (const plugin of certificatePlugins({ authorize, enabled: () => off === undefined }))
+      await plugin.validate?.(attributes);
     return undefined;
   } catch (error) {
     assert.ok(error instanceof ApiError, String(error));
@@ -88,7 +109,11 @@ const attest = (why: string): string =>
 const rows: [what: string, write: () => Write, refusal?: string][] = [
   ["approves for a signer", () => approve("example.com/a")],
   ["approves for a signer of a domain", () => approve("wild.com/b")],
-  ["approves for another", () => approve("example.com/b"), refused('user not permitted to approve requests with signerName "example.com/b"')],
+  [
+    "approves for another",
+    () => approve("example.com/b"),
+    refused('user not permitted to approve requests with signerName "example.com/b"'),
+  ],
   [
     "approves for a domain like it",
     () => approve("example.com.evil/a"),
@@ -107,40 +132,67 @@ const rows: [what: string, write: () => Write, refusal?: string][] = [
     () => sign("example.com/b", { conditions: [{ type: "Failed", status: "True" }] }),
     refused('user not permitted to sign requests with signerName "example.com/b"'),
   ],
-  ["changes nothing of another", () => sign("example.com/b", { certificate: "AA==", conditions: [] }, { certificate: "AA==" })],
+  [
+    "changes nothing of another",
+    () => sign("example.com/b", { certificate: "AA==", conditions: [] }, { certificate: "AA==" }),
+  ],
   [
     "takes a certificate away",
     () => sign("example.com/b", {}, { certificate: "AA==" }),
     refused('user not permitted to sign requests with signerName "example.com/b"'),
   ],
-  ["asks as somebody", () => ({ request: "CREATE certificatesigningrequests", object: csr("kubernetes.io/kube-apiserver-client") })],
+  [
+    "asks as somebody",
+    () => ({ request: "CREATE certificatesigningrequests", object: csr("kubernetes.io/kube-apiserver-client") }),
+  ],
   [
     "asks as a master",
-    () => ({ request: "CREATE certificatesigningrequests", object: csr("kubernetes.io/kube-apiserver-client", {}, "O=dev,O=system:masters,CN=ann") }),
+    () => ({
+      request: "CREATE certificatesigningrequests",
+      object: csr("kubernetes.io/kube-apiserver-client", {}, "O=dev,O=system:masters,CN=ann"),
+    }),
     refused("use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed"),
   ],
   [
     "asks another signer as a master",
-    () => ({ request: "CREATE certificatesigningrequests", object: csr("example.com/a", {}, "O=dev,O=system:masters,CN=ann") }),
+    () => ({
+      request: "CREATE certificatesigningrequests",
+      object: csr("example.com/a", {}, "O=dev,O=system:masters,CN=ann"),
+    }),
   ],
   [
     "asks with what nobody can read",
-    () => ({ request: "CREATE certificatesigningrequests", object: csr("kubernetes.io/kube-apiserver-client", {}, "?") }),
+    () => ({
+      request: "CREATE certificatesigningrequests",
+      object: csr("kubernetes.io/kube-apiserver-client", {}, "?"),
+    }),
     refused("failed to parse CSR: PEM block type must be CERTIFICATE REQUEST"),
   ],
   ["deletes a request", () => ({ request: "DELETE certificatesigningrequests", old: csr("example.com/b") })],
   ["attests for a signer", () => ({ request: "CREATE clustertrustbundles", object: bundle("example.com/a") })],
-  ["attests for another", () => ({ request: "CREATE clustertrustbundles", object: bundle("example.com/b") }), attest("example.com/b")],
-  ["attests for another while nobody looks", () => ({ request: "CREATE clustertrustbundles", object: bundle("example.com/b"), off: true })],
+  [
+    "attests for another",
+    () => ({ request: "CREATE clustertrustbundles", object: bundle("example.com/b") }),
+    attest("example.com/b"),
+  ],
+  [
+    "attests for another while nobody looks",
+    () => ({ request: "CREATE clustertrustbundles", object: bundle("example.com/b"), off: true }),
+  ],
   ["attests for nobody", () => ({ request: "CREATE clustertrustbundles", object: bundle(undefined) })],
   [
     "changes a bundle of another",
-    () => ({ request: "UPDATE clustertrustbundles", object: bundle("example.com/b", {}, { trustBundle: "y" }), old: bundle("example.com/b") }),
+    () => ({
+      request: "UPDATE clustertrustbundles",
+      object: bundle("example.com/b", {}, { trustBundle: "y" }),
+      old: bundle("example.com/b"),
+    }),
     attest("example.com/b"),
   ],
   ["deletes a bundle of another", () => ({ request: "DELETE clustertrustbundles", old: bundle("example.com/b") })],
 ];
 
 for (const [what, write, refusal] of rows) {
-  test(`who ${what} ${refusal === undefined ? "may" : "may not"}`, async () => assert.equal(await refusalOf(write()), refusal));
+  test(`who ${what} ${refusal === undefined ? "may" : "may not"}`, async () =>
+    assert.equal(await refusalOf(write()), refusal));
 }

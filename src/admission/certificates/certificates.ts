@@ -32,7 +32,12 @@ function approval({ authorize }: CertificateNeeds): AdmissionPlugin {
   return {
     name: "CertificateApproval",
     validate(attributes) {
-      if (!isOf(attributes, "certificatesigningrequests") || attributes.subresource !== "approval" || attributes.operation !== "UPDATE") return;
+      if (
+        !isOf(attributes, "certificatesigningrequests") ||
+        attributes.subresource !== "approval" ||
+        attributes.operation !== "UPDATE"
+      )
+        return;
       return checkSigner(authorize, attributes, "approve", attributes.oldObject);
     },
   };
@@ -42,7 +47,12 @@ function signing({ authorize }: CertificateNeeds): AdmissionPlugin {
   return {
     name: "CertificateSigning",
     validate(attributes) {
-      if (!isOf(attributes, "certificatesigningrequests") || attributes.subresource !== "status" || attributes.operation !== "UPDATE") return;
+      if (
+        !isOf(attributes, "certificatesigningrequests") ||
+        attributes.subresource !== "status" ||
+        attributes.operation !== "UPDATE"
+      )
+        return;
       if (sameField(attributes, "status.certificate") && sameField(attributes, "status.conditions")) return;
       return checkSigner(authorize, attributes, "sign", attributes.oldObject);
     },
@@ -55,7 +65,12 @@ const refused: Readonly<Record<SignerVerb, string>> = {
   sign: "sign requests with signerName",
 };
 
-async function checkSigner(authorize: Authorizer, attributes: AdmissionAttributes, verb: SignerVerb, object: KubeObject | undefined): Promise<void> {
+async function checkSigner(
+  authorize: Authorizer,
+  attributes: AdmissionAttributes,
+  verb: SignerVerb,
+  object: KubeObject | undefined,
+): Promise<void> {
   const signerName: string = object?.spec?.signerName ?? "";
   if (await maySigner(authorize, attributes.user, verb, signerName)) return;
   throw refusal(attributes, `user not permitted to ${refused[verb]} ${quoteGo(signerName)}`);
@@ -67,7 +82,12 @@ function trustBundleAttest({ authorize, enabled }: CertificateNeeds): AdmissionP
     name: "ClusterTrustBundleAttest",
     validate(attributes) {
       const { operation, object } = attributes;
-      if (!isOf(attributes, "clustertrustbundles") || (operation !== "CREATE" && operation !== "UPDATE") || !enabled("ClusterTrustBundle")) return;
+      if (
+        !isOf(attributes, "clustertrustbundles") ||
+        (operation !== "CREATE" && operation !== "UPDATE") ||
+        !enabled("ClusterTrustBundle")
+      )
+        return;
       if ((object?.spec?.signerName ?? "") === "" || (operation === "UPDATE" && onlyLetsGo(attributes))) return;
       return checkSigner(authorize, attributes, "attest", object);
     },

@@ -36,7 +36,13 @@ const deny = (name: string): Promise<void> =>
     requests,
     name,
     (object) => {
-      const condition = { type: "Denied", status: "True", reason: "R", message: "m", lastTransitionTime: "2024-01-01T00:00:00Z" };
+      const condition = {
+        type: "Denied",
+        status: "True",
+        reason: "R",
+        message: "m",
+        lastTransitionTime: "2024-01-01T00:00:00Z",
+      };
       object.status = { conditions: [condition] };
     },
     "status",
@@ -49,7 +55,10 @@ test("who may sign changes the status, nobody else", async () => {
   await deny("mine");
   await assert.rejects(deny("other"), ({ message }: Error) => {
     const why = 'User "system:apiserver" is not permitted to "sign" for signer "example.com/a"';
-    assert.equal(message, `PodCertificateRequest.certificates.k8s.io "other" is invalid: spec.signerName: Forbidden: ${why}`);
+    assert.equal(
+      message,
+      `PodCertificateRequest.certificates.k8s.io "other" is invalid: spec.signerName: Forbidden: ${why}`,
+    );
     return true;
   });
   await opened.change(requests, "other", () => {}, "status"); // Nothing changes.

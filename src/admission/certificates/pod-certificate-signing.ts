@@ -29,6 +29,9 @@ async function check(authorize: Authorizer, { user, oldObject, name }: Admission
   const signer: string = oldObject?.spec?.signerName ?? "";
   if (await maySigner(authorize, user, "sign", signer)) return;
   const errors = new FieldErrors();
-  errors.forbidden("spec.signerName", `User ${quoteGo(user.name)} is not permitted to "sign" for signer ${quoteGo(signer)}`);
+  errors.forbidden(
+    "spec.signerName",
+    `User ${quoteGo(user.name)} is not permitted to "sign" for signer ${quoteGo(signer)}`,
+  );
   throw invalid(group, "PodCertificateRequest", name, errors.causes);
 }

@@ -10,7 +10,8 @@ export interface RequestSubject {
 /** @param request base64 of PEM @returns what is wrong with it where it cannot be read */
 export async function requestSubject(request: string): Promise<RequestSubject | { readonly problem: string }> {
   const pem = Buffer.from(request, "base64").toString("latin1");
-  const [, type = "", base64 = ""] = /-----BEGIN ([A-Z0-9 ]+)-----\r?\n([A-Za-z0-9+/=\s]*)-----END \1-----/.exec(pem) ?? [];
+  const [, type = "", base64 = ""] =
+    /-----BEGIN ([A-Z0-9 ]+)-----\r?\n([A-Za-z0-9+/=\s]*)-----END \1-----/.exec(pem) ?? [];
   if (type !== "CERTIFICATE REQUEST") return { problem: "PEM block type must be CERTIFICATE REQUEST" };
   const { Pkcs10CertificateRequest } = await loadX509();
   try {

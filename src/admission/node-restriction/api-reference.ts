@@ -75,7 +75,8 @@ function volumeReference(volume: Part): ApiReference | undefined {
   for (const projected of volume.projected.sources ?? []) {
     const source = projectedSources.find(([name]) => projected[name] !== undefined);
     if (source !== undefined) return { to: source[1] };
-    if (projected.downwardAPI === undefined) return { error: `unknown source for projected volume ${quoteGo(volume.name ?? "")}` };
+    if (projected.downwardAPI === undefined)
+      return { error: `unknown source for projected volume ${quoteGo(volume.name ?? "")}` };
   }
   return undefined;
 }

@@ -19,14 +19,18 @@ export async function checkAudience(write: NodeWrite, audiences: readonly string
   const [audience = ""] = audiences;
   const named = await namesAudience(find, pod, audience);
   if (named === true) return;
-  if (named.length > 0) throw refusal(attributes, `error validating audience ${quoteGo(audience)}: ${joinErrors(named)}`);
+  if (named.length > 0)
+    throw refusal(attributes, `error validating audience ${quoteGo(audience)}: ${joinErrors(named)}`);
   const { decision } = await needs.authorize(question(write, audience));
   if (decision === "allow") return;
   const why = `audience ${quoteGo(audience)} not found in pod spec volume, ${attributes.user.name} is not authorized to request tokens for this audience`;
   throw refusal(attributes, why);
 }
 
-function question({ attributes: { user, namespace, name } }: NodeWrite, audience: string): Parameters<NodeWrite["needs"]["authorize"]>[0] {
+function question(
+  { attributes: { user, namespace, name } }: NodeWrite,
+  audience: string,
+): Parameters<NodeWrite["needs"]["authorize"]>[0] {
   const nothing = { path: "", subresource: "", fieldSelector: "", labelSelector: "" };
   return {
     ...nothing,
@@ -58,7 +62,12 @@ function projectedAudiences(volume: Part): string[] {
   return sources.flatMap(({ serviceAccountToken: token }) => (token === undefined ? [] : [token.audience ?? ""]));
 }
 
-async function driverNamesAudience(find: FindObject, pod: KubeObject, volume: Part, audience: string): Promise<boolean | ApiError> {
+async function driverNamesAudience(
+  find: FindObject,
+  pod: KubeObject,
+  volume: Part,
+  audience: string,
+): Promise<boolean | ApiError> {
   const driver = await driverOfVolume(find, pod, volume);
   if (driver === "") return false;
   if (typeof driver !== "string") return driver;
@@ -85,7 +94,10 @@ function driverOfSource(source: Part): string {
 /** @returns empty when no CSI driver is behind it */
 async function driverOfVolume(find: FindObject, { metadata }: KubeObject, volume: Part): Promise<string | ApiError> {
   const { name = "", namespace = "" } = metadata;
-  const claim = volume.ephemeral?.volumeClaimTemplate === undefined ? volume.persistentVolumeClaim?.claimName : `${name}-${volume.name}`;
+  const claim =
+    volume.ephemeral?.volumeClaimTemplate === undefined
+      ? volume.persistentVolumeClaim?.claimName
+      : `${name}-${volume.name}`;
   return claim === undefined ? driverOfSource(volume) : driverOfClaim(find, namespace, claim);
 }
 
@@ -96,6 +108,11 @@ async function driverOfClaim(find: FindObject, namespace: string, name: string):
   return volume instanceof Error ? volume : driverOfSource(volume.spec ?? {});
 }
 
-async function found(find: FindObject, kind: LookedUpKind, namespace: string, name: string): Promise<KubeObject | ApiError> {
+async function found(
+  find: FindObject,
+  kind: LookedUpKind,
+  namespace: string,
+  name: string,
+): Promise<KubeObject | ApiError> {
   return (await find(kind, namespace, name)) ?? absent(kind, name);
 }

@@ -22,7 +22,13 @@ type Parts = Record<string, Record<string, unknown> | undefined>;
 /** Without what may differ: what the node may write, and what every write changes. */
 function settled({ metadata, spec, status = {} }: KubeObject): Parts {
   const { resourceVersion: _version, managedFields: _managers, ...others } = metadata;
-  const { capacity: _capacity, conditions: _conditions, allocatedResources: _resources, allocatedResourceStatuses: _statuses, ...left } = status;
+  const {
+    capacity: _capacity,
+    conditions: _conditions,
+    allocatedResources: _resources,
+    allocatedResourceStatuses: _statuses,
+    ...left
+  } = status;
   return { spec, metadata: { ...others }, status: left };
 }
 

@@ -24,7 +24,13 @@ export interface NodeWrite {
 /** @param namespace empty for what has none @returns undefined when it is not there */
 export type FindObject = (kind: LookedUpKind, namespace: string, name: string) => Promise<KubeObject | undefined>;
 
-export type LookedUpKind = "pod" | "node" | "serviceaccount" | "persistentvolumeclaim" | "persistentvolume" | "csidriver";
+export type LookedUpKind =
+  | "pod"
+  | "node"
+  | "serviceaccount"
+  | "persistentvolumeclaim"
+  | "persistentvolume"
+  | "csidriver";
 
 /** @throws ApiError to refuse */
 export type Check = (write: NodeWrite) => void | Promise<void>;

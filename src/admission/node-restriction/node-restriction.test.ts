@@ -22,7 +22,11 @@ const podOn = (nodeName: string | undefined, more: object = {}): object => ({
 });
 const token = (audience?: string): object => ({
   name: "t",
-  projected: { sources: [{ serviceAccountToken: { path: "t", expirationSeconds: 600, ...(audience !== undefined && { audience }) } }] },
+  projected: {
+    sources: [
+      { serviceAccountToken: { path: "t", expirationSeconds: 600, ...(audience !== undefined && { audience }) } },
+    ],
+  },
 });
 const csiDriver = (name: string, ...audiences: string[]): KubeObject => ({
   metadata: { name },
@@ -30,7 +34,12 @@ const csiDriver = (name: string, ...audiences: string[]): KubeObject => ({
 });
 const volume = (name: string, source: object): KubeObject => ({
   metadata: { name },
-  spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], persistentVolumeReclaimPolicy: "Retain", ...source },
+  spec: {
+    capacity: { storage: "1Gi" },
+    accessModes: ["ReadWriteOnce"],
+    persistentVolumeReclaimPolicy: "Retain",
+    ...source,
+  },
 });
 const claim = (name: string, volumeName: string): KubeObject => ({
   metadata: meta(name),
@@ -45,7 +54,10 @@ const stored: [resource: string, namespace: string, object: KubeObject][] = [
   [
     "/pods",
     "ns",
-    { metadata: meta("mine"), spec: podOn("n1", { serviceAccountName: "robot", volumes: [token("good"), { ...token(), name: "u" }] }) },
+    {
+      metadata: meta("mine"),
+      spec: podOn("n1", { serviceAccountName: "robot", volumes: [token("good"), { ...token(), name: "u" }] }),
+    },
   ],
   ["/pods", "ns", { metadata: meta("other"), spec: podOn("n2") }],
   ["/pods", "ns", { metadata: meta("waiting"), spec: podOn(undefined) }],
@@ -61,7 +73,11 @@ const stored: [resource: string, namespace: string, object: KubeObject][] = [
           { name: "b", persistentVolumeClaim: { claimName: "claim" } },
           {
             name: "c",
-            ephemeral: { volumeClaimTemplate: { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } } },
+            ephemeral: {
+              volumeClaimTemplate: {
+                spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+              },
+            },
           },
           { name: "d", gcePersistentDisk: { pdName: "d" } },
           { name: "e", persistentVolumeClaim: { claimName: "old" } },
@@ -69,8 +85,22 @@ const stored: [resource: string, namespace: string, object: KubeObject][] = [
       }),
     },
   ],
-  ["/pods", "ns", { metadata: meta("broken"), spec: podOn("n1", { volumes: [{ name: "b", persistentVolumeClaim: { claimName: "gone" } }] }) }],
-  ["/pods", "ns", { metadata: meta("unbound"), spec: podOn("n1", { volumes: [{ name: "b", persistentVolumeClaim: { claimName: "loose" } }] }) }],
+  [
+    "/pods",
+    "ns",
+    {
+      metadata: meta("broken"),
+      spec: podOn("n1", { volumes: [{ name: "b", persistentVolumeClaim: { claimName: "gone" } }] }),
+    },
+  ],
+  [
+    "/pods",
+    "ns",
+    {
+      metadata: meta("unbound"),
+      spec: podOn("n1", { volumes: [{ name: "b", persistentVolumeClaim: { claimName: "loose" } }] }),
+    },
+  ],
   [
     "/pods",
     "ns",
@@ -110,11 +140,19 @@ before(async () => {
 });
 after(() => cluster.close());
 
-const user: UserInfo = { name: "system:node:n1", uid: "", groups: ["system:nodes", "system:authenticated"], extra: new Map() };
+const user: UserInfo = {
+  name: "system:node:n1",
+  uid: "",
+  groups: ["system:nodes", "system:authenticated"],
+  extra: new Map(),
+};
 const gatesOff = ["AllowInsecureKubeletCertificateSigningRequests", "PodCertificateRequest"];
 const mayAsk: Authorizer = ({ verb, resource, namespace, name }) => {
   const asked = `${verb} ${resource} ${namespace}/${name}`;
-  return { decision: asked === "request-serviceaccounts-token-audience granted ns/robot" ? "allow" : "noOpinion", reason: "" };
+  return {
+    decision: asked === "request-serviceaccounts-token-audience granted ns/robot" ? "allow" : "noOpinion",
+    reason: "",
+  };
 };
 
 interface Write {
@@ -129,12 +167,21 @@ interface Write {
 }
 
 /** @returns the refusal's message, with the code before it when that is not 403; undefined when the write may go on */
-async function refusalOf({ request, namespace = "ns", object, old, as, gates = [] }: Write): Promise<string | undefined> {
+async function refusalOf({
+  request,
+  namespace = "ns",
+  object,
+  old,
+  as,
+  gates = [],
+}: Write): Promise<string | undefined> {
   const [operation = "", what = "", name = ""] = request.split(" ");
   const [group = "", resource = "", subresource = ""] = what.split("/");
   const { catalog } = cluster.registry;
   const definition = catalog.definitions().find((each) => each.group === group && each.resource === resource);
-  const target = catalog.find(group, definition?.storage?.version ?? "v1", resource) ?? { resource: { definition, store: undefined } };
+  const target = catalog.find(group, definition?.storage?.version ?? "v1", resource) ?? {
+    resource: { definition, store: undefined },
+  };
   const attributes = {
     operation,
     target,
@@ -165,7 +212,9 @@ async function refusalOf({ request, namespace = "ns", object, old, as, gates = [
 /** `uid:/pods/mine` stands for what was given out. */
 function filled(object: object | undefined): KubeObject | undefined {
   if (object === undefined) return undefined;
-  const text = JSON.stringify({ metadata: {}, ...object }).replaceAll(/"uid:([^"]*)"/g, (_, key: string) => JSON.stringify(uids.get(key)));
+  const text = JSON.stringify({ metadata: {}, ...object }).replaceAll(/"uid:([^"]*)"/g, (_, key: string) =>
+    JSON.stringify(uids.get(key)),
+  );
   return JSON.parse(text);
 }
 
@@ -198,8 +247,16 @@ const podRows: [what: string, write: Write, refusal?: string][] = [
     { request: "CREATE /pods p", object: newMirror({}, [owner, owner]) },
     pods("p", `${n1} can only create pods with a single owner reference set to itself`),
   ],
-  ["a mirror pod of another owner", { request: "CREATE /pods p", object: newMirror({}, [{ ...owner, name: "n2" }]) }, ownerItself],
-  ["a mirror pod of an owner of another kind", { request: "CREATE /pods p", object: newMirror({}, [{ ...owner, kind: "Pod" }]) }, ownerItself],
+  [
+    "a mirror pod of another owner",
+    { request: "CREATE /pods p", object: newMirror({}, [{ ...owner, name: "n2" }]) },
+    ownerItself,
+  ],
+  [
+    "a mirror pod of an owner of another kind",
+    { request: "CREATE /pods p", object: newMirror({}, [{ ...owner, kind: "Pod" }]) },
+    ownerItself,
+  ],
   [
     "a mirror pod of an owner of another version",
     { request: "CREATE /pods p", object: newMirror({}, [{ ...owner, apiVersion: "v2" }]) },
@@ -215,17 +272,35 @@ const podRows: [what: string, write: Write, refusal?: string][] = [
     { request: "CREATE /pods p", object: newMirror({}, [{ ...owner, blockOwnerDeletion: true }]) },
     pods("p", `${n1} must not set blockOwnerDeletion on an owner reference`),
   ],
-  ["a mirror pod that does not block it", { request: "CREATE /pods p", object: newMirror({}, [{ ...owner, blockOwnerDeletion: false }]) }],
+  [
+    "a mirror pod that does not block it",
+    { request: "CREATE /pods p", object: newMirror({}, [{ ...owner, blockOwnerDeletion: false }]) },
+  ],
   [
     "a mirror pod before it is there",
-    { request: "CREATE /pods p", object: newMirror({}, [{ ...owner, name: "n9" }], "n9"), as: { name: "system:node:n9" } },
+    {
+      request: "CREATE /pods p",
+      object: newMirror({}, [{ ...owner, name: "n9" }], "n9"),
+      as: { name: "system:node:n9" },
+    },
     '404 node "n9" not found',
   ],
-  ["a mirror pod that uses an account", { request: "CREATE /pods p", object: newMirror({ serviceAccountName: "a" }) }, references("serviceaccounts")],
-  ["a mirror pod with a pull secret", { request: "CREATE /pods p", object: newMirror({ imagePullSecrets: [{ name: "s" }] }) }, references("secrets")],
+  [
+    "a mirror pod that uses an account",
+    { request: "CREATE /pods p", object: newMirror({ serviceAccountName: "a" }) },
+    references("serviceaccounts"),
+  ],
+  [
+    "a mirror pod with a pull secret",
+    { request: "CREATE /pods p", object: newMirror({ imagePullSecrets: [{ name: "s" }] }) },
+    references("secrets"),
+  ],
   [
     "a mirror pod with settings",
-    { request: "CREATE /pods p", object: newMirror({ initContainers: [{ ...container, envFrom: [{ configMapRef: { name: "c" } }] }] }) },
+    {
+      request: "CREATE /pods p",
+      object: newMirror({ initContainers: [{ ...container, envFrom: [{ configMapRef: { name: "c" } }] }] }),
+    },
     references("configmaps"),
   ],
   [
@@ -234,12 +309,19 @@ const podRows: [what: string, write: Write, refusal?: string][] = [
     references("resourceclaims"),
   ],
   ["a mirror pod with an emptyDir", { request: "CREATE /pods p", object: withVolume({ emptyDir: {} }) }],
-  ["a mirror pod with a path of the host", { request: "CREATE /pods p", object: withVolume({ hostPath: { path: "/" } }) }],
+  [
+    "a mirror pod with a path of the host",
+    { request: "CREATE /pods p", object: withVolume({ hostPath: { path: "/" } }) },
+  ],
   [
     "a mirror pod that projects itself",
     { request: "CREATE /pods p", object: withVolume({ projected: { sources: [{ downwardAPI: { items: [] } }] } }) },
   ],
-  ["a mirror pod with a secret", { request: "CREATE /pods p", object: withVolume({ secret: { secretName: "s" } }) }, references("secrets")],
+  [
+    "a mirror pod with a secret",
+    { request: "CREATE /pods p", object: withVolume({ secret: { secretName: "s" } }) },
+    references("secrets"),
+  ],
   [
     "a mirror pod with a claim",
     { request: "CREATE /pods p", object: withVolume({ persistentVolumeClaim: { claimName: "c" } }) },
@@ -272,7 +354,10 @@ const podRows: [what: string, write: Write, refusal?: string][] = [
   ],
   [
     "a mirror pod with a bundle",
-    { request: "CREATE /pods p", object: withVolume({ projected: { sources: [{ clusterTrustBundle: { path: "p" } }] } }) },
+    {
+      request: "CREATE /pods p",
+      object: withVolume({ projected: { sources: [{ clusterTrustBundle: { path: "p" } }] } }),
+    },
     references("clustertrustbundles"),
   ],
   [
@@ -322,9 +407,21 @@ const podRows: [what: string, write: Write, refusal?: string][] = [
     { request: "CREATE /pods/eviction other", object: {} },
     pods("other", "node n1 can only evict pods with spec.nodeName set to itself"),
   ],
-  ["an eviction of a pod that is not there", { request: "CREATE /pods/eviction gone", object: {} }, '404 pod "gone" not found'],
-  ["an eviction of who knows", { request: "CREATE /pods/eviction", object: {} }, pods("Unknown", "could not determine pod from request data")],
-  ["a change of an eviction", { request: "UPDATE /pods/eviction mine", object: {}, old: {} }, pods("mine", "unexpected operation UPDATE")],
+  [
+    "an eviction of a pod that is not there",
+    { request: "CREATE /pods/eviction gone", object: {} },
+    '404 pod "gone" not found',
+  ],
+  [
+    "an eviction of who knows",
+    { request: "CREATE /pods/eviction", object: {} },
+    pods("Unknown", "could not determine pod from request data"),
+  ],
+  [
+    "a change of an eviction",
+    { request: "UPDATE /pods/eviction mine", object: {}, old: {} },
+    pods("mine", "unexpected operation UPDATE"),
+  ],
 ];
 
 const status = (labels: object, more: object = {}, nodeName = "n1"): object => ({
@@ -340,7 +437,10 @@ const labels = pods("mine", `${n1} cannot update labels through pod status`);
 const claims = pods("mine", `${n1} cannot update resource claim statues`);
 const extended = pods("mine", `${n1} cannot update extended resource claim status`);
 const extendedClaim = {
-  extendedResourceClaimStatus: { resourceClaimName: "c", requestMappings: [{ containerName: "c", resourceName: "r", requestName: "q" }] },
+  extendedResourceClaimStatus: {
+    resourceClaimName: "c",
+    requestMappings: [{ containerName: "c", resourceName: "r", requestName: "q" }],
+  },
 };
 
 const statusRows: [what: string, write: Write, refusal?: string][] = [
@@ -350,7 +450,11 @@ const statusRows: [what: string, write: Write, refusal?: string][] = [
     updateStatus(status({}, {}), status({}, {}, "n2")),
     pods("mine", `${n1} can only update pod status for pods with spec.nodeName set to itself`),
   ],
-  ["a new one", { request: "CREATE /pods/status mine", object: status({}) }, pods("mine", 'unexpected operation "CREATE"')],
+  [
+    "a new one",
+    { request: "CREATE /pods/status mine", object: status({}) },
+    pods("mine", 'unexpected operation "CREATE"'),
+  ],
   ["none", { request: "DELETE /pods/status mine", old: status({}) }, pods("mine", 'unexpected operation "DELETE"')],
   ["more labels", updateStatus(status({ a: "b" }), status({})), labels],
   ["fewer labels", updateStatus(status({}), status({ a: "b" })), labels],
@@ -365,7 +469,10 @@ const statusRows: [what: string, write: Write, refusal?: string][] = [
   [
     "other devices",
     updateStatus(
-      status({}, { extendedResourceClaimStatus: { ...extendedClaim.extendedResourceClaimStatus, requestMappings: [] } }),
+      status(
+        {},
+        { extendedResourceClaimStatus: { ...extendedClaim.extendedResourceClaimStatus, requestMappings: [] } },
+      ),
       status({}, extendedClaim),
     ),
     extended,
@@ -441,7 +548,11 @@ const nodeRows: [what: string, write: Write, refusal?: string][] = [
   ["nothing of itself", update(self(), self())],
   ["its status", { request: "UPDATE /nodes/status n1", namespace: "", object: self(), old: self() }],
   ["its end", { request: "DELETE /nodes n1", namespace: "", old: self() }],
-  ["another's end", { request: "DELETE /nodes n2", namespace: "", old: self() }, nodes(`${n1} is not allowed to modify node "n2"`, "n2")],
+  [
+    "another's end",
+    { request: "DELETE /nodes n2", namespace: "", old: self() },
+    nodes(`${n1} is not allowed to modify node "n2"`, "n2"),
+  ],
   [
     "another's status",
     { request: "UPDATE /nodes/status n2", namespace: "", object: self(), old: self() },
@@ -461,8 +572,15 @@ const nodeRows: [what: string, write: Write, refusal?: string][] = [
   ],
   ["no taints", update(self(), self({}, { taints: [taint] })), nodes(`${n1} is not allowed to modify taints`)],
   ["more taints", update(self({}, { taints: [taint] }), self()), nodes(`${n1} is not allowed to modify taints`)],
-  ["the same taints, in other words", update(self({}, { taints: [{ ...taint, value: "" }] }), self({}, { taints: [taint] }))],
-  ["owners", update(self({ ownerReferences: [owner] }), self()), nodes(`${n1} is not allowed to modify ownerReferences`)],
+  [
+    "the same taints, in other words",
+    update(self({}, { taints: [{ ...taint, value: "" }] }), self({}, { taints: [taint] })),
+  ],
+  [
+    "owners",
+    update(self({ ownerReferences: [owner] }), self()),
+    nodes(`${n1} is not allowed to modify ownerReferences`),
+  ],
   ["no owners", update(self({ ownerReferences: [] }), self())],
   ["labels of kubelets", update(labelled(...kubeletLabels), self())],
   ["labels of kubelets to none", update(self(), labelled(...kubeletLabels))],
@@ -473,18 +591,25 @@ const nodeRows: [what: string, write: Write, refusal?: string][] = [
 
 const tokenFor = (pod: string, audiences?: string[], more: object = {}): Write => ({
   request: "CREATE /serviceaccounts/token robot",
-  object: { spec: { audiences, boundObjectRef: { apiVersion: "v1", kind: "Pod", name: pod, uid: `uid:/pods/${pod}`, ...more } } },
+  object: {
+    spec: { audiences, boundObjectRef: { apiVersion: "v1", kind: "Pod", name: pod, uid: `uid:/pods/${pod}`, ...more } },
+  },
 });
 const accounts = (why: string): string => forbidden("serviceaccounts", "robot", why);
 const notFound = (audience: string): string =>
-  accounts(`audience "${audience}" not found in pod spec volume, system:node:n1 is not authorized to request tokens for this audience`);
+  accounts(
+    `audience "${audience}" not found in pod spec volume, system:node:n1 is not authorized to request tokens for this audience`,
+  );
 
 const tokenRows: [what: string, write: Write, refusal?: string][] = [
   ["for its pod", tokenFor("mine")],
   ["for its pod's audience", tokenFor("mine", ["good"])],
   ["for an audience it may ask for", tokenFor("mine", ["granted"])],
   ["for an audience that nobody named", tokenFor("mine", ["bad"]), notFound("bad")],
-  ["for an audience that nobody named, when nobody looks", { ...tokenFor("mine", ["bad"]), gates: ["ServiceAccountNodeAudienceRestriction"] }],
+  [
+    "for an audience that nobody named, when nobody looks",
+    { ...tokenFor("mine", ["bad"]), gates: ["ServiceAccountNodeAudienceRestriction"] },
+  ],
   ["for two audiences", tokenFor("mine", ["good", "good"]), accounts("node may only request 0 or 1 audiences")],
   ["for the server, which no volume names", tokenFor("mounts"), notFound("")],
   ["for the audience of a CSI driver", tokenFor("mounts", ["direct"])],
@@ -493,33 +618,65 @@ const tokenRows: [what: string, write: Write, refusal?: string][] = [
   ["for the audience of a migrated volume's driver", tokenFor("mounts", ["inline"])],
   ["for the audience of a claim's migrated driver", tokenFor("mounts", ["translated"])],
   ["for an audience no driver has", tokenFor("mounts", ["none"]), notFound("none")],
-  ["where a claim is missing", tokenFor("broken", ["x"]), accounts('error validating audience "x": persistentvolumeclaim "gone" not found')],
-  ["where a volume is missing", tokenFor("unbound", ["x"]), accounts('error validating audience "x": persistentvolume "nowhere" not found')],
+  [
+    "where a claim is missing",
+    tokenFor("broken", ["x"]),
+    accounts('error validating audience "x": persistentvolumeclaim "gone" not found'),
+  ],
+  [
+    "where a volume is missing",
+    tokenFor("unbound", ["x"]),
+    accounts('error validating audience "x": persistentvolume "nowhere" not found'),
+  ],
   [
     "where two things are missing",
     tokenFor("twice", ["x"]),
-    accounts('error validating audience "x": [csidriver.storage.k8s.io "absent.csi" not found, persistentvolumeclaim "gone" not found]'),
+    accounts(
+      'error validating audience "x": [csidriver.storage.k8s.io "absent.csi" not found, persistentvolumeclaim "gone" not found]',
+    ),
   ],
-  ["bound to nothing", { request: "CREATE /serviceaccounts/token robot", object: { spec: {} } }, accounts("node requested token not bound to a pod")],
+  [
+    "bound to nothing",
+    { request: "CREATE /serviceaccounts/token robot", object: { spec: {} } },
+    accounts("node requested token not bound to a pod"),
+  ],
   ["bound to a secret", tokenFor("mine", [], { kind: "Secret" }), accounts("node requested token not bound to a pod")],
-  ["bound to a pod without its uid", tokenFor("mine", [], { uid: "" }), accounts("node requested token with a pod binding without a uid")],
+  [
+    "bound to a pod without its uid",
+    tokenFor("mine", [], { uid: "" }),
+    accounts("node requested token with a pod binding without a uid"),
+  ],
   ["bound to a pod that is not there", tokenFor("gone", [], { uid: "u" }), '404 pod "gone" not found'],
   [
     "bound to a pod that was there",
     tokenFor("mine", [], { uid: "u" }),
-    accounts("the UID in the bound object reference (u) does not match the UID in record. The object might have been deleted and then recreated"),
+    accounts(
+      "the UID in the bound object reference (u) does not match the UID in record. The object might have been deleted and then recreated",
+    ),
   ],
-  ["bound to another's pod", tokenFor("other"), accounts("node requested token bound to a pod scheduled on a different node")],
+  [
+    "bound to another's pod",
+    tokenFor("other"),
+    accounts("node requested token bound to a pod scheduled on a different node"),
+  ],
 ];
 
 const leases = (why: string, name: string): string => forbidden("leases.coordination.k8s.io", name, why);
 const sameName = "can only access node lease with the same name as the requesting node";
 const inNodeLease = { namespace: "kube-node-lease" };
-const csiNodes = forbidden("csinodes.storage.k8s.io", "n2", "can only access CSINode with the same name as the requesting node");
+const csiNodes = forbidden(
+  "csinodes.storage.k8s.io",
+  "n2",
+  "can only access CSINode with the same name as the requesting node",
+);
 const named = (name: string): object => ({ metadata: { name } });
 const slice = (nodeName?: string): object => ({ metadata: { name: "s" }, spec: { nodeName } });
 const slices = (verb: string): string =>
-  forbidden("resourceslices.resource.k8s.io", "s", `can only ${verb} ResourceSlice with the same NodeName as the requesting node`);
+  forbidden(
+    "resourceslices.resource.k8s.io",
+    "s",
+    `can only ${verb} ResourceSlice with the same NodeName as the requesting node`,
+  );
 const sliceRequest = (operation: string): Pick<Write, "request" | "namespace"> => ({
   request: `${operation} resource.k8s.io/resourceslices s`,
   namespace: "",
@@ -529,7 +686,11 @@ const claimWith = (spec: object, claimStatusFields: object = {}, metadata: objec
   spec: { volumeName: "pv", ...spec },
   status: { phase: "Bound", ...claimStatusFields },
 });
-const claimUpdate = (object: object): Write => ({ request: "UPDATE /persistentvolumeclaims/status claim", object, old: claimWith({}) });
+const claimUpdate = (object: object): Write => ({
+  request: "UPDATE /persistentvolumeclaims/status claim",
+  object,
+  old: claimWith({}),
+});
 const pvcs = (why: string): string => forbidden("persistentvolumeclaims", "claim", why);
 const otherFields = (fields: string): string =>
   pvcs(`${n1} is not allowed to update fields other than status.quantity and status.conditions: ${fields}`);
@@ -537,9 +698,21 @@ const otherFields = (fields: string): string =>
 const objectRows: [what: string, write: Write, refusal?: string][] = [
   ["its lease", { request: "CREATE coordination.k8s.io/leases", object: named("n1"), ...inNodeLease }],
   ["its lease again", { request: "UPDATE coordination.k8s.io/leases n1", object: named("n1"), ...inNodeLease }],
-  ["another's lease", { request: "CREATE coordination.k8s.io/leases n2", object: named("n2"), ...inNodeLease }, leases(sameName, "n2")],
-  ["another's lease again", { request: "UPDATE coordination.k8s.io/leases n2", object: named("n1"), ...inNodeLease }, leases(sameName, "n2")],
-  ["the end of another's lease", { request: "DELETE coordination.k8s.io/leases n2", ...inNodeLease }, leases(sameName, "n2")],
+  [
+    "another's lease",
+    { request: "CREATE coordination.k8s.io/leases n2", object: named("n2"), ...inNodeLease },
+    leases(sameName, "n2"),
+  ],
+  [
+    "another's lease again",
+    { request: "UPDATE coordination.k8s.io/leases n2", object: named("n1"), ...inNodeLease },
+    leases(sameName, "n2"),
+  ],
+  [
+    "the end of another's lease",
+    { request: "DELETE coordination.k8s.io/leases n2", ...inNodeLease },
+    leases(sameName, "n2"),
+  ],
   [
     "a lease elsewhere",
     { request: "CREATE coordination.k8s.io/leases n1", object: named("n1") },
@@ -551,11 +724,22 @@ const objectRows: [what: string, write: Write, refusal?: string][] = [
   ["its slice", { ...sliceRequest("CREATE"), object: slice("n1") }],
   ["nobody's slice", { ...sliceRequest("CREATE"), object: slice() }, slices("create")],
   ["another's slice", { ...sliceRequest("CREATE"), object: slice("n2") }, slices("create")],
-  ["a change of a slice, which authorization knows", { ...sliceRequest("UPDATE"), object: slice("n2"), old: slice("n2") }],
+  [
+    "a change of a slice, which authorization knows",
+    { ...sliceRequest("UPDATE"), object: slice("n2"), old: slice("n2") },
+  ],
   ["the end of its slice", { ...sliceRequest("DELETE"), old: slice("n1") }],
   ["the end of another's slice", { ...sliceRequest("DELETE"), old: slice("n2") }, slices("delete")],
-  ["a claim", { request: "UPDATE /persistentvolumeclaims claim", object: {}, old: {} }, pvcs("may only update PVC status")],
-  ["a new claim", { request: "CREATE /persistentvolumeclaims/status claim", object: {} }, pvcs('unexpected operation "CREATE"')],
+  [
+    "a claim",
+    { request: "UPDATE /persistentvolumeclaims claim", object: {}, old: {} },
+    pvcs("may only update PVC status"),
+  ],
+  [
+    "a new claim",
+    { request: "CREATE /persistentvolumeclaims/status claim", object: {} },
+    pvcs('unexpected operation "CREATE"'),
+  ],
   [
     "the size of a claim",
     claimUpdate(
@@ -602,13 +786,21 @@ const on9 = { as: { name: "system:node:n9" } };
 const certificateRows: [what: string, write: Write, refusal?: string][] = [
   ["for its pod", certificate()],
   ["without the gate", certificate({}, { gates: [] }), pcrs("PodCertificateRequest feature gate is disabled")],
-  ["again", certificate({}, { request: "UPDATE certificates.k8s.io/podcertificaterequests r" }), pcrs("unexpected operation UPDATE")],
+  [
+    "again",
+    certificate({}, { request: "UPDATE certificates.k8s.io/podcertificaterequests r" }),
+    pcrs("unexpected operation UPDATE"),
+  ],
   [
     "whose status it gives",
     certificate({}, { request: "CREATE certificates.k8s.io/podcertificaterequests/status r" }),
     pcrs("unexpected subresource status"),
   ],
-  ["for another", certificate({ nodeName: "n2" }), pcrs('PodCertificateRequest.Spec.NodeName="n2", which is not the requesting node "n1"')],
+  [
+    "for another",
+    certificate({ nodeName: "n2" }),
+    pcrs('PodCertificateRequest.Spec.NodeName="n2", which is not the requesting node "n1"'),
+  ],
   [
     "before it is there",
     certificate({ nodeName: "n9" }, on9),
@@ -634,11 +826,17 @@ const certificateRows: [what: string, write: Write, refusal?: string][] = [
     certificate({ podName: "other", podUID: "uid:/pods/other" }),
     pcrs('pod "ns/other" is not running on node "n1" named in the PodCertificateRequest'),
   ],
-  ["for a mirror pod", certificate({ podName: "shown", podUID: "uid:/pods/shown" }), pcrs('pod "ns/shown" is a mirror pod')],
+  [
+    "for a mirror pod",
+    certificate({ podName: "shown", podUID: "uid:/pods/shown" }),
+    pcrs('pod "ns/shown" is a mirror pod'),
+  ],
   [
     "for another account",
     certificate({ serviceAccountName: "x" }),
-    pcrs('PodCertificateRequest for pod "ns/mine" contains serviceAccountName ("x") that differs from running pod ("robot")'),
+    pcrs(
+      'PodCertificateRequest for pod "ns/mine" contains serviceAccountName ("x") that differs from running pod ("robot")',
+    ),
   ],
   [
     "for an account that was there",
@@ -671,10 +869,27 @@ test("a mirror pod names the node that is there", async () => {
 const commonNames: [what: string, signerName: string, subject: string, gates: string[], refusal?: string][] = [
   ["its own name", "kubernetes.io/kubelet-serving", "O=system:nodes,CN=system:node:n1", []],
   ["its own name, as a client", "kubernetes.io/kube-apiserver-client-kubelet", "O=system:nodes,CN=system:node:n1", []],
-  ["another's name", "kubernetes.io/kubelet-serving", "O=system:nodes,CN=system:node:n2", [], "can only create a node CSR with CN=system:node:n1"],
-  ["no name", "kubernetes.io/kube-apiserver-client-kubelet", "O=system:nodes", [], "can only create a node CSR with CN=system:node:n1"],
+  [
+    "another's name",
+    "kubernetes.io/kubelet-serving",
+    "O=system:nodes,CN=system:node:n2",
+    [],
+    "can only create a node CSR with CN=system:node:n1",
+  ],
+  [
+    "no name",
+    "kubernetes.io/kube-apiserver-client-kubelet",
+    "O=system:nodes",
+    [],
+    "can only create a node CSR with CN=system:node:n1",
+  ],
   ["another's name, for another signer", "example.com/signer", "CN=system:node:n2", []],
-  ["another's name, when nobody looks", "kubernetes.io/kubelet-serving", "CN=system:node:n2", ["AllowInsecureKubeletCertificateSigningRequests"]],
+  [
+    "another's name, when nobody looks",
+    "kubernetes.io/kubelet-serving",
+    "CN=system:node:n2",
+    ["AllowInsecureKubeletCertificateSigningRequests"],
+  ],
 ];
 
 for (const [what, signerName, subject, gates, refusal] of commonNames) {
@@ -682,30 +897,52 @@ for (const [what, signerName, subject, gates, refusal] of commonNames) {
     const { Pkcs10CertificateRequestGenerator } = await loadX509();
     const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
     const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
-    const request = await Pkcs10CertificateRequestGenerator.create({ name: subject, keys, signingAlgorithm: algorithm });
+    const request = await Pkcs10CertificateRequestGenerator.create({
+      name: subject,
+      keys,
+      signingAlgorithm: algorithm,
+    });
     const pem = Buffer.from(`${request.toString("pem")}\n`).toString("base64");
     const object = { metadata: { name: "r" }, spec: { signerName, request: pem } };
     const wanted = refusal && forbidden("certificatesigningrequests.certificates.k8s.io", "r", refusal);
-    assert.equal(await refusalOf({ request: "CREATE certificates.k8s.io/certificatesigningrequests r", namespace: "", object, gates }), wanted);
+    assert.equal(
+      await refusalOf({
+        request: "CREATE certificates.k8s.io/certificatesigningrequests r",
+        namespace: "",
+        object,
+        gates,
+      }),
+      wanted,
+    );
   });
 }
 
 test("a request for a certificate that cannot be read is refused", async () => {
   const refuse = async (pem: string): Promise<string | undefined> => {
-    const object = { metadata: { name: "r" }, spec: { signerName: "kubernetes.io/kubelet-serving", request: Buffer.from(pem).toString("base64") } };
+    const object = {
+      metadata: { name: "r" },
+      spec: { signerName: "kubernetes.io/kubelet-serving", request: Buffer.from(pem).toString("base64") },
+    };
     return refusalOf({ request: "CREATE certificates.k8s.io/certificatesigningrequests r", namespace: "", object });
   };
   const unread = forbidden("certificatesigningrequests.certificates.k8s.io", "r", "unable to parse csr: ");
   for (const pem of ["", "x", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"]) {
     assert.equal(await refuse(pem), `${unread}PEM block type must be CERTIFICATE REQUEST`);
   }
-  assert.ok((await refuse("-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n"))?.startsWith(`${unread}asn1: `));
+  assert.ok(
+    (await refuse("-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n"))?.startsWith(
+      `${unread}asn1: `,
+    ),
+  );
 });
 
 test("who is no node is not restricted, and a node without a name writes nothing", async () => {
   const write: Write = { request: "CREATE /pods p", object: { metadata: meta("p"), spec: podOn("n1") } };
   assert.equal(await refusalOf({ ...write, as: { name: "ann" } }), undefined);
   assert.equal(await refusalOf({ ...write, as: { groups: [] } }), undefined);
-  assert.equal(await refusalOf({ ...write, as: { name: "system:node:" } }), pods("p", 'could not determine node from user "system:node:"'));
+  assert.equal(
+    await refusalOf({ ...write, as: { name: "system:node:" } }),
+    pods("p", 'could not determine node from user "system:node:"'),
+  );
   assert.equal(await refusalOf({ ...write, request: "CONNECT /pods/exec p" }), undefined);
 });

@@ -12,12 +12,17 @@ export const checkNode: Check = ({ node, attributes }) => {
   if (object === undefined) return;
   const configSource = object.spec?.configSource;
   if (operation === "CREATE") {
-    if (configSource !== undefined) throw refusal(attributes, `node ${self} is not allowed to create pods with a non-nil configSource`);
+    if (configSource !== undefined)
+      throw refusal(attributes, `node ${self} is not allowed to create pods with a non-nil configSource`);
     const forbidden = forbiddenLabels(object, undefined);
-    if (forbidden.length > 0) throw refusal(attributes, `node ${self} is not allowed to set the following labels: ${forbidden.join(", ")}`);
+    if (forbidden.length > 0)
+      throw refusal(attributes, `node ${self} is not allowed to set the following labels: ${forbidden.join(", ")}`);
     return;
   }
-  if (configSource !== undefined && (oldObject?.spec?.configSource === undefined || !sameField(attributes, "spec.configSource"))) {
+  if (
+    configSource !== undefined &&
+    (oldObject?.spec?.configSource === undefined || !sameField(attributes, "spec.configSource"))
+  ) {
     throw refusal(attributes, `node ${self} is not allowed to update configSource to a new non-nil configSource`);
   }
   if (!sameField(attributes, "spec.taints")) throw refusal(attributes, `node ${self} is not allowed to modify taints`);
@@ -46,7 +51,8 @@ const kubeletLabels: ReadonlySet<string> = new Set([
 /** @returns sorted, those that differ and are not for the node to set */
 function forbiddenLabels({ metadata }: KubeObject, old: KubeObject | undefined): string[] {
   const [next, before] = [metadata.labels ?? {}, old?.metadata.labels ?? {}];
-  const value = (labels: Record<string, string>, key: string): string | undefined => (Object.hasOwn(labels, key) ? labels[key] : undefined);
+  const value = (labels: Record<string, string>, key: string): string | undefined =>
+    Object.hasOwn(labels, key) ? labels[key] : undefined;
   const keys = new Set([...Object.keys(next), ...Object.keys(before)]);
   return [...keys].filter((key) => value(next, key) !== value(before, key) && !mayNodeSet(key)).sort();
 }

@@ -4,7 +4,8 @@ import type { Check } from "./contract.ts";
 
 export const checkLease: Check = ({ node, attributes }) => {
   const { namespace, operation, name, object } = attributes;
-  if (namespace !== "kube-node-lease") throw refusal(attributes, 'can only access leases in the "kube-node-lease" system namespace');
+  if (namespace !== "kube-node-lease")
+    throw refusal(attributes, 'can only access leases in the "kube-node-lease" system namespace');
   if ((operation === "CREATE" ? object?.metadata.name : name) !== node) {
     throw refusal(attributes, "can only access node lease with the same name as the requesting node");
   }

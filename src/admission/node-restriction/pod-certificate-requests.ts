@@ -11,7 +11,8 @@ import { absent } from "./find-object.ts";
 export const checkPodCertificateRequest: Check = (write) => {
   const { node, attributes, needs } = write;
   const { operation, subresource } = attributes;
-  if (!needs.enabled("PodCertificateRequest")) throw refusal(attributes, "PodCertificateRequest feature gate is disabled");
+  if (!needs.enabled("PodCertificateRequest"))
+    throw refusal(attributes, "PodCertificateRequest feature gate is disabled");
   if (operation !== "CREATE") throw refusal(attributes, `unexpected operation ${operation}`);
   if (subresource !== "") throw refusal(attributes, `unexpected subresource ${subresource}`);
   const spec = (attributes.object as KubeObject).spec ?? {};
@@ -32,14 +33,21 @@ async function checkParties(write: NodeWrite, spec: Spec): Promise<void> {
   const request = `PodCertificateRequest for pod ${place}`;
   const node = await get(write, "node", "", nodeName, quoteGo(nodeName));
   if (node.metadata.uid !== nodeUID) {
-    throw plainError(`${request} names node UID ${quoteGo(nodeUID)}, inconsistent with the running node (${quoteGo(node.metadata.uid ?? "")})`);
+    throw plainError(
+      `${request} names node UID ${quoteGo(nodeUID)}, inconsistent with the running node (${quoteGo(node.metadata.uid ?? "")})`,
+    );
   }
   const pod = await get(write, "pod", attributes.namespace, podName, place);
   if (pod.metadata.uid !== podUID) {
-    throw plainError(`${request} contains pod UID (${quoteGo(podUID)}) which differs from running pod ${quoteGo(pod.metadata.uid ?? "")}`);
+    throw plainError(
+      `${request} contains pod UID (${quoteGo(podUID)}) which differs from running pod ${quoteGo(pod.metadata.uid ?? "")}`,
+    );
   }
   if (pod.spec?.nodeName !== nodeName) {
-    throw refusal(attributes, `pod ${place} is not running on node ${quoteGo(nodeName)} named in the PodCertificateRequest`);
+    throw refusal(
+      attributes,
+      `pod ${place} is not running on node ${quoteGo(nodeName)} named in the PodCertificateRequest`,
+    );
   }
   if (isMirrorPod(pod)) throw refusal(attributes, `pod ${place} is a mirror pod`);
   const account: string = pod.spec?.serviceAccountName ?? "";
@@ -57,8 +65,16 @@ async function checkParties(write: NodeWrite, spec: Spec): Promise<void> {
 const titles: Partial<Record<LookedUpKind, string>> = { serviceaccount: "service account" };
 
 /** @param shown the object in messages */
-async function get({ find }: NodeWrite, kind: LookedUpKind, namespace: string, name: string, shown: string): Promise<KubeObject> {
+async function get(
+  { find }: NodeWrite,
+  kind: LookedUpKind,
+  namespace: string,
+  name: string,
+  shown: string,
+): Promise<KubeObject> {
   const object = await find(kind, namespace, name);
   if (object !== undefined) return object;
-  throw plainError(`while retrieving ${titles[kind] ?? kind} ${shown} named in the PodCertificateRequest: ${absent(kind, name).message}`);
+  throw plainError(
+    `while retrieving ${titles[kind] ?? kind} ${shown} named in the PodCertificateRequest: ${absent(kind, name).message}`,
+  );
 }

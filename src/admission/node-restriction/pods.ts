@@ -18,7 +18,10 @@ export const checkPod: Check = (write) => {
     case "eviction":
       return checkEviction(write);
     default:
-      throw refusal(attributes, `unexpected pod subresource ${quoteGo(attributes.subresource)}, only 'status' and 'eviction' are allowed`);
+      throw refusal(
+        attributes,
+        `unexpected pod subresource ${quoteGo(attributes.subresource)}, only 'status' and 'eviction' are allowed`,
+      );
   }
 };
 
@@ -27,9 +30,13 @@ function checkWhole(write: NodeWrite): void | Promise<void> {
   const { operation, oldObject } = attributes;
   if (operation === "CREATE") return checkNew(write);
   if (operation !== "DELETE") {
-    throw refusal(attributes, `unexpected operation ${quoteGo(operation)}, node ${quoteGo(node)} can only create and delete mirror pods`);
+    throw refusal(
+      attributes,
+      `unexpected operation ${quoteGo(operation)}, node ${quoteGo(node)} can only create and delete mirror pods`,
+    );
   }
-  if (!runsOn(node, oldObject)) throw refusal(attributes, `node ${quoteGo(node)} can only delete pods with spec.nodeName set to itself`);
+  if (!runsOn(node, oldObject))
+    throw refusal(attributes, `node ${quoteGo(node)} can only delete pods with spec.nodeName set to itself`);
 }
 
 function runsOn(node: string, pod: KubeObject | undefined): boolean {
@@ -41,13 +48,18 @@ async function checkNew(write: NodeWrite): Promise<void> {
   const pod = attributes.object as KubeObject;
   const self = quoteGo(node);
   if (!isMirrorPod(pod)) {
-    throw refusal(attributes, `pod does not have ${quoteGo(mirrorAnnotation)} annotation, node ${self} can only create mirror pods`);
+    throw refusal(
+      attributes,
+      `pod does not have ${quoteGo(mirrorAnnotation)} annotation, node ${self} can only create mirror pods`,
+    );
   }
-  if (!runsOn(node, pod)) throw refusal(attributes, `node ${self} can only create pods with spec.nodeName set to itself`);
+  if (!runsOn(node, pod))
+    throw refusal(attributes, `node ${self} can only create pods with spec.nodeName set to itself`);
   await checkOwner(write, pod);
   const reference = apiReference(pod);
   if (reference === undefined) return;
-  if ("error" in reference) throw refusal(attributes, `error checking mirror pod for API references: ${reference.error}`);
+  if ("error" in reference)
+    throw refusal(attributes, `error checking mirror pod for API references: ${reference.error}`);
   throw refusal(attributes, `node ${self} can not create pods that reference ${reference.to}`);
 }
 
@@ -76,7 +88,8 @@ function checkStatus({ node, attributes }: NodeWrite): void {
   const [next, old] = [object?.status ?? {}, oldObject?.status ?? {}];
   if (!runsOn(node, oldObject)) throw refuse("can only update pod status for pods with spec.nodeName set to itself");
   if (!sameField(attributes, "metadata.labels")) throw refuse("cannot update labels through pod status");
-  if (!sameClaims(next.resourceClaimStatuses, old.resourceClaimStatuses)) throw refuse("cannot update resource claim statues");
+  if (!sameClaims(next.resourceClaimStatuses, old.resourceClaimStatuses))
+    throw refuse("cannot update resource claim statues");
   const appears = (next.extendedResourceClaimStatus === undefined) !== (old.extendedResourceClaimStatus === undefined);
   if (appears || !sameField(attributes, "status.extendedResourceClaimStatus")) {
     throw refuse("cannot update extended resource claim status");
@@ -91,7 +104,8 @@ interface ClaimStatus {
 function sameClaims(next: readonly ClaimStatus[] | undefined, old: readonly ClaimStatus[] | undefined): boolean {
   const [a, b] = [next ?? [], old ?? []];
   return (
-    a.length === b.length && a.every(({ name, resourceClaimName }, at) => name === b[at]?.name && resourceClaimName === b[at]?.resourceClaimName)
+    a.length === b.length &&
+    a.every(({ name, resourceClaimName }, at) => name === b[at]?.name && resourceClaimName === b[at]?.resourceClaimName)
   );
 }
 
@@ -101,5 +115,6 @@ async function checkEviction({ node, attributes, find }: NodeWrite): Promise<voi
   if (name === "") throw refusal(attributes, "could not determine pod from request data");
   const pod = await find("pod", namespace, name);
   if (pod === undefined) throw absent("pod", name);
-  if (!runsOn(node, pod)) throw refusal(attributes, `node ${node} can only evict pods with spec.nodeName set to itself`);
+  if (!runsOn(node, pod))
+    throw refusal(attributes, `node ${node} can only evict pods with spec.nodeName set to itself`);
 }

@@ -14,7 +14,8 @@ async function checkToken(write: NodeWrite): Promise<void> {
   const { node, attributes, find, needs } = write;
   const spec = (attributes.object as KubeObject).spec ?? {};
   const { apiVersion, kind, name = "", uid = "" } = spec.boundObjectRef ?? {};
-  if (apiVersion !== "v1" || kind !== "Pod" || name === "") throw refusal(attributes, "node requested token not bound to a pod");
+  if (apiVersion !== "v1" || kind !== "Pod" || name === "")
+    throw refusal(attributes, "node requested token not bound to a pod");
   if (uid === "") throw refusal(attributes, "node requested token with a pod binding without a uid");
   const pod = await find("pod", attributes.namespace, name);
   if (pod === undefined) throw absent("pod", name);
@@ -22,6 +23,7 @@ async function checkToken(write: NodeWrite): Promise<void> {
     const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
     throw refusal(attributes, why);
   }
-  if (pod.spec?.nodeName !== node) throw refusal(attributes, "node requested token bound to a pod scheduled on a different node");
+  if (pod.spec?.nodeName !== node)
+    throw refusal(attributes, "node requested token bound to a pod scheduled on a different node");
   if (needs.enabled("ServiceAccountNodeAudienceRestriction")) await checkAudience(write, spec.audiences ?? [], pod);
 }

@@ -3,12 +3,16 @@ import { requestSubject } from "../certificates/request-subject.ts";
 import { refusal } from "../refusal.ts";
 import type { Check, NodeWrite } from "./contract.ts";
 
-const kubeletSigners: readonly string[] = ["kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client-kubelet"];
+const kubeletSigners: readonly string[] = [
+  "kubernetes.io/kubelet-serving",
+  "kubernetes.io/kube-apiserver-client-kubelet",
+];
 
 export const checkSigningRequest: Check = (write) => {
   const { attributes, needs } = write;
   if (needs.enabled("AllowInsecureKubeletCertificateSigningRequests") || attributes.operation !== "CREATE") return;
-  if (kubeletSigners.includes(attributes.object?.spec?.signerName)) return checkCommonName(write, attributes.object?.spec?.request ?? "");
+  if (kubeletSigners.includes(attributes.object?.spec?.signerName))
+    return checkCommonName(write, attributes.object?.spec?.request ?? "");
 };
 
 async function checkCommonName({ node, attributes }: NodeWrite, request: string): Promise<void> {

@@ -33,7 +33,8 @@ function validateCondition(condition: Part, path: string, errors: FieldErrors): 
   } = condition as Readonly<Record<string, string>>;
   addInvalid(errors, `${path}.type`, type, qualifiedNameProblems(type));
   if (!statuses.includes(status)) errors.notSupported(`${path}.status`, status, statuses);
-  if (Number(observedGeneration) < 0) errors.invalid(`${path}.observedGeneration`, observedGeneration, "must be greater than or equal to zero");
+  if (Number(observedGeneration) < 0)
+    errors.invalid(`${path}.observedGeneration`, observedGeneration, "must be greater than or equal to zero");
   if (!lastTransitionTime) errors.required(`${path}.lastTransitionTime`);
   if (reason === "") errors.required(`${path}.reason`);
   else {

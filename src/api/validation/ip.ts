@@ -57,7 +57,12 @@ export function ipProblems(value: string): string[] {
 }
 
 /** Fields of old, which take prefixes in other than their one text. @returns whether it is good */
-export function validateLegacyPrefix(value: string, path: string, { strict, old }: OldIps, errors: FieldErrors): boolean {
+export function validateLegacyPrefix(
+  value: string,
+  path: string,
+  { strict, old }: OldIps,
+  errors: FieldErrors,
+): boolean {
   if (old?.includes(value)) return true;
   return parseValidPrefix(value, path, strict, errors) !== undefined;
 }
@@ -65,9 +70,11 @@ export function validateLegacyPrefix(value: string, path: string, { strict, old 
 function parseValidPrefix(value: string, path: string, strict: boolean, errors: FieldErrors): IpPrefix | undefined {
   const prefix = parsePrefix(value);
   if (prefix === undefined) errors.invalid(path, value, noPrefix);
-  else if (strict && prefix.leadingZeros) errors.invalid(path, value, "must not have leading 0s in IP or prefix length");
+  else if (strict && prefix.leadingZeros)
+    errors.invalid(path, value, "must not have leading 0s in IP or prefix length");
   else if (strict && prefix.address.mapped) errors.invalid(path, value, "must not have an IPv4-mapped IPv6 address");
-  else if (strict && networkOf(prefix).value !== prefix.address.value) errors.invalid(path, value, "must not have bits set beyond the prefix length");
+  else if (strict && networkOf(prefix).value !== prefix.address.value)
+    errors.invalid(path, value, "must not have bits set beyond the prefix length");
   else return prefix;
   return undefined;
 }
@@ -88,7 +95,8 @@ export function validateEndpointIp(value: string, path: string, errors: FieldErr
   if (unspecified) errors.invalid(path, value, `may not be unspecified (${value})`);
   if (loopback) errors.invalid(path, value, "may not be in the loopback range (127.0.0.0/8, ::1/128)");
   if (linkLocalUnicast) errors.invalid(path, value, "may not be in the link-local range (169.254.0.0/16, fe80::/10)");
-  if (linkLocalMulticast) errors.invalid(path, value, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)");
+  if (linkLocalMulticast)
+    errors.invalid(path, value, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)");
 }
 
 /** Warns of an address that is not written in its one text. @param value one that is no address warns of nothing */
@@ -96,7 +104,8 @@ export function warnOfIp(value: string, path: string, warnings: string[]): void 
   const address = parseIp(value);
   if (address === undefined || isCanonicalIp(value, address)) return;
   const canonical = quoteGo(canonicalIp(address));
-  if (address.leadingZeros || address.mapped) warnings.push(`${path}: non-standard IP address ${quoteGo(value)} is invalid: use ${canonical}`);
+  if (address.leadingZeros || address.mapped)
+    warnings.push(`${path}: non-standard IP address ${quoteGo(value)} is invalid: use ${canonical}`);
   else warnings.push(`${path}: IPv6 address ${quoteGo(value)} should be in RFC 5952 canonical format (${canonical})`);
 }
 
@@ -110,11 +119,15 @@ export function warnOfPrefix(value: string, path: string, warnings: string[]): v
   const isAmbiguous = networkOf(prefix).value !== address.value;
   if (isAmbiguous) {
     const alone = `${canonicalIp(address)}/${address.width}`;
-    warnings.push(`${path}: CIDR value ${quoteGo(value)} is ambiguous in this context (should be ${quoteGo(canonical)} or ${quoteGo(alone)}?)`);
+    warnings.push(
+      `${path}: CIDR value ${quoteGo(value)} is ambiguous in this context (should be ${quoteGo(canonical)} or ${quoteGo(alone)}?)`,
+    );
   }
   if (prefix.leadingZeros || address.mapped) {
     warnings.push(`${path}: non-standard CIDR value ${quoteGo(value)} is invalid: use ${quoteGo(canonical)}`);
   } else if (!isAmbiguous) {
-    warnings.push(`${path}: IPv6 CIDR value ${quoteGo(value)} should be in RFC 5952 canonical format (${quoteGo(canonical)})`);
+    warnings.push(
+      `${path}: IPv6 CIDR value ${quoteGo(value)} should be in RFC 5952 canonical format (${quoteGo(canonical)})`,
+    );
   }
 }

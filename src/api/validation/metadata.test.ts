@@ -16,14 +16,26 @@ const subdomain =
 const namePart =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
-const nameRows: [what: string, rule: (text: string, prefix?: boolean) => string[], text: string, prefix: boolean, want: string[]][] = [
+const nameRows: [
+  what: string,
+  rule: (text: string, prefix?: boolean) => string[],
+  text: string,
+  prefix: boolean,
+  want: string[],
+][] = [
   ["subdomain", dnsSubdomainProblems, "a.b-c", false, []],
   ["subdomain: upper case", dnsSubdomainProblems, "Upper", false, [subdomain]],
   ["subdomain: a prefix may end in a dash", dnsSubdomainProblems, "gen-", true, []],
   ["subdomain: a name may not", dnsSubdomainProblems, "gen-", false, [subdomain]],
   ["subdomain: too long", dnsSubdomainProblems, "x".repeat(254), false, ["must be no more than 253 characters"]],
   ["label: dots", dnsLabelProblems, "a.b", false, ["must not contain dots"]],
-  ["path segment: slash and percent", pathSegmentNameProblems, "a/%", false, ["may not contain '/'", "may not contain '%'"]],
+  [
+    "path segment: slash and percent",
+    pathSegmentNameProblems,
+    "a/%",
+    false,
+    ["may not contain '/'", "may not contain '%'"],
+  ],
   ["path segment: colons are fine", pathSegmentNameProblems, "system:admin", false, []],
   ["path segment: the parent", pathSegmentNameProblems, "..", false, ["may not be '..'"]],
   ["qualified: no prefix", qualifiedNameProblems, "/x", false, ["prefix part must be non-empty"]],
@@ -42,19 +54,37 @@ const owner = { apiVersion: "v1", kind: "Pod", name: "a", uid: "u" };
 
 /** Rows: metadata on top of a good one, and the fields and messages wanted. */
 const createRows: [what: string, meta: ObjectMeta, want: [field: string, message: string][]][] = [
-  ["good", { labels: { a: "b", "example.com/c": "" }, annotations: { "A.B/c": "" }, finalizers: ["a.com/x", "a.com/x"] }, []],
+  [
+    "good",
+    { labels: { a: "b", "example.com/c": "" }, annotations: { "A.B/c": "" }, finalizers: ["a.com/x", "a.com/x"] },
+    [],
+  ],
   ["no name", { name: "" }, [["metadata.name", "Required value: name or generateName is required"]]],
   ["label key", { labels: { "a b": "c" } }, [["metadata.labels", `Invalid value: "a b": ${namePart}`]]],
-  ["annotations too long", { annotations: { a: "x".repeat(262144) } }, [["metadata.annotations", "Too long: may not be more than 262144 bytes"]]],
+  [
+    "annotations too long",
+    { annotations: { a: "x".repeat(262144) } },
+    [["metadata.annotations", "Too long: may not be more than 262144 bytes"]],
+  ],
   [
     "plain finalizer",
     { finalizers: ["nodomain"] },
-    [["metadata.finalizers[0]", 'Invalid value: "nodomain": name is neither a standard finalizer name nor is it fully qualified']],
+    [
+      [
+        "metadata.finalizers[0]",
+        'Invalid value: "nodomain": name is neither a standard finalizer name nor is it fully qualified',
+      ],
+    ],
   ],
   [
     "both finalizers of the collector",
     { finalizers: ["orphan", "foregroundDeletion"] },
-    [["metadata.finalizers", 'Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foregroundDeletion cannot be both set']],
+    [
+      [
+        "metadata.finalizers",
+        'Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foregroundDeletion cannot be both set',
+      ],
+    ],
   ],
   [
     "empty owner",
@@ -109,7 +139,13 @@ for (const [what, meta, want] of createRows) {
   });
 }
 
-const stored: ObjectMeta = { ...good, uid: "1", resourceVersion: "5", creationTimestamp: "2020-01-01T00:00:00Z", generation: 2 };
+const stored: ObjectMeta = {
+  ...good,
+  uid: "1",
+  resourceVersion: "5",
+  creationTimestamp: "2020-01-01T00:00:00Z",
+  generation: 2,
+};
 
 const updateRows: [what: string, next: ObjectMeta, old: ObjectMeta, want: [field: string, message: string][]][] = [
   ["nothing", {}, {}, []],

@@ -1,7 +1,13 @@
 /** The rules every object's metadata keeps. Source: apimachinery's api/validation, with the finalizer rule of the built-in kinds. */
 
 import { isPrintable, quoteGo } from "../../lib/json/quote.ts";
-import { dnsLabelProblems, finalizerProblems, labelValueProblems, pathSegmentNameProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import {
+  dnsLabelProblems,
+  finalizerProblems,
+  labelValueProblems,
+  pathSegmentNameProblems,
+  qualifiedNameProblems,
+} from "../../lib/names/names.ts";
 import type { FieldErrors } from "../field-errors.ts";
 import { type ManagedFieldsEntry, type ObjectMeta, type OwnerReference, parseGroupVersion } from "../object.ts";
 
@@ -81,7 +87,10 @@ function validateCommonMeta(meta: ObjectMeta, { namespaced, validateName }: Meta
   validateManagedFields(meta.managedFields, errors);
 }
 
-function validateContents({ labels, annotations, ownerReferences, managedFields }: ObjectMeta, errors: FieldErrors): void {
+function validateContents(
+  { labels, annotations, ownerReferences, managedFields }: ObjectMeta,
+  errors: FieldErrors,
+): void {
   validateLabels(labels, "metadata.labels", errors);
   validateAnnotations(annotations, "metadata.annotations", errors);
   validateOwnerReferences(ownerReferences, errors);
@@ -90,8 +99,10 @@ function validateContents({ labels, annotations, ownerReferences, managedFields 
 
 function validateChanges(next: ObjectMeta, old: ObjectMeta, errors: FieldErrors): void {
   if (old.deletionTimestamp !== undefined) validateNoNewFinalizers(next.finalizers ?? [], old.finalizers ?? [], errors);
-  if ((next.resourceVersion ?? "") === "") errors.invalid("metadata.resourceVersion", "", "must be specified for an update");
-  if ((next.generation ?? 0) < (old.generation ?? 0)) errors.invalid("metadata.generation", next.generation ?? 0, "must not be decremented");
+  if ((next.resourceVersion ?? "") === "")
+    errors.invalid("metadata.resourceVersion", "", "must be specified for an update");
+  if ((next.generation ?? 0) < (old.generation ?? 0))
+    errors.invalid("metadata.generation", next.generation ?? 0, "must not be decremented");
   checkStays("name", next.name ?? "", old.name ?? "", errors);
   checkStays("namespace", next.namespace ?? "", old.namespace ?? "", errors);
   checkStays("uid", next.uid ?? "", old.uid ?? "", errors);
@@ -105,7 +116,11 @@ function checkStays(field: keyof ObjectMeta, next: unknown, old: unknown, errors
 }
 
 /** Labels of an object, of a template or of a selector. */
-export function validateLabels(labels: Readonly<Record<string, string>> | undefined, path: string, errors: FieldErrors): void {
+export function validateLabels(
+  labels: Readonly<Record<string, string>> | undefined,
+  path: string,
+  errors: FieldErrors,
+): void {
   for (const key in labels) {
     const value = labels[key] as string;
     addInvalid(errors, path, key, qualifiedNameProblems(key));
@@ -114,7 +129,11 @@ export function validateLabels(labels: Readonly<Record<string, string>> | undefi
 }
 
 /** Keys are qualified names in which case does not matter. */
-export function validateAnnotations(annotations: Readonly<Record<string, string>> | undefined, path: string, errors: FieldErrors): void {
+export function validateAnnotations(
+  annotations: Readonly<Record<string, string>> | undefined,
+  path: string,
+  errors: FieldErrors,
+): void {
   let bytes = 0;
   for (const key in annotations) {
     const value = annotations[key] as string;
@@ -165,7 +184,8 @@ function inOrder(reference: OwnerReference): OwnerReference {
 }
 
 function validateFinalizers(finalizers: readonly string[] | undefined, errors: FieldErrors): void {
-  for (const finalizer of finalizers ?? []) addInvalid(errors, "metadata.finalizers", finalizer, qualifiedNameProblems(finalizer));
+  for (const finalizer of finalizers ?? [])
+    addInvalid(errors, "metadata.finalizers", finalizer, qualifiedNameProblems(finalizer));
   if (finalizers?.includes("orphan") && finalizers.includes("foregroundDeletion")) {
     errors.invalid("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set");
   }
@@ -182,16 +202,22 @@ function validateNoNewFinalizers(next: readonly string[], old: readonly string[]
   const added = [...new Set(next)].filter((finalizer) => !known.has(finalizer)).sort();
   if (added.length === 0) return;
   const list = `[]string{${added.map(quoteGo).join(", ")}}`;
-  errors.forbidden("metadata.finalizers", `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`);
+  errors.forbidden(
+    "metadata.finalizers",
+    `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`,
+  );
 }
 
 function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefined, errors: FieldErrors): void {
   entries?.forEach(({ operation = "", fieldsType = "", manager = "", subresource = "" }, index) => {
     const path = `metadata.managedFields[${index}]`;
-    if (operation !== "Apply" && operation !== "Update") errors.invalid(`${path}.operation`, operation, "must be `Apply` or `Update`");
-    if (fieldsType !== "" && fieldsType !== "FieldsV1") errors.invalid(`${path}.fieldsType`, fieldsType, "must be `FieldsV1`");
+    if (operation !== "Apply" && operation !== "Update")
+      errors.invalid(`${path}.operation`, operation, "must be `Apply` or `Update`");
+    if (fieldsType !== "" && fieldsType !== "FieldsV1")
+      errors.invalid(`${path}.fieldsType`, fieldsType, "must be `FieldsV1`");
     validateFieldManager(manager, `${path}.manager`, errors);
-    if (Buffer.byteLength(subresource) > subresourceBytesMax) errors.tooLong(`${path}.subresource`, subresourceBytesMax);
+    if (Buffer.byteLength(subresource) > subresourceBytesMax)
+      errors.tooLong(`${path}.subresource`, subresourceBytesMax);
   });
 }
 
@@ -201,13 +227,15 @@ export function validateFieldManager(manager: string, path: string, errors: Fiel
   if (Buffer.byteLength(manager) > fieldManagerBytesMax) errors.tooLong(path, fieldManagerBytesMax);
   let offset = 0;
   for (const character of manager) {
-    if (!isPrintable(character)) errors.invalid(path, manager, `invalid character ${unicodeName(character)} (at position ${offset})`);
+    if (!isPrintable(character))
+      errors.invalid(path, manager, `invalid character ${unicodeName(character)} (at position ${offset})`);
     offset += Buffer.byteLength(character);
   }
 }
 
 /** As Go prints `%#U`: the code, and the character when it shows. */
-const unicodeName = (character: string): string => `U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0")}`;
+const unicodeName = (character: string): string =>
+  `U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0")}`;
 
 /** One error for each problem of one value. */
 export function addInvalid(errors: FieldErrors, path: string, value: unknown, problems: readonly string[]): void {

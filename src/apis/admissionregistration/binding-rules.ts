@@ -27,7 +27,11 @@ function validateBinding({ policyName = "", paramRef, matchResources }: Part, er
   if (matchResources) validateMatchResources(matchResources, "spec.matchResources", errors);
 }
 
-function validateParamRef({ name = "", selector, parameterNotFoundAction: action = "" }: Part, path: string, errors: FieldErrors): void {
+function validateParamRef(
+  { name = "", selector, parameterNotFoundAction: action = "" }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   const both = "name and selector are mutually exclusive";
   if (name !== "") {
     addInvalid(errors, `${path}.name`, name, pathSegmentNameProblems(name));
@@ -39,7 +43,8 @@ function validateParamRef({ name = "", selector, parameterNotFoundAction: action
   }
   if (name === "" && !selector) errors.required(path, "one of name or selector must be specified");
   if (action === "") errors.required(`${path}.parameterNotFoundAction`);
-  else if (!missingActions.includes(action)) errors.notSupported(`${path}.parameterNotFoundAction`, action, missingActions);
+  else if (!missingActions.includes(action))
+    errors.notSupported(`${path}.parameterNotFoundAction`, action, missingActions);
 }
 
 function validateActions(list: readonly string[], path: string, errors: FieldErrors): void {

@@ -7,25 +7,36 @@ import { items, type Part } from "../fields.ts";
 
 const webhookColumns: readonly Column[] = [
   nameColumn,
-  integer("Webhooks", "Webhooks indicates the number of webhooks registered in this configuration", ({ webhooks }) => count(webhooks)),
+  integer("Webhooks", "Webhooks indicates the number of webhooks registered in this configuration", ({ webhooks }) =>
+    count(webhooks),
+  ),
   ageColumn,
 ];
 
 const bindingColumns: readonly Column[] = [
   nameColumn,
-  text("PolicyName", "PolicyName indicates the policy definition which the policy binding binded to", ({ spec }) => spec?.policyName ?? ""),
+  text(
+    "PolicyName",
+    "PolicyName indicates the policy definition which the policy binding binded to",
+    ({ spec }) => spec?.policyName ?? "",
+  ),
   text("ParamRef", "ParamRef indicates the param resource which sets the configuration param", paramRef),
   ageColumn,
 ];
 
-const paramKindColumn = text("ParamKind", "ParamKind specifies the kind of resources used to parameterize this policy", ({ spec }) =>
-  spec?.paramKind === undefined ? "<unset>" : `${spec.paramKind.apiVersion ?? ""}/${spec.paramKind.kind ?? ""}`,
+const paramKindColumn = text(
+  "ParamKind",
+  "ParamKind specifies the kind of resources used to parameterize this policy",
+  ({ spec }) =>
+    spec?.paramKind === undefined ? "<unset>" : `${spec.paramKind.apiVersion ?? ""}/${spec.paramKind.kind ?? ""}`,
 );
 
 export const admissionregistrationColumns: Readonly<Record<string, readonly Column[]>> = {
   "admissionregistration.k8s.io/mutatingadmissionpolicies": [
     nameColumn,
-    integer("Mutations", "Mutation indicates the number of mutations rules defined in this configuration", ({ spec }) => count(spec?.mutations)),
+    integer("Mutations", "Mutation indicates the number of mutations rules defined in this configuration", ({ spec }) =>
+      count(spec?.mutations),
+    ),
     paramKindColumn,
     ageColumn,
   ],
@@ -33,8 +44,10 @@ export const admissionregistrationColumns: Readonly<Record<string, readonly Colu
   "admissionregistration.k8s.io/mutatingwebhookconfigurations": webhookColumns,
   "admissionregistration.k8s.io/validatingadmissionpolicies": [
     nameColumn,
-    integer("Validations", "Validations indicates the number of validation rules defined in this configuration", ({ spec }) =>
-      count(spec?.validations),
+    integer(
+      "Validations",
+      "Validations indicates the number of validation rules defined in this configuration",
+      ({ spec }) => count(spec?.validations),
     ),
     paramKindColumn,
     ageColumn,
@@ -54,7 +67,8 @@ function goSelector({ matchLabels = {}, matchExpressions }: Part): string {
   const labels = Object.entries(matchLabels).sort(([a], [b]) => (a < b ? -1 : 1));
   const pairs = labels.map(([key, value]) => `${key}: ${value},`).join("");
   const expressions = items(matchExpressions).map(
-    ({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`,
+    ({ key, operator, values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`,
   );
   return `&LabelSelector{MatchLabels:map[string]string{${pairs}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join("")}},}`;
 }

@@ -37,7 +37,11 @@ function checked(load: LoadExpressionChecker | undefined, rules: () => Promise<R
   };
 }
 
-function checkReservedName({ metadata: { name = "" } }: KubeObject, errors: FieldErrors, { gates }: StrategyContext): void {
+function checkReservedName(
+  { metadata: { name = "" } }: KubeObject,
+  errors: FieldErrors,
+  { gates }: StrategyContext,
+): void {
   if (name.endsWith(reservedSuffix) && gates.enabled(reservedGate)) errors.invalid("metadata.name", name, reservedText);
 }
 
@@ -67,17 +71,30 @@ export function admissionKinds(load: LoadExpressionChecker | undefined): Readonl
         (await import("./policy-status.ts")).validatePolicyStatus(next, errors);
       },
     }),
-    mutatingadmissionpolicies: strategy({ ...checked(load, mutatingPolicy), isolatesStatus: false, setDefaults: setPolicyDefaults }),
-    validatingadmissionpolicybindings: binding(async () => (await import("./binding-rules.ts")).validateValidatingBinding, {}),
+    mutatingadmissionpolicies: strategy({
+      ...checked(load, mutatingPolicy),
+      isolatesStatus: false,
+      setDefaults: setPolicyDefaults,
+    }),
+    validatingadmissionpolicybindings: binding(
+      async () => (await import("./binding-rules.ts")).validateValidatingBinding,
+      {},
+    ),
     mutatingadmissionpolicybindings: binding(async () => (await import("./binding-rules.ts")).validateMutatingBinding),
   };
-  return Object.fromEntries(Object.entries(kinds).map(([resource, kind]) => [`admissionregistration.k8s.io/${resource}`, kind]));
+  return Object.fromEntries(
+    Object.entries(kinds).map(([resource, kind]) => [`admissionregistration.k8s.io/${resource}`, kind]),
+  );
 }
 
 /** Also where only what is empty differs. */
-const webhooksDiffer = (next: KubeObject, old: KubeObject): boolean => !identical(next.webhooks ?? [], old.webhooks ?? []);
+const webhooksDiffer = (next: KubeObject, old: KubeObject): boolean =>
+  !identical(next.webhooks ?? [], old.webhooks ?? []);
 
-function binding(rules: () => Promise<(object: KubeObject, errors: FieldErrors) => void>, declarative?: Strategy["declarative"]): Strategy {
+function binding(
+  rules: () => Promise<(object: KubeObject, errors: FieldErrors) => void>,
+  declarative?: Strategy["declarative"],
+): Strategy {
   return strategy({
     ...checked(undefined, async () => {
       const validate = await rules();

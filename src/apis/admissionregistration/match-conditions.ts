@@ -14,7 +14,12 @@ export interface ConditionContext {
   readonly stored: ReadonlySet<string>;
 }
 
-export function validateMatchConditions(conditions: readonly Part[], context: ConditionContext, path: string, errors: FieldErrors): void {
+export function validateMatchConditions(
+  conditions: readonly Part[],
+  context: ConditionContext,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (conditions.length > conditionsMax) errors.tooMany(path, conditions.length, conditionsMax);
   const names = new Set<string>();
   for (const [index, condition] of conditions.entries()) {
@@ -42,4 +47,5 @@ function validateCondition(
   else addInvalid(errors, `${path}.name`, name, qualifiedNameProblems(name));
 }
 
-export const expressionsOf = (list: unknown, field = "expression"): ReadonlySet<string> => new Set(items(list).map((one) => one[field] ?? ""));
+export const expressionsOf = (list: unknown, field = "expression"): ReadonlySet<string> =>
+  new Set(items(list).map((one) => one[field] ?? ""));

@@ -23,7 +23,12 @@ interface Policy {
   readonly errors: FieldErrors;
 }
 
-export function validateValidatingPolicy(next: KubeObject, old: KubeObject | undefined, checker: ExpressionChecker, errors: FieldErrors): void {
+export function validateValidatingPolicy(
+  next: KubeObject,
+  old: KubeObject | undefined,
+  checker: ExpressionChecker,
+  errors: FieldErrors,
+): void {
   const { spec = {}, metadata } = next;
   const expressions = checker.open(items(spec.variables).length > 0);
   const policy: Policy = { spec, old: old?.spec, expressions, errors };
@@ -36,11 +41,17 @@ export function validateValidatingPolicy(next: KubeObject, old: KubeObject | und
     }
     return;
   }
-  for (const [index, validation] of validations.entries()) validateValidation(policy, validation, `spec.validations[${index}]`);
+  for (const [index, validation] of validations.entries())
+    validateValidation(policy, validation, `spec.validations[${index}]`);
   validateAnnotations(policy, metadata.name ?? "", annotations);
 }
 
-export function validateMutatingPolicy(next: KubeObject, old: KubeObject | undefined, checker: ExpressionChecker, errors: FieldErrors): void {
+export function validateMutatingPolicy(
+  next: KubeObject,
+  old: KubeObject | undefined,
+  checker: ExpressionChecker,
+  errors: FieldErrors,
+): void {
   const { spec = {} } = next;
   const policy: Policy = { spec, old: old?.spec, expressions: checker.open(true), errors };
   validateScope(policy, checker, () => checkMutable(spec.matchConstraints, "spec.matchConstraints", errors));
@@ -58,7 +69,8 @@ export function validateMutatingPolicy(next: KubeObject, old: KubeObject | undef
 /** What the policy is for; `checkMatch` looks at its rules once more. */
 function validateScope({ spec, old, errors }: Policy, checker: ExpressionChecker, checkMatch = (): void => {}): void {
   const { failurePolicy, paramKind, matchConstraints, matchConditions } = spec;
-  if (!failurePolicies.includes(failurePolicy)) errors.notSupported("spec.failurePolicy", failurePolicy, failurePolicies);
+  if (!failurePolicies.includes(failurePolicy))
+    errors.notSupported("spec.failurePolicy", failurePolicy, failurePolicies);
   if (paramKind) validateParamKind(paramKind, "spec.paramKind", errors);
   if (!matchConstraints) errors.required("spec.matchConstraints");
   else {
@@ -66,7 +78,8 @@ function validateScope({ spec, old, errors }: Policy, checker: ExpressionChecker
     if (items(matchConstraints.resourceRules).length === 0) errors.required("spec.matchConstraints.resourceRules");
     checkMatch();
   }
-  const keepsParams = old !== undefined && Boolean(paramKind) === Boolean(old.paramKind) && deepEqual(paramKind, old.paramKind);
+  const keepsParams =
+    old !== undefined && Boolean(paramKind) === Boolean(old.paramKind) && deepEqual(paramKind, old.paramKind);
   if (keepsParams && deepEqual(matchConditions, old.matchConditions)) return;
   const context = { checker, hasParams: Boolean(paramKind), stored: expressionsOf(old?.matchConditions) };
   validateMatchConditions(items(matchConditions), context, "spec.matchConditions", errors);
@@ -77,7 +90,8 @@ function validateParamKind({ apiVersion = "", kind = "" }: Part, path: string, e
   else validateGroupVersion(apiVersion, `${path}.apiVersion`, errors);
   const problems = dns1035LabelProblems(kind.toLowerCase());
   if (kind === "") errors.required(`${path}.kind`);
-  else if (problems.length > 0) errors.invalid(`${path}.kind`, kind, `may have mixed case, but should otherwise match: ${problems.join(",")}`);
+  else if (problems.length > 0)
+    errors.invalid(`${path}.kind`, kind, `may have mixed case, but should otherwise match: ${problems.join(",")}`);
 }
 
 function validateGroupVersion(text: string, path: string, errors: FieldErrors): void {
@@ -94,7 +108,9 @@ function validateGroupVersion(text: string, path: string, errors: FieldErrors): 
 
 const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
 const reserved = new Set(
-  "true false null in as break const continue else for function if import let loop package namespace return var void while".split(" "),
+  "true false null in as break const continue else for function if import let loop package namespace return var void while".split(
+    " ",
+  ),
 );
 
 function validateVariables({ spec, old, expressions, errors }: Policy): void {
@@ -102,7 +118,8 @@ function validateVariables({ spec, old, expressions, errors }: Policy): void {
   for (const [index, { name = "", expression = "" }] of items(spec.variables).entries()) {
     const path = `spec.variables[${index}]`;
     if (name.trim() === "") errors.required(`${path}.name`, "name is not specified");
-    else if (!identifier.test(name) || reserved.has(name)) errors.invalid(`${path}.name`, name, "must be a valid CEL identifier");
+    else if (!identifier.test(name) || reserved.has(name))
+      errors.invalid(`${path}.name`, name, "must be a valid CEL identifier");
     if (expression.trim() === "") errors.required(`${path}.expression`, "expression is not specified");
     else {
       const request = { text: expression, variables: variablesOf(spec), isStored: stored.has(expression) };
@@ -112,7 +129,11 @@ function validateVariables({ spec, old, expressions, errors }: Policy): void {
   }
 }
 
-const variablesOf = ({ paramKind }: Part): ExpressionVariables => ({ hasParams: Boolean(paramKind), hasAuthorizer: true, hasPatchTypes: false });
+const variablesOf = ({ paramKind }: Part): ExpressionVariables => ({
+  hasParams: Boolean(paramKind),
+  hasAuthorizer: true,
+  hasPatchTypes: false,
+});
 
 interface ToCheck {
   readonly text: string;
@@ -123,18 +144,31 @@ interface ToCheck {
   readonly shown?: string;
 }
 
-function checkExpression({ spec, expressions, errors }: Policy, { text, use, isStored, variables, shown = text }: ToCheck, path: string): void {
+function checkExpression(
+  { spec, expressions, errors }: Policy,
+  { text, use, isStored, variables, shown = text }: ToCheck,
+  path: string,
+): void {
   const problem = expressions.check({ text, use, isStored, variables: { ...variablesOf(spec), ...variables } });
   if (problem !== undefined) errors.invalid(path, shown, problem);
 }
 
-function validateValidation(policy: Policy, { expression = "", message = "", messageExpression = "", reason }: Part, path: string): void {
+function validateValidation(
+  policy: Policy,
+  { expression = "", message = "", messageExpression = "", reason }: Part,
+  path: string,
+): void {
   const { errors, old } = policy;
   if (expression.trim() === "") errors.required(`${path}.expression`, "expression is not specified");
   else
-    checkExpression(policy, { text: expression, use: "condition", isStored: expressionsOf(old?.validations).has(expression) }, `${path}.expression`);
+    checkExpression(
+      policy,
+      { text: expression, use: "condition", isStored: expressionsOf(old?.validations).has(expression) },
+      `${path}.expression`,
+    );
   if (messageExpression !== "") validateMessageExpression(policy, messageExpression, `${path}.messageExpression`);
-  if (message !== "" && message.trim() === "") errors.invalid(`${path}.message`, message, "must be non-empty if specified");
+  if (message !== "" && message.trim() === "")
+    errors.invalid(`${path}.message`, message, "must be non-empty if specified");
   else if (/[\n\r]/.test(message.trim())) errors.invalid(`${path}.message`, message, "must not contain line breaks");
   if (reason !== undefined && !reasons.includes(reason)) errors.notSupported(`${path}.reason`, reason, reasons);
 }
@@ -149,7 +183,10 @@ function validateAnnotations(policy: Policy, name: string, annotations: readonly
   const { errors, old } = policy;
   const path = "spec.auditAnnotations";
   if (annotations.length > annotationsMax) {
-    const shown = annotations.map(({ key = "", valueExpression = "" }) => ({ Key: key, ValueExpression: valueExpression }));
+    const shown = annotations.map(({ key = "", valueExpression = "" }) => ({
+      Key: key,
+      ValueExpression: valueExpression,
+    }));
     errors.invalid(path, shown, `must not have more than ${annotationsMax} auditAnnotations`);
   }
   const stored = expressionsOf(old?.auditAnnotations, "valueExpression");
@@ -163,7 +200,12 @@ function validateAnnotations(policy: Policy, name: string, annotations: readonly
     else if (Buffer.byteLength(text) > annotationBytesMax) {
       errors.required(`${place}.valueExpression`, `must not exceed ${annotationBytesMax} bytes in length`);
     } else {
-      const wanted: ToCheck = { text, use: "annotation", isStored: stored.has(valueExpression), shown: valueExpression };
+      const wanted: ToCheck = {
+        text,
+        use: "annotation",
+        isStored: stored.has(valueExpression),
+        shown: valueExpression,
+      };
       checkExpression(policy, wanted, `${place}.valueExpression`);
     }
     if (keys.has(key)) errors.duplicate(`${place}.key`, key);

@@ -24,13 +24,15 @@ export function validateRule(rule: Part, path: string, errors: FieldErrors): voi
   checkWildcard(list("apiGroups"), `${path}.apiGroups`, "API groups", errors);
   if (list("apiVersions").length === 0) errors.required(`${path}.apiVersions`);
   checkWildcard(list("apiVersions"), `${path}.apiVersions`, "API versions", errors);
-  for (const [index, version] of list("apiVersions").entries()) if (version === "") errors.required(`${path}.apiVersions[${index}]`);
+  for (const [index, version] of list("apiVersions").entries())
+    if (version === "") errors.required(`${path}.apiVersions[${index}]`);
   validateResources(list("resources"), `${path}.resources`, errors);
   if (scope !== undefined && !scopes.includes(scope)) errors.notSupported(`${path}.scope`, scope, scopes);
 }
 
 function checkWildcard(list: Texts, path: string, what: string, errors: FieldErrors): void {
-  if (list.length > 1 && list.includes("*")) errors.invalid(path, list, `if '*' is present, must not specify other ${what}`);
+  if (list.length > 1 && list.includes("*"))
+    errors.invalid(path, list, `if '*' is present, must not specify other ${what}`);
 }
 
 function validateResources(resources: Texts, path: string, errors: FieldErrors): void {
@@ -44,13 +46,16 @@ function validateResources(resources: Texts, path: string, errors: FieldErrors):
     else if (slash < 0) endsPlain = text !== "*";
     else {
       const [resource, subresource] = [text.slice(0, slash), text.slice(slash + 1)];
-      if (withAllSubresources.has(resource)) errors.invalid(place, text, `if '${resource}/*' is present, must not specify ${text}`);
-      if (ofAllResources.has(subresource)) errors.invalid(place, text, `if '*/${subresource}' is present, must not specify ${text}`);
+      if (withAllSubresources.has(resource))
+        errors.invalid(place, text, `if '${resource}/*' is present, must not specify ${text}`);
+      if (ofAllResources.has(subresource))
+        errors.invalid(place, text, `if '*/${subresource}' is present, must not specify ${text}`);
       if (subresource === "*") withAllSubresources.add(resource);
       if (resource === "*") ofAllResources.add(subresource);
     }
   }
-  if (resources.length > 1 && resources.includes("*/*")) errors.invalid(path, resources, "if '*/*' is present, must not specify other resources");
+  if (resources.length > 1 && resources.includes("*/*"))
+    errors.invalid(path, resources, "if '*/*' is present, must not specify other resources");
   if (resources.includes("*") && endsPlain) {
     errors.invalid(path, resources, "if '*' is present, must not specify other resources without subresources");
   }
@@ -63,7 +68,8 @@ export function validateMatchResources(match: Part, path: string, errors: FieldE
   validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`, errors);
   validateLabelSelector(objectSelector, `${path}.objectSelector`, errors);
   for (const field of ["resourceRules", "excludeResourceRules"]) {
-    for (const [index, rule] of items(match[field]).entries()) validateNamedRule(rule, `${path}.${field}[${index}]`, errors);
+    for (const [index, rule] of items(match[field]).entries())
+      validateNamedRule(rule, `${path}.${field}[${index}]`, errors);
   }
 }
 

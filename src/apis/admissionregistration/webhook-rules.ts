@@ -36,7 +36,12 @@ const ofNew: Requirements = {
   stored: new Set(),
 };
 
-export function validateWebhooks(next: KubeObject, old: KubeObject | undefined, checker: ExpressionChecker, errors: FieldErrors): void {
+export function validateWebhooks(
+  next: KubeObject,
+  old: KubeObject | undefined,
+  checker: ExpressionChecker,
+  errors: FieldErrors,
+): void {
   const required = old === undefined ? ofNew : requirementsOf(items(next.webhooks), items(old.webhooks));
   const names = new Set<string>();
   for (const [index, webhook] of items(next.webhooks).entries()) {
@@ -51,32 +56,48 @@ export function validateWebhooks(next: KubeObject, old: KubeObject | undefined, 
 
 /** What the stored webhooks keep. */
 function requirementsOf(next: readonly Part[], old: readonly Part[]): Requirements {
-  const conditions = (webhooks: readonly Part[]): unknown[] => webhooks.map(({ matchConditions = [] }) => matchConditions);
-  const selectors = old.flatMap(({ namespaceSelector = {}, objectSelector = {} }) => [namespaceSelector, objectSelector]);
+  const conditions = (webhooks: readonly Part[]): unknown[] =>
+    webhooks.map(({ matchConditions = [] }) => matchConditions);
+  const selectors = old.flatMap(({ namespaceSelector = {}, objectSelector = {} }) => [
+    namespaceSelector,
+    objectSelector,
+  ]);
   return {
     sideEffects: old.every((webhook) => noSideEffects.includes(webhook.sideEffects)) ? noSideEffects : sideEffects,
-    knownReviewVersion: old.every(({ admissionReviewVersions: versions = [] }) => versions.length === 0 || hasKnown(versions)),
+    knownReviewVersion: old.every(
+      ({ admissionReviewVersions: versions = [] }) => versions.length === 0 || hasKnown(versions),
+    ),
     uniqueNames: new Set(old.map(({ name }) => name)).size === old.length,
     anySelectorValues: !selectors.every(isSoundSelector),
     matchConditions: !identical(conditions(next), conditions(old)),
-    stored: new Set(old.flatMap(({ matchConditions }) => items(matchConditions).map(({ expression = "" }) => expression))),
+    stored: new Set(
+      old.flatMap(({ matchConditions }) => items(matchConditions).map(({ expression = "" }) => expression)),
+    ),
   };
 }
 
 const hasKnown = (versions: readonly string[]): boolean => versions.some((version) => reviewVersions.includes(version));
 
-function validateWebhook(webhook: Part, required: Requirements, checker: ExpressionChecker, path: string, errors: FieldErrors): void {
+function validateWebhook(
+  webhook: Part,
+  required: Requirements,
+  checker: ExpressionChecker,
+  path: string,
+  errors: FieldErrors,
+): void {
   validateFullName(webhook.name ?? "", `${path}.name`, errors);
   for (const [index, rule] of items(webhook.rules).entries()) validateRule(rule, `${path}.rules[${index}]`, errors);
   checkOneOf(webhook, "failurePolicy", failurePolicies, path, errors);
   checkOneOf(webhook, "matchPolicy", matchPolicies, path, errors);
-  if (webhook.sideEffects === undefined) errors.required(`${path}.sideEffects`, `must specify one of ${required.sideEffects.join(", ")}`);
+  if (webhook.sideEffects === undefined)
+    errors.required(`${path}.sideEffects`, `must specify one of ${required.sideEffects.join(", ")}`);
   checkOneOf(webhook, "sideEffects", required.sideEffects, path, errors);
   const { timeoutSeconds: seconds } = webhook;
   if (seconds < 1 || seconds > timeoutSecondsMax)
     errors.invalid(`${path}.timeoutSeconds`, seconds, "the timeout value must be between 1 and 30 seconds");
   for (const field of ["namespaceSelector", "objectSelector"]) {
-    if (webhook[field]) validateLabelSelector(webhook[field], `${path}.${field}`, errors, { anyValues: required.anySelectorValues });
+    if (webhook[field])
+      validateLabelSelector(webhook[field], `${path}.${field}`, errors, { anyValues: required.anySelectorValues });
   }
   checkOneOf(webhook, "reinvocationPolicy", reinvocationPolicies, path, errors);
   validateClientConfig(webhook.clientConfig ?? {}, `${path}.clientConfig`, errors);
@@ -89,11 +110,13 @@ function validateFullName(name: string, path: string, errors: FieldErrors): void
   const problems = dnsSubdomainProblems(name);
   if (name === "") errors.required(path);
   else if (problems.length > 0) errors.invalid(path, name, problems.join(","));
-  else if (name.split(".").length < 3) errors.invalid(path, name, "should be a domain with at least three segments separated by dots");
+  else if (name.split(".").length < 3)
+    errors.invalid(path, name, "should be a domain with at least three segments separated by dots");
 }
 
 function checkOneOf(part: Part, field: string, known: readonly string[], path: string, errors: FieldErrors): void {
-  if (part[field] !== undefined && !known.includes(part[field])) errors.notSupported(`${path}.${field}`, part[field], known);
+  if (part[field] !== undefined && !known.includes(part[field]))
+    errors.notSupported(`${path}.${field}`, part[field], known);
 }
 
 function validateClientConfig({ url, service }: Part, path: string, errors: FieldErrors): void {
@@ -102,12 +125,18 @@ function validateClientConfig({ url, service }: Part, path: string, errors: Fiel
   else checkWebhookService(service, `${path}.service`, errors);
 }
 
-function validateReviewVersions(versions: readonly string[], required: Requirements, path: string, errors: FieldErrors): void {
+function validateReviewVersions(
+  versions: readonly string[],
+  required: Requirements,
+  path: string,
+  errors: FieldErrors,
+): void {
   const known = reviewVersions.join(", ");
   if (versions.length === 0) return errors.required(path, `must specify one of ${known}`);
   for (const [index, version] of versions.entries()) {
     if (versions.indexOf(version) < index) errors.invalid(`${path}[${index}]`, version, "duplicate version");
     else addInvalid(errors, `${path}[${index}]`, version, dns1035LabelProblems(version));
   }
-  if (required.knownReviewVersion && !hasKnown(versions)) errors.invalid(path, versions, `must include at least one of ${known}`);
+  if (required.knownReviewVersion && !hasKnown(versions))
+    errors.invalid(path, versions, `must include at least one of ${known}`);
 }

@@ -24,8 +24,12 @@ export function apiApproval({ metadata }: KubeObject): ApiApproval {
   if (text === "") return { state: "missing", reason: `${wanted}, ${enhancement}` };
   if (text.startsWith("unapproved")) return { state: "bypassed", reason: `not approved: ${quoteGo(text)}` };
   const url = requestUri(text);
-  if (url !== undefined && url.host !== "" && url.scheme !== "") return { state: "approved", reason: `approved in ${text}` };
-  return { state: "invalid", reason: `${wanted} with either a URL or a reason starting with "unapproved", ${enhancement}` };
+  if (url !== undefined && url.host !== "" && url.scheme !== "")
+    return { state: "approved", reason: `approved in ${text}` };
+  return {
+    state: "invalid",
+    reason: `${wanted} with either a URL or a reason starting with "unapproved", ${enhancement}`,
+  };
 }
 
 /** A state that does not change is let pass. */

@@ -1,5 +1,12 @@
 /** Where columns and fields to select by find their values: JSONPath without braces. Of several values the first counts. */
-import { findResults, JsonPathError, JsonPathSyntaxError, NumberLiteral, type Part, parseTemplate } from "../../lib/jsonpath/index.ts";
+import {
+  findResults,
+  JsonPathError,
+  JsonPathSyntaxError,
+  NumberLiteral,
+  type Part,
+  parseTemplate,
+} from "../../lib/jsonpath/index.ts";
 
 /** @returns undefined for a path that cannot be read; what it returns gives undefined where there is nothing, or no way to get there */
 export function columnFinder(path: string): ((object: unknown) => unknown) | undefined {

@@ -4,14 +4,21 @@ import type { KubeObject } from "../../api/object.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 
 export interface Condition {
-  readonly type: "NamesAccepted" | "Established" | "NonStructuralSchema" | "KubernetesAPIApprovalPolicyConformant" | "Terminating";
+  readonly type:
+    | "NamesAccepted"
+    | "Established"
+    | "NonStructuralSchema"
+    | "KubernetesAPIApprovalPolicyConformant"
+    | "Terminating";
   readonly status: "True" | "False" | "Unknown";
   readonly reason: string;
   readonly message: string;
 }
 
 export function findCondition(definition: KubeObject, type: Condition["type"]): Condition | undefined {
-  return (definition.status?.conditions as readonly Condition[] | undefined)?.find((condition) => condition.type === type);
+  return (definition.status?.conditions as readonly Condition[] | undefined)?.find(
+    (condition) => condition.type === type,
+  );
 }
 
 export function isConditionTrue(definition: KubeObject, type: Condition["type"]): boolean {
@@ -26,8 +33,10 @@ export function setCondition(definition: KubeObject, condition: Condition, now: 
   const index = conditions.findIndex(({ type }) => type === condition.type);
   const before = conditions[index];
   const { type, status, reason, message } = condition;
-  if (before !== undefined && deepEqual([before.status, before.reason, before.message], [status, reason, message])) return false;
-  const lastTransitionTime = before?.status === status && before.lastTransitionTime !== undefined ? before.lastTransitionTime : formatTime(now);
+  if (before !== undefined && deepEqual([before.status, before.reason, before.message], [status, reason, message]))
+    return false;
+  const lastTransitionTime =
+    before?.status === status && before.lastTransitionTime !== undefined ? before.lastTransitionTime : formatTime(now);
   const next = { ...before, type, status, lastTransitionTime, reason, message };
   if (before === undefined) conditions.push(next);
   else conditions[index] = next;

@@ -47,7 +47,14 @@ const nameRows: [
     '"w" is already in use',
     { singular: "gadget", kind: "Gadget", listKind: "GadgetList" },
   ],
-  ["kind, told last of all", names("widgets", "Widget"), undefined, "ListKindConflict", '"WidgetList" is already in use', {}],
+  [
+    "kind, told last of all",
+    names("widgets", "Widget"),
+    undefined,
+    "ListKindConflict",
+    '"WidgetList" is already in use',
+    {},
+  ],
   [
     "short names",
     { ...free, shortNames: ["g", "w", "wd"] },
@@ -56,7 +63,14 @@ const nameRows: [
     '["w" is already in use, "wd" is already in use]',
     { plural: "gadgets", singular: "gadget", kind: "Gadget", listKind: "GadgetList" },
   ],
-  ["what it has it keeps", names("gadgets", "Widget"), free, "ListKindConflict", '"WidgetList" is already in use', names("gadgets", "Gadget")],
+  [
+    "what it has it keeps",
+    names("gadgets", "Widget"),
+    free,
+    "ListKindConflict",
+    '"WidgetList" is already in use',
+    names("gadgets", "Gadget"),
+  ],
 ];
 
 for (const [what, wanted, accepted, reason, message, given] of nameRows) {
@@ -75,7 +89,12 @@ test("names of other groups are nobody's", () => {
 });
 
 test("what is established stays so, whatever names it asks for", () => {
-  const before: Condition = { type: "Established", status: "True", reason: "InitialNamesAccepted", message: "the initial names have been accepted" };
+  const before: Condition = {
+    type: "Established",
+    status: "True",
+    reason: "InitialNamesAccepted",
+    message: "the initial names have been accepted",
+  };
   const used = usedNames([definition(widgets, widgets)], "example.com");
   const { conditions } = acceptNames(definition(names("gadgets", "Widget"), free, [before]), used);
   assert.deepEqual([conditions[0].status, conditions[1]], ["False", before]);
@@ -96,13 +115,22 @@ test("a condition's time is that of its last transition", () => {
   assert.equal(setCondition(object, accepted, 0), true);
   assert.equal(setCondition(object, accepted, 5000), false);
   assert.equal(setCondition(object, { ...accepted, message: "other" }, 5000), true);
-  assert.equal((findCondition(object, "NamesAccepted") as { lastTransitionTime?: string }).lastTransitionTime, "1970-01-01T00:00:00Z");
+  assert.equal(
+    (findCondition(object, "NamesAccepted") as { lastTransitionTime?: string }).lastTransitionTime,
+    "1970-01-01T00:00:00Z",
+  );
   setCondition(object, { ...accepted, status: "False" }, 5000);
-  assert.equal((findCondition(object, "NamesAccepted") as { lastTransitionTime?: string }).lastTransitionTime, "1970-01-01T00:00:05Z");
+  assert.equal(
+    (findCondition(object, "NamesAccepted") as { lastTransitionTime?: string }).lastTransitionTime,
+    "1970-01-01T00:00:05Z",
+  );
 });
 
 test("schemas that are not structural", () => {
-  const schema = (openAPIV3Schema: object) => ({ metadata: {}, spec: { versions: [{ name: "v1", schema: { openAPIV3Schema } }] } });
+  const schema = (openAPIV3Schema: object) => ({
+    metadata: {},
+    spec: { versions: [{ name: "v1", schema: { openAPIV3Schema } }] },
+  });
   assert.equal(nonStructural(schema({ type: "object" })), undefined);
   const path = "spec.versions[0].schema.openAPIV3Schema";
   assert.equal(

@@ -27,7 +27,13 @@ export function usedNames(definitions: Iterable<KubeObject>, group: string): Use
   const kinds = new Set<string>();
   for (const { spec, status } of definitions) {
     if (spec?.group !== group) continue;
-    const { plural = "", singular = "", shortNames = [], kind = "", listKind = "" }: DefinitionNames = status?.acceptedNames ?? {};
+    const {
+      plural = "",
+      singular = "",
+      shortNames = [],
+      kind = "",
+      listKind = "",
+    }: DefinitionNames = status?.acceptedNames ?? {};
     for (const name of [plural, singular, ...shortNames]) resources.add(name);
     for (const name of [kind, listKind]) kinds.add(name);
   }
@@ -50,7 +56,8 @@ export function acceptNames(definition: KubeObject, used: UsedNames): NamesOutco
   const accept = (field: "plural" | "singular" | "kind" | "listKind", names: ReadonlySet<string>): void => {
     const name = wanted[field] ?? "";
     if (!inUse(name, had[field] ?? "", names)) accepted[field] = name;
-    else conflict = { reason: `${field.charAt(0).toUpperCase()}${field.slice(1)}Conflict`, message: alreadyInUse([name]) };
+    else
+      conflict = { reason: `${field.charAt(0).toUpperCase()}${field.slice(1)}Conflict`, message: alreadyInUse([name]) };
   };
   accept("plural", used.resources);
   accept("singular", used.resources);
@@ -81,9 +88,16 @@ function setOrDelete<T extends object, K extends keyof T>(target: T, key: K, val
 function establishing(definition: KubeObject, names: Condition): Condition {
   const before = findCondition(definition, "Established");
   if (before?.status !== "True" && names.status === "True") {
-    return { type: "Established", status: "False", reason: "Installing", message: "the initial names have been accepted" };
+    return {
+      type: "Established",
+      status: "False",
+      reason: "Installing",
+      message: "the initial names have been accepted",
+    };
   }
-  return before ?? { type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" };
+  return (
+    before ?? { type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" }
+  );
 }
 
 /** Said of a definition whose names are accepted, when it is served; one that asks a webhook which cannot be trusted is not. */
@@ -91,9 +105,19 @@ export function establish(definition: KubeObject): Condition {
   const spec: DefinitionSpec = definition.spec ?? {};
   const bundle = spec.conversion?.webhook?.clientConfig?.caBundle ?? "";
   if (bundle !== "" && caBundleProblem(bundle) !== undefined) {
-    return { type: "Established", status: "False", reason: "InvalidCABundle", message: "The conversion webhook CABundle is invalid" };
+    return {
+      type: "Established",
+      status: "False",
+      reason: "InvalidCABundle",
+      message: "The conversion webhook CABundle is invalid",
+    };
   }
-  return { type: "Established", status: "True", reason: "InitialNamesAccepted", message: "the initial names have been accepted" };
+  return {
+    type: "Established",
+    status: "True",
+    reason: "InitialNamesAccepted",
+    message: "the initial names have been accepted",
+  };
 }
 
 /** Undefined where all schemas are structural: then there is no such condition. Only definitions of old can be otherwise. */
@@ -154,7 +178,12 @@ export function approvalCondition(definition: KubeObject): Condition | undefined
  * @param structureOf {@link nonStructural}, or what remembers its answers
  * @returns undefined when it is so already
  */
-export function nextStatus(definition: KubeObject, used: UsedNames, now: number, structureOf = nonStructural): KubeObject["status"] {
+export function nextStatus(
+  definition: KubeObject,
+  used: UsedNames,
+  now: number,
+  structureOf = nonStructural,
+): KubeObject["status"] {
   const next: KubeObject = { ...definition, status: cloneJson(definition.status ?? {}) };
   let changed = false;
   if (!deepEqual(definition.spec?.names, definition.status?.acceptedNames)) {

@@ -7,7 +7,12 @@ import { caBundleProblem } from "./ca-bundle.ts";
 import type { Conversion, WebhookClientConfig } from "./definition.ts";
 import { type Requirements, recognizedReviewVersions } from "./tolerance.ts";
 
-export function checkConversion(conversion: Conversion, path: string, requirements: Requirements, errors: FieldErrors): void {
+export function checkConversion(
+  conversion: Conversion,
+  path: string,
+  requirements: Requirements,
+  errors: FieldErrors,
+): void {
   const { strategy = "", webhook } = conversion;
   const { clientConfig, conversionReviewVersions = [] } = webhook ?? {};
   const strategies = ["None", "Webhook"];
@@ -26,9 +31,15 @@ export function checkConversion(conversion: Conversion, path: string, requiremen
   if (conversionReviewVersions.length > 0) errors.forbidden(versionsPath, why);
 }
 
-function checkClientConfig(config: WebhookClientConfig, path: string, { validCaBundle }: Requirements, errors: FieldErrors): void {
+function checkClientConfig(
+  config: WebhookClientConfig,
+  path: string,
+  { validCaBundle }: Requirements,
+  errors: FieldErrors,
+): void {
   const { url, service, caBundle = "" } = config;
-  if ((url === undefined) === (service === undefined)) errors.required(path, "exactly one of url or service is required");
+  if ((url === undefined) === (service === undefined))
+    errors.required(path, "exactly one of url or service is required");
   else if (url !== undefined) checkWebhookUrl(url, `${path}.url`, errors);
   else if (service !== undefined) checkWebhookService(service, `${path}.service`, errors);
   const problem = validCaBundle && caBundle !== "" ? caBundleProblem(caBundle) : undefined;
@@ -82,7 +93,12 @@ function checkServicePath(path: string, at: string, errors: FieldErrors): void {
   }
 }
 
-function checkReviewVersions(versions: readonly string[], path: string, { recognizedReviewVersion }: Requirements, errors: FieldErrors): void {
+function checkReviewVersions(
+  versions: readonly string[],
+  path: string,
+  { recognizedReviewVersion }: Requirements,
+  errors: FieldErrors,
+): void {
   if (versions.length === 0) {
     errors.required(path);
     return;

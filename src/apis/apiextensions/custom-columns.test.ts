@@ -60,7 +60,10 @@ test("without columns there is the age", () => {
   );
 });
 
-const [goldenObject = "", ...goldenLines] = readFileSync(new URL("../../lib/jsonpath/testdata/golden.jsonl", import.meta.url), "utf8")
+const [goldenObject = "", ...goldenLines] = readFileSync(
+  new URL("../../lib/jsonpath/testdata/golden.jsonl", import.meta.url),
+  "utf8",
+)
   .trimEnd()
   .split("\n");
 const goldenTypes = ["string", "integer", "number", "boolean"];

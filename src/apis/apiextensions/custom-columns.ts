@@ -34,7 +34,8 @@ function columnOf(
     name,
     type: type as Column["type"], // Validation has refused others.
     format,
-    description: description === "" ? `Custom resource definition column (in JSONPath format): ${jsonPath}` : description,
+    description:
+      description === "" ? `Custom resource definition column (in JSONPath format): ${jsonPath}` : description,
     priority,
     value: (object) => cellOf(type, find(object)),
   };
@@ -66,5 +67,7 @@ function printed(value: unknown): string {
 
 function ageOf(text: string): unknown {
   if (text === "" || text === "null") return "<unknown>";
-  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text)) ? since(text) : "<invalid>";
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
+    ? since(text)
+    : "<invalid>";
 }

@@ -22,7 +22,9 @@ const schema = (more: object = {}) => ({
           tags: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
           ...more,
         },
-        "x-kubernetes-validations": [{ rule: "!has(self.colour) || self.colour != 'red' || self.size < 5", message: "red is small" }],
+        "x-kubernetes-validations": [
+          { rule: "!has(self.colour) || self.colour != 'red' || self.size < 5", message: "red is small" },
+        ],
       },
       status: { type: "object", properties: { replicas: { type: "integer" }, selector: { type: "string" } } },
     },
@@ -48,7 +50,11 @@ const definition: KubeObject = {
         selectableFields: [{ jsonPath: ".spec.colour" }],
         subresources: {
           status: {},
-          scale: { specReplicasPath: ".spec.size", statusReplicasPath: ".status.replicas", labelSelectorPath: ".status.selector" },
+          scale: {
+            specReplicasPath: ".spec.size",
+            statusReplicasPath: ".status.replicas",
+            labelSelectorPath: ".status.selector",
+          },
         },
       },
     ],
@@ -84,7 +90,10 @@ async function refusal(write: Promise<unknown>): Promise<string[]> {
 
 test("the definition is one like any other", () => {
   const { group, resource, listKind, shortNames, storage, versions, custom } = made;
-  assert.deepEqual([group, resource, listKind, shortNames, custom], ["example.com", "widgets", "WidgetList", ["wd"], true]);
+  assert.deepEqual(
+    [group, resource, listKind, shortNames, custom],
+    ["example.com", "widgets", "WidgetList", ["wd"], true],
+  );
   assert.deepEqual(
     versions.map(({ version, subresources }) => [version, subresources.map(({ name }) => name)]),
     [
@@ -110,12 +119,18 @@ test("a change of the content raises the generation, one of the status does not"
     object.spec.size = 4;
     object.status = { replicas: 9 };
   });
-  assert.deepEqual([(await memory.find(place, "b"))?.metadata.generation, (await memory.find(place, "b"))?.status], [2, undefined]);
+  assert.deepEqual(
+    [(await memory.find(place, "b"))?.metadata.generation, (await memory.find(place, "b"))?.status],
+    [2, undefined],
+  );
   const setStatus = (object: KubeObject): void => {
     object.status = { replicas: 9 };
   };
   await memory.change(place, "b", setStatus, "status");
-  assert.deepEqual([(await memory.find(place, "b"))?.metadata.generation, (await memory.find(place, "b"))?.status], [2, { replicas: 9 }]);
+  assert.deepEqual(
+    [(await memory.find(place, "b"))?.metadata.generation, (await memory.find(place, "b"))?.status],
+    [2, { replicas: 9 }],
+  );
 });
 
 const refusedRows: [what: string, spec: object, causes: string[]][] = [
@@ -156,7 +171,10 @@ test("what is wrong already may stay, as long as it is not touched", async () =>
   const before = customDefinition(loose, { objectRules });
   const now = customDefinition(strict, { objectRules });
   assert.ok(before && now);
-  const old = { ...widget("r", { size: -1, colour: "green", other: "x" }), apiVersion: "ratchet.example.com/v1" } as KubeObject;
+  const old = {
+    ...widget("r", { size: -1, colour: "green", other: "x" }),
+    apiVersion: "ratchet.example.com/v1",
+  } as KubeObject;
   old.metadata = { name: "r", namespace: "default", resourceVersion: "1", uid: "u" };
   const warnings: string[] = [];
   const problems = async (change: (spec: Record<string, unknown>) => void): Promise<string[]> => {
@@ -214,7 +232,10 @@ test("scale reads and writes its paths", () => {
   scale?.applyScale(object, 5);
   assert.equal(object.spec.size, 5);
   const without = { apiVersion: "example.com/v1", kind: "Widget", metadata: {}, spec: null } as unknown as KubeObject;
-  assert.throws(() => scale?.applyScale(without, 5), /value cannot be set because \.spec is not a map\[string\]interface\{\}/);
+  assert.throws(
+    () => scale?.applyScale(without, 5),
+    /value cannot be set because \.spec is not a map\[string\]interface\{\}/,
+  );
 });
 
 test("fields to select by", () => {
@@ -226,7 +247,12 @@ test("fields to select by", () => {
 const finalizerRows: [finalizer: string, warnings: string[]][] = [
   ["example.com/mine", []],
   ["orphan", []],
-  ["mine", ['metadata.finalizers: "mine": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers']],
+  [
+    "mine",
+    [
+      'metadata.finalizers: "mine": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers',
+    ],
+  ],
   [
     "mine.example.com",
     [
@@ -237,7 +263,10 @@ const finalizerRows: [finalizer: string, warnings: string[]][] = [
 
 for (const [finalizer, warnings] of finalizerRows) {
   test(`warnings of finalizer ${finalizer}`, () => {
-    assert.deepEqual(made.strategy.warnings({ metadata: { finalizers: [finalizer] } }, undefined, testContext), warnings);
+    assert.deepEqual(
+      made.strategy.warnings({ metadata: { finalizers: [finalizer] } }, undefined, testContext),
+      warnings,
+    );
   });
 }
 

@@ -9,16 +9,32 @@ import { conform } from "../../lib/schema/decode.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { coerce, customSchema } from "../../lib/structural-schema/custom-schema.ts";
 import type { JsonSchemaProps } from "../../lib/structural-schema/json-schema-props.ts";
-import { NotStructuralError, parseStructuralSchema, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
+import {
+  NotStructuralError,
+  parseStructuralSchema,
+  type StructuralSchema,
+} from "../../lib/structural-schema/structural-schema.ts";
 import { builtinSchema } from "../../resource/builtin-schemas.ts";
-import type { Conversion, ResourceDefinition, ServedVersion, StorageForm, Strategy, SubresourceDefinition } from "../../resource/contract.ts";
+import type {
+  Conversion,
+  ResourceDefinition,
+  ServedVersion,
+  StorageForm,
+  Strategy,
+  SubresourceDefinition,
+} from "../../resource/contract.ts";
 import type { Converter } from "../../resource/converter.ts";
 import { compareVersions } from "../../resource/discovery.ts";
 import { noObserver } from "./conversion/contract.ts";
 import type { ConversionWebhooks } from "./conversion/webhook-clients.ts";
 import { webhookConverter } from "./conversion/webhook-converter.ts";
 import { customResource } from "./custom-resource.ts";
-import type { Conversion as DefinedConversion, DefinitionNames, DefinitionSpec, DefinitionVersion } from "./definition.ts";
+import type {
+  Conversion as DefinedConversion,
+  DefinitionNames,
+  DefinitionSpec,
+  DefinitionVersion,
+} from "./definition.ts";
 import { objectMetaSchema } from "./prune-defaults.ts";
 import type { ObjectRules } from "./rule-checker.ts";
 import { isStructural } from "./structural-rules.ts";
@@ -35,7 +51,10 @@ export interface CustomDefinitionOptions {
  * @returns undefined where none is stored; schemas are read when they are first asked for. Objects of a definition that is being deleted are not
  *   created
  */
-export function customDefinition(definition: KubeObject, options: CustomDefinitionOptions): ResourceDefinition | undefined {
+export function customDefinition(
+  definition: KubeObject,
+  options: CustomDefinitionOptions,
+): ResourceDefinition | undefined {
   const spec: DefinitionSpec = definition.spec ?? {};
   const names: DefinitionNames = definition.status?.acceptedNames ?? {};
   const { group = "", versions = [] } = spec;
@@ -54,7 +73,9 @@ export function customDefinition(definition: KubeObject, options: CustomDefiniti
     namespaced: spec.scope === "Namespaced",
     shortNames: names.shortNames ?? [],
     categories: names.categories ?? [],
-    versions: servedVersions.map((version) => servedVersion(kind, version, stored, strategies.get(version) as Strategy)),
+    versions: servedVersions.map((version) =>
+      servedVersion(kind, version, stored, strategies.get(version) as Strategy),
+    ),
     storage,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
@@ -66,9 +87,14 @@ export function customDefinition(definition: KubeObject, options: CustomDefiniti
 }
 
 /** Upstream's words where a definition has none of its own: the best version that is better, if there is one, is to be used instead. */
-function deprecationWarning({ name = "" }: DefinitionVersion, { group = "", names = {}, versions = [] }: DefinitionSpec): string {
+function deprecationWarning(
+  { name = "" }: DefinitionVersion,
+  { group = "", names = {}, versions = [] }: DefinitionSpec,
+): string {
   const better = versions
-    .filter((other) => other.served === true && other.deprecated !== true && compareVersions(other.name ?? "", name) < 0)
+    .filter(
+      (other) => other.served === true && other.deprecated !== true && compareVersions(other.name ?? "", name) < 0,
+    )
     .sort((a, b) => compareVersions(a.name ?? "", b.name ?? ""));
   const kind = names.kind ?? "";
   const instead = better[0] === undefined ? "" : `; use ${formatGroupVersion(group, better[0].name ?? "")} ${kind}`;
@@ -114,7 +140,9 @@ class CustomKind {
 
   /** Undefined where the version is not deprecated. */
   warning(version: DefinitionVersion): string | undefined {
-    return version.deprecated === true ? (version.deprecationWarning ?? deprecationWarning(version, this.#spec)) : undefined;
+    return version.deprecated === true
+      ? (version.deprecationWarning ?? deprecationWarning(version, this.#spec))
+      : undefined;
   }
 
   structure(version: DefinitionVersion): StructuralSchema {
@@ -129,7 +157,11 @@ class CustomKind {
   /** Leaves what the version knows, and can always be done: metadata that was stored by another schema may not fit this one. */
   coerce(object: KubeObject, version: DefinitionVersion): KubeObject {
     const preserveUnknownFields = this.#preserveUnknownFields;
-    coerce(object, this.structure(version), { objectMeta: objectMetaSchema(), preserveUnknownFields, dropInvalidFields: true });
+    coerce(object, this.structure(version), {
+      objectMeta: objectMetaSchema(),
+      preserveUnknownFields,
+      dropInvalidFields: true,
+    });
     return object;
   }
 
@@ -172,7 +204,11 @@ function storageForm(kind: CustomKind, stored: DefinitionVersion): StorageForm {
       return kind.schema(stored);
     },
     prefix: `/registry/${group}/${plural}/`,
-    versionHash: createHash("sha256").update(`${group}/${version}/${kind.name}`).digest().subarray(0, 8).toString("base64"),
+    versionHash: createHash("sha256")
+      .update(`${group}/${version}/${kind.name}`)
+      .digest()
+      .subarray(0, 8)
+      .toString("base64"),
   };
 }
 
@@ -181,7 +217,12 @@ const terminatingVerbs = ["delete", "deletecollection", "get", "list", "watch"];
 /** In the order in which upstream tells them. */
 const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
-function servedVersion(kind: CustomKind, version: DefinitionVersion, stored: DefinitionVersion, strategy: Strategy): ServedVersion {
+function servedVersion(
+  kind: CustomKind,
+  version: DefinitionVersion,
+  stored: DefinitionVersion,
+  strategy: Strategy,
+): ServedVersion {
   const { name = "", served, schema, selectableFields = [] } = version;
   const source = schema?.openAPIV3Schema;
   const warning = kind.warning(version);
@@ -222,13 +263,23 @@ function subresourcesOf(kind: CustomKind, version: DefinitionVersion): Subresour
   }
   if (scale !== undefined) {
     const kindGroupVersion = { group: "autoscaling", version: "v1" };
-    subresources.push({ name: "scale", verbs: methods, kind: "Scale", kindGroupVersion, schema: builtinSchema("io.k8s.api.autoscaling.v1.Scale") });
+    subresources.push({
+      name: "scale",
+      verbs: methods,
+      kind: "Scale",
+      kindGroupVersion,
+      schema: builtinSchema("io.k8s.api.autoscaling.v1.Scale"),
+    });
   }
   return subresources;
 }
 
 /** Strategy `Webhook`: what comes back is pruned as the version has it. */
-function kindConverter(kind: CustomKind, versions: readonly DefinitionVersion[], { webhooks }: CustomDefinitionOptions): Converter {
+function kindConverter(
+  kind: CustomKind,
+  versions: readonly DefinitionVersion[],
+  { webhooks }: CustomDefinitionOptions,
+): Converter {
   const byName = new Map(versions.map((version) => [formatGroupVersion(kind.group, version.name ?? ""), version]));
   const { clientConfig = {}, conversionReviewVersions: reviewVersions = [] } = kind.webhook;
   const ask = webhookConverter({
@@ -279,7 +330,11 @@ function conversionBetween(kind: CustomKind, version: DefinitionVersion, stored:
   };
 }
 
-function lazyStrategy(kind: CustomKind, version: DefinitionVersion, { objectRules }: CustomDefinitionOptions): Strategy {
+function lazyStrategy(
+  kind: CustomKind,
+  version: DefinitionVersion,
+  { objectRules }: CustomDefinitionOptions,
+): Strategy {
   return customResource({
     apiVersion: formatGroupVersion(kind.group, version.name ?? ""),
     get structure() {
@@ -295,10 +350,17 @@ function lazyStrategy(kind: CustomKind, version: DefinitionVersion, { objectRule
 
 /** @throws ApiError 403 */
 function refuseCreation({ group, plural }: CustomKind, { metadata: { name = "" } }: KubeObject): never {
-  throw forbidden({ group, resource: plural }, name, "create not allowed while custom resource definition is terminating");
+  throw forbidden(
+    { group, resource: plural },
+    name,
+    "create not allowed while custom resource definition is terminating",
+  );
 }
 
 /** For whoever looks at stored objects without asking for a version: any version's fields can be selected by. */
 function sharedStrategy(stored: Strategy, strategies: readonly Strategy[]): Strategy {
-  return { ...stored, selectableFields: Object.assign({}, ...strategies.map(({ selectableFields }) => selectableFields)) };
+  return {
+    ...stored,
+    selectableFields: Object.assign({}, ...strategies.map(({ selectableFields }) => selectableFields)),
+  };
 }

@@ -11,7 +11,8 @@ export function customKinds(options: CustomDefinitionOptions) {
   const structureOf = rememberedStructure();
   return {
     usedNames,
-    nextStatus: (definition: KubeObject, used: UsedNames, now: number) => nextStatus(definition, used, now, structureOf),
+    nextStatus: (definition: KubeObject, used: UsedNames, now: number) =>
+      nextStatus(definition, used, now, structureOf),
     establish,
     isConditionTrue,
     setCondition,

@@ -68,7 +68,11 @@ function markDeleted(object: KubeObject): void {
   const { finalizers = [], deletionTimestamp } = object.metadata;
   if (!finalizers.includes(cleanupFinalizer)) object.metadata.finalizers = [...finalizers, cleanupFinalizer];
   const message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
-  setCondition(object, { type: "Terminating", status: "True", reason: "InstanceDeletionPending", message }, Date.parse(deletionTimestamp as string));
+  setCondition(
+    object,
+    { type: "Terminating", status: "True", reason: "InstanceDeletionPending", message },
+    Date.parse(deletionTimestamp as string),
+  );
 }
 
 /** Formats that mean nothing are let pass and not looked at. Those that were stored before are not told again. */

@@ -40,12 +40,17 @@ export function customResource(rules: CustomKindRules): Strategy {
     hasGeneration: true,
     prepareForCreate: (object) => rules.refuseCreation?.(object),
     prepareForStatusUpdate: keepMetadata,
-    validate: (object, errors, context) => at(rules.apiVersion, [object], () => checks.created(object, errors, context)),
-    validateUpdate: (next, old, errors, context) => at(rules.apiVersion, [next, old], () => checks.updated(next, old, errors, context)),
-    validateStatusUpdate: (next, old, errors, context) => at(rules.apiVersion, [next, old], () => checks.statusUpdated(next, old, errors, context)),
+    validate: (object, errors, context) =>
+      at(rules.apiVersion, [object], () => checks.created(object, errors, context)),
+    validateUpdate: (next, old, errors, context) =>
+      at(rules.apiVersion, [next, old], () => checks.updated(next, old, errors, context)),
+    validateStatusUpdate: (next, old, errors, context) =>
+      at(rules.apiVersion, [next, old], () => checks.statusUpdated(next, old, errors, context)),
     warnings: finalizerWarnings,
     columns: customColumns(rules.columns),
-    selectableFields: Object.fromEntries(rules.selectableFields.map(({ jsonPath = "" }) => [jsonPath.replace(/^\./, ""), selectableAt(jsonPath)])),
+    selectableFields: Object.fromEntries(
+      rules.selectableFields.map(({ jsonPath = "" }) => [jsonPath.replace(/^\./, ""), selectableAt(jsonPath)]),
+    ),
     ...(scale !== undefined && { scale: scaleMapping(scale) }),
   });
 }
@@ -114,7 +119,8 @@ class ObjectChecks {
     const found = new FieldErrors();
     const correlation = new Correlation(next, old, structure).field("status");
     if (correlation !== undefined) this.#statusValues.validateUpdate(correlation, "status", found);
-    else if (next.status !== undefined && next.status !== null) this.#statusValues.validate(next.status, "status", found);
+    else if (next.status !== undefined && next.status !== null)
+      this.#statusValues.validate(next.status, "status", found);
     checkScale(next, subresources.scale, { spec: false }, found);
     this.#listTypesUpdated(next, old, found);
     this.#runRules(next, old, found, context);
@@ -135,7 +141,8 @@ class ObjectChecks {
     this.#checkRules ??= { check: this.#rules.objectRules?.compile(this.#rules.structure.source) };
     const { check } = this.#checkRules;
     if (check === undefined) return;
-    if (errors.causes.some(({ reason }) => blockingReasons.has(reason ?? ""))) errors.invalid("<nil>", null, notChecked);
+    if (errors.causes.some(({ reason }) => blockingReasons.has(reason ?? "")))
+      errors.invalid("<nil>", null, notChecked);
     else check(object, old, errors, warn);
   }
 
@@ -151,12 +158,24 @@ class ObjectChecks {
 }
 
 /** Expressions cannot be asked about values of another type, or about more of them than their costs were estimated for. */
-const blockingReasons = new Set(["FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid"]);
-const notChecked = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+const blockingReasons = new Set([
+  "FieldValueNotSupported",
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+const notChecked =
+  "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
 
 const int32Max = 2 ** 31 - 1;
 
-function checkScale(object: KubeObject, scale: ScaleSubresource | undefined, { spec }: { spec: boolean }, errors: FieldErrors): void {
+function checkScale(
+  object: KubeObject,
+  scale: ScaleSubresource | undefined,
+  { spec }: { spec: boolean },
+  errors: FieldErrors,
+): void {
   if (scale === undefined) return;
   const { specReplicasPath = "", statusReplicasPath = "", labelSelectorPath = "" } = scale;
   if (spec) checkReplicas(object, specReplicasPath, errors);
@@ -183,7 +202,11 @@ function unlessWrong<T>(path: string, zero: unknown, errors: FieldErrors, read: 
 }
 
 /** @throws PathTypeError where an object does not fit: it was stored before the schema was as it is */
-function scaleMapping({ specReplicasPath = "", statusReplicasPath = "", labelSelectorPath = "" }: ScaleSubresource): ScaleMapping {
+function scaleMapping({
+  specReplicasPath = "",
+  statusReplicasPath = "",
+  labelSelectorPath = "",
+}: ScaleSubresource): ScaleMapping {
   return {
     toScale(object) {
       const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
@@ -196,7 +219,13 @@ function scaleMapping({ specReplicasPath = "", statusReplicasPath = "", labelSel
       };
       const selector = labelSelectorPath === "" ? "" : textAt(object, labelSelectorPath);
       const status = { replicas: integerAt(object, statusReplicasPath), ...(selector !== "" && { selector }) };
-      return { kind: "Scale", apiVersion: "autoscaling/v1", metadata, spec: { replicas: integerAt(object, specReplicasPath) }, status };
+      return {
+        kind: "Scale",
+        apiVersion: "autoscaling/v1",
+        metadata,
+        spec: { replicas: integerAt(object, specReplicasPath) },
+        status,
+      };
     },
     applyScale: (object, replicas) => setReplicas(object, specReplicasPath, replicas),
     replicasPath: splitPath(specReplicasPath),
@@ -224,6 +253,11 @@ function finalizerWarnings(object: KubeObject, old: KubeObject | undefined): str
     const warnings = qualifiedNameProblems(finalizer).map(warn);
     if (finalizer.includes("/") || standardFinalizers.includes(finalizer)) return warnings;
     const path = finalizer.includes(".") ? " including a path (/)" : "";
-    return [...warnings, warn(`prefer a domain-qualified finalizer name${path} to avoid accidental conflicts with other finalizer writers`)];
+    return [
+      ...warnings,
+      warn(
+        `prefer a domain-qualified finalizer name${path} to avoid accidental conflicts with other finalizer writers`,
+      ),
+    ];
   });
 }

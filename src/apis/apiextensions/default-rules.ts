@@ -31,22 +31,37 @@ export function checkDefaults(schema: StructuralSchema, path: string, rules: Def
 }
 
 function checkAt(schema: StructuralSchema, outer: Place, rules: DefaultRules, errors: FieldErrors): void {
-  const place: Place = schema.embeddedResource ? { path: outer.path, root: schema, steps: [], insideMeta: false } : outer;
+  const place: Place = schema.embeddedResource
+    ? { path: outer.path, root: schema, steps: [], insideMeta: false }
+    : outer;
   if (schema.default !== undefined) checkDefault(schema, place, rules, errors);
   const { path, steps, root } = place;
   // Below additionalProperties there are none.
-  if (schema.items !== undefined) checkAt(schema.items, { ...place, path: `${path}.items`, steps: [...steps, undefined] }, rules, errors);
+  if (schema.items !== undefined)
+    checkAt(schema.items, { ...place, path: `${path}.items`, steps: [...steps, undefined] }, rules, errors);
   for (const [name, property] of schema.properties) {
     const insideMeta = place.insideMeta || (schema.embeddedResource && metaFields.has(name));
-    checkAt(property, { path: `${path}.properties[${name}]`, root, steps: [...steps, name], insideMeta }, rules, errors);
+    checkAt(
+      property,
+      { path: `${path}.properties[${name}]`, root, steps: [...steps, name], insideMeta },
+      rules,
+      errors,
+    );
   }
 }
 
-function checkDefault(schema: StructuralSchema, place: Place, { requirePruned, ruleChecker }: DefaultRules, errors: FieldErrors): void {
+function checkDefault(
+  schema: StructuralSchema,
+  place: Place,
+  { requirePruned, ruleChecker }: DefaultRules,
+  errors: FieldErrors,
+): void {
   const path = `${place.path}.default`;
   const value = cloneJson(schema.default);
-  if (!place.insideMeta && requirePruned && losesFields(value, schema)) errors.invalid(path, schema.default, "must not have unknown fields");
-  if (place.insideMeta ? !checkMetadata(value, place, path, errors) : !checkEmbedded(value, schema, path, errors)) return;
+  if (!place.insideMeta && requirePruned && losesFields(value, schema))
+    errors.invalid(path, schema.default, "must not have unknown fields");
+  if (place.insideMeta ? !checkMetadata(value, place, path, errors) : !checkEmbedded(value, schema, path, errors))
+    return;
   const found = new FieldErrors();
   valueValidator(schema.source, "default").validate(value, path, found);
   if (found.empty) ruleChecker?.checkDefault(value, schema.source, path, found);
@@ -74,7 +89,11 @@ function checkEmbedded(value: unknown, schema: StructuralSchema, path: string, e
 
 /** A part of the metadata is looked at within a resource that has nothing else. */
 function checkMetadata(value: unknown, { root, steps }: Place, path: string, errors: FieldErrors): boolean {
-  const object: JsonObject = { kind: "Validation", apiVersion: "validation/v1", ...(surround(cloneJson(value), steps) as JsonObject) };
+  const object: JsonObject = {
+    kind: "Validation",
+    apiVersion: "validation/v1",
+    ...(surround(cloneJson(value), steps) as JsonObject),
+  };
   const invalid = (why: string): boolean => {
     errors.invalid(path, value, `must result in valid metadata: ${why}`);
     return false;

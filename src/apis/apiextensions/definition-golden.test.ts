@@ -21,7 +21,12 @@ interface Row {
   readonly what: string;
   readonly definition: unknown;
   readonly old?: unknown;
-  readonly want: "panic" | { readonly errors: readonly [reason: string, field: string, message: string][]; readonly warnings?: readonly string[] };
+  readonly want:
+    | "panic"
+    | {
+        readonly errors: readonly [reason: string, field: string, message: string][];
+        readonly warnings?: readonly string[];
+      };
 }
 
 const customResourceDefinition = customResourceDefinitionWith(async () => definitionRules);
@@ -61,7 +66,10 @@ for (const row of rows) {
   if (row.want === "panic") continue; // It has to be answered all the same.
   const { errors, warnings = [] } = row.want;
   test(row.what, async () => {
-    assert.deepEqual(await answer(row), { errors: errors.map((cause) => cause.join(" · ")).sort(), warnings: warnings.toSorted() });
+    assert.deepEqual(await answer(row), {
+      errors: errors.map((cause) => cause.join(" · ")).sort(),
+      warnings: warnings.toSorted(),
+    });
   });
 }
 

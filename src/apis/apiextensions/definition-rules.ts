@@ -3,7 +3,11 @@ import { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { type JsonSchemaProps, schemaHas } from "../../lib/structural-schema/json-schema-props.ts";
-import { NotStructuralError, parseStructuralSchema, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
+import {
+  NotStructuralError,
+  parseStructuralSchema,
+  type StructuralSchema,
+} from "../../lib/structural-schema/structural-schema.ts";
 import { checkImmutable } from "../fields.ts";
 import { checkApproval } from "./api-approval.ts";
 import { checkConversion } from "./conversion-rules.ts";
@@ -27,7 +31,11 @@ import { createRequirements, type Requirements, updateRequirements } from "./tol
 import { checkColumn, checkSelectableFields, checkSubresources, deprecationWarningProblems } from "./version-rules.ts";
 
 /** @param definition with defaults and a status @param ruleChecker undefined: rules are not compiled */
-export function checkDefinition(definition: KubeObject, ruleChecker: RuleChecker | undefined, errors: FieldErrors): void | Promise<void> {
+export function checkDefinition(
+  definition: KubeObject,
+  ruleChecker: RuleChecker | undefined,
+  errors: FieldErrors,
+): void | Promise<void> {
   return inTurns(newSteps(definition, ruleChecker, errors), schemasOf(liftSpec(definition.spec ?? {})));
 }
 
@@ -36,7 +44,8 @@ function* newSteps(definition: KubeObject, ruleChecker: RuleChecker | undefined,
   const name = `${spec.names?.plural ?? ""}.${spec.group ?? ""}`;
   for (const field of ["generateName", "name"] as const) {
     const text = metadata[field] ?? "";
-    if (text !== "" && text !== name) errors.invalid(`metadata.${field}`, text, 'must be spec.names.plural+"."+spec.group');
+    if (text !== "" && text !== name)
+      errors.invalid(`metadata.${field}`, text, 'must be spec.names.plural+"."+spec.group');
   }
   yield;
   yield* new DefinitionRules(liftSpec(spec), createRequirements, ruleChecker, errors).checkSpec();
@@ -55,7 +64,12 @@ export function checkDefinitionUpdate(
   return inTurns(updateSteps(definition, old, ruleChecker, errors), schemasOf(liftSpec(definition.spec ?? {})));
 }
 
-function* updateSteps(definition: KubeObject, old: KubeObject, ruleChecker: RuleChecker | undefined, errors: FieldErrors): Generator<void> {
+function* updateSteps(
+  definition: KubeObject,
+  old: KubeObject,
+  ruleChecker: RuleChecker | undefined,
+  errors: FieldErrors,
+): Generator<void> {
   yield;
   const { spec = {}, status = {} } = definition;
   const oldSpec: DefinitionSpec = old.spec ?? {};
@@ -71,7 +85,8 @@ function* updateSteps(definition: KubeObject, old: KubeObject, ruleChecker: Rule
   checkImmutable(spec.names?.plural ?? "", oldSpec.names?.plural ?? "", "spec.names.plural", errors);
   checkStatus(status, spec, errors);
   checkApproval(definition, old, errors);
-  if (spec.preserveUnknownFields === true && oldSpec.preserveUnknownFields !== true) refusePreserveUnknownFields(errors);
+  if (spec.preserveUnknownFields === true && oldSpec.preserveUnknownFields !== true)
+    refusePreserveUnknownFields(errors);
 }
 
 function refusePreserveUnknownFields(errors: FieldErrors): void {
@@ -88,12 +103,17 @@ function checkStatus(status: DefinitionStatus, { versions = [] }: DefinitionSpec
     return;
   }
   for (const { name = "", storage } of versions) {
-    if (storage === true && !stored.includes(name)) errors.invalid(path, stored, `must have the storage version ${name}`);
+    if (storage === true && !stored.includes(name))
+      errors.invalid(path, stored, `must have the storage version ${name}`);
   }
   for (const [index, name] of stored.entries()) {
     if (versions.some((version) => version.name === name) || stored.lastIndexOf(name) > index) continue;
     const why = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration`;
-    errors.invalid(`${path}[${index}]`, name, `${why} ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`);
+    errors.invalid(
+      `${path}[${index}]`,
+      name,
+      `${why} ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`,
+    );
   }
 }
 
@@ -115,7 +135,12 @@ class DefinitionRules {
   readonly #ruleChecker: RuleChecker | undefined;
   readonly #errors: FieldErrors;
 
-  constructor(lifted: LiftedSpec, requirements: Requirements, ruleChecker: RuleChecker | undefined, errors: FieldErrors) {
+  constructor(
+    lifted: LiftedSpec,
+    requirements: Requirements,
+    ruleChecker: RuleChecker | undefined,
+    errors: FieldErrors,
+  ) {
     this.#lifted = lifted;
     this.#spec = lifted.spec;
     this.#ruleChecker = ruleChecker;
@@ -133,12 +158,17 @@ class DefinitionRules {
     }
     yield* this.#checkVersions();
     const { names = {}, conversion } = this.#spec;
-    for (const name of ["plural", "singular", "kind", "listKind"] as const) if (!names[name]) errors.required(`spec.names.${name}`);
+    for (const name of ["plural", "singular", "kind", "listKind"] as const)
+      if (!names[name]) errors.required(`spec.names.${name}`);
     checkNames(names, "spec.names", errors);
     yield* this.#checkCommon();
     if (conversion === undefined) return;
     if (conversion.strategy !== "None" && this.#spec.preserveUnknownFields === true) {
-      errors.invalid("spec.conversion.strategy", conversion.strategy ?? "", "must be None if spec.preserveUnknownFields is true");
+      errors.invalid(
+        "spec.conversion.strategy",
+        conversion.strategy ?? "",
+        "must be None if spec.preserveUnknownFields is true",
+      );
     }
     checkConversion(conversion, "spec.conversion", this.#requirements, errors);
   }
@@ -148,7 +178,8 @@ class DefinitionRules {
     const problems = dnsSubdomainProblems(group);
     if (group === "") this.#errors.required("spec.group");
     else if (problems.length > 0) this.#errors.invalid("spec.group", group, problems.join(","));
-    else if (!group.includes(".")) this.#errors.invalid("spec.group", group, "should be a domain with at least one dot");
+    else if (!group.includes("."))
+      this.#errors.invalid("spec.group", group, "should be a domain with at least one dot");
   }
 
   #checkScope(): void {
@@ -166,7 +197,8 @@ class DefinitionRules {
       const path = `spec.versions[${index}].schema.openAPIV3Schema`;
       if (schema?.openAPIV3Schema !== undefined) continue;
       if (this.#requirements.schema) this.#errors.required(path);
-      else if (served === true && this.#spec.preserveUnknownFields !== true) this.#errors.required(path, "because otherwise all fields are pruned");
+      else if (served === true && this.#spec.preserveUnknownFields !== true)
+        this.#errors.required(path, "because otherwise all fields are pruned");
     }
   }
 
@@ -175,7 +207,8 @@ class DefinitionRules {
     for (const [index, version] of versions.entries()) yield* this.#checkVersion(version, index);
     const names = versions.map(({ name = "" }) => name);
     const shown = (): unknown => (this.#spec.versions === undefined ? null : goVersions(versions));
-    if (new Set(names).size < names.length) this.#errors.invalid("spec.versions", shown(), "must contain unique version names");
+    if (new Set(names).size < names.length)
+      this.#errors.invalid("spec.versions", shown(), "must contain unique version names");
     if (versions.filter(({ storage }) => storage === true).length !== 1) {
       this.#errors.invalid("spec.versions", shown(), "must have exactly one version marked as storage version");
     }
@@ -196,8 +229,18 @@ class DefinitionRules {
     const { subresources } = this.#lifted.common.subresources
       ? this.#lifted.common
       : (this.#lifted.versions.find((other) => other.name === version.name) ?? {});
-    yield* this.#checkSection({ path, parts: version, schemaPath: `${path}.schema`, version: name, hasStatus: subresources?.status !== undefined });
-    this.#checkSelectable(version, { path, version: name, missing: "may only be set when `version.schema.openAPIV3Schema` is not included" });
+    yield* this.#checkSection({
+      path,
+      parts: version,
+      schemaPath: `${path}.schema`,
+      version: name,
+      hasStatus: subresources?.status !== undefined,
+    });
+    this.#checkSelectable(version, {
+      path,
+      version: name,
+      missing: "may only be set when `version.schema.openAPIV3Schema` is not included",
+    });
   }
 
   *#checkCommon(): Generator<void> {
@@ -205,19 +248,27 @@ class DefinitionRules {
     const hasStatus = [common, ...versions].some(({ subresources }) => subresources?.status !== undefined);
     const version = versions[0]?.name ?? "";
     yield* this.#checkSection({ path: "spec", parts: common, schemaPath: "spec.validation", version, hasStatus });
-    this.#checkSelectable(common, { path: "spec", version: "", missing: "may only be set when validations.schema is included" });
+    this.#checkSelectable(common, {
+      path: "spec",
+      version: "",
+      missing: "may only be set when validations.schema is included",
+    });
   }
 
   *#checkSection({ path, parts, schemaPath, version, hasStatus }: Section): Generator<void> {
     const { schema, subresources, additionalPrinterColumns = [] } = parts;
-    if (schema?.openAPIV3Schema !== undefined) yield* this.#checkSchema(schema.openAPIV3Schema, { path: schemaPath, version, hasStatus });
+    if (schema?.openAPIV3Schema !== undefined)
+      yield* this.#checkSchema(schema.openAPIV3Schema, { path: schemaPath, version, hasStatus });
     if (subresources !== undefined) checkSubresources(subresources, `${path}.subresources`, this.#errors);
     for (const [index, column] of additionalPrinterColumns.entries()) {
       checkColumn(column, `${path}.additionalPrinterColumns[${index}]`, this.#errors);
     }
   }
 
-  #checkSelectable({ selectableFields = [], schema }: VersionParts, where: { path: string; version: string; missing: string }): void {
+  #checkSelectable(
+    { selectableFields = [], schema }: VersionParts,
+    where: { path: string; version: string; missing: string },
+  ): void {
     if (selectableFields.length === 0) return;
     const path = `${where.path}.selectableFields`;
     const source = schema?.openAPIV3Schema;
@@ -233,33 +284,50 @@ class DefinitionRules {
     }
   }
 
-  *#checkSchema(schema: JsonSchemaProps, { path, version, hasStatus }: { path: string; version: string; hasStatus: boolean }): Generator<void> {
+  *#checkSchema(
+    schema: JsonSchemaProps,
+    { path, version, hasStatus }: { path: string; version: string; hasStatus: boolean },
+  ): Generator<void> {
     const errors = new FieldErrors(); // Of this schema alone.
     const schemaPath = `${path}.openAPIV3Schema`;
     if (hasStatus) checkRootWithStatus(schema, path, errors);
     if (schema.nullable === true) errors.forbidden(`${schemaPath}.nullable`, "nullable cannot be true at the root");
     const structure = this.#requirements.structural ? structureOf(schema) : undefined;
     yield* patternSteps(schema);
-    const hasRules = typeof structure === "object" && (yield* this.#checkStructure(schema, structure, schemaPath, errors));
+    const hasRules =
+      typeof structure === "object" && (yield* this.#checkStructure(schema, structure, schemaPath, errors));
     yield;
     checkSchema(schema, schemaPath, this.#requirements, errors);
     yield;
     if (errors.empty && typeof structure === "string") errors.invalid(schemaPath, "", structure);
     if (hasRules && this.#ruleChecker !== undefined) {
       const { stored, unchangedSchemas } = this.#requirements;
-      yield* this.#ruleChecker.ruleSteps(schema, schemaPath, errors, { stored, isUnchanged: unchangedSchemas.has(version) });
+      yield* this.#ruleChecker.ruleSteps(schema, schemaPath, errors, {
+        stored,
+        isUnchanged: unchangedSchemas.has(version),
+      });
     }
     this.#errors.causes.push(...errors.causes);
     yield;
   }
 
   /** @returns whether it keeps the rules, so that expressions can be typed by it */
-  *#checkStructure(schema: JsonSchemaProps, structure: StructuralSchema, path: string, errors: FieldErrors): Generator<void, boolean> {
+  *#checkStructure(
+    schema: JsonSchemaProps,
+    structure: StructuralSchema,
+    path: string,
+    errors: FieldErrors,
+  ): Generator<void, boolean> {
     const before = errors.causes.length;
     checkStructural(schema, path, errors);
     if (errors.causes.length > before) return false;
     yield;
-    checkDefaults(structure, path, { requirePruned: this.#requirements.prunedDefaults, ruleChecker: this.#ruleChecker }, errors);
+    checkDefaults(
+      structure,
+      path,
+      { requirePruned: this.#requirements.prunedDefaults, ruleChecker: this.#ruleChecker },
+      errors,
+    );
     return errors.causes.length === before;
   }
 }
@@ -274,11 +342,15 @@ function structureOf(schema: JsonSchemaProps): StructuralSchema | string {
   }
 }
 
-const hasDefaults = (schema: JsonSchemaProps): boolean => schemaHas(schema, ({ default: value }) => (value ?? undefined) !== undefined);
+const hasDefaults = (schema: JsonSchemaProps): boolean =>
+  schemaHas(schema, ({ default: value }) => (value ?? undefined) !== undefined);
 
 /** Without structure nothing can be pruned or defaulted, nor extensions be read. */
 function mustBeStructural(lifted: LiftedSpec): boolean {
-  return lifted.spec.preserveUnknownFields !== true || schemasOf(lifted).some((schema) => hasDefaults(schema) || schemaHas(schema, hasExtensions));
+  return (
+    lifted.spec.preserveUnknownFields !== true ||
+    schemasOf(lifted).some((schema) => hasDefaults(schema) || schemaHas(schema, hasExtensions))
+  );
 }
 
 function hasExtensions(schema: JsonSchemaProps): boolean {
@@ -300,12 +372,22 @@ const fieldsBesideStatus = (
 
 function checkRootWithStatus(schema: JsonSchemaProps, path: string, errors: FieldErrors): void {
   const set = schemaFields.filter(([, key, absent]) => isFieldSet(schema, key, absent));
-  const wrong = set.find(([goName]) => (goName === "Type" ? schema.type !== "object" : !fieldsBesideStatus.includes(goName)));
+  const wrong = set.find(([goName]) =>
+    goName === "Type" ? schema.type !== "object" : !fieldsBesideStatus.includes(goName),
+  );
   if (wrong === undefined) return;
   const why = "of the schema if the status subresource is enabled";
   if (wrong[0] === "Type") {
-    errors.invalid(`${path}.openAPIV3Schema.type`, schema.type, `only "object" is allowed as the type at the root ${why}`);
+    errors.invalid(
+      `${path}.openAPIV3Schema.type`,
+      schema.type,
+      `only "object" is allowed as the type at the root ${why}`,
+    );
   } else {
-    errors.invalid(`${path}.openAPIV3Schema`, goSchema(schema), `only [${fieldsBesideStatus.join(" ")}] fields are allowed at the root ${why}`);
+    errors.invalid(
+      `${path}.openAPIV3Schema`,
+      goSchema(schema),
+      `only [${fieldsBesideStatus.join(" ")}] fields are allowed at the root ${why}`,
+    );
   }
 }

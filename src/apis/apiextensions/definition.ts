@@ -55,14 +55,22 @@ export interface DefinitionVersion extends VersionParts {
 
 export interface WebhookClientConfig {
   readonly url?: string;
-  readonly service?: { readonly namespace?: string; readonly name?: string; readonly path?: string; readonly port?: number };
+  readonly service?: {
+    readonly namespace?: string;
+    readonly name?: string;
+    readonly path?: string;
+    readonly port?: number;
+  };
   /** Base64. */
   readonly caBundle?: string;
 }
 
 export interface Conversion {
   readonly strategy?: string;
-  readonly webhook?: { readonly clientConfig?: WebhookClientConfig; readonly conversionReviewVersions?: readonly string[] };
+  readonly webhook?: {
+    readonly clientConfig?: WebhookClientConfig;
+    readonly conversionReviewVersions?: readonly string[];
+  };
 }
 
 export interface DefinitionSpec {

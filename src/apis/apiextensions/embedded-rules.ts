@@ -16,7 +16,8 @@ export function validateEmbedded(value: unknown, schema: StructuralSchema, path:
   if (!hasEmbedded(schema)) return;
   const { items, additionalProperties: values } = schema;
   if (Array.isArray(value)) {
-    if (items !== undefined) for (const [index, item] of value.entries()) validateEmbedded(item, items, `${path}[${index}]`, errors);
+    if (items !== undefined)
+      for (const [index, item] of value.entries()) validateEmbedded(item, items, `${path}[${index}]`, errors);
     return;
   }
   if (!isJsonObject(value)) return;
@@ -39,7 +40,8 @@ function validateResource(object: JsonObject, path: string, errors: FieldErrors)
 function validateApiVersion(apiVersion: unknown, path: string, errors: FieldErrors): void {
   if (typeof apiVersion !== "string") errors.invalid(path, sortKeys(apiVersion), "must be a string");
   else if (apiVersion === "") errors.invalid(path, apiVersion, "must not be empty");
-  else if (parseGroupVersion(apiVersion) === undefined) errors.invalid(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`);
+  else if (parseGroupVersion(apiVersion) === undefined)
+    errors.invalid(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`);
 }
 
 function validateKind(kind: unknown, path: string, errors: FieldErrors): void {
@@ -47,7 +49,8 @@ function validateKind(kind: unknown, path: string, errors: FieldErrors): void {
   else if (kind === "") errors.invalid(path, kind, "must not be empty");
   else {
     const problems = dns1035LabelProblems(kind.toLowerCase());
-    if (problems.length > 0) errors.invalid(path, kind, `may have mixed case, but should otherwise match: ${problems.join(",")}`);
+    if (problems.length > 0)
+      errors.invalid(path, kind, `may have mixed case, but should otherwise match: ${problems.join(",")}`);
   }
 }
 
@@ -64,7 +67,8 @@ function validateMetadata(metadata: unknown, path: string, errors: FieldErrors):
   const found = new FieldErrors();
   const namespaced = (meta.namespace ?? "") !== "";
   validateObjectMeta(meta, { namespaced, validateName: pathSegmentNameProblems, custom: true }, found);
-  for (const cause of found.causes) errors.causes.push({ ...cause, field: cause.field?.replace(/^metadata/, () => path) ?? path });
+  for (const cause of found.causes)
+    errors.causes.push({ ...cause, field: cause.field?.replace(/^metadata/, () => path) ?? path });
 }
 
 export function problemText({ path, value, detail }: { path: string; value: unknown; detail: string }): string {

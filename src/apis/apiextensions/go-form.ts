@@ -68,7 +68,12 @@ export function isFieldSet(schema: JsonSchemaProps, key: Key, absent: unknown): 
 }
 
 export function goSchema(schema: JsonSchemaProps): object {
-  return Object.fromEntries(schemaFields.map(([goName, key, absent]) => [goName, isFieldSet(schema, key, absent) ? goValue(schema, key) : absent]));
+  return Object.fromEntries(
+    schemaFields.map(([goName, key, absent]) => [
+      goName,
+      isFieldSet(schema, key, absent) ? goValue(schema, key) : absent,
+    ]),
+  );
 }
 
 function goValue(schema: JsonSchemaProps, key: Key): unknown {
@@ -112,14 +117,22 @@ export function goPointer(text: string): GoPrinted {
   return new GoPrinted(encodeString(text));
 }
 
-const optional = (schema: JsonSchemaProps | undefined): object | null => (schema === undefined ? null : goSchema(schema));
+const optional = (schema: JsonSchemaProps | undefined): object | null =>
+  schema === undefined ? null : goSchema(schema);
 
 function goMap(schemas: SchemaMap | undefined): object {
   const names = Object.keys(schemas ?? {}).sort();
   return Object.fromEntries(names.map((name) => [name, goSchema((schemas as SchemaMap)[name] as JsonSchemaProps)]));
 }
 
-export function goRule({ rule, message = "", messageExpression = "", reason, fieldPath = "", optionalOldSelf }: SchemaRule): object {
+export function goRule({
+  rule,
+  message = "",
+  messageExpression = "",
+  reason,
+  fieldPath = "",
+  optionalOldSelf,
+}: SchemaRule): object {
   return {
     Rule: rule,
     Message: message,
@@ -153,11 +166,22 @@ function goSubresources({ subresources }: DefinitionVersion): object | null {
     Scale:
       scale === undefined
         ? null
-        : { SpecReplicasPath: specReplicasPath, StatusReplicasPath: statusReplicasPath, LabelSelectorPath: labelSelectorPath ?? null },
+        : {
+            SpecReplicasPath: specReplicasPath,
+            StatusReplicasPath: statusReplicasPath,
+            LabelSelectorPath: labelSelectorPath ?? null,
+          },
   };
 }
 
-function goColumn({ name = "", type = "", format = "", description = "", priority = 0, jsonPath = "" }: DefinitionVersionColumn): object {
+function goColumn({
+  name = "",
+  type = "",
+  format = "",
+  description = "",
+  priority = 0,
+  jsonPath = "",
+}: DefinitionVersionColumn): object {
   return { Name: name, Type: type, Format: format, Description: description, Priority: priority, JSONPath: jsonPath };
 }
 

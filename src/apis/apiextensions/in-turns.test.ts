@@ -6,7 +6,10 @@ import { definitionRules } from "../../cel-environment/definition-rules.ts";
 import { checkDefinition } from "./definition-rules.ts";
 
 function definition(fields: number, rules: number): KubeObject {
-  const integer = { type: "integer", "x-kubernetes-validations": Array.from({ length: rules }, () => ({ rule: "self > 0" })) };
+  const integer = {
+    type: "integer",
+    "x-kubernetes-validations": Array.from({ length: rules }, () => ({ rule: "self > 0" })),
+  };
   const properties = Object.fromEntries(Array.from({ length: fields }, (_, at) => [`f${at}`, integer]));
   const schema = { openAPIV3Schema: { type: "object", properties: { spec: { type: "object", properties } } } };
   const names = { plural: "larges", singular: "large", kind: "Large", listKind: "LargeList" };

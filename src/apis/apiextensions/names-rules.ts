@@ -9,9 +9,12 @@ export function checkNames(names: DefinitionNames, path: string, errors: FieldEr
   checkLabel(singular, `${path}.singular`, errors);
   checkKind(kind, `${path}.kind`, errors);
   checkKind(listKind, `${path}.listKind`, errors);
-  for (const [index, name] of shortNames.entries()) checkLabel(name, `${path}.shortNames[${index}]`, errors, { required: true });
-  if (kind !== "" && kind === listKind) errors.invalid(`${path}.listKind`, listKind, "kind and listKind may not be the same");
-  for (const [index, name] of categories.entries()) checkLabel(name, `${path}.categories[${index}]`, errors, { required: true });
+  for (const [index, name] of shortNames.entries())
+    checkLabel(name, `${path}.shortNames[${index}]`, errors, { required: true });
+  if (kind !== "" && kind === listKind)
+    errors.invalid(`${path}.listKind`, listKind, "kind and listKind may not be the same");
+  for (const [index, name] of categories.entries())
+    checkLabel(name, `${path}.categories[${index}]`, errors, { required: true });
 }
 
 export function checkAcceptedNames({ acceptedNames = {} }: DefinitionStatus, errors: FieldErrors): void {
@@ -25,5 +28,6 @@ function checkLabel(name: string, path: string, errors: FieldErrors, { required 
 
 function checkKind(kind: string, path: string, errors: FieldErrors): void {
   const problems = kind === "" ? [] : dns1035LabelProblems(kind.toLowerCase());
-  if (problems.length > 0) errors.invalid(path, kind, `may have mixed case, but should otherwise match: ${problems.join(",")}`);
+  if (problems.length > 0)
+    errors.invalid(path, kind, `may have mixed case, but should otherwise match: ${problems.join(",")}`);
 }

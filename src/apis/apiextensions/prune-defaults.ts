@@ -4,16 +4,23 @@ import { coerceMetadata } from "../../lib/structural-schema/coerce-metadata.ts";
 import { isJsonObject } from "../../lib/structural-schema/json-object.ts";
 import { type JsonSchemaProps, schemaHas } from "../../lib/structural-schema/json-schema-props.ts";
 import { prune } from "../../lib/structural-schema/prune.ts";
-import { asResourceRoot, NotStructuralError, parseStructuralSchema, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
+import {
+  asResourceRoot,
+  NotStructuralError,
+  parseStructuralSchema,
+  type StructuralSchema,
+} from "../../lib/structural-schema/structural-schema.ts";
 import { builtinSchema } from "../../resource/builtin-schemas.ts";
 import { isStructural } from "./structural-rules.ts";
 import { type Steps, surround, within } from "./surrounding.ts";
 
-export const objectMetaSchema = (): ReturnType<typeof builtinSchema> => builtinSchema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
+export const objectMetaSchema = (): ReturnType<typeof builtinSchema> =>
+  builtinSchema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
 
 /** Of a schema that is stored; one that is not structural is not looked at. */
 export function hasUnprunedDefaults(schema: JsonSchemaProps): boolean {
-  if (!schemaHas(schema, ({ default: value }) => (value ?? undefined) !== undefined) || !isStructural(schema)) return false;
+  if (!schemaHas(schema, ({ default: value }) => (value ?? undefined) !== undefined) || !isStructural(schema))
+    return false;
   try {
     const root = parseStructuralSchema(schema);
     return isUnpruned(root, asResourceRoot(root), []);

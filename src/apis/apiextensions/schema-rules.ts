@@ -12,7 +12,12 @@ import {
   sortedSchemas,
   valueSchema,
 } from "../../lib/structural-schema/json-schema-props.ts";
-import { metaFields, NotStructuralError, parseStructuralSchema, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
+import {
+  metaFields,
+  NotStructuralError,
+  parseStructuralSchema,
+  type StructuralSchema,
+} from "../../lib/structural-schema/structural-schema.ts";
 import { goItems } from "./go-form.ts";
 import { checkMapKeysSet, nonAtomic, type Requirements, schemaTypes } from "./tolerance.ts";
 
@@ -25,7 +30,12 @@ interface Place {
   readonly insideMeta: boolean;
 }
 
-export function checkSchema(schema: JsonSchemaProps, path: string, requirements: Requirements, errors: FieldErrors): void {
+export function checkSchema(
+  schema: JsonSchemaProps,
+  path: string,
+  requirements: Requirements,
+  errors: FieldErrors,
+): void {
   new SchemaRules(requirements, errors).check(schema, { path, isRoot: true, noDefaults: undefined, insideMeta: false });
 }
 
@@ -43,7 +53,10 @@ class SchemaRules {
     const { path } = place;
     this.#checkConstructs(schema, place, errors);
     if (schema.uniqueItems === true) {
-      errors.forbidden(`${path}.uniqueItems`, "uniqueItems cannot be set to true since the runtime complexity becomes quadratic");
+      errors.forbidden(
+        `${path}.uniqueItems`,
+        "uniqueItems cannot be set to true since the runtime complexity becomes quadratic",
+      );
     }
     this.#checkChildren(schema, place);
     if (schema["x-kubernetes-preserve-unknown-fields"] === false) {
@@ -60,8 +73,10 @@ class SchemaRules {
 
   #checkConstructs(schema: JsonSchemaProps, { path, noDefaults, insideMeta }: Place, errors: FieldErrors): void {
     const type = schema.type ?? "";
-    if (this.#requirements.validTypes && type !== "" && !schemaTypes.includes(type)) errors.notSupported(`${path}.type`, type, schemaTypes);
-    if ((schema.default ?? undefined) !== undefined && noDefaults !== undefined) errors.forbidden(`${path}.default`, `must not be set ${noDefaults}`);
+    if (this.#requirements.validTypes && type !== "" && !schemaTypes.includes(type))
+      errors.notSupported(`${path}.type`, type, schemaTypes);
+    if ((schema.default ?? undefined) !== undefined && noDefaults !== undefined)
+      errors.forbidden(`${path}.default`, `must not be set ${noDefaults}`);
     const unsupported = (name: string): void => errors.forbidden(`${path}.${name}`, `${name} is not supported`);
     if (schema.id) unsupported("id");
     if ((schema.additionalItems ?? undefined) !== undefined) unsupported("additionalItems");
@@ -70,7 +85,8 @@ class SchemaRules {
     if ((schema.dependencies ?? undefined) !== undefined) unsupported("dependencies");
     if ((schema.$ref ?? undefined) !== undefined) unsupported("$ref");
     if (type === "null") errors.forbidden(`${path}.type`, "type cannot be set to null, use nullable as an alternative");
-    if (itemSchemas(schema).length > 0) errors.forbidden(`${path}.items`, "items must be a schema object and not an array");
+    if (itemSchemas(schema).length > 0)
+      errors.forbidden(`${path}.items`, "items must be a schema object and not an array");
     if (insideMeta && schema["x-kubernetes-embedded-resource"] === true) {
       errors.forbidden(`${path}.x-kubernetes-embedded-resource`, "must not be used inside of resource meta");
     }
@@ -84,10 +100,15 @@ class SchemaRules {
     const values = valueSchema(schema);
     const properties = sortedSchemas(schema.properties);
     if (properties.length > 0 && additionalProperties !== undefined && additionalProperties !== true) {
-      this.#errors.forbidden(`${path}.additionalProperties`, "additionalProperties and properties are mutual exclusive");
+      this.#errors.forbidden(
+        `${path}.additionalProperties`,
+        "additionalProperties and properties are mutual exclusive",
+      );
     }
     if (values !== undefined) {
-      const noDefaults = place.insideMeta ? "inside additionalProperties applying to object metadata" : place.noDefaults;
+      const noDefaults = place.insideMeta
+        ? "inside additionalProperties applying to object metadata"
+        : place.noDefaults;
       visit(values, { path: `${path}.additionalProperties`, noDefaults });
     }
     for (const [name, property] of properties) visit(property, propertyPlace(schema, name, place));
@@ -95,7 +116,8 @@ class SchemaRules {
     for (const [name, junctors] of [["allOf", allOf] as const, ["oneOf", oneOf] as const, ["anyOf", anyOf] as const]) {
       for (const [index, junctor] of junctors.entries()) visit(junctor, { path: `${path}.${name}[${index}]` });
     }
-    for (const [name, definition] of sortedSchemas(schema.definitions)) visit(definition, { path: `${path}.definitions[${name}]` });
+    for (const [name, definition] of sortedSchemas(schema.definitions))
+      visit(definition, { path: `${path}.definitions[${name}]` });
     const items = itemSchema(schema);
     if (items !== undefined) visit(items, { path: `${path}.items` });
     for (const [index, item] of itemSchemas(schema).entries()) visit(item, { path: `${path}.items[${index}]` });
@@ -112,10 +134,16 @@ class SchemaRules {
     } else if (this.#requirements.atomicSetItems && listType === "set" && items !== undefined) {
       const wrong = nonAtomic(items);
       const said = items["x-kubernetes-list-type"] ?? null;
-      if (wrong !== undefined) errors.invalid(`${path}.items.${wrong}`, said, "must be atomic as item of a list with x-kubernetes-list-type=set");
+      if (wrong !== undefined)
+        errors.invalid(
+          `${path}.items.${wrong}`,
+          said,
+          "must be atomic as item of a list with x-kubernetes-list-type=set",
+        );
     }
     const listTypePath = `${path}.x-kubernetes-list-type`;
-    if (listType !== undefined && !["atomic", "set", "map"].includes(listType)) errors.notSupported(listTypePath, listType, ["atomic", "set", "map"]);
+    if (listType !== undefined && !["atomic", "set", "map"].includes(listType))
+      errors.notSupported(listTypePath, listType, ["atomic", "set", "map"]);
     const keys = schema["x-kubernetes-list-map-keys"] ?? [];
     if (keys.length > 0 && listType !== "map") {
       const why = "must be map if x-kubernetes-list-map-keys is non-empty";
@@ -143,8 +171,10 @@ function requireType(schema: JsonSchemaProps, path: string, why: string, errors:
 function checkMapType(schema: JsonSchemaProps, path: string, errors: FieldErrors): void {
   const mapType = schema["x-kubernetes-map-type"];
   if (mapType === undefined) return;
-  if (schema.type !== "object") requireType(schema, path, "must be object if x-kubernetes-map-type is specified", errors);
-  if (mapType !== "atomic" && mapType !== "granular") errors.notSupported(`${path}.x-kubernetes-map-type`, mapType, ["atomic", "granular"]);
+  if (schema.type !== "object")
+    requireType(schema, path, "must be object if x-kubernetes-map-type is specified", errors);
+  if (mapType !== "atomic" && mapType !== "granular")
+    errors.notSupported(`${path}.x-kubernetes-map-type`, mapType, ["atomic", "granular"]);
 }
 
 function checkMapList(schema: JsonSchemaProps, keys: readonly string[], path: string, errors: FieldErrors): void {
@@ -152,12 +182,22 @@ function checkMapList(schema: JsonSchemaProps, keys: readonly string[], path: st
   if (keys.length === 0) errors.required(keysPath, "must not be empty if x-kubernetes-list-type is map");
   const items = itemSchema(schema);
   if (items === undefined) {
-    if (itemSchemas(schema).length === 0) errors.required(`${path}.items`, "must have a schema if x-kubernetes-list-type is map");
-    else errors.invalid(`${path}.items`, goItems(schema), "must only have a single schema if x-kubernetes-list-type is map");
+    if (itemSchemas(schema).length === 0)
+      errors.required(`${path}.items`, "must have a schema if x-kubernetes-list-type is map");
+    else
+      errors.invalid(
+        `${path}.items`,
+        goItems(schema),
+        "must only have a single schema if x-kubernetes-list-type is map",
+      );
     return;
   }
   if (items.type !== "object") {
-    errors.invalid(`${path}.items.type`, items.type ?? "", "must be object if parent array's x-kubernetes-list-type is map");
+    errors.invalid(
+      `${path}.items.type`,
+      items.type ?? "",
+      "must be object if parent array's x-kubernetes-list-type is map",
+    );
     return;
   }
   const seen = new Set<string>();
@@ -166,7 +206,11 @@ function checkMapList(schema: JsonSchemaProps, keys: readonly string[], path: st
     if (property === undefined) errors.invalid(keysPath, keys, "entries must all be names of item properties");
     else if (property.type === "array" || property.type === "object") {
       // Upstream shows the type of the items.
-      errors.invalid(`${path}.items.properties[${key}].type`, items.type, "must be a scalar type if parent array's x-kubernetes-list-type is map");
+      errors.invalid(
+        `${path}.items.properties[${key}].type`,
+        items.type,
+        "must be a scalar type if parent array's x-kubernetes-list-type is map",
+      );
     }
     if (seen.has(key)) errors.invalid(keysPath, keys, "must not contain duplicate entries");
     seen.add(key);
@@ -177,10 +221,16 @@ function checkMapList(schema: JsonSchemaProps, keys: readonly string[], path: st
 const ruleReasons = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 const hasLineBreak = (text: string): boolean => /[\n\r]/.test(text);
 
-function checkRule(written: SchemaRule, leadsSomewhere: (fieldPath: string) => boolean, path: string, errors: FieldErrors): void {
+function checkRule(
+  written: SchemaRule,
+  leadsSomewhere: (fieldPath: string) => boolean,
+  path: string,
+  errors: FieldErrors,
+): void {
   const { rule = "", message = "", messageExpression = "", reason, fieldPath = "" } = written;
   if (rule.trim() === "") errors.required(`${path}.rule`, "rule is not specified");
-  else if (message !== "" && message.trim() === "") errors.invalid(`${path}.message`, message, "must be non-empty if specified");
+  else if (message !== "" && message.trim() === "")
+    errors.invalid(`${path}.message`, message, "must be non-empty if specified");
   else if (hasLineBreak(message.trim())) errors.invalid(`${path}.message`, message, "must not contain line breaks");
   else if (hasLineBreak(rule.trim()) && message.trim() === "") {
     errors.required(`${path}.message`, "message must be specified if rule contains line breaks");

@@ -41,7 +41,9 @@ export function textAt(object: JsonObject, path: string): string {
 
 function wrongType(steps: readonly string[], value: unknown, wanted: string): PathTypeError {
   const found = value === null ? "<nil>" : goTypeOf(value);
-  return new PathTypeError(`.${steps.join(".")} accessor error: ${formatGoValue(value)} is of the type ${found}, expected ${wanted}`);
+  return new PathTypeError(
+    `.${steps.join(".")} accessor error: ${formatGoValue(value)} is of the type ${found}, expected ${wanted}`,
+  );
 }
 
 /** Makes the objects on the way. @throws PathTypeError where something on the way is no object */
@@ -56,7 +58,9 @@ export function setAt(object: JsonObject, path: string, value: unknown): void {
       setMember(at, step, next);
     }
     if (!isJsonObject(next))
-      throw new PathTypeError(`value cannot be set because .${steps.slice(0, index + 1).join(".")} is not a map[string]interface{}`);
+      throw new PathTypeError(
+        `value cannot be set because .${steps.slice(0, index + 1).join(".")} is not a map[string]interface{}`,
+      );
     at = next;
   }
   setMember(at, last, value);

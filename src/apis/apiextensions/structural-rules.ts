@@ -1,6 +1,11 @@
 /** The rules of structural schemas. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema, validation.go and complete.go */
 import { FieldErrors } from "../../api/field-errors.ts";
-import { itemSchema, type JsonSchemaProps, type SchemaMap, sortedSchemas } from "../../lib/structural-schema/json-schema-props.ts";
+import {
+  itemSchema,
+  type JsonSchemaProps,
+  type SchemaMap,
+  sortedSchemas,
+} from "../../lib/structural-schema/json-schema-props.ts";
 import { patternError } from "../../lib/structural-schema/validate/value-schema.ts";
 import { isFieldSet, schemaFields } from "./go-form.ts";
 
@@ -33,8 +38,10 @@ function checkNode(schema: JsonSchemaProps, place: Place, path: string, errors: 
   const additional = schema.additionalProperties;
   if (type === "array" && items === undefined) errors.required(child(path, "items"), "must be specified");
   if (items !== undefined) checkNode(items, "item", child(path, "items"), errors);
-  for (const [name, within] of sortedSchemas(schema.properties)) checkNode(within, "field", property(path, name), errors);
-  if (additional !== undefined && place === "root") errors.forbidden(child(path, "additionalProperties"), "must not be used at the root");
+  for (const [name, within] of sortedSchemas(schema.properties))
+    checkNode(within, "field", property(path, name), errors);
+  if (additional !== undefined && place === "root")
+    errors.forbidden(child(path, "additionalProperties"), "must not be used at the root");
   if (typeof additional === "object") checkNode(additional, "field", child(path, "additionalProperties"), errors);
   checkIntOrString(schema, path, errors);
   checkJunctors(schema, path, errors, intOrStringPatterns(schema));
@@ -43,7 +50,8 @@ function checkNode(schema: JsonSchemaProps, place: Place, path: string, errors: 
   const isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
   const hasProperties = Object.keys(schema.properties ?? {}).length > 0;
   if (isEmbedded && schema["x-kubernetes-preserve-unknown-fields"] !== true && !hasProperties) {
-    const why = "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields";
+    const why =
+      "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields";
     errors.required(child(path, "properties"), why);
   }
 }
@@ -51,7 +59,8 @@ function checkNode(schema: JsonSchemaProps, place: Place, path: string, errors: 
 function checkIntOrString(schema: JsonSchemaProps, path: string, errors: FieldErrors): void {
   if (schema["x-kubernetes-int-or-string"] !== true) return;
   for (const key of ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"] as const) {
-    if (schema[key] === true) errors.invalid(child(path, key), true, "must be false if x-kubernetes-int-or-string is true");
+    if (schema[key] === true)
+      errors.invalid(child(path, key), true, "must be false if x-kubernetes-int-or-string is true");
   }
 }
 
@@ -65,7 +74,8 @@ function checkType(schema: JsonSchemaProps, place: Place, path: string, errors: 
   const type = schema.type ?? "";
   const typePath = child(path, "type");
   const isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
-  const mayHaveNone = schema["x-kubernetes-int-or-string"] === true || schema["x-kubernetes-preserve-unknown-fields"] === true;
+  const mayHaveNone =
+    schema["x-kubernetes-int-or-string"] === true || schema["x-kubernetes-preserve-unknown-fields"] === true;
   if (isEmbedded && type !== "object") {
     const why = "must be object if x-kubernetes-embedded-resource is true";
     if (type === "") errors.required(typePath, why);
@@ -74,11 +84,17 @@ function checkType(schema: JsonSchemaProps, place: Place, path: string, errors: 
   if (isEmbedded && schema.additionalProperties !== undefined) {
     errors.forbidden(child(path, "additionalProperties"), "must not be used if x-kubernetes-embedded-resource is set");
   }
-  if (place === "root" && type !== "" && type !== "object") errors.invalid(typePath, type, "must be object at the root");
+  if (place === "root" && type !== "" && type !== "object")
+    errors.invalid(typePath, type, "must be object at the root");
 }
 
 /** Of what every resource has, its schema may say little. */
-function checkMetaFields({ properties, ...schema }: JsonSchemaProps, place: Place, path: string, errors: FieldErrors): void {
+function checkMetaFields(
+  { properties, ...schema }: JsonSchemaProps,
+  place: Place,
+  path: string,
+  errors: FieldErrors,
+): void {
   const isResource = place === "root" || schema["x-kubernetes-embedded-resource"] === true;
   for (const name of ["kind", "apiVersion"]) {
     const within = own(properties, name);
@@ -89,16 +105,25 @@ function checkMetaFields({ properties, ...schema }: JsonSchemaProps, place: Plac
   const metadata = own(properties, "metadata");
   if (metadata === undefined) return;
   const metadataPath = property(path, "metadata");
-  if (isResource && metadata.type !== "object") errors.invalid(`${metadataPath}.type`, metadata.type ?? "", "must be object");
+  if (isResource && metadata.type !== "object")
+    errors.invalid(`${metadataPath}.type`, metadata.type ?? "", "must be object");
   if (place === "root" && saysMoreThanNames(metadata)) {
-    errors.forbidden(metadataPath, "must not specify anything other than name and generateName, but metadata is implicitly specified");
+    errors.forbidden(
+      metadataPath,
+      "must not specify anything other than name and generateName, but metadata is implicitly specified",
+    );
   }
 }
 
 /** A default is refused elsewhere. */
 function saysMoreThanNames(metadata: JsonSchemaProps): boolean {
   const onlyNames = Object.keys(metadata.properties ?? {}).every((name) => name === "name" || name === "generateName");
-  return !onlyNames || schemaFields.some(([, key, absent]) => !["type", "default", "properties"].includes(key) && isFieldSet(metadata, key, absent));
+  return (
+    !onlyNames ||
+    schemaFields.some(
+      ([, key, absent]) => !["type", "default", "properties"].includes(key) && isFieldSet(metadata, key, absent),
+    )
+  );
 }
 
 /** `type: integer`, then `type: string`, and nothing else. */
@@ -107,7 +132,9 @@ function isIntOrString(anyOf: readonly JsonSchemaProps[] | undefined): boolean {
 }
 
 function saysOnlyType(schema: JsonSchemaProps | undefined, type: string): boolean {
-  return schema?.type === type && schemaFields.every(([, key, absent]) => key === "type" || !isFieldSet(schema, key, absent));
+  return (
+    schema?.type === type && schemaFields.every(([, key, absent]) => key === "type" || !isFieldSet(schema, key, absent))
+  );
 }
 
 interface Patterns {
@@ -125,15 +152,20 @@ function intOrStringPatterns({ anyOf, allOf }: JsonSchemaProps): Patterns {
 
 function checkJunctors(schema: JsonSchemaProps, path: string, errors: FieldErrors, patterns: Patterns): void {
   const { anyOf = [], allOf = [], oneOf = [], not, pattern } = schema;
-  if (!patterns.anyOf) for (const [index, within] of anyOf.entries()) checkNested(within, child(path, `anyOf[${index}]`), errors);
+  if (!patterns.anyOf)
+    for (const [index, within] of anyOf.entries()) checkNested(within, child(path, `anyOf[${index}]`), errors);
   for (const [index, within] of allOf.entries()) {
-    checkNested(within, child(path, `allOf[${index}]`), errors, { anyOf: patterns.firstAllOf && index === 0, firstAllOf: false });
+    checkNested(within, child(path, `allOf[${index}]`), errors, {
+      anyOf: patterns.firstAllOf && index === 0,
+      firstAllOf: false,
+    });
   }
   for (const [index, within] of oneOf.entries()) checkNested(within, child(path, `oneOf[${index}]`), errors);
   if (not !== undefined) checkNested(not, child(path, "not"), errors);
   if (!pattern) return;
   const error = patternError(pattern);
-  if (error !== undefined) errors.invalid(child(path, "pattern"), pattern, `must be a valid regular expression, but isn't: ${error}`);
+  if (error !== undefined)
+    errors.invalid(child(path, "pattern"), pattern, `must be a valid regular expression, but isn't: ${error}`);
 }
 
 /** What may not stand within `allOf`, `anyOf`, `oneOf` and `not`, and how it would have to be. */
@@ -164,15 +196,26 @@ function checkNested(schema: JsonSchemaProps, path: string, errors: FieldErrors,
   }
   for (const [key, wanted] of forbiddenWithin) {
     const value = schema[key] ?? undefined;
-    const isUnset = wanted === "undefined" ? value === undefined : [undefined, false, ""].includes(value as never) || isEmptyList(value);
+    const isUnset =
+      wanted === "undefined"
+        ? value === undefined
+        : [undefined, false, ""].includes(value as never) || isEmptyList(value);
     if (!isUnset) errors.forbidden(child(path, key), `must be ${wanted} to be structural`);
   }
-  if (own(schema.properties, "metadata") !== undefined) errors.forbidden(property(path, "metadata"), "must not be specified in a nested context");
+  if (own(schema.properties, "metadata") !== undefined)
+    errors.forbidden(property(path, "metadata"), "must not be specified in a nested context");
 }
 
 /** Whatever is said of a value within a junctor is said of one that the schema itself knows. @param valuePath where it is said */
-function checkComplete(nested: JsonSchemaProps, schema: JsonSchemaProps, path: string, valuePath: string, errors: FieldErrors): void {
-  const within = (junctor: JsonSchemaProps, name: string): void => checkNestedComplete(junctor, schema, path, child(valuePath, name), errors);
+function checkComplete(
+  nested: JsonSchemaProps,
+  schema: JsonSchemaProps,
+  path: string,
+  valuePath: string,
+  errors: FieldErrors,
+): void {
+  const within = (junctor: JsonSchemaProps, name: string): void =>
+    checkNestedComplete(junctor, schema, path, child(valuePath, name), errors);
   if (nested.not !== undefined) within(nested.not, "not");
   for (const [index, junctor] of (nested.allOf ?? []).entries()) within(junctor, `allOf[${index}]`);
   for (const [index, junctor] of (nested.anyOf ?? []).entries()) within(junctor, `anyOf[${index}]`);
@@ -192,7 +235,8 @@ function checkNestedComplete(
   }
   checkComplete(nested, schema, path, valuePath, errors);
   const items = itemSchema(nested);
-  if (items !== undefined) checkNestedComplete(items, itemSchema(schema), child(path, "items"), child(valuePath, "items"), errors);
+  if (items !== undefined)
+    checkNestedComplete(items, itemSchema(schema), child(path, "items"), child(valuePath, "items"), errors);
   for (const [name, within] of sortedSchemas(nested.properties)) {
     checkNestedComplete(within, own(schema.properties, name), property(path, name), property(valuePath, name), errors);
   }

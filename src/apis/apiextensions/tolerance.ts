@@ -7,7 +7,14 @@ import { identical } from "../../lib/json/values.ts";
 import { itemSchema, type JsonSchemaProps, schemaHas } from "../../lib/structural-schema/json-schema-props.ts";
 import { NotStructuralError, parseStructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { caBundleProblem } from "./ca-bundle.ts";
-import { type DefinitionSpec, type DefinitionStatus, type DefinitionVersion, isSamePart, type LiftedSpec, schemasOf } from "./definition.ts";
+import {
+  type DefinitionSpec,
+  type DefinitionStatus,
+  type DefinitionVersion,
+  isSamePart,
+  type LiftedSpec,
+  schemasOf,
+} from "./definition.ts";
 import { hasUnprunedDefaults } from "./prune-defaults.ts";
 import type { StoredExpressions } from "./rule-checker.ts";
 import { isStructural } from "./structural-rules.ts";
@@ -46,9 +53,15 @@ export const createRequirements: Requirements = {
 };
 
 /** Yields where others may have their turns. */
-export function* updateRequirements(next: LiftedSpec, old: LiftedSpec, oldStatus: DefinitionStatus): Generator<void, Requirements> {
+export function* updateRequirements(
+  next: LiftedSpec,
+  old: LiftedSpec,
+  oldStatus: DefinitionStatus,
+): Generator<void, Requirements> {
   const schemas = schemasOf(old);
-  const isEstablished = (oldStatus.conditions ?? []).some(({ type, status }) => type === "Established" && status === "True");
+  const isEstablished = (oldStatus.conditions ?? []).some(
+    ({ type, status }) => type === "Established" && status === "True",
+  );
   const structural = schemas.every(canBeStructural);
   yield;
   const prunedDefaults = !schemas.some(hasUnprunedDefaults);
@@ -57,7 +70,9 @@ export function* updateRequirements(next: LiftedSpec, old: LiftedSpec, oldStatus
     recognizedReviewVersion: hasRecognizedReviewVersion(old.spec),
     immutableNames: isEstablished,
     schema: (old.spec.versions ?? []).every(({ schema }) => schema?.openAPIV3Schema !== undefined),
-    validTypes: !schemas.some((schema) => schemaHas(schema, ({ type = "" }) => type !== "" && !schemaTypes.includes(type))),
+    validTypes: !schemas.some((schema) =>
+      schemaHas(schema, ({ type = "" }) => type !== "" && !schemaTypes.includes(type)),
+    ),
     structural,
     prunedDefaults,
     atomicSetItems: !schemas.some((schema) => schemaHas(schema, hasNonAtomicSetItems)),
@@ -96,7 +111,8 @@ function hasNonAtomicSetItems(schema: JsonSchemaProps): boolean {
 
 /** The extension that says, or fails to say, that values of a type are not looked into. */
 export function nonAtomic(items: JsonSchemaProps): "x-kubernetes-list-type" | "x-kubernetes-map-type" | undefined {
-  if (items.type === "array") return (items["x-kubernetes-list-type"] ?? "atomic") === "atomic" ? undefined : "x-kubernetes-list-type";
+  if (items.type === "array")
+    return (items["x-kubernetes-list-type"] ?? "atomic") === "atomic" ? undefined : "x-kubernetes-list-type";
   return items.type === "object" && items["x-kubernetes-map-type"] !== "atomic" ? "x-kubernetes-map-type" : undefined;
 }
 
@@ -112,7 +128,8 @@ export function checkMapKeysSet(schema: JsonSchemaProps, path: string, errors: F
   const listType = schema["x-kubernetes-list-type"];
   if (items === undefined || (listType !== "set" && listType !== "map")) return;
   const itemsPath = `${path}.items`;
-  if (items.nullable === true) errors.forbidden(`${itemsPath}.nullable`, `cannot be nullable when x-kubernetes-list-type is ${listType}`);
+  if (items.nullable === true)
+    errors.forbidden(`${itemsPath}.nullable`, `cannot be nullable when x-kubernetes-list-type is ${listType}`);
   if (listType !== "map") return;
   const { properties = {}, required = [] } = items;
   for (const key of schema["x-kubernetes-list-map-keys"] ?? []) {
@@ -124,7 +141,10 @@ export function checkMapKeysSet(schema: JsonSchemaProps, path: string, errors: F
       errors.required(`${keyPath}.default`, why);
     }
     if (property.nullable === true) {
-      errors.forbidden(`${keyPath}.nullable`, "this property is in x-kubernetes-list-map-keys, so it cannot be nullable");
+      errors.forbidden(
+        `${keyPath}.nullable`,
+        "this property is in x-kubernetes-list-map-keys, so it cannot be nullable",
+      );
     }
   }
 }
@@ -148,8 +168,13 @@ function tooManySelectableFields(next: LiftedSpec, old: LiftedSpec): ReadonlySet
 
 function unchangedSchemas(next: LiftedSpec, old: LiftedSpec): ReadonlySet<string> {
   const before = new Map((old.spec.versions ?? []).map((version) => [version.name, version]));
-  const isUnchanged = (version: DefinitionVersion): boolean => isSamePart("schema", version, before.get(version.name) ?? {});
-  return new Set((next.spec.versions ?? []).filter((version) => before.has(version.name) && isUnchanged(version)).map(({ name = "" }) => name));
+  const isUnchanged = (version: DefinitionVersion): boolean =>
+    isSamePart("schema", version, before.get(version.name) ?? {});
+  return new Set(
+    (next.spec.versions ?? [])
+      .filter((version) => before.has(version.name) && isUnchanged(version))
+      .map(({ name = "" }) => name),
+  );
 }
 
 function storedExpressions(schemas: readonly JsonSchemaProps[]): StoredExpressions {

@@ -11,12 +11,17 @@ import { selectableFieldsMax } from "./tolerance.ts";
 const columnTypes = ["boolean", "date", "integer", "number", "string"];
 const columnFormats = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
 
-export function checkColumn({ name = "", type = "", format = "", jsonPath = "" }: PrinterColumn, path: string, errors: FieldErrors): void {
+export function checkColumn(
+  { name = "", type = "", format = "", jsonPath = "" }: PrinterColumn,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (name === "") errors.required(`${path}.name`);
   const types = `must be one of ${columnTypes.join(",")}`;
   if (type === "") errors.required(`${path}.type`, types);
   else if (!columnTypes.includes(type)) errors.invalid(`${path}.type`, type, types);
-  if (format !== "" && !columnFormats.includes(format)) errors.invalid(`${path}.format`, format, `must be one of ${columnFormats.join(",")}`);
+  if (format !== "" && !columnFormats.includes(format))
+    errors.invalid(`${path}.format`, format, `must be one of ${columnFormats.join(",")}`);
   if (jsonPath === "") errors.required(`${path}.JSONPath`);
   else checkSimplePath(jsonPath, `${path}.JSONPath`, errors);
 }
@@ -32,7 +37,8 @@ export function checkSubresources({ scale }: Subresources, path: string, errors:
   if (scale === undefined) return;
   checkScalePath(scale, "specReplicasPath", { within: [".spec."], path }, errors);
   checkScalePath(scale, "statusReplicasPath", { within: [".status."], path }, errors);
-  if (scale.labelSelectorPath) checkScalePath(scale, "labelSelectorPath", { within: [".spec.", ".status."], path }, errors);
+  if (scale.labelSelectorPath)
+    checkScalePath(scale, "labelSelectorPath", { within: [".spec.", ".status."], path }, errors);
 }
 
 function checkScalePath(
@@ -47,7 +53,11 @@ function checkScalePath(
   else if (checkSimplePath(text, fieldPath, errors) && !within.some((start) => text.startsWith(start))) {
     const places = within.map((start) => start.slice(0, -1));
     const shown = field === "labelSelectorPath" ? goPointer(text) : text;
-    errors.invalid(fieldPath, shown, `should be a json path under ${places.length === 1 ? places[0] : `either ${places.join(" or ")}`}`);
+    errors.invalid(
+      fieldPath,
+      shown,
+      `should be a json path under ${places.length === 1 ? places[0] : `either ${places.join(" or ")}`}`,
+    );
   }
 }
 
@@ -74,7 +84,8 @@ export function checkSelectableFields(
     }
     if (found.root === "metadata") errors.invalid(fieldPath, jsonPath, "must not point to fields in metadata");
     if (!selectableTypes.includes(found.schema?.type ?? "")) {
-      const why = "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.";
+      const why =
+        "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.";
       errors.invalid(fieldPath, jsonPath, why);
     }
     if (known.has(found.path)) errors.duplicate(fieldPath, jsonPath);

@@ -4,7 +4,12 @@ import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentNameProblems, portNumberProblems } from "../../lib/names/names.ts";
+import {
+  dns1035LabelProblems,
+  dnsSubdomainProblems,
+  pathSegmentNameProblems,
+  portNumberProblems,
+} from "../../lib/names/names.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
 
@@ -17,7 +22,9 @@ export const apiService = strategy({
   prepareForCreate(object, { now }) {
     if (object.spec?.service !== undefined) return;
     const local = { reason: "Local", message: "Local APIServices are always available" };
-    object.status = { conditions: [{ type: "Available", status: "True", lastTransitionTime: formatTime(now), ...local }] };
+    object.status = {
+      conditions: [{ type: "Available", status: "True", lastTransitionTime: formatTime(now), ...local }],
+    };
   },
   prepareForStatusUpdate: keepMetaForStatus,
   validate: (object, errors) => validateSpec(object.spec ?? {}, errors),
@@ -44,20 +51,28 @@ function nameProblems(name: string, _prefix: boolean, { spec = {} }: KubeObject)
 
 function validateSpec(spec: Part, errors: FieldErrors): void {
   const { group = "", version = "", groupPriorityMinimum: groupPriority = 0, versionPriority = 0 } = spec;
-  if (group === "" && version !== "v1") errors.required("spec.group", "only v1 may have an empty group and it better be legacy kube");
+  if (group === "" && version !== "v1")
+    errors.required("spec.group", "only v1 may have an empty group and it better be legacy kube");
   if (group !== "") addInvalid(errors, "spec.group", group, dnsSubdomainProblems(group));
   addInvalid(errors, "spec.version", version, dns1035LabelProblems(version));
   if (groupPriority <= 0 || groupPriority > 20_000)
     errors.invalid("spec.groupPriorityMinimum", groupPriority, "must be positive and less than 20000");
-  if (versionPriority <= 0 || versionPriority > 1000) errors.invalid("spec.versionPriority", versionPriority, "must be positive and less than 1000");
+  if (versionPriority <= 0 || versionPriority > 1000)
+    errors.invalid("spec.versionPriority", versionPriority, "must be positive and less than 1000");
   const bundleBytes = Buffer.from(spec.caBundle ?? "", "base64").length;
   const { service, insecureSkipTLSVerify: insecure = false } = spec;
   if (service !== undefined) return validateService(service, insecure && bundleBytes > 0, errors);
-  if (bundleBytes > 0) errors.invalid("spec.caBundle", `${bundleBytes} bytes`, "local APIServices may not have a caBundle");
-  if (insecure) errors.invalid("spec.insecureSkipTLSVerify", true, "local APIServices may not have insecureSkipTLSVerify");
+  if (bundleBytes > 0)
+    errors.invalid("spec.caBundle", `${bundleBytes} bytes`, "local APIServices may not have a caBundle");
+  if (insecure)
+    errors.invalid("spec.insecureSkipTLSVerify", true, "local APIServices may not have insecureSkipTLSVerify");
 }
 
-function validateService({ namespace = "", name = "", port = 0 }: Part, isContradictory: boolean, errors: FieldErrors): void {
+function validateService(
+  { namespace = "", name = "", port = 0 }: Part,
+  isContradictory: boolean,
+  errors: FieldErrors,
+): void {
   if (namespace === "") errors.required("spec.service.namespace");
   if (name === "") errors.required("spec.service.name");
   const problems = portNumberProblems(port);

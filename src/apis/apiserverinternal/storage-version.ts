@@ -41,15 +41,24 @@ function validateServer(server: Part, path: string, errors: FieldErrors): void {
   addInvalid(errors, `${path}.apiServerID`, apiServerID, dnsSubdomainProblems(apiServerID));
   validateVersion(encodingVersion, `${path}.encodingVersion`, errors);
   const decodable: readonly string[] = decodableVersions ?? [];
-  for (const [index, version] of decodable.entries()) validateVersion(version, `${path}.decodableVersions[${index}]`, errors);
+  for (const [index, version] of decodable.entries())
+    validateVersion(version, `${path}.decodableVersions[${index}]`, errors);
   if (!decodable.includes(encodingVersion)) {
-    errors.invalid(`${path}.decodableVersions`, decodableVersions ?? null, `decodableVersions must include encodingVersion ${encodingVersion}`);
+    errors.invalid(
+      `${path}.decodableVersions`,
+      decodableVersions ?? null,
+      `decodableVersions must include encodingVersion ${encodingVersion}`,
+    );
   }
   for (const [index, version] of servedVersions.entries()) {
     const at = `${path}.servedVersions[${index}]`;
     validateVersion(version, at, errors);
     if (decodable.includes(version)) continue;
-    errors.invalid(at, version, `individual served version : ${version} must be included in decodableVersions : [${decodable.join(" ")}]`);
+    errors.invalid(
+      at,
+      version,
+      `individual served version : ${version} must be included in decodableVersions : [${decodable.join(" ")}]`,
+    );
   }
 }
 
@@ -64,7 +73,10 @@ const labelText =
 /** `v1` or `group/v1`. */
 function versionProblems(text: string): string[] {
   const parts = text.split("/", 3);
-  if (parts.length > 2) return [`an apiVersion is ${labelText} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyVersion')`];
+  if (parts.length > 2)
+    return [
+      `an apiVersion is ${labelText} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyVersion')`,
+    ];
   const version = parts.at(-1) as string;
   const group = parts.length === 2 ? partProblems(parts[0] as string, dnsSubdomainProblems) : [];
   return [
@@ -73,7 +85,8 @@ function versionProblems(text: string): string[] {
   ];
 }
 
-const partProblems = (text: string, problemsOf: (text: string) => string[]): string[] => (text === "" ? ["must be non-empty"] : problemsOf(text));
+const partProblems = (text: string, problemsOf: (text: string) => string[]): string[] =>
+  text === "" ? ["must be non-empty"] : problemsOf(text);
 
 /** What all servers agree on, if they do. */
 function validateCommonVersion(servers: readonly Part[], told: string | undefined, errors: FieldErrors): void {
@@ -82,7 +95,8 @@ function validateCommonVersion(servers: readonly Part[], told: string | undefine
   const common = others.every((version) => version === first) ? first : undefined;
   if (common === told) return;
   if (common === undefined) {
-    const why = "should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet";
+    const why =
+      "should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet";
     errors.invalid(path, told, why);
   } else if (told === undefined) errors.invalid(path, null, `the common encoding version is ${common}`);
   else errors.invalid(path, told, `the actual common encoding version is ${common}`);
@@ -95,7 +109,11 @@ function validateConditions(conditions: readonly Part[], errors: FieldErrors): v
     const path = `status[${index}]`;
     const before = seen.get(type);
     if (before !== undefined) {
-      errors.invalid(`${path}.type`, type, `the type of the condition is not unique, it also appears in conditions[${before}]`);
+      errors.invalid(
+        `${path}.type`,
+        type,
+        `the type of the condition is not unique, it also appears in conditions[${before}]`,
+      );
     }
     seen.set(type, index);
     addInvalid(errors, `${path}.type`, type, qualifiedNameProblems(type));

@@ -3,4 +3,6 @@ import { replayWrites } from "../../testing/memory-writes.ts";
 
 for (const kind of ["controller-revisions", "daemon-sets", "deployments", "replica-sets", "stateful-sets"])
   replayWrites(`${import.meta.dirname}/testdata/${kind}.json.gz`);
-replayWrites(`${import.meta.dirname}/testdata/gated-stateful-sets.json.gz`, { featureGates: "MaxUnavailableStatefulSet=true" });
+replayWrites(`${import.meta.dirname}/testdata/gated-stateful-sets.json.gz`, {
+  featureGates: "MaxUnavailableStatefulSet=true",
+});

@@ -79,7 +79,11 @@ const daemonSetColumns: readonly Column[] = [
     "numberReady is the number of nodes that should be running the daemon pod and have one or more of the daemon pod running with a Ready Condition.",
     ({ status }) => status?.numberReady ?? 0,
   ),
-  integer("Up-to-date", "The total number of nodes that are running updated daemon pod", ({ status }) => status?.updatedNumberScheduled ?? 0),
+  integer(
+    "Up-to-date",
+    "The total number of nodes that are running updated daemon pod",
+    ({ status }) => status?.updatedNumberScheduled ?? 0,
+  ),
   integer(
     "Available",
     "The number of nodes that should be running the daemon pod and have one or more of the daemon pod running and available (ready for at least spec.minReadySeconds)",
@@ -105,7 +109,11 @@ export const appsColumns: Readonly<Record<string, readonly Column[]>> = {
   "apps/controllerrevisions": [
     nameColumn,
     text("Controller", "Controller of the object", controller),
-    text("Revision", "Revision indicates the revision of the state represented by Data.", ({ revision }) => revision ?? 0),
+    text(
+      "Revision",
+      "Revision indicates the revision of the state represented by Data.",
+      ({ revision }) => revision ?? 0,
+    ),
     ageColumn,
   ],
   "apps/daemonsets": daemonSetColumns,

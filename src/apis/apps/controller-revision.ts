@@ -13,6 +13,7 @@ export const controllerRevision = strategy({
   },
   validateUpdate(next, old, errors) {
     checkNonNegative(next.revision, "revision", errors);
-    if (!identical(next.data ?? null, old.data ?? null)) errors.invalid("data", next.data ?? null, "field is immutable");
+    if (!identical(next.data ?? null, old.data ?? null))
+      errors.invalid("data", next.data ?? null, "field is immutable");
   },
 });

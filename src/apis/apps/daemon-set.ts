@@ -10,7 +10,13 @@ import { templateWarnings } from "../core/pod/warnings.ts";
 import { setTemplateDefaults, templateOptions, validateTemplate } from "../core/pod-template.ts";
 import { type Part, setAbsent, struct } from "../fields.ts";
 import { isEmptySelector, shownSelector, validateLabelSelector } from "../label-selector.ts";
-import { checkCollisionCount, checkCounts, checkSelected, checkSelectorUnchanged, checkTemplateRuns } from "../workload.ts";
+import {
+  checkCollisionCount,
+  checkCounts,
+  checkSelected,
+  checkSelectorUnchanged,
+  checkTemplateRuns,
+} from "../workload.ts";
 import { rollingUpdateInGo, setRollingUpdateDefaults, validateDaemonSetRollingUpdate } from "./rolling-update.ts";
 
 /** Counts the changes of the template; an annotation since the field was retired. */
@@ -24,7 +30,8 @@ export const daemonSet = strategy({
     setTemplateDefaults(spec);
     const update = struct(spec, "updateStrategy");
     setAbsent(update, { type: "RollingUpdate" });
-    if (update.type === "RollingUpdate") setRollingUpdateDefaults(struct(update, "rollingUpdate"), { maxUnavailable: 1, maxSurge: 0 });
+    if (update.type === "RollingUpdate")
+      setRollingUpdateDefaults(struct(update, "rollingUpdate"), { maxUnavailable: 1, maxSurge: 0 });
     else if (update.rollingUpdate) setRollingUpdateDefaults(update.rollingUpdate, { maxUnavailable: 0, maxSurge: 0 });
     setTemplateGeneration(object, templateGeneration(object)); // Here already, so that who writes the object manages the annotation.
   },
@@ -71,7 +78,8 @@ function validate(object: KubeObject, options: PodOptions, errors: FieldErrors):
   validateTemplate(spec.template ?? {}, "spec.template", errors, options);
   checkTemplateRuns(object, { templateNoun: "DaemonSet" }, errors);
   checkCounts(spec, "spec", ["minReadySeconds"], errors);
-  if (templateGeneration(object) < 0) errors.invalid("spec.templateGeneration", templateGeneration(object), "must be greater than or equal to 0");
+  if (templateGeneration(object) < 0)
+    errors.invalid("spec.templateGeneration", templateGeneration(object), "must be greater than or equal to 0");
   validateUpdateStrategy(spec.updateStrategy, errors);
   checkCounts(spec, "spec", ["revisionHistoryLimit"], errors);
 }
@@ -91,7 +99,10 @@ function validateUpdateStrategy({ type, rollingUpdate = null }: Part, errors: Fi
   const path = "spec.updateStrategy";
   if (type === "RollingUpdate") validateDaemonSetRollingUpdate(rollingUpdate, `${path}.rollingUpdate`, errors);
   else if (type !== "OnDelete")
-    errors.notSupported(path, { Type: type, RollingUpdate: rollingUpdate && rollingUpdateInGo(rollingUpdate) }, ["RollingUpdate", "OnDelete"]);
+    errors.notSupported(path, { Type: type, RollingUpdate: rollingUpdate && rollingUpdateInGo(rollingUpdate) }, [
+      "RollingUpdate",
+      "OnDelete",
+    ]);
 }
 
 /** @throws ApiError 400 for what Go does not read as an int64 */
@@ -105,7 +116,9 @@ function templateGeneration(object: KubeObject): Integer {
 }
 
 const unreadable = (text: string, why: string): ApiError =>
-  badRequest(`DaemonSet in version "v1" cannot be handled as a DaemonSet: strconv.ParseInt: parsing ${quoteGo(text)}: ${why}`);
+  badRequest(
+    `DaemonSet in version "v1" cannot be handled as a DaemonSet: strconv.ParseInt: parsing ${quoteGo(text)}: ${why}`,
+  );
 
 function setTemplateGeneration(object: KubeObject, generation: Integer): void {
   object.metadata.annotations ??= {};

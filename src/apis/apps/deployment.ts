@@ -7,7 +7,14 @@ import type { PodOptions } from "../core/pod/options.ts";
 import { setTemplateDefaults, templateOptions } from "../core/pod-template.ts";
 import { checkNonNegative, type Part, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";
-import { checkAtMost, checkCollisionCount, checkCounts, checkSelectorUnchanged, replicatedWarnings, validateReplicated } from "../workload.ts";
+import {
+  checkAtMost,
+  checkCollisionCount,
+  checkCounts,
+  checkSelectorUnchanged,
+  replicatedWarnings,
+  validateReplicated,
+} from "../workload.ts";
 import { rollingUpdateInGo, setRollingUpdateDefaults, validateDeploymentRollingUpdate } from "./rolling-update.ts";
 
 const rules = { noun: "deployment", unusableText: "invalid label selector", templateNoun: "ReplicaSet" };
@@ -21,7 +28,8 @@ export const deployment = strategy({
     setTemplateDefaults(spec);
     const update = struct(spec, "strategy");
     setAbsent(update, { type: "RollingUpdate" });
-    if (update.type === "RollingUpdate") setRollingUpdateDefaults(struct(update, "rollingUpdate"), { maxUnavailable: "25%", maxSurge: "25%" });
+    if (update.type === "RollingUpdate")
+      setRollingUpdateDefaults(struct(update, "rollingUpdate"), { maxUnavailable: "25%", maxSurge: "25%" });
   },
   prepareForCreate(object) {
     delete object.status;
@@ -50,19 +58,34 @@ function validate(object: KubeObject, options: PodOptions, errors: FieldErrors):
   validateStrategy(spec.strategy, "spec.strategy", errors);
   checkCounts(spec, "spec", ["minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"], errors);
   if (spec.progressDeadlineSeconds <= (spec.minReadySeconds ?? 0)) {
-    errors.invalid("spec.progressDeadlineSeconds", spec.progressDeadlineSeconds, "must be greater than minReadySeconds");
+    errors.invalid(
+      "spec.progressDeadlineSeconds",
+      spec.progressDeadlineSeconds,
+      "must be greater than minReadySeconds",
+    );
   }
 }
 
 function validateStrategy({ type, rollingUpdate = null }: Part, path: string, errors: FieldErrors): void {
   if (type === "RollingUpdate") validateDeploymentRollingUpdate(rollingUpdate, `${path}.rollingUpdate`, errors);
   else if (type !== "Recreate")
-    errors.notSupported(path, { Type: type, RollingUpdate: rollingUpdate && rollingUpdateInGo(rollingUpdate) }, ["Recreate", "RollingUpdate"]);
-  else if (rollingUpdate !== null) errors.forbidden(`${path}.rollingUpdate`, "may not be specified when strategy `type` is 'Recreate'");
+    errors.notSupported(path, { Type: type, RollingUpdate: rollingUpdate && rollingUpdateInGo(rollingUpdate) }, [
+      "Recreate",
+      "RollingUpdate",
+    ]);
+  else if (rollingUpdate !== null)
+    errors.forbidden(`${path}.rollingUpdate`, "may not be specified when strategy `type` is 'Recreate'");
 }
 
 function validateStatus(status: Part, errors: FieldErrors): void {
-  const counts = ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas", "terminatingReplicas"];
+  const counts = [
+    "replicas",
+    "updatedReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "unavailableReplicas",
+    "terminatingReplicas",
+  ];
   checkCounts(status, "status", ["observedGeneration", ...counts, "collisionCount"], errors);
   const fields = ["updatedReplicas", "readyReplicas", "availableReplicas"];
   checkAtMost(status, "status", { fields, of: "replicas", name: "status.replicas" }, errors);

@@ -6,7 +6,13 @@ import type { PodOptions } from "../core/pod/options.ts";
 import { setTemplateDefaults, templateOptions } from "../core/pod-template.ts";
 import { type Part, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";
-import { checkAtMost, checkCounts, checkSelectorUnchanged, replicatedWarnings, validateReplicated } from "../workload.ts";
+import {
+  checkAtMost,
+  checkCounts,
+  checkSelectorUnchanged,
+  replicatedWarnings,
+  validateReplicated,
+} from "../workload.ts";
 
 const rules = { noun: "deployment", unusableText: "invalid label selector", templateNoun: "ReplicaSet" }; // Upstream's text says deployment here too.
 

@@ -11,10 +11,17 @@ export function setRollingUpdateDefaults(rollingUpdate: Part, values: Readonly<P
 }
 
 /** As messages show it. */
-export const rollingUpdateInGo = ({ maxUnavailable = 0, maxSurge = 0 }: Part): Part => ({ MaxUnavailable: maxUnavailable, MaxSurge: maxSurge });
+export const rollingUpdateInGo = ({ maxUnavailable = 0, maxSurge = 0 }: Part): Part => ({
+  MaxUnavailable: maxUnavailable,
+  MaxSurge: maxSurge,
+});
 
 /** @param path of the strategy's `rollingUpdate` */
-export function validateDeploymentRollingUpdate({ maxUnavailable, maxSurge }: Part, path: string, errors: FieldErrors): void {
+export function validateDeploymentRollingUpdate(
+  { maxUnavailable, maxSurge }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   checkIntOrPercent(maxUnavailable, `${path}.maxUnavailable`, errors);
   checkIntOrPercent(maxSurge, `${path}.maxSurge`, errors);
   if (amountOf(maxUnavailable) === 0 && amountOf(maxSurge) === 0) {
@@ -24,18 +31,27 @@ export function validateDeploymentRollingUpdate({ maxUnavailable, maxSurge }: Pa
 }
 
 /** Either pods may be missing, or there may be more of them. @param path of the strategy's `rollingUpdate` */
-export function validateDaemonSetRollingUpdate({ maxUnavailable, maxSurge }: Part, path: string, errors: FieldErrors): void {
+export function validateDaemonSetRollingUpdate(
+  { maxUnavailable, maxSurge }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   checkIntOrPercent(maxUnavailable, `${path}.maxUnavailable`, errors);
   checkIntOrPercent(maxSurge, `${path}.maxSurge`, errors);
   checkAtMostAll(maxUnavailable, `${path}.maxUnavailable`, errors);
   checkAtMostAll(maxSurge, `${path}.maxSurge`, errors);
   const [hasUnavailable, hasSurge] = [amountOf(maxUnavailable) !== 0, amountOf(maxSurge) !== 0];
-  if (hasUnavailable && hasSurge) errors.invalid(`${path}.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero");
+  if (hasUnavailable && hasSurge)
+    errors.invalid(`${path}.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero");
   else if (!hasUnavailable && !hasSurge) errors.required(`${path}.maxUnavailable`, "cannot be 0 when maxSurge is 0");
 }
 
 /** Who is above the partition moves. @param path of the strategy's `rollingUpdate` */
-export function validateStatefulSetRollingUpdate({ partition, maxUnavailable }: Part, path: string, errors: FieldErrors): void {
+export function validateStatefulSetRollingUpdate(
+  { partition, maxUnavailable }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   checkNonNegative(partition, `${path}.partition`, errors);
   if (maxUnavailable === undefined || maxUnavailable === null) return;
   checkIntOrPercent(maxUnavailable, `${path}.maxUnavailable`, errors);

@@ -35,7 +35,8 @@ const changeable = [
 ];
 const fixedText =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
-const endlessHistory = "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended";
+const endlessHistory =
+  "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended";
 
 const rules = { noun: "statefulset", unusableText: "", templateNoun: "StatefulSet" };
 
@@ -98,7 +99,11 @@ interface Leniency {
   readonly keepsTemplate?: boolean;
 }
 
-function validateSpec(object: KubeObject, { options, isUpdate = false, keepsTemplate = false }: Leniency, errors: FieldErrors): void {
+function validateSpec(
+  object: KubeObject,
+  { options, isUpdate = false, keepsTemplate = false }: Leniency,
+  errors: FieldErrors,
+): void {
   const { spec } = object;
   const { podManagementPolicy, serviceName = "" } = spec;
   if (podManagementPolicy !== "OrderedReady" && podManagementPolicy !== "Parallel") {
@@ -113,7 +118,8 @@ function validateSpec(object: KubeObject, { options, isUpdate = false, keepsTemp
   }
   checkCounts(spec, "spec", ["replicas", "minReadySeconds"], errors);
   checkNonNegative(spec.ordinals?.start, "spec.ordinals.start", errors);
-  if (!isUpdate && serviceName !== "") addInvalid(errors, "spec.serviceName", serviceName, dnsLabelProblems(serviceName));
+  if (!isUpdate && serviceName !== "")
+    addInvalid(errors, "spec.serviceName", serviceName, dnsLabelProblems(serviceName));
   if (validateSelector(object, rules, errors)) {
     checkSelected(object, errors);
     if (!keepsTemplate) validateTemplate(withClaims(spec), "spec.template", errors, options);
@@ -127,17 +133,27 @@ function validateUpdateStrategy({ type, rollingUpdate = null }: Part, errors: Fi
   if (type === "RollingUpdate") {
     if (rollingUpdate !== null) validateStatefulSetRollingUpdate(rollingUpdate, `${path}.rollingUpdate`, errors);
   } else if (type === "OnDelete") {
-    if (rollingUpdate !== null) errors.invalid(`${path}.rollingUpdate`, inGo(rollingUpdate), "only allowed for updateStrategy 'RollingUpdate'");
-  } else errors.invalid(path, { Type: type, RollingUpdate: rollingUpdate && inGo(rollingUpdate) }, "must be 'RollingUpdate' or 'OnDelete'");
+    if (rollingUpdate !== null)
+      errors.invalid(`${path}.rollingUpdate`, inGo(rollingUpdate), "only allowed for updateStrategy 'RollingUpdate'");
+  } else
+    errors.invalid(
+      path,
+      { Type: type, RollingUpdate: rollingUpdate && inGo(rollingUpdate) },
+      "must be 'RollingUpdate' or 'OnDelete'",
+    );
 }
 
-const inGo = ({ partition = 0, maxUnavailable = null }: Part): Part => ({ Partition: partition, MaxUnavailable: maxUnavailable });
+const inGo = ({ partition = 0, maxUnavailable = null }: Part): Part => ({
+  Partition: partition,
+  MaxUnavailable: maxUnavailable,
+});
 
 function validateRetentionPolicy(policy: Part | undefined, errors: FieldErrors): void {
   if (!policy) return;
   for (const field of ["whenDeleted", "whenScaled"]) {
     const path = `spec.persistentVolumeClaimRetentionPolicy.${field}`;
-    if (policy[field] !== "Retain" && policy[field] !== "Delete") errors.notSupported(path, policy[field], ["Retain", "Delete"]);
+    if (policy[field] !== "Retain" && policy[field] !== "Delete")
+      errors.notSupported(path, policy[field], ["Retain", "Delete"]);
   }
 }
 
@@ -147,12 +163,20 @@ function withClaims({ template, volumeClaimTemplates }: Part): Part {
   const names = new Set(items(volumeClaimTemplates).map(({ metadata }) => metadata?.name ?? ""));
   if (names.size === 0) return { ...template, spec };
   const claimed = [...names].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
-  return { ...template, spec: { ...spec, volumes: [...claimed, ...items(spec.volumes).filter(({ name = "" }) => !names.has(name))] } };
+  return {
+    ...template,
+    spec: { ...spec, volumes: [...claimed, ...items(spec.volumes).filter(({ name = "" }) => !names.has(name))] },
+  };
 }
 
 function validateStatus(status: Part, errors: FieldErrors): void {
   const counts = ["readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"];
   checkCounts(status, "status", ["replicas", ...counts, "observedGeneration", "collisionCount"], errors);
   checkAtMost(status, "status", { fields: counts, of: "replicas", name: "status.replicas" }, errors);
-  checkAtMost(status, "status", { fields: ["availableReplicas"], of: "readyReplicas", name: "status.readyReplicas" }, errors);
+  checkAtMost(
+    status,
+    "status",
+    { fields: ["availableReplicas"], of: "readyReplicas", name: "status.readyReplicas" },
+    errors,
+  );
 }

@@ -6,6 +6,9 @@ import { userInfoOf } from "./user-info.ts";
 export function selfSubjectReview(clock: Clock): Review {
   return {
     check() {},
-    answer: (_sent, user) => ({ metadata: { creationTimestamp: formatTime(clock.now()) }, status: { userInfo: userInfoOf(user) } }),
+    answer: (_sent, user) => ({
+      metadata: { creationTimestamp: formatTime(clock.now()) },
+      status: { userInfo: userInfoOf(user) },
+    }),
   };
 }

@@ -27,13 +27,22 @@ export function tokenReview({ authenticate, audiences }: TokenReviewOptions): Re
   };
 }
 
-async function statusOf(authenticate: TokenAuthenticator, token: string, audiences: readonly string[]): Promise<KubeObject["status"]> {
+async function statusOf(
+  authenticate: TokenAuthenticator,
+  token: string,
+  audiences: readonly string[],
+): Promise<KubeObject["status"]> {
   const bearer = asHeader(token);
   const answer = bearer === "" ? undefined : await authenticate(bearer, audiences);
   if (answer === undefined) return { user: {}, error: "invalid bearer token" };
   if ("problem" in answer) return { user: {}, error: answer.problem };
-  if (!audiences.some((audience) => answer.audiences.includes(audience))) throw internalError("error validating audiences");
-  const status: Part = { authenticated: true, user: userInfoOf(withAuthenticatedGroup(answer.user)), audiences: [...answer.audiences] };
+  if (!audiences.some((audience) => answer.audiences.includes(audience)))
+    throw internalError("error validating audiences");
+  const status: Part = {
+    authenticated: true,
+    user: userInfoOf(withAuthenticatedGroup(answer.user)),
+    audiences: [...answer.audiences],
+  };
   return status;
 }
 

@@ -3,5 +3,10 @@ import type { UserInfo } from "../../api/user.ts";
 import type { Part } from "../fields.ts";
 
 export function userInfoOf({ name, uid, groups, extra }: UserInfo): Part {
-  return { username: name, uid, groups: [...groups], extra: Object.fromEntries([...extra].map(([key, values]) => [key, [...values]])) };
+  return {
+    username: name,
+    uid,
+    groups: [...groups],
+    extra: Object.fromEntries([...extra].map(([key, values]) => [key, [...values]])),
+  };
 }

@@ -49,7 +49,11 @@ export function localSubjectAccessReview(authorize: Authorizer): Review {
       if (resourceAttributes !== undefined && asked !== own)
         errors.invalid("spec.resourceAttributes.namespace", asked, "must match metadata.namespace");
       if (nonResourceAttributes !== undefined) {
-        errors.invalid("spec.nonResourceAttributes", goFields(nonResourceAttributes), "disallowed on this kind of request");
+        errors.invalid(
+          "spec.nonResourceAttributes",
+          goFields(nonResourceAttributes),
+          "disallowed on this kind of request",
+        );
       }
       refuse(errors);
       if (namespace === "") throw badRequest("namespace is required on this type: ");
@@ -71,7 +75,12 @@ export function selfSubjectRulesReview(rulesOf: (user: UserInfo, namespace: stri
         metadata: {},
         spec: {},
         status: {
-          resourceRules: resourceRules.map(({ verbs, apiGroups, resources, resourceNames }) => ({ verbs, apiGroups, resources, resourceNames })),
+          resourceRules: resourceRules.map(({ verbs, apiGroups, resources, resourceNames }) => ({
+            verbs,
+            apiGroups,
+            resources,
+            resourceNames,
+          })),
           nonResourceRules: nonResourceRules.map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
           incomplete,
           ...(problem !== "" && { evaluationError: problem }),
@@ -84,17 +93,26 @@ export function selfSubjectRulesReview(rulesOf: (user: UserInfo, namespace: stri
 function validateAction(spec: Part, errors: FieldErrors): void {
   const { resourceAttributes, nonResourceAttributes } = spec;
   if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
-    errors.invalid("spec.nonResourceAttributes", goFields(nonResourceAttributes), "cannot be specified in combination with resourceAttributes");
+    errors.invalid(
+      "spec.nonResourceAttributes",
+      goFields(nonResourceAttributes),
+      "cannot be specified in combination with resourceAttributes",
+    );
   }
   if (resourceAttributes === undefined && nonResourceAttributes === undefined) {
-    errors.invalid("spec.resourceAttributes", null, "exactly one of nonResourceAttributes or resourceAttributes must be specified");
+    errors.invalid(
+      "spec.resourceAttributes",
+      null,
+      "exactly one of nonResourceAttributes or resourceAttributes must be specified",
+    );
   }
 }
 
 function validateSubject(spec: Part, errors: FieldErrors): void {
   validateAction(spec, errors);
   const { user = "", groups = [] } = spec;
-  if (user === "" && groups.length === 0) errors.invalid("spec.user", user, "at least one of user or group must be specified");
+  if (user === "" && groups.length === 0)
+    errors.invalid("spec.user", user, "at least one of user or group must be specified");
 }
 
 /** The selectors come after the subject, the metadata after them. */
@@ -104,7 +122,8 @@ function validateEmpty({ spec, metadata }: KubeObject, detail: string, errors: F
   validateSelector(spec?.resourceAttributes?.labelSelector, `${path}.labelSelector`, "label", errors);
   const { managedFields, namespace, ...rest } = metadata;
   const allowed = detail === emptyButNamespace ? "" : (namespace ?? "");
-  if ([...Object.values(rest), allowed].some((value) => value !== undefined && value !== "")) errors.invalid("metadata", inOrder(metadata), detail);
+  if ([...Object.values(rest), allowed].some((value) => value !== undefined && value !== ""))
+    errors.invalid("metadata", inOrder(metadata), detail);
 }
 
 /** As it would be written. */
@@ -141,7 +160,15 @@ async function decide(authorize: Authorizer, sent: KubeObject, user: UserInfo): 
 }
 
 function attributesOf({ resourceAttributes, nonResourceAttributes }: Part, user: UserInfo): AuthorizationAttributes {
-  const { namespace = "", verb = "", group: apiGroup = "", version = "", resource = "", subresource = "", name = "" } = resourceAttributes ?? {};
+  const {
+    namespace = "",
+    verb = "",
+    group: apiGroup = "",
+    version = "",
+    resource = "",
+    subresource = "",
+    name = "",
+  } = resourceAttributes ?? {};
   return {
     user,
     verb: nonResourceAttributes?.verb ?? verb,

@@ -21,11 +21,17 @@ export function validateSelector(selector: Part | undefined, path: string, kind:
   if (rawSelector === "" && requirements.length === 0) {
     errors.required(`${path}.requirements`, `when ${path} is specified, requirements or rawSelector is required`);
   }
-  for (const [index, requirement] of requirements.entries()) validateRequirement(requirement, `${path}.requirements[${index}]`, kind, errors);
+  for (const [index, requirement] of requirements.entries())
+    validateRequirement(requirement, `${path}.requirements[${index}]`, kind, errors);
 }
 
 /** Operators that nobody knows are for later releases, and pass. */
-function validateRequirement({ key = "", operator = "", values = [] }: Part, path: string, kind: Kind, errors: FieldErrors): void {
+function validateRequirement(
+  { key = "", operator = "", values = [] }: Part,
+  path: string,
+  kind: Kind,
+  errors: FieldErrors,
+): void {
   if (kind === "field" && key === "") errors.required(`${path}.key`, "must be specified");
   if ((operator === "In" || operator === "NotIn") && values.length === 0) {
     errors.required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'");
@@ -35,7 +41,8 @@ function validateRequirement({ key = "", operator = "", values = [] }: Part, pat
   }
   if (kind === "field") return;
   addInvalid(errors, `${path}.key`, key, qualifiedNameProblems(key));
-  for (const [index, value] of values.entries()) addInvalid(errors, `${path}.values[${index}]`, value, labelValueProblems(value));
+  for (const [index, value] of values.entries())
+    addInvalid(errors, `${path}.values[${index}]`, value, labelValueProblems(value));
 }
 
 /** What is understood of a selector, as one text. */
@@ -80,12 +87,16 @@ function understood(part: () => string): string | undefined {
 }
 
 function rawText(text: string, kind: Kind): string {
-  return kind === "field" ? formatFieldSelector(parseFieldSelector(text)) : formatLabelSelector(parseLabelSelector(text));
+  return kind === "field"
+    ? formatFieldSelector(parseFieldSelector(text))
+    : formatLabelSelector(parseLabelSelector(text));
 }
 
 /** @throws SelectorError for what field selectors cannot say yet, too */
 function requirementText({ key = "", operator = "", values = [] }: Part, kind: Kind): string {
-  if (kind === "label") return formatLabelSelector(labelSelectorFromObject({ matchExpressions: [{ key, operator, values }] }));
-  if (values.length !== 1 || (operator !== "In" && operator !== "NotIn")) throw new SelectorError(`fieldSelectors do not yet support ${operator}`);
+  if (kind === "label")
+    return formatLabelSelector(labelSelectorFromObject({ matchExpressions: [{ key, operator, values }] }));
+  if (values.length !== 1 || (operator !== "In" && operator !== "NotIn"))
+    throw new SelectorError(`fieldSelectors do not yet support ${operator}`);
   return formatFieldSelector({ terms: [{ key, operator: operator === "In" ? "=" : "!=", value: values[0] }] });
 }

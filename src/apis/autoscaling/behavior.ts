@@ -22,11 +22,16 @@ export function validateBehavior({ scaleUp, scaleDown }: Part, path: string, err
 
 const selectPolicies = ["Disabled", "Max", "Min"];
 
-function validateRules({ stabilizationWindowSeconds: seconds, selectPolicy, policies, tolerance }: Part, path: string, errors: FieldErrors): void {
+function validateRules(
+  { stabilizationWindowSeconds: seconds, selectPolicy, policies, tolerance }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   const window = `${path}.stabilizationWindowSeconds`;
   if (seconds < 0) errors.invalid(window, seconds, "must be greater than or equal to zero");
   if (seconds > windowSecondsMax) errors.invalid(window, seconds, `must be less than or equal to ${windowSecondsMax}`);
-  if (selectPolicy !== undefined && !selectPolicies.includes(selectPolicy)) errors.notSupported(`${path}.selectPolicy`, selectPolicy, selectPolicies);
+  if (selectPolicy !== undefined && !selectPolicies.includes(selectPolicy))
+    errors.notSupported(`${path}.selectPolicy`, selectPolicy, selectPolicies);
   if (items(policies).length === 0) errors.required(`${path}.policies`, "must specify at least one Policy");
   for (const [index, policy] of items(policies).entries()) validatePolicy(policy, `${path}.policies[${index}]`, errors);
   if (tolerance?.startsWith("-")) errors.invalid(`${path}.tolerance`, tolerance, "must be greater than or equal to 0");
@@ -37,5 +42,6 @@ function validatePolicy({ type = "", value = 0, periodSeconds = 0 }: Part, path:
   if (value <= 0) errors.invalid(`${path}.value`, value, "must be greater than zero");
   const period = `${path}.periodSeconds`;
   if (periodSeconds <= 0) errors.invalid(period, periodSeconds, "must be greater than zero");
-  if (periodSeconds > periodSecondsMax) errors.invalid(period, periodSeconds, `must be less than or equal to ${periodSecondsMax}`);
+  if (periodSeconds > periodSecondsMax)
+    errors.invalid(period, periodSeconds, `must be less than or equal to ${periodSecondsMax}`);
 }

@@ -62,7 +62,8 @@ function formatMetric(metric: Part, measured: Part | undefined): string {
   const target: Part = source.target ?? {};
   const now: Part | undefined = measured?.[field]?.current;
   if (metric.type === "Pods") return `${quantity(now, "averageValue")}/${quantity(target, "averageValue")}`;
-  if (metric.type === "Resource" || metric.type === "ContainerResource") return `${source.name}: ${formatResource(target, now)}`;
+  if (metric.type === "Resource" || metric.type === "ContainerResource")
+    return `${source.name}: ${formatResource(target, now)}`;
   if (target.averageValue !== undefined) return `${now?.averageValue ?? "<unknown>"}/${target.averageValue} (avg)`;
   return `${quantity(now, "value")}/${quantity(target, "value")}`;
 }

@@ -29,13 +29,19 @@ export const horizontalPodAutoscalerV1: Conversion = {
     const { currentCPUUtilizationPercentage: currentCpu, ...status } = struct(object, "status");
     const others = readList(object, "metrics").map(metricSpecFromV1);
     // Upstream fills in the default here, so that even what an apply compares has it.
-    const metrics = typeof cpu === "number" || others.length === 0 ? [...others, cpuMetric(cpu ?? defaultCpuUtilization)] : others;
+    const metrics =
+      typeof cpu === "number" || others.length === 0 ? [...others, cpuMetric(cpu ?? defaultCpuUtilization)] : others;
     const annotated = readList(object, "currentMetrics").map(metricStatusFromV1);
-    const currentMetrics = annotated.length === 0 && typeof currentCpu === "number" ? [currentCpuMetric(currentCpu)] : annotated;
+    const currentMetrics =
+      annotated.length === 0 && typeof currentCpu === "number" ? [currentCpuMetric(currentCpu)] : annotated;
     const conditions = readList(object, "conditions").map(conditionFromGo);
     const behavior = decapitalized(readAnnotation(object, "behavior"));
     object.spec = { ...spec, metrics, ...(behavior !== undefined && { behavior }) };
-    object.status = { ...status, ...(currentMetrics.length > 0 && { currentMetrics }), ...(conditions.length > 0 && { conditions }) };
+    object.status = {
+      ...status,
+      ...(currentMetrics.length > 0 && { currentMetrics }),
+      ...(conditions.length > 0 && { conditions }),
+    };
     dropAnnotations(object);
     return object;
   },
@@ -55,7 +61,10 @@ function conditionFromGo(condition: Part): Part {
   return lastTransitionTime === null ? rest : condition;
 }
 
-const currentCpuMetric = (averageUtilization: number): Part => ({ type: "Resource", resource: { name: "cpu", current: { averageUtilization } } });
+const currentCpuMetric = (averageUtilization: number): Part => ({
+  type: "Resource",
+  resource: { name: "cpu", current: { averageUtilization } },
+});
 
 const isCpu = (metric: Part): boolean => metric.type === "Resource" && metric.resource?.name === "cpu";
 
@@ -94,7 +103,9 @@ function readAnnotation(object: KubeObject, what: Annotated): unknown {
 
 function readList(object: KubeObject, what: Annotated): Part[] {
   const value = readAnnotation(object, what);
-  return Array.isArray(value) ? value.filter((one) => typeof one === "object" && one !== null && !Array.isArray(one)) : [];
+  return Array.isArray(value)
+    ? value.filter((one) => typeof one === "object" && one !== null && !Array.isArray(one))
+    : [];
 }
 
 /** Upstream writes the behavior from a struct without field names of JSON, so that its keys are Go's and none is left out. */
@@ -105,7 +116,11 @@ function behaviorInGo({ scaleUp, scaleDown }: Part): Part {
 function rulesInGo(rules: Part | undefined): Part | null {
   if (!rules) return null;
   const { stabilizationWindowSeconds = null, selectPolicy = null, policies, tolerance = null } = rules;
-  const listed = items(policies).map(({ type = "", value = 0, periodSeconds = 0 }) => ({ Type: type, Value: value, PeriodSeconds: periodSeconds }));
+  const listed = items(policies).map(({ type = "", value = 0, periodSeconds = 0 }) => ({
+    Type: type,
+    Value: value,
+    PeriodSeconds: periodSeconds,
+  }));
   return {
     StabilizationWindowSeconds: stabilizationWindowSeconds,
     SelectPolicy: selectPolicy,

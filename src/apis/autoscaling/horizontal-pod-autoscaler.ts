@@ -27,25 +27,42 @@ export const horizontalPodAutoscaler = strategy({
   declarative: { hasOption: (name, gates, old) => name === "HPAScaleToZero" && mayBeZero(gates, old) },
   validate: (object, errors, context) => validate(object, undefined, errors, context),
   validateUpdate: (next, old, errors, context) => validate(next, old, errors, context),
-  validateStatusUpdate: (next, _old, errors) => checkCounts(next.status ?? {}, "status", ["currentReplicas", "desiredReplicas"], errors),
+  validateStatusUpdate: (next, _old, errors) =>
+    checkCounts(next.status ?? {}, "status", ["currentReplicas", "desiredReplicas"], errors),
 });
 
 export function cpuMetric(averageUtilization: number): Part {
   return { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization } } };
 }
 
-const mayBeZero = (gates: FeatureGates, old: KubeObject | undefined): boolean => gates.enabled("HPAScaleToZero") || old?.spec.minReplicas === 0;
+const mayBeZero = (gates: FeatureGates, old: KubeObject | undefined): boolean =>
+  gates.enabled("HPAScaleToZero") || old?.spec.minReplicas === 0;
 
 /** The version of a target that stays, and of metrics some of which were wrong before, may be anything. */
-function validate({ spec }: KubeObject, old: KubeObject | undefined, errors: FieldErrors, { gates }: StrategyContext): void {
+function validate(
+  { spec }: KubeObject,
+  old: KubeObject | undefined,
+  errors: FieldErrors,
+  { gates }: StrategyContext,
+): void {
   const { minReplicas, maxReplicas = 0, scaleTargetRef = {} } = spec;
   const least = mayBeZero(gates, old) ? 0 : 1;
-  if (minReplicas < least) errors.covered("minimum").invalid("spec.minReplicas", minReplicas, `must be greater than or equal to ${least}`);
+  if (minReplicas < least)
+    errors.covered("minimum").invalid("spec.minReplicas", minReplicas, `must be greater than or equal to ${least}`);
   if (maxReplicas === 0) errors.covered().required("spec.maxReplicas", "must be set and greater than 0");
-  else if (maxReplicas < 0) errors.covered("minimum").invalid("spec.maxReplicas", maxReplicas, "must be greater than or equal to 1");
-  if (maxReplicas < minReplicas) errors.invalid("spec.maxReplicas", maxReplicas, "must be greater than or equal to `minReplicas`");
-  validateReference(scaleTargetRef, targetRules(scaleTargetRef, old?.spec.scaleTargetRef), "spec.scaleTargetRef", errors);
-  const hadWrong = items(old?.spec.metrics).some(({ type, object }) => type === "Object" && object && isWrongVersion(object.describedObject));
+  else if (maxReplicas < 0)
+    errors.covered("minimum").invalid("spec.maxReplicas", maxReplicas, "must be greater than or equal to 1");
+  if (maxReplicas < minReplicas)
+    errors.invalid("spec.maxReplicas", maxReplicas, "must be greater than or equal to `minReplicas`");
+  validateReference(
+    scaleTargetRef,
+    targetRules(scaleTargetRef, old?.spec.scaleTargetRef),
+    "spec.scaleTargetRef",
+    errors,
+  );
+  const hadWrong = items(old?.spec.metrics).some(
+    ({ type, object }) => type === "Object" && object && isWrongVersion(object.describedObject),
+  );
   validateMetrics(items(spec.metrics), { anyVersion: hadWrong, emptyGroup: true }, minReplicas, errors);
   if (spec.behavior) validateBehavior(spec.behavior, "spec.behavior", errors);
 }
@@ -54,6 +71,7 @@ const isWrongVersion = (reference: Part | undefined): boolean =>
   referenceVersionProblem(reference?.apiVersion ?? "", { emptyGroup: true }) !== undefined;
 
 function targetRules({ apiVersion = "", kind = "" }: Part, old: Part | undefined): ReferenceRules {
-  if (old !== undefined && (old.apiVersion ?? "") === apiVersion && (old.kind ?? "") === kind) return { anyVersion: true };
+  if (old !== undefined && (old.apiVersion ?? "") === apiVersion && (old.kind ?? "") === kind)
+    return { anyVersion: true };
   return { emptyGroup: kind === "ReplicationController" }; // The only one without a group that can be scaled.
 }

@@ -14,7 +14,12 @@ export interface ReferenceRules {
 }
 
 /** A CrossVersionObjectReference. */
-export function validateReference({ kind = "", name = "", apiVersion = "" }: Part, rules: ReferenceRules, path: string, errors: FieldErrors): void {
+export function validateReference(
+  { kind = "", name = "", apiVersion = "" }: Part,
+  rules: ReferenceRules,
+  path: string,
+  errors: FieldErrors,
+): void {
   validateSegment(kind, `${path}.kind`, "", errors);
   validateSegment(name, `${path}.name`, "", errors);
   const problem = rules.anyVersion === true ? undefined : referenceVersionProblem(apiVersion, rules);
@@ -26,17 +31,28 @@ function validateSegment(value: string, path: string, missing: string, errors: F
   else addInvalid(errors, path, value, pathSegmentNameProblems(value));
 }
 
-export function referenceVersionProblem(apiVersion: string, { emptyGroup = false }: ReferenceRules): string | undefined {
+export function referenceVersionProblem(
+  apiVersion: string,
+  { emptyGroup = false }: ReferenceRules,
+): string | undefined {
   if (apiVersion.split("/").length > 2) return `unexpected GroupVersion string: ${apiVersion}`;
   const group = parseGroupVersion(apiVersion)?.group ?? "";
   return group === "" && !emptyGroup ? "apiVersion must specify API group" : undefined;
 }
 
 /** @param minReplicas 0 needs something to look at while there are no pods */
-export function validateMetrics(metrics: readonly Part[], rules: ReferenceRules, minReplicas: number, errors: FieldErrors): void {
+export function validateMetrics(
+  metrics: readonly Part[],
+  rules: ReferenceRules,
+  minReplicas: number,
+  errors: FieldErrors,
+): void {
   for (const [index, metric] of metrics.entries()) validateMetric(metric, rules, `spec.metrics[${index}]`, errors);
   if (minReplicas === 0 && !metrics.some(({ type }) => type === "Object" || type === "External")) {
-    errors.forbidden("spec.metrics", "must specify at least one Object or External metric to support scaling to zero replicas");
+    errors.forbidden(
+      "spec.metrics",
+      "must specify at least one Object or External metric to support scaling to zero replicas",
+    );
   }
 }
 
@@ -60,24 +76,41 @@ function validateMetric(metric: Part, rules: ReferenceRules, path: string, error
   if (first !== undefined) validateSource(first, metric[first], rules, `${path}.${first}`, errors);
   const expected = isKnown ? (fieldOf[type] as string) : "";
   if (!isKnown) errors.notSupported(`${path}.type`, type, types);
-  else if (!metric[expected]) errors.required(`${path}.${expected}`, "must populate information for the given metric source");
+  else if (!metric[expected])
+    errors.required(`${path}.${expected}`, "must populate information for the given metric source");
   if (present.length === 1) return;
-  for (const field of present) if (field !== expected) errors.forbidden(`${path}.${field}`, "must populate the given metric source only");
+  for (const field of present)
+    if (field !== expected) errors.forbidden(`${path}.${field}`, "must populate the given metric source only");
 }
 
 function validateSource(field: string, source: Part, rules: ReferenceRules, path: string, errors: FieldErrors): void {
   switch (field) {
     case "object":
       validateReference(source.describedObject ?? {}, rules, `${path}.describedObject`, errors);
-      return validateMeasured(source, { missing: "must set either a target value or averageValue", value: true }, path, errors);
+      return validateMeasured(
+        source,
+        { missing: "must set either a target value or averageValue", value: true },
+        path,
+        errors,
+      );
     case "external":
-      validateMeasured(source, { missing: "must set either a target value for metric or a per-pod target", value: true }, path, errors);
+      validateMeasured(
+        source,
+        { missing: "must set either a target value for metric or a per-pod target", value: true },
+        path,
+        errors,
+      );
       if (source.target?.value && source.target.averageValue) {
         errors.forbidden(`${path}.target.value`, "may not set both a target value for metric and a per-pod target");
       }
       return;
     case "pods":
-      return validateMeasured(source, { missing: "must specify a positive target averageValue", value: false }, path, errors);
+      return validateMeasured(
+        source,
+        { missing: "must specify a positive target averageValue", value: false },
+        path,
+        errors,
+      );
     case "containerResource":
       validateResource(source, path, errors, () => validateContainer(source, path, errors));
       return;
@@ -87,13 +120,24 @@ function validateSource(field: string, source: Part, rules: ReferenceRules, path
 }
 
 /** @param wanted what is said where there is no value to aim at, and whether one of the whole will do */
-function validateMeasured({ metric, target = {} }: Part, wanted: { missing: string; value: boolean }, path: string, errors: FieldErrors): void {
+function validateMeasured(
+  { metric, target = {} }: Part,
+  wanted: { missing: string; value: boolean },
+  path: string,
+  errors: FieldErrors,
+): void {
   validateSegment(metric?.name ?? "", `${path}.metric.name`, "must specify a metric name", errors);
   validateTarget(target, `${path}.target`, errors);
-  if (!target.averageValue && !(wanted.value && target.value)) errors.required(`${path}.target.averageValue`, wanted.missing);
+  if (!target.averageValue && !(wanted.value && target.value))
+    errors.required(`${path}.target.averageValue`, wanted.missing);
 }
 
-function validateResource({ name = "", target = {} }: Part, path: string, errors: FieldErrors, validateOwn: () => void): void {
+function validateResource(
+  { name = "", target = {} }: Part,
+  path: string,
+  errors: FieldErrors,
+  validateOwn: () => void,
+): void {
   if (name === "") errors.required(`${path}.name`, "must specify a resource name");
   validateOwn();
   validateTarget(target, `${path}.target`, errors);
@@ -111,14 +155,19 @@ function validateContainer({ name = "", container = "" }: Part, path: string, er
   else addInvalid(errors, `${path}.container`, container, dnsLabelProblems(container));
 }
 
-function validateTarget({ type = "", value, averageValue, averageUtilization }: Part, path: string, errors: FieldErrors): void {
+function validateTarget(
+  { type = "", value, averageValue, averageUtilization }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (type === "") errors.required(`${path}.type`, "must specify a metric target type");
   if (type !== "Utilization" && type !== "Value" && type !== "AverageValue") {
     errors.invalid(`${path}.type`, type, "must be either Utilization, Value, or AverageValue");
   }
   checkPositive(value, `${path}.value`, errors);
   checkPositive(averageValue, `${path}.averageValue`, errors);
-  if (averageUtilization < 1) errors.invalid(`${path}.averageUtilization`, averageUtilization, "must be greater than 0");
+  if (averageUtilization < 1)
+    errors.invalid(`${path}.averageUtilization`, averageUtilization, "must be greater than 0");
 }
 
 /** @param quantity in its canonical form */

@@ -20,7 +20,10 @@ export function metricSpecToV1({ type, object, pods, resource, containerResource
       selector: pods.metric?.selector,
     },
     resource: resource && resourceToV1(resource),
-    containerResource: containerResource && { ...resourceToV1(containerResource), container: containerResource.container ?? "" },
+    containerResource: containerResource && {
+      ...resourceToV1(containerResource),
+      container: containerResource.container ?? "",
+    },
     external: external && {
       metricName: external.metric?.name ?? "",
       metricSelector: external.metric?.selector,
@@ -44,7 +47,11 @@ export function metricSpecFromV1({ type, object, pods, resource, containerResour
       target:
         object.averageValue === undefined
           ? { type: "Value", value: object.targetValue }
-          : { type: "AverageValue", averageValue: object.averageValue, ...(object.targetValue !== "0" && { value: object.targetValue }) },
+          : {
+              type: "AverageValue",
+              averageValue: object.averageValue,
+              ...(object.targetValue !== "0" && { value: object.targetValue }),
+            },
       metric: { name: object.metricName ?? "", selector: object.selector },
     },
     pods: pods && {
@@ -52,7 +59,10 @@ export function metricSpecFromV1({ type, object, pods, resource, containerResour
       target: { type: "AverageValue", averageValue: pods.targetAverageValue },
     },
     resource: resource && resourceFromV1(resource),
-    containerResource: containerResource && { ...resourceFromV1(containerResource), container: containerResource.container ?? "" },
+    containerResource: containerResource && {
+      ...resourceFromV1(containerResource),
+      container: containerResource.container ?? "",
+    },
     external: external && {
       metric: { name: external.metricName ?? "", selector: external.metricSelector },
       target:
@@ -63,9 +73,16 @@ export function metricSpecFromV1({ type, object, pods, resource, containerResour
   });
 }
 
-const resourceFromV1 = ({ name, targetAverageUtilization: averageUtilization, targetAverageValue: averageValue }: Part): Part => ({
+const resourceFromV1 = ({
   name,
-  target: averageUtilization === undefined ? { type: "AverageValue", averageValue } : { type: "Utilization", averageUtilization, averageValue },
+  targetAverageUtilization: averageUtilization,
+  targetAverageValue: averageValue,
+}: Part): Part => ({
+  name,
+  target:
+    averageUtilization === undefined
+      ? { type: "AverageValue", averageValue }
+      : { type: "Utilization", averageUtilization, averageValue },
 });
 
 export function metricStatusToV1({ type, object, pods, resource, containerResource, external }: Part): Part {
@@ -84,7 +101,10 @@ export function metricStatusToV1({ type, object, pods, resource, containerResour
       selector: pods.metric?.selector,
     },
     resource: resource && resourceStatusToV1(resource),
-    containerResource: containerResource && { ...resourceStatusToV1(containerResource), container: containerResource.container ?? "" },
+    containerResource: containerResource && {
+      ...resourceStatusToV1(containerResource),
+      container: containerResource.container ?? "",
+    },
     external: external && {
       metricName: external.metric?.name ?? "",
       metricSelector: external.metric?.selector,
@@ -113,7 +133,10 @@ export function metricStatusFromV1({ type, object, pods, resource, containerReso
       current: { averageValue: pods.currentAverageValue },
     },
     resource: resource && resourceStatusFromV1(resource),
-    containerResource: containerResource && { ...resourceStatusFromV1(containerResource), container: containerResource.container ?? "" },
+    containerResource: containerResource && {
+      ...resourceStatusFromV1(containerResource),
+      container: containerResource.container ?? "",
+    },
     external: external && {
       metric: { name: external.metricName ?? "", selector: external.metricSelector },
       current: { value: external.currentValue, averageValue: external.currentAverageValue },
@@ -121,7 +144,11 @@ export function metricStatusFromV1({ type, object, pods, resource, containerReso
   });
 }
 
-const resourceStatusFromV1 = ({ name, currentAverageUtilization: averageUtilization, currentAverageValue: averageValue }: Part): Part => ({
+const resourceStatusFromV1 = ({
+  name,
+  currentAverageUtilization: averageUtilization,
+  currentAverageValue: averageValue,
+}: Part): Part => ({
   name,
   current: { averageValue, averageUtilization },
 });

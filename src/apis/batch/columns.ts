@@ -11,7 +11,11 @@ const selectorText =
 export const batchColumns: Readonly<Record<string, readonly Column[]>> = {
   "batch/cronjobs": [
     nameColumn,
-    text("Schedule", "The schedule in Cron format, see https://en.wikipedia.org/wiki/Cron.", ({ spec }) => spec?.schedule ?? ""),
+    text(
+      "Schedule",
+      "The schedule in Cron format, see https://en.wikipedia.org/wiki/Cron.",
+      ({ spec }) => spec?.schedule ?? "",
+    ),
     text(
       "Timezone",
       "The time zone name for the given schedule, see https://en.wikipedia.org/wiki/List_of_tz_database_time_zones. If not specified, this will default to the time zone of the kube-controller-manager process. The set of valid time zone names and the time zone offset is loaded from the system-wide time zone database by the API server during CronJob validation and the controller manager during execution. If no system-wide time zone database can be found a bundled version of the database is used instead. If the time zone name becomes invalid during the lifetime of a CronJob or due to a change in host configuration, the controller will stop creating new new Jobs and will create a system event with the reason UnknownTimeZone. More information can be found in https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/#time-zones",
@@ -65,5 +69,7 @@ function completions({ spec, status }: KubeObject): string {
 function duration({ status }: KubeObject): string | TimedCell {
   const { startTime, completionTime } = status ?? {};
   if (startTime === undefined) return "";
-  return completionTime === undefined ? since(startTime) : humanDuration(Date.parse(completionTime) - Date.parse(startTime));
+  return completionTime === undefined
+    ? since(startTime)
+    : humanDuration(Date.parse(completionTime) - Date.parse(startTime));
 }

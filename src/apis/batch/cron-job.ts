@@ -24,7 +24,12 @@ export const cronJob = strategy({
   declarative: {},
   setDefaults(object) {
     const spec = struct(object, "spec");
-    setAbsent(spec, { concurrencyPolicy: "Allow", suspend: false, successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 });
+    setAbsent(spec, {
+      concurrencyPolicy: "Allow",
+      suspend: false,
+      successfulJobsHistoryLimit: 3,
+      failedJobsHistoryLimit: 1,
+    });
     const jobSpec = struct(struct(spec, "jobTemplate"), "spec");
     setTemplateDefaults(jobSpec);
     setConditionDefaults(jobSpec.podFailurePolicy);
@@ -35,12 +40,17 @@ export const cronJob = strategy({
   validate(object, errors, { gates }) {
     validate(object, undefined, templateOptions(gates), errors);
     const { name = "" } = object.metadata;
-    if (name.length > nameBytesMax) errors.invalid("metadata.name", name, `must be no more than ${nameBytesMax} characters`);
+    if (name.length > nameBytesMax)
+      errors.invalid("metadata.name", name, `must be no more than ${nameBytesMax} characters`);
   },
-  validateUpdate: (next, old, errors, { gates }) => validate(next, old.spec, templateOptions(gates, old.spec.jobTemplate?.spec?.template), errors),
+  validateUpdate: (next, old, errors, { gates }) =>
+    validate(next, old.spec, templateOptions(gates, old.spec.jobTemplate?.spec?.template), errors),
   warnings(object, old) {
     const changes = object.metadata.generation !== old?.metadata.generation;
-    const warnings = [...podNameWarnings(object, old), ...(changes ? jobSpecWarnings(object.spec.jobTemplate.spec, "spec.jobTemplate.spec") : [])];
+    const warnings = [
+      ...podNameWarnings(object, old),
+      ...(changes ? jobSpecWarnings(object.spec.jobTemplate.spec, "spec.jobTemplate.spec") : []),
+    ];
     return old !== undefined && object.spec.schedule.includes("TZ") ? [...warnings, zoneInSchedule] : warnings;
   },
 });
@@ -50,8 +60,10 @@ const policies = ["Allow", "Forbid", "Replace"];
 function validate({ spec }: KubeObject, old: Part | undefined, options: PodOptions, errors: FieldErrors): void {
   validateSchedule(spec, old?.schedule ?? "", errors);
   checkNonNegative(spec.startingDeadlineSeconds, "spec.startingDeadlineSeconds", errors);
-  if (spec.timeZone !== undefined && spec.timeZone !== old?.timeZone) validateTimeZone(spec.timeZone, "spec.timeZone", errors);
-  if (!policies.includes(spec.concurrencyPolicy)) errors.notSupported("spec.concurrencyPolicy", spec.concurrencyPolicy, policies);
+  if (spec.timeZone !== undefined && spec.timeZone !== old?.timeZone)
+    validateTimeZone(spec.timeZone, "spec.timeZone", errors);
+  if (!policies.includes(spec.concurrencyPolicy))
+    errors.notSupported("spec.concurrencyPolicy", spec.concurrencyPolicy, policies);
   validateJobTemplate(spec.jobTemplate.spec, "spec.jobTemplate.spec", options, errors);
   checkCounts(spec, "spec", ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"], errors);
 }
@@ -62,8 +74,10 @@ function validateSchedule({ schedule = "", timeZone }: Part, before: string, err
   const problem = scheduleProblem(schedule);
   if (problem !== undefined) errors.invalid("spec.schedule", schedule, problem);
   if (!schedule.includes("TZ")) return;
-  if (!before.includes("TZ")) errors.invalid("spec.schedule", schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
-  else if (timeZone !== undefined) errors.invalid("spec.schedule", schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule");
+  if (!before.includes("TZ"))
+    errors.invalid("spec.schedule", schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+  else if (timeZone !== undefined)
+    errors.invalid("spec.schedule", schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule");
 }
 
 const zonePart = /^[A-Za-z.\-_0-9+]{1,14}$/;
@@ -84,6 +98,7 @@ function validateTimeZone(zone: string, path: string, errors: FieldErrors): void
 /** Its jobs select their pods themselves. */
 function validateJobTemplate(spec: Part, path: string, options: PodOptions, errors: FieldErrors): void {
   validateJobSpec(spec, path, options, errors);
-  if (spec.selector) errors.invalid(`${path}.selector`, shownSelector(spec.selector), "`selector` will be auto-generated");
+  if (spec.selector)
+    errors.invalid(`${path}.selector`, shownSelector(spec.selector), "`selector` will be auto-generated");
   if (spec.manualSelector === true) errors.notSupported(`${path}.manualSelector`, true, ["nil", "false"]);
 }

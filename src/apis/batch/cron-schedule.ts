@@ -43,7 +43,8 @@ function parseSchedule(text: string): void {
   const rest = text.startsWith("TZ=") || text.startsWith("CRON_TZ=") ? withoutZone(text) : text;
   if (rest.startsWith("@")) return parseDescriptor(rest);
   const fields = rest.split(space).filter((field) => field !== "");
-  if (fields.length !== fieldBounds.length) throw new ScheduleError(`expected exactly 5 fields, found ${fields.length}: [${fields.join(" ")}]`);
+  if (fields.length !== fieldBounds.length)
+    throw new ScheduleError(`expected exactly 5 fields, found ${fields.length}: [${fields.join(" ")}]`);
   for (const [index, bounds] of fieldBounds.entries()) {
     for (const range of (fields[index] as string).split(",")) if (range !== "") parseRange(range, bounds);
   }
@@ -61,7 +62,9 @@ function withoutZone(text: string): string {
 /** @returns what Go's LoadLocation says; undefined where it knows the zone */
 export function zoneProblem(zone: string): string | undefined {
   if (zone === "" || zone === "Local" || isTimeZone(zone)) return undefined;
-  return zone.split(/[/\\]/).includes("..") || /^[/\\]/.test(zone) ? "time: invalid location name" : `unknown time zone ${zone}`;
+  return zone.split(/[/\\]/).includes("..") || /^[/\\]/.test(zone)
+    ? "time: invalid location name"
+    : `unknown time zone ${zone}`;
 }
 
 function parseDescriptor(text: string): void {
@@ -88,7 +91,8 @@ function parseRange(text: string, bounds: Bounds): void {
   if (steps.length > 1) throw new ScheduleError(`too many slashes: ${text}`);
   const step = steps[0] === undefined ? 1n : parseNumber(steps[0]);
   if (steps.length === 1 && highs.length === 0) end = BigInt(bounds.max);
-  if (start < bounds.min) throw new ScheduleError(`beginning of range (${start}) below minimum (${bounds.min}): ${text}`);
+  if (start < bounds.min)
+    throw new ScheduleError(`beginning of range (${start}) below minimum (${bounds.min}): ${text}`);
   if (end > bounds.max) throw new ScheduleError(`end of range (${end}) above maximum (${bounds.max}): ${text}`);
   if (start > end) throw new ScheduleError(`beginning of range (${start}) beyond end of range (${end}): ${text}`);
   if (step === 0n) throw new ScheduleError(`step of range should be a positive number: ${text}`);
@@ -107,7 +111,9 @@ function parseNumber(text: string): bigint {
     throw new ScheduleError(`failed to parse int from ${text}: strconv.Atoi: parsing ${quoteGo(text)}: invalid syntax`);
   const number = text.length > digitsMax ? undefined : BigInt(text.replace("+", ""));
   if (number === undefined || BigInt.asIntN(64, number) !== number) {
-    throw new ScheduleError(`failed to parse int from ${text}: strconv.Atoi: parsing ${quoteGo(text)}: value out of range`);
+    throw new ScheduleError(
+      `failed to parse int from ${text}: strconv.Atoi: parsing ${quoteGo(text)}: value out of range`,
+    );
   }
   if (number < 0n) throw new ScheduleError(`negative number (${number}) not allowed: ${text}`);
   return number;

@@ -42,7 +42,9 @@ const intervalsOf = (text: string, completions: number): Interval[] =>
 function parseInterval(text: string, completions: number): Interval | { readonly problem: string } {
   const parts = text.split("-");
   if (parts.length > 2) {
-    return { problem: `the fragment ${quoteGo(text)} violates the requirement that an index interval can have at most two parts separated by '-'` };
+    return {
+      problem: `the fragment ${quoteGo(text)} violates the requirement that an index interval can have at most two parts separated by '-'`,
+    };
   }
   const [first, last = first] = parts.map((part) => parseIndex(part, completions));
   if (typeof first !== "number") return first as { problem: string };
@@ -59,4 +61,5 @@ function parseIndex(text: string, completions: number): number | { readonly prob
   return index >= completions ? { problem: `too large index: ${quoteGo(text)}` } : index;
 }
 
-const decreasing = (previous: number, current: number): string => `non-increasing order, previous: ${previous}, current: ${current}`;
+const decreasing = (previous: number, current: number): string =>
+  `non-increasing order, previous: ${previous}, current: ${current}`;

@@ -39,7 +39,12 @@ export function validateJobSpec(spec: Part, path: string, options: PodOptions, e
   if (spec.podFailurePolicy) validateFailurePolicy(spec, path, errors);
   if (spec.successPolicy) {
     if (spec.completionMode === "Indexed") validateSuccessPolicy(spec, path, errors);
-    else errors.invalid(`${path}.successPolicy`, successPolicyInGo(spec.successPolicy), "requires indexed completion mode");
+    else
+      errors.invalid(
+        `${path}.successPolicy`,
+        successPolicyInGo(spec.successPolicy),
+        "requires indexed completion mode",
+      );
   }
   validateReplacementPolicy(spec, `${path}.podReplacementPolicy`, errors);
   validateTemplate(spec.template ?? {}, `${path}.template`, errors, options);
@@ -51,11 +56,13 @@ const pathPattern = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 function validateManager(name: string, path: string, errors: FieldErrors): void {
   const slash = name.indexOf("/");
   if (name === "") errors.required(path);
-  else if (slash < 1 || slash === name.length - 1) errors.invalid(path, name, 'must be a domain-prefixed path (such as "acme.io/foo")');
+  else if (slash < 1 || slash === name.length - 1)
+    errors.invalid(path, name, 'must be a domain-prefixed path (such as "acme.io/foo")');
   else {
     const [host, rest] = [name.slice(0, slash), name.slice(slash + 1)];
     addInvalid(errors, path, host, dnsSubdomainProblems(host));
-    if (!new RegExp(`^${pathPattern}$`).test(rest)) errors.invalid(path, rest, `Invalid path (regex used for validation is '${pathPattern}')`);
+    if (!new RegExp(`^${pathPattern}$`).test(rest))
+      errors.invalid(path, rest, `Invalid path (regex used for validation is '${pathPattern}')`);
   }
   if (Buffer.byteLength(name) > managerBytesMax) errors.tooLong(path, managerBytesMax);
 }
@@ -63,13 +70,18 @@ function validateManager(name: string, path: string, errors: FieldErrors): void 
 function validateCompletionMode(spec: Part, path: string, errors: FieldErrors): void {
   const { completionMode = "NonIndexed" } = spec; // Templates of CronJobs have no default.
   if (completionMode === "Indexed") return validateIndexed(spec, path, errors);
-  if (completionMode !== "NonIndexed") return errors.notSupported(`${path}.completionMode`, completionMode, ["NonIndexed", "Indexed"]);
+  if (completionMode !== "NonIndexed")
+    return errors.notSupported(`${path}.completionMode`, completionMode, ["NonIndexed", "Indexed"]);
   for (const field of ["backoffLimitPerIndex", "maxFailedIndexes"]) {
     if (has(spec[field])) errors.invalid(`${path}.${field}`, spec[field], "requires indexed completion mode");
   }
 }
 
-function validateIndexed({ completions, parallelism = 0, maxFailedIndexes, backoffLimitPerIndex }: Part, path: string, errors: FieldErrors): void {
+function validateIndexed(
+  { completions, parallelism = 0, maxFailedIndexes, backoffLimitPerIndex }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (!has(completions)) errors.required(`${path}.completions`, "when completion mode is Indexed");
   const atMost = (field: string, value: number, most: number, when: string): void => {
     if (value > most) errors.invalid(`${path}.${field}`, value, `must be less than or equal to ${most}${when}`);
@@ -80,13 +92,18 @@ function validateIndexed({ completions, parallelism = 0, maxFailedIndexes, backo
   }
   atMost("maxFailedIndexes", maxFailedIndexes, failedIndexesMax, "");
   if (!(completions > manyCompletions) || !has(backoffLimitPerIndex)) return;
-  if (!has(maxFailedIndexes)) errors.required(`${path}.maxFailedIndexes`, `must be specified when completions is above ${manyCompletions}`);
+  if (!has(maxFailedIndexes))
+    errors.required(`${path}.maxFailedIndexes`, `must be specified when completions is above ${manyCompletions}`);
   const when = ` when completions are above ${manyCompletions} and used with backoff limit per index`;
   atMost("parallelism", parallelism, parallelismOfManyMax, when);
   atMost("maxFailedIndexes", maxFailedIndexes, failedIndexesOfManyMax, when);
 }
 
-function validateReplacementPolicy({ podReplacementPolicy: policy, podFailurePolicy }: Part, path: string, errors: FieldErrors): void {
+function validateReplacementPolicy(
+  { podReplacementPolicy: policy, podFailurePolicy }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   const known = podFailurePolicy ? ["Failed"] : ["Failed", "TerminatingOrFailed"];
   if (has(policy) && !known.includes(policy)) errors.notSupported(path, policy, known);
 }
@@ -95,14 +112,18 @@ function validateRestartPolicy({ template, podFailurePolicy }: Part, path: strin
   const policy = template?.spec?.restartPolicy ?? "";
   if (policy === "Always" || policy === "") errors.required(path, 'valid values: "OnFailure", "Never"');
   else if (policy !== "OnFailure" && policy !== "Never") errors.notSupported(path, policy, ["OnFailure", "Never"]);
-  else if (podFailurePolicy && policy !== "Never") errors.invalid(path, policy, 'only "Never" is supported when podFailurePolicy is specified');
+  else if (podFailurePolicy && policy !== "Never")
+    errors.invalid(path, policy, 'only "Never" is supported when podFailurePolicy is specified');
 }
 
 const manyIndexesText =
   "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail";
 
 /** @param path of the spec */
-export function jobSpecWarnings({ completionMode, completions = 0, parallelism = 0, template }: Part, path: string): string[] {
+export function jobSpecWarnings(
+  { completionMode, completions = 0, parallelism = 0, template }: Part,
+  path: string,
+): string[] {
   const isMany = completionMode === "Indexed" && completions > manyCompletions && parallelism > parallelismOfManyMax;
   return [...(isMany ? [`${path}: ${manyIndexesText}`] : []), ...templateWarnings(template, `${path}.template`)];
 }

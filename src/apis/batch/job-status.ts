@@ -13,7 +13,13 @@ const path = "status";
 const has = (value: unknown): boolean => value !== undefined && value !== null;
 
 export function validateJobStatus(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
-  const write: Write = { spec: next.spec, status: next.status ?? {}, before: old.status ?? {}, is: conditionsOf(next), was: conditionsOf(old) };
+  const write: Write = {
+    spec: next.spec,
+    status: next.status ?? {},
+    before: old.status ?? {},
+    is: conditionsOf(next),
+    was: conditionsOf(old),
+  };
   checkCounts(write.status, path, ["active", "succeeded", "failed", "ready", "terminating"], errors);
   checkUncounted(write.status.uncountedTerminatedPods, errors);
   checkEnds(write, errors);
@@ -43,7 +49,8 @@ interface Conditions {
 }
 
 export function conditionsOf({ status }: KubeObject): Conditions {
-  const holds = (type: string, value = "True"): boolean => items(status?.conditions).some((one) => one.type === type && one.status === value);
+  const holds = (type: string, value = "True"): boolean =>
+    items(status?.conditions).some((one) => one.type === type && one.status === value);
   const [complete, failed] = [holds("Complete"), holds("Failed")];
   return {
     complete,
@@ -75,17 +82,28 @@ function checkEnds({ status, before, is, was }: Write, errors: FieldErrors): voi
   const { startTime, completionTime } = status;
   const completes = is.complete !== was.complete;
   const hasOtherTime = (field: string): boolean => !deepEqual(status[field], before[field]);
-  if ((completes || is.failed !== was.failed) && is.complete && is.failed) refuse("cannot set Complete=True and Failed=true conditions", errors);
+  if ((completes || is.failed !== was.failed) && is.complete && is.failed)
+    refuse("cannot set Complete=True and Failed=true conditions", errors);
   if ((completes || is.failureTarget !== was.failureTarget) && is.complete && is.failureTarget) {
     refuse("cannot set Complete=True and FailureTarget=true conditions", errors);
   }
   if (completes || hasOtherTime("completionTime")) {
     if (has(completionTime) && !is.complete) {
-      errors.invalid(`${path}.completionTime`, completionTime, "cannot set completionTime when there is no Complete=True condition");
+      errors.invalid(
+        `${path}.completionTime`,
+        completionTime,
+        "cannot set completionTime when there is no Complete=True condition",
+      );
     }
-    if (!has(completionTime) && is.complete) errors.required(`${path}.completionTime`, "completionTime is required for Complete jobs");
+    if (!has(completionTime) && is.complete)
+      errors.required(`${path}.completionTime`, "completionTime is required for Complete jobs");
   }
-  if ((hasOtherTime("startTime") || hasOtherTime("completionTime")) && has(startTime) && has(completionTime) && completionTime < startTime) {
+  if (
+    (hasOtherTime("startTime") || hasOtherTime("completionTime")) &&
+    has(startTime) &&
+    has(completionTime) &&
+    completionTime < startTime
+  ) {
     errors.invalid(`${path}.completionTime`, completionTime, "must be equal to or after `startTime`");
   }
   if ((is.failed !== was.failed || failedIndexesChange({ status, before })) && is.failed && !is.failureTarget) {
@@ -103,7 +121,8 @@ function checkFinished({ spec, status, before, is, was }: Write, errors: FieldEr
   if (!is.finished) return;
   const finishes = !was.finished;
   const { active = 0, startTime, uncountedTerminatedPods: uncounted } = status;
-  if ((finishes || active !== (before.active ?? 0)) && active > 0) errors.invalid(`${path}.active`, active, "active>0 is invalid for finished job");
+  if ((finishes || active !== (before.active ?? 0)) && active > 0)
+    errors.invalid(`${path}.active`, active, "active>0 is invalid for finished job");
   const needsNone = spec.suspend === true && spec.completions === 0;
   if ((finishes || !deepEqual(startTime, before.startTime)) && !needsNone && !has(startTime)) {
     errors.required(`${path}.startTime`, "startTime is required for finished job");
@@ -122,22 +141,37 @@ function checkIndexes({ spec, status, before }: Write, errors: FieldErrors): voi
   const hasLimit = has(spec.backoffLimitPerIndex);
   if (has(spec.completions)) {
     if (completedChange) checkFormat("completedIndexes", completedIndexes, spec.completions, errors);
-    if (failedChange && hasLimit && has(failedIndexes)) checkFormat("failedIndexes", failedIndexes, spec.completions, errors);
+    if (failedChange && hasLimit && has(failedIndexes))
+      checkFormat("failedIndexes", failedIndexes, spec.completions, errors);
   }
   if (completedChange && completedIndexes !== "" && spec.completionMode !== "Indexed") {
-    errors.invalid(`${path}.completedIndexes`, completedIndexes, "cannot set non-empty completedIndexes when non-indexed completion mode");
+    errors.invalid(
+      `${path}.completedIndexes`,
+      completedIndexes,
+      "cannot set non-empty completedIndexes when non-indexed completion mode",
+    );
   }
   if (failedChange && !hasLimit && has(failedIndexes)) {
-    errors.invalid(`${path}.failedIndexes`, failedIndexes, "cannot set non-null failedIndexes when backoffLimitPerIndex is null");
+    errors.invalid(
+      `${path}.failedIndexes`,
+      failedIndexes,
+      "cannot set non-null failedIndexes when backoffLimitPerIndex is null",
+    );
   }
   if (!(failedChange || completedChange) || !has(spec.completions) || !has(failedIndexes)) return;
   const shared = sharedIndex(completedIndexes, failedIndexes, spec.completions);
-  if (shared !== undefined) errors.invalid(`${path}.failedIndexes`, failedIndexes, `failedIndexes and completedIndexes overlap at index: ${shared}`);
+  if (shared !== undefined)
+    errors.invalid(
+      `${path}.failedIndexes`,
+      failedIndexes,
+      `failedIndexes and completedIndexes overlap at index: ${shared}`,
+    );
 }
 
 function checkFormat(field: string, indexes: string, completions: number, errors: FieldErrors): void {
   const count = countIndexes(indexes, completions);
-  if (typeof count !== "number") errors.invalid(`${path}.${field}`, indexes, `error parsing ${field}: ${count.problem}`);
+  if (typeof count !== "number")
+    errors.invalid(`${path}.${field}`, indexes, `error parsing ${field}: ${count.problem}`);
 }
 
 function checkPods({ status, before, is, was }: Write, errors: FieldErrors): void {
@@ -153,7 +187,8 @@ function checkPods({ status, before, is, was }: Write, errors: FieldErrors): voi
 
 function checkSuccess({ spec, is }: Write, errors: FieldErrors): void {
   if (is.criteriaMet && is.failed) refuse("cannot set SuccessCriteriaMet=True and Failed=true conditions", errors);
-  if (is.criteriaMet && is.failureTarget) refuse("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions", errors);
+  if (is.criteriaMet && is.failureTarget)
+    refuse("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions", errors);
   if (spec.successPolicy && !is.criteriaMet && is.complete) {
     refuse("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True", errors);
   }
@@ -170,7 +205,8 @@ function checkHistory({ spec, status, before, is, was }: Write, errors: FieldErr
   const { failed = 0, succeeded = 0, completionTime, startTime } = status;
   if (failed < (before.failed ?? 0)) errors.invalid(`${path}.failed`, failed, "cannot decrease the failed counter");
   const scales = spec.completionMode === "Indexed" && (spec.completions ?? null) === (spec.parallelism ?? null); // It may be made smaller.
-  if (!scales && succeeded < (before.succeeded ?? 0)) errors.invalid(`${path}.succeeded`, succeeded, "cannot decrease the succeeded counter");
+  if (!scales && succeeded < (before.succeeded ?? 0))
+    errors.invalid(`${path}.succeeded`, succeeded, "cannot decrease the succeeded counter");
   if (has(completionTime) && has(before.completionTime) && completionTime !== before.completionTime) {
     errors.invalid(`${path}.completionTime`, completionTime, "field is immutable");
   }

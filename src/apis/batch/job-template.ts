@@ -28,7 +28,13 @@ const templateInGo = ({ metadata, spec }: Part): Part => ({ ...metadataInGo(meta
 /** The old spec with the new one's places to run. */
 function withPlacement(old: Part, next: Part): Part {
   const { nodeSelector, tolerations, schedulingGates } = next;
-  return { ...old, nodeSelector, tolerations, schedulingGates, affinity: withNodeAffinity(old.affinity, next.affinity) };
+  return {
+    ...old,
+    nodeSelector,
+    tolerations,
+    schedulingGates,
+    affinity: withNodeAffinity(old.affinity, next.affinity),
+  };
 }
 
 function withNodeAffinity(old: Part | undefined, next: Part | undefined): Part | undefined {
@@ -48,5 +54,7 @@ function withResources(old: Part, next: Part): Part {
 
 function withResourcesOf(old: readonly Part[], next: readonly Part[]): readonly Part[] {
   if (old.length !== next.length) return old;
-  return old.map((container, index) => (container.name === next[index]?.name ? { ...container, resources: next[index]?.resources } : container));
+  return old.map((container, index) =>
+    container.name === next[index]?.name ? { ...container, resources: next[index]?.resources } : container,
+  );
 }

@@ -35,7 +35,8 @@ export const job = strategy({
   prepareForCreate(object) {
     delete object.status;
     if (object.spec.manualSelector !== true) selectByUid(object);
-    if (Object.keys(object.metadata.labels ?? {}).length === 0) object.metadata.labels = { ...object.spec.template.metadata?.labels };
+    if (Object.keys(object.metadata.labels ?? {}).length === 0)
+      object.metadata.labels = { ...object.spec.template.metadata?.labels };
   },
   validate: (object, errors, { gates }) => validate(object, true, templateOptions(gates), errors),
   repeatsMetaRules: false,
@@ -77,7 +78,8 @@ export function setJobSpecDefaults(spec: Part): void {
 }
 
 export function setConditionDefaults(policy: Part | undefined): void {
-  for (const rule of items(policy?.rules)) for (const pattern of items(rule.onPodConditions)) setAbsent(pattern, { status: "True" });
+  for (const rule of items(policy?.rules))
+    for (const pattern of items(rule.onPodConditions)) setAbsent(pattern, { status: "True" });
 }
 
 /** Labels the template and the selector with the job's uid, which nobody else has; the short names are what older releases wrote. */
@@ -152,7 +154,8 @@ function checkUnchanged(next: KubeObject, old: KubeObject, errors: FieldErrors):
     ["successPolicy", successPolicyInGo],
   ] as const) {
     const value = next.spec[field] ?? null;
-    if (!isSame(value, old.spec[field] ?? null)) errors.invalid(`spec.${field}`, inGo === undefined ? value : inGo(value), "field is immutable");
+    if (!isSame(value, old.spec[field] ?? null))
+      errors.invalid(`spec.${field}`, inGo === undefined ? value : inGo(value), "field is immutable");
   }
 }
 

@@ -3,5 +3,8 @@ import { replayWrites } from "../../testing/memory-writes.ts";
 
 const featureGates = "ClusterTrustBundle=true,PodCertificateRequest=true";
 for (const kind of ["cluster-trust-bundles", "pod-certificate-requests"]) {
-  replayWrites(`${import.meta.dirname}/testdata/${kind}.json.gz`, { allVersionsOf: ["certificates.k8s.io"], featureGates });
+  replayWrites(`${import.meta.dirname}/testdata/${kind}.json.gz`, {
+    allVersionsOf: ["certificates.k8s.io"],
+    featureGates,
+  });
 }

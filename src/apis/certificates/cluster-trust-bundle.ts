@@ -41,7 +41,8 @@ function nameProblems(name: string, isPrefix: boolean, { spec }: KubeObject): st
     return dnsSubdomainProblems(name, isPrefix);
   }
   const start = `${signer.replaceAll("/", ":")}:`;
-  if (!name.startsWith(start)) return [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${start}`];
+  if (!name.startsWith(start))
+    return [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${start}`];
   return dnsSubdomainProblems(name.slice(start.length), isPrefix);
 }
 

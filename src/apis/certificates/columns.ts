@@ -34,7 +34,11 @@ export const certificatesColumns: Readonly<Record<string, readonly Column[]>> = 
   ],
   "certificates.k8s.io/podcertificaterequests": [
     nameColumn,
-    text("PodName", "podName is the name of the pod into which the certificate will be mounted.", ({ spec }) => spec?.podName ?? ""),
+    text(
+      "PodName",
+      "podName is the name of the pod into which the certificate will be mounted.",
+      ({ spec }) => spec?.podName ?? "",
+    ),
     text(
       "ServiceAccountName",
       "serviceAccountName is the name of the service account the pod is running as.",
@@ -64,6 +68,8 @@ function requestCondition({ status }: KubeObject): string {
 
 /** The last of them that says how it ended. */
 function podRequestState({ status }: KubeObject): string {
-  const last = items(status?.conditions).findLast(({ type }) => type === "Issued" || type === "Denied" || type === "Failed");
+  const last = items(status?.conditions).findLast(
+    ({ type }) => type === "Issued" || type === "Denied" || type === "Failed",
+  );
   return last?.type ?? "Pending";
 }

@@ -22,9 +22,11 @@ export const podCertificateRequest = strategy({
   prepareForStatusUpdate: keepMetaForStatus,
   validate: ({ spec = {} }: KubeObject, errors) => validateSpec(spec, errors),
   validateUpdate(next, old, errors) {
-    if (!deepEqual(goForm(next.spec ?? {}), goForm(old.spec ?? {}))) errors.invalid("spec", goForm(next.spec ?? {}), "field is immutable");
+    if (!deepEqual(goForm(next.spec ?? {}), goForm(old.spec ?? {})))
+      errors.invalid("spec", goForm(next.spec ?? {}), "field is immutable");
   },
-  validateStatusUpdate: (next, old, errors, { now }) => (errors.empty ? validateCertificateStatus(next, old, now, errors) : undefined),
+  validateStatusUpdate: (next, old, errors, { now }) =>
+    errors.empty ? validateCertificateStatus(next, old, now, errors) : undefined,
 });
 
 /** As upstream's messages show it. */
@@ -44,7 +46,8 @@ function goForm(spec: Part): Part {
 function validateSpec(spec: Part, errors: FieldErrors): void | Promise<void> {
   const { signerName = "", podName = "", serviceAccountName = "", nodeName = "", maxExpirationSeconds: seconds } = spec;
   validateSignerName(signerName, "spec.signerName", errors);
-  if (spec.unverifiedUserAnnotations !== undefined) validateUserAnnotations(spec.unverifiedUserAnnotations, "spec.unverifiedUserAnnotations", errors);
+  if (spec.unverifiedUserAnnotations !== undefined)
+    validateUserAnnotations(spec.unverifiedUserAnnotations, "spec.unverifiedUserAnnotations", errors);
   addInvalid(errors, "spec.podName", podName, dnsSubdomainProblems(podName));
   validateUid(spec.podUID ?? "", "spec.podUID", errors);
   addInvalid(errors, "spec.serviceAccountName", serviceAccountName, dnsSubdomainProblems(serviceAccountName));
@@ -69,5 +72,9 @@ function validateKey(spec: Part, errors: FieldErrors): void | Promise<void> {
   const [stub, key, proof] = ["stubPKCS10Request", "pkixPublicKey", "proofOfPossession"].map(isThere);
   if (stub && !key && !proof) return validateStubRequest(spec, errors);
   if (!stub && key && proof) return validateKeyWithProof(spec, errors);
-  errors.invalid("spec", omitted, "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set");
+  errors.invalid(
+    "spec",
+    omitted,
+    "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set",
+  );
 }

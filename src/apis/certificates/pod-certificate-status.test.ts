@@ -10,7 +10,8 @@ const now = Date.UTC(2026, 0, 1, 12);
 const minuteMs = 60_000;
 const at = (minutes: number): string => new Date(now + minutes * minuteMs).toISOString().replace(".000Z", "Z");
 const signingAlgorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
-const newKeys = (): Promise<webcrypto.CryptoKeyPair> => crypto.subtle.generateKey(signingAlgorithm, true, ["sign", "verify"]);
+const newKeys = (): Promise<webcrypto.CryptoKeyPair> =>
+  crypto.subtle.generateKey(signingAlgorithm, true, ["sign", "verify"]);
 const keys = await newKeys();
 const otherKeys = await newKeys();
 
@@ -41,7 +42,13 @@ async function requestOf(status: Record<string, unknown> | undefined): Promise<K
   return { apiVersion: "", kind: "", metadata: {}, spec, ...(status !== undefined && { status }) };
 }
 
-const condition = (type: string): object => ({ type, status: "True", reason: "R", message: "m", lastTransitionTime: at(0) });
+const condition = (type: string): object => ({
+  type,
+  status: "True",
+  reason: "R",
+  message: "m",
+  lastTransitionTime: at(0),
+});
 const issued = { conditions: [condition("Issued")], notBefore: at(0), notAfter: at(60), beginRefreshAt: at(30) };
 
 const rows: [what: string, leaf: Leaf, status: Record<string, unknown>, problems: string[]][] = [
@@ -53,7 +60,12 @@ const rows: [what: string, leaf: Leaf, status: Record<string, unknown>, problems
     { more: "-----BEGIN PRIVATE KEY-----\nYWJj\n-----END PRIVATE KEY-----\n" },
     ["status.certificateChain: issued certificate chain must consist entirely of CERTFICATE PEM blocks"],
   ],
-  ["another key", { keys: otherKeys }, {}, ["status.certificateChain: leaf certificate was not issued to the requested public key"]],
+  [
+    "another key",
+    { keys: otherKeys },
+    {},
+    ["status.certificateChain: leaf certificate was not issued to the requested public key"],
+  ],
   [
     "odd names",
     { names: ["a..b", ".c"] },
@@ -73,18 +85,48 @@ const rows: [what: string, leaf: Leaf, status: Record<string, unknown>, problems
       "status.beginRefreshAt: must be present and in the range [notbefore+10min, notafter-10min]",
     ],
   ],
-  ["another start", {}, { notBefore: at(1) }, ["status.notBefore: must be set to the NotBefore time encoded in the leaf certificate"]],
-  ["from long ago", { from: -5 }, { notBefore: at(-5) }, ["status.notBefore: must be set to within 5 minutes of kube-apiserver's current time"]],
-  ["another end", {}, { notAfter: at(61) }, ["status.notAfter: must be set to the NotAfter time encoded in the leaf certificate"]],
-  ["too short", { to: 59 }, { notAfter: at(59) }, ["status.certificateChain: leaf certificate lifetime must be >= 1 hour"]],
+  [
+    "another start",
+    {},
+    { notBefore: at(1) },
+    ["status.notBefore: must be set to the NotBefore time encoded in the leaf certificate"],
+  ],
+  [
+    "from long ago",
+    { from: -5 },
+    { notBefore: at(-5) },
+    ["status.notBefore: must be set to within 5 minutes of kube-apiserver's current time"],
+  ],
+  [
+    "another end",
+    {},
+    { notAfter: at(61) },
+    ["status.notAfter: must be set to the NotAfter time encoded in the leaf certificate"],
+  ],
+  [
+    "too short",
+    { to: 59 },
+    { notAfter: at(59) },
+    ["status.certificateChain: leaf certificate lifetime must be >= 1 hour"],
+  ],
   [
     "too long",
     { to: 121 },
     { notAfter: at(121) },
     ["status.certificateChain: leaf certificate lifetime must be <= spec.maxExpirationSeconds (7200)"],
   ],
-  ["renewed early", {}, { beginRefreshAt: at(9) }, ["status.beginRefreshAt: must be at least 10 minutes after status.notBefore"]],
-  ["renewed late", {}, { beginRefreshAt: at(51) }, ["status.beginRefreshAt: must be at least 10 minutes before status.notAfter"]],
+  [
+    "renewed early",
+    {},
+    { beginRefreshAt: at(9) },
+    ["status.beginRefreshAt: must be at least 10 minutes after status.notBefore"],
+  ],
+  [
+    "renewed late",
+    {},
+    { beginRefreshAt: at(51) },
+    ["status.beginRefreshAt: must be at least 10 minutes before status.notAfter"],
+  ],
 ];
 
 for (const [what, leaf, { more = "", ...status }, problems] of rows) {
@@ -93,14 +135,20 @@ for (const [what, leaf, { more = "", ...status }, problems] of rows) {
     const errors = new FieldErrors();
     await validateCertificateStatus(next, await requestOf(undefined), now, errors);
     const told = errors.causes.map(
-      ({ field, message }) => `${field}: ${(message ?? "").replace(/^(Invalid|Required) value: ("(\\.|[^"])*": |\d+: )?/s, "")}`,
+      ({ field, message }) =>
+        `${field}: ${(message ?? "").replace(/^(Invalid|Required) value: ("(\\.|[^"])*": |\d+: )?/s, "")}`,
     );
     assert.deepEqual(told, problems);
   });
 }
 
 test("what is shown of times", async () => {
-  const next = await requestOf({ ...issued, certificateChain: await leafOf({ to: 59 }), notAfter: at(59), beginRefreshAt: at(30) });
+  const next = await requestOf({
+    ...issued,
+    certificateChain: await leafOf({ to: 59 }),
+    notAfter: at(59),
+    beginRefreshAt: at(30),
+  });
   const errors = new FieldErrors();
   await validateCertificateStatus(next, await requestOf(undefined), now, errors);
   assert.equal(errors.causes[0]?.message, "Invalid value: 3540000000000: leaf certificate lifetime must be >= 1 hour");

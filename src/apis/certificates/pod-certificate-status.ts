@@ -15,7 +15,12 @@ const minuteMs = 60_000;
 const outcomes = ["Issued", "Denied", "Failed"];
 
 /** @param now milliseconds since 1970 */
-export function validateCertificateStatus(next: KubeObject, old: KubeObject, now: number, errors: FieldErrors): void | Promise<void> {
+export function validateCertificateStatus(
+  next: KubeObject,
+  old: KubeObject,
+  now: number,
+  errors: FieldErrors,
+): void | Promise<void> {
   const { status = {} } = next;
   const conditions = items(status.conditions);
   validateOutcomes(conditions, errors);
@@ -24,7 +29,8 @@ export function validateCertificateStatus(next: KubeObject, old: KubeObject, now
   const [outcome, before] = [outcomeOf(next), outcomeOf(old)];
   const isSame = deepEqual(status, old.status ?? {});
   const refuse = (why: string): void => errors.invalid("status", omitted, why);
-  if (before !== undefined) return isSame ? undefined : refuse("immutable after PodCertificateRequest is issued, denied, or failed");
+  if (before !== undefined)
+    return isSame ? undefined : refuse("immutable after PodCertificateRequest is issued, denied, or failed");
   if (outcome === "Issued") return validateIssued(next, old, now, errors);
   if (outcome !== undefined) {
     if (!deepEqual(status, { conditions })) {
@@ -42,14 +48,21 @@ function validateOutcomes(conditions: readonly Part[], errors: FieldErrors): voi
       continue;
     }
     count++;
-    if (count > 1) errors.invalid(`${path}.type`, type, 'There may be at most one condition with type "Issued", "Denied", or "Failed"');
+    if (count > 1)
+      errors.invalid(
+        `${path}.type`,
+        type,
+        'There may be at most one condition with type "Issued", "Denied", or "Failed"',
+      );
     if (status !== "True") errors.notSupported(`${path}.status`, status, ["True"]);
   }
 }
 
 /** Denied and failed are one to all that follows. */
 function outcomeOf({ status }: KubeObject): string | undefined {
-  const types = items(status?.conditions).flatMap((condition) => (condition.status === "True" ? [condition.type as string] : []));
+  const types = items(status?.conditions).flatMap((condition) =>
+    condition.status === "True" ? [condition.type as string] : [],
+  );
   return types.find((type) => type === "Denied" || type === "Failed") ?? types.find((type) => type === "Issued");
 }
 
@@ -59,20 +72,24 @@ async function validateIssued(next: KubeObject, old: KubeObject, now: number, er
   if (Buffer.byteLength(chain) > chainBytesMax) return errors.tooLong(chainPath, chainBytesMax);
   const [leafBlock, ...others] = pemBlocks(chain);
   if (leafBlock === undefined) return refuse("issued certificate chain must contain at least one certificate");
-  if (leafBlock.type !== "CERTIFICATE") return refuse("issued certificate chain must consist entirely of CERTIFICATE PEM blocks");
+  if (leafBlock.type !== "CERTIFICATE")
+    return refuse("issued certificate chain must consist entirely of CERTIFICATE PEM blocks");
   const leaf = parseCertificate(leafBlock.bytes);
   if (leaf === undefined) return refuse("leaf certificate does not parse as valid X.509");
   validateNames(leaf, errors);
   const key = await requestedKey(old.spec ?? {});
   if (key === undefined) {
     const isStub = (old.spec?.stubPKCS10Request ?? "") !== "";
-    const [path, what] = isStub ? ["spec.stubPKCS10Request", "PKCS#10 CSR"] : ["spec.pkixPublicKey", "PKIX-serialized public key"];
+    const [path, what] = isStub
+      ? ["spec.stubPKCS10Request", "PKCS#10 CSR"]
+      : ["spec.pkixPublicKey", "PKIX-serialized public key"];
     return errors.invalid(path, omitted, `must be a valid ${what}`);
   }
   if (!leaf.publicKey.equals(key)) return refuse("leaf certificate was not issued to the requested public key");
   if (!validateTimes(next, leaf, now, errors)) return;
   for (const { type, bytes } of others) {
-    if (type !== "CERTIFICATE") return refuse("issued certificate chain must consist entirely of CERTFICATE PEM blocks");
+    if (type !== "CERTIFICATE")
+      return refuse("issued certificate chain must consist entirely of CERTFICATE PEM blocks");
     if (parseCertificate(bytes) === undefined) return refuse("intermediate certificate does not parse as valid X.509");
   }
 }
@@ -89,7 +106,11 @@ function validateNames({ subjectAltName = "" }: X509Certificate, errors: FieldEr
   }
 }
 
-const lifetimePaths = { notBefore: "status.notBefore", notAfter: "status.notAfter", beginRefreshAt: "status.beginRefreshAt" } as const;
+const lifetimePaths = {
+  notBefore: "status.notBefore",
+  notAfter: "status.notAfter",
+  beginRefreshAt: "status.beginRefreshAt",
+} as const;
 const consistent = "must be present and consistent with the issued certificate";
 const missing = {
   notBefore: consistent,
@@ -102,23 +123,31 @@ function validateTimes({ spec, status }: KubeObject, leaf: X509Certificate, now:
   for (const field of ["notBefore", "notAfter", "beginRefreshAt"] as const)
     if (status[field] === undefined) errors.required(lifetimePaths[field], missing[field]);
   if (!errors.empty) return false;
-  const [start, end, refresh] = [status.notBefore, status.notAfter, status.beginRefreshAt].map((text) => Date.parse(text)) as [
-    number,
-    number,
-    number,
-  ];
+  const [start, end, refresh] = [status.notBefore, status.notAfter, status.beginRefreshAt].map((text) =>
+    Date.parse(text),
+  ) as [number, number, number];
   const [leafStart, leafEnd] = [leaf.validFromDate.getTime(), leaf.validToDate.getTime()];
   const lifetimeMs = leafEnd - leafStart;
   const seconds: number = spec.maxExpirationSeconds ?? 0;
   const problems: [path: string, value: string | bigint, isWrong: boolean, detail: string][] = [
-    [lifetimePaths.notBefore, shownTime(start), start !== leafStart, "must be set to the NotBefore time encoded in the leaf certificate"],
+    [
+      lifetimePaths.notBefore,
+      shownTime(start),
+      start !== leafStart,
+      "must be set to the NotBefore time encoded in the leaf certificate",
+    ],
     [
       lifetimePaths.notBefore,
       shownTime(start),
       Math.abs(start - now) >= 5 * minuteMs,
       "must be set to within 5 minutes of kube-apiserver's current time",
     ],
-    [lifetimePaths.notAfter, shownTime(end), end !== leafEnd, "must be set to the NotAfter time encoded in the leaf certificate"],
+    [
+      lifetimePaths.notAfter,
+      shownTime(end),
+      end !== leafEnd,
+      "must be set to the NotAfter time encoded in the leaf certificate",
+    ],
     [chainPath, shownDuration(lifetimeMs), lifetimeMs < 60 * minuteMs, "leaf certificate lifetime must be >= 1 hour"],
     [
       chainPath,
@@ -126,8 +155,18 @@ function validateTimes({ spec, status }: KubeObject, leaf: X509Certificate, now:
       lifetimeMs > seconds * 1000,
       `leaf certificate lifetime must be <= spec.maxExpirationSeconds (${seconds})`,
     ],
-    [lifetimePaths.beginRefreshAt, shownTime(refresh), refresh < start + 10 * minuteMs, "must be at least 10 minutes after status.notBefore"],
-    [lifetimePaths.beginRefreshAt, shownTime(refresh), refresh > end - 10 * minuteMs, "must be at least 10 minutes before status.notAfter"],
+    [
+      lifetimePaths.beginRefreshAt,
+      shownTime(refresh),
+      refresh < start + 10 * minuteMs,
+      "must be at least 10 minutes after status.notBefore",
+    ],
+    [
+      lifetimePaths.beginRefreshAt,
+      shownTime(refresh),
+      refresh > end - 10 * minuteMs,
+      "must be at least 10 minutes before status.notAfter",
+    ],
   ];
   const problem = problems.find(([, , isWrong]) => isWrong);
   if (problem === undefined) return true;

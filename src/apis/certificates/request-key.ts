@@ -21,7 +21,8 @@ export function validateKeyWithProof({ pkixPublicKey, proofOfPossession, podUID 
   if (key === undefined) return errors.invalid(keyPath, pkixPublicKey, "must be a valid PKIX-serialized public key");
   const problem = keyProblem(key, "P256 or P384");
   if (problem !== undefined) return errors.invalid(keyPath, problem.value ?? pkixPublicKey, problem.detail);
-  if (!proves(key, Buffer.from(podUID ?? ""), proof)) errors.invalid(proofPath, omitted, "could not verify proof-of-possession signature");
+  if (!proves(key, Buffer.from(podUID ?? ""), proof))
+    errors.invalid(proofPath, omitted, "could not verify proof-of-possession signature");
 }
 
 /** As a certificate request that says nothing but its key. */
@@ -30,7 +31,8 @@ export async function validateStubRequest({ stubPKCS10Request }: Part, errors: F
   if (der.length > keyBytesMax) return errors.tooLong(requestPath, keyBytesMax);
   const request = await parseRequest(der);
   const key = request && parseKey(Buffer.from(request.publicKey.rawData));
-  if (request === undefined || key === undefined) return errors.invalid(requestPath, omitted, "must be a valid PKCS#10 CSR");
+  if (request === undefined || key === undefined)
+    return errors.invalid(requestPath, omitted, "must be a valid PKCS#10 CSR");
   const problem = keyProblem(key, "P256, P384, or P521");
   if (problem !== undefined) return errors.invalid(requestPath, problem.value ?? omitted, problem.detail);
   if (!(await isSigned(request))) errors.invalid(requestPath, omitted, "invalid signature");
@@ -60,7 +62,8 @@ async function isSigned(request: SignedRequest): Promise<boolean> {
   });
 }
 
-const parseKey = (der: Buffer): KeyObject | undefined => attempt(() => createPublicKey({ key: der, format: "der", type: "spki" }));
+const parseKey = (der: Buffer): KeyObject | undefined =>
+  attempt(() => createPublicKey({ key: der, format: "der", type: "spki" }));
 
 /** Libraries throw errors of many kinds at damaged bytes. */
 function attempt<Value>(read: () => Value): Value | undefined {
@@ -73,14 +76,20 @@ function attempt<Value>(read: () => Value): Value | undefined {
 }
 
 /** @returns what is wrong with the key; `value` is what of it to show */
-function keyProblem(key: KeyObject, curveNames: string): { readonly value?: string; readonly detail: string } | undefined {
+function keyProblem(
+  key: KeyObject,
+  curveNames: string,
+): { readonly value?: string; readonly detail: string } | undefined {
   const { namedCurve = "", modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
   switch (key.asymmetricKeyType) {
     case "ed25519":
       return undefined;
     case "ec":
       if (curves.has(namedCurve)) return undefined;
-      return { value: `curve ${namedCurve === "secp224r1" ? "P-224" : namedCurve}`, detail: `elliptic public keys must use curve ${curveNames}` };
+      return {
+        value: `curve ${namedCurve === "secp224r1" ? "P-224" : namedCurve}`,
+        detail: `elliptic public keys must use curve ${curveNames}`,
+      };
     case "rsa": {
       const bits = Math.ceil(modulusLength / 8) * 8;
       if (bits === 3072 || bits === 4096) return undefined;
@@ -94,5 +103,10 @@ function keyProblem(key: KeyObject, curveNames: string): { readonly value?: stri
 function proves(key: KeyObject, text: Buffer, proof: Buffer): boolean {
   if (key.asymmetricKeyType === "ed25519") return verify(null, text, key, proof);
   if (key.asymmetricKeyType === "ec") return verify("sha256", text, key, proof);
-  return verify("sha256", text, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO }, proof);
+  return verify(
+    "sha256",
+    text,
+    { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO },
+    proof,
+  );
 }

@@ -11,17 +11,27 @@ export function validateSignerName(name: string, path: string, errors: FieldErro
   if (name === "") return errors.required(path);
   const [domain = "", local = "", ...more] = name.split("/", 3);
   if (!name.includes("/") || more.length > 0) {
-    return errors.invalid(path, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'");
+    return errors.invalid(
+      path,
+      name,
+      "must be a fully qualified domain and path of the form 'example.com/signer-name'",
+    );
   }
   if (Buffer.byteLength(domain) > domainBytesMax) errors.tooLong(path, domainBytesMax);
   validateLabels(domain, dnsLabelProblems, path, errors);
-  if (!domain.includes(".")) errors.invalid(path, domain, "should be a domain with at least two segments separated by dots");
+  if (!domain.includes("."))
+    errors.invalid(path, domain, "should be a domain with at least two segments separated by dots");
   validateLabels(local, dnsSubdomainProblems, path, errors);
   if (Buffer.byteLength(name) > nameBytesMax) errors.tooLong(path, nameBytesMax);
 }
 
 /** Of the first label that is wrong all that is. */
-function validateLabels(text: string, problemsOf: (label: string) => string[], path: string, errors: FieldErrors): void {
+function validateLabels(
+  text: string,
+  problemsOf: (label: string) => string[],
+  path: string,
+  errors: FieldErrors,
+): void {
   const wrong = text.split(".").find((label) => problemsOf(label).length > 0);
   if (wrong === undefined) return;
   for (const problem of problemsOf(wrong)) errors.invalid(path, text, `validating label ${quoteGo(wrong)}: ${problem}`);
@@ -36,7 +46,11 @@ export function isKubernetesSigner(name: string): boolean {
 const annotationBytesMax = 256 * 1024;
 
 /** What is told to a signer: keys have a domain. */
-export function validateUserAnnotations(annotations: Readonly<Record<string, string>>, path: string, errors: FieldErrors): void {
+export function validateUserAnnotations(
+  annotations: Readonly<Record<string, string>>,
+  path: string,
+  errors: FieldErrors,
+): void {
   let bytes = 0;
   for (const [key, value] of Object.entries(annotations)) {
     bytes += Buffer.byteLength(key) + Buffer.byteLength(value);

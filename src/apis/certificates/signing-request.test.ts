@@ -21,7 +21,11 @@ const specRows: [what: string, spec: object, want: string | RegExp][] = [
   ["what is right", {}, ""],
   ["no PEM", { request: "eA==" }, 'spec.request: Invalid value: "eA==": PEM block type must be CERTIFICATE REQUEST'],
   ["a certificate", { request: anyCertificate }, /: PEM block type must be CERTIFICATE REQUEST$/],
-  ["damaged bytes", { request: base64("-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n") }, /: asn1: /],
+  [
+    "damaged bytes",
+    { request: base64("-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n") },
+    /: asn1: /,
+  ],
   ["another signature", { request: tampered }, /^spec\.request: Invalid value: "[\w=]+": (?:x509|asn1): /],
   ["no signer", { signerName: "" }, "spec.signerName: Required value"],
   [
@@ -71,7 +75,12 @@ for (const [what, spec, want] of specRows) {
   });
 }
 
-const approved = { type: "Approved", status: "True", lastUpdateTime: "2025-01-01T00:00:00Z", lastTransitionTime: "2025-01-01T00:00:00Z" };
+const approved = {
+  type: "Approved",
+  status: "True",
+  lastUpdateTime: "2025-01-01T00:00:00Z",
+  lastTransitionTime: "2025-01-01T00:00:00Z",
+};
 const denied = { ...approved, type: "Denied" };
 const failed = { ...approved, type: "Failed" };
 const filled = { lastUpdateTime: "2026-01-02T03:04:05Z", lastTransitionTime: "2026-01-02T03:04:05Z" };
@@ -83,10 +92,30 @@ const statusRows: [what: string, old: object, next: object, want: object | strin
     { conditions: [{ type: "Approved", status: "True" }] },
     'status.conditions: Forbidden: updates may not add a condition of type "Approved"',
   ],
-  ["a denial", { conditions: [approved] }, { conditions: [approved, denied] }, 'may not add a condition of type "Denied"'],
-  ["no approval any more", { conditions: [approved] }, {}, 'status.conditions: Forbidden: updates may not remove a condition of type "Approved"'],
-  ["no failure any more", { conditions: [failed] }, {}, 'status.conditions: Forbidden: updates may not remove a condition of type "Failed"'],
-  ["another approval", { conditions: [approved] }, { conditions: [{ ...approved, reason: "x" }] }, { conditions: [approved] }],
+  [
+    "a denial",
+    { conditions: [approved] },
+    { conditions: [approved, denied] },
+    'may not add a condition of type "Denied"',
+  ],
+  [
+    "no approval any more",
+    { conditions: [approved] },
+    {},
+    'status.conditions: Forbidden: updates may not remove a condition of type "Approved"',
+  ],
+  [
+    "no failure any more",
+    { conditions: [failed] },
+    {},
+    'status.conditions: Forbidden: updates may not remove a condition of type "Failed"',
+  ],
+  [
+    "another approval",
+    { conditions: [approved] },
+    { conditions: [{ ...approved, reason: "x" }] },
+    { conditions: [approved] },
+  ],
   [
     "that it failed",
     { conditions: [approved] },
@@ -102,7 +131,12 @@ const statusRows: [what: string, old: object, next: object, want: object | strin
   ["a condition without a status", {}, { conditions: [{ type: "x" }] }, "status.conditions[0].status: Required value"],
   ["a condition without a type", {}, { conditions: [{ status: "True" }] }, "status.conditions[0].type: Required value"],
   ["a condition twice", {}, { conditions: [failed, failed] }, 'status.conditions[1].type: Duplicate value: "Failed"'],
-  ["what was twice already", { conditions: [failed, failed] }, { conditions: [failed, failed] }, { conditions: [failed, failed] }],
+  [
+    "what was twice already",
+    { conditions: [failed, failed] },
+    { conditions: [failed, failed] },
+    { conditions: [failed, failed] },
+  ],
   [
     "no certificate",
     {},
@@ -141,7 +175,12 @@ for (const [what, old, status, want] of statusRows) {
 }
 
 const approvalRows: [what: string, old: object, next: object, want: object | string][] = [
-  ["yes", {}, { conditions: [{ type: "Approved", status: "True" }] }, { conditions: [{ type: "Approved", status: "True", ...filled }] }],
+  [
+    "yes",
+    {},
+    { conditions: [{ type: "Approved", status: "True" }] },
+    { conditions: [{ type: "Approved", status: "True", ...filled }] },
+  ],
   ["yes, and a certificate", {}, { certificate: anyCertificate, conditions: [approved] }, { conditions: [approved] }],
   [
     "yes and no",

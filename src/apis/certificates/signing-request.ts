@@ -89,12 +89,17 @@ async function checkSpec(spec: Part, errors: FieldErrors): Promise<void> {
     errors.invalid("spec.signerName", signerName, "the legacy signerName is not allowed via this API version");
   else validateSignerName(signerName, "spec.signerName", errors);
   if (typeof expirationSeconds === "number" && expirationSeconds < 600)
-    errors.invalid("spec.expirationSeconds", expirationSeconds, "may not specify a duration less than 600 seconds (10 minutes)");
+    errors.invalid(
+      "spec.expirationSeconds",
+      expirationSeconds,
+      "may not specify a duration less than 600 seconds (10 minutes)",
+    );
 }
 
 function checkUsages(asked: readonly string[], errors: FieldErrors): void {
   if (asked.length === 0) errors.required("spec.usages");
-  for (const [index, usage] of asked.entries()) if (!usages.has(usage)) errors.notSupported(`spec.usages[${index}]`, usage, [...usages]);
+  for (const [index, usage] of asked.entries())
+    if (!usages.has(usage)) errors.notSupported(`spec.usages[${index}]`, usage, [...usages]);
   const seen = new Set<string>();
   for (const [index, usage] of asked.entries()) {
     if (seen.has(usage)) errors.duplicate(`spec.usages[${index}]`, usage);
@@ -108,19 +113,27 @@ const lasting: readonly string[] = [...decisions, "Failed"];
 const conditionsPath = "status.conditions";
 
 const conditionsOf = ({ status }: KubeObject): Part[] => items(status?.conditions);
-const ofType = (object: KubeObject, type: string): Part[] => conditionsOf(object).filter((condition) => condition.type === type);
+const ofType = (object: KubeObject, type: string): Part[] =>
+  conditionsOf(object).filter((condition) => condition.type === type);
 
 /** Conditions that are not this writer's stay as they were; that some were added or are missing is told when the object is checked. */
 function keepInstances(next: KubeObject, old: KubeObject, type: string): void {
   const kept = ofType(old, type);
   if (kept.length !== ofType(next, type).length || kept.length === 0) return;
-  next.status.conditions = conditionsOf(next).map((condition) => (condition.type === type ? (kept.shift() as Part) : condition));
+  next.status.conditions = conditionsOf(next).map((condition) =>
+    condition.type === type ? (kept.shift() as Part) : condition,
+  );
 }
 
 function fillTimes(next: KubeObject, old: KubeObject, { now }: StrategyContext): void {
   for (const condition of conditionsOf(next)) {
-    const before = ofType(old, condition.type).find(({ status, lastTransitionTime }) => status === condition.status && lastTransitionTime);
-    setAbsent(condition, { lastUpdateTime: formatTime(now), lastTransitionTime: before?.lastTransitionTime ?? formatTime(now) });
+    const before = ofType(old, condition.type).find(
+      ({ status, lastTransitionTime }) => status === condition.status && lastTransitionTime,
+    );
+    setAbsent(condition, {
+      lastUpdateTime: formatTime(now),
+      lastTransitionTime: before?.lastTransitionTime ?? formatTime(now),
+    });
   }
 }
 
@@ -143,7 +156,9 @@ function checkEach(conditions: readonly Part[], before: readonly string[], error
     if (type === "" && !before.includes("")) errors.required(`${at}.type`);
     checkStatus(status, `${at}.status`, lasting.includes(type) ? ["True"] : ["False", "True", "Unknown"], errors);
     if (decisions.includes(type) && isDecidedTwice([...seen, type]) && !isDecidedTwice(before))
-      errors.covered("zeroOrOneOf").invalid(conditionsPath, type, "Approved and Denied conditions are mutually exclusive");
+      errors
+        .covered("zeroOrOneOf")
+        .invalid(conditionsPath, type, "Approved and Denied conditions are mutually exclusive");
     if (seen.has(type) && new Set(before).size === before.length) errors.duplicate(`${at}.type`, type);
     seen.add(type);
   }

@@ -20,7 +20,8 @@ export const leaseCandidate = strategy({
 function validate({ spec = {} }: KubeObject, errors: FieldErrors): void {
   const { leaseName = "", emulationVersion = "", binaryVersion = "", strategy: how = "" } = spec;
   if (leaseName === "") errors.required("spec.leaseName");
-  const emulated = emulationVersion === "" ? zeroVersion : readVersion(emulationVersion, "spec.emulationVersion", errors);
+  const emulated =
+    emulationVersion === "" ? zeroVersion : readVersion(emulationVersion, "spec.emulationVersion", errors);
   if (binaryVersion === "") errors.required("spec.binaryVersion");
   else {
     const binary = readVersion(binaryVersion, "spec.binaryVersion", errors);

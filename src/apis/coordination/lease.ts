@@ -15,5 +15,6 @@ function validate({ spec = {} }: KubeObject, errors: FieldErrors): void {
   if (seconds <= 0) errors.invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0");
   if (transitions < 0) errors.invalid("spec.leaseTransitions", transitions, "must be greater than or equal to 0");
   if (how !== undefined) validateLeaseStrategy(how, "spec.strategy", errors);
-  if (preferredHolder !== "" && (how ?? "") === "") errors.forbidden("spec.preferredHolder", "may only be specified if `strategy` is defined");
+  if (preferredHolder !== "" && (how ?? "") === "")
+    errors.forbidden("spec.preferredHolder", "may only be specified if `strategy` is defined");
 }

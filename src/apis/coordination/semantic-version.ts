@@ -18,7 +18,10 @@ export function parseVersion(text: string): SemanticVersion | undefined {
   const build = match[5]?.split(".") ?? [];
   const isSound =
     numbers.every((number) => number <= numberMax) &&
-    prerelease.every((part) => part !== "" && (!isNumber(part) || (BigInt(part) <= numberMax && (part === "0" || !part.startsWith("0"))))) &&
+    prerelease.every(
+      (part) =>
+        part !== "" && (!isNumber(part) || (BigInt(part) <= numberMax && (part === "0" || !part.startsWith("0")))),
+    ) &&
     build.every((part) => part !== "");
   return isSound ? { numbers, prerelease } : undefined;
 }

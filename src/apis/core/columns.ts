@@ -22,7 +22,11 @@ const replicationControllerColumns: readonly Column[] = [
     "Replicas is the most recently observed number of replicas. More info: https://kubernetes.io/docs/concepts/workloads/controllers/replicationcontroller#what-is-a-replicationcontroller",
     ({ status }) => status?.replicas ?? 0,
   ),
-  integer("Ready", "The number of ready replicas for this replication controller.", ({ status }) => status?.readyReplicas ?? 0),
+  integer(
+    "Ready",
+    "The number of ready replicas for this replication controller.",
+    ({ status }) => status?.readyReplicas ?? 0,
+  ),
   ageColumn,
   ...containerColumns(({ spec }) => spec?.template?.spec),
   wide(
@@ -34,7 +38,8 @@ const replicationControllerColumns: readonly Column[] = [
   ),
 ];
 
-const componentHealth = ({ conditions = [] }: KubeObject): Part => conditions.find(({ type }: Part) => type === "Healthy") ?? {};
+const componentHealth = ({ conditions = [] }: KubeObject): Part =>
+  conditions.find(({ type }: Part) => type === "Healthy") ?? {};
 
 const componentStatusColumns: readonly Column[] = [
   nameColumn,
@@ -50,9 +55,13 @@ function healthText(status: string | undefined): string {
 
 const resourceQuotaColumns: readonly Column[] = [
   nameColumn,
-  text("Request", "Request represents a minimum amount of cpu/memory that a container may consume.", (quota) => quotaUse(quota, { limits: false })),
-  text("Limit", "Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.", (quota) =>
-    quotaUse(quota, { limits: true }),
+  text("Request", "Request represents a minimum amount of cpu/memory that a container may consume.", (quota) =>
+    quotaUse(quota, { limits: false }),
+  ),
+  text(
+    "Limit",
+    "Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.",
+    (quota) => quotaUse(quota, { limits: true }),
   ),
   ageColumn,
 ];
@@ -70,7 +79,11 @@ export const coreColumns: Readonly<Record<string, readonly Column[]>> = {
   ],
   "/endpoints": endpointsColumns,
   "/events": eventColumns,
-  "/namespaces": [nameColumn, text("Status", "The status of the namespace", ({ status }) => status?.phase ?? ""), ageColumn],
+  "/namespaces": [
+    nameColumn,
+    text("Status", "The status of the namespace", ({ status }) => status?.phase ?? ""),
+    ageColumn,
+  ],
   "/nodes": nodeColumns,
   "/persistentvolumeclaims": persistentVolumeClaimColumns,
   "/persistentvolumes": persistentVolumeColumns,

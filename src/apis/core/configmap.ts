@@ -11,7 +11,8 @@ export const configMap = strategy({
   validate,
   validateUpdate(next, old, errors) {
     checkImmutableValues(next, old, ["data", "binaryData"], errors);
-    if (!errors.empty) validateObjectMeta(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+    if (!errors.empty)
+      validateObjectMeta(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     validate(next, errors);
   },
 });
@@ -20,7 +21,8 @@ function validate(object: KubeObject, errors: FieldErrors): void {
   let bytes = 0;
   for (const [key, value] of entries(object.data)) {
     addInvalid(errors, `data[${key}]`, key, configMapKeyProblems(key));
-    if (object.binaryData && Object.hasOwn(object.binaryData, key)) errors.invalid(`data[${key}]`, key, "duplicate of key present in binaryData");
+    if (object.binaryData && Object.hasOwn(object.binaryData, key))
+      errors.invalid(`data[${key}]`, key, "duplicate of key present in binaryData");
     bytes += Buffer.byteLength(value);
   }
   for (const [key, value] of entries(object.binaryData)) {

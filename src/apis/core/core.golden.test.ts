@@ -5,7 +5,17 @@ import { replayWrites } from "../../testing/memory-writes.ts";
 import { openServiceAddresses } from "./service-addresses.ts";
 
 const kinds = [
-  ...["config-maps", "core-events", "endpoints", "events", "limit-ranges", "namespaces", "nodes", "persistent-volume-claims", "persistent-volumes"],
+  ...[
+    "config-maps",
+    "core-events",
+    "endpoints",
+    "events",
+    "limit-ranges",
+    "namespaces",
+    "nodes",
+    "persistent-volume-claims",
+    "persistent-volumes",
+  ],
   ...["pod-templates", "replication-controllers", "resource-quotas", "secrets", "service-accounts"],
 ];
 const fileOf = (kind: string): string => `${import.meta.dirname}/testdata/${kind}.json.gz`;

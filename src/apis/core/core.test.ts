@@ -21,7 +21,12 @@ const port = { port: 80 };
 /** Rows: what is created, and all that is wrong with it. */
 const createRows: [what: string, kind: Strategy, input: Record<string, unknown>, want: string[]][] = [
   ["configmap", configMap, { data: { a: "1" }, binaryData: { b: "AA==" } }, []],
-  ["configmap: key with a space", configMap, { data: { "bad key": "x" } }, [`data[bad key]: Invalid value: "bad key": ${configKey}`]],
+  [
+    "configmap: key with a space",
+    configMap,
+    { data: { "bad key": "x" } },
+    [`data[bad key]: Invalid value: "bad key": ${configKey}`],
+  ],
   ["configmap: parent as key", configMap, { data: { "..": "x" } }, [`data[..]: Invalid value: "..": must not be '..'`]],
   [
     "configmap: one key twice",
@@ -29,9 +34,24 @@ const createRows: [what: string, kind: Strategy, input: Record<string, unknown>,
     { data: { d: "x" }, binaryData: { d: "AA==" } },
     ['data[d]: Invalid value: "d": duplicate of key present in binaryData'],
   ],
-  ["configmap: more than 1 MiB", configMap, { data: { a: "x".repeat(1024 * 1024), b: "y" } }, ["[]: Too long: may not be more than 1048576 bytes"]],
-  ["secret: bad key", secret, { type: "my/type", stringData: { "a b": "x" } }, [`data[a b]: Invalid value: "a b": ${configKey}`]],
-  ["secret: docker without its key", secret, { type: "kubernetes.io/dockerconfigjson" }, ["data[.dockerconfigjson]: Required value"]],
+  [
+    "configmap: more than 1 MiB",
+    configMap,
+    { data: { a: "x".repeat(1024 * 1024), b: "y" } },
+    ["[]: Too long: may not be more than 1048576 bytes"],
+  ],
+  [
+    "secret: bad key",
+    secret,
+    { type: "my/type", stringData: { "a b": "x" } },
+    [`data[a b]: Invalid value: "a b": ${configKey}`],
+  ],
+  [
+    "secret: docker without its key",
+    secret,
+    { type: "kubernetes.io/dockerconfigjson" },
+    ["data[.dockerconfigjson]: Required value"],
+  ],
   [
     "secret: docker that is no JSON",
     secret,
@@ -46,7 +66,12 @@ const createRows: [what: string, kind: Strategy, input: Record<string, unknown>,
   ],
   ["secret: a user is enough", secret, { type: "kubernetes.io/basic-auth", stringData: { username: "u" } }, []],
   ["secret: ssh", secret, { type: "kubernetes.io/ssh-auth" }, ["data[ssh-privatekey]: Required value"]],
-  ["secret: tls", secret, { type: "kubernetes.io/tls", stringData: { "tls.crt": "" } }, ["data[tls.key]: Required value"]],
+  [
+    "secret: tls",
+    secret,
+    { type: "kubernetes.io/tls", stringData: { "tls.crt": "" } },
+    ["data[tls.key]: Required value"],
+  ],
   [
     "secret: token of no account",
     secret,
@@ -75,7 +100,12 @@ const createRows: [what: string, kind: Strategy, input: Record<string, unknown>,
   ],
   ["service: no ports", service, { spec: {} }, ["spec.ports: Required value"]],
   ["service: headless needs none", service, { spec: { clusterIP: "None" } }, []],
-  ["service: two ports have names", service, { spec: { ports: [port, { port: 81, name: "b" }] } }, ["spec.ports[0].name: Required value"]],
+  [
+    "service: two ports have names",
+    service,
+    { spec: { ports: [port, { port: 81, name: "b" }] } },
+    ["spec.ports[0].name: Required value"],
+  ],
   ["service: external", service, { spec: { type: "ExternalName" } }, ["spec.externalName: Required value"]],
 ];
 
@@ -130,7 +160,8 @@ test("an immutable configmap", () => {
     [{ immutable: undefined }, [`immutable: ${immutable}`]],
     [{ binaryData: {} }, [`binaryData: ${immutable}`]], // Upstream tells none from an empty one.
   ];
-  for (const [change, want] of rows) assert.deepEqual(updated(configMap, before, (next) => Object.assign(next, change)).problems, want);
+  for (const [change, want] of rows)
+    assert.deepEqual(updated(configMap, before, (next) => Object.assign(next, change)).problems, want);
 });
 
 test("a pod starts pending, with everything said", () => {
@@ -216,9 +247,13 @@ test("an address that was given stays", () => {
     delete next.spec.clusterIPs;
   });
   assert.deepEqual([sent.problems, sent.object.spec.clusterIPs], [[], ["10.0.0.9"]]);
-  const other = updated(service, before, (next) => Object.assign(next.spec, { clusterIP: "10.0.0.8", clusterIPs: ["10.0.0.8"] }));
+  const other = updated(service, before, (next) =>
+    Object.assign(next.spec, { clusterIP: "10.0.0.8", clusterIPs: ["10.0.0.8"] }),
+  );
   assert.deepEqual(other.problems, ['spec.clusterIPs[0]: Invalid value: ["10.0.0.8"]: may not change once set']);
-  const external = updated(service, before, (next) => Object.assign(next.spec, { type: "ExternalName", externalName: "a.b" }));
+  const external = updated(service, before, (next) =>
+    Object.assign(next.spec, { type: "ExternalName", externalName: "a.b" }),
+  );
   assert.deepEqual([external.problems, external.object.spec.clusterIP], [[], undefined]);
 });
 
@@ -258,7 +293,11 @@ test("a volume tells since when it has its phase", () => {
   ];
   for (const [status, want] of rows) {
     const next = { ...structuredClone(old), status: { ...status } as Record<string, unknown> };
-    persistentVolume.prepareForStatusUpdate(next, { ...old, status: { phase: "Pending", lastPhaseTransitionTime: earlier } }, testContext);
+    persistentVolume.prepareForStatusUpdate(
+      next,
+      { ...old, status: { phase: "Pending", lastPhaseTransitionTime: earlier } },
+      testContext,
+    );
     assert.equal(next.status.lastPhaseTransitionTime, want);
   }
 });

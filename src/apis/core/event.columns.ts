@@ -6,7 +6,11 @@ import { text, wide } from "../column.ts";
 
 export const eventColumns: readonly Column[] = [
   text("Last Seen", "The time at which the most recent occurrence of this event was recorded.", lastSeen),
-  text("Type", "Type of this event (Normal, Warning), new types could be added in the future", ({ type }) => type ?? ""),
+  text(
+    "Type",
+    "Type of this event (Normal, Warning), new types could be added in the future",
+    ({ type }) => type ?? "",
+  ),
   text(
     "Reason",
     "This should be a short, machine understandable string that gives the reason for the transition into the object's current status.",
@@ -23,10 +27,20 @@ export const eventColumns: readonly Column[] = [
     ),
   ),
   wide(text("Source", "The component reporting this event. Should be a short machine understandable string.", source)),
-  text("Message", "A human-readable description of the status of this operation.", ({ message }) => (message ?? "").trim()),
-  wide(text("First Seen", "The time at which the event was first recorded. (Time of server receipt is in TypeMeta.)", firstSeen)),
+  text("Message", "A human-readable description of the status of this operation.", ({ message }) =>
+    (message ?? "").trim(),
+  ),
   wide(
-    text("Count", "The number of times this event has occurred.", ({ series, count }) => (series === undefined ? count || 1 : (series.count ?? 0))),
+    text(
+      "First Seen",
+      "The time at which the event was first recorded. (Time of server receipt is in TypeMeta.)",
+      firstSeen,
+    ),
+  ),
+  wide(
+    text("Count", "The number of times this event has occurred.", ({ series, count }) =>
+      series === undefined ? count || 1 : (series.count ?? 0),
+    ),
   ),
   wide(nameColumn),
 ];

@@ -49,8 +49,10 @@ export const event = strategy({
     validateLegacy(object, "reportingController", errors);
     validateSeries(object.series, errors);
     if (object.eventTime === undefined || object.eventTime === null) errors.required("eventTime");
-    if (object.type !== "Normal" && object.type !== "Warning") errors.invalid("type", "", `has invalid value: ${object.type ?? ""}`);
-    for (const field of ["firstTimestamp", "lastTimestamp"]) if (object[field]) errors.invalid(field, "", "needs to be unset");
+    if (object.type !== "Normal" && object.type !== "Warning")
+      errors.invalid("type", "", `has invalid value: ${object.type ?? ""}`);
+    for (const field of ["firstTimestamp", "lastTimestamp"])
+      if (object[field]) errors.invalid(field, "", "needs to be unset");
     if ((object.count ?? 0) !== 0) errors.invalid("count", "", "needs to be unset");
     if (object.source?.component || object.source?.host) errors.invalid("source", "", "needs to be unset");
   },
@@ -98,7 +100,8 @@ const immutableFields: readonly ImmutableField[] = [
 ];
 
 /** Clients that keep nanoseconds send more than is kept. */
-const sameMicrosecond = (a: unknown, b: unknown): boolean => typeof a === "string" && typeof b === "string" && microseconds(a) === microseconds(b);
+const sameMicrosecond = (a: unknown, b: unknown): boolean =>
+  typeof a === "string" && typeof b === "string" && microseconds(a) === microseconds(b);
 const microseconds = (time: string): string => time.replace(/(\.\d{6})\d*Z$/, "$1Z");
 
 /** Fields both groups limit alike, and how long each may be. */

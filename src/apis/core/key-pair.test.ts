@@ -4,13 +4,18 @@ import { before, test } from "node:test";
 import { createAuthority } from "../../cli/x509.ts";
 import { keyPairProblem } from "./key-pair.ts";
 
-const pem = (type: string, text = "junk"): string => `-----BEGIN ${type}-----\n${Buffer.from(text).toString("base64")}\n-----END ${type}-----\n`;
+const pem = (type: string, text = "junk"): string =>
+  `-----BEGIN ${type}-----\n${Buffer.from(text).toString("base64")}\n-----END ${type}-----\n`;
 const ecKey = (type: "pkcs8" | "sec1"): string =>
   generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type, format: "pem" }) as string;
 
 let own: { readonly cert: string; readonly key: string };
 before(async () => {
-  const { cert, key } = await createAuthority({ subject: { commonName: "a" }, notBefore: Date.now() - 1000, notAfter: Date.now() + 1000 });
+  const { cert, key } = await createAuthority({
+    subject: { commonName: "a" },
+    notBefore: Date.now() - 1000,
+    notAfter: Date.now() + 1000,
+  });
   own = { cert, key };
 });
 
@@ -25,7 +30,12 @@ const rows: [what: string, certificate: () => string, key: () => string, problem
     () => own.cert,
     "tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched",
   ],
-  ["certificates alone", () => own.cert, () => own.cert, "tls: found a certificate rather than a key in the PEM for the private key"],
+  [
+    "certificates alone",
+    () => own.cert,
+    () => own.cert,
+    "tls: found a certificate rather than a key in the PEM for the private key",
+  ],
   [
     "other blocks",
     () => pem("A") + pem("B"),
@@ -41,7 +51,12 @@ const rows: [what: string, certificate: () => string, key: () => string, problem
   ["a damaged certificate", () => pem("CERTIFICATE"), () => own.key, "x509: malformed certificate"],
   ["a damaged key", () => own.cert, () => pem("PRIVATE KEY"), "tls: failed to parse private key"],
   ["another's key", () => own.cert, () => ecKey("pkcs8"), "tls: private key does not match public key"],
-  ["another's key in its older form", () => own.cert, () => ecKey("sec1"), "tls: private key does not match public key"],
+  [
+    "another's key in its older form",
+    () => own.cert,
+    () => ecKey("sec1"),
+    "tls: private key does not match public key",
+  ],
   [
     "a key of another kind",
     () => own.cert,
@@ -62,4 +77,5 @@ const rows: [what: string, certificate: () => string, key: () => string, problem
   ],
 ];
 
-for (const [what, certificate, key, problem] of rows) test(what, () => assert.equal(keyPairProblem(certificate(), key()), problem));
+for (const [what, certificate, key, problem] of rows)
+  test(what, () => assert.equal(keyPairProblem(certificate(), key()), problem));

@@ -23,7 +23,8 @@ function noCertificate(types: readonly string[]): string {
 
 function noKey(types: readonly string[]): string {
   if (types.length === 0) return "tls: failed to find any PEM data in key input";
-  if (types.length === 1 && types[0] === "CERTIFICATE") return "tls: found a certificate rather than a key in the PEM for the private key";
+  if (types.length === 1 && types[0] === "CERTIFICATE")
+    return "tls: found a certificate rather than a key in the PEM for the private key";
   return `tls: failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the following types: [${types.join(" ")}]`;
 }
 
@@ -44,7 +45,8 @@ function pairProblem(certificate: Buffer, key: Buffer): string | undefined {
 
 function otherKey(key: Buffer): KeyObject | undefined {
   return (
-    attempt(() => createPrivateKey({ key, format: "der", type: "pkcs8" })) ?? attempt(() => createPrivateKey({ key, format: "der", type: "sec1" }))
+    attempt(() => createPrivateKey({ key, format: "der", type: "pkcs8" })) ??
+    attempt(() => createPrivateKey({ key, format: "der", type: "sec1" }))
   );
 }
 

@@ -3,7 +3,13 @@ import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
 import { dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
-import { compareQuantities, integerValue, milliValue, parseQuantity, type Quantity } from "../../lib/quantity/quantity.ts";
+import {
+  compareQuantities,
+  integerValue,
+  milliValue,
+  parseQuantity,
+  type Quantity,
+} from "../../lib/quantity/quantity.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, type Part } from "../fields.ts";
 import { allowsOvercommit } from "./pod/resource-names.ts";
@@ -69,7 +75,8 @@ function validateNames(limit: Part, path: string, errors: FieldErrors): void {
   checkAll("min");
   for (const field of ["default", "defaultRequest"]) {
     if (type !== "Pod") checkAll(field);
-    else if (Object.keys(limit[field] ?? {}).length > 0) errors.forbidden(`${path}.${field}`, "may not be specified when `type` is 'Pod'");
+    else if (Object.keys(limit[field] ?? {}).length > 0)
+      errors.forbidden(`${path}.${field}`, "may not be specified when `type` is 'Pod'");
   }
   if (type === "PersistentVolumeClaim" && !hasOwn(limit.min, "storage") && !hasOwn(limit.max, "storage")) {
     errors.required(`${path}.limits`, "either minimum or maximum storage value is required, but neither was provided");
@@ -96,10 +103,12 @@ function validateBounds(limit: Part, name: string, path: string, errors: FieldEr
     return { text, quantity: parseQuantity(text) };
   };
   const [max, min, most, request, ratio] = bounds.map(boundOf);
-  const refuse = (field: string, { text }: Bound, why: string): void => errors.invalid(`${path}.${field}[${name}]`, text, why);
+  const refuse = (field: string, { text }: Bound, why: string): void =>
+    errors.invalid(`${path}.${field}[${name}]`, text, why);
   const exceeds = (a: Bound | undefined, b: Bound | undefined): boolean =>
     a !== undefined && b !== undefined && compareQuantities(a.quantity, b.quantity) > 0;
-  if (min && max && exceeds(min, max)) refuse("min", min, `min value ${min.text} is greater than max value ${max.text}`);
+  if (min && max && exceeds(min, max))
+    refuse("min", min, `min value ${min.text} is greater than max value ${max.text}`);
   if (request && min && exceeds(min, request)) {
     refuse("defaultRequest", request, `min value ${min.text} is greater than default request value ${request.text}`);
   }
@@ -107,13 +116,23 @@ function validateBounds(limit: Part, name: string, path: string, errors: FieldEr
     refuse("defaultRequest", request, `default request value ${request.text} is greater than max value ${max.text}`);
   }
   if (request && most && exceeds(request, most)) {
-    refuse("defaultRequest", request, `default request value ${request.text} is greater than default limit value ${most.text}`);
+    refuse(
+      "defaultRequest",
+      request,
+      `default request value ${request.text} is greater than default limit value ${most.text}`,
+    );
   }
-  if (most && min && exceeds(min, most)) refuse("default", min, `min value ${min.text} is greater than default value ${most.text}`);
-  if (most && max && exceeds(most, max)) refuse("default", max, `default value ${most.text} is greater than max value ${max.text}`);
+  if (most && min && exceeds(min, most))
+    refuse("default", min, `min value ${min.text} is greater than default value ${most.text}`);
+  if (most && max && exceeds(most, max))
+    refuse("default", max, `default value ${most.text} is greater than max value ${max.text}`);
   if (ratio) validateRatio(ratio, min, max, (why) => refuse("maxLimitRequestRatio", ratio, why));
   if (!allowsOvercommit(name) && most && request && compareQuantities(most.quantity, request.quantity) !== 0) {
-    refuse("defaultRequest", request, `default value ${most.text} must equal to defaultRequest value ${request.text} in ${name}`);
+    refuse(
+      "defaultRequest",
+      request,
+      `default value ${most.text} must equal to defaultRequest value ${request.text} in ${name}`,
+    );
   }
 }
 
@@ -122,7 +141,12 @@ const one = parseQuantity("1");
 const milliMax = 2 ** 63 / 1000;
 
 /** Limits may not be allowed to exceed requests by more than the bounds do. */
-function validateRatio(ratio: Bound, min: Bound | undefined, max: Bound | undefined, refuse: (why: string) => void): void {
+function validateRatio(
+  ratio: Bound,
+  min: Bound | undefined,
+  max: Bound | undefined,
+  refuse: (why: string) => void,
+): void {
   if (compareQuantities(ratio.quantity, one) < 0) refuse(`ratio ${ratio.text} is less than 1`);
   if (min === undefined || max === undefined) return;
   const isFine = [ratio, min, max].every(({ quantity }) => integerValue(quantity) < milliMax);

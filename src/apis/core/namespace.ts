@@ -25,7 +25,9 @@ export const namespace = strategy({
     labelWithName(object); // By now a generated name is there too.
     object.status = { phase: "Active" };
     const finalizers: string[] = struct(object, "spec").finalizers ?? [];
-    object.spec.finalizers = finalizers.includes(kubernetesFinalizer) ? finalizers : [...finalizers, kubernetesFinalizer];
+    object.spec.finalizers = finalizers.includes(kubernetesFinalizer)
+      ? finalizers
+      : [...finalizers, kubernetesFinalizer];
   },
   prepareForUpdate(next, old) {
     struct(next, "spec").finalizers = old.spec?.finalizers; // Only `/finalize` changes them.
@@ -42,7 +44,11 @@ export const namespace = strategy({
     const wanted = next.metadata.deletionTimestamp === undefined ? "Active" : "Terminating";
     if (next.status?.phase === wanted) return;
     const when = wanted === "Active" ? "empty" : "not empty";
-    errors.invalid("status.Phase", next.status?.phase ?? "", `may only be '${wanted}' if \`deletionTimestamp\` is ${when}`);
+    errors.invalid(
+      "status.Phase",
+      next.status?.phase ?? "",
+      `may only be '${wanted}' if \`deletionTimestamp\` is ${when}`,
+    );
   },
   subresources: {
     finalize: {
@@ -57,9 +63,11 @@ export const namespace = strategy({
   },
   checkDeletion(object) {
     const name = object.metadata.name as string;
-    if (protectedNamespaces.has(name)) throw forbidden({ group: "", resource: "namespaces" }, name, "this namespace may not be deleted");
+    if (protectedNamespaces.has(name))
+      throw forbidden({ group: "", resource: "namespaces" }, name, "this namespace may not be deleted");
   },
-  holdsDeletion: ({ metadata, spec }) => metadata.deletionTimestamp === undefined || (spec?.finalizers?.length ?? 0) > 0,
+  holdsDeletion: ({ metadata, spec }) =>
+    metadata.deletionTimestamp === undefined || (spec?.finalizers?.length ?? 0) > 0,
   markDeleted(object, dependents) {
     struct(object, "status").phase = "Terminating";
     setDependentsFinalizers(object, dependents);
@@ -67,7 +75,10 @@ export const namespace = strategy({
 });
 
 /** As for any object, but that what does not orphan deletes in the foreground. Source: the namespace registry's Delete. */
-function setDependentsFinalizers({ metadata }: KubeObject, { orphanDependents, propagationPolicy }: DependentsOptions): void {
+function setDependentsFinalizers(
+  { metadata }: KubeObject,
+  { orphanDependents, propagationPolicy }: DependentsOptions,
+): void {
   const before = metadata.finalizers ?? [];
   const isWanted = (finalizer: string, orphans: boolean, policy: string): boolean => {
     if (orphanDependents !== undefined) return orphanDependents === orphans;
@@ -78,7 +89,9 @@ function setDependentsFinalizers({ metadata }: KubeObject, { orphanDependents, p
     ["foregroundDeletion", isWanted("foregroundDeletion", false, "Foreground")],
   ]);
   const kept = before.filter((finalizer) => wanted.get(finalizer) !== false);
-  const added = [...wanted].filter(([finalizer, isOn]) => isOn && !before.includes(finalizer)).map(([finalizer]) => finalizer);
+  const added = [...wanted]
+    .filter(([finalizer, isOn]) => isOn && !before.includes(finalizer))
+    .map(([finalizer]) => finalizer);
   if (added.length > 0 || kept.length < before.length) metadata.finalizers = [...new Set(kept), ...added];
 }
 

@@ -5,7 +5,12 @@ import { configMapKeyProblems, dnsLabelProblems, dnsSubdomainProblems } from "..
 import type { Part } from "../fields.ts";
 
 /** @param where in the spec nothing says which version it is, in the status all does */
-export function validateConfigSource({ configMap }: Part, path: string, where: "spec" | "status", errors: FieldErrors): void {
+export function validateConfigSource(
+  { configMap }: Part,
+  path: string,
+  where: "spec" | "status",
+  errors: FieldErrors,
+): void {
   if (!configMap) return errors.invalid(path, { ConfigMap: null }, "exactly one reference subfield must be non-nil");
   const at = `${path}.configMap`;
   for (const field of ["uid", "resourceVersion"]) {

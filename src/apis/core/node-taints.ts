@@ -21,7 +21,11 @@ export function validateTaints(taints: readonly Part[], path: string, errors: Fi
     else if (!effects.includes(effect)) errors.notSupported(`${at}.effect`, effect, effects);
     const pair = JSON.stringify([key, effect]);
     if (seen.has(pair)) {
-      errors.duplicate(at, { Key: key, Value: value, Effect: effect, TimeAdded: timeAdded }, "taints must be unique by key and effect pair");
+      errors.duplicate(
+        at,
+        { Key: key, Value: value, Effect: effect, TimeAdded: timeAdded },
+        "taints must be unique by key and effect pair",
+      );
     }
     seen.add(pair);
   }
@@ -76,6 +80,7 @@ function validateAvoided(entries: readonly Part[], path: string, errors: FieldEr
     const controller: unknown = isObject(signature) ? ofAnyCase(signature).podcontroller : undefined;
     const at = `${path}[${index}].PodSignature`;
     if (!isObject(controller)) errors.required(at);
-    else if (ofAnyCase(controller).controller !== true) errors.invalid(`${at}.PodController.Controller`, false, "must point to a controller");
+    else if (ofAnyCase(controller).controller !== true)
+      errors.invalid(`${at}.PodController.Controller`, false, "must point to a controller");
   }
 }

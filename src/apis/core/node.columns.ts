@@ -23,7 +23,13 @@ export const nodeColumns: readonly Column[] = [
       ({ status }) => status?.nodeInfo?.osImage || "<unknown>",
     ),
   ),
-  wide(text("Kernel-Version", "Kernel Version reported by the node from 'uname -r' (e.g. 3.16.0-0.bpo.4-amd64).", kernelVersion)),
+  wide(
+    text(
+      "Kernel-Version",
+      "Kernel Version reported by the node from 'uname -r' (e.g. 3.16.0-0.bpo.4-amd64).",
+      kernelVersion,
+    ),
+  ),
   wide(
     text(
       "Container-Runtime",

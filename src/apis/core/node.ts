@@ -19,7 +19,8 @@ export const node = strategy({
     joinPodCidrs(object.spec ?? {});
     const { status } = object;
     if (!status) return;
-    if (status.capacity && Object.keys(status.allocatable ?? {}).length === 0) status.allocatable = { ...status.capacity };
+    if (status.capacity && Object.keys(status.allocatable ?? {}).length === 0)
+      status.allocatable = { ...status.capacity };
     roundResources(status.capacity);
     roundResources(status.allocatable);
   },
@@ -59,7 +60,8 @@ function validateNode(object: KubeObject, strict: boolean, errors: FieldErrors):
   validateTaints(items(spec?.taints), "metadata.taints", errors); // As upstream says it.
   validateStatus(status, errors);
   const swap = status?.nodeInfo?.swap?.capacity;
-  if (typeof swap === "number" && swap <= 0) errors.invalid("metadata.nodeSwapStatus.capacity", swap, "must be greater than zero");
+  if (typeof swap === "number" && swap <= 0)
+    errors.invalid("metadata.nodeSwapStatus.capacity", swap, "must be greater than zero");
   validateDeclaredFeatures(status?.declaredFeatures ?? [], errors);
   validatePodCidrs(podCidrs(spec), strict, errors);
 }
@@ -77,13 +79,15 @@ const featureAdvice =
 function validateDeclaredFeatures(features: readonly string[], errors: FieldErrors): void {
   for (const [index, feature] of features.entries()) {
     const path = `status.declaredFeatures[${index}]`;
-    const refuse = (why: string): void => errors.invalid(path, feature, `invalid feature name ${JSON.stringify(feature)}: ${why}`);
+    const refuse = (why: string): void =>
+      errors.invalid(path, feature, `invalid feature name ${JSON.stringify(feature)}: ${why}`);
     if (Buffer.byteLength(feature) > featureBytesMax) refuse(`must be no more than ${featureBytesMax} characters`);
     else if (!featureShape.test(feature)) refuse(featureAdvice);
     const next = features[index + 1];
     if (next === undefined) continue;
     if (feature === next) errors.duplicate(`status.declaredFeatures[${index + 1}]`, next);
-    else if (feature > next) errors.invalid(`status.declaredFeatures[${index + 1}]`, next, "list must be sorted alphabetically");
+    else if (feature > next)
+      errors.invalid(`status.declaredFeatures[${index + 1}]`, next, "list must be sorted alphabetically");
   }
 }
 
@@ -118,7 +122,8 @@ function validateChanges(next: KubeObject, old: KubeObject, errors: FieldErrors)
     if (source) validateConfigSource(source, `status.config.${field}`, "status", errors);
   }
   validateTaints(items(next.spec?.taints), "metadata.taints", errors);
-  if ((next.spec?.externalID ?? "") !== (old.spec?.externalID ?? "")) errors.forbidden("spec.externalID", "may not be updated");
+  if ((next.spec?.externalID ?? "") !== (old.spec?.externalID ?? ""))
+    errors.forbidden("spec.externalID", "may not be updated");
 }
 
 function validateAddresses(addresses: readonly Part[], errors: FieldErrors): void {
@@ -133,7 +138,8 @@ function validateAddresses(addresses: readonly Part[], errors: FieldErrors): voi
 function validateSpecChanges(next: Part, old: Part, errors: FieldErrors): void {
   const before = podCidrs(old);
   const now = podCidrs(next);
-  const refuse = (): void => errors.forbidden("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid');
+  const refuse = (): void =>
+    errors.forbidden("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid');
   if (before.length > 0) {
     if (now.length !== before.length) refuse();
     else for (const [index, range] of before.entries()) if (now[index] !== range) refuse();
@@ -147,7 +153,8 @@ function validateSpecChanges(next: Part, old: Part, errors: FieldErrors): void {
 function warningsOf({ spec }: KubeObject): string[] {
   const warnings: string[] = [];
   if (spec?.configSource) warnings.push("spec.configSource: the feature is removed");
-  if ((spec?.externalID ?? "") !== "") warnings.push("spec.externalID: this field is deprecated, and is unused by Kubernetes");
+  if ((spec?.externalID ?? "") !== "")
+    warnings.push("spec.externalID: this field is deprecated, and is unused by Kubernetes");
   for (const [index, range] of podCidrs(spec).entries()) warnOfPrefix(range, `spec.podCIDRs[${index}]`, warnings);
   return warnings;
 }

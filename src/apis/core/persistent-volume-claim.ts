@@ -33,13 +33,17 @@ export const persistentVolumeClaim = strategy({
   },
   validate: (object, errors) => validateClaimSpec(object.spec, "spec", {}, errors),
   validateUpdate(next, old, errors, { gates }) {
-    if (!errors.empty) validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+    if (!errors.empty)
+      validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     validateClaimSpec(next.spec, "spec", rulesFrom(old.spec), errors);
     validateChanges(next, old, gates, errors);
   },
   validateStatusUpdate(next, old, errors, { gates }) {
     validateStatus(next.status ?? {}, errors);
-    const resizes = gates.enabled("RecoverVolumeExpansionFailure") || old.status?.allocatedResources || old.status?.allocatedResourceStatuses;
+    const resizes =
+      gates.enabled("RecoverVolumeExpansionFailure") ||
+      old.status?.allocatedResources ||
+      old.status?.allocatedResourceStatuses;
     if (resizes) validateResize(next.status ?? {}, errors);
   },
   warnings: warningsOf,
@@ -58,7 +62,12 @@ export function setClaimDefaults(claim: Part): void {
 
 /** While sources of other namespaces are switched off, one that names a namespace is no source at all. */
 function dropForeignSource(spec: Part, old: Part | undefined, gates: FeatureGates): void {
-  if ((spec.dataSourceRef?.namespace ?? "") === "" || old?.dataSourceRef || gates.enabled("CrossNamespaceVolumeDataSource")) return;
+  if (
+    (spec.dataSourceRef?.namespace ?? "") === "" ||
+    old?.dataSourceRef ||
+    gates.enabled("CrossNamespaceVolumeDataSource")
+  )
+    return;
   delete spec.dataSourceRef;
 }
 
@@ -73,9 +82,14 @@ function dropOddSource(spec: Part, old: Part | undefined): void {
 
 /** The source in its old form and its new one. */
 function joinSources(spec: Part): void {
-  const copy = ({ apiGroup, kind, name }: Part): Part => ({ ...(typeof apiGroup === "string" && { apiGroup }), kind, name });
+  const copy = ({ apiGroup, kind, name }: Part): Part => ({
+    ...(typeof apiGroup === "string" && { apiGroup }),
+    kind,
+    name,
+  });
   if (spec.dataSource && !spec.dataSourceRef) spec.dataSourceRef = copy(spec.dataSource);
-  else if (spec.dataSourceRef && !spec.dataSource && (spec.dataSourceRef.namespace ?? "") === "") spec.dataSource = copy(spec.dataSourceRef);
+  else if (spec.dataSourceRef && !spec.dataSource && (spec.dataSourceRef.namespace ?? "") === "")
+    spec.dataSource = copy(spec.dataSourceRef);
 }
 
 /** What was there before stays good. */
@@ -99,11 +113,13 @@ function validateChanges(next: KubeObject, old: KubeObject, gates: FeatureGates,
     now.VolumeAttributesClassName = before.VolumeAttributesClassName;
   }
   if (!isSame(now, before)) {
-    const why = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
+    const why =
+      "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
     errors.forbidden("spec", `${why}\n${jsonDiff(before, now)}`);
   }
   checkSize(next, old, gates, errors);
-  if (next.spec.volumeMode !== old.spec.volumeMode) errors.invalid("volumeMode", next.spec.volumeMode ?? null, "field is immutable");
+  if (next.spec.volumeMode !== old.spec.volumeMode)
+    errors.invalid("volumeMode", next.spec.volumeMode ?? null, "field is immutable");
   checkAttributesClass(next, old, errors);
 }
 
@@ -122,7 +138,12 @@ function checkClass(next: KubeObject, old: KubeObject, now: Part, before: Part, 
   const annotated = annotationOf(next);
   const annotatedBefore = annotationOf(old);
   const named = now.StorageClassName !== null && before.StorageClassName === null;
-  if (named && annotatedBefore !== undefined && now.StorageClassName === annotatedBefore && (annotated ?? annotatedBefore) === annotatedBefore) {
+  if (
+    named &&
+    annotatedBefore !== undefined &&
+    now.StorageClassName === annotatedBefore &&
+    (annotated ?? annotatedBefore) === annotatedBefore
+  ) {
     now.StorageClassName = null;
     return;
   }
@@ -159,7 +180,10 @@ function checkSize(next: KubeObject, old: KubeObject, gates: FeatureGates, error
   const size = parseQuantity(storageOf(next.spec));
   if (compareQuantities(size, parseQuantity(storageOf(old.spec))) >= 0) return;
   const path = "spec.resources.requests.storage";
-  const recovers = gates.enabled("RecoverVolumeExpansionFailure") || old.status?.allocatedResources || old.status?.allocatedResourceStatuses;
+  const recovers =
+    gates.enabled("RecoverVolumeExpansionFailure") ||
+    old.status?.allocatedResources ||
+    old.status?.allocatedResourceStatuses;
   if (!recovers) errors.forbidden(path, "field can not be less than previous value");
   else if (compareQuantities(size, parseQuantity(old.status?.capacity?.storage ?? "0")) <= 0) {
     errors.forbidden(path, "field can not be less than status.capacity");
@@ -216,7 +240,9 @@ function isResource(name: string, path: string, errors: FieldErrors): boolean {
 function warningsOf({ metadata, spec }: KubeObject): string[] {
   const warnings: string[] = [];
   if (Object.hasOwn(metadata.annotations ?? {}, classAnnotation)) {
-    warnings.push(`metadata.annotations[${classAnnotation}]: deprecated since v1.8; use "storageClassName" attribute instead`);
+    warnings.push(
+      `metadata.annotations[${classAnnotation}]: deprecated since v1.8; use "storageClassName" attribute instead`,
+    );
   }
   warnOfClaim(spec, "spec", warnings);
   return warnings;

@@ -40,7 +40,8 @@ export function validateVolumeSpec(spec: Part, path: string, rules: VolumeRules,
   if (!rules.inline) {
     checkCapacity(spec.capacity, `${path}.capacity`, errors);
     const { persistentVolumeReclaimPolicy: policy } = spec;
-    if (!reclaimPolicies.includes(policy)) errors.notSupported(`${path}.persistentVolumeReclaimPolicy`, policy, reclaimPolicies);
+    if (!reclaimPolicies.includes(policy))
+      errors.notSupported(`${path}.persistentVolumeReclaimPolicy`, policy, reclaimPolicies);
     if (spec.nodeAffinity) checkNodeAffinity(spec.nodeAffinity, `${path}.nodeAffinity`, rules, errors);
   } else checkInlineChoices(spec, path, errors);
   validateSources(spec, path, rules.name, errors);
@@ -63,7 +64,8 @@ function checkInlineChoices(spec: Part, path: string, errors: FieldErrors): void
   if ((spec.persistentVolumeReclaimPolicy ?? "Retain") !== "Retain") {
     errors.forbidden(`${path}.persistentVolumeReclaimPolicy`, "may only be Retain in the context of inline volumes");
   }
-  if (spec.nodeAffinity) errors.forbidden(`${path}.nodeAffinity`, "may not be specified in the context of inline volumes");
+  if (spec.nodeAffinity)
+    errors.forbidden(`${path}.nodeAffinity`, "may not be specified in the context of inline volumes");
 }
 
 function checkAccessModes(modes: readonly string[], path: string, errors: FieldErrors): void {
@@ -94,7 +96,12 @@ export function checkBasicResource(amount: string, path: string, errors: FieldEr
   if (whole < 0) errors.invalid(path, whole, "must be a valid resource quantity");
 }
 
-function checkNodeAffinity({ required }: Part, path: string, { anyNodeValue = false }: VolumeRules, errors: FieldErrors): void {
+function checkNodeAffinity(
+  { required }: Part,
+  path: string,
+  { anyNodeValue = false }: VolumeRules,
+  errors: FieldErrors,
+): void {
   if (required) validateNodeSelector(required, `${path}.required`, errors, anyNodeValue);
   else errors.required(`${path}.required`, "must specify required node constraints");
 }

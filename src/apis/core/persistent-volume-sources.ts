@@ -27,7 +27,10 @@ interface Source {
   validate(source: Part, path: string, errors: FieldErrors, volume: string): void;
 }
 
-const of = (field: string, validate: (source: Part, path: string, errors: FieldErrors, volume: string) => void): Source => ({ field, validate });
+const of = (
+  field: string,
+  validate: (source: Part, path: string, errors: FieldErrors, volume: string) => void,
+): Source => ({ field, validate });
 
 const sources: readonly Source[] = [
   of("hostPath", validateHostPath),
@@ -69,7 +72,8 @@ export function validateSources(spec: Part, path: string, name: string, errors: 
     }
     count++;
     validate(source, `${path}.${shown}`, errors, name);
-    if (field === "local" && !spec.nodeAffinity) errors.required(`${path}.nodeAffinity`, "Local volume requires node affinity");
+    if (field === "local" && !spec.nodeAffinity)
+      errors.required(`${path}.nodeAffinity`, "Local volume requires node affinity");
   }
   if (count === 0) errors.required(path, "must specify a volume type");
 }
@@ -79,14 +83,16 @@ function validateGlusterfs(source: Part, path: string, errors: FieldErrors): voi
   const { endpointsNamespace: namespace } = source;
   if (typeof namespace !== "string") return;
   const at = `${path}.endpointsNamespace`;
-  if (namespace === "") errors.invalid(at, namespace, "if the endpointnamespace is set, it must be a valid namespace name");
+  if (namespace === "")
+    errors.invalid(at, namespace, "if the endpointnamespace is set, it must be a valid namespace name");
   else addInvalid(errors, at, namespace, dnsLabelProblems(namespace));
 }
 
 function validateIscsi(source: Part, path: string, errors: FieldErrors, volume: string): void {
   const { targetPortal = "", iqn = "", lun = 0, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName } = source;
   if (targetPortal === "") errors.required(`${path}.targetPortal`);
-  if (typeof initiatorName === "string" && isLongPortal(volume, targetPortal)) errors.invalid(`${path}.targetportal`, targetPortal, longPortal);
+  if (typeof initiatorName === "string" && isLongPortal(volume, targetPortal))
+    errors.invalid(`${path}.targetportal`, targetPortal, longPortal);
   if (iqn === "") errors.required(`${path}.iqn`);
   else checkIscsiName(iqn, `${path}.iqn`, errors);
   if (lun < 0 || lun > 255) errors.invalid(`${path}.lun`, lun, "must be between 0 and 255, inclusive");
@@ -109,7 +115,11 @@ function requireReference(reference: Part | undefined, path: string, errors: Fie
   for (const field of ["name", "namespace"]) if ((reference[field] ?? "") === "") errors.required(`${path}.${field}`);
 }
 
-function validateAzureFile({ secretName = "", shareName = "", secretNamespace }: Part, path: string, errors: FieldErrors): void {
+function validateAzureFile(
+  { secretName = "", shareName = "", secretNamespace }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (secretName === "") errors.required(`${path}.secretName`);
   if (shareName === "") errors.required(`${path}.shareName`);
   if (secretNamespace === "") errors.required(`${path}.secretNamespace`);
@@ -120,14 +130,24 @@ function validateLocal({ path: host = "" }: Part, path: string, errors: FieldErr
   else checkNoBacksteps(host, `${path}.path`, errors);
 }
 
-function validateStorageOs({ volumeName = "", volumeNamespace = "", secretRef }: Part, path: string, errors: FieldErrors): void {
+function validateStorageOs(
+  { volumeName = "", volumeNamespace = "", secretRef }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (volumeName === "") errors.required(`${path}.volumeName`);
   else addInvalid(errors, `${path}.volumeName`, volumeName, dnsLabelProblems(volumeName));
-  if (volumeNamespace !== "") addInvalid(errors, `${path}.volumeNamespace`, volumeNamespace, dnsLabelProblems(volumeNamespace));
+  if (volumeNamespace !== "")
+    addInvalid(errors, `${path}.volumeNamespace`, volumeNamespace, dnsLabelProblems(volumeNamespace));
   requireReference(secretRef, `${path}.secretRef`, errors);
 }
 
-const csiSecrets = ["controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"];
+const csiSecrets = [
+  "controllerPublishSecretRef",
+  "controllerExpandSecretRef",
+  "nodePublishSecretRef",
+  "nodeExpandSecretRef",
+];
 
 function validateCsi(source: Part, path: string, errors: FieldErrors): void {
   validateCsiDriverName(source.driver ?? "", `${path}.driver`, errors.uncovered());

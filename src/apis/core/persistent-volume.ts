@@ -60,7 +60,18 @@ function validateVolume({ metadata, spec }: KubeObject, old: KubeObject | undefi
 
 const mountAnnotation = "volume.beta.kubernetes.io/mount-options";
 const mountable = [
-  ...["gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "nfs", "rbd", "quobyte", "iscsi", "cinder", "cephfs", "azureFile"],
+  ...[
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "glusterfs",
+    "nfs",
+    "rbd",
+    "quobyte",
+    "iscsi",
+    "cinder",
+    "cephfs",
+    "azureFile",
+  ],
   ...["vsphereVolume", "azureDisk", "photonPersistentDisk"],
 ];
 
@@ -75,7 +86,10 @@ function checkSource(next: Part, old: Part, errors: FieldErrors): void {
   const before = sourceOf(old);
   if (before.CSI && now.CSI && !before.CSI.ControllerExpandSecretRef) now.CSI.ControllerExpandSecretRef = null;
   if (identical(withoutEmpty(now), withoutEmpty(before))) return;
-  errors.forbidden("spec.persistentvolumesource", `spec.persistentvolumesource is immutable after creation\n${jsonDiff(before, now)}`);
+  errors.forbidden(
+    "spec.persistentvolumesource",
+    `spec.persistentvolumesource is immutable after creation\n${jsonDiff(before, now)}`,
+  );
 }
 
 const sourceOf = (spec: Part): Part => goForm("PersistentVolumeSource", spec);
@@ -120,7 +134,10 @@ function isSameAffinity(next: Part | undefined, old: Part): boolean {
   const now = goForm("VolumeNodeAffinity", next);
   const before = goForm("VolumeNodeAffinity", old);
   const requirementsOf = (form: Part): Part[] =>
-    items(form.Required?.NodeSelectorTerms).flatMap(({ MatchExpressions, MatchFields }) => [...items(MatchExpressions), ...items(MatchFields)]);
+    items(form.Required?.NodeSelectorTerms).flatMap(({ MatchExpressions, MatchFields }) => [
+      ...items(MatchExpressions),
+      ...items(MatchFields),
+    ]);
   const renamed = requirementsOf(before);
   for (const [index, { Key }] of requirementsOf(now).entries()) {
     const requirement = renamed[index];
@@ -150,7 +167,8 @@ function warningsOf({ metadata, spec }: KubeObject): string[] {
     if (Object.hasOwn(metadata.annotations ?? {}, key)) warnings.push(`metadata.annotations[${key}]: ${why}`);
   }
   if (spec.persistentVolumeReclaimPolicy === "Recycle") {
-    const why = "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.";
+    const why =
+      "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.";
     warnings.push(`spec.persistentVolumeReclaimPolicy: ${why}`);
   }
   for (const [index, term] of items(spec.nodeAffinity?.required?.nodeSelectorTerms).entries()) {

@@ -30,7 +30,11 @@ export async function bindPod(registry: RegistryContext, request: WriteRequest, 
   await commitWithRetry(registry, { resource, namespace, name, dryRun }, (existing) => {
     const object = existing && resource.store?.decode(existing);
     if (existing === undefined || object === undefined) throw notFound(pods, name);
-    checkPreconditions(resource, { key: toldKey(existing.key, request), revision: existing.revision }, { object, binding: body });
+    checkPreconditions(
+      resource,
+      { key: toldKey(existing.key, request), revision: existing.revision },
+      { object, binding: body },
+    );
     assign(object, body, registry);
     return { do: "put", object };
   });
@@ -38,7 +42,8 @@ export async function bindPod(registry: RegistryContext, request: WriteRequest, 
 
 function checkTarget({ target }: KubeObject): void {
   const errors = new FieldErrors();
-  if ((target?.kind ?? "") !== "" && target.kind !== "Node") errors.notSupported("target.kind", target.kind, ["Node", "<empty>"]);
+  if ((target?.kind ?? "") !== "" && target.kind !== "Node")
+    errors.notSupported("target.kind", target.kind, ["Node", "<empty>"]);
   if ((target?.name ?? "") === "") errors.required("target.name");
   if (errors.empty) return;
   const problems = errors.causes.map(({ field, message }) => `${field}: ${message}`);
@@ -60,14 +65,21 @@ function checkPreconditions(
 function assign(pod: KubeObject, { metadata, target }: KubeObject, { gates, clock }: RegistryContext): void {
   const name = pod.metadata.name as string;
   const spec = struct(pod, "spec");
-  if (pod.metadata.deletionTimestamp !== undefined) throw conflict(binding, name, `pod ${name} is being deleted, cannot be assigned to a host`);
-  if ((spec.nodeName ?? "") !== "") throw conflict(binding, name, `pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`);
-  if (items(spec.schedulingGates).length > 0) throw conflict(binding, name, `pod ${name} has non-empty .spec.schedulingGates`);
+  if (pod.metadata.deletionTimestamp !== undefined)
+    throw conflict(binding, name, `pod ${name} is being deleted, cannot be assigned to a host`);
+  if ((spec.nodeName ?? "") !== "")
+    throw conflict(binding, name, `pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`);
+  if (items(spec.schedulingGates).length > 0)
+    throw conflict(binding, name, `pod ${name} has non-empty .spec.schedulingGates`);
   spec.nodeName = target.name;
   if (metadata.annotations) pod.metadata.annotations = { ...pod.metadata.annotations, ...metadata.annotations };
-  if (metadata.labels && gates.enabled("PodTopologyLabelsAdmission")) pod.metadata.labels = { ...pod.metadata.labels, ...metadata.labels };
+  if (metadata.labels && gates.enabled("PodTopologyLabelsAdmission"))
+    pod.metadata.labels = { ...pod.metadata.labels, ...metadata.labels };
   const status = struct(pod, "status");
   if (gates.enabled("ClearingNominatedNodeNameAfterBinding")) delete status.nominatedNodeName;
   const others = items(status.conditions).filter(({ type }) => type !== "PodScheduled");
-  status.conditions = [...others, { type: "PodScheduled", status: "True", lastTransitionTime: formatTime(clock.now()) }];
+  status.conditions = [
+    ...others,
+    { type: "PodScheduled", status: "True", lastTransitionTime: formatTime(clock.now()) },
+  ];
 }

@@ -25,7 +25,8 @@ export function setPodDefaults(spec: Part): void {
   setAbsent(spec, { enableServiceLinks: true });
   for (const container of [...items(spec.containers), ...items(spec.initContainers)]) {
     requestWhatIsLimited(container);
-    if (spec.hostNetwork === true) for (const port of items(container.ports)) setAbsentNumber(port, "hostPort", port.containerPort);
+    if (spec.hostNetwork === true)
+      for (const port of items(container.ports)) setAbsentNumber(port, "hostPort", port.containerPort);
   }
   if (spec.resources) setPodResourceDefaults(spec);
 }
@@ -41,14 +42,19 @@ function setPodResourceDefaults(spec: Part): void {
   }
   if (!isSet(resources.limits)) return;
   for (const [name, amount] of sumOfContainers(spec, "requests")) {
-    if (isPodLevelResource(name) && allowsOvercommit(name)) setAbsent(struct(resources, "requests"), { [name]: formatQuantity(amount) });
+    if (isPodLevelResource(name) && allowsOvercommit(name))
+      setAbsent(struct(resources, "requests"), { [name]: formatQuantity(amount) });
   }
   for (const [name, limit] of Object.entries(resources.limits ?? {})) {
     if (isPodLevelResource(name)) setAbsent(struct(resources, "requests"), { [name]: limit });
   }
 }
 
-const allContainers = (spec: Part): Part[] => [...items(spec.containers), ...items(spec.initContainers), ...items(spec.ephemeralContainers)];
+const allContainers = (spec: Part): Part[] => [
+  ...items(spec.containers),
+  ...items(spec.initContainers),
+  ...items(spec.ephemeralContainers),
+];
 
 /** `serviceAccount` is the old name of `serviceAccountName`; both are always shown. */
 function mirrorServiceAccount(spec: Part): void {
@@ -63,10 +69,12 @@ function setContainerDefaults(container: Part): void {
     terminationMessagePath: "/dev/termination-log",
     terminationMessagePolicy: "File",
   });
-  if (container.resources) for (const list of [container.resources.limits, container.resources.requests]) roundResources(list);
+  if (container.resources)
+    for (const list of [container.resources.limits, container.resources.requests]) roundResources(list);
   for (const port of items(container.ports)) setAbsent(port, { protocol: "TCP" });
   for (const variable of items(container.env)) setFieldRefDefaults(variable.valueFrom?.fieldRef);
-  for (const probe of [container.livenessProbe, container.readinessProbe, container.startupProbe]) setProbeDefaults(probe);
+  for (const probe of [container.livenessProbe, container.readinessProbe, container.startupProbe])
+    setProbeDefaults(probe);
   for (const hook of [container.lifecycle?.postStart, container.lifecycle?.preStop]) setHttpGetDefaults(hook?.httpGet);
 }
 
@@ -105,7 +113,8 @@ function setAbsentNumber(target: Part, field: string, value: number): void {
 const fileMode = 0o644;
 
 function setVolumeDefaults(volume: Part): void {
-  if (!Object.keys(volume).some((field) => field !== "name" && volume[field] !== null && volume[field] !== undefined)) volume.emptyDir = {};
+  if (!Object.keys(volume).some((field) => field !== "name" && volume[field] !== null && volume[field] !== undefined))
+    volume.emptyDir = {};
   for (const source of [volume.secret, volume.configMap, volume.downwardAPI, volume.projected])
     source && setAbsent(source, { defaultMode: fileMode });
   for (const item of items(volume.downwardAPI?.items)) setFieldRefDefaults(item.fieldRef);
@@ -113,7 +122,8 @@ function setVolumeDefaults(volume: Part): void {
   setHostPathDefaults(volume.hostPath);
   if (volume.iscsi) setAbsent(volume.iscsi, { iscsiInterface: "default" });
   if (volume.rbd) setAbsent(volume.rbd, { pool: "rbd", user: "admin", keyring: "/etc/ceph/keyring" });
-  if (volume.azureDisk) setAbsent(volume.azureDisk, { cachingMode: "ReadWrite", fsType: "ext4", readOnly: false, kind: "Shared" });
+  if (volume.azureDisk)
+    setAbsent(volume.azureDisk, { cachingMode: "ReadWrite", fsType: "ext4", readOnly: false, kind: "Shared" });
   if (volume.scaleIO) setAbsent(volume.scaleIO, { storageMode: "ThinProvisioned", fsType: "xfs" });
   const claim = volume.ephemeral?.volumeClaimTemplate?.spec;
   if (claim) setAbsent(claim, { volumeMode: "Filesystem" });

@@ -65,5 +65,6 @@ function keepAll(next: KubeObject, old: KubeObject): void {
 }
 
 function countChange(next: KubeObject, old: KubeObject): void {
-  if (!samePart("PodSpec", next.spec, old.spec)) next.metadata.generation = addIntegers(old.metadata.generation ?? 0, 1);
+  if (!samePart("PodSpec", next.spec, old.spec))
+    next.metadata.generation = addIntegers(old.metadata.generation ?? 0, 1);
 }

@@ -20,7 +20,12 @@ export function setTemplateDefaults(owner: Part): void {
  * @param path of the template, such as `spec.template`
  * @param options `templateOptions(context.gates, old template)`; without it, those of the gates' defaults for a new template
  */
-export function validateTemplate(template: Part, path: string, errors: FieldErrors, options: PodOptions = usualOptions()): void {
+export function validateTemplate(
+  template: Part,
+  path: string,
+  errors: FieldErrors,
+  options: PodOptions = usualOptions(),
+): void {
   const { metadata, spec = {} } = template;
   validateLabels(metadata?.labels, `${path}.labels`, errors);
   validateAnnotations(metadata?.annotations, `${path}.annotations`, errors);
@@ -33,7 +38,12 @@ export function validateTemplate(template: Part, path: string, errors: FieldErro
 }
 
 /** Gates that options ask for and that are off by default. */
-const usuallyOff = ["SELinuxMount", "UserNamespacesHostNetworkSupport", "TaintTolerationComparisonOperators", "ImageVolumeWithDigest"];
+const usuallyOff = [
+  "SELinuxMount",
+  "UserNamespacesHostNetworkSupport",
+  "TaintTolerationComparisonOperators",
+  "ImageVolumeWithDigest",
+];
 const usualGates: FeatureGates = { enabled: (name) => !usuallyOff.includes(name) };
 
 const usualOptions = (): PodOptions => templateOptions(usualGates);

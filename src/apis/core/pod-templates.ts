@@ -7,7 +7,10 @@ export const podTemplate = strategy({
   isolatesStatus: false,
   hasGeneration: true,
   setDefaults: setTemplateDefaults,
-  validate: (object, errors, { gates }) => validateTemplate(object.template ?? {}, "template", errors, templateOptions(gates)),
-  validateUpdate: (next, old, errors, { gates }) => validateTemplate(next.template ?? {}, "template", errors, templateOptions(gates, old.template)),
-  warnings: (object, old) => (object.metadata.generation === old?.metadata.generation ? [] : templateWarnings(object.template, "template")),
+  validate: (object, errors, { gates }) =>
+    validateTemplate(object.template ?? {}, "template", errors, templateOptions(gates)),
+  validateUpdate: (next, old, errors, { gates }) =>
+    validateTemplate(next.template ?? {}, "template", errors, templateOptions(gates, old.template)),
+  warnings: (object, old) =>
+    object.metadata.generation === old?.metadata.generation ? [] : templateWarnings(object.template, "template"),
 });

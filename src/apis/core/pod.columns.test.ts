@@ -10,9 +10,27 @@ const anHourAgo = "2020-01-01T23:00:00Z";
 
 const one = [{ name: "a" }];
 const two = [{ name: "a" }, { name: "b" }];
-const running = (more: Part = {}): Part => ({ name: "a", ready: true, restartCount: 0, state: { running: {} }, ...more });
-const ended = (terminated: Part, more: Part = {}): Part => ({ name: "a", ready: false, restartCount: 0, state: { terminated }, ...more });
-const waits = (reason: string, more: Part = {}): Part => ({ name: "a", ready: false, restartCount: 0, state: { waiting: { reason } }, ...more });
+const running = (more: Part = {}): Part => ({
+  name: "a",
+  ready: true,
+  restartCount: 0,
+  state: { running: {} },
+  ...more,
+});
+const ended = (terminated: Part, more: Part = {}): Part => ({
+  name: "a",
+  ready: false,
+  restartCount: 0,
+  state: { terminated },
+  ...more,
+});
+const waits = (reason: string, more: Part = {}): Part => ({
+  name: "a",
+  ready: false,
+  restartCount: 0,
+  state: { waiting: { reason } },
+  ...more,
+});
 const restarted = (restartCount: number, finishedAt: string | null = anHourAgo): Part => ({
   restartCount,
   lastState: { terminated: { finishedAt } },
@@ -24,55 +42,92 @@ const sidecar = { name: "s", restartPolicy: "Always" };
 const rows: [what: string, pod: Part, want: string][] = [
   ["new", { spec: { containers: one }, status: { phase: "Pending" } }, "0/1 Pending 0"],
   ["nothing known", {}, "0/0  0"],
-  ["running", { spec: { containers: two }, status: { phase: "Running", containerStatuses: [running(), running()] } }, "2/2 Running 0"],
+  [
+    "running",
+    { spec: { containers: two }, status: { phase: "Running", containerStatuses: [running(), running()] } },
+    "2/2 Running 0",
+  ],
   [
     "running, one not ready",
-    { spec: { containers: two }, status: { phase: "Running", containerStatuses: [running(), running({ ready: false })] } },
+    {
+      spec: { containers: two },
+      status: { phase: "Running", containerStatuses: [running(), running({ ready: false })] },
+    },
     "1/2 Running 0",
   ],
   ["its own reason", { spec: { containers: one }, status: { phase: "Failed", reason: "Evicted" } }, "0/1 Evicted 0"],
   [
     "gated",
-    { spec: { containers: one }, status: { phase: "Pending", conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }] } },
+    {
+      spec: { containers: one },
+      status: { phase: "Pending", conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }] },
+    },
     "0/1 SchedulingGated 0",
   ],
   [
     "crashing",
-    { spec: { containers: one }, status: { phase: "Running", containerStatuses: [waits("CrashLoopBackOff", restarted(3))] } },
+    {
+      spec: { containers: one },
+      status: { phase: "Running", containerStatuses: [waits("CrashLoopBackOff", restarted(3))] },
+    },
     "0/1 CrashLoopBackOff 3 (60m ago)",
   ],
   [
     "the first container's reason counts",
-    { spec: { containers: two }, status: { phase: "Running", containerStatuses: [waits("ErrImagePull"), ended({ reason: "Error" })] } },
+    {
+      spec: { containers: two },
+      status: { phase: "Running", containerStatuses: [waits("ErrImagePull"), ended({ reason: "Error" })] },
+    },
     "0/2 ErrImagePull 0",
   ],
   [
     "ended by a signal",
-    { spec: { containers: one }, status: { phase: "Failed", containerStatuses: [ended({ signal: 9, exitCode: 137 })] } },
+    {
+      spec: { containers: one },
+      status: { phase: "Failed", containerStatuses: [ended({ signal: 9, exitCode: 137 })] },
+    },
     "0/1 Signal:9 0",
   ],
-  ["ended with a code", { spec: { containers: one }, status: { phase: "Failed", containerStatuses: [ended({ exitCode: 3 })] } }, "0/1 ExitCode:3 0"],
+  [
+    "ended with a code",
+    { spec: { containers: one }, status: { phase: "Failed", containerStatuses: [ended({ exitCode: 3 })] } },
+    "0/1 ExitCode:3 0",
+  ],
   [
     "completed",
-    { spec: { containers: one }, status: { phase: "Succeeded", containerStatuses: [ended({ reason: "Completed", exitCode: 0 })] } },
+    {
+      spec: { containers: one },
+      status: { phase: "Succeeded", containerStatuses: [ended({ reason: "Completed", exitCode: 0 })] },
+    },
     "0/1 Completed 0",
   ],
   [
     "one completed, one runs, ready",
     {
       spec: { containers: two },
-      status: { phase: "Running", conditions: [isTrue("Ready")], containerStatuses: [ended({ reason: "Completed" }), running()] },
+      status: {
+        phase: "Running",
+        conditions: [isTrue("Ready")],
+        containerStatuses: [ended({ reason: "Completed" }), running()],
+      },
     },
     "1/2 Running 0",
   ],
   [
     "one completed, one runs, not ready",
-    { spec: { containers: two }, status: { phase: "Running", containerStatuses: [ended({ reason: "Completed" }), running()] } },
+    {
+      spec: { containers: two },
+      status: { phase: "Running", containerStatuses: [ended({ reason: "Completed" }), running()] },
+    },
     "1/2 NotReady 0",
   ],
   [
     "being deleted",
-    { metadata: { deletionTimestamp: anHourAgo }, spec: { containers: one }, status: { phase: "Running", containerStatuses: [running()] } },
+    {
+      metadata: { deletionTimestamp: anHourAgo },
+      spec: { containers: one },
+      status: { phase: "Running", containerStatuses: [running()] },
+    },
     "1/1 Terminating 0",
   ],
   [
@@ -86,7 +141,11 @@ const rows: [what: string, pod: Part, want: string][] = [
   ],
   [
     "lost",
-    { metadata: { deletionTimestamp: anHourAgo }, spec: { containers: one }, status: { phase: "Running", reason: "NodeLost" } },
+    {
+      metadata: { deletionTimestamp: anHourAgo },
+      spec: { containers: one },
+      status: { phase: "Running", reason: "NodeLost" },
+    },
     "0/1 Unknown 0",
   ],
   [
@@ -103,7 +162,10 @@ const rows: [what: string, pod: Part, want: string][] = [
   ],
   [
     "initializing: failed",
-    { spec: { containers: one, initContainers: one }, status: { phase: "Pending", initContainerStatuses: [ended({ exitCode: 2 }, restarted(1))] } },
+    {
+      spec: { containers: one, initContainers: one },
+      status: { phase: "Pending", initContainerStatuses: [ended({ exitCode: 2 }, restarted(1))] },
+    },
     "0/1 Init:ExitCode:2 1 (60m ago)",
   ],
   [
@@ -116,7 +178,10 @@ const rows: [what: string, pod: Part, want: string][] = [
   ],
   [
     "initializing: waits",
-    { spec: { containers: one, initContainers: one }, status: { phase: "Pending", initContainerStatuses: [waits("ImagePullBackOff")] } },
+    {
+      spec: { containers: one, initContainers: one },
+      status: { phase: "Pending", initContainerStatuses: [waits("ImagePullBackOff")] },
+    },
     "0/1 Init:ImagePullBackOff 0",
   ],
   [

@@ -56,7 +56,9 @@ export const podTemplateColumns: readonly Column[] = [
 ];
 
 const completed: Readonly<Record<string, readonly RowCondition[]>> = {
-  Succeeded: [{ type: "Completed", status: "True", reason: "Succeeded", message: "The pod has completed successfully." }],
+  Succeeded: [
+    { type: "Completed", status: "True", reason: "Succeeded", message: "The pod has completed successfully." },
+  ],
   Failed: [{ type: "Completed", status: "True", reason: "Failed", message: "The pod failed." }],
 };
 
@@ -134,7 +136,12 @@ function summarizeInit({ spec, status }: KubeObject): Initialization {
     seen.push(container);
     if (hasSucceeded(container)) continue;
     if (!sidecars.has(container.name) || container.started !== true) {
-      return { reason: initReason(container.state ?? {}, `${seen.length - 1}/${containers.length}`), seen, sidecars, ready };
+      return {
+        reason: initReason(container.state ?? {}, `${seen.length - 1}/${containers.length}`),
+        seen,
+        sidecars,
+        ready,
+      };
     }
     if (container.ready === true) ready++;
   }
@@ -156,7 +163,9 @@ function terminatedReason({ reason, signal, exitCode = 0 }: Part): string {
 }
 
 function ownReason({ status = {} }: KubeObject): string {
-  const gated = items(status.conditions).some(({ type, reason }) => type === "PodScheduled" && reason === "SchedulingGated");
+  const gated = items(status.conditions).some(
+    ({ type, reason }) => type === "PodScheduled" && reason === "SchedulingGated",
+  );
   return gated ? "SchedulingGated" : status.reason || status.phase || "";
 }
 

@@ -5,7 +5,13 @@ import { strategy } from "../../resource/strategy.ts";
 import { items, selectable, selectableAt, setAbsent, struct } from "../fields.ts";
 import { dropInitContainerAnnotations } from "./pod/annotations.ts";
 import { podOptions } from "./pod/options.ts";
-import { addGatedCondition, keepObservedGenerations, mergeLabelKeys, setStatusDefaults, takeAppArmorAnnotations } from "./pod/prepare.ts";
+import {
+  addGatedCondition,
+  keepObservedGenerations,
+  mergeLabelKeys,
+  setStatusDefaults,
+  takeAppArmorAnnotations,
+} from "./pod/prepare.ts";
 import { validatePodStatus } from "./pod/status.ts";
 import { validatePodUpdate } from "./pod/update.ts";
 import { validateNewPod } from "./pod/validate.ts";
@@ -40,7 +46,10 @@ export const pod = strategy({
   },
   keepsStatusOnCreate: true, // Of it, a class is taken that is given.
   prepareForCreate(object, { gates, now, warn }) {
-    object.status = { phase: "Pending", qosClass: object.status?.qosClass || qosClass(object.spec, gates.enabled("PodLevelResources")) };
+    object.status = {
+      phase: "Pending",
+      qosClass: object.status?.qosClass || qosClass(object.spec, gates.enabled("PodLevelResources")),
+    };
     addGatedCondition(object, now);
     mergeLabelKeys(object, gates);
     takeAppArmorAnnotations(object, warn);

@@ -10,7 +10,9 @@ const counted = ["cpu", "memory"];
  */
 export function qosClass(spec: Part, podResources = true): "Guaranteed" | "Burstable" | "BestEffort" {
   const ofPod = podResources ? spec.resources : undefined;
-  const all: Part[] = ofPod ? [ofPod] : [...items(spec.containers), ...items(spec.initContainers)].map(({ resources }) => resources ?? {});
+  const all: Part[] = ofPod
+    ? [ofPod]
+    : [...items(spec.containers), ...items(spec.initContainers)].map(({ resources }) => resources ?? {});
   const [requests, limits] = [new Map<string, Quantity>(), new Map<string, Quantity>()];
   let isLimited = true;
   for (const resources of all) {
@@ -19,7 +21,10 @@ export function qosClass(spec: Part, podResources = true): "Guaranteed" | "Burst
     if (count < counted.length && !(ofPod && isEmpty(resources.limits))) isLimited = false;
   }
   if (requests.size === 0 && limits.size === 0) return "BestEffort";
-  const isGuaranteed = isLimited && requests.size === limits.size && [...requests].every(([name, amount]) => isSame(amount, limits.get(name)));
+  const isGuaranteed =
+    isLimited &&
+    requests.size === limits.size &&
+    [...requests].every(([name, amount]) => isSame(amount, limits.get(name)));
   return isGuaranteed ? "Guaranteed" : "Burstable";
 }
 

@@ -49,7 +49,11 @@ function validate(object: KubeObject, options: PodOptions, errors: FieldErrors):
   if (!template) return errors.required("spec.template");
   const labels = template.metadata?.labels ?? null;
   if (!isEmpty && !selects({ matchLabels: selector }, labels ?? {})) {
-    errors.invalid("spec.template.metadata.labels", labels && byName(labels), "`selector` does not match template `labels`");
+    errors.invalid(
+      "spec.template.metadata.labels",
+      labels && byName(labels),
+      "`selector` does not match template `labels`",
+    );
   }
   validateTemplate(template, "spec.template", errors, options);
   checkTemplateRuns(object, { templateNoun: "ReplicationController" }, errors);

@@ -35,13 +35,30 @@ export const resourceQuota = strategy({
 
 const computing = ["cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"];
 const counted = [
-  ...["pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "persistentvolumeclaims", "configmaps"],
+  ...[
+    "pods",
+    "resourcequotas",
+    "services",
+    "replicationcontrollers",
+    "secrets",
+    "persistentvolumeclaims",
+    "configmaps",
+  ],
   ...["services.nodeports", "services.loadbalancers"],
 ];
-const standard = [...computing, ...counted, "ephemeral-storage", "requests.storage", "requests.ephemeral-storage", "limits.ephemeral-storage"];
+const standard = [
+  ...computing,
+  ...counted,
+  "ephemeral-storage",
+  "requests.storage",
+  "requests.ephemeral-storage",
+  "limits.ephemeral-storage",
+];
 
 const isStandardOfQuotas = (name: string): boolean =>
-  standard.includes(name) || isHugePages(name) || (name.startsWith("requests.") && isHugePages(name.slice("requests.".length)));
+  standard.includes(name) ||
+  isHugePages(name) ||
+  (name.startsWith("requests.") && isHugePages(name.slice("requests.".length)));
 
 function validateSpec(spec: Part, errors: FieldErrors): void {
   validateAmounts(spec.hard, "spec.hard", errors);
@@ -53,7 +70,8 @@ function validateAmounts(list: Part | undefined, path: string, errors: FieldErro
   for (const [name, quantity] of byName(list)) {
     const at = `${path}[${name}]`;
     validateResourceName(name, at, errors);
-    if (!name.includes("/") && !isStandardOfQuotas(name)) errors.invalid(at, name, "must be a standard resource for quota");
+    if (!name.includes("/") && !isStandardOfQuotas(name))
+      errors.invalid(at, name, "must be a standard resource for quota");
     validateResourceQuantity(name, quantity, at, errors);
   }
 }
@@ -97,15 +115,23 @@ function validateScopes({ scopes = [], hard }: Part, errors: FieldErrors): void 
 
 const onlyExists =
   "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
-const scopesWithoutValues = ["BestEffort", "NotBestEffort", "Terminating", "NotTerminating", "CrossNamespacePodAffinity"];
+const scopesWithoutValues = [
+  "BestEffort",
+  "NotBestEffort",
+  "Terminating",
+  "NotTerminating",
+  "CrossNamespacePodAffinity",
+];
 
 function validateSelector({ scopes, hard, scopeSelector }: Part, errors: FieldErrors): void {
   const path = "spec.scopeSelector.matchExpressions";
   const requirements = items(scopeSelector.matchExpressions);
   for (const { scopeName = "", operator = "", values } of requirements) {
     if (!countedIn.has(scopeName)) errors.invalid(`${path}.scopeName`, scopeName, "unsupported scope");
-    for (const _name of strangersTo(scopeName, hard)) errors.invalid(path, shownSelector(scopeSelector), "unsupported scope applied to resource");
-    if (scopesWithoutValues.includes(scopeName) && operator !== "Exists") errors.invalid(`${path}.operator`, operator, onlyExists);
+    for (const _name of strangersTo(scopeName, hard))
+      errors.invalid(path, shownSelector(scopeSelector), "unsupported scope applied to resource");
+    if (scopesWithoutValues.includes(scopeName) && operator !== "Exists")
+      errors.invalid(`${path}.operator`, operator, onlyExists);
     if (operator === "In" || operator === "NotIn") {
       const why = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector";
       if (!values?.length) errors.required(`${path}.values`, why);

@@ -29,7 +29,8 @@ export const secret = strategy({
   validateUpdate(next, old, errors) {
     checkImmutable(next.type, old.type, "type", errors);
     checkImmutableValues(next, old, ["data"], errors);
-    if (!errors.empty) validateObjectMeta(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+    if (!errors.empty)
+      validateObjectMeta(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     validate(next, errors);
   },
   warnings: warningsOf,

@@ -57,14 +57,20 @@ export function tokenRequests(options: TokenRequestOptions): TokenRequestAction 
 function checkPlace({ metadata }: KubeObject, namespace: string, name: string): void {
   const errors = new FieldErrors();
   const given = metadata.name ?? "";
-  if (given !== "" && given !== name) errors.invalid("metadata.name", given, "must match the service account name if specified");
+  if (given !== "" && given !== name)
+    errors.invalid("metadata.name", given, "must match the service account name if specified");
   else if ((metadata.namespace ?? namespace) !== namespace)
     errors.invalid("metadata.namespace", metadata.namespace, "must match the service account namespace if specified");
   if (!errors.empty) throw invalid(group, "TokenRequest", name, errors.causes);
 }
 
 /** Where the gate is off, others' uids are passed over, with a warning. */
-function checkUid({ gates }: RegistryContext, { name, warnings, audit }: WriteRequest, asked: string, uid: string): void {
+function checkUid(
+  { gates }: RegistryContext,
+  { name, warnings, audit }: WriteRequest,
+  asked: string,
+  uid: string,
+): void {
   if (asked === "" || asked === uid) return;
   const why = `the UID in the token request (${asked}) does not match the UID of the service account (${uid})`;
   const gate = "TokenRequestServiceAccountUIDValidation";
@@ -75,23 +81,40 @@ function checkUid({ gates }: RegistryContext, { name, warnings, audit }: WriteRe
 
 function checkExpiration(seconds: number | bigint): void {
   const errors = new FieldErrors();
-  if (seconds < expirationMin) errors.invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes");
-  if (seconds > 2 ** 32) errors.invalid("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds");
+  if (seconds < expirationMin)
+    errors.invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes");
+  if (seconds > 2 ** 32)
+    errors.invalid("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds");
   if (!errors.empty) throw invalid(group, "TokenRequest", "", errors.causes);
 }
 
-async function issue(options: TokenRequestOptions, registry: RegistryContext, request: WriteRequest, sent: KubeObject): Promise<KubeObject> {
+async function issue(
+  options: TokenRequestOptions,
+  registry: RegistryContext,
+  request: WriteRequest,
+  sent: KubeObject,
+): Promise<KubeObject> {
   const { namespace, name } = request;
   const { spec } = sent;
   const now = registry.clock.now();
   const account = { name, uid: sent.metadata.uid as string };
-  const bound = spec.boundObjectRef === undefined || spec.boundObjectRef === null ? {} : await boundTo(registry, request, spec.boundObjectRef);
+  const bound =
+    spec.boundObjectRef === undefined || spec.boundObjectRef === null
+      ? {}
+      : await boundTo(registry, request, spec.boundObjectRef);
   const { maxExpirationSeconds: max } = options;
   if (max > 0 && spec.expirationSeconds > max) {
     request.warnings.push(`requested expiration of ${spec.expirationSeconds} seconds shortened to ${max} seconds`);
     spec.expirationSeconds = max;
   }
-  const token = await options.issue({ namespace, account, audiences: spec.audiences, now, ...lifeOf(options, spec, bound), ...bound });
+  const token = await options.issue({
+    namespace,
+    account,
+    audiences: spec.audiences,
+    now,
+    ...lifeOf(options, spec, bound),
+    ...bound,
+  });
   request.audit?.annotate("authentication.kubernetes.io/issued-credential-id", credentialIdOf(token));
   sent.status = { token, expirationTimestamp: formatTime(now + spec.expirationSeconds * 1000) };
   return sent;
@@ -104,11 +127,18 @@ function credentialIdOf(token: string): string {
 }
 
 /** A token that admission put into a pod may be used for longer than its pod was told. */
-function lifeOf(options: TokenRequestOptions, spec: Part, { pod }: Bound): Pick<TokenGrant, "expirationSeconds" | "warnAfterSeconds"> {
+function lifeOf(
+  options: TokenRequestOptions,
+  spec: Part,
+  { pod }: Bound,
+): Pick<TokenGrant, "expirationSeconds" | "warnAfterSeconds"> {
   const { expirationSeconds } = spec;
   const isForUs = (spec.audiences as string[]).every((audience) => options.apiAudiences.includes(audience));
-  const extended = options.extendExpiration && pod !== undefined && expirationSeconds === options.watchedExpirationSeconds && isForUs;
-  return extended ? { expirationSeconds: options.extendedExpirationSeconds, warnAfterSeconds: expirationSeconds } : { expirationSeconds };
+  const extended =
+    options.extendExpiration && pod !== undefined && expirationSeconds === options.watchedExpirationSeconds && isForUs;
+  return extended
+    ? { expirationSeconds: options.extendedExpirationSeconds, warnAfterSeconds: expirationSeconds }
+    : { expirationSeconds };
 }
 
 type Bound = Pick<TokenGrant, "pod" | "node" | "secret">;
@@ -117,10 +147,13 @@ async function boundTo(registry: RegistryContext, { namespace, name }: WriteRequ
   const { apiVersion = "", kind = "", name: boundName = "", uid: wanted = "" } = ref;
   const [version, refGroup = ""] = apiVersion.split("/").reverse();
   const resource = refGroup === "" ? { Pod: "pods", Node: "nodes", Secret: "secrets" }[kind as string] : undefined;
-  if (resource === undefined) throw badRequest(`cannot bind token to object of type ${refGroup}/${version}, Kind=${kind}`);
+  if (resource === undefined)
+    throw badRequest(`cannot bind token to object of type ${refGroup}/${version}, Kind=${kind}`);
   const object = await get(registry, resource, resource === "nodes" ? "" : namespace, boundName);
   if (resource === "pods" && (object.spec.serviceAccountName ?? "") !== name)
-    throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(name)} to pod running with different serviceaccount name.`);
+    throw badRequest(
+      `cannot bind token for serviceaccount ${JSON.stringify(name)} to pod running with different serviceaccount name.`,
+    );
   if (wanted !== "" && wanted !== object.uid) {
     const why = `the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`;
     throw conflict({ group: "", resource: kind }, boundName, why);
@@ -134,14 +167,24 @@ async function boundTo(registry: RegistryContext, { namespace, name }: WriteRequ
   return { pod: self, node: { name: nodeName, ...(node?.metadata.uid !== undefined && { uid: node.metadata.uid }) } };
 }
 
-async function find({ catalog }: RegistryContext, resource: string, namespace: string, name: string): Promise<KubeObject | undefined> {
+async function find(
+  { catalog }: RegistryContext,
+  resource: string,
+  namespace: string,
+  name: string,
+): Promise<KubeObject | undefined> {
   const store = catalog.findResource("", resource)?.store;
   const entry = (await store?.cache.current())?.get(store?.keyOf(namespace, name) ?? "");
   return entry && store?.decode(entry);
 }
 
 /** @throws ApiError 404 */
-async function get(registry: RegistryContext, resource: string, namespace: string, name: string): Promise<{ uid: string; spec: Part }> {
+async function get(
+  registry: RegistryContext,
+  resource: string,
+  namespace: string,
+  name: string,
+): Promise<{ uid: string; spec: Part }> {
   const object = await find(registry, resource, namespace, name);
   if (object === undefined) throw notFound({ group: "", resource }, name);
   return { uid: object.metadata.uid ?? "", spec: object.spec ?? {} };

@@ -13,13 +13,17 @@ export const serviceAccount = strategy({
   prepareForCreate: keepNamesOfSecrets,
   prepareForUpdate: keepNamesOfSecrets,
   validateUpdate(next, _old, errors) {
-    if (!errors.empty) validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
+    if (!errors.empty)
+      validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
   },
   warnings: (object, old) =>
-    isAnnotated(object) && !(old && isAnnotated(old)) ? [`metadata.annotations[${mountableAnnotation}]: ${mountableAdvice}`] : [],
+    isAnnotated(object) && !(old && isAnnotated(old))
+      ? [`metadata.annotations[${mountableAnnotation}]: ${mountableAdvice}`]
+      : [],
 });
 
-const isAnnotated = ({ metadata }: KubeObject): boolean => Object.hasOwn(metadata.annotations ?? {}, mountableAnnotation);
+const isAnnotated = ({ metadata }: KubeObject): boolean =>
+  Object.hasOwn(metadata.annotations ?? {}, mountableAnnotation);
 
 function keepNamesOfSecrets(object: KubeObject): void {
   if (!object.secrets) return;

@@ -13,7 +13,10 @@ before(async () => {
   const clock = { now: () => 0, after: () => () => {} };
   const range = parseIpRange("10.0.0.0/27");
   assert.ok(range);
-  cluster = await openMemoryRegistry({ clock, plugins: (catalog) => [openServiceAddresses({ catalog, clock, ranges: [range], strict: true })] });
+  cluster = await openMemoryRegistry({
+    clock,
+    plugins: (catalog) => [openServiceAddresses({ catalog, clock, ranges: [range], strict: true })],
+  });
   await cluster.create(["/namespaces", ""], { metadata: { name: "ns" } });
 });
 after(() => cluster.close());
@@ -29,7 +32,10 @@ test("each service has its own address, also when many come at once, and it is f
   assert.deepEqual([made[0]?.spec.ipFamilies, made[0]?.spec.ipFamilyPolicy], [["IPv4"], "SingleStack"]);
   const kept = await Promise.all(Array.from({ length: 16 }, (_none, index) => create(`kept${index}`)));
   assert.equal(new Set([...given, ...kept.map(({ spec }) => spec.clusterIP)]).size, 30);
-  await assert.rejects(create("more"), /Internal error occurred: failed to allocate a serviceIP for Service "more": range is full/);
+  await assert.rejects(
+    create("more"),
+    /Internal error occurred: failed to allocate a serviceIP for Service "more": range is full/,
+  );
   for (const { metadata } of kept) await cluster.delete(services, metadata.name as string);
   for (const { metadata } of made) await cluster.delete(services, metadata.name as string);
   assert.ok(given.includes((await create("more")).spec.clusterIP));
@@ -42,8 +48,14 @@ test("an address may be asked for, once", async () => {
     create("yours", { clusterIP: "10.0.0.5" }),
     /\["10.0.0.5"\]: failed to allocate IP 10.0.0.5: provided IP is already allocated/,
   );
-  await assert.rejects(create("yours", { clusterIP: "10.1.0.5" }), /the provided network does not match the current range/);
-  await assert.rejects(create("yours", { clusterIP: "ten" }), /spec.clusterIPs\[0\]: Invalid value: "ten": must be a valid IP address/);
+  await assert.rejects(
+    create("yours", { clusterIP: "10.1.0.5" }),
+    /the provided network does not match the current range/,
+  );
+  await assert.rejects(
+    create("yours", { clusterIP: "ten" }),
+    /spec.clusterIPs\[0\]: Invalid value: "ten": must be a valid IP address/,
+  );
 });
 
 test("a headless service has none, and may be of both families", async () => {
@@ -82,12 +94,18 @@ test("node ports are given, kept by an update that does not name them, and dropp
     create("taken", { type: "NodePort", ports: [{ port: 80, nodePort }] }),
     /spec.ports\[0\].nodePort: Invalid value: \d+: provided port is already allocated/,
   );
-  await assert.rejects(create("wide", { type: "NodePort", ports: [{ port: 80, nodePort: 99 }] }), /The range of valid ports is 30000-32767/);
+  await assert.rejects(
+    create("wide", { type: "NodePort", ports: [{ port: 80, nodePort: 99 }] }),
+    /The range of valid ports is 30000-32767/,
+  );
   await cluster.change(services, "ports", (object) => {
     object.spec.type = "ClusterIP";
   });
   assert.equal((await cluster.find(services, "ports"))?.spec.ports[0].nodePort, undefined);
-  assert.equal((await create("taken", { type: "NodePort", ports: [{ port: 80, nodePort }] })).spec.ports[0].nodePort, nodePort);
+  assert.equal(
+    (await create("taken", { type: "NodePort", ports: [{ port: 80, nodePort }] })).spec.ports[0].nodePort,
+    nodePort,
+  );
 });
 
 test("one number in two protocols has one node port", async () => {
@@ -111,7 +129,10 @@ test("low node ports are kept for those who ask for one, and given out when the 
   await small.create(["/namespaces", ""], { metadata: { name: "ns" } });
   const given: number[] = [];
   for (let index = 0; index < 3; index++) {
-    const { spec } = await small.create(services, { metadata: { name: `s${index}` }, spec: { type: "NodePort", ports: [{ port: 80 }] } });
+    const { spec } = await small.create(services, {
+      metadata: { name: `s${index}` },
+      spec: { type: "NodePort", ports: [{ port: 80 }] },
+    });
     given.push(spec.ports[0].nodePort);
   }
   assert.deepEqual(given, [116, 117, 100]);
@@ -122,7 +143,10 @@ test("ServiceCIDRs add to the range while they are ready", async () => {
   const clock = { now: () => 0, after: () => () => {} };
   const ranges = parseIpRanges("10.0.0.0/30");
   assert.ok(ranges);
-  const small = await openMemoryRegistry({ clock, plugins: (catalog) => [openServiceAddresses({ catalog, clock, ranges, strict: true })] });
+  const small = await openMemoryRegistry({
+    clock,
+    plugins: (catalog) => [openServiceAddresses({ catalog, clock, ranges, strict: true })],
+  });
   await small.create(["/namespaces", ""], { metadata: { name: "ns" } });
   const made = async (name: string, spec: Record<string, unknown> = {}): Promise<string> =>
     (await small.create(services, { metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } })).spec.clusterIP;
@@ -135,7 +159,11 @@ test("ServiceCIDRs add to the range while they are ready", async () => {
     places,
     "more",
     (object) => {
-      object.status = { conditions: [{ type: "Ready", status: "True", lastTransitionTime: "2024-01-02T03:04:05Z", reason: "", message: "" }] };
+      object.status = {
+        conditions: [
+          { type: "Ready", status: "True", lastTransitionTime: "2024-01-02T03:04:05Z", reason: "", message: "" },
+        ],
+      };
     },
     "status",
   );
@@ -157,7 +185,10 @@ test("the Endpoints of a service go with it, also where a finalizer held it", as
     metadata.finalizers = ["example.com/a"];
   });
   await cluster.delete(services, "held");
-  assert.deepEqual([await cluster.find(endpoints, "gone"), (await cluster.find(endpoints, "held"))?.metadata.name], [undefined, "held"]);
+  assert.deepEqual(
+    [await cluster.find(endpoints, "gone"), (await cluster.find(endpoints, "held"))?.metadata.name],
+    [undefined, "held"],
+  );
   await cluster.change(services, "held", ({ metadata }) => {
     delete metadata.finalizers;
   });
@@ -175,7 +206,10 @@ test("without the gate StrictIPCIDRValidation, addresses may have leading zeros,
   });
   await loose.create(["/namespaces", ""], { metadata: { name: "ns" } });
   const made = (name: string, clusterIP: string): Promise<KubeObject> =>
-    loose.create(services, { metadata: { name }, spec: { clusterIP, externalIPs: ["010.1.1.1"], ports: [{ port: 80 }] } });
+    loose.create(services, {
+      metadata: { name },
+      spec: { clusterIP, externalIPs: ["010.1.1.1"], ports: [{ port: 80 }] },
+    });
   assert.equal((await made("a", "010.0.0.07")).spec.clusterIP, "010.0.0.07");
   await assert.rejects(made("b", "10.0.0.7"), /provided IP is already allocated/);
   await loose.close();

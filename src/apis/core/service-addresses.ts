@@ -63,7 +63,13 @@ export interface ServiceAddresses extends AdmissionPlugin {
   close(): void;
 }
 
-export function openServiceAddresses({ catalog, clock, ranges, strict, portRange = usualPorts }: ServiceAddressesOptions): ServiceAddresses {
+export function openServiceAddresses({
+  catalog,
+  clock,
+  ranges,
+  strict,
+  portRange = usualPorts,
+}: ServiceAddressesOptions): ServiceAddresses {
   const own = ranges.map(openPool);
   const cidrs = serviceCidrs(catalog);
   /** By what the range is called, so that what is reserved stays so. */
@@ -99,7 +105,12 @@ export function openServiceAddresses({ catalog, clock, ranges, strict, portRange
     const wanted = cidrs.ranges().filter((range) => !ranges.some((one) => formatRange(one) === formatRange(range)));
     const isKnown = wanted.length === added.size && wanted.every((range) => added.has(formatRange(range)));
     if (!isKnown) {
-      added = new Map(wanted.map((range): [string, AddressPool] => [formatRange(range), added.get(formatRange(range)) ?? openPool(range)]));
+      added = new Map(
+        wanted.map((range): [string, AddressPool] => [
+          formatRange(range),
+          added.get(formatRange(range)) ?? openPool(range),
+        ]),
+      );
       refresh(storeOf(catalog));
     }
     return [...own, ...added.values()];
@@ -129,7 +140,14 @@ export function openServiceAddresses({ catalog, clock, ranges, strict, portRange
     name: "ServiceAddresses",
     mutate(attributes) {
       if (!concerns(attributes)) return;
-      const source = (): Source => ({ pools: pools(), rules, nodePorts, portRange, now: clock.now(), refresh: () => refresh(storeOf(catalog)) });
+      const source = (): Source => ({
+        pools: pools(),
+        rules,
+        nodePorts,
+        portRange,
+        now: clock.now(),
+        refresh: () => refresh(storeOf(catalog)),
+      });
       if (subscription !== undefined) return give(attributes, source());
       return started().then(() => give(attributes, source()));
     },
@@ -147,7 +165,9 @@ function storeOf(catalog: Catalog): ResourceStore {
 
 function concerns({ operation, target, subresource }: AdmissionAttributes): boolean {
   const { group, resource } = target.resource.definition;
-  return group === "" && resource === "services" && subresource === "" && (operation === "CREATE" || operation === "UPDATE");
+  return (
+    group === "" && resource === "services" && subresource === "" && (operation === "CREATE" || operation === "UPDATE")
+  );
 }
 
 /** However it is written; what is no address stays as it is. */
@@ -261,7 +281,8 @@ function giveAddress(
   };
   if (wanted === undefined) {
     const free = nextAddress(pools, source);
-    if (free === undefined) throw internalError(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: range is full`);
+    if (free === undefined)
+      throw internalError(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: range is full`);
     return reserve(free);
   }
   const refuse = (why: string): undefined =>
@@ -269,9 +290,14 @@ function giveAddress(
   const [first] = pools;
   const pool = pools.find(({ range }) => indexOf(range, canonicalOf(wanted)) !== undefined);
   if (pool === undefined || first === undefined) {
-    return refuse(dryRun && first !== undefined ? notInRange(wanted, first.range) : "the provided network does not match the current range");
+    return refuse(
+      dryRun && first !== undefined
+        ? notInRange(wanted, first.range)
+        : "the provided network does not match the current range",
+    );
   }
-  if (isTaken(pool.addresses, indexOf(pool.range, canonicalOf(wanted)) as number, source)) return refuse("provided IP is already allocated");
+  if (isTaken(pool.addresses, indexOf(pool.range, canonicalOf(wanted)) as number, source))
+    return refuse("provided IP is already allocated");
   return reserve(wanted);
 }
 

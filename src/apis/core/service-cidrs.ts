@@ -29,13 +29,17 @@ export function serviceCidrs(catalog: Catalog): ServiceCidrs {
     },
     ranges() {
       const from = store();
-      return from === undefined ? [] : [...from.cache.latest().range(from.form.prefix)].flatMap((entry) => rangesOf(entry, from));
+      return from === undefined
+        ? []
+        : [...from.cache.latest().range(from.form.prefix)].flatMap((entry) => rangesOf(entry, from));
     },
   };
 }
 
 function readyRanges({ metadata, spec, status }: KubeObject): readonly IpRange[] {
-  const isReady = items(status?.conditions).some((condition) => condition.type === "Ready" && condition.status === "True");
+  const isReady = items(status?.conditions).some(
+    (condition) => condition.type === "Ready" && condition.status === "True",
+  );
   if (!isReady || metadata.deletionTimestamp !== undefined) return [];
   return ((spec?.cidrs ?? []) as string[]).map(parseIpRange).filter((range) => range !== undefined);
 }

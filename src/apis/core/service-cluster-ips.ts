@@ -27,7 +27,8 @@ export function validateClusterIps(spec: Part, old: Part | undefined, strict: bo
       if (addresses.length === 1) continue;
       isSound = false;
       errors.invalid(path, addresses, "'None' must be the first and only value");
-    } else if (!validateLegacyIp(address, `${path}[${index}]`, { strict, old: old && clusterIps(old) }, errors)) isSound = false;
+    } else if (!validateLegacyIp(address, `${path}[${index}]`, { strict, old: old && clusterIps(old) }, errors))
+      isSound = false;
   }
   if (addresses.length > 2) errors.invalid(path, addresses, "may only hold up to 2 values");
   if (!isSound) return;
@@ -83,7 +84,11 @@ export function validateClusterIpsUpdate(next: Part, old: Part, errors: FieldErr
   if (now.length === 0) return errors.invalid(`${path}[0]`, shown(next), "primary clusterIP can not be unset");
   if (before.length > 0 && now[0] !== before[0]) changed(0);
   if (now.length < before.length && now.length === 1 && next.ipFamilyPolicy !== "SingleStack") {
-    errors.invalid("spec.ipFamilyPolicy", shownPolicy(next), "must be set to 'SingleStack' when releasing the secondary clusterIP");
+    errors.invalid(
+      "spec.ipFamilyPolicy",
+      shownPolicy(next),
+      "must be set to 'SingleStack' when releasing the secondary clusterIP",
+    );
   }
 }
 
@@ -98,10 +103,15 @@ export function validateFamiliesUpdate(next: Part, old: Part, errors: FieldError
     return;
   }
   const isLess = now.length < before.length;
-  if (isLess && clusterIps(next).length === 0) errors.invalid("spec.ipFamilies[0]", shownFamilies(next), "primary ipFamily can not be unset");
+  if (isLess && clusterIps(next).length === 0)
+    errors.invalid("spec.ipFamilies[0]", shownFamilies(next), "primary ipFamily can not be unset");
   // Upstream shows the addresses here.
   if (now.length > 0 && before.length > 0 && now[0] !== before[0]) changed(shown(next));
   if (isLess && now.length === 1 && next.ipFamilyPolicy !== "SingleStack") {
-    errors.invalid("spec.ipFamilyPolicy", shownPolicy(next), "must be set to 'SingleStack' when releasing the secondary ipFamily");
+    errors.invalid(
+      "spec.ipFamilyPolicy",
+      shownPolicy(next),
+      "must be set to 'SingleStack' when releasing the secondary ipFamily",
+    );
   }
 }

@@ -30,7 +30,11 @@ export function settleFamilies(spec: Part, old: Part | undefined, rules: FamilyR
   if (!errors.empty) return;
   if (ipFamilies(spec).length === 0) spec.ipFamilies = [rules.families[0]];
   // One without addresses, whose endpoints nobody knows, may be of families that there are no addresses of.
-  if (spec.ipFamilyPolicy !== "SingleStack" && ipFamilies(spec).length === 1 && (isFree || rules.families.length === 2)) {
+  if (
+    spec.ipFamilyPolicy !== "SingleStack" &&
+    ipFamilies(spec).length === 1 &&
+    (isFree || rules.families.length === 2)
+  ) {
     spec.ipFamilies = [spec.ipFamilies[0], spec.ipFamilies[0] === "IPv4" ? "IPv6" : "IPv4"];
   }
 }
@@ -52,18 +56,24 @@ export function keepsPreference(spec: Part, old: Part): boolean {
 function followPolicy(spec: Part, old: Part, errors: FieldErrors): void {
   const policy = spec.ipFamilyPolicy;
   if (policy === "SingleStack") {
-    if (sameTexts(clusterIps(spec), clusterIps(old)) && clusterIps(spec).length > 1) spec.clusterIPs = clusterIps(spec).slice(0, 1);
-    if (sameTexts(ipFamilies(spec), ipFamilies(old)) && ipFamilies(spec).length > 1) spec.ipFamilies = ipFamilies(spec).slice(0, 1);
+    if (sameTexts(clusterIps(spec), clusterIps(old)) && clusterIps(spec).length > 1)
+      spec.clusterIPs = clusterIps(spec).slice(0, 1);
+    if (sameTexts(ipFamilies(spec), ipFamilies(old)) && ipFamilies(spec).length > 1)
+      spec.ipFamilies = ipFamilies(spec).slice(0, 1);
     return;
   }
-  const isReduced = (now: readonly string[], before: readonly string[]): boolean => now.length > 0 && now.length < before.length;
-  if (isReduced(clusterIps(spec), clusterIps(old))) errors.invalid(policyPath, policy, "must be 'SingleStack' to release the secondary cluster IP");
-  if (isReduced(ipFamilies(spec), ipFamilies(old))) errors.invalid(policyPath, policy, "must be 'SingleStack' to release the secondary IP family");
+  const isReduced = (now: readonly string[], before: readonly string[]): boolean =>
+    now.length > 0 && now.length < before.length;
+  if (isReduced(clusterIps(spec), clusterIps(old)))
+    errors.invalid(policyPath, policy, "must be 'SingleStack' to release the secondary cluster IP");
+  if (isReduced(ipFamilies(spec), ipFamilies(old)))
+    errors.invalid(policyPath, policy, "must be 'SingleStack' to release the secondary IP family");
 }
 
 function checkPolicy(spec: Part, errors: FieldErrors): void {
   if (spec.ipFamilyPolicy !== "SingleStack") return;
-  const why = (what: string): string => `must be 'RequireDualStack' or 'PreferDualStack' when multiple ${what} are specified`;
+  const why = (what: string): string =>
+    `must be 'RequireDualStack' or 'PreferDualStack' when multiple ${what} are specified`;
   if (clusterIps(spec).length === 2) errors.invalid(policyPath, spec.ipFamilyPolicy, why("cluster IPs"));
   if (ipFamilies(spec).length === 2) errors.invalid(policyPath, spec.ipFamilyPolicy, why("IP families"));
 }
@@ -84,6 +94,7 @@ function checkConfigured(spec: Part, { families }: FamilyRules, errors: FieldErr
     errors.invalid(policyPath, spec.ipFamilyPolicy, "this cluster is not configured for dual-stack services");
   }
   for (const [index, family] of ipFamilies(spec).entries()) {
-    if (!families.includes(family as Family)) errors.invalid(`spec.ipFamilies[${index}]`, family, "not configured on this cluster");
+    if (!families.includes(family as Family))
+      errors.invalid(`spec.ipFamilies[${index}]`, family, "not configured on this cluster");
   }
 }

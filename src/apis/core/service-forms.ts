@@ -15,7 +15,8 @@ export const mayHaveNodePorts = (spec: Part): boolean => spec.type === "NodePort
 export const needsNodePorts = (spec: Part): boolean =>
   spec.type === "NodePort" || (spec.type === "LoadBalancer" && spec.allocateLoadBalancerNodePorts !== false);
 
-export const needsHealthCheck = (spec: Part): boolean => spec.type === "LoadBalancer" && spec.externalTrafficPolicy === "Local";
+export const needsHealthCheck = (spec: Part): boolean =>
+  spec.type === "LoadBalancer" && spec.externalTrafficPolicy === "Local";
 
 export const isReachedFromOutside = (spec: Part): boolean =>
   mayHaveNodePorts(spec) || (spec.type === "ClusterIP" && items(spec.externalIPs).length > 0);

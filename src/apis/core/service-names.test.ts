@@ -20,9 +20,15 @@ for (const [name, featureGates, problem] of rows) {
   test(`a service called ${name} ${problem === undefined ? "is fine" : "is not"}${featureGates && ` with ${featureGates}`}`, async () => {
     const cluster = await openMemoryRegistry({ featureGates });
     await cluster.create(["/namespaces", ""], { metadata: { name: "n" } });
-    const creating = cluster.create(["/services", "n"], { metadata: { name }, spec: { ports: [{ port: 80 }], clusterIP: "None" } });
+    const creating = cluster.create(["/services", "n"], {
+      metadata: { name },
+      spec: { ports: [{ port: 80 }], clusterIP: "None" },
+    });
     if (problem === undefined) await creating;
-    else await assert.rejects(creating, { message: `Service "${name}" is invalid: metadata.name: Invalid value: "${name}": ${problem}` });
+    else
+      await assert.rejects(creating, {
+        message: `Service "${name}" is invalid: metadata.name: Invalid value: "${name}": ${problem}`,
+      });
     await cluster.close();
   });
 }

@@ -73,9 +73,11 @@ function giveHealthCheck(spec: Part, pool: PortPool): void {
   const asked: number = spec.healthCheckNodePort ?? 0;
   if (asked === 0) {
     spec.healthCheckNodePort = pool.takeNext();
-    if (spec.healthCheckNodePort === undefined) throw internalError("failed to allocate a HealthCheck NodePort 0: range is full");
+    if (spec.healthCheckNodePort === undefined)
+      throw internalError("failed to allocate a HealthCheck NodePort 0: range is full");
     return;
   }
   const problem = pool.take(asked);
-  if (problem !== undefined) throw internalError(`failed to allocate requested HealthCheck NodePort ${asked}: ${problem}`);
+  if (problem !== undefined)
+    throw internalError(`failed to allocate requested HealthCheck NodePort ${asked}: ${problem}`);
 }

@@ -4,7 +4,13 @@ import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { validateEndpointIp, validateLegacyIp, validateLegacyPrefix } from "../../api/validation/ip.ts";
 import { addInvalid, validateLabels } from "../../api/validation/metadata.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, portNameProblems, portNumberProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  portNameProblems,
+  portNumberProblems,
+  qualifiedNameProblems,
+} from "../../lib/names/names.ts";
 import { items, type Part } from "../fields.ts";
 import { validateClusterIps, validateClusterIpsUpdate, validateFamiliesUpdate } from "./service-cluster-ips.ts";
 import {
@@ -30,7 +36,12 @@ const affinitySecondsMax = 86400;
 const onlyLoadBalancers = "may only be used when `type` is 'LoadBalancer'";
 
 /** What a service must be, new or not. @param old what was there before, which may break rules of today */
-export function validateService(object: KubeObject, old: KubeObject | undefined, errors: FieldErrors, gates: FeatureGates): void {
+export function validateService(
+  object: KubeObject,
+  old: KubeObject | undefined,
+  errors: FieldErrors,
+  gates: FeatureGates,
+): void {
   const { spec } = object;
   const strict = gates.enabled("StrictIPCIDRValidation");
   checkTopology(object.metadata.annotations ?? {}, errors);
@@ -60,14 +71,19 @@ export function validateServiceUpdate(next: KubeObject, old: KubeObject, errors:
   }
   checkLoadBalancerClass(next.spec, errors);
   const moved = (next.spec.healthCheckNodePort ?? 0) !== (old.spec.healthCheckNodePort ?? 0);
-  if (moved && needsHealthCheck(next.spec) && needsHealthCheck(old.spec)) errors.forbidden("spec.healthCheckNodePort", "field is immutable");
+  if (moved && needsHealthCheck(next.spec) && needsHealthCheck(old.spec))
+    errors.forbidden("spec.healthCheckNodePort", "field is immutable");
 }
 
 function checkTopology(annotations: Readonly<Record<string, string>>, errors: FieldErrors): void {
   if (!Object.hasOwn(annotations, hintsAnnotation) || !Object.hasOwn(annotations, modeAnnotation)) return;
   const mode = annotations[modeAnnotation];
   if (mode === annotations[hintsAnnotation]) return;
-  errors.invalid(`metadata.annotations[${modeAnnotation}]`, mode, `must match annotations[${hintsAnnotation}] when both are specified`);
+  errors.invalid(
+    `metadata.annotations[${modeAnnotation}]`,
+    mode,
+    `must match annotations[${hintsAnnotation}] when both are specified`,
+  );
 }
 
 /** What goes with the type. */
@@ -100,9 +116,12 @@ function checkPorts(spec: Part, errors: FieldErrors): void {
     } else if (ports.length > 1) errors.required(`${path}.name`);
     addInvalid(errors, `${path}.port`, number, portNumberProblems(number));
     if (!protocols.includes(protocol)) errors.notSupported(`${path}.protocol`, protocol, protocols);
-    if (typeof targetPort === "number") addInvalid(errors, `${path}.targetPort`, targetPort, portNumberProblems(targetPort));
-    if (typeof targetPort === "string") addInvalid(errors, `${path}.targetPort`, targetPort, portNameProblems(targetPort));
-    if (typeof appProtocol === "string") addInvalid(errors, `${path}.appProtocol`, appProtocol, qualifiedNameProblems(appProtocol));
+    if (typeof targetPort === "number")
+      addInvalid(errors, `${path}.targetPort`, targetPort, portNumberProblems(targetPort));
+    if (typeof targetPort === "string")
+      addInvalid(errors, `${path}.targetPort`, targetPort, portNameProblems(targetPort));
+    if (typeof appProtocol === "string")
+      addInvalid(errors, `${path}.appProtocol`, appProtocol, qualifiedNameProblems(appProtocol));
   }
 }
 
@@ -111,13 +130,18 @@ function checkAffinity({ sessionAffinity, sessionAffinityConfig: config }: Part,
   if (sessionAffinity !== "ClientIP") return;
   const seconds = config?.clientIP?.timeoutSeconds;
   if (seconds > 0 && seconds <= affinitySecondsMax) return;
-  errors.invalid("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds, `must be greater than 0 and less than ${affinitySecondsMax}`);
+  errors.invalid(
+    "spec.sessionAffinityConfig.clientIP.timeoutSeconds",
+    seconds,
+    `must be greater than 0 and less than ${affinitySecondsMax}`,
+  );
 }
 
 function checkExternalIps(spec: Part, old: Part | undefined, strict: boolean, errors: FieldErrors): void {
   for (const [index, address] of ((spec.externalIPs ?? []) as string[]).entries()) {
     const path = `spec.externalIPs[${index}]`;
-    if (validateLegacyIp(address, path, { strict, old: old?.externalIPs ?? undefined }, errors)) validateEndpointIp(address, path, errors);
+    if (validateLegacyIp(address, path, { strict, old: old?.externalIPs ?? undefined }, errors))
+      validateEndpointIp(address, path, errors);
   }
 }
 
@@ -145,14 +169,20 @@ function checkPortNumbers(spec: Part, errors: FieldErrors): void {
   });
 }
 
-function checkSourceRanges({ metadata, spec }: KubeObject, old: KubeObject | undefined, strict: boolean, errors: FieldErrors): void {
+function checkSourceRanges(
+  { metadata, spec }: KubeObject,
+  old: KubeObject | undefined,
+  strict: boolean,
+  errors: FieldErrors,
+): void {
   const ranges: readonly string[] = spec.loadBalancerSourceRanges ?? [];
   if (ranges.length > 0) {
     const path = "spec.LoadBalancerSourceRanges"; // As upstream writes it.
     if (spec.type !== "LoadBalancer") errors.forbidden(path, onlyLoadBalancers);
     const before: readonly string[] = old?.spec.loadBalancerSourceRanges ?? [];
     const trimmed = before.map((range) => range.trim());
-    for (const [index, range] of ranges.entries()) validateLegacyPrefix(range.trim(), `${path}[${index}]`, { strict, old: trimmed }, errors);
+    for (const [index, range] of ranges.entries())
+      validateLegacyPrefix(range.trim(), `${path}[${index}]`, { strict, old: trimmed }, errors);
     return;
   }
   const { annotations = {} } = metadata;
@@ -174,21 +204,25 @@ function checkLoadBalancer(spec: Part, errors: FieldErrors): void {
 
 function checkLoadBalancerClass({ type, loadBalancerClass }: Part, errors: FieldErrors): void {
   if (typeof loadBalancerClass !== "string") return;
-  if (type === "LoadBalancer") addInvalid(errors, "spec.loadBalancerClass", loadBalancerClass, qualifiedNameProblems(loadBalancerClass));
+  if (type === "LoadBalancer")
+    addInvalid(errors, "spec.loadBalancerClass", loadBalancerClass, qualifiedNameProblems(loadBalancerClass));
   else errors.forbidden("spec.loadBalancerClass", onlyLoadBalancers);
 }
 
 function checkTrafficPolicies(spec: Part, errors: FieldErrors): void {
   const { externalTrafficPolicy: outside = "", healthCheckNodePort: port = 0, internalTrafficPolicy: inside } = spec;
   if (!isReachedFromOutside(spec)) {
-    if (outside !== "") errors.invalid("spec.externalTrafficPolicy", outside, "may only be set for externally-accessible services");
-  } else if (!trafficPolicies.includes(outside)) errors.notSupported("spec.externalTrafficPolicy", outside, trafficPolicies);
+    if (outside !== "")
+      errors.invalid("spec.externalTrafficPolicy", outside, "may only be set for externally-accessible services");
+  } else if (!trafficPolicies.includes(outside))
+    errors.notSupported("spec.externalTrafficPolicy", outside, trafficPolicies);
   if (!needsHealthCheck(spec)) {
     const why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
     if (port !== 0) errors.invalid("spec.healthCheckNodePort", port, why);
   } else if (port === 0) errors.required("spec.healthCheckNodePort");
   else addInvalid(errors, "spec.healthCheckNodePort", port, portNumberProblems(port));
-  if (typeof inside === "string" && !trafficPolicies.includes(inside)) errors.notSupported("spec.internalTrafficPolicy", inside, trafficPolicies);
+  if (typeof inside === "string" && !trafficPolicies.includes(inside))
+    errors.notSupported("spec.internalTrafficPolicy", inside, trafficPolicies);
 }
 
 function checkDistribution({ trafficDistribution }: Part, gates: FeatureGates, errors: FieldErrors): void {

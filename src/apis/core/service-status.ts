@@ -14,7 +14,12 @@ export interface LoadBalancerRules {
 
 const modes = ["Proxy", "VIP"];
 
-export function validateLoadBalancerStatus(status: Part, path: string, { type, strict, old }: LoadBalancerRules, errors: FieldErrors): void {
+export function validateLoadBalancerStatus(
+  status: Part,
+  path: string,
+  { type, strict, old }: LoadBalancerRules,
+  errors: FieldErrors,
+): void {
   const ingresses = items(status.ingress);
   if (type !== "LoadBalancer" && ingresses.length > 0) {
     return errors.forbidden(`${path}.ingress`, "may only be used when `spec.type` is 'LoadBalancer'");
@@ -28,6 +33,7 @@ export function validateLoadBalancerStatus(status: Part, path: string, { type, s
     else if (!modes.includes(ipMode)) errors.notSupported(`${at}.ipMode`, ipMode, modes);
     if (hostname === "") continue;
     addInvalid(errors, `${at}.hostname`, hostname, dnsSubdomainProblems(hostname));
-    if (parseIp(hostname) !== undefined) errors.invalid(`${at}.hostname`, hostname, "must be a DNS name, not an IP address");
+    if (parseIp(hostname) !== undefined)
+      errors.invalid(`${at}.hostname`, hostname, "must be a DNS name, not an IP address");
   }
 }

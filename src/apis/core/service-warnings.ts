@@ -10,11 +10,13 @@ export function serviceWarnings({ metadata, spec }: KubeObject): string[] {
     warnings.push(`annotation ${hintsAnnotation} is deprecated, please use ${modeAnnotation} instead`);
   }
   warnOfAddresses(spec, warnings);
-  if (spec.type === "ExternalName" && externalIps(spec).length > 0) warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
+  if (spec.type === "ExternalName" && externalIps(spec).length > 0)
+    warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
   if (spec.type !== "ExternalName" && (spec.externalName ?? "") !== "") {
     warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"');
   }
-  if (spec.trafficDistribution === "PreferClose") warnings.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"');
+  if (spec.trafficDistribution === "PreferClose")
+    warnings.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"');
   return warnings;
 }
 

@@ -47,7 +47,11 @@ export const service = strategy({
     validateService(next, old, errors, gates);
   },
   validateStatusUpdate(next, old, errors, { gates }) {
-    const rules = { type: next.spec?.type, strict: gates.enabled("StrictIPCIDRValidation"), old: old.status?.loadBalancer };
+    const rules = {
+      type: next.spec?.type,
+      strict: gates.enabled("StrictIPCIDRValidation"),
+      old: old.status?.loadBalancer,
+    };
     validateLoadBalancerStatus(next.status?.loadBalancer ?? {}, "status.loadBalancer", rules, errors);
   },
   warnings: serviceWarnings,
@@ -60,18 +64,21 @@ function setDefaults(object: KubeObject): void {
   setAffinityDefaults(spec);
   for (const port of items(spec.ports)) {
     setAbsent(port, { protocol: "TCP" });
-    if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === "") port.targetPort = port.port ?? 0;
+    if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === "")
+      port.targetPort = port.port ?? 0;
   }
   if (mayHaveNodePorts(spec) || spec.type === "ClusterIP") spec.internalTrafficPolicy ??= "Cluster";
   if (isReachedFromOutside(spec)) setAbsent(spec, { externalTrafficPolicy: "Cluster" });
   if (spec.type !== "LoadBalancer") return;
   spec.allocateLoadBalancerNodePorts ??= true;
-  for (const ingress of items(object.status?.loadBalancer?.ingress)) if ((ingress.ip ?? "") !== "") ingress.ipMode ??= "VIP";
+  for (const ingress of items(object.status?.loadBalancer?.ingress))
+    if ((ingress.ip ?? "") !== "") ingress.ipMode ??= "VIP";
 }
 
 function setAffinityDefaults(spec: Part): void {
   if (spec.sessionAffinity === "None") delete spec.sessionAffinityConfig;
-  if (spec.sessionAffinity !== "ClientIP" || typeof spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === "number") return;
+  if (spec.sessionAffinity !== "ClientIP" || typeof spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === "number")
+    return;
   spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: 10800 } };
 }
 
@@ -82,7 +89,8 @@ export function joinClusterIps(spec: Part): void {
 
 /** It says nothing where there is no address; a wrong one is still refused. */
 function dropInternalPolicy(spec: Part): void {
-  if (spec.type === "ExternalName" && ["Cluster", "Local"].includes(spec.internalTrafficPolicy)) delete spec.internalTrafficPolicy;
+  if (spec.type === "ExternalName" && ["Cluster", "Local"].includes(spec.internalTrafficPolicy))
+    delete spec.internalTrafficPolicy;
 }
 
 /** What was given out stays where an update does not name it: clients send services without. */
@@ -92,7 +100,8 @@ export function keepAllocated(next: Part, old: Part): void {
     if (clusterIps(next).length === 0 && clusterIps(old).length > 0) next.clusterIPs = [...clusterIps(old)];
   }
   if (needsNodePorts(next) && needsNodePorts(old)) keepNodePorts(items(next.ports), items(old.ports));
-  if (needsHealthCheck(next) && needsHealthCheck(old) && !next.healthCheckNodePort) next.healthCheckNodePort = old.healthCheckNodePort;
+  if (needsHealthCheck(next) && needsHealthCheck(old) && !next.healthCheckNodePort)
+    next.healthCheckNodePort = old.healthCheckNodePort;
   followClusterIp(next, old);
 }
 
@@ -109,7 +118,8 @@ function keepNodePorts(next: readonly Part[], old: readonly Part[]): void {
 function followClusterIp(next: Part, old: Part): void {
   const before = old.clusterIP ?? "";
   const now = next.clusterIP ?? "";
-  if (clusterIps(next).length === 0 && clusterIps(old).length > 0 && now === before) next.clusterIPs = [...clusterIps(old)];
+  if (clusterIps(next).length === 0 && clusterIps(old).length > 0 && now === before)
+    next.clusterIPs = [...clusterIps(old)];
   if (now === before || !sameTexts(clusterIps(next), clusterIps(old))) return;
   if (now === "" && before !== "") delete next.clusterIPs;
   else next.clusterIPs = [now];

@@ -32,7 +32,11 @@ export const persistentVolumeColumns: readonly Column[] = [
     ({ spec }) => (spec?.claimRef === undefined ? "" : `${spec.claimRef.namespace ?? ""}/${spec.claimRef.name ?? ""}`),
   ),
   text("StorageClass", "StorageClass of the pv", storageClass),
-  text("VolumeAttributesClass", "VolumeAttributesClass of the pv", ({ spec }) => spec?.volumeAttributesClassName ?? "<unset>"),
+  text(
+    "VolumeAttributesClass",
+    "VolumeAttributesClass of the pv",
+    ({ spec }) => spec?.volumeAttributesClassName ?? "<unset>",
+  ),
   text(
     "Reason",
     "reason is a brief CamelCase string that describes any failure and is meant for machine parsing and tidy display in the CLI.",
@@ -51,7 +55,11 @@ export const persistentVolumeColumns: readonly Column[] = [
 export const persistentVolumeClaimColumns: readonly Column[] = [
   nameColumn,
   text("Status", "phase represents the current phase of PersistentVolumeClaim.", phase),
-  text("Volume", "volumeName is the binding reference to the PersistentVolume backing this claim.", ({ spec }) => spec?.volumeName ?? ""),
+  text(
+    "Volume",
+    "volumeName is the binding reference to the PersistentVolume backing this claim.",
+    ({ spec }) => spec?.volumeName ?? "",
+  ),
   text("Capacity", "capacity represents the actual resources of the underlying volume.", (claim) =>
     isBound(claim) ? (claim.status?.capacity?.storage ?? "0") : "",
   ),
@@ -61,7 +69,11 @@ export const persistentVolumeClaimColumns: readonly Column[] = [
     (claim) => (isBound(claim) ? accessModes(claim.status?.accessModes) : ""),
   ),
   text("StorageClass", "StorageClass of the pvc", storageClass),
-  text("VolumeAttributesClass", "VolumeAttributesClass of the pvc", ({ spec }) => spec?.volumeAttributesClassName ?? "<unset>"),
+  text(
+    "VolumeAttributesClass",
+    "VolumeAttributesClass of the pvc",
+    ({ spec }) => spec?.volumeAttributesClassName ?? "<unset>",
+  ),
   ageColumn,
   wide(
     text(

@@ -6,7 +6,8 @@ import { endpointSlice } from "./endpoint-slice.ts";
 
 test("a change of labels raises the generation", () => {
   const withLabels = (labels: Record<string, string>): KubeObject => ({ metadata: { labels } });
-  const raises = (labels: Record<string, string>): boolean => endpointSlice.raisesGeneration(withLabels(labels), withLabels({ a: "1" }));
+  const raises = (labels: Record<string, string>): boolean =>
+    endpointSlice.raisesGeneration(withLabels(labels), withLabels({ a: "1" }));
   assert.deepEqual([raises({ a: "1" }), raises({ a: "2" }), raises({})], [false, true, true]);
 });
 

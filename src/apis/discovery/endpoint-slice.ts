@@ -5,7 +5,12 @@ import { type OldIps, validateEndpointIp, validateIp, validateLegacyIp, warnOfIp
 import { addInvalid, validateLabels, validateMetaAgain } from "../../api/validation/metadata.ts";
 import { parseIp } from "../../lib/ip-range/ip-address.ts";
 import { deepEqual } from "../../lib/json/values.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, labelValueProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelValueProblems,
+  qualifiedNameProblems,
+} from "../../lib/names/names.ts";
 import { raiseGeneration } from "../../registry/prepare.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { checkImmutable, items, type Part } from "../fields.ts";
@@ -33,26 +38,33 @@ export const endpointSlice = strategy({
     if (deepEqual(next.endpoints ?? [], old.endpoints ?? [])) return;
     dropTopology(next, topologyNodes(old));
     // What was dropped counts as a change; any other raises the generation too, and once is enough.
-    if (deepEqual({ ...next, metadata: next.metadata.labels }, { ...old, metadata: old.metadata.labels })) raiseGeneration(next.metadata);
+    if (deepEqual({ ...next, metadata: next.metadata.labels }, { ...old, metadata: old.metadata.labels }))
+      raiseGeneration(next.metadata);
   },
-  validate: (object, errors, { gates }) => validate(object, undefined, { strict: gates.enabled("StrictIPCIDRValidation") }, errors),
+  validate: (object, errors, { gates }) =>
+    validate(object, undefined, { strict: gates.enabled("StrictIPCIDRValidation") }, errors),
   validateUpdate(next, old, errors, { gates }) {
     validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     validate(next, old, { strict: gates.enabled("StrictIPCIDRValidation") }, errors);
     checkImmutable(next.addressType ?? "", old.addressType ?? "", "addressType", errors.covered("immutable"));
   },
   warnings(object, old) {
-    const warnings = old === undefined && object.addressType === "FQDN" ? ["spec.addressType: FQDN endpoints are deprecated"] : [];
+    const warnings =
+      old === undefined && object.addressType === "FQDN" ? ["spec.addressType: FQDN endpoints are deprecated"] : [];
     if (carefulManagers.has(object.metadata.labels?.["endpointslice.kubernetes.io/managed-by"] ?? "")) return warnings;
     for (const [index, { addresses }] of items(object.endpoints).entries()) {
-      for (const [at, address] of (addresses ?? []).entries()) warnOfIp(address, `endpoints[${index}].addresses[${at}]`, warnings);
+      for (const [at, address] of (addresses ?? []).entries())
+        warnOfIp(address, `endpoints[${index}].addresses[${at}]`, warnings);
     }
     return warnings;
   },
 });
 
 /** They write addresses in their one form. */
-const carefulManagers: ReadonlySet<string> = new Set(["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"]);
+const carefulManagers: ReadonlySet<string> = new Set([
+  "endpointslice-controller.k8s.io",
+  "endpointslicemirroring-controller.k8s.io",
+]);
 
 const hostnameLabel = "kubernetes.io/hostname";
 
@@ -60,13 +72,21 @@ const hostnameLabel = "kubernetes.io/hostname";
 function dropTopology(object: KubeObject, known: ReadonlySet<string>): void {
   for (const endpoint of items(object.endpoints)) {
     const node = endpoint.deprecatedTopology?.[hostnameLabel];
-    if (endpoint.nodeName === undefined && node !== undefined && known.has(node) && dnsSubdomainProblems(node).length === 0) endpoint.nodeName = node;
+    if (
+      endpoint.nodeName === undefined &&
+      node !== undefined &&
+      known.has(node) &&
+      dnsSubdomainProblems(node).length === 0
+    )
+      endpoint.nodeName = node;
     delete endpoint.deprecatedTopology;
   }
 }
 
 function topologyNodes(object: KubeObject): Set<string> {
-  return new Set(items(object.endpoints).flatMap(({ deprecatedTopology }) => deprecatedTopology?.[hostnameLabel] || []));
+  return new Set(
+    items(object.endpoints).flatMap(({ deprecatedTopology }) => deprecatedTopology?.[hostnameLabel] || []),
+  );
 }
 
 function validate(object: KubeObject, old: KubeObject | undefined, rules: OldIps, errors: FieldErrors): void {
@@ -75,7 +95,8 @@ function validate(object: KubeObject, old: KubeObject | undefined, rules: OldIps
   const before = errors.causes.length;
   validateEndpoints(items(object.endpoints), object.addressType, rules, errors);
   // What an older release took stays, as long as it is not touched.
-  if (errors.causes.length > before && old !== undefined && deepEqual(object.endpoints ?? [], old.endpoints ?? [])) errors.causes.splice(before);
+  if (errors.causes.length > before && old !== undefined && deepEqual(object.endpoints ?? [], old.endpoints ?? []))
+    errors.causes.splice(before);
 }
 
 function validateAddressType(type: string, errors: FieldErrors): void {
@@ -93,8 +114,10 @@ function validatePorts(ports: readonly Part[], errors: FieldErrors): void {
     if (names.has(name)) errors.duplicate(`${path}.name`, name);
     names.add(name);
     if (protocol === undefined) errors.required(`${path}.protocol`);
-    else if (!["SCTP", "TCP", "UDP"].includes(protocol)) errors.notSupported(`${path}.protocol`, protocol, ["SCTP", "TCP", "UDP"]);
-    if (appProtocol !== undefined) addInvalid(errors, `${path}.appProtocol`, appProtocol, qualifiedNameProblems(appProtocol));
+    else if (!["SCTP", "TCP", "UDP"].includes(protocol))
+      errors.notSupported(`${path}.protocol`, protocol, ["SCTP", "TCP", "UDP"]);
+    if (appProtocol !== undefined)
+      addInvalid(errors, `${path}.appProtocol`, appProtocol, qualifiedNameProblems(appProtocol));
   }
 }
 
@@ -111,7 +134,13 @@ function validateEndpoints(endpoints: readonly Part[], type: string, rules: OldI
   }
 }
 
-function validateAddresses(addresses: readonly string[], type: string, path: string, rules: OldIps, errors: FieldErrors): void {
+function validateAddresses(
+  addresses: readonly string[],
+  type: string,
+  path: string,
+  rules: OldIps,
+  errors: FieldErrors,
+): void {
   if (addresses.length === 0) errors.covered().required(path, "must contain at least 1 address");
   else if (addresses.length > addressesMax) errors.covered("maxItems").tooMany(path, addresses.length, addressesMax);
   for (const [index, address] of addresses.entries()) {
@@ -143,7 +172,8 @@ function validateFullyQualifiedDomain(text: string, path: string, errors: FieldE
   const problems = dnsSubdomainProblems(name);
   if (problems.length > 0) return errors.invalid(path, name, problems.join(","));
   const labels = name.split(".");
-  if (labels.length < 2) return errors.invalid(path, name, "should be a domain with at least two segments separated by dots");
+  if (labels.length < 2)
+    return errors.invalid(path, name, "should be a domain with at least two segments separated by dots");
   const bad = labels.find((label) => dnsLabelProblems(label).length > 0);
   if (bad !== undefined) errors.invalid(path, bad, dnsLabelProblems(bad).join(","));
 }
@@ -153,7 +183,12 @@ function validateHints({ forZones, forNodes }: Part, path: string, errors: Field
   if (isShort) validateHintList(items(forNodes), `${path}.forNodes`, dnsSubdomainProblems, errors);
 }
 
-function validateHintList(hints: readonly Part[], path: string, problems: (name: string) => string[], errors: FieldErrors): boolean {
+function validateHintList(
+  hints: readonly Part[],
+  path: string,
+  problems: (name: string) => string[],
+  errors: FieldErrors,
+): boolean {
   if (hints.length > hintsMax) {
     errors.tooMany(path, hints.length, hintsMax);
     return false;

@@ -27,7 +27,8 @@ function validate(object: KubeObject, errors: FieldErrors): void {
   const { name = "" } = metadata;
   validatePrecedence(spec.matchingPrecedence, name, "spec.matchingPrecedence", errors);
   const { distinguisherMethod: method, priorityLevelConfiguration: level } = spec;
-  if (method && !methods.includes(method.type)) errors.notSupported("spec.distinguisherMethod.type", { Type: method.type ?? "" }, methods);
+  if (method && !methods.includes(method.type))
+    errors.notSupported("spec.distinguisherMethod.type", { Type: method.type ?? "" }, methods);
   const levelName = level?.name ?? "";
   const levelPath = "spec.priorityLevelConfiguration.name";
   if (levelName === "") errors.required(levelPath, "must reference a priority level");
@@ -41,30 +42,40 @@ function validate(object: KubeObject, errors: FieldErrors): void {
 function validatePrecedence(precedence: number, name: string, path: string, errors: FieldErrors): void {
   if (precedence <= 0) errors.invalid(path, precedence, "must be a positive value");
   if (precedence > precedenceMax) errors.invalid(path, precedence, `must not be greater than ${precedenceMax}`);
-  if (precedence === 1 && name !== "exempt") errors.invalid(path, precedence, "only the schema named 'exempt' may have matchingPrecedence 1");
+  if (precedence === 1 && name !== "exempt")
+    errors.invalid(path, precedence, "only the schema named 'exempt' may have matchingPrecedence 1");
 }
 
 function validateRule({ subjects, resourceRules, nonResourceRules }: Part, path: string, errors: FieldErrors): void {
   if (items(subjects).length === 0) errors.required(`${path}.subjects`, "subjects must contain at least one value");
-  for (const [index, subject] of items(subjects).entries()) validateSubject(subject, `${path}.subjects[${index}]`, errors);
+  for (const [index, subject] of items(subjects).entries())
+    validateSubject(subject, `${path}.subjects[${index}]`, errors);
   if (items(resourceRules).length + items(nonResourceRules).length === 0) {
     errors.required(path, "at least one of resourceRules and nonResourceRules has to be non-empty");
   }
-  for (const [index, rule] of items(resourceRules).entries()) validateResourceRule(rule, `${path}.resourceRules[${index}]`, errors);
-  for (const [index, rule] of items(nonResourceRules).entries()) validatePathRule(rule, `${path}.nonResourceRules[${index}]`, errors);
+  for (const [index, rule] of items(resourceRules).entries())
+    validateResourceRule(rule, `${path}.resourceRules[${index}]`, errors);
+  for (const [index, rule] of items(nonResourceRules).entries())
+    validatePathRule(rule, `${path}.nonResourceRules[${index}]`, errors);
 }
 
-const subjectFields: Readonly<Record<string, string>> = { ServiceAccount: "serviceAccount", User: "user", Group: "group" };
+const subjectFields: Readonly<Record<string, string>> = {
+  ServiceAccount: "serviceAccount",
+  User: "user",
+  Group: "group",
+};
 
 function validateSubject(subject: Part, path: string, errors: FieldErrors): void {
   const { kind = "" } = subject;
-  if (!Object.hasOwn(subjectFields, kind)) return errors.notSupported(`${path}.kind`, kind, ["Group", "ServiceAccount", "User"]);
+  if (!Object.hasOwn(subjectFields, kind))
+    return errors.notSupported(`${path}.kind`, kind, ["Group", "ServiceAccount", "User"]);
   const own = subjectFields[kind] as string;
   if (!subject[own]) errors.required(`${path}.${own}`, `${own} is required when subject kind is '${kind}'`);
   else if (own === "serviceAccount") validateAccount(subject[own], `${path}.${own}`, errors);
   else if ((subject[own].name ?? "") === "") errors.required(`${path}.${own}.name`);
   for (const [other, field] of Object.entries(subjectFields)) {
-    if (other !== kind && subject[field]) errors.forbidden(`${path}.${field}`, `${field} is forbidden when subject kind is not '${other}'`);
+    if (other !== kind && subject[field])
+      errors.forbidden(`${path}.${field}`, `${field} is forbidden when subject kind is not '${other}'`);
   }
 }
 
@@ -84,7 +95,8 @@ function validateVerbs(list: Texts, path: string, errors: FieldErrors): void {
 }
 
 function checkAlone(list: Texts, path: string, what: string, errors: FieldErrors): void {
-  if (list.length > 1 && list.includes("*")) errors.invalid(path, list, `if '*' is present, must not specify other ${what}`);
+  if (list.length > 1 && list.includes("*"))
+    errors.invalid(path, list, `if '*' is present, must not specify other ${what}`);
 }
 
 function validateResourceRule(rule: Part, path: string, errors: FieldErrors): void {
@@ -95,22 +107,33 @@ function validateResourceRule(rule: Part, path: string, errors: FieldErrors): vo
   if (resources.length === 0) errors.required(`${path}.resources`, "resource rules must supply at least one resource");
   checkAlone(resources, `${path}.resources`, "resources", errors);
   if (namespaces.length === 0 && !clusterScope) {
-    errors.required(`${path}.namespaces`, "resource rules that are not cluster scoped must supply at least one namespace");
+    errors.required(
+      `${path}.namespaces`,
+      "resource rules that are not cluster scoped must supply at least one namespace",
+    );
   } else if (namespaces.includes("*")) checkAlone(namespaces, `${path}.namespaces`, "namespaces", errors);
   else {
     for (const [index, name] of (namespaces as Texts).entries()) {
-      const problems = dnsLabelProblems(name).map((problem) => `each member of this list must be '*' or a DNS-1123 label; ${problem}`);
+      const problems = dnsLabelProblems(name).map(
+        (problem) => `each member of this list must be '*' or a DNS-1123 label; ${problem}`,
+      );
       addInvalid(errors, `${path}.namespaces[${index}]`, name, problems);
     }
   }
 }
 
-function validatePathRule({ verbs: wanted = [], nonResourceURLs: paths = [] }: Part, path: string, errors: FieldErrors): void {
+function validatePathRule(
+  { verbs: wanted = [], nonResourceURLs: paths = [] }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   validateVerbs(wanted, `${path}.verbs`, errors);
   const place = `${path}.nonResourceURLs`;
   if (paths.length === 0) errors.required(place, "nonResourceURLs must contain at least one value");
   else if (paths.includes("*")) checkAlone(paths, place, "non-resource URLs", errors);
-  else for (const [index, one] of (paths as Texts).entries()) addInvalid(errors, `${place}[${index}]`, one, pathProblems(one));
+  else
+    for (const [index, one] of (paths as Texts).entries())
+      addInvalid(errors, `${place}[${index}]`, one, pathProblems(one));
 }
 
 function pathProblems(path: string): string[] {

@@ -24,7 +24,10 @@ export const mandatorySchemas: Readonly<Record<string, Part>> = {
 
 export const mandatoryLevels: Readonly<Record<string, Part>> = {
   exempt: { type: "Exempt", exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } },
-  "catch-all": { type: "Limited", limited: { nominalConcurrencyShares: 5, limitResponse: { type: "Reject" }, lendablePercent: 0 } },
+  "catch-all": {
+    type: "Limited",
+    limited: { nominalConcurrencyShares: 5, limitResponse: { type: "Reject" }, lendablePercent: 0 },
+  },
 };
 
 /** @returns true also where there is none of this name */

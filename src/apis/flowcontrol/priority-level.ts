@@ -25,7 +25,11 @@ export const priorityLevelConfiguration = flowControlStrategy({
     }
     const queuing = limited?.limitResponse?.queuing;
     if (queuing)
-      Object.assign(queuing, { queues: queuing.queues || 64, handSize: queuing.handSize || 8, queueLengthLimit: queuing.queueLengthLimit || 50 });
+      Object.assign(queuing, {
+        queues: queuing.queues || 64,
+        handSize: queuing.handSize || 8,
+        queueLengthLimit: queuing.queueLengthLimit || 50,
+      });
   },
   declarative: { discriminators: ["spec.type", "spec.limited.limitResponse.type"] },
   validate,
@@ -43,7 +47,8 @@ function validate(object: KubeObject, errors: FieldErrors): void {
 }
 
 function validateSpec({ type = "", limited, exempt }: Part, name: string, errors: FieldErrors): void {
-  if ((name === "exempt") !== (type === "Exempt")) errors.invalid("spec.type", type, "must be 'Exempt' if and only if `name` is 'exempt'");
+  if ((name === "exempt") !== (type === "Exempt"))
+    errors.invalid("spec.type", type, "must be 'Exempt' if and only if `name` is 'exempt'");
   if (type === "Exempt") {
     if (limited) errors.covered().forbidden("spec.limited", "must be nil if the type is not Limited");
     if (exempt) validateShares(exempt, "spec.exempt", errors);
@@ -54,9 +59,14 @@ function validateSpec({ type = "", limited, exempt }: Part, name: string, errors
   } else errors.notSupported("spec.type", type, ["Exempt", "Limited"]);
 }
 
-function validateShares({ nominalConcurrencyShares: shares, lendablePercent: percent }: Part, path: string, errors: FieldErrors): void {
+function validateShares(
+  { nominalConcurrencyShares: shares, lendablePercent: percent }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (shares < 0) errors.invalid(`${path}.nominalConcurrencyShares`, shares, "must be a non-negative integer");
-  if (percent < 0 || percent > 100) errors.invalid(`${path}.lendablePercent`, percent, "must be between 0 and 100, inclusive");
+  if (percent < 0 || percent > 100)
+    errors.invalid(`${path}.lendablePercent`, percent, "must be between 0 and 100, inclusive");
 }
 
 function validateLimited(limited: Part, path: string, errors: FieldErrors): void {
@@ -64,15 +74,18 @@ function validateLimited(limited: Part, path: string, errors: FieldErrors): void
   validateShares({ nominalConcurrencyShares }, path, errors);
   validateResponse(limitResponse, `${path}.limitResponse`, errors);
   validateShares({ lendablePercent }, path, errors);
-  if (borrowing < 0) errors.invalid(`${path}.borrowingLimitPercent`, borrowing, "if specified, must be a non-negative integer");
+  if (borrowing < 0)
+    errors.invalid(`${path}.borrowingLimitPercent`, borrowing, "if specified, must be a non-negative integer");
 }
 
 /** The words are upstream's. */
 function validateResponse({ type = "", queuing }: Part, path: string, errors: FieldErrors): void {
   if (type === "Reject") {
-    if (queuing) errors.covered().forbidden(`${path}.queuing`, "must be nil if limited.limitResponse.type is not Limited");
+    if (queuing)
+      errors.covered().forbidden(`${path}.queuing`, "must be nil if limited.limitResponse.type is not Limited");
   } else if (type === "Queue") {
-    if (!queuing) errors.covered().required(`${path}.queuing`, "must not be empty if limited.limitResponse.type is Limited");
+    if (!queuing)
+      errors.covered().required(`${path}.queuing`, "must not be empty if limited.limitResponse.type is Limited");
     else validateQueuing(queuing, `${path}.queuing`, errors);
   } else errors.notSupported(`${path}.type`, type, ["Queue", "Reject"]);
 }
@@ -82,7 +95,8 @@ function validateQueuing({ queues, handSize, queueLengthLimit }: Part, path: str
   if (queues <= 0) errors.invalid(`${path}.queues`, queues, "must be positive");
   else if (queues > queuesMax) errors.invalid(`${path}.queues`, queues, `must not be greater than ${queuesMax}`);
   if (handSize <= 0) errors.invalid(`${path}.handSize`, handSize, "must be positive");
-  else if (handSize > queues) errors.invalid(`${path}.handSize`, handSize, `should not be greater than queues (${queues})`);
+  else if (handSize > queues)
+    errors.invalid(`${path}.handSize`, handSize, `should not be greater than queues (${queues})`);
   else if (Math.ceil(Math.log2(queues) * handSize) > hashBitsMax) {
     const why = `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${hashBitsMax}`;
     errors.invalid(`${path}.handSize`, handSize, why);

@@ -16,8 +16,12 @@ export const networkingColumns: Readonly<Record<string, readonly Column[]>> = {
       ({ spec }) => spec?.ingressClassName ?? "<none>",
     ),
     text("Hosts", "Hosts that incoming requests are matched against before the ingress rule", hosts),
-    text("Address", "Address is a list containing ingress points for the load-balancer", ({ status }) => loadBalancerAddresses(status).join(",")),
-    text("Ports", "Ports of TLS configurations that open", ({ spec }) => (items(spec?.tls).length === 0 ? "80" : "80, 443")),
+    text("Address", "Address is a list containing ingress points for the load-balancer", ({ status }) =>
+      loadBalancerAddresses(status).join(","),
+    ),
+    text("Ports", "Ports of TLS configurations that open", ({ spec }) =>
+      items(spec?.tls).length === 0 ? "80" : "80, 443",
+    ),
     ageColumn,
   ],
   "networking.k8s.io/ingressclasses": [
@@ -28,7 +32,11 @@ export const networkingColumns: Readonly<Record<string, readonly Column[]>> = {
   ],
   "networking.k8s.io/ipaddresses": [
     nameColumn,
-    text("ParentRef", "ParentRef references the resource that an IPAddress is attached to. An IPAddress must reference a parent object.", parent),
+    text(
+      "ParentRef",
+      "ParentRef references the resource that an IPAddress is attached to. An IPAddress must reference a parent object.",
+      parent,
+    ),
   ],
   "networking.k8s.io/networkpolicies": [
     nameColumn,
@@ -70,5 +78,7 @@ function parameters({ spec }: KubeObject): string {
 function parent({ spec }: KubeObject): string {
   if (spec?.parentRef === undefined) return "<none>";
   const { group = "", resource = "", namespace = "", name = "" } = spec.parentRef;
-  return [formatGroupResource({ group, resource }).toLowerCase(), ...(namespace === "" ? [] : [namespace]), name].join("/");
+  return [formatGroupResource({ group, resource }).toLowerCase(), ...(namespace === "" ? [] : [namespace]), name].join(
+    "/",
+  );
 }

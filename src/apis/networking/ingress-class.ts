@@ -36,11 +36,13 @@ const pathPattern = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 function validateDomainPrefixedPath(text: string, path: string, errors: FieldErrors): void {
   if (text === "") return errors.required(path);
   const slash = text.indexOf("/");
-  if (slash < 1 || slash === text.length - 1) return errors.invalid(path, text, 'must be a domain-prefixed path (such as "acme.io/foo")');
+  if (slash < 1 || slash === text.length - 1)
+    return errors.invalid(path, text, 'must be a domain-prefixed path (such as "acme.io/foo")');
   const host = text.slice(0, slash);
   addInvalid(errors, path, host, dnsSubdomainProblems(host));
   const rest = text.slice(slash + 1);
-  if (!/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(rest)) errors.invalid(path, rest, `Invalid path (regex used for validation is '${pathPattern}')`);
+  if (!/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(rest))
+    errors.invalid(path, rest, `Invalid path (regex used for validation is '${pathPattern}')`);
 }
 
 function validateParameters(parameters: Part, path: string, errors: FieldErrors): void {

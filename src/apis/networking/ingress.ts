@@ -37,7 +37,11 @@ export const ingress = strategy({
     const annotation = object.metadata.annotations?.[classAnnotation];
     const { ingressClassName } = object.spec ?? {};
     if (annotation === undefined || ingressClassName === undefined || annotation === ingressClassName) return;
-    errors.invalid(`annotations.${classAnnotation}`, annotation, "must match `ingressClassName` when both are specified");
+    errors.invalid(
+      `annotations.${classAnnotation}`,
+      annotation,
+      "must match `ingressClassName` when both are specified",
+    );
   },
   validateUpdate(next, old, errors, { gates }) {
     validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
@@ -51,32 +55,50 @@ export const ingress = strategy({
     }
   },
   warnings(object, old) {
-    if (old !== undefined || object.metadata.annotations?.[classAnnotation] === undefined || object.spec?.ingressClassName !== undefined) return [];
+    if (
+      old !== undefined ||
+      object.metadata.annotations?.[classAnnotation] === undefined ||
+      object.spec?.ingressClassName !== undefined
+    )
+      return [];
     return [`annotation "${classAnnotation}" is deprecated, please use 'spec.ingressClassName' instead`];
   },
   statusWarnings(object) {
     const warnings: string[] = [];
-    for (const [index, { ip = "" }] of addressesOf(object).entries()) if (ip !== "") warnOfIp(ip, `status.loadBalancer.ingress[${index}]`, warnings);
+    for (const [index, { ip = "" }] of addressesOf(object).entries())
+      if (ip !== "") warnOfIp(ip, `status.loadBalancer.ingress[${index}]`, warnings);
     return warnings;
   },
 });
 
 const addressesOf = (object: KubeObject): Part[] => items(object.status?.loadBalancer?.ingress);
 
-function validateAddress({ ip = "", hostname = "" }: Part, path: string, rules: Parameters<typeof validateLegacyIp>[2], errors: FieldErrors): void {
+function validateAddress(
+  { ip = "", hostname = "" }: Part,
+  path: string,
+  rules: Parameters<typeof validateLegacyIp>[2],
+  errors: FieldErrors,
+): void {
   if (ip !== "") validateLegacyIp(ip, `${path}.ip`, rules, errors);
   if (hostname === "") return;
   addInvalid(errors, `${path}.hostname`, hostname, dnsSubdomainProblems(hostname));
-  if (parseIp(hostname) !== undefined) errors.invalid(`${path}.hostname`, hostname, "must be a DNS name, not an IP address");
+  if (parseIp(hostname) !== undefined)
+    errors.invalid(`${path}.hostname`, hostname, "must be a DNS name, not an IP address");
 }
 
 function lenienciesOf(old: Part, relaxed: boolean): Leniencies {
   const rules = items(old.rules);
   const strict = { anySecretName: false, anyWildcardRule: false, relaxedServiceNames: false };
   return {
-    anySecretName: items(old.tls).some(({ secretName = "" }) => secretName !== "" && dnsSubdomainProblems(secretName).length > 0),
-    anyWildcardRule: rules.some(({ host = "", http }) => host.includes("*") && http !== undefined && !isSoundHttp(http, strict)),
-    relaxedServiceNames: relaxed || serviceNamesOf(old).some((name) => dnsLabelProblems(name).length === 0 && dns1035LabelProblems(name).length > 0),
+    anySecretName: items(old.tls).some(
+      ({ secretName = "" }) => secretName !== "" && dnsSubdomainProblems(secretName).length > 0,
+    ),
+    anyWildcardRule: rules.some(
+      ({ host = "", http }) => host.includes("*") && http !== undefined && !isSoundHttp(http, strict),
+    ),
+    relaxedServiceNames:
+      relaxed ||
+      serviceNamesOf(old).some((name) => dnsLabelProblems(name).length === 0 && dns1035LabelProblems(name).length > 0),
   };
 }
 
@@ -94,14 +116,22 @@ function validateSpec(spec: Part, leniencies: Leniencies, errors: FieldErrors): 
   if (defaultBackend !== undefined) validateBackend(defaultBackend, "spec.defaultBackend", leniencies, errors);
   for (const [index, rule] of items(rules).entries()) validateRule(rule, `spec.rules[${index}]`, leniencies, errors);
   for (const [index, one] of items(tls).entries()) validateTls(one, `spec.tls[${index}]`, leniencies, errors);
-  if (ingressClassName !== undefined) addInvalid(errors, "spec.ingressClassName", ingressClassName, dnsSubdomainProblems(ingressClassName));
+  if (ingressClassName !== undefined)
+    addInvalid(errors, "spec.ingressClassName", ingressClassName, dnsSubdomainProblems(ingressClassName));
 }
 
-const hostProblems = (host: string): string[] => (host.includes("*") ? wildcardSubdomainProblems(host) : dnsSubdomainProblems(host));
+const hostProblems = (host: string): string[] =>
+  host.includes("*") ? wildcardSubdomainProblems(host) : dnsSubdomainProblems(host);
 
-function validateTls({ hosts = [], secretName = "" }: Part, path: string, { anySecretName }: Leniencies, errors: FieldErrors): void {
+function validateTls(
+  { hosts = [], secretName = "" }: Part,
+  path: string,
+  { anySecretName }: Leniencies,
+  errors: FieldErrors,
+): void {
   for (const [index, host] of hosts.entries()) addInvalid(errors, `${path}.hosts[${index}]`, host, hostProblems(host));
-  if (!anySecretName && secretName !== "") addInvalid(errors, `${path}.secretName`, secretName, dnsSubdomainProblems(secretName));
+  if (!anySecretName && secretName !== "")
+    addInvalid(errors, `${path}.secretName`, secretName, dnsSubdomainProblems(secretName));
 }
 
 function validateRule({ host = "", http }: Part, path: string, leniencies: Leniencies, errors: FieldErrors): void {
@@ -127,29 +157,49 @@ function validateHttp({ paths }: Part, path: string, leniencies: Leniencies, err
 const forbiddenParts = ["//", "/./", "/../", "%2f", "%2F"];
 const forbiddenEnds = ["/..", "/."];
 
-function validatePath({ path: text = "", pathType, backend = {} }: Part, path: string, leniencies: Leniencies, errors: FieldErrors): void {
+function validatePath(
+  { path: text = "", pathType, backend = {} }: Part,
+  path: string,
+  leniencies: Leniencies,
+  errors: FieldErrors,
+): void {
   if (pathType === undefined) return errors.required(`${path}.pathType`, "pathType must be specified");
   const isExact = pathType === "Exact" || pathType === "Prefix";
   if (!isExact && pathType !== "ImplementationSpecific") {
     errors.notSupported(`${path}.pathType`, pathType, ["Exact", "ImplementationSpecific", "Prefix"]);
-  } else if (!text.startsWith("/") && (isExact || text !== "")) errors.invalid(`${path}.path`, text, "must be an absolute path");
+  } else if (!text.startsWith("/") && (isExact || text !== ""))
+    errors.invalid(`${path}.path`, text, "must be an absolute path");
   if (isExact) {
-    for (const part of forbiddenParts) if (text.includes(part)) errors.invalid(`${path}.path`, text, `must not contain '${part}'`);
-    for (const end of forbiddenEnds) if (text.endsWith(end)) errors.invalid(`${path}.path`, text, `cannot end with '${end}'`);
+    for (const part of forbiddenParts)
+      if (text.includes(part)) errors.invalid(`${path}.path`, text, `must not contain '${part}'`);
+    for (const end of forbiddenEnds)
+      if (text.endsWith(end)) errors.invalid(`${path}.path`, text, `cannot end with '${end}'`);
   }
   validateBackend(backend, `${path}.backend`, leniencies, errors);
 }
 
 function validateBackend({ resource, service }: Part, path: string, leniencies: Leniencies, errors: FieldErrors): void {
-  if (resource !== undefined && service !== undefined) errors.invalid(path, "", "cannot set both resource and service backends");
+  if (resource !== undefined && service !== undefined)
+    errors.invalid(path, "", "cannot set both resource and service backends");
   else if (resource !== undefined) validateReference(resource, `${path}.resource`, errors);
   else if (service !== undefined) validateService(service, path, leniencies, errors);
   else errors.invalid(path, "", "resource or service backend is required");
 }
 
-function validateService({ name = "", port = {} }: Part, path: string, { relaxedServiceNames }: Leniencies, errors: FieldErrors): void {
+function validateService(
+  { name = "", port = {} }: Part,
+  path: string,
+  { relaxedServiceNames }: Leniencies,
+  errors: FieldErrors,
+): void {
   if (name === "") errors.required(`${path}.service.name`);
-  else addInvalid(errors, `${path}.service.name`, name, (relaxedServiceNames ? dnsLabelProblems : dns1035LabelProblems)(name));
+  else
+    addInvalid(
+      errors,
+      `${path}.service.name`,
+      name,
+      (relaxedServiceNames ? dnsLabelProblems : dns1035LabelProblems)(name),
+    );
   const { name: portName = "", number = 0 } = port;
   if (portName !== "" && number !== 0) errors.invalid(path, "", "cannot set both port name & port number");
   else if (portName !== "") addInvalid(errors, `${path}.service.port.name`, portName, portNameProblems(portName));

@@ -19,11 +19,17 @@ export const ipAddress = strategy({
     validateMetaAgain(next.metadata, { namespaced: false, validateName: ipProblems }, errors);
     validateParent(next.spec?.parentRef, "spec.parentRef", errors);
     validateMetaChangesAgain(next.metadata, old.metadata, errors);
-    checkImmutable(shown(next.spec?.parentRef), shown(old.spec?.parentRef), "spec.parentRef", errors.covered("immutable"));
+    checkImmutable(
+      shown(next.spec?.parentRef),
+      shown(old.spec?.parentRef),
+      "spec.parentRef",
+      errors.covered("immutable"),
+    );
   },
 });
 
-const shown = (parent: Part | undefined): Part | null => (parent === undefined ? null : goForm("ParentReference", parent));
+const shown = (parent: Part | undefined): Part | null =>
+  parent === undefined ? null : goForm("ParentReference", parent);
 
 function validateParent(parent: Part | undefined, path: string, errors: FieldErrors): void {
   if (parent === undefined) return errors.covered().required(path);

@@ -29,22 +29,33 @@ export const networkPolicy = strategy({
   raisesGeneration: (next, old) => !identical(inGo(next.spec), inGo(old.spec)), // Upstream tells an empty list from none here.
   setDefaults(object) {
     const spec = struct(object, "spec");
-    for (const rule of [...items(spec.ingress), ...items(spec.egress)]) for (const port of items(rule.ports)) port.protocol ??= "TCP";
-    if (items(spec.policyTypes).length === 0) spec.policyTypes = items(spec.egress).length > 0 ? ["Ingress", "Egress"] : ["Ingress"];
+    for (const rule of [...items(spec.ingress), ...items(spec.egress)])
+      for (const port of items(rule.ports)) port.protocol ??= "TCP";
+    if (items(spec.policyTypes).length === 0)
+      spec.policyTypes = items(spec.egress).length > 0 ? ["Ingress", "Egress"] : ["Ingress"];
   },
   validate(object, errors, { gates }) {
-    validateSpec(object.spec ?? {}, { strict: gates.enabled("StrictIPCIDRValidation"), anyValues: false, oldBlocks: [] }, errors);
+    validateSpec(
+      object.spec ?? {},
+      { strict: gates.enabled("StrictIPCIDRValidation"), anyValues: false, oldBlocks: [] },
+      errors,
+    );
   },
   validateUpdate(next, old, errors, { gates }) {
     const anyValues = !isSoundSelector(old.spec?.podSelector ?? {});
-    validateSpec(next.spec ?? {}, { strict: gates.enabled("StrictIPCIDRValidation"), anyValues, oldBlocks: blocksOf(old) }, errors);
+    validateSpec(
+      next.spec ?? {},
+      { strict: gates.enabled("StrictIPCIDRValidation"), anyValues, oldBlocks: blocksOf(old) },
+      errors,
+    );
   },
   warnings(object) {
     const warnings: string[] = [];
     eachPeer(object.spec ?? {}, ({ ipBlock }, path) => {
       if (ipBlock === undefined) return;
       warnOfPrefix(ipBlock.cidr ?? "", `${path}.ipBlock.cidr`, warnings);
-      for (const [index, except] of (ipBlock.except ?? []).entries()) warnOfPrefix(except, `${path}.ipBlock.except[${index}]`, warnings);
+      for (const [index, except] of (ipBlock.except ?? []).entries())
+        warnOfPrefix(except, `${path}.ipBlock.except[${index}]`, warnings);
     });
     return warnings;
   },
@@ -77,7 +88,8 @@ function validateSpec(spec: Part, rules: Rules, errors: FieldErrors): void {
     for (const [index, rule] of items(spec[direction]).entries()) {
       const path = `spec.${direction}[${index}]`;
       for (const [at, port] of items(rule.ports).entries()) validatePort(port, `${path}.ports[${at}]`, errors);
-      for (const [at, peer] of items(rule[field]).entries()) validatePeer(peer, `${path}.${field}[${at}]`, rules, errors);
+      for (const [at, peer] of items(rule[field]).entries())
+        validatePeer(peer, `${path}.${field}[${at}]`, rules, errors);
     }
   }
   validateTypes(spec.policyTypes ?? [], errors);
@@ -101,16 +113,27 @@ function validatePort({ protocol, port, endPort }: Part, path: string, errors: F
   if (port !== undefined) addInvalid(errors, `${path}.port`, port, portNameProblems(port));
 }
 
-function validatePeer({ podSelector, namespaceSelector, ipBlock }: Part, path: string, rules: Rules, errors: FieldErrors): void {
+function validatePeer(
+  { podSelector, namespaceSelector, ipBlock }: Part,
+  path: string,
+  rules: Rules,
+  errors: FieldErrors,
+): void {
   if (podSelector !== undefined) validateLabelSelector(podSelector, `${path}.podSelector`, errors, rules);
-  if (namespaceSelector !== undefined) validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`, errors, rules);
+  if (namespaceSelector !== undefined)
+    validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`, errors, rules);
   if (ipBlock !== undefined) validateBlock(ipBlock, `${path}.ipBlock`, rules, errors);
   const hasSelector = podSelector !== undefined || namespaceSelector !== undefined;
   if (ipBlock === undefined && !hasSelector) errors.required(path, "must specify a peer");
   if (ipBlock !== undefined && hasSelector) errors.forbidden(path, "may not specify both ipBlock and another peer");
 }
 
-function validateBlock({ cidr = "", except = [] }: Part, path: string, { strict, oldBlocks }: Rules, errors: FieldErrors): void {
+function validateBlock(
+  { cidr = "", except = [] }: Part,
+  path: string,
+  { strict, oldBlocks }: Rules,
+  errors: FieldErrors,
+): void {
   if (cidr === "") return errors.covered().required(`${path}.cidr`);
   validateLegacyPrefix(cidr, `${path}.cidr`, { strict, old: oldBlocks }, errors);
   const outer = parsePrefix(cidr);
@@ -137,6 +160,7 @@ function isStrictSubset(inner: Prefix, outer: Prefix): boolean {
 function validateTypes(types: readonly string[], errors: FieldErrors): void {
   if (types.length > 2) return errors.invalid("spec.policyTypes", types, "may not specify more than two policyTypes");
   for (const [index, type] of types.entries()) {
-    if (type !== "Ingress" && type !== "Egress") errors.notSupported(`spec.policyTypes[${index}]`, type, ["Ingress", "Egress"]);
+    if (type !== "Ingress" && type !== "Egress")
+      errors.notSupported(`spec.policyTypes[${index}]`, type, ["Ingress", "Egress"]);
   }
 }

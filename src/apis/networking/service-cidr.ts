@@ -13,7 +13,8 @@ export const serviceCidr = strategy({
   validateUpdate(next, old, errors) {
     const [cidrs, before] = [cidrsOf(next), cidrsOf(old)];
     const isExtension = before.length === 1 && cidrs.length === 2;
-    if (cidrs.length !== before.length && !isExtension) return errors.invalid(path, next.spec?.cidrs ?? null, "field is immutable");
+    if (cidrs.length !== before.length && !isExtension)
+      return errors.invalid(path, next.spec?.cidrs ?? null, "field is immutable");
     for (const [index, cidr] of before.entries()) {
       if (cidrs[index] !== cidr) errors.invalid(`${path}[${index}]`, cidrs[index], "field is immutable");
     }
@@ -30,7 +31,11 @@ function validateCidrs(cidrs: readonly string[], errors: FieldErrors): void {
   for (const [index, cidr] of cidrs.entries()) validatePrefix(cidr, `${path}[${index}]`, errors);
   const [first, second] = cidrs.map(familyOf);
   if (first === undefined || first !== second) return;
-  errors.invalid(path, cidrs, "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64");
+  errors.invalid(
+    path,
+    cidrs,
+    "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64",
+  );
 }
 
 function familyOf(cidr: string): string | undefined {

@@ -1,7 +1,12 @@
 /** RuntimeClass: what runs the containers of a pod. Source: kubernetes' pkg/apis/node, registry/node/runtimeclass. */
 import type { FieldErrors } from "../../api/field-errors.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { addInvalid, validateLabels, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import {
+  addInvalid,
+  validateLabels,
+  validateMetaAgain,
+  validateMetaChangesAgain,
+} from "../../api/validation/metadata.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { goForm } from "../../resource/go-form.ts";
 import { strategy } from "../../resource/strategy.ts";

@@ -33,14 +33,26 @@ export async function askBudget(
   const store = target?.resource.store;
   if (target === undefined || store === undefined) return { budget: "", unready: false };
   const found = await budgetsOf(store, pod, namespace);
-  if (found.length > 1) throw plainError("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
+  if (found.length > 1)
+    throw plainError(
+      "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+    );
   const [first] = found;
   if (first === undefined) return { budget: "", unready: false };
   const { name = "" } = first.metadata;
   if (allowsUnready(first, pod)) return { budget: name, unready: true };
   if (dryRun) takeOne(first, pod, registry.clock.now());
   else {
-    const common = { target, namespace, name, subresource: "status", user: loopbackUser, dryRun, fieldManager: manager, userAgent: manager };
+    const common = {
+      target,
+      namespace,
+      name,
+      subresource: "status",
+      user: loopbackUser,
+      dryRun,
+      fieldManager: manager,
+      userAgent: manager,
+    };
     await update(registry, {
       ...common,
       warnings: [],
@@ -105,7 +117,14 @@ function setNoneAllowed(status: Part, now: number): void {
   const known = conditions[at];
   const lastTransitionTime = known?.status === "False" ? known.lastTransitionTime : formatTime(now);
   const { observedGeneration } = status;
-  const condition = { type: conditionType, status: "False", observedGeneration, lastTransitionTime, reason: "InsufficientPods", message: "" };
+  const condition = {
+    type: conditionType,
+    status: "False",
+    observedGeneration,
+    lastTransitionTime,
+    reason: "InsufficientPods",
+    message: "",
+  };
   if (known === undefined) conditions.push(condition);
   else conditions[at] = condition;
   status.conditions = conditions;

@@ -46,7 +46,9 @@ interface Row {
 const seen = { observedGeneration: 1, disruptionsAllowed: 2, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 };
 const none = { ...seen, disruptionsAllowed: 0 };
 const condition = { type: "DisruptionAllowed", lastTransitionTime: "2020-01-01T00:00:00Z" };
-const because = (status: string, reason: string, message: string): object => ({ conditions: [{ ...condition, status, reason, message }] });
+const because = (status: string, reason: string, message: string): object => ({
+  conditions: [{ ...condition, status, reason, message }],
+});
 const violates = "429 Cannot evict pod as it would violate the pod's disruption budget.";
 const bad = 'DeleteOptions.meta.k8s.io "" is invalid';
 
@@ -58,7 +60,13 @@ const rows: Record<string, Row> = {
   "another name": { name: "other", want: "400 name in URL does not match name in Eviction object", pod: "untouched" },
   "no name": { name: "", want: "400 name in URL does not match name in Eviction object", pod: "untouched" },
   "a dry run": { dryRun: true, want: "201", pod: "untouched" },
-  "a dry run that only the body says": { options: { dryRun: ["All"] }, budgets: [seen], want: "201", pod: "untouched", left: "2" },
+  "a dry run that only the body says": {
+    options: { dryRun: ["All"] },
+    budgets: [seen],
+    want: "201",
+    pod: "untouched",
+    left: "2",
+  },
   "a dry run, said differently": {
     dryRun: true,
     options: { dryRun: ["All", "All"] },
@@ -103,7 +111,12 @@ const rows: Record<string, Row> = {
     pod: "untouched",
   },
   "a budget that allows": { budgets: [seen], want: "201", pod: "going", left: "1" },
-  "a budget that allows one": { budgets: [{ ...seen, disruptionsAllowed: 1 }], want: "201", pod: "going", left: "0 InsufficientPods" },
+  "a budget that allows one": {
+    budgets: [{ ...seen, disruptionsAllowed: 1 }],
+    want: "201",
+    pod: "going",
+    left: "0 InsufficientPods",
+  },
   "a budget that was not looked at": {
     budgets: [{ ...seen, observedGeneration: 0 }],
     want: `${violates} The disruption budget NAME-0 is still being processed by the server. 10`,
@@ -135,12 +148,22 @@ const rows: Record<string, Row> = {
     pod: "untouched",
   },
   "a budget with too many that are gone": {
-    budgets: [{ ...seen, disruptedPods: Object.fromEntries(Array.from({ length: 2001 }, (_, at) => [`p${at}`, "2020-01-01T00:00:00Z"])) }],
+    budgets: [
+      {
+        ...seen,
+        disruptedPods: Object.fromEntries(Array.from({ length: 2001 }, (_, at) => [`p${at}`, "2020-01-01T00:00:00Z"])),
+      },
+    ],
     want: '403 poddisruptionbudget.policy "NAME-0" is forbidden: DisruptedPods map too big - too many evictions not confirmed by PDB controller',
     pod: "untouched",
   },
   "not ready, enough others are": { ready: false, budgets: [none], want: "201", pod: "going", left: "0" },
-  "not ready, whatever the others": { ready: false, budgets: [{ ...none, currentHealthy: 0, unready: "AlwaysAllow" }], want: "201", pod: "going" },
+  "not ready, whatever the others": {
+    ready: false,
+    budgets: [{ ...none, currentHealthy: 0, unready: "AlwaysAllow" }],
+    want: "201",
+    pod: "going",
+  },
   "not ready, and too few others": {
     ready: false,
     budgets: [{ ...none, currentHealthy: 0 }],
@@ -149,24 +172,35 @@ const rows: Record<string, Row> = {
   },
 };
 
-async function arrange(name: string, { phase = "Running", ready = true, budgets: stands = [] }: Row): Promise<KubeObject> {
+async function arrange(
+  name: string,
+  { phase = "Running", ready = true, budgets: stands = [] }: Row,
+): Promise<KubeObject> {
   const labels = { pod: name };
   const spec = { nodeName: "n", containers: [{ name: "c", image: "i" }] };
   await cluster.create(pods, { metadata: { name, labels }, spec });
   const conditions = [{ type: "Ready", status: ready ? "True" : "False" }];
   await cluster.change(pods, name, (pod) => void Object.assign(pod.status, { phase, conditions }), "status");
   for (const [at, { unready, ...status }] of stands.entries()) {
-    const budget = { selector: { matchLabels: labels }, ...(unready !== undefined && { unhealthyPodEvictionPolicy: unready }) };
+    const budget = {
+      selector: { matchLabels: labels },
+      ...(unready !== undefined && { unhealthyPodEvictionPolicy: unready }),
+    };
     await cluster.create(budgets, { metadata: { name: `${name}-${at}` }, spec: budget });
     await cluster.change(budgets, `${name}-${at}`, (object) => void Object.assign(object, { status }), "status");
   }
   return (await cluster.find(pods, name)) as KubeObject;
 }
 
-async function evict(name: string, { options, name: named = name, dryRun = false }: Row, pod: KubeObject): Promise<string> {
+async function evict(
+  name: string,
+  { options, name: named = name, dryRun = false }: Row,
+  pod: KubeObject,
+): Promise<string> {
   const target = cluster.registry.catalog.find("", "v1", "pods") as Resolved;
   const { uid = "", resourceVersion = "" } = pod.metadata;
-  const told = (text: string): string => text.replaceAll(uid, "UID").replaceAll(`(${resourceVersion})`, "(VERSION)").replaceAll(name, "NAME");
+  const told = (text: string): string =>
+    text.replaceAll(uid, "UID").replaceAll(`(${resourceVersion})`, "(VERSION)").replaceAll(name, "NAME");
   const sent = JSON.parse(
     JSON.stringify(options ?? null)
       .replace("UID", uid)
@@ -192,14 +226,18 @@ async function evict(name: string, { options, name: named = name, dryRun = false
     const { code, message, reason, details } = error.status;
     const cause = reason === "TooManyRequests" ? details?.causes?.at(-1)?.message : undefined;
     const after = details?.retryAfterSeconds;
-    return told([code, message.replace(/^Operation .*": /, ""), cause, after].filter((part) => part !== undefined).join(" "));
+    return told(
+      [code, message.replace(/^Operation .*": /, ""), cause, after].filter((part) => part !== undefined).join(" "),
+    );
   }
 }
 
 async function stateOf(name: string): Promise<Row["pod"]> {
   const pod = await cluster.find(pods, name);
   if (pod === undefined) return "gone";
-  const mark = (pod.status.conditions as { type: string; reason: string }[]).find(({ type }) => type === "DisruptionTarget");
+  const mark = (pod.status.conditions as { type: string; reason: string }[]).find(
+    ({ type }) => type === "DisruptionTarget",
+  );
   assert.equal(mark?.reason, mark && "EvictionByEvictionAPI");
   if (mark === undefined) return "untouched";
   return pod.metadata.deletionTimestamp === undefined ? "marked" : "going";

@@ -63,7 +63,9 @@ function deleteOptions(body: KubeObject, { name, dryRun }: WriteRequest): RawDel
   const own = sent.dryRun ?? [];
   if (own.length === 0) return { ...sent, dryRun: asked };
   if (dryRun && own.join() !== asked.join()) {
-    throw plainError(`Non-matching dry-run options in request and content: [${asked.join(" ")}] and [${own.join(" ")}]`);
+    throw plainError(
+      `Non-matching dry-run options in request and content: [${asked.join(" ")}] and [${own.join(" ")}]`,
+    );
   }
   return sent;
 }
@@ -108,13 +110,16 @@ async function remove({ registry, request, target }: Eviction, options: RawDelet
       setDisruptionTarget(pod, registry.clock.now());
       return { do: "put", object: pod };
     });
-    if (preconditions?.resourceVersion !== undefined) preconditions = { ...preconditions, resourceVersion: String(entry?.revision) };
+    if (preconditions?.resourceVersion !== undefined)
+      preconditions = { ...preconditions, resourceVersion: String(entry?.revision) };
   }
   const checked = checkDeleteOptions({ ...options, ...(preconditions !== undefined && { preconditions }) });
   await deleteOne(registry, { ...request, target, subresource: "", dryRun, options: checked, admitted: true });
 }
 
-function withoutEmpty(preconditions: RawDeleteOptions["preconditions"] = {}): NonNullable<RawDeleteOptions["preconditions"]> {
+function withoutEmpty(
+  preconditions: RawDeleteOptions["preconditions"] = {},
+): NonNullable<RawDeleteOptions["preconditions"]> {
   const { uid = "", resourceVersion = "" } = preconditions;
   return { ...(uid !== "" && { uid }), ...(resourceVersion !== "" && { resourceVersion }) };
 }

@@ -17,7 +17,8 @@ export const podDisruptionBudget = strategy({
     object.status = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
   },
   validate: (object, errors) => validate(object, {}, errors),
-  validateUpdate: (next, old, errors) => validate(next, { anyValues: !isSoundSelector(old.spec?.selector ?? {}) }, errors),
+  validateUpdate: (next, old, errors) =>
+    validate(next, { anyValues: !isSoundSelector(old.spec?.selector ?? {}) }, errors),
   validateStatusUpdate({ status = {} }, _old, errors) {
     validateConditions(items(status.conditions), "status.conditions", errors);
     checkCounts(status, "status", ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"], errors);
@@ -26,11 +27,13 @@ export const podDisruptionBudget = strategy({
 
 function validate({ spec = {} }: KubeObject, rules: SelectorRules, errors: FieldErrors): void {
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy: policy } = spec;
-  if (has(minAvailable) && has(maxUnavailable)) errors.invalid("spec", specInGo(spec), "minAvailable and maxUnavailable cannot be both set");
+  if (has(minAvailable) && has(maxUnavailable))
+    errors.invalid("spec", specInGo(spec), "minAvailable and maxUnavailable cannot be both set");
   checkAmount(minAvailable, "spec.minAvailable", errors);
   checkAmount(maxUnavailable, "spec.maxUnavailable", errors);
   if (selector) validateLabelSelector(selector, "spec.selector", errors, rules);
-  if (has(policy) && !evictionPolicies.includes(policy)) errors.notSupported("spec.unhealthyPodEvictionPolicy", policy, evictionPolicies);
+  if (has(policy) && !evictionPolicies.includes(policy))
+    errors.notSupported("spec.unhealthyPodEvictionPolicy", policy, evictionPolicies);
 }
 
 const has = (value: unknown): boolean => value !== undefined && value !== null;

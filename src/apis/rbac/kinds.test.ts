@@ -32,13 +32,17 @@ const rows: [what: string, kind: Strategy, input: Record<string, unknown>, probl
     "paths and resources",
     clusterRole,
     { rules: [{ ...rule, nonResourceURLs: ["/x"] }] },
-    ['rules[0].nonResourceURLs: Invalid value: ["/x"]: rules cannot apply to both regular resources and non-resource URLs'],
+    [
+      'rules[0].nonResourceURLs: Invalid value: ["/x"]: rules cannot apply to both regular resources and non-resource URLs',
+    ],
   ],
   [
     "a rule that collects nothing",
     clusterRole,
     { aggregationRule: {} },
-    ["aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil"],
+    [
+      "aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil",
+    ],
   ],
   [
     "a selector that is none",
@@ -110,5 +114,7 @@ test("a binding stays with its role", () => {
   const { problems } = updated(roleBinding, { metadata: { resourceVersion: "1" }, roleRef }, (object) => {
     object.roleRef.name = "other";
   });
-  assert.deepEqual(problems, [`roleRef: Invalid value: {"APIGroup":"${group}","Kind":"ClusterRole","Name":"other"}: cannot change roleRef`]);
+  assert.deepEqual(problems, [
+    `roleRef: Invalid value: {"APIGroup":"${group}","Kind":"ClusterRole","Name":"other"}: cannot change roleRef`,
+  ]);
 });

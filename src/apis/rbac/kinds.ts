@@ -18,7 +18,8 @@ export const clusterRoleBinding = bindingStrategy(false);
 
 function roleStrategy(namespaced: boolean): Strategy {
   const validate = (object: KubeObject, errors: FieldErrors): void => {
-    for (const [index, rule] of items(object.rules).entries()) validateRule(rule, namespaced, `rules[${index}]`, errors);
+    for (const [index, rule] of items(object.rules).entries())
+      validateRule(rule, namespaced, `rules[${index}]`, errors);
     if (object.aggregationRule !== undefined) validateAggregation(object.aggregationRule, errors);
   };
   return strategy({
@@ -43,9 +44,14 @@ function validateRule(
 ): void {
   if (verbs.length === 0) errors.covered().required(`${path}.verbs`, "verbs must contain at least one value");
   if (nonResourceURLs.length > 0) {
-    if (namespaced) errors.invalid(`${path}.nonResourceURLs`, nonResourceURLs, "namespaced rules cannot apply to non-resource URLs");
+    if (namespaced)
+      errors.invalid(`${path}.nonResourceURLs`, nonResourceURLs, "namespaced rules cannot apply to non-resource URLs");
     if (apiGroups.length + resources.length + resourceNames.length > 0) {
-      errors.invalid(`${path}.nonResourceURLs`, nonResourceURLs, "rules cannot apply to both regular resources and non-resource URLs");
+      errors.invalid(
+        `${path}.nonResourceURLs`,
+        nonResourceURLs,
+        "rules cannot apply to both regular resources and non-resource URLs",
+      );
     }
     return;
   }
@@ -56,7 +62,8 @@ function validateRule(
 function validateAggregation({ clusterRoleSelectors }: Part, errors: FieldErrors): void {
   const path = "aggregationRule.clusterRoleSelectors";
   const selectors = items(clusterRoleSelectors);
-  if (selectors.length === 0) errors.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil");
+  if (selectors.length === 0)
+    errors.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil");
   for (const [index, selector] of selectors.entries()) {
     const before = errors.causes.length;
     validateLabelSelector(selector, `${path}[${index}]`, errors);
@@ -67,7 +74,8 @@ function validateAggregation({ clusterRoleSelectors }: Part, errors: FieldErrors
 function bindingStrategy(namespaced: boolean): Strategy {
   const validate = (object: KubeObject, errors: FieldErrors): void => {
     validateRoleRef(object.roleRef ?? {}, namespaced ? ["Role", "ClusterRole"] : ["ClusterRole"], errors);
-    for (const [index, subject] of items(object.subjects).entries()) validateSubject(subject, namespaced, `subjects[${index}]`, errors);
+    for (const [index, subject] of items(object.subjects).entries())
+      validateSubject(subject, namespaced, `subjects[${index}]`, errors);
   };
   return strategy({
     validateName: pathSegmentNameProblems,
@@ -85,7 +93,8 @@ function bindingStrategy(namespaced: boolean): Strategy {
       validateMetaAgain(next.metadata, { namespaced, validateName: pathSegmentNameProblems }, errors);
       validate(next, errors);
       validateMetaChangesAgain(next.metadata, old.metadata, errors);
-      if (!deepEqual(next.roleRef, old.roleRef)) errors.invalid("roleRef", goFields(next.roleRef), "cannot change roleRef");
+      if (!deepEqual(next.roleRef, old.roleRef))
+        errors.invalid("roleRef", goFields(next.roleRef), "cannot change roleRef");
     },
   });
 }
@@ -95,7 +104,11 @@ function goFields({ apiGroup = "", kind = "", name = "" }: Part): Part {
   return { APIGroup: apiGroup, Kind: kind, Name: name };
 }
 
-function validateRoleRef({ apiGroup = "", kind = "", name = "" }: Part, kinds: readonly string[], errors: FieldErrors): void {
+function validateRoleRef(
+  { apiGroup = "", kind = "", name = "" }: Part,
+  kinds: readonly string[],
+  errors: FieldErrors,
+): void {
   if (apiGroup !== group) errors.notSupported("roleRef.apiGroup", apiGroup, [group]);
   if (!kinds.includes(kind)) errors.notSupported("roleRef.kind", kind, kinds);
   if (name === "") errors.covered().required("roleRef.name");

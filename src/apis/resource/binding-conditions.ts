@@ -14,17 +14,30 @@ export function validateBindingConditions(part: Part, path: string, errors: Fiel
   const [ownPath, failurePath] = [`${path}.bindingConditions`, `${path}.bindingFailureConditions`];
   validateList(conditions, conditionsMax, check, ownPath, errors.covered("maxItems"));
   validateList(failures, conditionsMax, check, failurePath, errors.covered("maxItems"));
-  for (const [index, name] of conditions.entries()) if (conditions.indexOf(name) < index) errors.duplicate(`${ownPath}[${index}]`, name);
+  for (const [index, name] of conditions.entries())
+    if (conditions.indexOf(name) < index) errors.duplicate(`${ownPath}[${index}]`, name);
   for (const [index, name] of failures.entries()) {
     if (failures.indexOf(name) < index) errors.duplicate(`${failurePath}[${index}]`, name);
     if (conditions.includes(name))
-      errors.invalid(`${failurePath}[${index}]`, name, "bindingFailureConditions must not overlap with bindingConditions");
+      errors.invalid(
+        `${failurePath}[${index}]`,
+        name,
+        "bindingFailureConditions must not overlap with bindingConditions",
+      );
   }
   const shown = (field: string): unknown => part[field] ?? null;
   if (conditions.length === 0 && failures.length > 0) {
-    errors.invalid(ownPath, shown("bindingConditions"), "bindingConditions are required to use bindingFailureConditions");
+    errors.invalid(
+      ownPath,
+      shown("bindingConditions"),
+      "bindingConditions are required to use bindingFailureConditions",
+    );
   }
   if (failures.length === 0 && conditions.length > 0) {
-    errors.invalid(failurePath, shown("bindingFailureConditions"), "bindingFailureConditions are required to use bindingConditions");
+    errors.invalid(
+      failurePath,
+      shown("bindingFailureConditions"),
+      "bindingFailureConditions are required to use bindingConditions",
+    );
   }
 }

@@ -16,7 +16,10 @@ const [here, elsewhere, nowhere] = [who(account, "n1"), who(account, "n2"), who(
 
 const rights: Readonly<Record<string, readonly string[]>> = {
   scheduler: ["update resourceclaims/binding", "patch resourceclaims/binding"],
-  [account]: ["associated-node:update resourceclaims/driver work/d.example.com", "arbitrary-node:patch resourceclaims/driver work/d.example.com"],
+  [account]: [
+    "associated-node:update resourceclaims/driver work/d.example.com",
+    "arbitrary-node:patch resourceclaims/driver work/d.example.com",
+  ],
 };
 
 const ask: ClaimRight = async ({ user, verb, subresource, namespace, name }) => {
@@ -65,7 +68,9 @@ test("drivers say something of their own devices, with another right for those o
   const devices = [device("d.example.com")];
   assert.deepEqual(await problems(here, { allocation, devices }, { allocation }), []);
   for (const user of [elsewhere, nowhere]) {
-    assert.deepEqual(await problems(user, { allocation, devices }, { allocation }), [forDriver(arbitrary, "d.example.com")]);
+    assert.deepEqual(await problems(user, { allocation, devices }, { allocation }), [
+      forDriver(arbitrary, "d.example.com"),
+    ]);
     assert.deepEqual(await problems(user, { allocation, devices }, { allocation }, "patch"), []);
   }
   const both = [device("e.example.com"), ...devices];
@@ -81,7 +86,10 @@ test("drivers say something of their own devices, with another right for those o
 test("what stays needs no right; what changes or goes does", async () => {
   const devices = [device("d.example.com"), device("e.example.com")];
   assert.deepEqual(await problems(scheduler, { allocation, devices }, { allocation, devices }), []);
-  assert.deepEqual(await problems(here, { allocation, devices: [device("d.example.com", 2), devices[1]] }, { allocation, devices }), []);
+  assert.deepEqual(
+    await problems(here, { allocation, devices: [device("d.example.com", 2), devices[1]] }, { allocation, devices }),
+    [],
+  );
   assert.deepEqual(await problems(here, { allocation, devices: [devices[0]] }, { allocation, devices }), [
     forDriver("associated-node:update arbitrary-node:update", "e.example.com"),
   ]);

@@ -36,12 +36,19 @@ export async function checkStatusRights(write: StatusWrite, ask: ClaimRight, err
   if (write.next.status?.allocation) await checkDrivers(write, ask, errors); // Without it what drivers say is dropped.
 }
 
-async function checkBinding({ user, verb, next, old }: StatusWrite, ask: ClaimRight, errors: FieldErrors): Promise<void> {
+async function checkBinding(
+  { user, verb, next, old }: StatusWrite,
+  ask: ClaimRight,
+  errors: FieldErrors,
+): Promise<void> {
   if (isSameBinding(next.status ?? {}, old.status ?? {})) return;
   const problem = await ask({ user, verb, subresource: "binding", namespace: "", name: "" });
   if (problem === undefined) return;
   const needed = `resource="resourceclaims/binding", verb=${quoteGo(verb)}`;
-  errors.forbidden("status.allocation", `changing status.allocation or status.reservedFor requires ${needed} permission: ${problem}`);
+  errors.forbidden(
+    "status.allocation",
+    `changing status.allocation or status.reservedFor requires ${needed} permission: ${problem}`,
+  );
 }
 
 function isSameBinding(next: Part, old: Part): boolean {
@@ -50,8 +57,15 @@ function isSameBinding(next: Part, old: Part): boolean {
   return equalGoForms(goForm("AllocationResult", next.allocation), goForm("AllocationResult", old.allocation));
 }
 
-async function checkDrivers({ user, verb, next, old }: StatusWrite, ask: ClaimRight, errors: FieldErrors): Promise<void> {
-  const verbs = [...(runsOn(user, nodeOf(next.status.allocation)) ? [`associated-node:${verb}`] : []), `arbitrary-node:${verb}`];
+async function checkDrivers(
+  { user, verb, next, old }: StatusWrite,
+  ask: ClaimRight,
+  errors: FieldErrors,
+): Promise<void> {
+  const verbs = [
+    ...(runsOn(user, nodeOf(next.status.allocation)) ? [`associated-node:${verb}`] : []),
+    `arbitrary-node:${verb}`,
+  ];
   const request = { user, subresource: "driver" as const, namespace: next.metadata.namespace ?? "" };
   for (const name of changedDrivers(items(next.status.devices), items(old.status?.devices))) {
     const problem = await firstProblem(verbs, (one) => ask({ ...request, verb: one, name }));
@@ -62,7 +76,10 @@ async function checkDrivers({ user, verb, next, old }: StatusWrite, ask: ClaimRi
 }
 
 /** Any of the verbs will do. */
-async function firstProblem(verbs: readonly string[], ask: (verb: string) => Promise<string | undefined>): Promise<string | undefined> {
+async function firstProblem(
+  verbs: readonly string[],
+  ask: (verb: string) => Promise<string | undefined>,
+): Promise<string | undefined> {
   const problems: string[] = [];
   for (const verb of verbs) {
     const problem = await ask(verb);
@@ -74,7 +91,8 @@ async function firstProblem(verbs: readonly string[], ask: (verb: string) => Pro
 
 /** Of entries that came, went or changed. */
 function changedDrivers(next: readonly Part[], old: readonly Part[]): readonly string[] {
-  const keyOf = ({ driver = "", pool = "", device = "", shareID = "" }: Part): string => JSON.stringify([driver, pool, device, shareID]);
+  const keyOf = ({ driver = "", pool = "", device = "", shareID = "" }: Part): string =>
+    JSON.stringify([driver, pool, device, shareID]);
   const before = new Map(old.map((device) => [keyOf(device), device]));
   const changed = new Set<string>();
   for (const device of next) {

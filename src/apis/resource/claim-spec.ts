@@ -9,7 +9,8 @@ import { validateToleration } from "./taints.ts";
 export const requestsMax = 32;
 const constraintsMax = 32;
 const alternativesMax = 8;
-const unknownRequest = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
+const unknownRequest =
+  "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
 
 const covered = ["size", "uniqueness"] as const;
 const qualifiedNameOrigin = "format=k8s-resource-fully-qualified-name";
@@ -34,8 +35,14 @@ export function validateClaimSpec({ devices = {} }: Part, rules: ClaimRules, pat
   const place = `${path}.devices`;
   const names = requestNames(devices);
   const checkRequest = (request: Part, at: string): void => validateRequest(request, rules, at, errors);
-  validateSet(items(requests), { max: requestsMax, check: checkRequest, key: ({ name = "" }) => name, covered }, `${place}.requests`, errors);
-  const checkConstraint = (constraint: Part, at: string): void => validateConstraint(constraint, names, rules, at, errors);
+  validateSet(
+    items(requests),
+    { max: requestsMax, check: checkRequest, key: ({ name = "" }) => name, covered },
+    `${place}.requests`,
+    errors,
+  );
+  const checkConstraint = (constraint: Part, at: string): void =>
+    validateConstraint(constraint, names, rules, at, errors);
   validateList(items(constraints), constraintsMax, checkConstraint, `${place}.constraints`, errors.covered("maxItems"));
   const checkConfig = (one: Part, at: string): void => {
     validateReferences(one.requests, names, `${at}.requests`, errors);
@@ -57,7 +64,12 @@ export function requestNames(devices: Part | undefined): RequestNames {
 }
 
 /** The names of requests that something is about. */
-export function validateReferences(list: readonly string[] | undefined, names: RequestNames, path: string, errors: FieldErrors): void {
+export function validateReferences(
+  list: readonly string[] | undefined,
+  names: RequestNames,
+  path: string,
+  errors: FieldErrors,
+): void {
   const check = (name: string, at: string): void => validateReference(name, names, at, errors);
   validateSet(list ?? [], { max: requestsMax, check, key: (name) => name, covered }, path, errors);
 }
@@ -69,7 +81,12 @@ export function validateReference(name: string, names: RequestNames, path: strin
   if (!names.has(name)) errors.invalid(path, name, unknownRequest);
 }
 
-function validateRequest({ name = "", exactly, firstAvailable }: Part, rules: ClaimRules, path: string, errors: FieldErrors): void {
+function validateRequest(
+  { name = "", exactly, firstAvailable }: Part,
+  rules: ClaimRules,
+  path: string,
+  errors: FieldErrors,
+): void {
   validateLabelName(name, `${path}.name`, errors);
   const alternatives = items(firstAvailable);
   const either = "exactly one of `exactly` or `firstAvailable` is required";
@@ -80,11 +97,22 @@ function validateRequest({ name = "", exactly, firstAvailable }: Part, rules: Cl
     validateLabelName(alternative.name ?? "", `${at}.name`, errors);
     validateDevices(alternative, rules, at, errors, errors);
   };
-  validateSet(alternatives, { max: alternativesMax, check, key: (alternative) => alternative.name ?? "", covered }, `${path}.firstAvailable`, errors);
+  validateSet(
+    alternatives,
+    { max: alternativesMax, check, key: (alternative) => alternative.name ?? "", covered },
+    `${path}.firstAvailable`,
+    errors,
+  );
 }
 
 /** Which devices, and how many. @param classErrors a rule covers the class of alternatives alone */
-function validateDevices(request: Part, rules: ClaimRules, path: string, errors: FieldErrors, classErrors: FieldErrors): void {
+function validateDevices(
+  request: Part,
+  rules: ClaimRules,
+  path: string,
+  errors: FieldErrors,
+  classErrors: FieldErrors,
+): void {
   const { deviceClassName = "", selectors, allocationMode, count = 0, tolerations } = request;
   validateClassName(deviceClassName, `${path}.deviceClassName`, classErrors);
   validateSelectors(selectors, rules, `${path}.selectors`, errors);
@@ -94,14 +122,26 @@ function validateDevices(request: Part, rules: ClaimRules, path: string, errors:
   } else if (allocationMode === "ExactCount") {
     if (count <= 0) errors.invalid(countPath, count, "must be greater than zero");
   } else errors.covered().notSupported(`${path}.allocationMode`, allocationMode, ["All", "ExactCount"]);
-  for (const [index, toleration] of items(tolerations).entries()) validateToleration(toleration, `${path}.tolerations[${index}]`, errors);
+  for (const [index, toleration] of items(tolerations).entries())
+    validateToleration(toleration, `${path}.tolerations[${index}]`, errors);
 }
 
-function validateConstraint(constraint: Part, names: RequestNames, { hasDistinct }: ClaimRules, path: string, errors: FieldErrors): void {
+function validateConstraint(
+  constraint: Part,
+  names: RequestNames,
+  { hasDistinct }: ClaimRules,
+  path: string,
+  errors: FieldErrors,
+): void {
   const { requests, matchAttribute, distinctAttribute } = constraint;
   validateReferences(requests, names, `${path}.requests`, errors);
-  if (matchAttribute !== undefined) validateFullName(matchAttribute, `${path}.matchAttribute`, errors.covered(qualifiedNameOrigin));
+  if (matchAttribute !== undefined)
+    validateFullName(matchAttribute, `${path}.matchAttribute`, errors.covered(qualifiedNameOrigin));
   else if (distinctAttribute !== undefined) validateFullName(distinctAttribute, `${path}.distinctAttribute`, errors);
-  else if (hasDistinct) errors.required(path, 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set');
+  else if (hasDistinct)
+    errors.required(
+      path,
+      'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set',
+    );
   else errors.required(`${path}.matchAttribute`);
 }

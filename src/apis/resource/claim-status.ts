@@ -53,9 +53,15 @@ export function validateClaimStatus(next: KubeObject, old: KubeObject, errors: F
   const { reservedFor, devices, allocation } = status;
   const consumers = items(reservedFor);
   const checkConsumer = (consumer: Part, path: string): void => {
-    for (const field of ["resource", "name", "uid"]) if ((consumer[field] ?? "") === "") errors.required(`${path}.${field}`);
+    for (const field of ["resource", "name", "uid"])
+      if ((consumer[field] ?? "") === "") errors.required(`${path}.${field}`);
   };
-  validateSet(consumers, { max: consumersMax, check: checkConsumer, key: ({ uid = "" }) => uid, covered }, "status.reservedFor", errors);
+  validateSet(
+    consumers,
+    { max: consumersMax, check: checkConsumer, key: ({ uid = "" }) => uid, covered },
+    "status.reservedFor",
+    errors,
+  );
   const allocated = idsOf(status);
   const hasEmptyShare = items(devices).some(({ shareID }) => shareID === ""); // Which rules tell from none.
   const checkDevice = (device: Part, path: string): void => validateDevice(device, allocated, path, errors);
@@ -72,23 +78,39 @@ export function validateClaimStatus(next: KubeObject, old: KubeObject, errors: F
 }
 
 function checkReserved(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
-  if (!next.status?.allocation) return errors.forbidden("status.reservedFor", "may not be specified when `allocated` is not set");
+  if (!next.status?.allocation)
+    return errors.forbidden("status.reservedFor", "may not be specified when `allocated` is not set");
   if (next.metadata.deletionTimestamp === undefined) return;
   const before = items(old.status?.reservedFor);
   if (items(next.status.reservedFor).every((consumer) => before.some((one) => deepEqual(one, consumer)))) return;
-  errors.forbidden("status.reservedFor", "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set");
+  errors.forbidden(
+    "status.reservedFor",
+    "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set",
+  );
 }
 
 function checkAllocationUnchanged(next: Part, old: Part, errors: FieldErrors): void {
   const shown = goForm("AllocationResult", next);
-  if (!equalGoForms(shown, goForm("AllocationResult", old))) errors.covered("update").invalid("status.allocation", shown, "field is immutable");
+  if (!equalGoForms(shown, goForm("AllocationResult", old)))
+    errors.covered("update").invalid("status.allocation", shown, "field is immutable");
 }
 
-function validateAllocation({ devices = {}, nodeSelector }: Part, names: RequestNames, path: string, errors: FieldErrors): void {
+function validateAllocation(
+  { devices = {}, nodeSelector }: Part,
+  names: RequestNames,
+  path: string,
+  errors: FieldErrors,
+): void {
   const checkResult = (result: Part, at: string): void => validateResult(result, names, at, errors);
   validateList(items(devices.results), requestsMax, checkResult, `${path}.devices.results`, errors.covered("maxItems"));
   const checkConfig = (config: Part, at: string): void => validateAllocationConfig(config, names, at, errors);
-  validateList(items(devices.config), 2 * configsMax, checkConfig, `${path}.devices.config`, errors.covered("maxItems"));
+  validateList(
+    items(devices.config),
+    2 * configsMax,
+    checkConfig,
+    `${path}.devices.config`,
+    errors.covered("maxItems"),
+  );
   if (nodeSelector) validateNodeSelector(nodeSelector, `${path}.nodeSelector`, errors);
 }
 
@@ -129,17 +151,29 @@ function validateDevice(device: Part, allocated: ReadonlySet<string>, path: stri
   if (networkData) validateNetworkData(networkData, `${path}.networkData`, errors);
 }
 
-function validateNetworkData({ interfaceName = "", hardwareAddress = "", ips }: Part, path: string, errors: FieldErrors): void {
-  if (Buffer.byteLength(interfaceName) > interfaceBytesMax) errors.covered("maxBytes").tooLong(`${path}.interfaceName`, interfaceBytesMax);
-  if (Buffer.byteLength(hardwareAddress) > hardwareBytesMax) errors.covered("maxBytes").tooLong(`${path}.hardwareAddress`, hardwareBytesMax);
+function validateNetworkData(
+  { interfaceName = "", hardwareAddress = "", ips }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
+  if (Buffer.byteLength(interfaceName) > interfaceBytesMax)
+    errors.covered("maxBytes").tooLong(`${path}.interfaceName`, interfaceBytesMax);
+  if (Buffer.byteLength(hardwareAddress) > hardwareBytesMax)
+    errors.covered("maxBytes").tooLong(`${path}.hardwareAddress`, hardwareBytesMax);
   const check = (address: string, at: string): void => validateInterfaceAddress(address, at, errors);
-  validateSet((ips ?? []) as readonly string[], { max: addressesMax, check, key: (address) => address, covered }, `${path}.ips`, errors);
+  validateSet(
+    (ips ?? []) as readonly string[],
+    { max: addressesMax, check, key: (address) => address, covered },
+    `${path}.ips`,
+    errors,
+  );
 }
 
 /** An address with the length of its network's prefix. */
 function validateInterfaceAddress(text: string, path: string, errors: FieldErrors): void {
   const prefix = parsePrefix(text);
-  if (prefix === undefined) return errors.invalid(path, text, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)");
+  if (prefix === undefined)
+    return errors.invalid(path, text, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)");
   const { address, length } = prefix;
   const canonical = `${canonicalIp(address)}/${address.mapped && length > 32 ? length - 96 : length}`;
   if (text !== canonical) errors.invalid(path, text, `must be in canonical form (${quoteGo(canonical)})`);

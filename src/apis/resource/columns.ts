@@ -11,7 +11,11 @@ export const resourceColumns: Readonly<Record<string, readonly Column[]>> = {
   "resource.k8s.io/devicetaintrules": [
     nameColumn,
     text("Key", "The taint key to be applied to a device. Must be a label name.", ({ spec }) => spec?.taint?.key ?? ""),
-    text("Value", "The taint value corresponding to the taint key. Must be a label value.", ({ spec }) => spec?.taint?.value ?? ""),
+    text(
+      "Value",
+      "The taint value corresponding to the taint key. Must be a label value.",
+      ({ spec }) => spec?.taint?.value ?? "",
+    ),
     text(
       "Effect",
       "The effect of the taint on claims that do not tolerate the taint and through such claims on the pods using them.\n\nValid effects are None, NoSchedule and NoExecute. PreferNoSchedule as used for nodes is not valid here. More effects may get added in the future. Consumers must treat unknown effects like None.",
@@ -27,9 +31,15 @@ export const resourceColumns: Readonly<Record<string, readonly Column[]>> = {
   "resource.k8s.io/resourcepoolstatusrequests": [
     nameColumn,
     text("Driver", "The driver to query pools for.", ({ spec }) => spec?.driver ?? ""),
-    text("Total", "Total number of devices across all pools.", (request) => sumOfPools(request, ({ totalDevices }) => totalDevices)),
-    text("Available", "Number of available devices across all pools.", (request) => sumOfPools(request, ({ availableDevices }) => availableDevices)),
-    text("Allocated", "Number of allocated devices across all pools.", (request) => sumOfPools(request, ({ allocatedDevices }) => allocatedDevices)),
+    text("Total", "Total number of devices across all pools.", (request) =>
+      sumOfPools(request, ({ totalDevices }) => totalDevices),
+    ),
+    text("Available", "Number of available devices across all pools.", (request) =>
+      sumOfPools(request, ({ availableDevices }) => availableDevices),
+    ),
+    text("Allocated", "Number of allocated devices across all pools.", (request) =>
+      sumOfPools(request, ({ allocatedDevices }) => allocatedDevices),
+    ),
     text("Unavailable", "Number of unavailable devices across all pools.", (request) =>
       sumOfPools(request, ({ unavailableDevices }) => unavailableDevices),
     ),
@@ -81,7 +91,9 @@ function claimState({ metadata, status }: KubeObject): string {
 
 /** The condition that says how a request ended. */
 function endOf({ status }: KubeObject): Part | undefined {
-  return items(status?.conditions).find(({ type, status }) => status === "True" && (type === "Complete" || type === "Failed"));
+  return items(status?.conditions).find(
+    ({ type, status }) => status === "True" && (type === "Complete" || type === "Failed"),
+  );
 }
 
 /** How many of the pools are told is told too, when it is not all. */

@@ -17,7 +17,8 @@ export function validateAttribute(attribute: Part, path: string, errors: FieldEr
   const { string: text, version } = attribute;
   if (text !== undefined) checkLength(text, `${path}.string`, errors);
   if (version !== undefined) checkVersion(version, `${path}.version`, errors);
-  for (const field of lists) if (attribute[field] !== undefined) validateValues(attribute[field], field, `${path}.${field}`, errors);
+  for (const field of lists)
+    if (attribute[field] !== undefined) validateValues(attribute[field], field, `${path}.${field}`, errors);
   const count = ["bool", "int", "string", "version", ...lists].filter((field) => attribute[field] !== undefined).length;
   if (count === 1) return;
   const hasEmpty = lists.some((field) => attribute[field]?.length === 0); // Which rules take for none.
@@ -38,7 +39,8 @@ function checkLength(text: string, path: string, errors: FieldErrors): void {
 }
 
 function checkVersion(text: string, path: string, errors: FieldErrors): void {
-  if (!new RegExp(semanticVersion).test(text)) errors.invalid(path, text, "must be a string compatible with semver.org spec 2.0.0");
+  if (!new RegExp(semanticVersion).test(text))
+    errors.invalid(path, text, "must be a string compatible with semver.org spec 2.0.0");
   checkLength(text, path, errors);
 }
 

@@ -18,7 +18,8 @@ export function deviceClassWith(load: LoadSelectorChecker | undefined): Strategy
     repeatsMetaRules: false,
     validateName: (name, prefix) => (prefix ? [] : longNameProblems(name)), // Of generated names upstream checks what came out.
     declarative: { nameOrigin: "format=k8s-long-name" },
-    validate: async (object, errors, context) => validate(object, undefined, { checker: await load?.(), context }, errors),
+    validate: async (object, errors, context) =>
+      validate(object, undefined, { checker: await load?.(), context }, errors),
     async validateUpdate(next, old, errors, context) {
       validateMetaAgain(next.metadata, { namespaced: false, validateName: longNameProblems }, errors);
       validateMetaChangesAgain(next.metadata, old.metadata, errors);
@@ -33,7 +34,12 @@ interface Asked {
 }
 
 /** What has not changed at all is taken as it was. */
-function validate({ spec = {} }: KubeObject, old: KubeObject | undefined, { checker, context }: Asked, errors: FieldErrors): void {
+function validate(
+  { spec = {} }: KubeObject,
+  old: KubeObject | undefined,
+  { checker, context }: Asked,
+  errors: FieldErrors,
+): void {
   const isSame = (field: string): boolean => old !== undefined && deepEqual(spec[field], old.spec?.[field]);
   const rules = { checker, isStored: isSame("selectors"), ...deviceFeatures(context) };
   validateSelectors(spec.selectors, rules, "spec.selectors", errors);
@@ -47,5 +53,7 @@ function validate({ spec = {} }: KubeObject, old: KubeObject | undefined, { chec
   );
   const name = spec.extendedResourceName;
   if (name !== undefined && !isExtendedResource(name))
-    errors.covered("format=k8s-extended-resource-name").invalid("spec.extendedResourceName", name, "must be a valid extended resource name");
+    errors
+      .covered("format=k8s-extended-resource-name")
+      .invalid("spec.extendedResourceName", name, "must be a valid extended resource name");
 }

@@ -18,10 +18,21 @@ export interface SelectorRules extends DeviceFeatures {
 }
 
 export function validateSelectors(selectors: unknown, rules: SelectorRules, path: string, errors: FieldErrors): void {
-  validateList(items(selectors), selectorsMax, ({ cel }, at) => validateSelector(cel, rules, `${at}.cel`, errors), path, errors.covered("maxItems"));
+  validateList(
+    items(selectors),
+    selectorsMax,
+    ({ cel }, at) => validateSelector(cel, rules, `${at}.cel`, errors),
+    path,
+    errors.covered("maxItems"),
+  );
 }
 
-function validateSelector(cel: Part | undefined, { checker, ...rules }: SelectorRules, path: string, errors: FieldErrors): void {
+function validateSelector(
+  cel: Part | undefined,
+  { checker, ...rules }: SelectorRules,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (!cel) return errors.required(path);
   const text: string = cel.expression ?? "";
   if (Buffer.byteLength(text) > expressionBytesMax) return errors.tooLong(`${path}.expression`, expressionBytesMax);
@@ -34,7 +45,12 @@ function validateSelector(cel: Part | undefined, { checker, ...rules }: Selector
 export function validateConfiguration({ opaque }: Part, isStored: boolean, path: string, errors: FieldErrors): void {
   if (!opaque) return errors.required(`${path}.opaque`);
   validateDriverName(opaque.driver ?? "", `${path}.opaque.driver`, errors);
-  validateData(opaque.parameters, isStored ? Number.POSITIVE_INFINITY : parametersBytesMax, `${path}.opaque.parameters`, errors);
+  validateData(
+    opaque.parameters,
+    isStored ? Number.POSITIVE_INFINITY : parametersBytesMax,
+    `${path}.opaque.parameters`,
+    errors,
+  );
 }
 
 /** An object of any shape; its size is that of the JSON it is written in here. */

@@ -46,7 +46,8 @@ export function validateQualifiedName(name: string, path: string, errors: FieldE
 
 export function validateFullName(name: string, path: string, errors: FieldErrors): void {
   validateQualifiedName(name, path, errors);
-  if (!name.includes("/")) errors.invalid(path, name, "a fully qualified name must be a domain and a name separated by a slash");
+  if (!name.includes("/"))
+    errors.invalid(path, name, "a fully qualified name must be a domain and a name separated by a slash");
 }
 
 function validateIdentifier(name: string, path: string, errors: FieldErrors): void {
@@ -54,7 +55,8 @@ function validateIdentifier(name: string, path: string, errors: FieldErrors): vo
   if (!new RegExp(`^${identifier}$`).test(name)) errors.invalid(path, name, identifierText);
 }
 
-const normalForm = "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters";
+const normalForm =
+  "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters";
 
 export function validateUid(uid: string, path: string, errors: FieldErrors): void {
   const problem = uidProblem(uid);
@@ -67,9 +69,12 @@ export function validateUid(uid: string, path: string, errors: FieldErrors): voi
 function uidProblem(text: string): string | undefined {
   const bytes = Buffer.byteLength(text);
   if (bytes === 32) return /^[0-9a-f]{32}$/i.test(text) ? undefined : "invalid UUID format";
-  if (bytes === 45 && text.slice(0, 9).toLowerCase() !== "urn:uuid:") return `invalid urn prefix: ${quoteGo(text.slice(0, 9))}`;
+  if (bytes === 45 && text.slice(0, 9).toLowerCase() !== "urn:uuid:")
+    return `invalid urn prefix: ${quoteGo(text.slice(0, 9))}`;
   if (bytes === 38 && !/^\{.*\}$/s.test(text)) return "invalid bracketed UUID format";
   if (bytes !== 36 && bytes !== 38 && bytes !== 45) return `invalid UUID length: ${bytes}`;
   const core = bytes === 36 ? text : bytes === 38 ? text.slice(1, -1) : text.slice(9);
-  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(core) ? undefined : "invalid UUID format";
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(core)
+    ? undefined
+    : "invalid UUID format";
 }

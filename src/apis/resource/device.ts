@@ -22,23 +22,47 @@ const countersMax = 32;
 const labelBytesMax = 63;
 
 /** @param isPerDevice whether each device says where it is @param old the device of this name that is stored */
-export function validateDevice(device: Part, old: Part | undefined, isPerDevice: boolean, path: string, errors: FieldErrors): void {
+export function validateDevice(
+  device: Part,
+  old: Part | undefined,
+  isPerDevice: boolean,
+  path: string,
+  errors: FieldErrors,
+): void {
   const { name = "", attributes = {}, capacity = {}, taints, consumesCounters } = device;
   validateLabelName(name, `${path}.name`, errors);
   const properties = Object.keys(attributes).length + Object.keys(capacity).length;
-  if (properties > propertiesMax) errors.invalid(path, properties, `the total number of attributes and capacities must not exceed ${propertiesMax}`);
+  if (properties > propertiesMax)
+    errors.invalid(path, properties, `the total number of attributes and capacities must not exceed ${propertiesMax}`);
   const values = countValues(attributes);
-  if (values > valuesMax) errors.invalid(path, values, `the total number of attribute values must not exceed ${valuesMax}`);
+  if (values > valuesMax)
+    errors.invalid(path, values, `the total number of attribute values must not exceed ${valuesMax}`);
   const isShared = device.allowMultipleAllocations === true;
   const named = {
     max: Number.POSITIVE_INFINITY,
     keyBytesMax: qualifiedBytesMax,
     checkKey: (key: string, at: string) => validateQualifiedName(key, at, errors),
   };
-  validateMap<Part>(attributes, { ...named, check: (attribute, at) => validateAttribute(attribute, at, errors) }, `${path}.attributes`, errors);
-  validateMap<Part>(capacity, { ...named, check: (one, at) => validateCapacity(one, isShared, at, errors) }, `${path}.capacity`, errors);
+  validateMap<Part>(
+    attributes,
+    { ...named, check: (attribute, at) => validateAttribute(attribute, at, errors) },
+    `${path}.attributes`,
+    errors,
+  );
+  validateMap<Part>(
+    capacity,
+    { ...named, check: (one, at) => validateCapacity(one, isShared, at, errors) },
+    `${path}.capacity`,
+    errors,
+  );
   if (old === undefined || !deepEqual(taints, old.taints)) {
-    validateList(items(taints), taintsMax, (taint, at) => validateTaint(taint, undefined, at, errors), `${path}.taints`, errors);
+    validateList(
+      items(taints),
+      taintsMax,
+      (taint, at) => validateTaint(taint, undefined, at, errors),
+      `${path}.taints`,
+      errors,
+    );
   }
   const counterRules = {
     max: counterSetsMax,
@@ -49,7 +73,12 @@ export function validateDevice(device: Part, old: Part | undefined, isPerDevice:
   validateSet(items(consumesCounters), counterRules, `${path}.consumesCounters`, errors);
   validatePlace(device, isPerDevice, path, errors);
   validateBindingConditions(device, path, errors);
-  validateMappings(device.nodeAllocatableResourceMappings ?? {}, capacity, `${path}.nodeAllocatableResourceMappings`, errors);
+  validateMappings(
+    device.nodeAllocatableResourceMappings ?? {},
+    capacity,
+    `${path}.nodeAllocatableResourceMappings`,
+    errors,
+  );
 }
 
 function validateConsumption({ counterSet = "", counters }: Part, path: string, errors: FieldErrors): void {
@@ -68,19 +97,35 @@ function validateCounterName(name: string, path: string, errors: FieldErrors): v
   else validateLabelName(name, path, errors.covered("format=k8s-short-name"));
 }
 
-function validateCounters(counters: Readonly<Record<string, Part>> | undefined, path: string, errors: FieldErrors): void {
+function validateCounters(
+  counters: Readonly<Record<string, Part>> | undefined,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (Object.keys(counters ?? {}).length === 0) return errors.covered().required(path);
-  const checkKey = (key: string, at: string): void => validateLabelName(key, at, errors.covered("format=k8s-short-name"));
-  validateMap(counters ?? {}, { max: countersMax, keyBytesMax: labelBytesMax, checkKey, check: () => {} }, path, errors);
+  const checkKey = (key: string, at: string): void =>
+    validateLabelName(key, at, errors.covered("format=k8s-short-name"));
+  validateMap(
+    counters ?? {},
+    { max: countersMax, keyBytesMax: labelBytesMax, checkKey, check: () => {} },
+    path,
+    errors,
+  );
 }
 
 const placeText =
   "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
 
-function validatePlace({ nodeName, nodeSelector, allNodes }: Part, isPerDevice: boolean, path: string, errors: FieldErrors): void {
+function validatePlace(
+  { nodeName, nodeSelector, allNodes }: Part,
+  isPerDevice: boolean,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (!isPerDevice) {
     if (nodeName === undefined && !nodeSelector && allNodes === undefined) return;
-    const why = "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
+    const why =
+      "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
     return errors.invalid(path, null, why);
   }
   const set: string[] = [];
@@ -99,12 +144,19 @@ function validatePlace({ nodeName, nodeSelector, allNodes }: Part, isPerDevice: 
   else if (set.length > 1) errors.invalid(path, `{${set.join(", ")}}`, placeText);
 }
 
-function validateMappings(mappings: Readonly<Record<string, Part>>, capacity: Part, path: string, errors: FieldErrors): void {
+function validateMappings(
+  mappings: Readonly<Record<string, Part>>,
+  capacity: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   for (const [name, { allocationMultiplier: factor, capacityKey: key }] of Object.entries(byName(mappings))) {
     const at = `${path}[${name}]`;
     if (!isNativeResource(name)) errors.invalid(at, name, "must be a node allocatable resource name");
-    if (factor === undefined && key === undefined) errors.invalid(at, "", "at least one of allocationMultiplier or capacityKey must be set");
-    if (factor === "0" || factor?.startsWith("-")) errors.invalid(`${at}.allocationMultiplier`, factor, "must be positive");
+    if (factor === undefined && key === undefined)
+      errors.invalid(at, "", "at least one of allocationMultiplier or capacityKey must be set");
+    if (factor === "0" || factor?.startsWith("-"))
+      errors.invalid(`${at}.allocationMultiplier`, factor, "must be positive");
     if (key === "") errors.invalid(`${at}.capacityKey`, "", "capacityKey must not be an empty string");
     else if (key !== undefined && !Object.hasOwn(capacity, key)) errors.notFound(`${at}.capacityKey`, key);
   }

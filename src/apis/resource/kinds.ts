@@ -13,7 +13,10 @@ import type { LoadSelectorChecker } from "./selector-checker.ts";
  * @param load of what compiles selectors; without it they are taken as they are
  * @param ask of who may write what of the status of claims; without it everybody may write all of it
  */
-export function resourceKinds(load: LoadSelectorChecker | undefined, ask?: ClaimRight): Readonly<Record<string, Strategy>> {
+export function resourceKinds(
+  load: LoadSelectorChecker | undefined,
+  ask?: ClaimRight,
+): Readonly<Record<string, Strategy>> {
   return {
     "resource.k8s.io/deviceclasses": deviceClassWith(load),
     "resource.k8s.io/devicetaintrules": deviceTaintRule,

@@ -5,7 +5,13 @@ import { byName } from "../label-selector.ts";
 type Check<Item> = (item: Item, path: string) => void;
 
 /** @returns whether its items were looked at */
-export function validateList<Item>(list: readonly Item[], max: number, check: Check<Item>, path: string, errors: FieldErrors): boolean {
+export function validateList<Item>(
+  list: readonly Item[],
+  max: number,
+  check: Check<Item>,
+  path: string,
+  errors: FieldErrors,
+): boolean {
   if (list.length > max) {
     errors.tooMany(path, list.length, max);
     return false;
@@ -23,13 +29,19 @@ interface SetRules<Item> {
   readonly covered?: readonly ("size" | "uniqueness")[];
 }
 
-export function validateSet<Item>(list: readonly Item[], { max, check, key, covered = [] }: SetRules<Item>, path: string, errors: FieldErrors): void {
+export function validateSet<Item>(
+  list: readonly Item[],
+  { max, check, key, covered = [] }: SetRules<Item>,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (!validateList(list, max, check, path, covered.includes("size") ? errors.covered("maxItems") : errors)) return;
   const seen = new Set<string>();
   for (const [index, item] of list.entries()) {
     const own = key(item);
     const text = typeof own === "string" ? own : JSON.stringify(own);
-    if (seen.has(text)) (covered.includes("uniqueness") ? errors.covered() : errors).duplicate(`${path}[${index}]`, own);
+    if (seen.has(text))
+      (covered.includes("uniqueness") ? errors.covered() : errors).duplicate(`${path}[${index}]`, own);
     seen.add(text);
   }
 }
@@ -43,7 +55,12 @@ interface MapRules<Item> {
 }
 
 /** Keys are gone through by name, where upstream has no order. */
-export function validateMap<Item>(map: Readonly<Record<string, Item>>, rules: MapRules<Item>, path: string, errors: FieldErrors): void {
+export function validateMap<Item>(
+  map: Readonly<Record<string, Item>>,
+  rules: MapRules<Item>,
+  path: string,
+  errors: FieldErrors,
+): void {
   const entries = Object.entries(byName(map));
   if (entries.length > rules.max) return errors.tooMany(path, entries.length, rules.max);
   for (const [key, item] of entries) {

@@ -31,7 +31,8 @@ export const resourcePoolStatusRequest = strategy({
 function validateSpec({ driver = "", poolName, limit }: Part, errors: FieldErrors): void {
   validateDriver(driver, "spec.driver", errors);
   if (poolName !== undefined) validatePool(poolName, "spec.poolName", errors);
-  if (limit > limitMax) errors.covered("maximum").invalid("spec.limit", limit, `must be less than or equal to ${limitMax}`);
+  if (limit > limitMax)
+    errors.covered("maximum").invalid("spec.limit", limit, `must be less than or equal to ${limitMax}`);
   checkLeast(limit, 1, "spec.limit", errors);
 }
 
@@ -55,7 +56,8 @@ function validatePools(pools: readonly Part[], path: string, errors: FieldErrors
 }
 
 function validateTypes(conditions: readonly Part[], path: string, errors: FieldErrors): void {
-  if (conditions.length > conditionsMax) return errors.covered("maxItems").tooMany(path, conditions.length, conditionsMax);
+  if (conditions.length > conditionsMax)
+    return errors.covered("maxItems").tooMany(path, conditions.length, conditionsMax);
   const seen = new Set<unknown>();
   for (const [index, condition] of conditions.entries()) {
     if (seen.has(condition.type)) errors.covered().duplicate(`${path}[${index}]`, conditionInGo(condition));
@@ -63,7 +65,14 @@ function validateTypes(conditions: readonly Part[], path: string, errors: FieldE
   }
 }
 
-const conditionInGo = ({ type = "", status = "", observedGeneration, lastTransitionTime = null, reason = "", message = "" }: Part): Part => ({
+const conditionInGo = ({
+  type = "",
+  status = "",
+  observedGeneration,
+  lastTransitionTime = null,
+  reason = "",
+  message = "",
+}: Part): Part => ({
   ...{ type, status, ...(observedGeneration && { observedGeneration }), lastTransitionTime, reason, message },
 });
 
@@ -92,7 +101,8 @@ function validatePoolStatus(pool: Part, path: string, errors: FieldErrors): void
   else checkLeast(generation, 0, `${path}.generation`, errors);
   checkLeast(pool.resourceSliceCount, 1, `${path}.resourceSliceCount`, errors);
   for (const field of counts) checkLeast(pool[field], 0, `${path}.${field}`, errors);
-  if (nodeName !== undefined) addInvalid(errors.covered("format=k8s-long-name"), `${path}.nodeName`, nodeName, longNameProblems(nodeName));
+  if (nodeName !== undefined)
+    addInvalid(errors.covered("format=k8s-long-name"), `${path}.nodeName`, nodeName, longNameProblems(nodeName));
   if (problem !== undefined && Buffer.byteLength(problem) > problemBytesMax)
     errors.covered("maxBytes").tooLong(`${path}.validationError`, problemBytesMax);
 }
@@ -112,5 +122,6 @@ function validatePool(name: string, path: string, errors: FieldErrors): void {
 }
 
 function checkLeast(value: number | undefined, least: number, path: string, errors: FieldErrors): void {
-  if (value !== undefined && value < least) errors.covered("minimum").invalid(path, value, `must be greater than or equal to ${least}`);
+  if (value !== undefined && value < least)
+    errors.covered("minimum").invalid(path, value, `must be greater than or equal to ${least}`);
 }

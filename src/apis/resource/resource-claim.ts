@@ -50,9 +50,15 @@ export function resourceClaimWith(load: LoadSelectorChecker | undefined, ask?: C
     },
     async validateStatusUpdate(next, old, errors, context) {
       const index = grantedAt(next);
-      if (index >= 0 && grantedAt(old) < 0) await checkLabel(next, `status.allocation.devices.results[${index}].adminAccess`, errors, context);
+      if (index >= 0 && grantedAt(old) < 0)
+        await checkLabel(next, `status.allocation.devices.results[${index}].adminAccess`, errors, context);
       const isAsked = ask !== undefined && context.gates.enabled("DRAResourceClaimGranularStatusAuthorization");
-      if (isAsked) await checkStatusRights({ user: context.user, verb: context.isPatch ? "patch" : "update", next, old }, ask, errors);
+      if (isAsked)
+        await checkStatusRights(
+          { user: context.user, verb: context.isPatch ? "patch" : "update", next, old },
+          ask,
+          errors,
+        );
       validateMetaChangesAgain(next.metadata, old.metadata, errors);
       validateClaimStatus(next, old, errors);
     },
@@ -88,7 +94,8 @@ async function claimRules(load: LoadSelectorChecker | undefined, context: Strate
 
 function checkUnchanged(type: string, next: KubeObject, old: KubeObject, errors: FieldErrors): void {
   const shown = inGo(type, next.spec);
-  if (!equalGoForms(shown, inGo(type, old.spec))) errors.covered("immutable").invalid("spec", shown, "field is immutable");
+  if (!equalGoForms(shown, inGo(type, old.spec)))
+    errors.covered("immutable").invalid("spec", shown, "field is immutable");
 }
 
 function inGo(type: string, spec: Part = {}): Part {
@@ -99,7 +106,12 @@ function inGo(type: string, spec: Part = {}): Part {
 const adminLabel = "resource.kubernetes.io/admin-access";
 
 /** The path is that of a claim, also of templates, as upstream's. */
-function checkRequests(object: KubeObject, spec: Part | undefined, errors: FieldErrors, context: StrategyContext): Promise<void> | undefined {
+function checkRequests(
+  object: KubeObject,
+  spec: Part | undefined,
+  errors: FieldErrors,
+  context: StrategyContext,
+): Promise<void> | undefined {
   const index = items(spec?.devices?.requests).findIndex(({ exactly }) => exactly?.adminAccess === true);
   return index < 0 ? undefined : checkLabel(object, `spec.devices.requests[${index}].adminAccess`, errors, context);
 }
@@ -108,10 +120,21 @@ function grantedAt({ status }: KubeObject): number {
   return items(status?.allocation?.devices?.results).findIndex(({ adminAccess }) => adminAccess === true);
 }
 
-async function checkLabel({ metadata }: KubeObject, path: string, errors: FieldErrors, { find }: StrategyContext): Promise<void> {
+async function checkLabel(
+  { metadata }: KubeObject,
+  path: string,
+  errors: FieldErrors,
+  { find }: StrategyContext,
+): Promise<void> {
   const namespace = await find("", "namespaces", "", metadata.namespace ?? "");
   if (namespace === undefined)
-    errors.internal(path, `could not retrieve namespace to verify admin access: namespaces ${JSON.stringify(metadata.namespace)} not found`);
+    errors.internal(
+      path,
+      `could not retrieve namespace to verify admin access: namespaces ${JSON.stringify(metadata.namespace)} not found`,
+    );
   else if (namespace.metadata.labels?.[adminLabel] !== "true")
-    errors.forbidden(path, `admin access to devices requires the \`${adminLabel}: true\` label on the containing namespace`);
+    errors.forbidden(
+      path,
+      `admin access to devices requires the \`${adminLabel}: true\` label on the containing namespace`,
+    );
 }

@@ -37,7 +37,8 @@ export const resourceSlice = strategy({
   selectableFields: selectableAt("spec.nodeName", "spec.driver"),
   setDefaults({ spec }) {
     for (const device of items(spec?.devices)) {
-      for (const mapping of Object.values<Part>(device.nodeAllocatableResourceMappings ?? {})) mapping.allocationMultiplier ??= "1";
+      for (const mapping of Object.values<Part>(device.nodeAllocatableResourceMappings ?? {}))
+        mapping.allocationMultiplier ??= "1";
     }
   },
   prepareForCreate: ({ spec }, { now }) => setAllTaintDefaults(spec, now),
@@ -63,7 +64,8 @@ function validateSpec(spec: Part, old: Part | undefined, errors: FieldErrors): v
   validatePool(pool, "spec.pool", errors);
   if (old !== undefined) checkUnchanged(spec, old, errors);
   validatePlace(spec, errors);
-  if (sharedCounters !== undefined && devices !== undefined) errors.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed");
+  if (sharedCounters !== undefined && devices !== undefined)
+    errors.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed");
   const check = (device: Part, path: string): void => {
     const before = items(old?.devices).find(({ name = "" }) => name === (device.name ?? ""));
     validateDevice(device, before, perDeviceNodeSelection === true, path, errors);
@@ -82,9 +84,14 @@ function validateSpec(spec: Part, old: Part | undefined, errors: FieldErrors): v
 const isRich = ({ taints, consumesCounters, attributes }: Part): boolean =>
   items(taints).length > 0 || items(consumesCounters).length > 0 || hasLists(attributes ?? {});
 
-function validatePool({ name = "", resourceSliceCount = 0, generation = 0 }: Part, path: string, errors: FieldErrors): void {
+function validatePool(
+  { name = "", resourceSliceCount = 0, generation = 0 }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   validatePoolName(name, `${path}.name`, errors.uncovered());
-  if (resourceSliceCount <= 0) errors.invalid(`${path}.resourceSliceCount`, resourceSliceCount, "must be greater than zero");
+  if (resourceSliceCount <= 0)
+    errors.invalid(`${path}.resourceSliceCount`, resourceSliceCount, "must be greater than zero");
   if (generation < 0) errors.invalid(`${path}.generation`, generation, "must be greater than or equal to zero");
 }
 
@@ -112,7 +119,11 @@ function validatePlace(spec: Part, errors: FieldErrors): void {
     validateNodeSelector(nodeSelector, "spec.nodeSelector", errors);
     const { nodeSelectorTerms: terms } = nodeSelector;
     if (items(terms).length !== 1) {
-      errors.invalid("spec.nodeSelector.nodeSelectorTerms", goForms("NodeSelectorTerm", terms), "must have exactly one node selector term");
+      errors.invalid(
+        "spec.nodeSelector.nodeSelectorTerms",
+        goForms("NodeSelectorTerm", terms),
+        "must have exactly one node selector term",
+      );
     }
   }
   for (const field of ["allNodes", "perDeviceNodeSelection"]) {

@@ -8,7 +8,8 @@ const directory = `${import.meta.dirname}/testdata`;
 const strategies = strategiesWith({ eventTtlSeconds: 3600, loadSelectorChecker: async () => deviceChecker });
 
 /** Of files whose names say so; others need at most that of taint rules. */
-const gated = "DRAListTypeAttributes=true,DRANodeAllocatableResources=true,DRADeviceTaints=true,DRAResourcePoolStatus=true";
+const gated =
+  "DRAListTypeAttributes=true,DRANodeAllocatableResources=true,DRADeviceTaints=true,DRAResourcePoolStatus=true";
 
 for (const file of readdirSync(directory)) {
   const featureGates = file.startsWith("gated-") ? gated : "DRADeviceTaintRules=true";

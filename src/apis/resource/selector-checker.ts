@@ -16,7 +16,10 @@ export interface SelectorRequest extends DeviceFeatures {
 }
 
 export function deviceFeatures({ gates }: Pick<StrategyContext, "gates">): DeviceFeatures {
-  return { hasMultipleAllocations: gates.enabled("DRAConsumableCapacity"), hasLists: gates.enabled("DRAListTypeAttributes") };
+  return {
+    hasMultipleAllocations: gates.enabled("DRAConsumableCapacity"),
+    hasLists: gates.enabled("DRAListTypeAttributes"),
+  };
 }
 
 export interface SelectorChecker {

@@ -14,7 +14,12 @@ export function setTaintDefaults(taint: Part, now: number): void {
 }
 
 /** @param old its effect may stay whatever it is */
-export function validateTaint({ key = "", value = "", effect = "" }: Part, old: Part | undefined, path: string, errors: FieldErrors): void {
+export function validateTaint(
+  { key = "", value = "", effect = "" }: Part,
+  old: Part | undefined,
+  path: string,
+  errors: FieldErrors,
+): void {
   addInvalid(errors, `${path}.key`, key, qualifiedNameProblems(key));
   if (value !== "") addInvalid(errors, `${path}.value`, value, labelValueProblems(value));
   if (old !== undefined && (old.effect ?? "") === effect) return;
@@ -22,7 +27,11 @@ export function validateTaint({ key = "", value = "", effect = "" }: Part, old: 
   else if (!effects.includes(effect)) errors.covered().notSupported(`${path}.effect`, effect, effects);
 }
 
-export function validateToleration({ key = "", operator = "", value = "", effect = "" }: Part, path: string, errors: FieldErrors): void {
+export function validateToleration(
+  { key = "", operator = "", value = "", effect = "" }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (key !== "") addInvalid(errors.covered("format=k8s-label-key"), `${path}.key`, key, qualifiedNameProblems(key));
   if (operator === "Exists") {
     if (value !== "") errors.invalid(`${path}.value`, value, "must be empty for operator `Exists`");

@@ -6,7 +6,15 @@ import type { KubeObject } from "../../api/object.ts";
 import type { Conversion } from "../../resource/contract.ts";
 import { items, type Part } from "../fields.ts";
 
-const requestFields = ["deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity"] as const;
+const requestFields = [
+  "deviceClassName",
+  "selectors",
+  "allocationMode",
+  "count",
+  "adminAccess",
+  "tolerations",
+  "capacity",
+] as const;
 /** Of these what is empty is nothing. */
 const plainFields: ReadonlySet<string> = new Set(["deviceClassName", "allocationMode", "count"]);
 

@@ -1,7 +1,12 @@
 /** What groups of pods, and templates of them, have in common. Source: kubernetes' pkg/apis/scheduling/v1alpha2, its generated validation. */
 import type { FieldErrors } from "../../api/field-errors.ts";
 import { addInvalid } from "../../api/validation/metadata.ts";
-import { longNameProblems, pathSegmentNameProblems, qualifiedNameProblems, shortNameProblems } from "../../lib/names/names.ts";
+import {
+  longNameProblems,
+  pathSegmentNameProblems,
+  qualifiedNameProblems,
+  shortNameProblems,
+} from "../../lib/names/names.ts";
 import type { DeclarativeValidation } from "../../resource/contract.ts";
 import { items, type Part } from "../fields.ts";
 
@@ -19,15 +24,29 @@ const priorityMax = 1_000_000_000;
 
 /** Fields of gates that are off are gone, or as they were. @param group a group's spec, or a template of one */
 export function validateGroup(group: Part, path: string, errors: FieldErrors): void {
-  const { schedulingPolicy = {}, schedulingConstraints, resourceClaims, disruptionMode, priorityClassName = "", priority } = group;
+  const {
+    schedulingPolicy = {},
+    schedulingConstraints,
+    resourceClaims,
+    disruptionMode,
+    priorityClassName = "",
+    priority,
+  } = group;
   validatePolicy(schedulingPolicy, `${path}.schedulingPolicy`, errors);
   validateTopology(items(schedulingConstraints?.topology), `${path}.schedulingConstraints.topology`, errors);
   validateClaims(items(resourceClaims), `${path}.resourceClaims`, errors);
   const modes = ["Pod", "PodGroup"];
-  if (disruptionMode !== undefined && !modes.includes(disruptionMode)) errors.covered().notSupported(`${path}.disruptionMode`, disruptionMode, modes);
+  if (disruptionMode !== undefined && !modes.includes(disruptionMode))
+    errors.covered().notSupported(`${path}.disruptionMode`, disruptionMode, modes);
   if (priorityClassName !== "")
-    addInvalid(errors.covered("format=k8s-long-name"), `${path}.priorityClassName`, priorityClassName, longNameProblems(priorityClassName));
-  if (priority > priorityMax) errors.covered("maximum").invalid(`${path}.priority`, priority, `must be less than or equal to ${priorityMax}`);
+    addInvalid(
+      errors.covered("format=k8s-long-name"),
+      `${path}.priorityClassName`,
+      priorityClassName,
+      longNameProblems(priorityClassName),
+    );
+  if (priority > priorityMax)
+    errors.covered("maximum").invalid(`${path}.priority`, priority, `must be less than or equal to ${priorityMax}`);
 }
 
 function validatePolicy(policy: Part, path: string, errors: FieldErrors): void {
@@ -35,7 +54,8 @@ function validatePolicy(policy: Part, path: string, errors: FieldErrors): void {
   if (policy.gang === undefined) return;
   const { minCount = 0 } = policy.gang;
   if (minCount === 0) errors.covered().required(`${path}.gang.minCount`);
-  else if (minCount < 1) errors.covered("minimum").invalid(`${path}.gang.minCount`, minCount, "must be greater than or equal to 1");
+  else if (minCount < 1)
+    errors.covered("minimum").invalid(`${path}.gang.minCount`, minCount, "must be greater than or equal to 1");
 }
 
 /** Exactly one of the fields is there. */
@@ -43,12 +63,15 @@ export function validateUnion(value: Part, fields: readonly string[], path: stri
   const present = fields.filter((field) => value[field] !== undefined);
   const list = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
   if (present.length === 0) errors.covered("union").invalid(path, "", `must specify one of: ${list(fields)}`);
-  if (present.length > 1) errors.covered("union").invalid(path, `{${present.join(", ")}}`, `must specify exactly one of: ${list(fields)}`);
+  if (present.length > 1)
+    errors.covered("union").invalid(path, `{${present.join(", ")}}`, `must specify exactly one of: ${list(fields)}`);
 }
 
 function validateTopology(constraints: readonly Part[], path: string, errors: FieldErrors): void {
-  if (constraints.length > topologiesMax) return errors.covered("maxItems").tooMany(path, constraints.length, topologiesMax);
-  for (const [index, { key = "" }] of constraints.entries()) validateText(key, `${path}[${index}].key`, labelKey, errors);
+  if (constraints.length > topologiesMax)
+    return errors.covered("maxItems").tooMany(path, constraints.length, topologiesMax);
+  for (const [index, { key = "" }] of constraints.entries())
+    validateText(key, `${path}[${index}].key`, labelKey, errors);
 }
 
 /** A format of names, as the rules call it. */
@@ -60,10 +83,18 @@ export interface NameFormat {
 const labelKey: NameFormat = { origin: "format=k8s-label-key", problemsOf: qualifiedNameProblems };
 export const longName: NameFormat = { origin: "format=k8s-long-name", problemsOf: longNameProblems };
 export const shortName: NameFormat = { origin: "format=k8s-short-name", problemsOf: shortNameProblems };
-export const segmentName: NameFormat = { origin: "format=k8s-path-segment-name", problemsOf: (text) => pathSegmentNameProblems(text) };
+export const segmentName: NameFormat = {
+  origin: "format=k8s-path-segment-name",
+  problemsOf: (text) => pathSegmentNameProblems(text),
+};
 
 /** A text that is there and has no problems. */
-export function validateText(text: string, path: string, { origin, problemsOf }: NameFormat, errors: FieldErrors): void {
+export function validateText(
+  text: string,
+  path: string,
+  { origin, problemsOf }: NameFormat,
+  errors: FieldErrors,
+): void {
   if (text === "") errors.covered().required(path);
   else addInvalid(errors.covered(origin), path, text, problemsOf(text));
 }
@@ -90,7 +121,8 @@ function validateClaims(claims: readonly Part[], path: string, errors: FieldErro
 export function validateClaimStatuses(statuses: readonly Part[], path: string, errors: FieldErrors): void {
   if (!validateClaimCount(statuses, path, errors)) return;
   validateDistinct(statuses, path, ({ name = "", resourceClaimName }) => ({ name, resourceClaimName }), errors);
-  for (const [index, { resourceClaimName }] of statuses.entries()) validateName(resourceClaimName, `${path}[${index}].resourceClaimName`, errors);
+  for (const [index, { resourceClaimName }] of statuses.entries())
+    validateName(resourceClaimName, `${path}[${index}].resourceClaimName`, errors);
 }
 
 function validateName(name: string | undefined, path: string, errors: FieldErrors): void {
@@ -98,7 +130,12 @@ function validateName(name: string | undefined, path: string, errors: FieldError
 }
 
 /** No two have the same name. @param shown the item as upstream's message has it */
-export function validateDistinct(list: readonly Part[], path: string, shown: (item: Part) => Part, errors: FieldErrors): void {
+export function validateDistinct(
+  list: readonly Part[],
+  path: string,
+  shown: (item: Part) => Part,
+  errors: FieldErrors,
+): void {
   const names = new Set<string>();
   for (const [index, item] of list.entries()) {
     if (names.has(item.name ?? "")) errors.covered().duplicate(`${path}[${index}]`, shown(item));
@@ -113,14 +150,24 @@ const shownClaim = ({ name = "", resourceClaimName, resourceClaimTemplateName }:
 });
 
 export function shownTemplate(template: Part): Part {
-  const { name = "", schedulingPolicy = {}, schedulingConstraints = null, disruptionMode, priorityClassName, priority } = template;
+  const {
+    name = "",
+    schedulingPolicy = {},
+    schedulingConstraints = null,
+    disruptionMode,
+    priorityClassName,
+    priority,
+  } = template;
   const { basic, gang } = schedulingPolicy;
   const policy = { basic, gang: gang && { minCount: gang.minCount ?? 0 } };
-  const constraints = schedulingConstraints && { topology: orAbsent(items(schedulingConstraints.topology).map(({ key = "" }) => ({ key }))) };
+  const constraints = schedulingConstraints && {
+    topology: orAbsent(items(schedulingConstraints.topology).map(({ key = "" }) => ({ key }))),
+  };
   const claims = orAbsent(items(template.resourceClaims).map(shownClaim));
   const rest = { disruptionMode, priorityClassName: priorityClassName || undefined, priority };
   return { name, schedulingPolicy: policy, schedulingConstraints: constraints, resourceClaims: claims, ...rest };
 }
 
 /** An empty list, and an empty text, is as good as none. */
-export const orAbsent = (value: unknown): unknown => (value === "" || (Array.isArray(value) && value.length === 0) ? undefined : value);
+export const orAbsent = (value: unknown): unknown =>
+  value === "" || (Array.isArray(value) && value.length === 0) ? undefined : value;

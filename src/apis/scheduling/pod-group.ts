@@ -24,14 +24,16 @@ export const podGroup = strategy({
   prepareForStatusUpdate: keepMetaForStatus,
   declarative: { ...enforcedRules, subresources: ["status"] },
   validate({ spec = {} }: KubeObject, errors) {
-    if (spec.podGroupTemplateRef !== undefined) validateTemplateReference(spec.podGroupTemplateRef, "spec.podGroupTemplateRef", errors);
+    if (spec.podGroupTemplateRef !== undefined)
+      validateTemplateReference(spec.podGroupTemplateRef, "spec.podGroupTemplateRef", errors);
     validateGroup(spec, "spec", errors);
   },
   validateUpdate(next, old, errors) {
     for (const field of fixedFields) {
       if (!identical(orAbsent(next.spec?.[field]), orAbsent(old.spec?.[field])))
         errors.covered("immutable").invalid(`spec.${field}`, null, "field is immutable");
-      if (field === "resourceClaims") validateClaimCount(items(next.spec?.resourceClaims), "spec.resourceClaims", errors);
+      if (field === "resourceClaims")
+        validateClaimCount(items(next.spec?.resourceClaims), "spec.resourceClaims", errors);
     }
   },
   validateStatusUpdate(next, _old, errors) {
@@ -40,7 +42,8 @@ export const podGroup = strategy({
     const path = "status.resourceClaimStatuses";
     const claims = new Set(items(next.spec?.resourceClaims).map(({ name }) => name));
     for (const [index, { name = "" }] of statuses.entries()) {
-      if (!claims.has(name)) errors.invalid(`${path}[${index}].name`, name, "must match the name of an entry in `spec.resourceClaims`");
+      if (!claims.has(name))
+        errors.invalid(`${path}[${index}].name`, name, "must match the name of an entry in `spec.resourceClaims`");
     }
     validateClaimStatuses(statuses, path, errors);
   },

@@ -24,7 +24,8 @@ export const priorityClass = strategy({
     const { preemptionPolicy: policy } = object;
     const policies = ["PreemptLowerPriority", "Never"];
     if (policy === "") errors.required("preemptionPolicy");
-    else if (policy !== undefined && !policies.includes(policy)) errors.notSupported("preemptionPolicy", policy, policies);
+    else if (policy !== undefined && !policies.includes(policy))
+      errors.notSupported("preemptionPolicy", policy, policies);
   },
   validateUpdate(next, old, errors) {
     if ((next.value ?? 0) !== (old.value ?? 0)) errors.forbidden("value", "may not be changed in an update.");
@@ -37,8 +38,12 @@ function validateValue({ metadata, value = 0, globalDefault = false }: KubeObjec
   if (name.startsWith(systemPrefix)) {
     const problem = systemClassProblem(name, value, globalDefault);
     if (problem === undefined) return;
-    errors.forbidden("metadata.name", `priority class names with '${systemPrefix}' prefix are reserved for system use only. error: ${problem}`);
-  } else if (value > userValueMax) errors.forbidden("value", `maximum allowed value of a user defined priority is ${userValueMax}`);
+    errors.forbidden(
+      "metadata.name",
+      `priority class names with '${systemPrefix}' prefix are reserved for system use only. error: ${problem}`,
+    );
+  } else if (value > userValueMax)
+    errors.forbidden("value", `maximum allowed value of a user defined priority is ${userValueMax}`);
 }
 
 function systemClassProblem(name: string, value: number, globalDefault: boolean): string | undefined {

@@ -5,7 +5,16 @@ import { addInvalid } from "../../api/validation/metadata.ts";
 import { identical } from "../../lib/json/values.ts";
 import { strategy } from "../../resource/strategy.ts";
 import { items, type Part } from "../fields.ts";
-import { enforcedRules, longName, segmentName, shortName, shownTemplate, validateDistinct, validateGroup, validateText } from "./pod-group-rules.ts";
+import {
+  enforcedRules,
+  longName,
+  segmentName,
+  shortName,
+  shownTemplate,
+  validateDistinct,
+  validateGroup,
+  validateText,
+} from "./pod-group-rules.ts";
 
 const templatesMax = 8;
 const templatesPath = "spec.podGroupTemplates";
@@ -32,7 +41,8 @@ const inGo = (reference: Part | undefined): Part | undefined => reference && { a
 
 function validateController({ apiGroup = "", kind = "", name = "" }: Part, errors: FieldErrors): void {
   const path = "spec.controllerRef";
-  if (apiGroup !== "") addInvalid(errors.covered(longName.origin), `${path}.apiGroup`, apiGroup, longName.problemsOf(apiGroup));
+  if (apiGroup !== "")
+    addInvalid(errors.covered(longName.origin), `${path}.apiGroup`, apiGroup, longName.problemsOf(apiGroup));
   validateText(kind, `${path}.kind`, segmentName, errors);
   validateText(name, `${path}.name`, segmentName, errors);
 }

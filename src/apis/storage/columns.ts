@@ -47,7 +47,9 @@ export const storageColumns: Readonly<Record<string, readonly Column[]>> = {
   ],
   "storage.k8s.io/csinodes": [
     nameColumn,
-    integer("Drivers", "Drivers indicates the number of CSI drivers registered on the node", ({ spec }) => count(spec?.drivers)),
+    integer("Drivers", "Drivers indicates the number of CSI drivers registered on the node", ({ spec }) =>
+      count(spec?.drivers),
+    ),
     ageColumn,
   ],
   "storage.k8s.io/csistoragecapacities": [
@@ -64,7 +66,13 @@ export const storageColumns: Readonly<Record<string, readonly Column[]>> = {
     ),
   ],
   "storage.k8s.io/storageclasses": [
-    { ...nameColumn, value: nameAndDefault("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class") },
+    {
+      ...nameColumn,
+      value: nameAndDefault(
+        "storageclass.kubernetes.io/is-default-class",
+        "storageclass.beta.kubernetes.io/is-default-class",
+      ),
+    },
     text("Provisioner", "provisioner indicates the type of the provisioner.", ({ provisioner }) => provisioner ?? ""),
     text(
       "ReclaimPolicy",
@@ -98,7 +106,11 @@ export const storageColumns: Readonly<Record<string, readonly Column[]>> = {
       "persistentVolumeName represents the name of the persistent volume to attach.",
       ({ spec }) => spec?.source?.persistentVolumeName ?? "",
     ),
-    text("Node", "nodeName represents the node that the volume should be attached to.", ({ spec }) => spec?.nodeName ?? ""),
+    text(
+      "Node",
+      "nodeName represents the node that the volume should be attached to.",
+      ({ spec }) => spec?.nodeName ?? "",
+    ),
     flag(
       "Attached",
       "attached indicates the volume is successfully attached. This field must only be set by the entity completing the attach operation, i.e. the external-attacher.",

@@ -31,11 +31,17 @@ export const csiDriver = strategy({
   validateUpdate(next, old, errors) {
     validateSpec(next.spec ?? {}, errors);
     checkImmutable(next.spec?.attachRequired, old.spec?.attachRequired, "spec.attachedRequired", errors);
-    checkImmutable(next.spec?.volumeLifecycleModes, old.spec?.volumeLifecycleModes, "spec.volumeLifecycleModes", errors);
+    checkImmutable(
+      next.spec?.volumeLifecycleModes,
+      old.spec?.volumeLifecycleModes,
+      "spec.volumeLifecycleModes",
+      errors,
+    );
   },
   warnings({ spec = {} }, old, { gates }) {
     const requests = items(spec.tokenRequests);
-    if (requests.length === 0 || spec.serviceAccountTokenInSecrets !== undefined || !gates.enabled(tokenSecretsGate)) return [];
+    if (requests.length === 0 || spec.serviceAccountTokenInSecrets !== undefined || !gates.enabled(tokenSecretsGate))
+      return [];
     return old !== undefined && deepEqual(requests, items(old.spec?.tokenRequests)) ? [] : [tokensMayBeLogged];
   },
 });
@@ -47,13 +53,16 @@ function setGatedDefaults(spec: Part, { gates }: StrategyContext): void {
 function validateSpec(spec: Part, errors: FieldErrors): void {
   const policies = ["File", "None", "ReadWriteOnceWithFSType"];
   const { fsGroupPolicy } = spec;
-  if (fsGroupPolicy !== undefined && !policies.includes(fsGroupPolicy)) errors.notSupported("spec.fsGroupPolicy", fsGroupPolicy, policies);
+  if (fsGroupPolicy !== undefined && !policies.includes(fsGroupPolicy))
+    errors.notSupported("spec.fsGroupPolicy", fsGroupPolicy, policies);
   validateTokenRequests(items(spec.tokenRequests), errors);
   for (const mode of spec.volumeLifecycleModes ?? []) {
-    if (mode !== "Persistent" && mode !== "Ephemeral") errors.notSupported("spec.volumeLifecycleModes", mode, ["Persistent", "Ephemeral"]);
+    if (mode !== "Persistent" && mode !== "Ephemeral")
+      errors.notSupported("spec.volumeLifecycleModes", mode, ["Persistent", "Ephemeral"]);
   }
   const { nodeAllocatableUpdatePeriodSeconds: period, serviceAccountTokenInSecrets: inSecrets } = spec;
-  if (period < 10) errors.invalid("spec.nodeAllocatableUpdatePeriodSeconds", period, "must be greater than or equal to 10 seconds");
+  if (period < 10)
+    errors.invalid("spec.nodeAllocatableUpdatePeriodSeconds", period, "must be greater than or equal to 10 seconds");
   if (inSecrets !== undefined && items(spec.tokenRequests).length === 0) {
     const why = "serviceAccountTokenInSecrets is set but no tokenRequests are specified";
     errors.invalid("spec.serviceAccountTokenInSecrets", inSecrets, why);
@@ -72,7 +81,9 @@ function validateTokenRequests(requests: readonly Part[], errors: FieldErrors): 
       continue;
     }
     audiences.add(audience);
-    if (seconds < secondsMin) errors.invalid(`${path}.expirationSeconds`, seconds, "may not specify a duration less than 10 minutes");
-    if (seconds > secondsMax) errors.invalid(`${path}.expirationSeconds`, seconds, "may not specify a duration larger than 2^32 seconds");
+    if (seconds < secondsMin)
+      errors.invalid(`${path}.expirationSeconds`, seconds, "may not specify a duration less than 10 minutes");
+    if (seconds > secondsMax)
+      errors.invalid(`${path}.expirationSeconds`, seconds, "may not specify a duration larger than 2^32 seconds");
   }
 }

@@ -47,7 +47,8 @@ function validate(object: KubeObject, errors: FieldErrors): void {
 function validateDriver({ name = "", nodeID = "", allocatable }: Part, path: string, errors: FieldErrors): void {
   validateCsiDriverName(name, `${path}.name`, errors);
   if (nodeID === "") errors.required(`${path}.nodeID`);
-  if (Buffer.byteLength(nodeID) > idBytesMax) errors.invalid(`${path}.nodeID`, nodeID, `must be ${idBytesMax} characters or less`);
+  if (Buffer.byteLength(nodeID) > idBytesMax)
+    errors.invalid(`${path}.nodeID`, nodeID, `must be ${idBytesMax} characters or less`);
   checkNonNegative(allocatable?.count, `${path}.allocatable.count`, errors);
 }
 

@@ -17,10 +17,12 @@ export const csiStorageCapacity = strategy({
     validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
     validate(next, { anyValues: !isSoundSelector(old.nodeTopology ?? {}) }, errors);
     validateMetaChangesAgain(next.metadata, old.metadata, errors);
-    const shown = ({ nodeTopology }: KubeObject): unknown => (nodeTopology === undefined ? null : shownSelector(nodeTopology));
+    const shown = ({ nodeTopology }: KubeObject): unknown =>
+      nodeTopology === undefined ? null : shownSelector(nodeTopology);
     if (!identical(shown(next), shown(old))) errors.invalid("nodeTopology", shown(next), "field is immutable");
     const { storageClassName = "" } = next;
-    if (storageClassName !== (old.storageClassName ?? "")) errors.invalid("storageClassName", storageClassName, "field is immutable");
+    if (storageClassName !== (old.storageClassName ?? ""))
+      errors.invalid("storageClassName", storageClassName, "field is immutable");
   },
   warnings({ nodeTopology = {} }) {
     const warnings: string[] = [];
@@ -33,10 +35,15 @@ export const csiStorageCapacity = strategy({
   },
 });
 
-function validate({ nodeTopology, storageClassName = "", capacity }: KubeObject, rules: SelectorRules, errors: FieldErrors): void {
+function validate(
+  { nodeTopology, storageClassName = "", capacity }: KubeObject,
+  rules: SelectorRules,
+  errors: FieldErrors,
+): void {
   if (nodeTopology !== undefined) validateLabelSelector(nodeTopology, "nodeTopology", errors, rules);
   addInvalid(errors, "storageClassName", storageClassName, dnsSubdomainProblems(storageClassName));
   if (capacity === undefined) return;
   const quantity = parseQuantity(String(capacity));
-  if (compareQuantities(quantity, zeroQuantity) < 0) errors.invalid("capacity", formatQuantity(quantity), "must be greater than or equal to 0");
+  if (compareQuantities(quantity, zeroQuantity) < 0)
+    errors.invalid("capacity", formatQuantity(quantity), "must be greater than or equal to 0");
 }

@@ -34,20 +34,23 @@ export const storageClass = strategy({
     for (const [index, term] of items(object.allowedTopologies).entries()) {
       for (const [at, { key = "" }] of items(term.matchLabelExpressions).entries()) {
         const advice = nodeLabelDeprecation(key);
-        if (advice !== undefined) warnings.push(`allowedTopologies[${index}].matchLabelExpressions[${at}].key: ${advice}`);
+        if (advice !== undefined)
+          warnings.push(`allowedTopologies[${index}].matchLabelExpressions[${at}].key: ${advice}`);
       }
     }
     return warnings;
   },
 });
 
-const shownParameters = ({ parameters }: KubeObject): Part | null => (parameters === undefined ? null : byName(parameters));
+const shownParameters = ({ parameters }: KubeObject): Part | null =>
+  parameters === undefined ? null : byName(parameters);
 
 function validate(object: KubeObject, errors: FieldErrors): void {
   const { provisioner = "", parameters = {}, reclaimPolicy = "", volumeBindingMode } = object;
   validateDriver(provisioner, "provisioner", errors);
   validateParameters(parameters, errors);
-  if (!["", "Delete", "Retain"].includes(reclaimPolicy)) errors.notSupported("reclaimPolicy", reclaimPolicy, ["Delete", "Retain"]);
+  if (!["", "Delete", "Retain"].includes(reclaimPolicy))
+    errors.notSupported("reclaimPolicy", reclaimPolicy, ["Delete", "Retain"]);
   const modes = ["Immediate", "WaitForFirstConsumer"];
   if (volumeBindingMode === undefined) errors.required("volumeBindingMode");
   else if (!modes.includes(volumeBindingMode)) errors.notSupported("volumeBindingMode", volumeBindingMode, modes);
@@ -60,14 +63,20 @@ function validateTopologies(terms: readonly Part[], errors: FieldErrors): void {
   for (const [index, term] of terms.entries()) {
     const path = `allowedTopologies[${index}].matchLabelExpressions`;
     const values = new Map<string, string[]>();
-    for (const [at, requirement] of items(term.matchLabelExpressions).entries()) validateRequirement(requirement, `${path}[${at}]`, values, errors);
+    for (const [at, requirement] of items(term.matchLabelExpressions).entries())
+      validateRequirement(requirement, `${path}[${at}]`, values, errors);
     const own = Object.fromEntries(values);
     for (const other of seen) if (identical(own, other)) errors.duplicate(path, "");
     seen.push(own);
   }
 }
 
-function validateRequirement({ key = "", values = [] }: Part, path: string, known: Map<string, string[]>, errors: FieldErrors): void {
+function validateRequirement(
+  { key = "", values = [] }: Part,
+  path: string,
+  known: Map<string, string[]>,
+  errors: FieldErrors,
+): void {
   if (values.length === 0) errors.required(`${path}.values`);
   const distinct = new Set<string>();
   for (const [index, value] of values.entries()) {

@@ -35,7 +35,8 @@ function validateUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors):
   validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
   validate(next, errors);
   const shown = (object: KubeObject): Part => goForm("VolumeAttachmentSpec", object.spec);
-  if (!deepEqual(shown(next), shown(old))) errors.covered("immutable").invalid("spec", shown(next), "field is immutable");
+  if (!deepEqual(shown(next), shown(old)))
+    errors.covered("immutable").invalid("spec", shown(next), "field is immutable");
 }
 
 function validate({ spec = {}, status = {} }: KubeObject, errors: FieldErrors): void {
@@ -52,13 +53,16 @@ function validateSource({ persistentVolumeName: name, inlineVolumeSpec: inline }
   const rule = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
   if (name === undefined && inline === undefined) errors.required("spec.source", rule);
   else if (name !== undefined && inline !== undefined) errors.forbidden("spec.source", rule);
-  else if (inline !== undefined) validateVolumeSpec(inline, "spec.source.inlineVolumeSpec", { name: "", inline: true }, errors);
-  else if (name === "") errors.required("spec.source.persistentVolumeName", "must specify non empty persistentVolumeName");
+  else if (inline !== undefined)
+    validateVolumeSpec(inline, "spec.source.inlineVolumeSpec", { name: "", inline: true }, errors);
+  else if (name === "")
+    errors.required("spec.source.persistentVolumeName", "must specify non empty persistentVolumeName");
 }
 
 function validateStatus({ attachmentMetadata = {}, attachError, detachError }: Part, errors: FieldErrors): void {
   let bytes = 0;
-  for (const [key, value] of Object.entries(attachmentMetadata)) bytes += Buffer.byteLength(key) + Buffer.byteLength(value as string);
+  for (const [key, value] of Object.entries(attachmentMetadata))
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value as string);
   if (bytes > metadataBytesMax) errors.tooLong("status.attachmentMetadata", metadataBytesMax);
   validateError(attachError, "status.attachError", errors);
   validateError(detachError, "status.detachError", errors);

@@ -11,8 +11,10 @@ export const volumeAttributesClass = strategy({
   isolatesStatus: false,
   validate,
   validateUpdate(next, old, errors) {
-    if ((next.driverName ?? "") !== (old.driverName ?? "")) errors.forbidden("driverName", "updates to driverName are forbidden.");
-    if (!deepEqual(next.parameters ?? {}, old.parameters ?? {})) errors.forbidden("parameters", "updates to parameters are forbidden.");
+    if ((next.driverName ?? "") !== (old.driverName ?? ""))
+      errors.forbidden("driverName", "updates to driverName are forbidden.");
+    if (!deepEqual(next.parameters ?? {}, old.parameters ?? {}))
+      errors.forbidden("parameters", "updates to parameters are forbidden.");
     validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
     validate(next, errors);
   },

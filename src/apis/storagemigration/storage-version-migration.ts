@@ -31,8 +31,10 @@ export const storageVersionMigration = strategy({
     if (is(next, "Succeeded") && is(next, "Failed")) {
       errors.invalid(path, shown, "Both success and failed conditions cannot be true at the same time");
     }
-    if (is(old, "Succeeded") && !is(next, "Succeeded")) errors.invalid(path, shown, "Success condition cannot be set to false once it is true");
-    if (is(old, "Failed") && !is(next, "Failed")) errors.invalid(path, shown, "Failed condition cannot be set to false once it is true");
+    if (is(old, "Succeeded") && !is(next, "Succeeded"))
+      errors.invalid(path, shown, "Success condition cannot be set to false once it is true");
+    if (is(old, "Failed") && !is(next, "Failed"))
+      errors.invalid(path, shown, "Failed condition cannot be set to false once it is true");
   },
 });
 
@@ -42,7 +44,14 @@ function goForm({ spec = {} }: KubeObject): Part {
   return { Resource: { group, resource } };
 }
 
-function shownCondition({ type = "", status = "", observedGeneration = 0, lastTransitionTime = null, reason = "", message = "" }: Part): Part {
+function shownCondition({
+  type = "",
+  status = "",
+  observedGeneration = 0,
+  lastTransitionTime = null,
+  reason = "",
+  message = "",
+}: Part): Part {
   return { type, status, ...(observedGeneration !== 0 && { observedGeneration }), lastTransitionTime, reason, message };
 }
 

@@ -1,4 +1,6 @@
 /** What kube-apiserver answers to writes of migrations, and what we do. */
 import { replayWrites } from "../../testing/memory-writes.ts";
 
-replayWrites(`${import.meta.dirname}/testdata/storage-version-migrations.json.gz`, { allVersionsOf: ["storagemigration.k8s.io"] });
+replayWrites(`${import.meta.dirname}/testdata/storage-version-migrations.json.gz`, {
+  allVersionsOf: ["storagemigration.k8s.io"],
+});

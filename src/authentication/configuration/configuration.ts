@@ -1,5 +1,10 @@
 /** AuthenticationConfiguration: its fields, and the file of `--authentication-config`. Source: access-control §5.2; apiserver's pkg/apis/apiserver. */
-import { type Configuration, ConfigurationError, type ConfigurationKind, decodeConfiguration } from "../../api/configuration-file.ts";
+import {
+  type Configuration,
+  ConfigurationError,
+  type ConfigurationKind,
+  decodeConfiguration,
+} from "../../api/configuration-file.ts";
 import { bool, configKind, configStruct, listOf, text } from "../../api/configuration-schema.ts";
 
 /** What is left out is empty, but for what differs from that. */
@@ -84,7 +89,10 @@ const kinds: readonly ConfigurationKind[] = ["v1", "v1beta1", "v1alpha1"].map((v
 function schemaOf(version: string): ConfigurationKind["schema"] {
   const struct = (name: string, fields: Parameters<typeof configStruct>[1]): ReturnType<typeof configStruct> =>
     configStruct(`${version}.${name}`, fields);
-  const named = (name: string): { type: typeof text; goTypes: readonly string[] } => ({ type: text, goTypes: [`${version}.${name}`] });
+  const named = (name: string): { type: typeof text; goTypes: readonly string[] } => ({
+    type: text,
+    goTypes: [`${version}.${name}`],
+  });
   const optionalText = { type: text, pointer: true };
   const claimOrExpression = { claim: text, expression: text };
   const issuer = struct("Issuer", {
@@ -104,12 +112,20 @@ function schemaOf(version: string): ConfigurationKind["schema"] {
   });
   const authenticator = struct("JWTAuthenticator", {
     issuer,
-    claimValidationRules: listOf(struct("ClaimValidationRule", { ...claimOrExpression, requiredValue: text, message: text })),
+    claimValidationRules: listOf(
+      struct("ClaimValidationRule", { ...claimOrExpression, requiredValue: text, message: text }),
+    ),
     claimMappings: mappings,
     userValidationRules: listOf(struct("UserValidationRule", { expression: text, message: text })),
   });
-  const anonymous = struct("AnonymousAuthConfig", { enabled: bool, conditions: listOf(struct("AnonymousAuthCondition", { path: text })) });
-  return configKind(`${version}.AuthenticationConfiguration`, { jwt: listOf(authenticator), anonymous: { type: anonymous, pointer: true } });
+  const anonymous = struct("AnonymousAuthConfig", {
+    enabled: bool,
+    conditions: listOf(struct("AnonymousAuthCondition", { path: text })),
+  });
+  return configKind(`${version}.AuthenticationConfiguration`, {
+    jwt: listOf(authenticator),
+    anonymous: { type: anonymous, pointer: true },
+  });
 }
 
 /** As the schema lets it through: fields may be missing, and no others are there. */
@@ -137,14 +153,28 @@ function authenticatorOf(written: NonNullable<WrittenConfiguration["jwt"]>[numbe
   const { issuer = {}, claimValidationRules = [], claimMappings = {}, userValidationRules = [] } = written;
   return {
     issuer: issuerOf(issuer),
-    claimValidationRules: claimValidationRules.map((rule) => ({ claim: "", requiredValue: "", expression: "", message: "", ...rule })),
+    claimValidationRules: claimValidationRules.map((rule) => ({
+      claim: "",
+      requiredValue: "",
+      expression: "",
+      message: "",
+      ...rule,
+    })),
     claimMappings: mappingsOf(claimMappings),
     userValidationRules: userValidationRules.map((rule) => ({ expression: "", message: "", ...rule })),
   };
 }
 
 function issuerOf({ discoveryURL: discoveryUrl = "", ...rest }: WrittenIssuer): Issuer {
-  return { url: "", certificateAuthority: "", audiences: [], audienceMatchPolicy: "", egressSelectorType: "", ...rest, discoveryUrl };
+  return {
+    url: "",
+    certificateAuthority: "",
+    audiences: [],
+    audienceMatchPolicy: "",
+    egressSelectorType: "",
+    ...rest,
+    discoveryUrl,
+  };
 }
 
 function mappingsOf({ username, groups, uid, extra = [] }: Written<ClaimMappings>): ClaimMappings {

@@ -21,15 +21,32 @@ export function checkOidcOptions(oidc: OidcOptions, configFile: string | undefin
 /** @throws Error for a file that cannot be read */
 export async function configurationOfFlags(oidc: OidcOptions): Promise<AuthenticationConfiguration> {
   const { issuerUrl = "", caFile = "" } = oidc;
-  return { jwt: issuerUrl === "" ? [] : [authenticatorOf(oidc, issuerUrl, caFile === "" ? "" : (await readGiven(caFile)).toString())] };
+  return {
+    jwt:
+      issuerUrl === ""
+        ? []
+        : [authenticatorOf(oidc, issuerUrl, caFile === "" ? "" : (await readGiven(caFile)).toString())],
+  };
 }
 
 function authenticatorOf(oidc: OidcOptions, issuerUrl: string, certificateAuthority: string): JwtAuthenticator {
   const { clientId = "", usernameClaim = "sub", groupsClaim = "", groupsPrefix = "", requiredClaims = {} } = oidc;
   const none = { claim: "", expression: "" };
   return {
-    issuer: { url: issuerUrl, discoveryUrl: "", certificateAuthority, audiences: [clientId], audienceMatchPolicy: "", egressSelectorType: "" },
-    claimValidationRules: Object.entries(requiredClaims).map(([claim, requiredValue]) => ({ claim, requiredValue, expression: "", message: "" })),
+    issuer: {
+      url: issuerUrl,
+      discoveryUrl: "",
+      certificateAuthority,
+      audiences: [clientId],
+      audienceMatchPolicy: "",
+      egressSelectorType: "",
+    },
+    claimValidationRules: Object.entries(requiredClaims).map(([claim, requiredValue]) => ({
+      claim,
+      requiredValue,
+      expression: "",
+      message: "",
+    })),
     claimMappings: {
       username: { claim: usernameClaim, prefix: usernamePrefix(oidc, usernameClaim, issuerUrl), expression: "" },
       groups: groupsClaim === "" ? none : { claim: groupsClaim, prefix: groupsPrefix, expression: "" },

@@ -18,7 +18,12 @@ function written(issuers: readonly TokenIssuer[], prefix: string, more: object =
     issuer: { url, certificateAuthority: ca, audiences: ["coxswain"] },
     claimMappings: { username: { claim: "sub", prefix } },
   }));
-  return JSON.stringify({ apiVersion: "apiserver.config.k8s.io/v1beta1", kind: "AuthenticationConfiguration", jwt, ...more });
+  return JSON.stringify({
+    apiVersion: "apiserver.config.k8s.io/v1beta1",
+    kind: "AuthenticationConfiguration",
+    jwt,
+    ...more,
+  });
 }
 
 interface Followed extends FollowedAuthenticators {
@@ -49,7 +54,11 @@ async function follow(content: string, run: (followed: Followed) => Promise<void
     clock,
     logger: { info() {}, warn() {}, error() {} },
     dialOf: () => assert.fail("no issuer is behind an egress selector"),
-    reloads: { started: () => told.push("started"), succeeded: () => told.push("succeeded"), failed: () => told.push("failed") },
+    reloads: {
+      started: () => told.push("started"),
+      succeeded: () => told.push("succeeded"),
+      failed: () => told.push("failed"),
+    },
     forget: (issuers) => told.push(...issuers),
   });
   try {
@@ -101,7 +110,14 @@ test("what changes is used, what is wrong is not", async () => {
       await until(2);
       assert.deepEqual([await ask(token), await ask(await second.sign({ exp: 4102444800 }))], ["b:ann", "b:ann"]);
       const sa = written([{ ...first, url: "https://sa" }], "c:");
-      for (const bad of ["", "{", "[]", written([first], "c:").replace("jwt", "jwd"), sa, written([first], "c:", { anonymous: { enabled: true } })]) {
+      for (const bad of [
+        "",
+        "{",
+        "[]",
+        written([first], "c:").replace("jwt", "jwd"),
+        sa,
+        written([first], "c:", { anonymous: { enabled: true } }),
+      ]) {
         const before = told.length;
         write(bad);
         await until(before + 1);

@@ -8,7 +8,11 @@ import type { ReloadObserver } from "../../api/reload-observer.ts";
 import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";
 import { watchFile } from "../../lib/watched-file/watched-file.ts";
 import type { TokenAuthenticator } from "../contract.ts";
-import { type JwtAuthenticators, type JwtAuthenticatorsOptions, jwtAuthenticators } from "../oidc/jwt-authenticators.ts";
+import {
+  type JwtAuthenticators,
+  type JwtAuthenticatorsOptions,
+  jwtAuthenticators,
+} from "../oidc/jwt-authenticators.ts";
 import { readAuthenticationConfiguration } from "./configuration.ts";
 import type { AuthenticationSettings } from "./settings.ts";
 import { type CompiledAuthenticator, validateConfiguration } from "./validate.ts";
@@ -66,7 +70,9 @@ export function followAuthenticators(settings: AuthenticationSettings, options: 
     reloads.succeeded(content);
   };
   const fail = (error: unknown): void => {
-    logger.error("failed to update authentication config", { error: fileProblem(error, source?.file ?? "") ?? (error as Error).message });
+    logger.error("failed to update authentication config", {
+      error: fileProblem(error, source?.file ?? "") ?? (error as Error).message,
+    });
     reloads.failed();
   };
   const reload = (content: Buffer): void => {
@@ -75,7 +81,9 @@ export function followAuthenticators(settings: AuthenticationSettings, options: 
   };
 
   const watched =
-    source === undefined ? undefined : watchFile(source.file, { known: source.content, after: clock.after, onContent: reload, onError: fail });
+    source === undefined
+      ? undefined
+      : watchFile(source.file, { known: source.content, after: clock.after, onContent: reload, onError: fail });
   if (source !== undefined) reloads.started(source.content);
   return {
     authenticate: (token, audiences) => current.authenticate(token, audiences),
@@ -89,10 +97,14 @@ export function followAuthenticators(settings: AuthenticationSettings, options: 
 }
 
 /** Who is nobody in particular is not changed while the server runs. @throws ConfigurationError · Error */
-function compile(content: Buffer, { configuration: first, validation }: AuthenticationSettings): readonly CompiledAuthenticator[] {
+function compile(
+  content: Buffer,
+  { configuration: first, validation }: AuthenticationSettings,
+): readonly CompiledAuthenticator[] {
   const configuration = readAuthenticationConfiguration(content);
   const { errors, authenticators } = validateConfiguration(configuration, validation);
-  if (!isDeepStrictEqual(configuration.anonymous, first.anonymous)) errors.forbidden("anonymous", "changed from initial configuration file");
+  if (!isDeepStrictEqual(configuration.anonymous, first.anonymous))
+    errors.forbidden("anonymous", "changed from initial configuration file");
   const problem = aggregated(errors);
   if (problem !== undefined) throw new Error(problem);
   return authenticators;

@@ -6,7 +6,11 @@ import { FieldErrors } from "../../api/field-errors.ts";
 import { readBoundedFile } from "../../lib/bounded-file/bounded-file.ts";
 import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";
 import { signingAlgorithms } from "../oidc/jwt-authenticators.ts";
-import { type AnonymousConfiguration, type AuthenticationConfiguration, readAuthenticationConfiguration } from "./configuration.ts";
+import {
+  type AnonymousConfiguration,
+  type AuthenticationConfiguration,
+  readAuthenticationConfiguration,
+} from "./configuration.ts";
 import type { OidcOptions } from "./contract.ts";
 import { checkOidcOptions, configurationOfFlags } from "./flags.ts";
 import { type CompiledAuthenticator, type ValidationOptions, validateConfiguration } from "./validate.ts";
@@ -42,7 +46,10 @@ export async function authenticationSettings(options: SettingsOptions): Promise<
   const egressSelectorAllowed = gates.enabled("StructuredAuthenticationConfigurationEgressSelector");
   const anonymous = anonymousOf(configuration, options.anonymousAuth);
   // Upstream looks at the issuers of service accounts later, and then without the way to the field.
-  const { errors, authenticators } = validateConfiguration(configuration, { disallowedIssuers: [], egressSelectorAllowed });
+  const { errors, authenticators } = validateConfiguration(configuration, {
+    disallowedIssuers: [],
+    egressSelectorAllowed,
+  });
   const problem = aggregated(errors);
   if (problem !== undefined) throw new Error(`invalid authentication configuration: ${problem}`);
   const algorithms = source === undefined ? flagAlgorithms(oidc) : signingAlgorithms;
@@ -77,7 +84,10 @@ function parse(content: Buffer, file: string): AuthenticationConfiguration {
   }
 }
 
-function anonymousOf({ anonymous }: AuthenticationConfiguration, anonymousAuth: boolean | undefined): AnonymousConfiguration {
+function anonymousOf(
+  { anonymous }: AuthenticationConfiguration,
+  anonymousAuth: boolean | undefined,
+): AnonymousConfiguration {
   if (anonymous === undefined) return { enabled: anonymousAuth ?? true, conditions: [] };
   if (anonymousAuth === undefined) return anonymous;
   throw new Error(

@@ -18,15 +18,25 @@ export function validateIssuer(issuer: Issuer, path: string, options: Validation
 }
 
 /** Tokens of service accounts are checked by what issues them, and by nobody else. */
-export function checkIssuerAllowed(url: string, path: string, disallowedIssuers: readonly string[], errors: FieldErrors): void {
+export function checkIssuerAllowed(
+  url: string,
+  path: string,
+  disallowedIssuers: readonly string[],
+  errors: FieldErrors,
+): void {
   if (disallowedIssuers.includes(url))
-    errors.invalid(path, url, `URL must not overlap with disallowed issuers: [${disallowedIssuers.toSorted().join(" ")}]`);
+    errors.invalid(
+      path,
+      url,
+      `URL must not overlap with disallowed issuers: [${disallowedIssuers.toSorted().join(" ")}]`,
+    );
 }
 
 function validateDiscoveryUrl({ url, discoveryUrl }: Issuer, path: string, errors: FieldErrors): void {
   if (discoveryUrl === "") return;
   const bare = (text: string): string => text.replace(/\/+$/, "");
-  if (url !== "" && bare(url) === bare(discoveryUrl)) errors.invalid(path, discoveryUrl, "discoveryURL must be different from URL");
+  if (url !== "" && bare(url) === bare(discoveryUrl))
+    errors.invalid(path, discoveryUrl, "discoveryURL must be different from URL");
   validateUrl(discoveryUrl, path, errors);
 }
 
@@ -45,7 +55,11 @@ function validateUrl(text: string, path: string, errors: FieldErrors): void {
 
 const matchAny = "MatchAny";
 
-function validateAudiences({ audiences, audienceMatchPolicy: policy }: Issuer, path: string, errors: FieldErrors): void {
+function validateAudiences(
+  { audiences, audienceMatchPolicy: policy }: Issuer,
+  path: string,
+  errors: FieldErrors,
+): void {
   const at = `${path}.audiences`;
   if (audiences.length === 0) return errors.required(at, `at least one ${at} is required`);
   const seen = new Set<string>();
@@ -55,9 +69,17 @@ function validateAudiences({ audiences, audienceMatchPolicy: policy }: Issuer, p
     seen.add(audience);
   }
   if (audiences.length > 1 && policy !== matchAny)
-    errors.invalid(`${path}.audienceMatchPolicy`, policy, "audienceMatchPolicy must be MatchAny for multiple audiences");
+    errors.invalid(
+      `${path}.audienceMatchPolicy`,
+      policy,
+      "audienceMatchPolicy must be MatchAny for multiple audiences",
+    );
   if (audiences.length === 1 && policy !== "" && policy !== matchAny)
-    errors.invalid(`${path}.audienceMatchPolicy`, policy, "audienceMatchPolicy must be empty or MatchAny for single audience");
+    errors.invalid(
+      `${path}.audienceMatchPolicy`,
+      policy,
+      "audienceMatchPolicy must be empty or MatchAny for single audience",
+    );
 }
 
 function validateAuthority(pem: string, path: string, errors: FieldErrors): void {
@@ -70,11 +92,17 @@ function validateAuthority(pem: string, path: string, errors: FieldErrors): void
   }
 }
 
-function validateEgress(type: string, path: string, { egressSelectorAllowed }: ValidationOptions, errors: FieldErrors): void {
+function validateEgress(
+  type: string,
+  path: string,
+  { egressSelectorAllowed }: ValidationOptions,
+  errors: FieldErrors,
+): void {
   if (type === "") return;
   if (!egressSelectorAllowed) {
     const gate = "StructuredAuthenticationConfigurationEgressSelector";
     errors.invalid(path, type, `egress selector is not supported when ${gate} feature gate is disabled`);
   }
-  if (type !== "controlplane" && type !== "cluster") errors.invalid(path, type, "egress selector must be either controlplane or cluster");
+  if (type !== "controlplane" && type !== "cluster")
+    errors.invalid(path, type, "egress selector must be either controlplane or cluster");
 }

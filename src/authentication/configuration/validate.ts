@@ -1,6 +1,11 @@
 /** What an AuthenticationConfiguration must keep, and its expressions compiled. Source: apiserver's pkg/apis/apiserver/validation, whose texts these are. */
 import { FieldErrors } from "../../api/field-errors.ts";
-import { type Compiled, claimsExpressions, type IdentityExpressions, userExpressions } from "../../cel-environment/index.ts";
+import {
+  type Compiled,
+  claimsExpressions,
+  type IdentityExpressions,
+  userExpressions,
+} from "../../cel-environment/index.ts";
 import { boolType } from "../../lib/cel/index.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import type {
@@ -48,7 +53,10 @@ export interface Validated {
 
 const authenticatorsMax = 64;
 
-export function validateConfiguration({ jwt, anonymous }: AuthenticationConfiguration, options: ValidationOptions): Validated {
+export function validateConfiguration(
+  { jwt, anonymous }: AuthenticationConfiguration,
+  options: ValidationOptions,
+): Validated {
   const errors = new FieldErrors();
   if (jwt.length > authenticatorsMax) {
     errors.tooMany("jwt", jwt.length, authenticatorsMax);
@@ -115,14 +123,16 @@ class AuthenticatorCompiler {
     const expressions = new Set<string>();
     return rules.flatMap(({ claim, requiredValue, expression, message }, index) => {
       const path = `${this.#path}.claimValidationRules[${index}]`;
-      if (claim !== "" && expression !== "") this.#errors.invalid(path, claim, "claim and expression can't both be set");
+      if (claim !== "" && expression !== "")
+        this.#errors.invalid(path, claim, "claim and expression can't both be set");
       else if (claim === "" && expression === "") this.#errors.required(path, "claim or expression is required");
       else if (claim !== "") {
         if (message !== "") this.#errors.invalid(`${path}.message`, message, "may not be specified when claim is set");
         if (claims.has(claim)) this.#errors.duplicate(`${path}.claim`, claim);
         claims.add(claim);
       } else {
-        if (requiredValue !== "") this.#errors.invalid(`${path}.requiredValue`, requiredValue, "may not be specified when expression is set");
+        if (requiredValue !== "")
+          this.#errors.invalid(`${path}.requiredValue`, requiredValue, "may not be specified when expression is set");
         return this.#rule({ expression, message }, path, expressions, this.#claims);
       }
       return [];
@@ -140,7 +150,12 @@ class AuthenticatorCompiler {
   }
 
   /** @param seen expressions before this one */
-  #rule({ expression: text, message }: UserValidationRule, path: string, seen: Set<string>, expressions: IdentityExpressions): CompiledRule[] {
+  #rule(
+    { expression: text, message }: UserValidationRule,
+    path: string,
+    seen: Set<string>,
+    expressions: IdentityExpressions,
+  ): CompiledRule[] {
     if (seen.has(text)) {
       this.#errors.duplicate(`${path}.expression`, text);
       return [];
@@ -150,7 +165,10 @@ class AuthenticatorCompiler {
     return expression === undefined ? [] : [{ expression, message }];
   }
 
-  #mappings(mappings: ClaimMappings, claimRules: readonly CompiledRule[]): Pick<CompiledAuthenticator, "username" | "groups" | "uid" | "extra"> {
+  #mappings(
+    mappings: ClaimMappings,
+    claimRules: readonly CompiledRule[],
+  ): Pick<CompiledAuthenticator, "username" | "groups" | "uid" | "extra"> {
     const path = `${this.#path}.claimMappings`;
     const username = this.#prefixed(mappings.username, `${path}.username`);
     if (mappings.username.claim === "" && mappings.username.expression === "")
@@ -161,7 +179,11 @@ class AuthenticatorCompiler {
     const verifying = [...(username === undefined ? [] : [username]), ...extra, ...claimRules].map((one) =>
       "expression" in one ? one.expression : one,
     );
-    if (username !== undefined && usesClaim(username, "email") && !verifying.some((one) => usesClaim(one, "email_verified")))
+    if (
+      username !== undefined &&
+      usesClaim(username, "email") &&
+      !verifying.some((one) => usesClaim(one, "email_verified"))
+    )
       this.#errors.invalid(`${path}.username.expression`, mappings.username.expression, emailRule);
     return { ...(username && { username }), ...(groups && { groups }), ...(uid && { uid }), extra };
   }
@@ -169,7 +191,10 @@ class AuthenticatorCompiler {
   #prefixed(mapping: PrefixedClaimOrExpression, path: string): Compiled | undefined {
     const { claim, expression, prefix } = mapping;
     if (claim !== "" && expression === "" && prefix === undefined)
-      this.#errors.required(`${path}.prefix`, "prefix is required when claim is set. It can be set to an empty string to disable prefixing");
+      this.#errors.required(
+        `${path}.prefix`,
+        "prefix is required when claim is set. It can be set to an empty string to disable prefixing",
+      );
     const isWrong = claim === "" && expression !== "" && prefix !== undefined;
     if (isWrong) this.#errors.invalid(`${path}.prefix`, prefix, "may not be specified when expression is set");
     const compiled = this.#claimOrExpression(mapping, path);
@@ -218,7 +243,8 @@ function validateDomainPrefixedPath(text: string, path: string, errors: FieldErr
   if (text === "") return errors.required(path);
   const slash = text.indexOf("/");
   const [domain, rest] = [text.slice(0, slash), text.slice(slash + 1)];
-  if (slash <= 0 || rest === "") return errors.invalid(path, text, 'must be a domain-prefixed path (such as "acme.io/foo")');
+  if (slash <= 0 || rest === "")
+    return errors.invalid(path, text, 'must be a domain-prefixed path (such as "acme.io/foo")');
   for (const problem of dnsSubdomainProblems(domain)) errors.invalid(path, domain, problem);
   if (!wholePath.test(rest)) errors.invalid(path, rest, `Invalid path (regex used for validation is '${pathPattern}')`);
 }

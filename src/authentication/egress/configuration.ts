@@ -1,6 +1,11 @@
 /** EgressSelectorConfiguration: by which way what is reached. Source: access-control §5.2; apiserver's egressselector, whose texts these are. */
 import { existsSync } from "node:fs";
-import { aggregated, ConfigurationError, type ConfigurationKind, decodeConfiguration } from "../../api/configuration-file.ts";
+import {
+  aggregated,
+  ConfigurationError,
+  type ConfigurationKind,
+  decodeConfiguration,
+} from "../../api/configuration-file.ts";
 import { configKind, configStruct, listOf, text } from "../../api/configuration-schema.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
 
@@ -50,8 +55,13 @@ interface WrittenSelection {
 
 function decode(bytes: Buffer): readonly EgressSelection[] {
   try {
-    const { egressSelections = [] } = decodeConfiguration(bytes, kinds, scheme).object as { egressSelections?: readonly WrittenSelection[] };
-    return egressSelections.map(({ name = "", connection }) => ({ name: canonicalName(name), connection: { proxyProtocol: "", ...connection } }));
+    const { egressSelections = [] } = decodeConfiguration(bytes, kinds, scheme).object as {
+      egressSelections?: readonly WrittenSelection[];
+    };
+    return egressSelections.map(({ name = "", connection }) => ({
+      name: canonicalName(name),
+      connection: { proxyProtocol: "", ...connection },
+    }));
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     throw new Error(`failed to read egress selector config: ${error.message}`);
@@ -81,7 +91,9 @@ function schemaOf(version: string): ConfigurationKind["schema"] {
     proxyProtocol: { type: text, goTypes: [`${version}.ProtocolType`] },
     transport: { type: transport, pointer: true },
   });
-  return configKind(`${version}.EgressSelectorConfiguration`, { egressSelections: listOf(struct("EgressSelection", { name: text, connection })) });
+  return configKind(`${version}.EgressSelectorConfiguration`, {
+    egressSelections: listOf(struct("EgressSelection", { name: text, connection })),
+  });
 }
 
 /** Upstream names all connections alike. */
@@ -89,7 +101,8 @@ const path = "service.connection";
 
 function validateConnection({ proxyProtocol, transport }: Connection, errors: FieldErrors): void {
   if (proxyProtocol === "Direct") {
-    if (transport !== undefined) errors.invalid(`${path}.transport`, "direct", "config must be absent for direct connect");
+    if (transport !== undefined)
+      errors.invalid(`${path}.transport`, "direct", "config must be absent for direct connect");
   } else if (proxyProtocol === "HTTPConnect") validateHttpConnect(transport, errors);
   else if (proxyProtocol === "GRPC") validateGrpc(transport, errors);
   else errors.notSupported(`${path}.protocol`, proxyProtocol, ["Direct", "HTTPConnect", "GRPC"]);
@@ -125,15 +138,18 @@ function validateUds({ udsName = "" }: NonNullable<Transport["uds"]>, errors: Fi
 
 function validateTcp({ url = "", tlsConfig }: NonNullable<Transport["tcp"]>, errors: FieldErrors): void {
   if (url.startsWith("https://")) validateTls(tlsConfig, errors);
-  else if (!url.startsWith("http://")) errors.invalid(`${path}.url`, url, "supported connection protocols are http:// and https://");
-  else if (tlsConfig !== undefined) errors.invalid(`${path}.tlsConfig`, "nil", "config must not be present when using HTTP");
+  else if (!url.startsWith("http://"))
+    errors.invalid(`${path}.url`, url, "supported connection protocols are http:// and https://");
+  else if (tlsConfig !== undefined)
+    errors.invalid(`${path}.tlsConfig`, "nil", "config must not be present when using HTTP");
 }
 
 function validateTls(tls: ProxyTls | undefined, errors: FieldErrors): void {
   const at = `${path}.tlsConfig`;
   if (tls === undefined) return errors.required(at, "TLSConfig must be present when using HTTPS");
   const { caBundle = "", clientCert = "", clientKey = "" } = tls;
-  if (caBundle !== "" && !existsSync(caBundle)) errors.invalid(`${at}.caBundle`, caBundle, "TLS config ca bundle does not exist");
+  if (caBundle !== "" && !existsSync(caBundle))
+    errors.invalid(`${at}.caBundle`, caBundle, "TLS config ca bundle does not exist");
   if (clientCert === "") errors.invalid(`${at}.clientCert`, "nil", "Using TLS requires clientCert");
   else if (!existsSync(clientCert)) errors.invalid(`${at}.clientCert`, clientCert, "TLS client cert does not exist");
   if (clientKey === "") errors.invalid(`${at}.clientKey`, "nil", "Using TLS requires requires clientKey");
@@ -144,7 +160,8 @@ function validateNames(selections: readonly EgressSelection[], errors: FieldErro
   const names = new Set<string>();
   for (const [index, { name }] of selections.entries()) {
     if (names.has(name)) errors.duplicate(`${path}[${index}]`, name);
-    else if (!["cluster", "controlplane", "etcd"].includes(name)) errors.notSupported(path, name, ["cluster", "controlplane", "etcd"]);
+    else if (!["cluster", "controlplane", "etcd"].includes(name))
+      errors.notSupported(path, name, ["cluster", "controlplane", "etcd"]);
     names.add(name);
   }
 }

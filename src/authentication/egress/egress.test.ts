@@ -44,7 +44,12 @@ before(async () => {
   const validity = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 };
   authority = await createAuthority({ subject: { commonName: "proxies" }, ...validity });
   for (const usage of ["server", "client"] as const) {
-    const pair = await issueCertificate(authority, { subject: { commonName: usage }, usage, names: ["proxy.example"], ...validity });
+    const pair = await issueCertificate(authority, {
+      subject: { commonName: usage },
+      usage,
+      names: ["proxy.example"],
+      ...validity,
+    });
     writeFileSync(join(directory, `${usage}.crt`), pair.cert);
     writeFileSync(join(directory, `${usage}.key`), pair.key);
   }
@@ -76,13 +81,19 @@ function proxy(server: http.Server, status = 200, early = ""): string[] {
 }
 
 async function listen(server: net.Server, at: string | number): Promise<number> {
-  await new Promise<void>((resolve) => (typeof at === "string" ? server.listen(at, resolve) : server.listen(at, "127.0.0.1", resolve)));
+  await new Promise<void>((resolve) =>
+    typeof at === "string" ? server.listen(at, resolve) : server.listen(at, "127.0.0.1", resolve),
+  );
   return typeof at === "string" ? 0 : (server.address() as AddressInfo).port;
 }
 
 async function fetchThrough(connection: object): Promise<number> {
   const file = join(directory, "egress.json");
-  const config = { apiVersion: "apiserver.k8s.io/v1beta1", kind: "EgressSelectorConfiguration", egressSelections: [{ name: "cluster", connection }] };
+  const config = {
+    apiVersion: "apiserver.k8s.io/v1beta1",
+    kind: "EgressSelectorConfiguration",
+    egressSelections: [{ name: "cluster", connection }],
+  };
   writeFileSync(file, JSON.stringify(config));
   const client = documentClient({ certificateAuthority: issuer.ca, dial: (await openEgressSelector(file))("cluster") });
   try {
@@ -104,14 +115,27 @@ test("through a proxy", async () => {
 
 test("through a proxy over TLS that wants a certificate", async () => {
   const read = (name: string): Buffer => readFileSync(join(directory, name));
-  const server = https.createServer({ cert: read("server.crt"), key: read("server.key"), ca: read("ca.crt"), requestCert: true });
+  const server = https.createServer({
+    cert: read("server.crt"),
+    key: read("server.key"),
+    ca: read("ca.crt"),
+    requestCert: true,
+  });
   const asked = proxy(server);
   const url = `https://127.0.0.1:${await listen(server, 0)}`;
   const file = (name: string): string => join(directory, name);
-  const tlsConfig = { caBundle: file("ca.crt"), clientCert: file("client.crt"), clientKey: file("client.key"), tlsServerName: "proxy.example" };
+  const tlsConfig = {
+    caBundle: file("ca.crt"),
+    clientCert: file("client.crt"),
+    clientKey: file("client.key"),
+    tlsServerName: "proxy.example",
+  };
   assert.equal(await fetchThrough({ proxyProtocol: "HTTPConnect", transport: { tcp: { url, tlsConfig } } }), 200);
   assert.equal(asked.length, 1);
-  const wrongName = fetchThrough({ proxyProtocol: "HTTPConnect", transport: { tcp: { url, tlsConfig: { ...tlsConfig, tlsServerName: "other" } } } });
+  const wrongName = fetchThrough({
+    proxyProtocol: "HTTPConnect",
+    transport: { tcp: { url, tlsConfig: { ...tlsConfig, tlsServerName: "other" } } },
+  });
   await assert.rejects(wrongName, /via proxy .* failed: .*altname/i);
 });
 
@@ -125,10 +149,14 @@ test("through a proxy at a socket in the file system", async () => {
 });
 
 test("a proxy that refuses, talks first, or is not there", async () => {
-  const tunnel = (url: string): Promise<number> => fetchThrough({ proxyProtocol: "HTTPConnect", transport: { tcp: { url } } });
+  const tunnel = (url: string): Promise<number> =>
+    fetchThrough({ proxyProtocol: "HTTPConnect", transport: { tcp: { url } } });
   const refusing = http.createServer();
   proxy(refusing, 403);
-  await assert.rejects(tunnel(`http://127.0.0.1:${await listen(refusing, 0)}`), /proxy error from .* while dialing .*, code 403: 403 No$/);
+  await assert.rejects(
+    tunnel(`http://127.0.0.1:${await listen(refusing, 0)}`),
+    /proxy error from .* while dialing .*, code 403: 403 No$/,
+  );
   const talking = http.createServer();
   proxy(talking, 200, "x");
   await assert.rejects(tunnel(`http://127.0.0.1:${await listen(talking, 0)}`), /unexpected 1 bytes of buffered data/);
@@ -140,12 +168,17 @@ test("types of egress that nothing is said of, and what cannot be had", async ()
   assert.throws(() => none("cluster"), { message: 'oidc: egress lookup required with egress selector type "cluster"' });
   const write = (egressSelections: object[]): string => {
     const file = join(directory, "other.json");
-    writeFileSync(file, JSON.stringify({ apiVersion: "apiserver.k8s.io/v1beta1", kind: "EgressSelectorConfiguration", egressSelections }));
+    writeFileSync(
+      file,
+      JSON.stringify({ apiVersion: "apiserver.k8s.io/v1beta1", kind: "EgressSelectorConfiguration", egressSelections }),
+    );
     return file;
   };
   const other = await openEgressSelector(write([{ name: "etcd", connection: { proxyProtocol: "Direct" } }]));
   assert.throws(() => other("cluster"), { message: 'oidc: egress lookup for "cluster" is not configured' });
-  const grpc = write([{ name: "cluster", connection: { proxyProtocol: "GRPC", transport: { uds: { udsName: "/x" } } } }]);
+  const grpc = write([
+    { name: "cluster", connection: { proxyProtocol: "GRPC", transport: { uds: { udsName: "/x" } } } },
+  ]);
   await assert.rejects(openEgressSelector(grpc), {
     message: 'failed to setup egress selector: egressSelection "cluster": the protocol GRPC is not supported',
   });

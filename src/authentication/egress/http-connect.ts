@@ -43,10 +43,14 @@ export function httpConnect(proxy: HttpProxy): Dial {
       });
       request.once("response", (response) => {
         response.destroy();
-        fail(`proxy error from ${name} while dialing ${target}, code ${response.statusCode}: ${response.statusCode} ${response.statusMessage}`);
+        fail(
+          `proxy error from ${name} while dialing ${target}, code ${response.statusCode}: ${response.statusCode} ${response.statusMessage}`,
+        );
       });
       request.once("timeout", () => request.destroy(new Error("i/o timeout")));
-      request.on("error", (error) => fail(`reading HTTP response from CONNECT to ${target} via proxy ${name} failed: ${error.message}`, error));
+      request.on("error", (error) =>
+        fail(`reading HTTP response from CONNECT to ${target} via proxy ${name} failed: ${error.message}`, error),
+      );
       request.end();
     });
 }
@@ -58,5 +62,9 @@ function requestOf(proxy: HttpProxy): typeof http.request {
 function addressOf(proxy: HttpProxy): https.RequestOptions {
   if ("socketPath" in proxy) return { socketPath: proxy.socketPath };
   const { hostname, port, protocol } = proxy.url;
-  return { host: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port), ...proxy.tls };
+  return {
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port),
+    ...proxy.tls,
+  };
 }

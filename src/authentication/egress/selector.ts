@@ -17,7 +17,8 @@ export async function openEgressSelector(file: string | undefined): Promise<Egre
     };
   }
   const dials = new Map<string, Dial>();
-  for (const selection of readEgressSelections(await readSelector(file))) dials.set(selection.name, await dialOf(selection));
+  for (const selection of readEgressSelections(await readSelector(file)))
+    dials.set(selection.name, await dialOf(selection));
   return (type) => {
     const dial = dials.get(type);
     if (dial === undefined) throw new Error(`oidc: egress lookup for ${JSON.stringify(type)} is not configured`);
@@ -32,21 +33,32 @@ async function readSelector(file: string): Promise<Buffer> {
     const problem = fileProblem(error, file);
     if (problem?.startsWith("open ") === true && problem.endsWith("no such file or directory"))
       throw new Error(`egress-selector-config-file ${file} does not exist`, { cause: error });
-    throw new Error(`failed to read egress selector config: unable to read egress selector configuration from ${JSON.stringify(file)} [${problem}]`, {
-      cause: error,
-    });
+    throw new Error(
+      `failed to read egress selector config: unable to read egress selector configuration from ${JSON.stringify(file)} [${problem}]`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
 async function dialOf({ name, connection: { proxyProtocol, transport } }: EgressSelection): Promise<Dial> {
   if (proxyProtocol === "Direct") return direct;
   if (proxyProtocol === "GRPC")
-    throw new Error(`failed to setup egress selector: egressSelection ${JSON.stringify(name)}: the protocol GRPC is not supported`);
+    throw new Error(
+      `failed to setup egress selector: egressSelection ${JSON.stringify(name)}: the protocol GRPC is not supported`,
+    );
   const { tcp, uds } = transport ?? {};
   return httpConnect(uds === undefined ? await tcpProxy(tcp ?? {}) : { socketPath: uds.udsName ?? "" });
 }
 
-async function tcpProxy({ url = "", tlsConfig }: { url?: string; tlsConfig?: NonNullable<EgressSelectionTls> }): Promise<HttpProxy> {
+async function tcpProxy({
+  url = "",
+  tlsConfig,
+}: {
+  url?: string;
+  tlsConfig?: NonNullable<EgressSelectionTls>;
+}): Promise<HttpProxy> {
   const address = URL.parse(url);
   if (address === null) throw new Error(`invalid proxy server url ${JSON.stringify(url)}`);
   const { caBundle = "", clientCert = "", clientKey = "", tlsServerName = "" } = tlsConfig ?? {};

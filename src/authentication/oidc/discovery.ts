@@ -14,15 +14,22 @@ export async function discoverKeys(
   const document = parseObject(body, headers["content-type"], "oidc: failed to decode provider discovery object");
   const { issuer, jwks_uri: keysUrl } = document;
   if (issuer !== url)
-    throw new DocumentError(`oidc: issuer did not match the issuer returned by provider, expected ${quoteGo(url)} got ${quoteGo(textOf(issuer))}`);
+    throw new DocumentError(
+      `oidc: issuer did not match the issuer returned by provider, expected ${quoteGo(url)} got ${quoteGo(textOf(issuer))}`,
+    );
   if (typeof keysUrl !== "string" || keysUrl === "") throw new DocumentError("provider did not return JWKS URL");
   return keysUrl;
 }
 
 /** @throws DocumentError */
-export function parseObject(body: Buffer, contentType: string | undefined, what: string): { readonly [name: string]: unknown } {
+export function parseObject(
+  body: Buffer,
+  contentType: string | undefined,
+  what: string,
+): { readonly [name: string]: unknown } {
   const value = parsed(body);
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as { readonly [name: string]: unknown };
+  if (typeof value === "object" && value !== null && !Array.isArray(value))
+    return value as { readonly [name: string]: unknown };
   throw new DocumentError(`${what}: expected Content-Type = application/json, got ${quoteGo(contentType ?? "")}`);
 }
 

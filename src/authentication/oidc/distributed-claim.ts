@@ -40,15 +40,22 @@ export function claimResolver({ claim, client, issuerOf, verifierOf }: Distribut
   const resolve = async (endpoint: string, accessToken: string): Promise<unknown> => {
     const token = await fetchToken(client, endpoint, accessToken, claim);
     const issuer = await issuerOf(token);
-    if (issuer === undefined) throw new DocumentError(`getting untrusted issuer from endpoint ${endpoint} failed for claim ${JSON.stringify(claim)}`);
+    if (issuer === undefined)
+      throw new DocumentError(
+        `getting untrusted issuer from endpoint ${endpoint} failed for claim ${JSON.stringify(claim)}`,
+      );
     const found = verifier(issuer);
     await found.tried;
     const checked = await found.verify(token);
     if (checked === undefined)
-      throw new DocumentError(`verifying untrusted issuer ${issuer} failed: verifier not initialized for issuer: ${JSON.stringify(issuer)}`);
+      throw new DocumentError(
+        `verifying untrusted issuer ${issuer} failed: verifier not initialized for issuer: ${JSON.stringify(issuer)}`,
+      );
     if (typeof checked === "string") throw new DocumentError(`verify distributed claim token: ${checked}`);
     if (!Object.hasOwn(checked.claims, claim))
-      throw new DocumentError(`jwt returned by distributed claim endpoint ${JSON.stringify(endpoint)} did not contain claim: ${claim}`);
+      throw new DocumentError(
+        `jwt returned by distributed claim endpoint ${JSON.stringify(endpoint)} did not contain claim: ${claim}`,
+      );
     return checked.claims[claim];
   };
   return {
@@ -78,7 +85,9 @@ interface Source {
 function sourceOf(claims: Claims, claim: string): Source | undefined {
   if (Object.hasOwn(claims, claim)) return undefined;
   const name = member((member(claims, "_claim_names") ?? {}) as Claims, claim);
-  return typeof name === "string" ? ((member(claims, "_claim_sources") as Claims)[name] as Source | undefined) : undefined;
+  return typeof name === "string"
+    ? ((member(claims, "_claim_sources") as Claims)[name] as Source | undefined)
+    : undefined;
 }
 
 function withMember(claims: Claims, name: string, value: unknown): Claims {
@@ -86,8 +95,14 @@ function withMember(claims: Claims, name: string, value: unknown): Claims {
 }
 
 /** @throws DocumentError */
-async function fetchToken(client: DocumentClient, endpoint: string, accessToken: string, claim: string): Promise<string> {
-  const fail = (why: string): DocumentError => new DocumentError(`while getting distributed claim ${JSON.stringify(claim)}: ${why}`);
+async function fetchToken(
+  client: DocumentClient,
+  endpoint: string,
+  accessToken: string,
+  claim: string,
+): Promise<string> {
+  const fail = (why: string): DocumentError =>
+    new DocumentError(`while getting distributed claim ${JSON.stringify(claim)}: ${why}`);
   if (!/^[\x20-\x7e]*$/.test(accessToken)) throw fail('net/http: invalid header field value for "Authorization"');
   const ask = client.get(endpoint, accessToken === "" ? {} : { authorization: `Bearer ${accessToken}` });
   const { status, body } = await ask.catch((error: unknown) => {

@@ -40,7 +40,11 @@ const bodyBytesMax = 4 * 2 ** 20;
 const redirectsMax = 10;
 const socketsMax = 8;
 
-export function documentClient({ certificateAuthority, dial, timeoutMs = timeoutMsDefault }: DocumentClientOptions): DocumentClient {
+export function documentClient({
+  certificateAuthority,
+  dial,
+  timeoutMs = timeoutMsDefault,
+}: DocumentClientOptions): DocumentClient {
   const agent = new https.Agent({
     keepAlive: true,
     maxSockets: socketsMax,
@@ -74,7 +78,9 @@ function parseUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base);
   if (url === null) throw new DocumentError(`parse ${JSON.stringify(text)}: invalid URL`);
   if (url.protocol !== "https:")
-    throw new DocumentError(`Get ${JSON.stringify(text)}: unsupported protocol scheme ${JSON.stringify(url.protocol.slice(0, -1))}`);
+    throw new DocumentError(
+      `Get ${JSON.stringify(text)}: unsupported protocol scheme ${JSON.stringify(url.protocol.slice(0, -1))}`,
+    );
   return url;
 }
 
@@ -88,7 +94,10 @@ type Connected = (error: Error | null, socket: Duplex) => void;
 
 function dialThrough(agent: https.Agent, dial: Dial): void {
   Object.assign(agent, {
-    createConnection({ host = "", port = 443, servername, ca }: https.RequestOptions & { servername?: string }, connected: Connected): void {
+    createConnection(
+      { host = "", port = 443, servername, ca }: https.RequestOptions & { servername?: string },
+      connected: Connected,
+    ): void {
       const fail = (error: Error): void => connected(error, undefined as never);
       dial(host ?? "", Number(port)).then((socket) => {
         const secure = tls.connect({
@@ -109,12 +118,22 @@ function dialThrough(agent: https.Agent, dial: Dial): void {
   });
 }
 
-function ask(url: URL, headers: Readonly<Record<string, string>>, agent: https.Agent, signal: AbortSignal): Promise<Answer> {
-  const fail = (why: string, cause?: unknown): DocumentError => new DocumentError(`Get ${JSON.stringify(url.href)}: ${why}`, { cause });
+function ask(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  agent: https.Agent,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const fail = (why: string, cause?: unknown): DocumentError =>
+    new DocumentError(`Get ${JSON.stringify(url.href)}: ${why}`, { cause });
   return new Promise((resolve, reject) => {
-    const failed = (error: unknown): void => reject(error instanceof DocumentError ? error : fail(reasonOf(error, signal), error));
+    const failed = (error: unknown): void =>
+      reject(error instanceof DocumentError ? error : fail(reasonOf(error, signal), error));
     const request = https.get(url, { agent, headers, signal }, (response) => {
-      readBody(response).then((body) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }), failed);
+      readBody(response).then(
+        (body) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
+        failed,
+      );
     });
     request.on("error", failed);
   });

@@ -12,7 +12,9 @@ export interface IdTokenChecks {
   readonly now: number;
 }
 
-export type CheckedClaims = { readonly claims: Claims /** Milliseconds since 1970. */; readonly expiresAt: number } | string;
+export type CheckedClaims =
+  | { readonly claims: Claims /** Milliseconds since 1970. */; readonly expiresAt: number }
+  | string;
 
 /** Dates in the future are borne with this much, those of the end not at all. */
 const notBeforeLeewayMs = 60_000;
@@ -37,7 +39,8 @@ export function checkIdToken(payload: Buffer, { issuer, audiences, now }: IdToke
   const found = audiencesOf(aud);
   if (!found.some((audience) => audiences.includes(audience))) return audienceProblem(audiences, found);
   const expiresAt = timeOf(exp);
-  if (expiresAt === undefined || expiresAt < now) return `oidc: token is expired (Token Expiry: ${formatTime(expiresAt)})`;
+  if (expiresAt === undefined || expiresAt < now)
+    return `oidc: token is expired (Token Expiry: ${formatTime(expiresAt)})`;
   const notBefore = timeOf(nbf);
   if (notBefore !== undefined && now + notBeforeLeewayMs < notBefore)
     return `oidc: current time ${formatTime(now)} before the nbf (not before) time: ${formatTime(notBefore)}`;
@@ -67,10 +70,12 @@ const cannot = (value: unknown, field: string, type: string): string =>
 
 type Check = (value: unknown, name: string) => string | undefined;
 
-const isText: Check = (value, name) => (value === null || typeof value === "string" ? undefined : cannot(value, name, "string"));
+const isText: Check = (value, name) =>
+  value === null || typeof value === "string" ? undefined : cannot(value, name, "string");
 
 const isAudience: Check = (value, name) => {
-  if (!Array.isArray(value)) return value === null || typeof value === "string" ? undefined : cannot(value, name, "[]string");
+  if (!Array.isArray(value))
+    return value === null || typeof value === "string" ? undefined : cannot(value, name, "[]string");
   const other = value.find((one) => one !== null && typeof one !== "string");
   return other === undefined ? undefined : cannot(other, name, "string");
 };
@@ -79,7 +84,9 @@ const isTime: Check = (value, name) => {
   if (typeof value === "number") return undefined;
   if (value === null) return name === "nbf" ? undefined : 'strconv.ParseFloat: parsing "": invalid syntax';
   if (typeof value !== "string") return cannot(value, name, "json.Number");
-  return isNumber(value) ? undefined : `json: invalid number literal, trying to unmarshal ${quoteGo(quoteGo(value))} into Number`;
+  return isNumber(value)
+    ? undefined
+    : `json: invalid number literal, trying to unmarshal ${quoteGo(quoteGo(value))} into Number`;
 };
 
 const isNumber = (text: string): boolean => /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text);
@@ -99,7 +106,8 @@ const isSources: Check = (value, name) => {
     if (typeof source !== "object" || Array.isArray(source)) return cannot(source, name, "oidc.claimSource");
     for (const field of ["endpoint", "access_token"]) {
       const text = member(source as Claims, field);
-      if (text !== undefined && text !== null && typeof text !== "string") return cannot(text, `${name}.${field}`, "string");
+      if (text !== undefined && text !== null && typeof text !== "string")
+        return cannot(text, `${name}.${field}`, "string");
     }
   }
   return undefined;
@@ -157,5 +165,7 @@ function timeOf(value: unknown): number | undefined {
 
 function formatTime(ms: number | undefined): string {
   const date = new Date(ms ?? Number.NaN);
-  return Number.isNaN(date.getTime()) ? "0001-01-01 00:00:00 +0000 UTC" : `${date.toISOString().slice(0, 19).replace("T", " ")} +0000 UTC`;
+  return Number.isNaN(date.getTime())
+    ? "0001-01-01 00:00:00 +0000 UTC"
+    : `${date.toISOString().slice(0, 19).replace("T", " ")} +0000 UTC`;
 }

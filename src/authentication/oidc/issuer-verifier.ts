@@ -34,7 +34,14 @@ export interface IssuerVerifierOptions {
 const retryFirstMs = 1000;
 const retryMaxMs = 10_000;
 
-export function issuerVerifier({ url, discoveryUrl, audiences, clock, logger, ...keySetOptions }: IssuerVerifierOptions): IssuerVerifier {
+export function issuerVerifier({
+  url,
+  discoveryUrl,
+  audiences,
+  clock,
+  logger,
+  ...keySetOptions
+}: IssuerVerifierOptions): IssuerVerifier {
   const { client } = keySetOptions;
   let keySet: KeySet | undefined;
   let problem: string | undefined = `oidc: authenticator for issuer ${JSON.stringify(url)} is not initialized`;
@@ -60,7 +67,9 @@ export function issuerVerifier({ url, discoveryUrl, audiences, clock, logger, ..
     }
   };
   const start = (retryMs: number): Promise<void> =>
-    attempt(retryMs).catch((error: unknown) => logger.error("oidc authenticator: a mistake of ours", { issuer: url, error: String(error) }));
+    attempt(retryMs).catch((error: unknown) =>
+      logger.error("oidc authenticator: a mistake of ours", { issuer: url, error: String(error) }),
+    );
   const check = async (keys: KeySet, token: string): Promise<CheckedClaims> => {
     const payload = await keys.verify(token);
     return typeof payload === "string" ? payload : checkIdToken(payload, { issuer: url, audiences, now: clock.now() });

@@ -4,7 +4,14 @@ import { after, before, describe, test } from "node:test";
 import { base64url, CompactEncrypt, SignJWT, UnsecuredJWT } from "jose";
 import type { Logger } from "../../api/logger.ts";
 import { type ManualClock, manualClock } from "../../testing/manual-clock.ts";
-import { discoveryPath, issuerKey, keysPath, publishedKey, startTokenIssuer, type TokenIssuer } from "../../testing/token-issuer.ts";
+import {
+  discoveryPath,
+  issuerKey,
+  keysPath,
+  publishedKey,
+  startTokenIssuer,
+  type TokenIssuer,
+} from "../../testing/token-issuer.ts";
 import type { JwtAuthenticator } from "../configuration/configuration.ts";
 import { validateConfiguration } from "../configuration/validate.ts";
 import { type JwtAuthenticators, jwtAuthenticators, signingAlgorithms } from "./jwt-authenticators.ts";
@@ -28,7 +35,12 @@ function configOf(
       ...issuerMore,
     },
     claimValidationRules: [],
-    claimMappings: { username: { ...none, claim: "sub", prefix: "" }, groups: { ...none, claim: "groups", prefix: "" }, uid: none, extra: [] },
+    claimMappings: {
+      username: { ...none, claim: "sub", prefix: "" },
+      groups: { ...none, claim: "groups", prefix: "" },
+      uid: none,
+      extra: [],
+    },
     userValidationRules: [],
     ...more,
   };
@@ -42,7 +54,10 @@ interface Opened extends JwtAuthenticators {
 }
 
 function open(configs: readonly JwtAuthenticator[], algorithms: readonly string[] = signingAlgorithms): Opened {
-  const { errors, authenticators } = validateConfiguration({ jwt: configs }, { disallowedIssuers: [], egressSelectorAllowed: true });
+  const { errors, authenticators } = validateConfiguration(
+    { jwt: configs },
+    { disallowedIssuers: [], egressSelectorAllowed: true },
+  );
   assert.deepEqual(errors.causes, []);
   const clock = manualClock(Date.now());
   const told: string[] = [];
@@ -97,12 +112,24 @@ describe("tokens", () => {
     ["without an end", () => issuer.sign({ exp: undefined }), /token is expired/],
     ["not valid yet", () => issuer.sign({ nbf: seconds(120) }), /before the nbf/],
     ["valid in half a minute, by a clock that may be wrong", () => issuer.sign({ nbf: seconds(30) }), "ann []"],
-    ["for another", () => issuer.sign({ aud: "other" }), 'oidc: verify token: oidc: expected audience "coxswain" got ["other"]'],
+    [
+      "for another",
+      () => issuer.sign({ aud: "other" }),
+      'oidc: verify token: oidc: expected audience "coxswain" got ["other"]',
+    ],
     ["of another issuer", () => issuer.sign({ iss: "https://elsewhere" }), undefined],
     ["of the issuer's name with a slash", () => issuer.sign({ iss: `${issuer.url}/` }), undefined],
     ["without an issuer", () => issuer.sign({ iss: undefined }), undefined],
-    ["without a signature", () => new UnsecuredJWT({ iss: issuer.url, aud: "coxswain", sub: "ann", exp: seconds(60) }).encode(), undefined],
-    ["that says it has none, with one", async () => withHeader(await issuer.sign(), { alg: "none" }), notSupported("none")],
+    [
+      "without a signature",
+      () => new UnsecuredJWT({ iss: issuer.url, aud: "coxswain", sub: "ann", exp: seconds(60) }).encode(),
+      undefined,
+    ],
+    [
+      "that says it has none, with one",
+      async () => withHeader(await issuer.sign(), { alg: "none" }),
+      notSupported("none"),
+    ],
     [
       "signed with the public key as a secret",
       () =>
@@ -111,11 +138,23 @@ describe("tokens", () => {
           .sign(Buffer.from(publicPem)),
       notSupported("HS256"),
     ],
-    ["of an EC key that says it is RSA", async () => withHeader(await issuer.sign(), { alg: "RS256", kid: "ec" }), badSignature],
+    [
+      "of an EC key that says it is RSA",
+      async () => withHeader(await issuer.sign(), { alg: "RS256", kid: "ec" }),
+      badSignature,
+    ],
     ["that brings its own key along", async () => ownKey(issuer), badSignature],
-    ["that says where its key is", () => issuer.sign({}, { jku: `${issuer.url}/evil`, x5u: `${issuer.url}/evil` }, issuerKey("ec")), badSignature],
+    [
+      "that says where its key is",
+      () => issuer.sign({}, { jku: `${issuer.url}/evil`, x5u: `${issuer.url}/evil` }, issuerKey("ec")),
+      badSignature,
+    ],
     ["of another key of the same name", () => issuer.sign({}, {}, issuerKey("ec")), badSignature],
-    ["with claims of another", async () => mixed(await issuer.sign(), await issuer.sign({ sub: "root" })), badSignature],
+    [
+      "with claims of another",
+      async () => mixed(await issuer.sign(), await issuer.sign({ sub: "root" })),
+      badSignature,
+    ],
     ["truncated", async () => (await issuer.sign()).slice(0, -4), badSignature],
     [
       "without its signature",
@@ -135,13 +174,25 @@ describe("tokens", () => {
     ],
     ["four parts", async () => `${await issuer.sign()}.x`, undefined],
     ["padded", async () => `${await issuer.sign()}==`, undefined],
-    ["with a header that is no JSON", async () => [base64url.encode("x"), ...parts(await issuer.sign()).slice(1)].join("."), malformed],
+    [
+      "with a header that is no JSON",
+      async () => [base64url.encode("x"), ...parts(await issuer.sign()).slice(1)].join("."),
+      malformed,
+    ],
     ["with a header that asks for more than is known", () => critical(issuer), malformed],
-    ["in another token", async () => issuer.sign({ iss: undefined, jwt: await issuer.sign() }, { cty: "JWT" }), undefined],
+    [
+      "in another token",
+      async () => issuer.sign({ iss: undefined, jwt: await issuer.sign() }, { cty: "JWT" }),
+      undefined,
+    ],
     ["within encryption", async () => encrypted(await issuer.sign()), undefined],
     ["of a mebibyte", () => issuer.sign({ x: "x".repeat(2 ** 20) }), undefined],
     ["with a claim twice, of which the last counts", () => twice(issuer), "bob []"],
-    ["with claims that objects have", () => issuer.sign({ ["__proto__"]: "x", constructor: "x", toString: "x" }), "ann []"],
+    [
+      "with claims that objects have",
+      () => issuer.sign({ ["__proto__"]: "x", constructor: "x", toString: "x" }),
+      "ann []",
+    ],
   ];
   for (const [what, token, want] of rows) {
     test(`a token ${what}`, async () => {
@@ -185,7 +236,9 @@ async function critical(issuer: TokenIssuer): Promise<string> {
 }
 
 function encrypted(token: string): Promise<string> {
-  return new CompactEncrypt(Buffer.from(token)).setProtectedHeader({ alg: "dir", enc: "A128GCM" }).encrypt(Buffer.alloc(16));
+  return new CompactEncrypt(Buffer.from(token))
+    .setProtectedHeader({ alg: "dir", enc: "A128GCM" })
+    .encrypt(Buffer.alloc(16));
 }
 
 /** As no library writes it. */
@@ -195,7 +248,9 @@ async function twice(issuer: TokenIssuer): Promise<string> {
   const claims = `{"iss":"${issuer.url}","aud":"coxswain","exp":${exp},"sub":"ann","sub":"bob"}`;
   const [key] = issuer.keys;
   assert.ok(key);
-  return new CompactSign(Buffer.from(claims)).setProtectedHeader({ alg: key.algorithm, kid: key.id }).sign(key.privateKey);
+  return new CompactSign(Buffer.from(claims))
+    .setProtectedHeader({ alg: key.algorithm, kid: key.id })
+    .sign(key.privateKey);
 }
 
 async function withIssuer(run: (issuer: TokenIssuer, openOne: typeof open) => Promise<void>): Promise<void> {
@@ -238,7 +293,8 @@ test("keys that were taken back are forgotten after ten minutes", async () => {
     issuer.keys = [issuerKey("2")];
     opened.clock.advance(10 * 60_000 + 1);
     assert.equal(await opened.ask(old), "ann []"); // Answered at once, with what is known; the keys are fetched beside it.
-    while (opened.told.filter((one) => one === "keys").length < 2) await new Promise((resolve) => setImmediate(resolve));
+    while (opened.told.filter((one) => one === "keys").length < 2)
+      await new Promise((resolve) => setImmediate(resolve));
     assert.equal(await opened.ask(old), badSignature);
   });
 });
@@ -247,7 +303,8 @@ test("tokens with keys that are not known make few fetches", async () => {
   await withIssuer(async (issuer, openOne) => {
     const opened = openOne([configOf(issuer)]);
     await opened.ready;
-    for (let index = 0; index < 50; index++) assert.equal(await opened.ask(await issuer.sign({}, { kid: `k${index}` })), badSignature);
+    for (let index = 0; index < 50; index++)
+      assert.equal(await opened.ask(await issuer.sign({}, { kid: `k${index}` })), badSignature);
     assert.equal(issuer.asked(keysPath), 4);
     assert.equal(await opened.ask(await issuer.sign()), "ann []");
     opened.clock.advance(5000);
@@ -268,7 +325,12 @@ test("keys that cannot be fetched leave the old ones", async () => {
     );
     issuer.replies.delete(keysPath);
     assert.equal(await opened.ask(await issuer.sign()), "ann []");
-    for (const reply of ["no JSON", [1], { keys: 1 }, (response: import("node:http").ServerResponse) => response.destroy()] as const) {
+    for (const reply of [
+      "no JSON",
+      [1],
+      { keys: 1 },
+      (response: import("node:http").ServerResponse) => response.destroy(),
+    ] as const) {
       issuer.replies.set(keysPath, reply);
       opened.clock.advance(20_000);
       assert.match((await opened.ask(await issuer.sign({}, { kid: "x" }))) ?? "", /fetching keys/);
@@ -299,7 +361,9 @@ test("keys of other kinds, broken and short ones are passed over", async () => {
 
 test("an issuer that is away is asked again, later and later; then its tokens are taken", async () => {
   await withIssuer(async (issuer, openOne) => {
-    issuer.replies.set(discoveryPath, (response) => response.writeHead(503).end(`later ${issuer.asked(discoveryPath)}`));
+    issuer.replies.set(discoveryPath, (response) =>
+      response.writeHead(503).end(`later ${issuer.asked(discoveryPath)}`),
+    );
     const opened = openOne([configOf(issuer)]);
     const token = await issuer.sign();
     assert.equal(await opened.ask(token), "oidc: authenticator not initialized");
@@ -318,8 +382,16 @@ test("an issuer that is away is asked again, later and later; then its tokens ar
 
 for (const [what, keysUrl, want] of [
   ["no URL", "keys", /fetching keys parse "keys": invalid URL$/],
-  ["not https", "http://127.0.0.1/keys", /fetching keys Get "http:\/\/127.0.0.1\/keys": unsupported protocol scheme "http"$/],
-  ["an address where nobody listens", "https://127.0.0.1:1/keys", /fetching keys Get "https:\/\/127.0.0.1:1\/keys": connect ECONNREFUSED/],
+  [
+    "not https",
+    "http://127.0.0.1/keys",
+    /fetching keys Get "http:\/\/127.0.0.1\/keys": unsupported protocol scheme "http"$/,
+  ],
+  [
+    "an address where nobody listens",
+    "https://127.0.0.1:1/keys",
+    /fetching keys Get "https:\/\/127.0.0.1:1\/keys": connect ECONNREFUSED/,
+  ],
 ] as const) {
   test(`keys at ${what}`, async () => {
     await withIssuer(async (issuer, openOne) => {
@@ -340,7 +412,10 @@ test("documents that are moved in a circle, to nowhere, too long, or cut off", a
       [(response) => response.writeHead(302, { location: "http://x" }).end(), /unsupported protocol scheme "http"$/],
       [(response) => response.writeHead(302, { location: "https://[" }).end(), /invalid URL$/],
       [(response) => response.end("x".repeat(5 * 2 ** 20)), /more than 4194304 bytes$/],
-      [(response) => response.writeHead(200, { "content-length": "100" }).write("{", () => response.destroy()), /aborted|hang up/],
+      [
+        (response) => response.writeHead(200, { "content-length": "100" }).write("{", () => response.destroy()),
+        /aborted|hang up/,
+      ],
     ];
     for (const [reply, want] of rows) {
       issuer.replies.set(keysPath, reply);
@@ -411,7 +486,10 @@ test("groups that another service knows", async () => {
     issuer.replies.set("/elsewhere", await issuer.sign({ iss: "https://127.0.0.1:1", groups: ["root"] }));
     issuer.replies.set("/text", "no token");
     assert.equal(await opened.ask(await issuer.sign(source("/groups"))), "ann [x y]");
-    assert.deepEqual(issuer.server.requests.findLast(({ path }) => path === "/groups")?.headers.authorization, "Bearer secret");
+    assert.deepEqual(
+      issuer.server.requests.findLast(({ path }) => path === "/groups")?.headers.authorization,
+      "Bearer secret",
+    );
     const wants: [endpoint: string, want: RegExp][] = [
       ["/none", /did not contain claim: groups$/],
       ["/expired", /verify distributed claim token: oidc: token is expired/],
@@ -421,7 +499,10 @@ test("groups that another service knows", async () => {
       ["\n:", /invalid URL$|404$/],
       ["/missing", /while getting distributed claim "groups": error while getting distributed claim JWT: 404$/],
     ];
-    const inHeader = { _claim_names: { groups: "s" }, _claim_sources: { s: { endpoint: `${issuer.url}/groups`, access_token: "a\r\nb: c" } } };
+    const inHeader = {
+      _claim_names: { groups: "s" },
+      _claim_sources: { s: { endpoint: `${issuer.url}/groups`, access_token: "a\r\nb: c" } },
+    };
     assert.match((await opened.ask(await issuer.sign(inHeader))) ?? "", /invalid header field value/);
     for (const [endpoint, want] of wants) {
       opened.clock.advance(5000);

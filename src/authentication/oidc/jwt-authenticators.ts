@@ -31,7 +31,17 @@ export interface JwtAuthenticators {
 }
 
 /** All sign with a pair of keys. */
-export const signingAlgorithms: readonly string[] = ["ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512"];
+export const signingAlgorithms: readonly string[] = [
+  "ES256",
+  "ES384",
+  "ES512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "RS256",
+  "RS384",
+  "RS512",
+];
 
 /** Longer ones are not looked at. */
 const tokenLengthMax = 64 * 1024;
@@ -41,8 +51,13 @@ const tokenLengthMax = 64 * 1024;
  * @param compiled those of a configuration without errors
  * @throws Error when there is no way to an issuer
  */
-export function jwtAuthenticators(compiled: readonly CompiledAuthenticator[], options: JwtAuthenticatorsOptions): JwtAuthenticators {
-  const dials = compiled.map(({ config: { issuer } }) => (issuer.egressSelectorType === "" ? undefined : options.dialOf(issuer.egressSelectorType)));
+export function jwtAuthenticators(
+  compiled: readonly CompiledAuthenticator[],
+  options: JwtAuthenticatorsOptions,
+): JwtAuthenticators {
+  const dials = compiled.map(({ config: { issuer } }) =>
+    issuer.egressSelectorType === "" ? undefined : options.dialOf(issuer.egressSelectorType),
+  );
   const all = compiled.map((one, index) => jwtAuthenticator(one, options, dials[index]));
   const byIssuer = new Map(all.map((one) => [one.issuer, one]));
   return {
@@ -79,13 +94,22 @@ interface JwtAuthenticator {
   close(): void;
 }
 
-function jwtAuthenticator(compiled: CompiledAuthenticator, options: JwtAuthenticatorsOptions, dial: Dial | undefined): JwtAuthenticator {
+function jwtAuthenticator(
+  compiled: CompiledAuthenticator,
+  options: JwtAuthenticatorsOptions,
+  dial: Dial | undefined,
+): JwtAuthenticator {
   const { algorithms, clock, logger, observer } = options;
   const { issuer, claimMappings } = compiled.config;
   const { url, discoveryUrl, audiences, certificateAuthority } = issuer;
   const client = documentClient({ certificateAuthority, dial });
   const common = { audiences, algorithms, client, clock, logger };
-  const verifier = issuerVerifier({ ...common, url, discoveryUrl, onFetch: (keySet) => observer?.fetchedKeys(url, keySet) });
+  const verifier = issuerVerifier({
+    ...common,
+    url,
+    discoveryUrl,
+    onFetch: (keySet) => observer?.fetchedKeys(url, keySet),
+  });
   const resolver = claimMappings.groups.claim === "" ? undefined : resolverOf(claimMappings.groups.claim, common);
   const look = async (token: string): Promise<AcceptedToken | { readonly problem: string }> => {
     const checked = await verifier.verify(token);

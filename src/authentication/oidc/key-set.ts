@@ -174,7 +174,8 @@ const modulusBitsMin = 2048;
 
 /** A key is used as what it is, whatever a token asks for. */
 function fitsOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): (algorithm: string) => boolean {
-  if (asymmetricKeyType === "rsa" && (asymmetricKeyDetails?.modulusLength ?? 0) >= modulusBitsMin) return (algorithm) => /^[RP]S/.test(algorithm);
+  if (asymmetricKeyType === "rsa" && (asymmetricKeyDetails?.modulusLength ?? 0) >= modulusBitsMin)
+    return (algorithm) => /^[RP]S/.test(algorithm);
   const own = asymmetricKeyType === "ec" ? curves[asymmetricKeyDetails?.namedCurve ?? ""] : undefined;
   return (algorithm) => algorithm === own;
 }

@@ -34,7 +34,9 @@ function usernameOf({ config, username }: CompiledAuthenticator, claims: Claims)
   if (username !== undefined) {
     const value = evaluated(evaluateClaims(username, claims), "username claim");
     if (typeof value !== "string")
-      throw new ClaimProblem("oidc: error evaluating username claim expression: username claim expression must return a string");
+      throw new ClaimProblem(
+        "oidc: error evaluating username claim expression: username claim expression must return a string",
+      );
     if (value === "") throw new ClaimProblem("oidc: empty username via CEL expression is not allowed");
     return value;
   }
@@ -49,13 +51,15 @@ function usernameOf({ config, username }: CompiledAuthenticator, claims: Claims)
 function checkEmailVerified(claims: Claims): void {
   if (!Object.hasOwn(claims, "email_verified")) return;
   const verified = claims.email_verified;
-  if (verified !== null && typeof verified !== "boolean") throw new ClaimProblem(`oidc: parse 'email_verified' claim: ${cannot(verified, "bool")}`);
+  if (verified !== null && typeof verified !== "boolean")
+    throw new ClaimProblem(`oidc: parse 'email_verified' claim: ${cannot(verified, "bool")}`);
   if (verified !== true) throw new ClaimProblem("oidc: email not verified");
 }
 
 function groupsOf({ config, groups }: CompiledAuthenticator, claims: Claims): readonly string[] {
   const { claim, prefix = "" } = config.claimMappings.groups;
-  if (claim !== "" && Object.hasOwn(claims, claim)) return groupClaim(claims[claim], claim).map((group) => prefix + group);
+  if (claim !== "" && Object.hasOwn(claims, claim))
+    return groupClaim(claims[claim], claim).map((group) => prefix + group);
   if (groups === undefined) return [];
   const texts = textsOf(evaluated(evaluateClaims(groups, claims), "group claim"));
   if (texts === undefined) throw new ClaimProblem(`oidc: error evaluating group claim expression: ${noTexts}`);
@@ -76,7 +80,8 @@ function uidOf({ config, uid }: CompiledAuthenticator, claims: Claims): string {
   if (claim !== "") return textClaim(claims, claim, `oidc: parse uid claim ${JSON.stringify(claim)}`);
   if (uid === undefined) return "";
   const value = evaluated(evaluateClaims(uid, claims), "uid claim");
-  if (typeof value !== "string") throw new ClaimProblem("oidc: error evaluating uid claim expression: uid claim expression must return a string");
+  if (typeof value !== "string")
+    throw new ClaimProblem("oidc: error evaluating uid claim expression: uid claim expression must return a string");
   return value;
 }
 
@@ -88,7 +93,8 @@ function extraOf({ extra }: CompiledAuthenticator, claims: Claims): ReadonlyMap<
     const { error, value } = evaluateClaims(expression, claims);
     if (error !== undefined) throw new ClaimProblem(error);
     const texts = textsOf(value);
-    if (texts === undefined) throw new ClaimProblem(`oidc: error evaluating extra claim expression: ${expression.text}: ${noTexts}`);
+    if (texts === undefined)
+      throw new ClaimProblem(`oidc: error evaluating extra claim expression: ${expression.text}: ${noTexts}`);
     if (texts.length > 0) found.set(key, texts);
   }
   return found;
@@ -100,17 +106,26 @@ function checkRequiredClaims({ config }: CompiledAuthenticator, claims: Claims):
     if (!Object.hasOwn(claims, claim)) throw new ClaimProblem(`oidc: required claim ${claim} not present in ID token`);
     const value = textClaim(claims, claim, `oidc: parse claim ${claim}`);
     if (value !== requiredValue)
-      throw new ClaimProblem(`oidc: required claim ${claim} value does not match. Got = ${value}, want = ${requiredValue}`);
+      throw new ClaimProblem(
+        `oidc: required claim ${claim} value does not match. Got = ${value}, want = ${requiredValue}`,
+      );
   }
 }
 
 /** All are evaluated before any is judged. */
-function checkRules(rules: readonly CompiledRule[], evaluate: (expression: Compiled) => IdentityResult, what: string): void {
+function checkRules(
+  rules: readonly CompiledRule[],
+  evaluate: (expression: Compiled) => IdentityResult,
+  what: string,
+): void {
   const judged = rules.map((rule) => ({ rule, result: evaluate(rule.expression) }));
-  for (const { result } of judged) if (result.error !== undefined) throw new ClaimProblem(`oidc: error evaluating ${what}: ${result.error}`);
+  for (const { result } of judged)
+    if (result.error !== undefined) throw new ClaimProblem(`oidc: error evaluating ${what}: ${result.error}`);
   for (const { rule, result } of judged) {
     if (result.value !== true)
-      throw new ClaimProblem(`oidc: error evaluating ${what}: validation expression '${rule.expression.text}' failed: ${rule.message}`);
+      throw new ClaimProblem(
+        `oidc: error evaluating ${what}: validation expression '${rule.expression.text}' failed: ${rule.message}`,
+      );
   }
 }
 

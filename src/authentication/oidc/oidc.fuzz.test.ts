@@ -38,7 +38,11 @@ async function open(): Promise<JwtAuthenticators> {
     },
     userValidationRules: [{ expression: "user.username != 'root' && user.groups.all(g, g != 'root')" }],
   };
-  const file = JSON.stringify({ apiVersion: "apiserver.config.k8s.io/v1", kind: "AuthenticationConfiguration", jwt: [one] });
+  const file = JSON.stringify({
+    apiVersion: "apiserver.config.k8s.io/v1",
+    kind: "AuthenticationConfiguration",
+    jwt: [one],
+  });
   const options = { disallowedIssuers: [], egressSelectorAllowed: false };
   const { authenticators } = validateConfiguration(readAuthenticationConfiguration(Buffer.from(file)), options);
   const made = jwtAuthenticators(authenticators, {
@@ -109,7 +113,12 @@ test(`tampered keys (SEED=${seed})`, async () => {
   for (let run = 0; run < runs; run++) {
     const body = mutate(documents, { others: [documents], words: jsonWords, random });
     const client = { get: async () => ({ status: 200, headers: {}, body }), close() {} };
-    const keySet = remoteKeySet({ client, url: "https://idp.example.com/keys", algorithms: signingAlgorithms, clock: systemClock });
+    const keySet = remoteKeySet({
+      client,
+      url: "https://idp.example.com/keys",
+      algorithms: signingAlgorithms,
+      clock: systemClock,
+    });
     assert.equal(typeof (await keySet.verify(token)), "string", body.toString());
   }
 });

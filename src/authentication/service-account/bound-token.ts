@@ -21,9 +21,17 @@ export function readBoundClaims(payload: Readonly<Record<string, unknown>>): Bou
   const account = readRef(own.serviceaccount);
   if (account === undefined || account.name === "" || account.uid === "") return undefined;
   if (payload.sub !== serviceAccountUser(own.namespace, account.name)) return undefined;
-  for (const kind of ["pod", "secret", "node"]) if (own[kind] !== undefined && readRef(own[kind]) === undefined) return undefined;
+  for (const kind of ["pod", "secret", "node"])
+    if (own[kind] !== undefined && readRef(own[kind]) === undefined) return undefined;
   const jti = typeof payload.jti === "string" ? payload.jti : "";
-  return { namespace: own.namespace, account, pod: readRef(own.pod), secret: readRef(own.secret), node: readRef(own.node), jti };
+  return {
+    namespace: own.namespace,
+    account,
+    pod: readRef(own.pod),
+    secret: readRef(own.secret),
+    node: readRef(own.node),
+    jti,
+  };
 }
 
 /** @returns seconds since 1970; undefined where the token names no such time */
@@ -41,7 +49,11 @@ function readRef(value: unknown): NamedObject | undefined {
 const invalidated = "service account token has been invalidated";
 
 /** @param deletedBefore milliseconds since 1970; what is being deleted since before then counts as gone @returns undefined when all is there */
-export function boundProblem({ namespace, account, pod, secret, node }: BoundClaims, live: LiveObjects, deletedBefore: number): string | undefined {
+export function boundProblem(
+  { namespace, account, pod, secret, node }: BoundClaims,
+  live: LiveObjects,
+  deletedBefore: number,
+): string | undefined {
   const gone = ({ deletedAt }: LiveObject): boolean => deletedAt !== undefined && deletedAt < deletedBefore;
   const found = live.find("serviceaccounts", namespace, account.name);
   if (found === undefined) return `serviceaccounts ${JSON.stringify(account.name)} not found`;
@@ -57,7 +69,8 @@ export function boundProblem({ namespace, account, pod, secret, node }: BoundCla
     if (ref === undefined) continue;
     const object = live.find(resource, where, ref.name);
     if (object === undefined) return invalidated;
-    if (object.uid !== ref.uid) return `${what} UID (${object.uid}) does not match service account ${what} ref claim (${ref.uid})`;
+    if (object.uid !== ref.uid)
+      return `${what} UID (${object.uid}) does not match service account ${what} ref claim (${ref.uid})`;
     if (gone(object)) return invalidated;
   }
   return undefined;
@@ -75,5 +88,10 @@ export function boundUser({ namespace, account, pod, node, jti }: BoundClaims): 
     extra.set("authentication.kubernetes.io/node-name", [node.name]);
     if (node.uid !== "") extra.set("authentication.kubernetes.io/node-uid", [node.uid]);
   }
-  return { name: serviceAccountUser(namespace, account.name), uid: account.uid, groups: serviceAccountGroups(namespace), extra };
+  return {
+    name: serviceAccountUser(namespace, account.name),
+    uid: account.uid,
+    groups: serviceAccountGroups(namespace),
+    extra,
+  };
 }

@@ -37,7 +37,11 @@ function named({ name, uid }: { readonly name: string; readonly uid?: string }):
 }
 
 /** Of a token that lives in a secret and as long as it. */
-export function secretTokenClaims(namespace: string, account: NamedObject, secretName: string): Record<string, unknown> {
+export function secretTokenClaims(
+  namespace: string,
+  account: NamedObject,
+  secretName: string,
+): Record<string, unknown> {
   return {
     "kubernetes.io/serviceaccount/namespace": namespace,
     "kubernetes.io/serviceaccount/secret.name": secretName,

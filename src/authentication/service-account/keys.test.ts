@@ -19,10 +19,18 @@ const signing: [what: string, pem: string, want: string | RegExp][] = [
   ["PKCS #8", text(es256), "ES256"],
   ["SEC 1, behind its parameters", parameters + text(es256, "sec1"), "ES256"],
   ["PKCS #1", text(rsa.privateKey, "pkcs1"), "RS256"],
-  ["behind a public key, a broken one and one of another kind", text(rsa.publicKey, "spki") + broken + text(ed25519) + text(es384), "ES384"],
+  [
+    "behind a public key, a broken one and one of another kind",
+    text(rsa.publicKey, "spki") + broken + text(ed25519) + text(es384),
+    "ES384",
+  ],
   ["words around it", `hello\n${text(es256)}bye\n`, "ES256"],
   ["the first of two", text(es384) + text(es256), "ES384"],
-  ["another curve", text(k1), /^failed to build token generator: .*: unknown private key curve, must be 256, 384, or 521$/],
+  [
+    "another curve",
+    text(k1),
+    /^failed to build token generator: .*: unknown private key curve, must be 256, 384, or 521$/,
+  ],
   [
     "a public key",
     text(rsa.publicKey, "spki"),
@@ -39,10 +47,18 @@ for (const [what, pem, want] of signing) {
 }
 
 const accepted: [what: string, pem: string, want: string[] | RegExp][] = [
-  ["public, private, of several kinds", text(rsa.publicKey, "spki") + text(es256) + parameters + text(es384, "sec1"), ["RS256", "ES256", "ES384"]],
+  [
+    "public, private, of several kinds",
+    text(rsa.publicKey, "spki") + text(es256) + parameters + text(es384, "sec1"),
+    ["RS256", "ES256", "ES384"],
+  ],
   ["PKCS #1", text(rsa.publicKey, "pkcs1" as "spki"), ["RS256"]],
   ["others among them", broken + text(ed25519) + text(k1) + text(es256), ["ES256"]],
-  ["only others", broken + text(ed25519), /^error reading public key file f: data does not contain any valid RSA or ECDSA public keys$/],
+  [
+    "only others",
+    broken + text(ed25519),
+    /^error reading public key file f: data does not contain any valid RSA or ECDSA public keys$/,
+  ],
 ];
 for (const [what, pem, want] of accepted) {
   test(`keys that are accepted: ${what}`, () => {

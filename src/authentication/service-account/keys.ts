@@ -34,7 +34,8 @@ export function readSigningKey(pem: string, file: string): SigningKey {
 /** @param pem keys, public or private, and certificates, at least one @throws Error in upstream's words, with the file */
 export function readPublicKeys(pem: string, file: string): PublicKey[] {
   const keys = publicKeysIn(pem);
-  if (keys.length === 0) throw new Error(`error reading public key file ${file}: data does not contain any valid RSA or ECDSA public keys`);
+  if (keys.length === 0)
+    throw new Error(`error reading public key file ${file}: data does not contain any valid RSA or ECDSA public keys`);
   return keys;
 }
 
@@ -76,7 +77,11 @@ function publicKeyOf(key: KeyObject): PublicKey | undefined {
 function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): PublicKey["algorithm"] | undefined {
   if (asymmetricKeyType === "rsa") return "RS256";
   if (asymmetricKeyType !== "ec") return undefined;
-  const curves: Readonly<Record<string, PublicKey["algorithm"]>> = { prime256v1: "ES256", secp384r1: "ES384", secp521r1: "ES512" };
+  const curves: Readonly<Record<string, PublicKey["algorithm"]>> = {
+    prime256v1: "ES256",
+    secp384r1: "ES384",
+    secp521r1: "ES512",
+  };
   return curves[asymmetricKeyDetails?.namedCurve ?? ""];
 }
 

@@ -19,7 +19,8 @@ export function checkServiceAccountOptions(options: ServiceAccountOptions): stri
   checkJwksUri(options.serviceAccountJwksUri ?? "");
   const maxMs = options.serviceAccountMaxTokenExpirationMs;
   if (maxMs === 0) return [];
-  if (maxMs < hourMs || maxMs > 2 ** 32 * 1000) throw new Error("the service-account-max-token-expiration must be between 1 hour and 2^32 seconds");
+  if (maxMs < hourMs || maxMs > 2 ** 32 * 1000)
+    throw new Error("the service-account-max-token-expiration must be between 1 hour and 2^32 seconds");
   return options.serviceAccountExtendTokenExpiration ? extensionWarnings(maxMs) : [];
 }
 
@@ -29,7 +30,8 @@ function checkIssuers(issuers: readonly string[]): void {
     if (issuer === "") throw new Error("service-account-issuer should not be an empty string");
     if (issuer.includes(":") && !URL.canParse(issuer))
       throw new Error(`service-account-issuer ${quoteGo(issuer)} contained a ':' but was not a valid URL`);
-    if (issuers.indexOf(issuer) < index) throw new Error(`service-account-issuer ${quoteGo(issuer)} is already specified`);
+    if (issuers.indexOf(issuer) < index)
+      throw new Error(`service-account-issuer ${quoteGo(issuer)} is already specified`);
   }
 }
 

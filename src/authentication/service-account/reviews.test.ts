@@ -46,12 +46,15 @@ const ours: Readonly<Record<string, string>> = {
   "an end that is no number": "service account token claims could not be validated",
 };
 
-const read: LiveObjects["read"] = (resource, namespace, name) => world[resource as Kind][namespace === "" ? name : `${namespace}/${name}`];
+const read: LiveObjects["read"] = (resource, namespace, name) =>
+  world[resource as Kind][namespace === "" ? name : `${namespace}/${name}`];
 const live: LiveObjects = {
   read,
   find(resource, namespace, name) {
     const { uid = "", deletionTimestamp } = read(resource, namespace, name)?.metadata ?? {};
-    return uid === "" ? undefined : { uid, deletedAt: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) };
+    return uid === ""
+      ? undefined
+      : { uid, deletedAt: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) };
   },
   async caughtUp() {},
 };
@@ -86,5 +89,8 @@ for (const { what, token, audiences: asked, status } of rows) {
 function written(value: KubeObject["status"]): unknown {
   const { user, ...rest } = value;
   const { uid, extra, ...who } = user;
-  return { ...rest, user: { ...who, ...(uid && { uid }), ...(extra !== undefined && Object.keys(extra).length > 0 && { extra }) } };
+  return {
+    ...rest,
+    user: { ...who, ...(uid && { uid }), ...(extra !== undefined && Object.keys(extra).length > 0 && { extra }) },
+  };
 }

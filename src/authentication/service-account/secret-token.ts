@@ -23,23 +23,36 @@ export function readSecretClaims(payload: Readonly<Record<string, unknown>>): Se
   const [subject, namespace] = [text("sub"), text(`${prefix}namespace`)];
   const [account, accountUid] = [text(`${prefix}service-account.name`), text(`${prefix}service-account.uid`)];
   const secret = text(`${prefix}secret.name`);
-  const missing = Object.entries({ sub: subject, namespace, secretName: secret, serviceAccountName: account, serviceAccountUID: accountUid }).find(
-    ([, value]) => value === "",
-  );
+  const missing = Object.entries({
+    sub: subject,
+    namespace,
+    secretName: secret,
+    serviceAccountName: account,
+    serviceAccountUID: accountUid,
+  }).find(([, value]) => value === "");
   if (missing !== undefined) return `${missing[0]} claim is missing`;
-  return subject === serviceAccountUser(namespace, account) ? { namespace, account, accountUid, secret } : "sub claim is invalid";
+  return subject === serviceAccountUser(namespace, account)
+    ? { namespace, account, accountUid, secret }
+    : "sub claim is invalid";
 }
 
 /** @returns undefined when the secret still has this very token, and the account is there */
-export function secretTokenProblem({ namespace, account, accountUid, secret }: SecretClaims, token: string, live: LiveObjects): string | undefined {
+export function secretTokenProblem(
+  { namespace, account, accountUid, secret }: SecretClaims,
+  token: string,
+  live: LiveObjects,
+): string | undefined {
   const holder = live.read("secrets", namespace, secret);
   if (holder === undefined || holder.metadata.deletionTimestamp !== undefined) return "Token has been invalidated";
-  if (!isSameSecret(Buffer.from(holder.data?.token ?? "", "base64"), Buffer.from(token))) return "Token does not match server's copy";
+  if (!isSameSecret(Buffer.from(holder.data?.token ?? "", "base64"), Buffer.from(token)))
+    return "Token does not match server's copy";
   const found = live.find("serviceaccounts", namespace, account);
   if (found === undefined) return `serviceaccounts ${JSON.stringify(account)} not found`;
   if (found.deletedAt !== undefined) return `ServiceAccount ${namespace}/${account} has been deleted`;
   if (found.uid !== accountUid) return `ServiceAccount UID (${found.uid}) does not match claim (${accountUid})`;
-  return (holder.metadata.labels?.[invalidSinceLabel] ?? "") === "" ? undefined : markedInvalid({ namespace, account, secret });
+  return (holder.metadata.labels?.[invalidSinceLabel] ?? "") === ""
+    ? undefined
+    : markedInvalid({ namespace, account, secret });
 }
 
 function markedInvalid({ namespace, account, secret }: Pick<SecretClaims, "namespace" | "account" | "secret">): string {
@@ -58,5 +71,10 @@ export function isSecretOfAccount({ namespace, account, secret }: SecretClaims, 
 }
 
 export function secretTokenUser({ namespace, account, accountUid }: SecretClaims): UserInfo {
-  return { name: serviceAccountUser(namespace, account), uid: accountUid, groups: serviceAccountGroups(namespace), extra: new Map() };
+  return {
+    name: serviceAccountUser(namespace, account),
+    uid: accountUid,
+    groups: serviceAccountGroups(namespace),
+    extra: new Map(),
+  };
 }

@@ -7,7 +7,13 @@ import { secretTokenIssuer } from "./claims.ts";
 import type { PublicKey } from "./keys.ts";
 import type { LiveObjects } from "./live-objects.ts";
 import { loadJose } from "./load-jose.ts";
-import { isMarkedInvalid, readSecretClaims, type SecretClaims, secretTokenProblem, secretTokenUser } from "./secret-token.ts";
+import {
+  isMarkedInvalid,
+  readSecretClaims,
+  type SecretClaims,
+  secretTokenProblem,
+  secretTokenUser,
+} from "./secret-token.ts";
 import { tokenNotes } from "./token-notes.ts";
 
 export interface ServiceAccountTokenOptions {
@@ -53,13 +59,20 @@ function unverifiedIssuer(token: string, { decodeJwt, decodeProtectedHeader, err
   }
 }
 
-async function check(options: ServiceAccountTokenOptions, token: string, audiences: readonly string[], issuer: string): Promise<TokenAnswer> {
+async function check(
+  options: ServiceAccountTokenOptions,
+  token: string,
+  audiences: readonly string[],
+  issuer: string,
+): Promise<TokenAnswer> {
   const claims = await verified(options, token, issuer);
   if (typeof claims === "string") return { problem: claims };
   const named = claims.aud.length === 0 ? options.apiAudiences : claims.aud;
   const matching = audiences.filter((audience) => named.includes(audience));
   if (matching.length === 0)
-    return { problem: `token audiences ${quoteGoList(named)} is invalid for the target audiences ${quoteGoList(audiences)}` };
+    return {
+      problem: `token audiences ${quoteGoList(named)} is invalid for the target audiences ${quoteGoList(audiences)}`,
+    };
   const problem = (): string | undefined => problemOf(options, token, claims);
   if (problem() !== undefined) {
     await options.live.caughtUp(); // What was just made may not have come by.
@@ -67,12 +80,21 @@ async function check(options: ServiceAccountTokenOptions, token: string, audienc
     if (still !== undefined) return refused(still, claims, options.observer);
   }
   const user = claims.secret === undefined ? boundUser(claims.bound as BoundClaims) : secretTokenUser(claims.secret);
-  const accepted: AcceptedToken = { user, audiences: matching, stillHolds: isUnchanged(options, claims, problem), ...tokenNotes(options, claims) };
+  const accepted: AcceptedToken = {
+    user,
+    audiences: matching,
+    stillHolds: isUnchanged(options, claims, problem),
+    ...tokenNotes(options, claims),
+  };
   return claims.exp === undefined ? accepted : { ...accepted, expiresAt: claims.exp * 1000 + leewayMs };
 }
 
 /** A secret is read again, which costs more than all the rest, only when it or its account is another than now. */
-function isUnchanged({ live }: ServiceAccountTokenOptions, { secret }: VerifiedClaims, problem: () => string | undefined): () => boolean {
+function isUnchanged(
+  { live }: ServiceAccountTokenOptions,
+  { secret }: VerifiedClaims,
+  problem: () => string | undefined,
+): () => boolean {
   if (secret === undefined) return () => problem() === undefined;
   const states = (): unknown[] => [
     live.find("secrets", secret.namespace, secret.secret),
@@ -85,11 +107,18 @@ function isUnchanged({ live }: ServiceAccountTokenOptions, { secret }: VerifiedC
   };
 }
 
-function refused(problem: string, { secret }: VerifiedClaims, observer: ServiceAccountTokenObserver | undefined): TokenAnswer {
+function refused(
+  problem: string,
+  { secret }: VerifiedClaims,
+  observer: ServiceAccountTokenObserver | undefined,
+): TokenAnswer {
   if (secret !== undefined && isMarkedInvalid(problem, secret)) {
     observer?.used("invalidated");
     observer?.usedSecret(secret.namespace, secret.secret);
-    return { problem, annotations: { "authentication.k8s.io/legacy-token-invalidated": `${secret.secret}/${secret.namespace}` } };
+    return {
+      problem,
+      annotations: { "authentication.k8s.io/legacy-token-invalidated": `${secret.secret}/${secret.namespace}` },
+    };
   }
   return { problem };
 }
@@ -107,7 +136,11 @@ export interface VerifiedClaims {
 }
 
 /** @returns why not, when not */
-async function verified({ keys, clock }: ServiceAccountTokenOptions, token: string, issuer: string): Promise<VerifiedClaims | string> {
+async function verified(
+  { keys, clock }: ServiceAccountTokenOptions,
+  token: string,
+  issuer: string,
+): Promise<VerifiedClaims | string> {
   const { jwtVerify, decodeProtectedHeader, errors } = await loadJose();
   try {
     const { kid } = decodeProtectedHeader(token);
@@ -121,22 +154,28 @@ async function verified({ keys, clock }: ServiceAccountTokenOptions, token: stri
           currentDate: new Date(clock.now()),
           clockTolerance: leewayMs / 1000,
         });
-        if (typeof payload.iat === "number" && payload.iat * 1000 > clock.now() + leewayMs) return "service account token is issued in the future";
+        if (typeof payload.iat === "number" && payload.iat * 1000 > clock.now() + leewayMs)
+          return "service account token is issued in the future";
         const aud = payload.aud === undefined ? [] : [payload.aud].flat();
         const of = issuer === secretTokenIssuer ? secretOf(payload) : boundOf(payload);
-        return typeof of === "string" ? of : { aud, exp: payload.exp, ...of, subject: payload.sub ?? "", warnAfter: readWarnAfter(payload) };
+        return typeof of === "string"
+          ? of
+          : { aud, exp: payload.exp, ...of, subject: payload.sub ?? "", warnAfter: readWarnAfter(payload) };
       } catch (error) {
         // Another key may have signed it; every other failure stands.
-        if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JOSEAlgNotAllowed) continue;
+        if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JOSEAlgNotAllowed)
+          continue;
         throw error;
       }
     }
     return "go-jose/go-jose: error in cryptographic primitive"; // As upstream's library says it.
   } catch (error) {
     if (error instanceof errors.JWTExpired) return "service account token has expired";
-    if (error instanceof errors.JWTClaimValidationFailed && error.claim === "nbf") return "service account token is not valid yet";
+    if (error instanceof errors.JWTClaimValidationFailed && error.claim === "nbf")
+      return "service account token is not valid yet";
     // Of keys that are too short for it the library says so with a TypeError.
-    if (error instanceof errors.JOSEError || error instanceof TypeError) return "service account token claims could not be validated";
+    if (error instanceof errors.JOSEError || error instanceof TypeError)
+      return "service account token claims could not be validated";
     throw error;
   }
 }
@@ -154,7 +193,11 @@ function secretOf(payload: Payload): { secret: SecretClaims } | string {
 }
 
 /** Asked again at each use. */
-function problemOf({ live, lookup, clock }: ServiceAccountTokenOptions, token: string, { bound, secret }: VerifiedClaims): string | undefined {
+function problemOf(
+  { live, lookup, clock }: ServiceAccountTokenOptions,
+  token: string,
+  { bound, secret }: VerifiedClaims,
+): string | undefined {
   if (secret !== undefined) return lookup ? secretTokenProblem(secret, token, live) : undefined;
   return boundProblem(bound as BoundClaims, live, clock.now() - leewayMs);
 }

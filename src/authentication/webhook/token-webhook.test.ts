@@ -61,7 +61,11 @@ for (const [index, row] of rows.entries()) {
     const authenticate = webhook(row.version, (sent) => {
       calls++;
       assert.equal(sent, row.sent);
-      return { status: row.status, headers: row.type === "" ? {} : { "content-type": row.type }, body: Buffer.from(bodyOf(row)) };
+      return {
+        status: row.status,
+        headers: row.type === "" ? {} : { "content-type": row.type },
+        body: Buffer.from(bodyOf(row)),
+      };
     });
     const answer = await authenticate("tok", row.audiences);
     assert.equal(calls, row.calls);
@@ -79,10 +83,9 @@ function bodyOf({ status, body }: Row): string {
   return status === 204 ? "" : body;
 }
 
-const good = JSON.stringify({ status: { authenticated: true, user: { username: "ann", extra: { __proto__x: ["1"] } } } }).replace(
-  "__proto__x",
-  "__proto__",
-);
+const good = JSON.stringify({
+  status: { authenticated: true, user: { username: "ann", extra: { __proto__x: ["1"] } } },
+}).replace("__proto__x", "__proto__");
 
 test("a connection that is reset is tried again, another error is not", async () => {
   for (const [kind, want] of [
@@ -135,7 +138,11 @@ test("a token that the webhook repeats is not logged", async () => {
   const log = { ...quiet, error: (...words: unknown[]) => void logged.push(JSON.stringify(words)) };
   const authenticate = webhook(
     "v1",
-    () => ({ status: 400, headers: {}, body: Buffer.from('{"kind":"Status","apiVersion":"v1","message":"what is hush-hush?"}') }),
+    () => ({
+      status: 400,
+      headers: {},
+      body: Buffer.from('{"kind":"Status","apiVersion":"v1","message":"what is hush-hush?"}'),
+    }),
     { log },
   );
   assert.deepEqual(await authenticate("hush-hush", ["api"]), { problem: "what is hush-hush?" });

@@ -25,7 +25,14 @@ const timeoutMs = 30_000;
 /** Tokens that are asked for at once; further ones are refused. Ours: upstream asks for any number. */
 const tokensMax = 10_000;
 
-export function tokenWebhook({ client, kind, audiences: own, clock, logger, random }: TokenWebhookOptions): TokenAuthenticator {
+export function tokenWebhook({
+  client,
+  kind,
+  audiences: own,
+  clock,
+  logger,
+  random,
+}: TokenWebhookOptions): TokenAuthenticator {
   let underWay = 0;
   return async (token, audiences) => {
     if (underWay >= tokensMax) return { problem: "too many tokens are being asked for" };
@@ -34,8 +41,9 @@ export function tokenWebhook({ client, kind, audiences: own, clock, logger, rand
     const clear = clock.after(timeoutMs, () => deadline.abort());
     try {
       const body = question(kind, token, audiences);
-      const review = await withBackoff({ initialDelayMs, clock, signal: deadline.signal, ...(random && { random }) }, async () =>
-        decodeReview(await client.post(body, { timeoutMs, signal: deadline.signal }), kind),
+      const review = await withBackoff(
+        { initialDelayMs, clock, signal: deadline.signal, ...(random && { random }) },
+        async () => decodeReview(await client.post(body, { timeoutMs, signal: deadline.signal }), kind),
       );
       return answerOf(review.status as ReviewStatus | undefined, audiences, own);
     } catch (error) {
@@ -51,7 +59,13 @@ export function tokenWebhook({ client, kind, audiences: own, clock, logger, rand
 
 /** Written as upstream writes it. */
 function question({ group, version, kind }: ReviewKind, token: string, audiences: readonly string[]): string {
-  const review = { kind, apiVersion: `${group}/${version}`, metadata: {}, spec: { token, audiences }, status: { user: {} } };
+  const review = {
+    kind,
+    apiVersion: `${group}/${version}`,
+    metadata: {},
+    spec: { token, audiences },
+    status: { user: {} },
+  };
   return `${JSON.stringify(review)}\n`;
 }
 

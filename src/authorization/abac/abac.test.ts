@@ -4,7 +4,8 @@ import type { AuthorizationAttributes, Decision } from "../contract.ts";
 import { abacAuthorizer, abacRules } from "./abac.ts";
 import { parseAbacPolicies } from "./policy-file.ts";
 
-const v1 = (spec: object): string => JSON.stringify({ apiVersion: "abac.authorization.kubernetes.io/v1beta1", kind: "Policy", spec });
+const v1 = (spec: object): string =>
+  JSON.stringify({ apiVersion: "abac.authorization.kubernetes.io/v1beta1", kind: "Policy", spec });
 const base: AuthorizationAttributes = {
   user: { name: "ann", uid: "", groups: ["dev", "system:authenticated"], extra: new Map() },
   verb: "get",
@@ -29,7 +30,11 @@ const rows: [line: string, request: Partial<AuthorizationAttributes>, allowed: b
   [v1({ user: "ann", group: "ops", namespace: "*", resource: "*" }), {}, false],
   [v1({ user: "ann", group: "dev", namespace: "*", resource: "*" }), {}, true],
   [v1({ user: "*", namespace: "*", resource: "*" }), {}, true],
-  [v1({ user: "*", namespace: "*", resource: "*" }), { user: { ...base.user, groups: ["system:unauthenticated"] } }, false],
+  [
+    v1({ user: "*", namespace: "*", resource: "*" }),
+    { user: { ...base.user, groups: ["system:unauthenticated"] } },
+    false,
+  ],
   [v1({ namespace: "*", resource: "*" }), {}, false],
   [v1({ user: "ann", namespace: "*", resource: "*", readonly: true }), { verb: "watch" }, true],
   [v1({ user: "ann", namespace: "*", resource: "*", readonly: true }), { verb: "create" }, false],
@@ -45,7 +50,10 @@ const rows: [line: string, request: Partial<AuthorizationAttributes>, allowed: b
 
 for (const [line, request, allowed] of rows) {
   test(`${line}: ${JSON.stringify(request)} ${allowed ? "allowed" : "not"}`, () => {
-    const { decision, reason } = abacAuthorizer(parseAbacPolicies(`\n${line}\n`, "f"))({ ...base, ...request }) as Decision;
+    const { decision, reason } = abacAuthorizer(parseAbacPolicies(`\n${line}\n`, "f"))({
+      ...base,
+      ...request,
+    }) as Decision;
     assert.deepEqual([decision, reason], allowed ? ["allow", ""] : ["noOpinion", "No policy matched."]);
   });
 }
@@ -58,11 +66,15 @@ const bad: [text: string, message: RegExp][] = [
   [v1({ readonly: "yes" }), /readonly is neither true nor false/],
 ];
 
-for (const [text, message] of bad) test(`a file with ${text} is refused`, () => assert.throws(() => parseAbacPolicies(text, "f"), message));
+for (const [text, message] of bad)
+  test(`a file with ${text} is refused`, () => assert.throws(() => parseAbacPolicies(text, "f"), message));
 
 test("rules of a user", () => {
   const policies = parseAbacPolicies(
-    [v1({ user: "ann", namespace: "n", resource: "pods", readonly: true }), v1({ group: "dev", namespace: "*", nonResourcePath: "/x" })].join("\n"),
+    [
+      v1({ user: "ann", namespace: "n", resource: "pods", readonly: true }),
+      v1({ group: "dev", namespace: "*", nonResourcePath: "/x" }),
+    ].join("\n"),
     "f",
   );
   assert.deepEqual(abacRules(policies, base.user, "n"), [

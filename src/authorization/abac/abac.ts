@@ -7,7 +7,10 @@ import type { PolicyRule } from "../rbac/rule.ts";
 import type { AbacPolicy } from "./policy-file.ts";
 
 export function abacAuthorizer(policies: readonly AbacPolicy[]): Authorizer {
-  return (request) => (policies.some((policy) => allows(policy, request)) ? allow : { decision: "noOpinion", reason: "No policy matched." });
+  return (request) =>
+    policies.some((policy) => allows(policy, request))
+      ? allow
+      : { decision: "noOpinion", reason: "No policy matched." };
 }
 
 /** What the file allows the user in the namespace, as rules. */
@@ -27,7 +30,11 @@ function allows(policy: AbacPolicy, request: AuthorizationAttributes): boolean {
   if (!isFor(policy, request.user)) return false;
   if (policy.readonly && !["get", "list", "watch"].includes(request.verb)) return false;
   if (!request.isResourceRequest) return pathMatches(policy.nonResourcePath, request.path);
-  return named(policy.namespace, request.namespace) && named(policy.resource, request.resource) && named(policy.apiGroup, request.group);
+  return (
+    named(policy.namespace, request.namespace) &&
+    named(policy.resource, request.resource) &&
+    named(policy.apiGroup, request.group)
+  );
 }
 
 /** Who names a user and a group means both. */

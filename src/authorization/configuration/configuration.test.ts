@@ -34,7 +34,15 @@ const duration = (ms: number): string => formatDuration(BigInt(Math.round(ms * 1
 /** In the names of Go's structs. */
 function asUpstream({ type, name, webhook }: AuthorizerConfiguration): unknown {
   if (webhook === undefined) return { Type: type, Name: name, Webhook: null };
-  const { authorizedTtlMs, unauthorizedTtlMs, timeoutMs, subjectAccessReviewVersion, failurePolicy, connectionInfo, conditions } = webhook;
+  const {
+    authorizedTtlMs,
+    unauthorizedTtlMs,
+    timeoutMs,
+    subjectAccessReviewVersion,
+    failurePolicy,
+    connectionInfo,
+    conditions,
+  } = webhook;
   return {
     Type: type,
     Name: name,
@@ -44,7 +52,10 @@ function asUpstream({ type, name, webhook }: AuthorizerConfiguration): unknown {
       Timeout: duration(timeoutMs),
       SubjectAccessReviewVersion: subjectAccessReviewVersion,
       FailurePolicy: failurePolicy,
-      ConnectionInfo: { Type: connectionInfo.type, KubeConfigFile: "kubeConfigFile" in connectionInfo ? connectionInfo.kubeConfigFile : null },
+      ConnectionInfo: {
+        Type: connectionInfo.type,
+        KubeConfigFile: "kubeConfigFile" in connectionInfo ? connectionInfo.kubeConfigFile : null,
+      },
       hasConditions: conditions !== undefined,
     },
   };
@@ -59,7 +70,13 @@ interface GoWebhook {
 function asHere(authorizer: unknown): unknown {
   const { Webhook, ...rest } = authorizer as { Webhook: GoWebhook | null };
   if (Webhook === null) return authorizer;
-  const { MatchConditions, CacheAuthorizedRequests, CacheUnauthorizedRequests, MatchConditionSubjectAccessReviewVersion, ...webhook } = Webhook;
+  const {
+    MatchConditions,
+    CacheAuthorizedRequests,
+    CacheUnauthorizedRequests,
+    MatchConditionSubjectAccessReviewVersion,
+    ...webhook
+  } = Webhook;
   return {
     ...rest,
     Webhook: {
@@ -73,11 +90,23 @@ function asHere(authorizer: unknown): unknown {
 
 const authorizer = (type: string, name = type.toLowerCase()): string => `- type: ${type}\n  name: ${name}\n`;
 const file = (...authorizers: string[]): Buffer =>
-  Buffer.from(`apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\nauthorizers:\n${authorizers.join("")}`);
+  Buffer.from(
+    `apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\nauthorizers:\n${authorizers.join("")}`,
+  );
 
 const ruleRows: [what: string, file: Buffer, required: ("Node" | "RBAC" | "Webhook")[], error: string][] = [
-  ["a name that is not the type's", file(authorizer("RBAC", "r")), [], "expected name rbac for authorizer RBAC instead of r"],
-  ["types are missing", file(authorizer("AlwaysDeny")), ["RBAC", "Webhook", "Node"], "missing required types: [Node RBAC]"],
+  [
+    "a name that is not the type's",
+    file(authorizer("RBAC", "r")),
+    [],
+    "expected name rbac for authorizer RBAC instead of r",
+  ],
+  [
+    "types are missing",
+    file(authorizer("AlwaysDeny")),
+    ["RBAC", "Webhook", "Node"],
+    "missing required types: [Node RBAC]",
+  ],
   [
     "both",
     file(authorizer("RBAC", "r"), authorizer("ABAC", "a")),

@@ -2,7 +2,12 @@
 import { aggregated, ConfigurationError, decodeConfiguration } from "../../api/configuration-file.ts";
 import { FieldErrors } from "../../api/field-errors.ts";
 import { joinErrors } from "../../lib/json/quote.ts";
-import { type AuthorizationConfiguration, type AuthorizerConfiguration, type AuthorizerType, nameOfType } from "./contract.ts";
+import {
+  type AuthorizationConfiguration,
+  type AuthorizerConfiguration,
+  type AuthorizerType,
+  nameOfType,
+} from "./contract.ts";
 import { type AuthorizationFile, authorizationKinds } from "./schema.ts";
 import { checkAuthorizers } from "./validate.ts";
 
@@ -10,7 +15,10 @@ import { checkAuthorizers } from "./validate.ts";
  * @param requiredTypes what must be among the authorizers, since it was when the server started
  * @throws ConfigurationError in upstream's words
  */
-export function parseAuthorizationConfiguration(bytes: Buffer, requiredTypes: readonly AuthorizerType[] = []): AuthorizationConfiguration {
+export function parseAuthorizationConfiguration(
+  bytes: Buffer,
+  requiredTypes: readonly AuthorizerType[] = [],
+): AuthorizationConfiguration {
   const errors = new FieldErrors();
   const authorizers = checkAuthorizers(decode(bytes), errors);
   const invalid = aggregated(errors);
@@ -30,11 +38,16 @@ function decode(bytes: Buffer): AuthorizationFile {
   }
 }
 
-function checkOwnRules(authorizers: readonly AuthorizerConfiguration[], requiredTypes: readonly AuthorizerType[]): void {
+function checkOwnRules(
+  authorizers: readonly AuthorizerConfiguration[],
+  requiredTypes: readonly AuthorizerType[],
+): void {
   const problems = authorizers
     .filter(({ type, name }) => type !== "Webhook" && name !== nameOfType(type))
     .map(({ type, name }) => `expected name ${nameOfType(type)} for authorizer ${type} instead of ${name}`);
-  const missing = requiredTypes.filter((type) => type !== "Webhook" && authorizers.every((one) => one.type !== type)).sort();
+  const missing = requiredTypes
+    .filter((type) => type !== "Webhook" && authorizers.every((one) => one.type !== type))
+    .sort();
   if (missing.length > 0) problems.push(`missing required types: [${missing.join(" ")}]`);
   if (problems.length > 0) throw new ConfigurationError(joinErrors(problems));
 }

@@ -32,7 +32,9 @@ export interface WebhookConfiguration {
   readonly subjectAccessReviewVersion: "v1" | "v1beta1";
   /** What is decided when no answer could be had. */
   readonly failurePolicy: "NoOpinion" | "Deny";
-  readonly connectionInfo: { readonly type: "KubeConfigFile"; readonly kubeConfigFile: string } | { readonly type: "InClusterConfig" };
+  readonly connectionInfo:
+    | { readonly type: "KubeConfigFile"; readonly kubeConfigFile: string }
+    | { readonly type: "InClusterConfig" };
   /** Undefined: all requests match. */
   readonly conditions?: MatchConditions;
 }

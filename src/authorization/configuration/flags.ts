@@ -17,26 +17,45 @@ type Modes = readonly string[];
 export function checkExclusive(modes: Modes, { configFile, webhook }: AuthorizationOptions): void {
   if (configFile === undefined) return;
   if (modes.length > 0 || Object.values(webhook).some((value) => value !== undefined))
-    throw new Error("--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined");
+    throw new Error(
+      "--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined",
+    );
 }
 
 /** @param policyFile of the mode ABAC @throws Error when the flags do not go together */
-export function configurationOfFlags(modes: Modes, policyFile: string | undefined, { webhook }: AuthorizationOptions): AuthorizationConfiguration {
+export function configurationOfFlags(
+  modes: Modes,
+  policyFile: string | undefined,
+  { webhook }: AuthorizationOptions,
+): AuthorizationConfiguration {
   const names = modes.length === 0 ? ["Node", "RBAC"] : modes;
   const problems = problemsOf(names, { policyFile, webhookFile: webhook.configFile });
   if (problems.length > 0) throw new Error(joinErrors(problems));
   return { authorizers: names.map((name) => authorizerOf(name as AuthorizerType, webhook)) };
 }
 
-function problemsOf(names: Modes, { policyFile, webhookFile }: { readonly policyFile?: string; readonly webhookFile?: string }): string[] {
+function problemsOf(
+  names: Modes,
+  { policyFile, webhookFile }: { readonly policyFile?: string; readonly webhookFile?: string },
+): string[] {
   const has = (mode: AuthorizerType): boolean => names.includes(mode);
   return [
     ...names.flatMap((name) => (isKnown(name) ? [] : [`authorization-mode ${quoteGo(name)} is not a valid mode`])),
-    ...(has("ABAC") && policyFile === undefined ? ["authorization-mode ABAC's authorization policy file not passed"] : []),
-    ...(has("Webhook") && webhookFile === undefined ? ["authorization-mode Webhook's authorization config file not passed"] : []),
-    ...(!has("ABAC") && policyFile !== undefined ? ["cannot specify --authorization-policy-file without mode ABAC"] : []),
-    ...(!has("Webhook") && webhookFile !== undefined ? ["cannot specify --authorization-webhook-config-file without mode Webhook"] : []),
-    ...(new Set(names).size < names.length ? [`authorization-mode ${quoteGoList(names)} has mode specified more than once`] : []),
+    ...(has("ABAC") && policyFile === undefined
+      ? ["authorization-mode ABAC's authorization policy file not passed"]
+      : []),
+    ...(has("Webhook") && webhookFile === undefined
+      ? ["authorization-mode Webhook's authorization config file not passed"]
+      : []),
+    ...(!has("ABAC") && policyFile !== undefined
+      ? ["cannot specify --authorization-policy-file without mode ABAC"]
+      : []),
+    ...(!has("Webhook") && webhookFile !== undefined
+      ? ["cannot specify --authorization-webhook-config-file without mode Webhook"]
+      : []),
+    ...(new Set(names).size < names.length
+      ? [`authorization-mode ${quoteGoList(names)} has mode specified more than once`]
+      : []),
   ];
 }
 
@@ -55,7 +74,9 @@ function webhookOf({
   unauthorizedTtlMs = 30_000,
 }: AuthorizationOptions["webhook"]): WebhookConfiguration {
   if (version !== "v1" && version !== "v1beta1")
-    throw new Error(`unsupported webhook authorizer version ${quoteGo(version)}, supported versions are "v1", "v1beta1"`);
+    throw new Error(
+      `unsupported webhook authorizer version ${quoteGo(version)}, supported versions are "v1", "v1beta1"`,
+    );
   return {
     authorizedTtlMs,
     unauthorizedTtlMs,

@@ -49,7 +49,9 @@ async function follow(run: (followed: Followed) => Promise<void>): Promise<void>
     chain: named("first"),
     open: ({ authorizers }) =>
       new Promise((resolve, reject) => {
-        pending.push((error) => (error === undefined ? resolve(named(authorizers.map(({ type }) => type).join("+"))) : reject(error)));
+        pending.push((error) =>
+          error === undefined ? resolve(named(authorizers.map(({ type }) => type).join("+"))) : reject(error),
+        );
         wake();
       }),
     reloads: { started: () => {}, succeeded: () => tell("succeeded"), failed: () => tell("failed") },
@@ -83,7 +85,8 @@ async function follow(run: (followed: Followed) => Promise<void>): Promise<void>
   }
 }
 
-const answerOf = async ({ chain }: Followed): Promise<string> => (await chain.authorize({} as AuthorizationAttributes)).reason;
+const answerOf = async ({ chain }: Followed): Promise<string> =>
+  (await chain.authorize({} as AuthorizationAttributes)).reason;
 
 test("the old chain is asked until the new one is there", async () => {
   await follow(async (followed) => {
@@ -93,7 +96,10 @@ test("the old chain is asked until the new one is there", async () => {
     ready();
     await followed.until("succeeded");
     assert.equal(await answerOf(followed), "AlwaysAllow+AlwaysDeny");
-    assert.equal(followed.chain.rulesOf({ name: "", uid: "", groups: [], extra: new Map() }, "").problem, "AlwaysAllow+AlwaysDeny");
+    assert.equal(
+      followed.chain.rulesOf({ name: "", uid: "", groups: [], extra: new Map() }, "").problem,
+      "AlwaysAllow+AlwaysDeny",
+    );
     assert.deepEqual(followed.happened(), ["first retires", "succeeded"]);
   });
 });
@@ -109,7 +115,12 @@ test("one after the other: what comes meanwhile comes after, and last", async ()
     second(new Error("no"));
     await followed.until("failed");
     assert.equal(await answerOf(followed), "AlwaysAllow+AlwaysDeny");
-    assert.deepEqual(followed.happened(), ["first retires", "succeeded", "reloading authorization config: no", "failed"]);
+    assert.deepEqual(followed.happened(), [
+      "first retires",
+      "succeeded",
+      "reloading authorization config: no",
+      "failed",
+    ]);
   });
 });
 

@@ -19,7 +19,11 @@ export interface MatchConditions {
 const conditionsMax = 64;
 
 /** @param path of the list @returns undefined when there are none, or none that is right */
-export function compileMatchConditions(texts: readonly string[], path: string, errors: FieldErrors): MatchConditions | undefined {
+export function compileMatchConditions(
+  texts: readonly string[],
+  path: string,
+  errors: FieldErrors,
+): MatchConditions | undefined {
   if (texts.length > conditionsMax) {
     errors.tooMany(path, texts.length, conditionsMax);
     return undefined;

@@ -49,9 +49,16 @@ function schemaOf(version: string): ConfigurationKind["schema"] {
     subjectAccessReviewVersion: text,
     matchConditionSubjectAccessReviewVersion: text,
     failurePolicy: text,
-    connectionInfo: configStruct(`${version}.WebhookConnectionInfo`, { type: text, kubeConfigFile: { type: text, pointer: true } }),
+    connectionInfo: configStruct(`${version}.WebhookConnectionInfo`, {
+      type: text,
+      kubeConfigFile: { type: text, pointer: true },
+    }),
     matchConditions: listOf(configStruct(`${version}.WebhookMatchCondition`, { expression: text })),
   });
-  const authorizer = configStruct(`${version}.AuthorizerConfiguration`, { type: text, name: text, webhook: { type: webhook, pointer: true } });
+  const authorizer = configStruct(`${version}.AuthorizerConfiguration`, {
+    type: text,
+    name: text,
+    webhook: { type: webhook, pointer: true },
+  });
   return configKind(`${version}.AuthorizationConfiguration`, { authorizers: listOf(authorizer) });
 }

@@ -13,7 +13,10 @@ const second = 1_000_000_000n;
 const timeoutMax = 30n * second;
 
 /** @returns what the file says with its defaults; good for use when there are no errors */
-export function checkAuthorizers({ authorizers = [] }: AuthorizationFile, errors: FieldErrors): AuthorizerConfiguration[] {
+export function checkAuthorizers(
+  { authorizers = [] }: AuthorizationFile,
+  errors: FieldErrors,
+): AuthorizerConfiguration[] {
   if (authorizers.length === 0) errors.required("authorizers", "at least one authorization mode must be defined");
   const seen: Seen = { types: new Set(), names: new Set() };
   return authorizers.flatMap((authorizer, index) => checkAuthorizer(authorizer, `authorizers[${index}]`, seen, errors));
@@ -38,7 +41,8 @@ function checkAuthorizer(
     seen.types.add(type);
     checkName(name, `${path}.name`, seen.names, errors);
     if (known !== "Webhook") {
-      if (webhook !== undefined) errors.invalid(`${path}.webhook`, "non-null", "may only be specified when type=Webhook");
+      if (webhook !== undefined)
+        errors.invalid(`${path}.webhook`, "non-null", "may only be specified when type=Webhook");
       return [{ type: known, name }];
     }
     if (webhook !== undefined) return [{ type: known, name, webhook: checkWebhook(webhook, path, errors) }];
@@ -57,7 +61,12 @@ function checkName(name: string, path: string, seen: Set<string>, errors: FieldE
 
 /** @param path of the authorizer, which stands in the errors without `webhook`, as upstream has it */
 function checkWebhook(file: WebhookFile, path: string, errors: FieldErrors): WebhookConfiguration {
-  const { cacheAuthorizedRequests = true, cacheUnauthorizedRequests = true, connectionInfo = {}, matchConditions = [] } = file;
+  const {
+    cacheAuthorizedRequests = true,
+    cacheUnauthorizedRequests = true,
+    connectionInfo = {},
+    matchConditions = [],
+  } = file;
   const timeout = nanoseconds(file.timeout);
   checkTimeout(timeout, `${path}.timeout`, errors);
   const authorizedTtl = nanoseconds(file.authorizedTTL) || 300n * second;
@@ -90,7 +99,8 @@ function milliseconds(duration: bigint): number {
 
 function checkTimeout(timeout: bigint, path: string, errors: FieldErrors): void {
   if (timeout === 0n) errors.required(path);
-  else if (timeout < 0n || timeout > timeoutMax) errors.invalid(path, formatDuration(timeout), "must be > 0s and <= 30s");
+  else if (timeout < 0n || timeout > timeoutMax)
+    errors.invalid(path, formatDuration(timeout), "must be > 0s and <= 30s");
 }
 
 function checkTtl(ttl: bigint, path: string, errors: FieldErrors): void {

@@ -27,7 +27,11 @@ const owned: readonly (readonly [kind: OwnKind, group: string, resource: string]
 
 export function followRelations({ catalog, clock, logger }: Needs): FollowedRelations {
   const relations = new NodeRelations();
-  const follow = (group: string, resource: string, take: (entry: Entry, store: ResourceStore, gone: boolean) => void): Follower | undefined => {
+  const follow = (
+    group: string,
+    resource: string,
+    take: (entry: Entry, store: ResourceStore, gone: boolean) => void,
+  ): Follower | undefined => {
     const store = catalog.findResource(group, resource)?.store;
     if (store === undefined) return undefined;
     const known = new Map<string, Entry>();
@@ -49,7 +53,11 @@ export function followRelations({ catalog, clock, logger }: Needs): FollowedRela
         known.delete(key);
         take(entry, store, true);
       },
-      failed: (error) => logger.warn("the node authorizer waits for objects that could not be listed", { resource, error: String(error) }),
+      failed: (error) =>
+        logger.warn("the node authorizer waits for objects that could not be listed", {
+          resource,
+          error: String(error),
+        }),
     });
   };
   const followers = [
@@ -58,7 +66,9 @@ export function followRelations({ catalog, clock, logger }: Needs): FollowedRela
       const isOnNode = !gone && fields.get("spec.nodeName") !== "";
       relations.setPod(namespace, name, isOnNode ? store.decode(entry) : undefined);
     }),
-    follow("", "persistentvolumes", (entry, store, gone) => relations.setVolume(entry.index.name, gone ? undefined : store.decode(entry))),
+    follow("", "persistentvolumes", (entry, store, gone) =>
+      relations.setVolume(entry.index.name, gone ? undefined : store.decode(entry)),
+    ),
     ...owned.map(([kind, group, resource]) =>
       follow(group, resource, (entry, store, gone) => {
         const { namespace, name } = entry.index;

@@ -7,7 +7,11 @@ import { nodeAuthorizer } from "./node.ts";
 import { NodeRelations } from "./relations.ts";
 
 const relations = new NodeRelations();
-const meta = (name: string, annotations = {}): { name: string; namespace: string; annotations: object } => ({ name, namespace: "ns", annotations });
+const meta = (name: string, annotations = {}): { name: string; namespace: string; annotations: object } => ({
+  name,
+  namespace: "ns",
+  annotations,
+});
 relations.setPod("ns", "p1", {
   metadata: meta("p1") as never,
   spec: {
@@ -26,7 +30,10 @@ relations.setPod("ns", "p1", {
     ],
     volumes: [
       { name: "a", secret: { secretName: "volume" } },
-      { name: "b", projected: { sources: [{ secret: { name: "projected" } }, { configMap: { name: "projectedmap" } }, {}] } },
+      {
+        name: "b",
+        projected: { sources: [{ secret: { name: "projected" } }, { configMap: { name: "projectedmap" } }, {}] },
+      },
       { name: "c", persistentVolumeClaim: { claimName: "claim" } },
       { name: "d", ephemeral: {} },
       { name: "e", csi: { nodePublishSecretRef: { name: "csi" } } },
@@ -42,11 +49,20 @@ relations.setPod("ns", "mirror", {
   metadata: meta("mirror", { "kubernetes.io/config.mirror": "x" }) as never,
   spec: { nodeName: "n1", volumes: [{ name: "a", secret: { secretName: "stolen" } }] },
 });
-relations.setPod("ns", "p2", { metadata: meta("p2") as never, spec: { nodeName: "n2", volumes: [{ name: "a", secret: { secretName: "other" } }] } });
-relations.setPod("ns", "waiting", { metadata: meta("waiting") as never, spec: { volumes: [{ name: "a", secret: { secretName: "early" } }] } });
+relations.setPod("ns", "p2", {
+  metadata: meta("p2") as never,
+  spec: { nodeName: "n2", volumes: [{ name: "a", secret: { secretName: "other" } }] },
+});
+relations.setPod("ns", "waiting", {
+  metadata: meta("waiting") as never,
+  spec: { volumes: [{ name: "a", secret: { secretName: "early" } }] },
+});
 relations.setVolume("pv", {
   metadata: { name: "pv" },
-  spec: { claimRef: { namespace: "ns", name: "claim" }, csi: { nodeStageSecretRef: { namespace: "store", name: "stage" } } },
+  spec: {
+    claimRef: { namespace: "ns", name: "claim" },
+    csi: { nodeStageSecretRef: { namespace: "store", name: "stage" } },
+  },
 });
 relations.setVolume("disk", {
   metadata: { name: "disk" },
@@ -56,11 +72,19 @@ relations.setVolume("image", {
   metadata: { name: "image" },
   spec: { claimRef: { namespace: "ns", name: "claim" }, rbd: { secretRef: { name: "near" } } },
 });
-relations.setVolume("free", { metadata: { name: "free" }, spec: { azureFile: { secretName: "free", secretNamespace: "store" } } });
+relations.setVolume("free", {
+  metadata: { name: "free" },
+  spec: { azureFile: { secretName: "free", secretNamespace: "store" } },
+});
 relations.setOwn("volumeattachment", "", "va", "n1");
 relations.setOwn("resourceslice", "", "slice", "n1");
 
-const user: AuthorizationAttributes["user"] = { name: "system:node:n1", uid: "", groups: ["system:nodes", "system:authenticated"], extra: new Map() };
+const user: AuthorizationAttributes["user"] = {
+  name: "system:node:n1",
+  uid: "",
+  groups: ["system:nodes", "system:authenticated"],
+  extra: new Map(),
+};
 const base: AuthorizationAttributes = {
   user,
   verb: "get",
@@ -75,14 +99,21 @@ const base: AuthorizationAttributes = {
   fieldSelector: "",
   labelSelector: "",
 };
-const authorize = nodeAuthorizer(relations, { rules: nodeRules(parseFeatureGates("").gates), enabled: (gate) => gate !== "PodCertificateRequest" });
+const authorize = nodeAuthorizer(relations, {
+  rules: nodeRules(parseFeatureGates("").gates),
+  enabled: (gate) => gate !== "PodCertificateRequest",
+});
 
 const yes = "";
 const unrelated = "no relationship found between node 'n1' and this object";
 
 /** `verb group/resource/subresource name`, and why it is not allowed. */
 const rows: [request: string, more: Partial<AuthorizationAttributes>, reason: string | undefined][] = [
-  ...["pull", "init", "env", "volume", "projected", "csi"].map((name): [string, object, string] => [`get /secrets ${name}`, {}, yes]),
+  ...["pull", "init", "env", "volume", "projected", "csi"].map((name): [string, object, string] => [
+    `get /secrets ${name}`,
+    {},
+    yes,
+  ]),
   ...["initmap", "projectedmap"].map((name): [string, object, string] => [`watch /configmaps ${name}`, {}, yes]),
   ["get /secrets stage", { namespace: "store" }, yes],
   ["get /secrets free", { namespace: "store" }, unrelated],
@@ -113,11 +144,23 @@ const rows: [request: string, more: Partial<AuthorizationAttributes>, reason: st
   ["delete /serviceaccounts robot", {}, "can only create tokens for individual service accounts"],
   ["create coordination.k8s.io/leases", { namespace: "kube-node-lease" }, yes],
   ["update coordination.k8s.io/leases n1", { namespace: "kube-node-lease" }, yes],
-  ["update coordination.k8s.io/leases n2", { namespace: "kube-node-lease" }, "can only access node lease with the same name as the requesting node"],
+  [
+    "update coordination.k8s.io/leases n2",
+    { namespace: "kube-node-lease" },
+    "can only access node lease with the same name as the requesting node",
+  ],
   ["update coordination.k8s.io/leases n1", {}, 'can only access leases in the "kube-node-lease" system namespace'],
-  ["list coordination.k8s.io/leases", { namespace: "kube-node-lease" }, "can only get, create, update, patch, or delete a node lease"],
+  [
+    "list coordination.k8s.io/leases",
+    { namespace: "kube-node-lease" },
+    "can only get, create, update, patch, or delete a node lease",
+  ],
   ["get storage.k8s.io/csinodes n1", { namespace: "" }, yes],
-  ["get storage.k8s.io/csinodes n2", { namespace: "" }, "can only access CSINode with the same name as the requesting node"],
+  [
+    "get storage.k8s.io/csinodes n2",
+    { namespace: "" },
+    "can only access CSINode with the same name as the requesting node",
+  ],
   ["create resource.k8s.io/resourceslices", { namespace: "" }, yes],
   ["update resource.k8s.io/resourceslices slice", { namespace: "" }, yes],
   ["watch resource.k8s.io/resourceslices", { namespace: "", fieldSelector: "spec.nodeName=n1" }, yes],
@@ -167,7 +210,8 @@ test("who is no node is left to others, and a node without a name is told so", (
 
 test("what a pod referred to is closed to its node when it is gone, unless another one refers to it", () => {
   const changing = new NodeRelations();
-  const pod = (name: string): never => ({ metadata: meta(name), spec: { nodeName: "n1", imagePullSecrets: [{ name: "s" }] } }) as never;
+  const pod = (name: string): never =>
+    ({ metadata: meta(name), spec: { nodeName: "n1", imagePullSecrets: [{ name: "s" }] } }) as never;
   const reads = (): boolean => changing.areRelated("n1", "secret", "ns", "s");
   changing.setPod("ns", "a", pod("a"));
   changing.setPod("ns", "a", pod("a"));
@@ -176,7 +220,10 @@ test("what a pod referred to is closed to its node when it is gone, unless anoth
   assert.equal(reads(), true);
   changing.setPod("ns", "b", undefined);
   assert.equal(reads(), false);
-  changing.setVolume("v", { metadata: {}, spec: { claimRef: { namespace: "ns", name: "c" }, rbd: { secretRef: { name: "s" } } } });
+  changing.setVolume("v", {
+    metadata: {},
+    spec: { claimRef: { namespace: "ns", name: "c" }, rbd: { secretRef: { name: "s" } } },
+  });
   changing.setPod("ns", "c", {
     metadata: meta("c"),
     spec: { nodeName: "n1", volumes: [{ name: "v", persistentVolumeClaim: { claimName: "c" } }] },

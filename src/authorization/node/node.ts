@@ -41,7 +41,9 @@ const resources: Readonly<Record<string, (each: Case) => Decision | undefined>> 
   "/secrets": (each) => readNamespaced(each, "secret"),
   "/configmaps": (each) => readNamespaced(each, "configmap"),
   "/persistentvolumeclaims": (each) =>
-    each.request.subresource === "status" ? updateStatus(each, "persistentvolumeclaim") : getOne(each, "persistentvolumeclaim"),
+    each.request.subresource === "status"
+      ? updateStatus(each, "persistentvolumeclaim")
+      : getOne(each, "persistentvolumeclaim"),
   "/persistentvolumes": (each) => getOne(each, "persistentvolume"),
   "resource.k8s.io/resourceclaims": (each) => getOne(each, "resourceclaim"),
   "storage.k8s.io/volumeattachments": (each) => getOne(each, "volumeattachment"),
@@ -52,7 +54,9 @@ const resources: Readonly<Record<string, (each: Case) => Decision | undefined>> 
   "/nodes": (each) => (each.options.enabled("AuthorizeNodeWithSelectors") ? nodes(each) : undefined),
   "/pods": (each) => (each.options.enabled("AuthorizeNodeWithSelectors") ? pods(each) : undefined),
   "certificates.k8s.io/podcertificaterequests": (each) =>
-    each.options.enabled("PodCertificateRequest") && each.options.enabled("AuthorizeNodeWithSelectors") ? certificateRequests(each) : noOpinion,
+    each.options.enabled("PodCertificateRequest") && each.options.enabled("AuthorizeNodeWithSelectors")
+      ? certificateRequests(each)
+      : noOpinion,
 };
 
 function because(reason: string): Decision {
@@ -80,7 +84,9 @@ function getOne(each: Case, kind: RelatedKind): Decision {
 }
 
 function updateStatus(each: Case, kind: RelatedKind): Decision {
-  return isOneOf(each.request.verb, "update", "patch") ? related(each, kind) : because("can only get/update/patch this type");
+  return isOneOf(each.request.verb, "update", "patch")
+    ? related(each, kind)
+    : because("can only get/update/patch this type");
 }
 
 function serviceAccounts(each: Case): Decision {
@@ -93,21 +99,28 @@ function serviceAccounts(each: Case): Decision {
     return readNamespaced(each, "serviceaccount");
   }
   if (verb !== "create" || name === "") return because("can only create tokens for individual service accounts");
-  return subresource === "token" ? related(each, "serviceaccount") : because("can only create token subresource of serviceaccount");
+  return subresource === "token"
+    ? related(each, "serviceaccount")
+    : because("can only create token subresource of serviceaccount");
 }
 
 const ownVerbs = ["get", "create", "update", "patch", "delete"] as const;
 
 function leases({ node, request: { verb, namespace, name } }: Case): Decision {
   if (!isOneOf(verb, ...ownVerbs)) return because("can only get, create, update, patch, or delete a node lease");
-  if (namespace !== "kube-node-lease") return because('can only access leases in the "kube-node-lease" system namespace');
-  return verb === "create" || name === node ? allow : because("can only access node lease with the same name as the requesting node");
+  if (namespace !== "kube-node-lease")
+    return because('can only access leases in the "kube-node-lease" system namespace');
+  return verb === "create" || name === node
+    ? allow
+    : because("can only access node lease with the same name as the requesting node");
 }
 
 function csiNodes({ node, request: { verb, subresource, name } }: Case): Decision {
   if (!isOneOf(verb, ...ownVerbs)) return because("can only get, create, update, patch, or delete a CSINode");
   if (subresource !== "") return because("cannot authorize CSINode subresources");
-  return verb === "create" || name === node ? allow : because("can only access CSINode with the same name as the requesting node");
+  return verb === "create" || name === node
+    ? allow
+    : because("can only access CSINode with the same name as the requesting node");
 }
 
 function resourceSlices(each: Case): Decision {
@@ -116,7 +129,9 @@ function resourceSlices(each: Case): Decision {
   if (verb === "create") return allow;
   if (isOneOf(verb, "get", "update", "patch", "delete")) return related(each, "resourceslice");
   if (!isOneOf(verb, "watch", "list", "deletecollection")) {
-    return because("only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection");
+    return because(
+      "only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection",
+    );
   }
   if (!each.options.enabled("AuthorizeNodeWithSelectors") || selectsOwn(each, "spec.nodeName")) return allow;
   return because("can only list/watch/deletecollection resourceslices with nodeName field selector");
@@ -128,7 +143,9 @@ function certificateRequests(each: Case): Decision {
   if (verb === "create") return allow;
   if (verb === "get") return related(each, "podcertificaterequest");
   if (!isOneOf(verb, "list", "watch")) return because(`nodes may not ${verb} podcertificaterequests`);
-  return selectsOwn(each, "spec.nodeName") ? allow : because("can only list/watch podcertificaterequests with nodeName field selector");
+  return selectsOwn(each, "spec.nodeName")
+    ? allow
+    : because("can only list/watch podcertificaterequests with nodeName field selector");
 }
 
 function nodes({ node, request: { verb, subresource, name } }: Case): Decision {

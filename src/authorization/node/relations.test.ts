@@ -48,7 +48,11 @@ function randomPod(random: Random): KubeObject {
       { name: name(), projected: { sources: [{ secret: { name: name() } }, { configMap: { name: name() } }] } },
       { name: name(), emptyDir: {} },
     ]);
-  const env = (): object => pick(random, [{ valueFrom: { secretKeyRef: { name: name() } } }, { valueFrom: { configMapKeyRef: { name: name() } } }]);
+  const env = (): object =>
+    pick(random, [
+      { valueFrom: { secretKeyRef: { name: name() } } },
+      { valueFrom: { configMapKeyRef: { name: name() } } },
+    ]);
   const isMirror = random(8) === 0;
   return {
     metadata: { ...(isMirror && { annotations: { "kubernetes.io/config.mirror": "" } }) },
@@ -65,10 +69,17 @@ function randomPod(random: Random): KubeObject {
 
 function randomVolume(random: Random): KubeObject {
   const reference = { name: pick(random, names), ...(random(2) === 0 && { namespace: pick(random, namespaces) }) };
-  const source = pick(random, [{ rbd: { secretRef: reference } }, { csi: { nodeStageSecretRef: reference } }, { hostPath: {} }]);
+  const source = pick(random, [
+    { rbd: { secretRef: reference } },
+    { csi: { nodeStageSecretRef: reference } },
+    { hostPath: {} },
+  ]);
   return {
     metadata: {},
-    spec: { ...source, ...(random(4) > 0 && { claimRef: { namespace: pick(random, namespaces), name: pick(random, names) } }) },
+    spec: {
+      ...source,
+      ...(random(4) > 0 && { claimRef: { namespace: pick(random, namespaces), name: pick(random, names) } }),
+    },
   };
 }
 
@@ -112,7 +123,13 @@ function rebuilt({ pods, volumes, own }: World): NodeRelations {
 }
 
 /** Whether a path leads to the node, by looking at everything. */
-function isRelated({ pods, volumes, own }: World, node: string, kind: RelatedKind, namespace: string, name: string): boolean {
+function isRelated(
+  { pods, volumes, own }: World,
+  node: string,
+  kind: RelatedKind,
+  namespace: string,
+  name: string,
+): boolean {
   const mine = [...pods.entries()].filter(([, { spec }]) => spec.nodeName === node);
   const refers = (what: RelatedKind, place: string, referred: string): boolean =>
     mine.some(([key, pod]) => key.startsWith(`${place}/`) && namesOf(pod, what).includes(referred));
@@ -124,7 +141,10 @@ function isRelated({ pods, volumes, own }: World, node: string, kind: RelatedKin
   if (kind === "persistentvolume") return holds(volumes.get(name));
   if (own.get(`${kind}/${namespace}/${name}`) === node) return true;
   if (refers(kind, namespace, name)) return true;
-  return kind === "secret" && [...volumes.values()].some((volume) => holds(volume) && secretOf(volume) === `${namespace}/${name}`);
+  return (
+    kind === "secret" &&
+    [...volumes.values()].some((volume) => holds(volume) && secretOf(volume) === `${namespace}/${name}`)
+  );
 }
 
 function secretOf({ spec: { rbd, csi, claimRef } }: KubeObject): string | undefined {
@@ -134,7 +154,9 @@ function secretOf({ spec: { rbd, csi, claimRef } }: KubeObject): string | undefi
 
 function namesOf({ metadata, spec, status }: KubeObject, kind: RelatedKind): unknown[] {
   if (metadata.annotations !== undefined) return [];
-  const env: KubeObject[] = spec.containers.flatMap((container: KubeObject) => container.env.map((one: KubeObject) => one.valueFrom));
+  const env: KubeObject[] = spec.containers.flatMap((container: KubeObject) =>
+    container.env.map((one: KubeObject) => one.valueFrom),
+  );
   const sources: KubeObject[] = spec.volumes.flatMap((volume: KubeObject) => volume.projected?.sources ?? []);
   switch (kind) {
     case "serviceaccount":
@@ -158,7 +180,8 @@ function namesOf({ metadata, spec, status }: KubeObject, kind: RelatedKind): unk
     case "resourceclaim":
       return spec.resourceClaims.map(
         ({ name, resourceClaimName }: KubeObject) =>
-          resourceClaimName ?? status.resourceClaimStatuses.find((each: KubeObject) => each.name === name)?.resourceClaimName,
+          resourceClaimName ??
+          status.resourceClaimStatuses.find((each: KubeObject) => each.name === name)?.resourceClaimName,
       );
     default:
       return [];

@@ -50,7 +50,9 @@ export class NodeRelations {
     this.setOwn("pod", namespace, name, node);
     this.#references.delete(key);
     if (pod === undefined || node === "" || isMirrorPod(pod)) return; // A mirror pod was made by its node, and opens nothing to it.
-    const references = [...new Set([...podReferences(pod)].map(([kind, referred]) => keyOf(kind, namespace, referred)))];
+    const references = [
+      ...new Set([...podReferences(pod)].map(([kind, referred]) => keyOf(kind, namespace, referred))),
+    ];
     this.#references.set(key, references);
     for (const referred of references) this.#count(referred, node, 1);
   }
@@ -66,7 +68,10 @@ export class NodeRelations {
     const claim = volume?.spec?.claimRef;
     if (volume === undefined || claim === undefined) return;
     const secrets = volumeSecrets(volume).map((secret) => keyOf("secret", secret.namespace, secret.name));
-    this.#volumes.set(name, { claim: keyOf("persistentvolumeclaim", claim.namespace ?? "", claim.name ?? ""), secrets });
+    this.#volumes.set(name, {
+      claim: keyOf("persistentvolumeclaim", claim.namespace ?? "", claim.name ?? ""),
+      secrets,
+    });
     for (const secret of secrets) this.#volumesOf.set(secret, (this.#volumesOf.get(secret) ?? new Set()).add(name));
   }
 

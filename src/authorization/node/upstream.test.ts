@@ -15,8 +15,16 @@ interface World {
   readonly gates: string;
   readonly pods: readonly KubeObject[];
   readonly volumes: readonly KubeObject[];
-  readonly own: readonly { readonly kind: OwnKind; readonly namespace: string; readonly name: string; readonly node: string }[];
-  readonly requests: readonly (Omit<AuthorizationAttributes, "user"> & { readonly user: string; readonly groups: readonly string[] })[];
+  readonly own: readonly {
+    readonly kind: OwnKind;
+    readonly namespace: string;
+    readonly name: string;
+    readonly node: string;
+  }[];
+  readonly requests: readonly (Omit<AuthorizationAttributes, "user"> & {
+    readonly user: string;
+    readonly groups: readonly string[];
+  })[];
   readonly answers: readonly (readonly [decision: string, reason: string])[];
 }
 

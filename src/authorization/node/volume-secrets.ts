@@ -20,7 +20,10 @@ export function volumeSecrets({ spec = {} }: KubeObject): { readonly namespace: 
   return sources.flatMap(([source, field, home]) => {
     const value: unknown = spec[source]?.[field];
     const byName = typeof value === "string"; // azureFile has its namespace beside the name.
-    const reference = (byName ? { name: value, namespace: spec[source].secretNamespace } : (value ?? {})) as { name?: string; namespace?: string };
+    const reference = (byName ? { name: value, namespace: spec[source].secretNamespace } : (value ?? {})) as {
+      name?: string;
+      namespace?: string;
+    };
     const { name = "" } = reference;
     const namespace = reference.namespace || (home === "claim" ? (spec.claimRef?.namespace ?? "") : "");
     return name === "" ? [] : [{ namespace, name }];

@@ -12,9 +12,17 @@ const rows: [what: string, owned: PolicyRule[], wanted: PolicyRule[], missing: s
     "nothing",
     [],
     [pods],
-    ['{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}', '{APIGroups:[""], Resources:["pods/log"], Verbs:["get" "list"]}'],
+    [
+      '{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}',
+      '{APIGroups:[""], Resources:["pods/log"], Verbs:["get" "list"]}',
+    ],
   ],
-  ["a verb less", [{ ...pods, verbs: ["get"] }], [{ ...pods, resources: ["pods"] }], ['{APIGroups:[""], Resources:["pods"], Verbs:["list"]}']],
+  [
+    "a verb less",
+    [{ ...pods, verbs: ["get"] }],
+    [{ ...pods, resources: ["pods"] }],
+    ['{APIGroups:[""], Resources:["pods"], Verbs:["list"]}'],
+  ],
   [
     "parts in several rules",
     [
@@ -38,12 +46,21 @@ const rows: [what: string, owned: PolicyRule[], wanted: PolicyRule[], missing: s
     ['{APIGroups:[""], Resources:["pods"], ResourceNames:["b"], Verbs:["get"]}'],
   ],
   ["all names", [pods], [{ ...pods, resourceNames: ["a", "b"] }], []],
-  ["paths below", [{ verbs: ["get"], nonResourceURLs: ["/a/*"] }], [{ verbs: ["get"], nonResourceURLs: ["/a/b", "/a/*"] }], []],
+  [
+    "paths below",
+    [{ verbs: ["get"], nonResourceURLs: ["/a/*"] }],
+    [{ verbs: ["get"], nonResourceURLs: ["/a/b", "/a/*"] }],
+    [],
+  ],
   [
     "other paths",
     [{ verbs: ["get"], nonResourceURLs: ["/a"] }],
     [{ verbs: ["get", "put"], nonResourceURLs: ["/a", "/b"] }],
-    ['{NonResourceURLs:["/a"], Verbs:["put"]}', '{NonResourceURLs:["/b"], Verbs:["get"]}', '{NonResourceURLs:["/b"], Verbs:["put"]}'],
+    [
+      '{NonResourceURLs:["/a"], Verbs:["put"]}',
+      '{NonResourceURLs:["/b"], Verbs:["get"]}',
+      '{NonResourceURLs:["/b"], Verbs:["put"]}',
+    ],
   ],
 ];
 

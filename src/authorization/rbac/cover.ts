@@ -8,7 +8,13 @@ export function uncovered(owned: readonly PolicyRule[], wanted: readonly PolicyR
   return wanted.flatMap(piecesOf).filter((piece) => !owned.some((rule) => covers(rule, piece)));
 }
 
-function piecesOf({ verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }: PolicyRule): PolicyRule[] {
+function piecesOf({
+  verbs = [],
+  apiGroups = [],
+  resources = [],
+  resourceNames = [],
+  nonResourceURLs = [],
+}: PolicyRule): PolicyRule[] {
   const pieces: PolicyRule[] = [];
   for (const group of apiGroups) {
     for (const resource of resources) {

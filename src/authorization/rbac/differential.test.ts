@@ -38,12 +38,16 @@ function fits(
   const has = (list: readonly string[], wanted: string): boolean => list.includes("*") || list.includes(wanted);
   if (!has(verbs, request.verb)) return false;
   if (!request.isResourceRequest) {
-    return nonResourceURLs.some((url) => url === "*" || url === request.path || (url.endsWith("*") && request.path.startsWith(url.slice(0, -1))));
+    return nonResourceURLs.some(
+      (url) => url === "*" || url === request.path || (url.endsWith("*") && request.path.startsWith(url.slice(0, -1))),
+    );
   }
   const { resource, subresource } = request;
   const whole = subresource === "" ? resource : `${resource}/${subresource}`;
   const namesIt = has(resources, whole) || (subresource !== "" && resources.includes(`*/${subresource}`));
-  return namesIt && has(apiGroups, request.group) && (resourceNames.length === 0 || resourceNames.includes(request.name));
+  return (
+    namesIt && has(apiGroups, request.group) && (resourceNames.length === 0 || resourceNames.includes(request.name))
+  );
 }
 
 const name = fc.constantFrom("a", "b");
@@ -51,7 +55,11 @@ const namespace = fc.constantFrom("", "m", "n");
 const gone = fc.nat(5).map((chance) => chance === 0);
 const some = (...values: string[]): fc.Arbitrary<string[]> => fc.subarray(values, { minLength: 1 });
 const rule: fc.Arbitrary<PolicyRule> = fc.oneof(
-  fc.record({ verbs: some("get", "list", "*"), apiGroups: some("", "apps"), resources: some("pods", "pods/log", "*/log", "nodes") }),
+  fc.record({
+    verbs: some("get", "list", "*"),
+    apiGroups: some("", "apps"),
+    resources: some("pods", "pods/log", "*/log", "nodes"),
+  }),
   fc.record({ verbs: some("get"), apiGroups: some("*"), resources: some("*", "pods"), resourceNames: some("a", "b") }),
   fc.record({ verbs: some("get", "list"), apiGroups: some("", "*"), resources: some("*") }),
   fc.record({ verbs: some("get", "*"), nonResourceURLs: some("/x", "/y/*", "*", "/y*", "/") }),
@@ -99,24 +107,27 @@ test(`${requestsMin} requests of random users get the same answer from the index
   let allowed = 0;
   while (asked < requestsMin) {
     fc.assert(
-      fc.property(fc.array(fc.tuple(change, fc.array(request, { minLength: 10, maxLength: 10 })), { maxLength: 60, size: "max" }), (steps) => {
-        const world: World = { roles: new Map(), bindings: new Map() };
-        const policy = new Policy();
-        const authorize = rbacAuthorizer(policy);
-        for (const [step, requests] of steps) {
-          apply(step, world, policy);
-          for (const each of requests) {
-            const want = plainlyAllowed(world, each);
-            assert.equal(
-              (authorize(each) as Decision).decision === "allow",
-              want,
-              JSON.stringify([each, [...world.roles.values()], [...world.bindings.values()]]),
-            );
-            asked++;
-            if (want) allowed++;
+      fc.property(
+        fc.array(fc.tuple(change, fc.array(request, { minLength: 10, maxLength: 10 })), { maxLength: 60, size: "max" }),
+        (steps) => {
+          const world: World = { roles: new Map(), bindings: new Map() };
+          const policy = new Policy();
+          const authorize = rbacAuthorizer(policy);
+          for (const [step, requests] of steps) {
+            apply(step, world, policy);
+            for (const each of requests) {
+              const want = plainlyAllowed(world, each);
+              assert.equal(
+                (authorize(each) as Decision).decision === "allow",
+                want,
+                JSON.stringify([each, [...world.roles.values()], [...world.bindings.values()]]),
+              );
+              asked++;
+              if (want) allowed++;
+            }
           }
-        }
-      }),
+        },
+      ),
       { numRuns: 20 },
     );
   }

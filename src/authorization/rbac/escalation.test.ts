@@ -23,7 +23,11 @@ async function open() {
   let followed: FollowedPolicy | undefined;
   const cluster = await openMemoryRegistry({
     plugins: (catalog) => {
-      followed = followPolicy({ catalog, clock: { now: Date.now, after: () => () => {} }, logger: { info() {}, warn() {}, error() {} } });
+      followed = followPolicy({
+        catalog,
+        clock: { now: Date.now, after: () => () => {} },
+        logger: { info() {}, warn() {}, error() {} },
+      });
       const authorize = authorizerOf([rbacModule(followed.policy)]);
       return [rbacEscalation(followed.policy, authorize)];
     },
@@ -32,14 +36,33 @@ async function open() {
   const rbac = followed as FollowedPolicy;
   const request = (resource: string, namespace: string, name: string, user: UserInfo) => {
     const target = registry.catalog.find(group, "v1", resource) as Resolved;
-    return { target, namespace, name, subresource: "", user, dryRun: false, fieldManager: "test", userAgent: "test", warnings: [] };
+    return {
+      target,
+      namespace,
+      name,
+      subresource: "",
+      user,
+      dryRun: false,
+      fieldManager: "test",
+      userAgent: "test",
+      warnings: [],
+    };
   };
   const settle = async (): Promise<void> => rbac.reached(await registry.storage.current());
   const make = async (user: UserInfo, resource: string, namespace: string, object: object): Promise<void> => {
-    await create(registry, { ...request(resource, namespace, "", user), decode: () => structuredClone(object) as KubeObject });
+    await create(registry, {
+      ...request(resource, namespace, "", user),
+      decode: () => structuredClone(object) as KubeObject,
+    });
     await settle();
   };
-  const change = async (user: UserInfo, resource: string, namespace: string, name: string, by: (object: KubeObject) => void): Promise<void> => {
+  const change = async (
+    user: UserInfo,
+    resource: string,
+    namespace: string,
+    name: string,
+    by: (object: KubeObject) => void,
+  ): Promise<void> => {
     await update(registry, {
       ...request(resource, namespace, name, user),
       next(current) {
@@ -72,7 +95,8 @@ async function open() {
 type Cluster = Awaited<ReturnType<typeof open>>;
 
 const who = 'user "ann" (groups=["dev" "system:authenticated"])';
-const holdsNot = (missing: string): string => `${who} is attempting to grant RBAC permissions not currently held:\n${missing}`;
+const holdsNot = (missing: string): string =>
+  `${who} is attempting to grant RBAC permissions not currently held:\n${missing}`;
 const create1 = '{APIGroups:[""], Resources:["pods"], Verbs:["create"]}';
 const grant = (cluster: Cluster, verb: string, resource: string, name: string): Promise<void> =>
   cluster
@@ -102,40 +126,56 @@ const rows: [what: string, write: (cluster: Cluster) => Promise<void>, refusal?:
   ],
   [
     "a label on a role of more",
-    ({ change }) => change(ann, "clusterroles", "", "writer", (role) => Object.assign(role.metadata, { labels: { a: "b" } })),
+    ({ change }) =>
+      change(ann, "clusterroles", "", "writer", (role) => Object.assign(role.metadata, { labels: { a: "b" } })),
     `clusterroles.rbac.authorization.k8s.io "writer" is forbidden: ${holdsNot(create1)}`,
   ],
   [
     "a finalizer on a role of more",
-    ({ change }) => change(ann, "clusterroles", "", "writer", (role) => Object.assign(role.metadata, { finalizers: ["a.b/c"] })),
+    ({ change }) =>
+      change(ann, "clusterroles", "", "writer", (role) => Object.assign(role.metadata, { finalizers: ["a.b/c"] })),
   ],
   [
     "a role that collects others",
-    ({ make }) => make(ann, "clusterroles", "", { metadata: { name: "r" }, rules: [], aggregationRule: { clusterRoleSelectors: [{}] } }),
+    ({ make }) =>
+      make(ann, "clusterroles", "", {
+        metadata: { name: "r" },
+        rules: [],
+        aggregationRule: { clusterRoleSelectors: [{}] },
+      }),
     'clusterroles.rbac.authorization.k8s.io "r" is forbidden: must have cluster-admin privileges to use the aggregationRule',
   ],
   [
     "a binding of what she has",
-    ({ make }) => make(ann, "rolebindings", "n", { metadata: { name: "b" }, roleRef: to("ClusterRole", "reader"), subjects: [] }),
+    ({ make }) =>
+      make(ann, "rolebindings", "n", { metadata: { name: "b" }, roleRef: to("ClusterRole", "reader"), subjects: [] }),
   ],
   [
     "a binding of more",
-    ({ make }) => make(ann, "rolebindings", "n", { metadata: { name: "b" }, roleRef: to("ClusterRole", "writer"), subjects: [] }),
+    ({ make }) =>
+      make(ann, "rolebindings", "n", { metadata: { name: "b" }, roleRef: to("ClusterRole", "writer"), subjects: [] }),
     `rolebindings.rbac.authorization.k8s.io "b" is forbidden: ${holdsNot(create1)}`,
   ],
   [
     "a binding of what is not there",
-    ({ make }) => make(ann, "rolebindings", "n", { metadata: { name: "b" }, roleRef: to("Role", "gone"), subjects: [] }),
+    ({ make }) =>
+      make(ann, "rolebindings", "n", { metadata: { name: "b" }, roleRef: to("Role", "gone"), subjects: [] }),
     'rolebindings.rbac.authorization.k8s.io "gone" not found',
   ],
   [
     "a binding of a role of the cluster that does not exist",
-    ({ make }) => make(ann, "clusterrolebindings", "", { metadata: { name: "b" }, roleRef: to("ClusterRole", "gone"), subjects: [] }),
+    ({ make }) =>
+      make(ann, "clusterrolebindings", "", {
+        metadata: { name: "b" },
+        roleRef: to("ClusterRole", "gone"),
+        subjects: [],
+      }),
     'clusterrolebindings.rbac.authorization.k8s.io "gone" not found',
   ],
   [
     "a binding of the cluster to a role of a namespace",
-    ({ make }) => make(ann, "clusterrolebindings", "", { metadata: { name: "b" }, roleRef: to("Role", "gone"), subjects: [] }),
+    ({ make }) =>
+      make(ann, "clusterrolebindings", "", { metadata: { name: "b" }, roleRef: to("Role", "gone"), subjects: [] }),
     "Namespace parameter required.",
   ],
   [
@@ -151,14 +191,20 @@ const rows: [what: string, write: (cluster: Cluster) => Promise<void>, refusal?:
     "a role of more, when she may escalate",
     async (cluster) => {
       await grant(cluster, "escalate", "clusterroles", "writer");
-      await cluster.change(ann, "clusterroles", "", "writer", (role) => role.rules.push({ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }));
+      await cluster.change(ann, "clusterroles", "", "writer", (role) =>
+        role.rules.push({ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }),
+      );
     },
   ],
   [
     "a binding of more, when she may bind it",
     async (cluster) => {
       await grant(cluster, "bind", "clusterroles", "writer");
-      await cluster.make(ann, "clusterrolebindings", "", { metadata: { name: "b" }, roleRef: to("ClusterRole", "writer"), subjects: [] });
+      await cluster.make(ann, "clusterrolebindings", "", {
+        metadata: { name: "b" },
+        roleRef: to("ClusterRole", "writer"),
+        subjects: [],
+      });
     },
   ],
 ];

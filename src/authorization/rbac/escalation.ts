@@ -26,7 +26,9 @@ export function rbacEscalation(policy: Policy, authorize: Authorizer): Admission
       const { operation, target, object, subresource, user } = attributes;
       if ((operation !== "CREATE" && operation !== "UPDATE") || object === undefined || subresource !== "") return;
       if (target.resource.definition.group !== group || user.groups.includes("system:masters")) return;
-      return object.roleRef === undefined ? checkRole(policy, authorize, attributes, object) : checkBinding(policy, authorize, attributes, object);
+      return object.roleRef === undefined
+        ? checkRole(policy, authorize, attributes, object)
+        : checkBinding(policy, authorize, attributes, object);
     },
   };
 }
@@ -41,7 +43,12 @@ function onlyLetsGo({ object, oldObject }: AdmissionAttributes): boolean {
   return deepEqual(bare(object), bare(oldObject));
 }
 
-async function checkRole(policy: Policy, authorize: Authorizer, attributes: AdmissionAttributes, object: KubeObject): Promise<void> {
+async function checkRole(
+  policy: Policy,
+  authorize: Authorizer,
+  attributes: AdmissionAttributes,
+  object: KubeObject,
+): Promise<void> {
   const { user, namespace } = attributes;
   const { resource } = attributes.target.resource.definition;
   if (await may(authorize, user, "escalate", { resource, namespace, name: attributes.pathName })) return;
@@ -58,14 +65,23 @@ function aggregates(object: KubeObject | undefined): boolean {
   return (object?.aggregationRule?.clusterRoleSelectors ?? []).length > 0;
 }
 
-async function checkBinding(policy: Policy, authorize: Authorizer, attributes: AdmissionAttributes, object: KubeObject): Promise<void> {
+async function checkBinding(
+  policy: Policy,
+  authorize: Authorizer,
+  attributes: AdmissionAttributes,
+  object: KubeObject,
+): Promise<void> {
   if (onlyLetsGo(attributes)) return;
   const { user, namespace, target } = attributes;
   const { resource } = target.resource.definition;
   const binding = { ...bindingOf(object), namespace };
   const { kind, name } = binding.roleRef;
   const roles = kind === "Role" ? "roles" : "clusterroles";
-  if ((kind === "Role" || kind === "ClusterRole") && (await may(authorize, user, "bind", { resource: roles, namespace, name }))) return;
+  if (
+    (kind === "Role" || kind === "ClusterRole") &&
+    (await may(authorize, user, "bind", { resource: roles, namespace, name }))
+  )
+    return;
   const role = boundRole(policy, binding);
   if (typeof role === "string") {
     if (kind === "Role" && namespace === "") throw badRequest("Namespace parameter required.");
@@ -84,12 +100,26 @@ interface RoleAction {
 }
 
 async function may(authorize: Authorizer, user: UserInfo, verb: string, action: RoleAction): Promise<boolean> {
-  const request = { user, verb, isResourceRequest: true, path: "", group, version: "*", subresource: "", fieldSelector: "", labelSelector: "" };
+  const request = {
+    user,
+    verb,
+    isResourceRequest: true,
+    path: "",
+    group,
+    version: "*",
+    subresource: "",
+    fieldSelector: "",
+    labelSelector: "",
+  };
   return (await authorize({ ...request, ...action })).decision === "allow";
 }
 
 /** @returns undefined when the user has all that the rules grant */
-function whyNot(policy: Policy, { user, namespace, target }: AdmissionAttributes, rules: readonly PolicyRule[]): string | undefined {
+function whyNot(
+  policy: Policy,
+  { user, namespace, target }: AdmissionAttributes,
+  rules: readonly PolicyRule[],
+): string | undefined {
   const owned = rulesFor(policy, user, namespace, target.resource.definition.resource);
   const missing = uncovered(owned.rules, rules);
   if (missing.length === 0) return undefined;

@@ -48,16 +48,20 @@ export function followPolicy({
         for (const key of keys()) if (key.startsWith(prefix)) yield key;
       },
       missing: (key) => take(key, undefined),
-      failed: (error) => logger.warn("RBAC does without objects that could not be read", { prefix, error: String(error) }),
+      failed: (error) =>
+        logger.warn("RBAC does without objects that could not be read", { prefix, error: String(error) }),
       skipsUnreadable: true,
     });
     return [[follower, store.cache]];
   };
   const role = (key: string, object: KubeObject | undefined): void => policy.setRole(key, object && roleOf(object));
-  const binding = (key: string, object: KubeObject | undefined): void => policy.setBinding(key, object && bindingOf(object));
+  const binding = (key: string, object: KubeObject | undefined): void =>
+    policy.setBinding(key, object && bindingOf(object));
   const followers: [Follower, WatchCache][] = [
     ...["clusterroles", "roles"].flatMap((resource) => follow(resource, role, () => policy.roleKeys())),
-    ...["clusterrolebindings", "rolebindings"].flatMap((resource) => follow(resource, binding, () => policy.bindingKeys())),
+    ...["clusterrolebindings", "rolebindings"].flatMap((resource) =>
+      follow(resource, binding, () => policy.bindingKeys()),
+    ),
   ];
   return {
     policy,

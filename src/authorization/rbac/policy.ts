@@ -136,5 +136,7 @@ function placeOf(
   if (kind === "User") return { grants: scope.users, name };
   if (kind === "Group") return { grants: scope.groups, name };
   const home = namespace === "" ? bindingNamespace : namespace;
-  return kind === "ServiceAccount" && home !== "" ? { grants: scope.users, name: serviceAccountUser(home, name) } : undefined;
+  return kind === "ServiceAccount" && home !== ""
+    ? { grants: scope.users, name: serviceAccountUser(home, name) }
+    : undefined;
 }

@@ -42,9 +42,24 @@ const ruleRows: [what: string, rule: PolicyRule, request: Partial<AuthorizationA
   ["an empty name where none is asked for", { ...core, resourceNames: [""] }, { name: "" }, true],
   ["a path, of a resource", { verbs: ["get"], nonResourceURLs: ["*"] }, {}, false],
   ["a path", { verbs: ["get"], nonResourceURLs: ["/healthz"] }, { isResourceRequest: false, path: "/healthz" }, true],
-  ["a path below", { verbs: ["get"], nonResourceURLs: ["/healthz"] }, { isResourceRequest: false, path: "/healthz/ping" }, false],
-  ["paths below", { verbs: ["get"], nonResourceURLs: ["/healthz/*"] }, { isResourceRequest: false, path: "/healthz/ping" }, true],
-  ["paths below, and stars", { verbs: ["get"], nonResourceURLs: ["/healthz/**"] }, { isResourceRequest: false, path: "/healthz/ping" }, true],
+  [
+    "a path below",
+    { verbs: ["get"], nonResourceURLs: ["/healthz"] },
+    { isResourceRequest: false, path: "/healthz/ping" },
+    false,
+  ],
+  [
+    "paths below",
+    { verbs: ["get"], nonResourceURLs: ["/healthz/*"] },
+    { isResourceRequest: false, path: "/healthz/ping" },
+    true,
+  ],
+  [
+    "paths below, and stars",
+    { verbs: ["get"], nonResourceURLs: ["/healthz/**"] },
+    { isResourceRequest: false, path: "/healthz/ping" },
+    true,
+  ],
   ["any path", { verbs: ["get"], nonResourceURLs: ["*"] }, { isResourceRequest: false, path: "/x" }, true],
   ["resources, of a path", core, { isResourceRequest: false, path: "/healthz" }, false],
 ];
@@ -104,11 +119,35 @@ const decisions: [what: string, binding: Binding, user: Partial<UserInfo>, decis
     "allow",
     'RBAC: allowed by RoleBinding "b/n" of Role "reader" to ServiceAccount "robot/n"',
   ],
-  ["a service account of no namespace", binding("b", "", toClusterRole("reader"), subject("ServiceAccount", "robot")), robot, "noOpinion", ""],
-  ["a user that is called as the group", binding("b", "", toClusterRole("reader"), subject("User", "dev")), {}, "noOpinion", ""],
-  ["a group that is called as the user", binding("b", "", toClusterRole("reader"), subject("Group", "ann")), {}, "noOpinion", ""],
+  [
+    "a service account of no namespace",
+    binding("b", "", toClusterRole("reader"), subject("ServiceAccount", "robot")),
+    robot,
+    "noOpinion",
+    "",
+  ],
+  [
+    "a user that is called as the group",
+    binding("b", "", toClusterRole("reader"), subject("User", "dev")),
+    {},
+    "noOpinion",
+    "",
+  ],
+  [
+    "a group that is called as the user",
+    binding("b", "", toClusterRole("reader"), subject("Group", "ann")),
+    {},
+    "noOpinion",
+    "",
+  ],
   ["another namespace", binding("b", "m", toRole("other"), subject("User", "ann")), {}, "noOpinion", ""],
-  ["somebody of an unknown kind", binding("b", "", toClusterRole("reader"), subject("Cat", "ann")), {}, "noOpinion", ""],
+  [
+    "somebody of an unknown kind",
+    binding("b", "", toClusterRole("reader"), subject("Cat", "ann")),
+    {},
+    "noOpinion",
+    "",
+  ],
   [
     "a role of another namespace",
     binding("b", "n", toRole("other"), subject("User", "ann")),
@@ -140,17 +179,23 @@ for (const [what, bound, user, decision, reason] of decisions) {
 }
 
 test("a binding for nobody goes after the last for somebody", () => {
-  const policy = policyOf([], [binding("nobody", "n", toRole("r")), binding("ann", "n", toRole("r"), subject("User", "ann"))]);
+  const policy = policyOf(
+    [],
+    [binding("nobody", "n", toRole("r")), binding("ann", "n", toRole("r"), subject("User", "ann"))],
+  );
   policy.setBinding("bn/ann", undefined);
   policy.setBinding("bn/nobody", undefined);
   assert.deepEqual([...policy.bindingKeys()], []);
 });
 
 test("several unsound bindings are told of, each once", () => {
-  const bindings = ["x", "y", "x"].map((name, index) => binding(`b${index}`, "", toClusterRole(name), subject("User", "ann")));
+  const bindings = ["x", "y", "x"].map((name, index) =>
+    binding(`b${index}`, "", toClusterRole(name), subject("User", "ann")),
+  );
   assert.deepEqual(rbacAuthorizer(policyOf([], bindings))(base), {
     decision: "noOpinion",
-    reason: 'RBAC: [clusterrole.rbac.authorization.k8s.io "x" not found, clusterrole.rbac.authorization.k8s.io "y" not found]',
+    reason:
+      'RBAC: [clusterrole.rbac.authorization.k8s.io "x" not found, clusterrole.rbac.authorization.k8s.io "y" not found]',
   });
 });
 
@@ -159,5 +204,8 @@ test("the rules of a user come once for each binding, whatever subjects it names
     binding("b", "", toClusterRole("reader"), subject("User", "ann"), subject("Group", "dev")),
     binding("c", "n", toRole("gone"), subject("User", "ann")),
   ]);
-  assert.deepEqual(rulesFor(policy, base.user, "n"), { rules: [core], problems: ['role.rbac.authorization.k8s.io "gone" not found'] });
+  assert.deepEqual(rulesFor(policy, base.user, "n"), {
+    rules: [core],
+    problems: ['role.rbac.authorization.k8s.io "gone" not found'],
+  });
 });

@@ -12,14 +12,20 @@ export function rbacAuthorizer(policy: Policy): Authorizer {
     for (const grant of policy.grants(request.user, request.isResourceRequest ? request.namespace : "")) {
       const role = boundRole(policy, grant.binding);
       if (typeof role === "string") problems = (problems ?? new Set()).add(role);
-      else if (rulesAllow(role.rules, request)) return { decision: "allow", reason: `RBAC: allowed by ${describeGrant(grant)}` };
+      else if (rulesAllow(role.rules, request))
+        return { decision: "allow", reason: `RBAC: allowed by ${describeGrant(grant)}` };
     }
     return problems === undefined ? noOpinion : { decision: "noOpinion", reason: `RBAC: ${joinErrors([...problems])}` };
   };
 }
 
 /** All rules that are bound to the user, and why there are not more. @param missingAs as in {@link boundRole} */
-export function rulesFor(policy: Policy, user: UserInfo, namespace: string, missingAs?: string): { rules: PolicyRule[]; problems: string[] } {
+export function rulesFor(
+  policy: Policy,
+  user: UserInfo,
+  namespace: string,
+  missingAs?: string,
+): { rules: PolicyRule[]; problems: string[] } {
   const rules: PolicyRule[] = [];
   const problems = new Set<string>();
   const seen = new Set<Binding>();
@@ -41,13 +47,17 @@ export function boundRole(policy: Policy, { roleRef, namespace }: Binding, missi
   const { kind, name } = roleRef;
   if (kind !== "Role" && kind !== "ClusterRole") return `unsupported role reference kind: ${quoteGo(kind)}`;
   const resource = missingAs ?? kind.toLowerCase();
-  return policy.role(kind === "Role" ? namespace : "", name) ?? `${resource}.rbac.authorization.k8s.io ${quoteGo(name)} not found`;
+  return (
+    policy.role(kind === "Role" ? namespace : "", name) ??
+    `${resource}.rbac.authorization.k8s.io ${quoteGo(name)} not found`
+  );
 }
 
 /** As reasons name it. */
 export function describeGrant({ binding, subject }: Grant): string {
   const { name, namespace, roleRef } = binding;
-  const what = namespace === "" ? `ClusterRoleBinding ${quoteGo(name)}` : `RoleBinding ${quoteGo(`${name}/${namespace}`)}`;
+  const what =
+    namespace === "" ? `ClusterRoleBinding ${quoteGo(name)}` : `RoleBinding ${quoteGo(`${name}/${namespace}`)}`;
   return `${what} of ${roleRef.kind} ${quoteGo(roleRef.name)} to ${describeSubject(subject, namespace)}`;
 }
 

@@ -12,11 +12,16 @@ export interface PolicyRule {
   readonly nonResourceURLs?: readonly string[];
 }
 
-export type RuleRequest = Pick<AuthorizationAttributes, "isResourceRequest" | "verb" | "group" | "resource" | "subresource" | "name" | "path">;
+export type RuleRequest = Pick<
+  AuthorizationAttributes,
+  "isResourceRequest" | "verb" | "group" | "resource" | "subresource" | "name" | "path"
+>;
 
 export function ruleAllows(rule: PolicyRule, request: RuleRequest): boolean {
   if (!request.isResourceRequest)
-    return names(rule.verbs, request.verb) && (rule.nonResourceURLs?.some((url) => pathMatches(url, request.path)) ?? false);
+    return (
+      names(rule.verbs, request.verb) && (rule.nonResourceURLs?.some((url) => pathMatches(url, request.path)) ?? false)
+    );
   return (
     resourceMatches(rule.resources, request) &&
     names(rule.verbs, request.verb) &&
@@ -32,7 +37,9 @@ export function rulesAllow(rules: readonly PolicyRule[], request: RuleRequest): 
   const { resource, subresource } = request;
   if (anyAllows(naming.get("*"), request)) return true;
   if (subresource === "") return anyAllows(naming.get(resource), request);
-  return anyAllows(naming.get(`${resource}/${subresource}`), request) || anyAllows(naming.get(`*/${subresource}`), request);
+  return (
+    anyAllows(naming.get(`${resource}/${subresource}`), request) || anyAllows(naming.get(`*/${subresource}`), request)
+  );
 }
 
 function anyAllows(rules: readonly PolicyRule[] | undefined, request: RuleRequest): boolean {

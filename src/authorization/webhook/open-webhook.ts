@@ -18,7 +18,9 @@ export interface OpenWebhook {
 const answerBytesMax = 1 << 20;
 
 /** @throws Error when the kubeconfig is not there, or not right */
-export async function openWebhook(options: Omit<WebhookAuthorizerOptions, "client"> & Pick<ClientOptions, "calls">): Promise<OpenWebhook> {
+export async function openWebhook(
+  options: Omit<WebhookAuthorizerOptions, "client"> & Pick<ClientOptions, "calls">,
+): Promise<OpenWebhook> {
   const { configuration, clock, logger, calls } = options;
   const file = kubeconfigOf(options.name, configuration);
   const endpoint = await readWebhookKubeconfig(file, { purpose: "authorization", logger, rejectParameters: true });

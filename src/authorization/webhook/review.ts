@@ -8,10 +8,15 @@ import { SelectorError } from "../../lib/selectors/selector-error.ts";
 import type { AuthorizationAttributes } from "../contract.ts";
 
 /** @param selectors gate AuthorizeWithSelectors: whether they are told @returns what is empty is left out */
-export function reviewSpec(attributes: AuthorizationAttributes, { selectors }: { readonly selectors: boolean }): ReviewSpec {
+export function reviewSpec(
+  attributes: AuthorizationAttributes,
+  { selectors }: { readonly selectors: boolean },
+): ReviewSpec {
   const { user, isResourceRequest, path, verb } = attributes;
   return {
-    ...(isResourceRequest ? { resourceAttributes: resourceAttributes(attributes, selectors) } : { nonResourceAttributes: { path, verb } }),
+    ...(isResourceRequest
+      ? { resourceAttributes: resourceAttributes(attributes, selectors) }
+      : { nonResourceAttributes: { path, verb } }),
     user: user.name,
     groups: user.groups,
     ...(user.extra.size > 0 && { extra: extrasOf(user.extra) }),
@@ -35,7 +40,10 @@ function resourceAttributes(attributes: AuthorizationAttributes, selectors: bool
     resource,
     subresource,
     name,
-    ...(selectors && { fieldSelector: fieldRequirements(attributes.fieldSelector), labelSelector: labelRequirements(attributes.labelSelector) }),
+    ...(selectors && {
+      fieldSelector: fieldRequirements(attributes.fieldSelector),
+      labelSelector: labelRequirements(attributes.labelSelector),
+    }),
   };
 }
 
@@ -55,7 +63,11 @@ function selectorOf(text: string, read: () => Requirements): SelectorAttributes 
 
 function fieldRequirements(text: string): SelectorAttributes | undefined {
   return selectorOf(text, () =>
-    parseFieldSelector(text).terms.map(({ key, operator, value }) => ({ key, operator: operator === "=" ? "In" : "NotIn", values: [value] })),
+    parseFieldSelector(text).terms.map(({ key, operator, value }) => ({
+      key,
+      operator: operator === "=" ? "In" : "NotIn",
+      values: [value],
+    })),
   );
 }
 
@@ -109,7 +121,11 @@ function encodeFilled({ fieldSelector, labelSelector, ...texts }: ResourceAttrib
   for (const [key, text] of Object.entries(texts)) if (text !== "") filled[key] = text;
   for (const [key, selector] of Object.entries({ fieldSelector, labelSelector })) {
     if (selector?.requirements === undefined) continue;
-    filled[key] = { requirements: selector.requirements.map(({ values = [], ...rest }) => (values.length === 0 ? rest : { ...rest, values })) };
+    filled[key] = {
+      requirements: selector.requirements.map(({ values = [], ...rest }) =>
+        values.length === 0 ? rest : { ...rest, values },
+      ),
+    };
   }
   return encodeAny(filled);
 }

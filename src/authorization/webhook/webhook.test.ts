@@ -67,9 +67,17 @@ describe("reviews", () => {
   }
 
   test("without the gate, no selectors", () => {
-    const attributes = attributesOf({ user: "a", verb: "list", resource: "pods", fieldSelector: "a=b", labelSelector: "c" });
+    const attributes = attributesOf({
+      user: "a",
+      verb: "list",
+      resource: "pods",
+      fieldSelector: "a=b",
+      labelSelector: "c",
+    });
     assert.deepEqual(
-      Object.keys(reviewSpec(attributes, { selectors: false }).resourceAttributes ?? {}).filter((key) => /Selector/.test(key)),
+      Object.keys(reviewSpec(attributes, { selectors: false }).resourceAttributes ?? {}).filter((key) =>
+        /Selector/.test(key),
+      ),
       [],
     );
   });
@@ -80,7 +88,10 @@ describe("reviews", () => {
       ["9", ["b"]],
       ["__proto__", ["c"]],
     ]);
-    const spec = reviewSpec({ ...attributesOf({ user: "", path: "/" }), user: { name: "", uid: "", groups: [], extra } }, { selectors: true });
+    const spec = reviewSpec(
+      { ...attributesOf({ user: "", path: "/" }), user: { name: "", uid: "", groups: [], extra } },
+      { selectors: true },
+    );
     assert.match(encodeReview(spec, "v1"), /"extra":\{"10":\["a"\],"9":\["b"\],"__proto__":\["c"\]\}/);
   });
 });
@@ -128,7 +139,10 @@ interface Changed {
 }
 
 /** @param answer called with the number of the call, from 1 on */
-function webhook(answer: (call: number) => WebhookAnswer, { configuration: changed, clock = hastyClock }: Changed = {}) {
+function webhook(
+  answer: (call: number) => WebhookAnswer,
+  { configuration: changed, clock = hastyClock }: Changed = {},
+) {
   const seen = { calls: 0, events: [] as string[], logged: [] as string[] };
   const whole = { ...configuration, ...changed };
   const authorize = webhookAuthorizer({
@@ -155,7 +169,13 @@ interface AnswerRow {
   readonly what: string;
   readonly attributes: GoldenAttributes;
   readonly version: "v1" | "v1beta1";
-  readonly answer: { readonly status: number; readonly type?: string; readonly body?: string; readonly bytes?: string; readonly headers?: object };
+  readonly answer: {
+    readonly status: number;
+    readonly type?: string;
+    readonly body?: string;
+    readonly bytes?: string;
+    readonly headers?: object;
+  };
   readonly decision: Decision["decision"];
   readonly reason?: string;
   readonly asked: number;
@@ -171,7 +191,9 @@ const ours: Readonly<Record<string, string>> = {
 };
 
 describe("answers", () => {
-  for (const { what, attributes, version, answer, decision, reason = "", asked, error } of golden<AnswerRow>("answers")) {
+  for (const { what, attributes, version, answer, decision, reason = "", asked, error } of golden<AnswerRow>(
+    "answers",
+  )) {
     test(what, { skip: skipped.test(what) }, async () => {
       const body = Buffer.from(answer.bytes ?? answer.body ?? "", answer.bytes === undefined ? "utf8" : "base64");
       const headers = { ...(answer.type !== undefined && { "content-type": answer.type }), ...answer.headers };
@@ -179,20 +201,34 @@ describe("answers", () => {
         configuration: { subjectAccessReviewVersion: version },
       });
       const wanted = ours[what] ?? error;
-      assert.deepEqual(await authorize(attributesOf(attributes)), { decision, reason, ...(wanted !== undefined && { error: wanted }) });
+      assert.deepEqual(await authorize(attributesOf(attributes)), {
+        decision,
+        reason,
+        ...(wanted !== undefined && { error: wanted }),
+      });
       assert.equal(seen.calls, asked);
     });
   }
 });
 
 const question = attributesOf({ user: "jane", verb: "get", path: "/healthz" });
-const answered = (status: object): WebhookAnswer => ({ status: 200, headers: {}, body: Buffer.from(JSON.stringify({ status })) });
+const answered = (status: object): WebhookAnswer => ({
+  status: 200,
+  headers: {},
+  body: Buffer.from(JSON.stringify({ status })),
+});
 const down = (): never => {
   throw new WebhookError("connect", "dial tcp: no");
 };
 
 describe("when there is no answer", () => {
-  const rows: [what: string, policy: WebhookConfiguration["failurePolicy"], failure: WebhookError, want: Decision, events: string[]][] = [
+  const rows: [
+    what: string,
+    policy: WebhookConfiguration["failurePolicy"],
+    failure: WebhookError,
+    want: Decision,
+    events: string[],
+  ][] = [
     [
       "down, and that denies",
       "Deny",
@@ -230,7 +266,9 @@ describe("when there is no answer", () => {
   }
 
   test("it is asked again, and then it answers", async () => {
-    const { authorize, seen } = webhook((call) => (call < 3 ? { status: 500, headers: {}, body: Buffer.from("") } : answered({ allowed: true })));
+    const { authorize, seen } = webhook((call) =>
+      call < 3 ? { status: 500, headers: {}, body: Buffer.from("") } : answered({ allowed: true }),
+    );
     assert.deepEqual(await authorize(question), { decision: "allow", reason: "" });
     assert.deepEqual(seen.events, ["w called: error", "w called: error", "w called: success"]);
   });
@@ -277,7 +315,13 @@ describe("when there is no answer", () => {
 
 describe("conditions", () => {
   const conditions = (...texts: string[]) => compileMatchConditions(texts, "", new FieldErrors());
-  const rows: [texts: string[], policy: WebhookConfiguration["failurePolicy"], want: Decision["decision"], calls: number, events: string[]][] = [
+  const rows: [
+    texts: string[],
+    policy: WebhookConfiguration["failurePolicy"],
+    want: Decision["decision"],
+    calls: number,
+    events: string[],
+  ][] = [
     [["request.user == 'jane'"], "Deny", "allow", 1, ["w conditions: matched", "w called: success"]],
     [["request.user == 'joe'"], "Deny", "noOpinion", 0, ["w conditions: excluded"]],
     [["request.resourceAttributes.name == 'a'"], "Deny", "deny", 0, ["w conditions: failed"]],
@@ -286,7 +330,9 @@ describe("conditions", () => {
   ];
   for (const [texts, failurePolicy, decision, calls, events] of rows) {
     test(`${texts.join(" · ")}: ${failurePolicy}`, async () => {
-      const { authorize, seen } = webhook(() => answered({ allowed: true }), { configuration: { conditions: conditions(...texts), failurePolicy } });
+      const { authorize, seen } = webhook(() => answered({ allowed: true }), {
+        configuration: { conditions: conditions(...texts), failurePolicy },
+      });
       assert.equal((await authorize(question)).decision, decision);
       assert.deepEqual([seen.calls, seen.events], [calls, events]);
     });
@@ -295,7 +341,12 @@ describe("conditions", () => {
 
 describe("answers are kept", () => {
   /** Asks after each of the pauses. @returns how often the webhook was called by then */
-  async function calls(authorize: Authorizer, seen: { calls: number }, clock: { advance(ms: number): void }, pauses: number[]): Promise<number[]> {
+  async function calls(
+    authorize: Authorizer,
+    seen: { calls: number },
+    clock: { advance(ms: number): void },
+    pauses: number[],
+  ): Promise<number[]> {
     const counts: number[] = [];
     for (const ms of pauses) {
       clock.advance(ms);
@@ -331,7 +382,11 @@ describe("answers are kept", () => {
 
   test("each question by itself, and no long ones", async () => {
     const { authorize, seen } = webhook(() => answered({ allowed: true }), { configuration: ttls });
-    const questions = [question, { ...question, verb: "post" }, { ...question, user: { ...question.user, groups: ["g"] } }];
+    const questions = [
+      question,
+      { ...question, verb: "post" },
+      { ...question, user: { ...question.user, groups: ["g"] } },
+    ];
     for (const one of [...questions, ...questions]) await authorize(one);
     assert.equal(seen.calls, 3);
     for (const length of [9999 - "get".length, 10_000 - "get".length]) {

@@ -7,7 +7,13 @@ import { type WebhookClient, WebhookError } from "../../webhook/contract.ts";
 import { withBackoff } from "../../webhook/retry.ts";
 import { decodeReview } from "../../webhook/review.ts";
 import type { WebhookConfiguration } from "../configuration/contract.ts";
-import type { AuthorizationAttributes, AuthorizationObserver, Authorizer, Decision, WebhookResult } from "../contract.ts";
+import type {
+  AuthorizationAttributes,
+  AuthorizationObserver,
+  Authorizer,
+  Decision,
+  WebhookResult,
+} from "../contract.ts";
 import { noOpinion } from "../decisions.ts";
 import { AnswerCache, type ReviewStatus } from "./answer-cache.ts";
 import { encodeReview, reviewSpec } from "./review.ts";
@@ -36,7 +42,13 @@ const cachedBytesMax = 10_000;
 
 export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer {
   const { name, configuration, client, schema, selectors, observer, clock, logger, random } = options;
-  const { conditions, subjectAccessReviewVersion: version, authorizedTtlMs, unauthorizedTtlMs, timeoutMs } = configuration;
+  const {
+    conditions,
+    subjectAccessReviewVersion: version,
+    authorizedTtlMs,
+    unauthorizedTtlMs,
+    timeoutMs,
+  } = configuration;
   const kind = { group: "authorization.k8s.io", version, kind: "SubjectAccessReview", schema };
   const onError = configuration.failurePolicy === "Deny" ? "deny" : "noOpinion";
   const answers = new AnswerCache(clock);
@@ -71,7 +83,9 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
     const clear = clock.after(deadlineMs, () => deadline.abort());
     attributes.waiting?.onClose(() => deadline.abort());
     try {
-      const status = await withBackoff({ initialDelayMs, clock, signal, ...(random && { random }) }, () => call(question, signal));
+      const status = await withBackoff({ initialDelayMs, clock, signal, ...(random && { random }) }, () =>
+        call(question, signal),
+      );
       if (isCacheable(attributes)) answers.keep(question, status, status.allowed ? authorizedTtlMs : unauthorizedTtlMs);
       return decisionOf(status);
     } catch (error) {
@@ -109,12 +123,22 @@ function resultOf(error: unknown): WebhookResult {
 }
 
 function decisionOf({ allowed, denied, reason }: ReviewStatus): Decision {
-  if (denied && allowed) return { decision: "deny", reason, error: "webhook subject access review returned both allow and deny response" };
+  if (denied && allowed)
+    return { decision: "deny", reason, error: "webhook subject access review returned both allow and deny response" };
   if (denied) return { decision: "deny", reason };
   return { decision: allowed ? "allow" : "noOpinion", reason };
 }
 
-function isCacheable({ namespace, verb, group, version, resource, subresource, name, path }: AuthorizationAttributes): boolean {
+function isCacheable({
+  namespace,
+  verb,
+  group,
+  version,
+  resource,
+  subresource,
+  name,
+  path,
+}: AuthorizationAttributes): boolean {
   const parts = [namespace, verb, group, version, resource, subresource, name, path];
   return parts.reduce((bytes, part) => bytes + Buffer.byteLength(part), 0) < cachedBytesMax;
 }

@@ -11,13 +11,25 @@ export const clusterBindings: readonly BindingData[] = [
     subjects: ["Group system:serviceaccounts"],
   },
   { name: "system:discovery", role: "system:discovery", subjects: ["Group system:authenticated"] },
-  { name: "system:kube-controller-manager", role: "system:kube-controller-manager", subjects: ["User system:kube-controller-manager"] },
+  {
+    name: "system:kube-controller-manager",
+    role: "system:kube-controller-manager",
+    subjects: ["User system:kube-controller-manager"],
+  },
   { name: "system:kube-dns", role: "system:kube-dns", subjects: ["ServiceAccount kube-system/kube-dns"] },
   { name: "system:kube-scheduler", role: "system:kube-scheduler", subjects: ["User system:kube-scheduler"] },
   { name: "system:monitoring", role: "system:monitoring", subjects: ["Group system:monitoring"] },
   { name: "system:node", role: "system:node", subjects: [] },
   { name: "system:node-proxier", role: "system:node-proxier", subjects: ["User system:kube-proxy"] },
-  { name: "system:public-info-viewer", role: "system:public-info-viewer", subjects: ["Group system:authenticated", "Group system:unauthenticated"] },
-  { name: "system:service-account-issuer-discovery", role: "system:service-account-issuer-discovery", subjects: ["Group system:serviceaccounts"] },
+  {
+    name: "system:public-info-viewer",
+    role: "system:public-info-viewer",
+    subjects: ["Group system:authenticated", "Group system:unauthenticated"],
+  },
+  {
+    name: "system:service-account-issuer-discovery",
+    role: "system:service-account-issuer-discovery",
+    subjects: ["Group system:serviceaccounts"],
+  },
   { name: "system:volume-scheduler", role: "system:volume-scheduler", subjects: ["User system:kube-scheduler"] },
 ];

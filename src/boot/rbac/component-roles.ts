@@ -12,7 +12,11 @@ export const componentRoles: readonly RoleData[] = [
   {
     name: "system:basic-user",
     rules: [
-      { verbs: "create", groups: "authorization.k8s.io", resources: "selfsubjectaccessreviews selfsubjectrulesreviews" },
+      {
+        verbs: "create",
+        groups: "authorization.k8s.io",
+        resources: "selfsubjectaccessreviews selfsubjectrulesreviews",
+      },
       { verbs: "create", groups: "authentication.k8s.io", resources: "selfsubjectreviews" },
     ],
   },
@@ -26,19 +30,37 @@ export const componentRoles: readonly RoleData[] = [
   },
   {
     name: "system:certificates.k8s.io:kube-apiserver-client-approver",
-    rules: [{ verbs: "approve", groups: "certificates.k8s.io", resources: "signers", names: "kubernetes.io/kube-apiserver-client" }],
+    rules: [
+      {
+        verbs: "approve",
+        groups: "certificates.k8s.io",
+        resources: "signers",
+        names: "kubernetes.io/kube-apiserver-client",
+      },
+    ],
   },
   {
     name: "system:certificates.k8s.io:kube-apiserver-client-kubelet-approver",
-    rules: [{ verbs: "approve", groups: "certificates.k8s.io", resources: "signers", names: "kubernetes.io/kube-apiserver-client-kubelet" }],
+    rules: [
+      {
+        verbs: "approve",
+        groups: "certificates.k8s.io",
+        resources: "signers",
+        names: "kubernetes.io/kube-apiserver-client-kubelet",
+      },
+    ],
   },
   {
     name: "system:certificates.k8s.io:kubelet-serving-approver",
-    rules: [{ verbs: "approve", groups: "certificates.k8s.io", resources: "signers", names: "kubernetes.io/kubelet-serving" }],
+    rules: [
+      { verbs: "approve", groups: "certificates.k8s.io", resources: "signers", names: "kubernetes.io/kubelet-serving" },
+    ],
   },
   {
     name: "system:certificates.k8s.io:legacy-unknown-approver",
-    rules: [{ verbs: "approve", groups: "certificates.k8s.io", resources: "signers", names: "kubernetes.io/legacy-unknown" }],
+    rules: [
+      { verbs: "approve", groups: "certificates.k8s.io", resources: "signers", names: "kubernetes.io/legacy-unknown" },
+    ],
   },
   {
     name: "system:cluster-trust-bundle-discovery",
@@ -47,7 +69,12 @@ export const componentRoles: readonly RoleData[] = [
   },
   {
     name: "system:discovery",
-    rules: [{ verbs: "get", urls: "/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/" }],
+    rules: [
+      {
+        verbs: "get",
+        urls: "/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/",
+      },
+    ],
   },
   {
     name: "system:heapster",
@@ -56,7 +83,10 @@ export const componentRoles: readonly RoleData[] = [
       { verbs: "get list watch", groups: "extensions", resources: "deployments" },
     ],
   },
-  { name: "system:kube-aggregator", rules: [{ verbs: "get list watch", groups: "core", resources: "endpoints services" }] },
+  {
+    name: "system:kube-aggregator",
+    rules: [{ verbs: "get list watch", groups: "core", resources: "endpoints services" }],
+  },
   {
     name: "system:kube-controller-manager",
     rules: [
@@ -80,7 +110,11 @@ export const componentRoles: readonly RoleData[] = [
       { verbs: "create patch update", groups: "core events.k8s.io", resources: "events" },
       { verbs: "create", groups: "coordination.k8s.io", resources: "leases" },
       { verbs: "get list update watch", groups: "coordination.k8s.io", resources: "leases", names: "kube-scheduler" },
-      { verbs: "create delete deletecollection get list patch update watch", groups: "coordination.k8s.io", resources: "leasecandidates" },
+      {
+        verbs: "create delete deletecollection get list patch update watch",
+        groups: "coordination.k8s.io",
+        resources: "leasecandidates",
+      },
       { verbs: "get list watch", groups: "core", resources: "nodes" },
       { verbs: "delete get list watch", groups: "core", resources: "pods" },
       { verbs: "create", groups: "core", resources: "bindings pods/binding" },
@@ -103,7 +137,12 @@ export const componentRoles: readonly RoleData[] = [
       { verbs: "update", groups: "core", resources: "pods/finalizers" },
       { verbs: "get list watch", groups: "resource.k8s.io", resources: "resourceslices" },
       { gates: "DRAExtendedResource", verbs: "create delete", groups: "resource.k8s.io", resources: "resourceclaims" },
-      { gates: "DRADeviceTaintRules", verbs: "get list watch", groups: "resource.k8s.io", resources: "devicetaintrules" },
+      {
+        gates: "DRADeviceTaintRules",
+        verbs: "get list watch",
+        groups: "resource.k8s.io",
+        resources: "devicetaintrules",
+      },
       {
         gates: "DRAResourceClaimGranularStatusAuthorization",
         verbs: "patch update",
@@ -160,9 +199,24 @@ export const componentRoles: readonly RoleData[] = [
       { verbs: "get list watch", groups: "node.k8s.io", resources: "runtimeclasses" },
       { verbs: "get", groups: "resource.k8s.io", resources: "resourceclaims" },
       { verbs: "deletecollection", groups: "resource.k8s.io", resources: "resourceslices" },
-      { gates: "ClusterTrustBundle", verbs: "get list watch", groups: "certificates.k8s.io", resources: "clustertrustbundles" },
-      { gates: "KubeletServiceAccountTokenForCredentialProviders", verbs: "get", groups: "core", resources: "serviceaccounts" },
-      { gates: "PodCertificateRequest", verbs: "create get list watch", groups: "certificates.k8s.io", resources: "podcertificaterequests" },
+      {
+        gates: "ClusterTrustBundle",
+        verbs: "get list watch",
+        groups: "certificates.k8s.io",
+        resources: "clustertrustbundles",
+      },
+      {
+        gates: "KubeletServiceAccountTokenForCredentialProviders",
+        verbs: "get",
+        groups: "core",
+        resources: "serviceaccounts",
+      },
+      {
+        gates: "PodCertificateRequest",
+        verbs: "create get list watch",
+        groups: "certificates.k8s.io",
+        resources: "podcertificaterequests",
+      },
     ],
   },
   {
@@ -200,7 +254,12 @@ export const componentRoles: readonly RoleData[] = [
   { name: "system:public-info-viewer", rules: [{ verbs: "get", urls: "/healthz /livez /readyz /version /version/" }] },
   {
     name: "system:service-account-issuer-discovery",
-    rules: [{ verbs: "get", urls: "/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/" }],
+    rules: [
+      {
+        verbs: "get",
+        urls: "/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/",
+      },
+    ],
   },
   {
     name: "system:volume-scheduler",

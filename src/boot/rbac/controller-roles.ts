@@ -19,8 +19,17 @@ export const controllerRoles: readonly RoleData[] = [
     name: "certificate-controller",
     rules: [
       { verbs: "delete get list watch", groups: "certificates.k8s.io", resources: "certificatesigningrequests" },
-      { verbs: "update", groups: "certificates.k8s.io", resources: "certificatesigningrequests/approval certificatesigningrequests/status" },
-      { verbs: "approve", groups: "certificates.k8s.io", resources: "signers", names: "kubernetes.io/kube-apiserver-client-kubelet" },
+      {
+        verbs: "update",
+        groups: "certificates.k8s.io",
+        resources: "certificatesigningrequests/approval certificatesigningrequests/status",
+      },
+      {
+        verbs: "approve",
+        groups: "certificates.k8s.io",
+        resources: "signers",
+        names: "kubernetes.io/kube-apiserver-client-kubelet",
+      },
       {
         verbs: "sign",
         groups: "certificates.k8s.io",
@@ -34,7 +43,9 @@ export const controllerRoles: readonly RoleData[] = [
   },
   {
     name: "clusterrole-aggregation-controller",
-    rules: [{ verbs: "escalate get list patch update watch", groups: "rbac.authorization.k8s.io", resources: "clusterroles" }],
+    rules: [
+      { verbs: "escalate get list patch update watch", groups: "rbac.authorization.k8s.io", resources: "clusterroles" },
+    ],
   },
   {
     name: "cronjob-controller",
@@ -81,8 +92,18 @@ export const controllerRoles: readonly RoleData[] = [
       { verbs: "get list watch", groups: "resource.k8s.io", resources: "resourceslices" },
       { verbs: "get list watch", groups: "resource.k8s.io", resources: "deviceclasses" },
       { verbs: "create patch update", groups: "core events.k8s.io", resources: "events" },
-      { gates: "DRADeviceTaintRules", verbs: "patch update", groups: "resource.k8s.io", resources: "devicetaintrules/status" },
-      { gates: "DRADeviceTaintRules", verbs: "get list watch", groups: "resource.k8s.io", resources: "devicetaintrules" },
+      {
+        gates: "DRADeviceTaintRules",
+        verbs: "patch update",
+        groups: "resource.k8s.io",
+        resources: "devicetaintrules/status",
+      },
+      {
+        gates: "DRADeviceTaintRules",
+        verbs: "get list watch",
+        groups: "resource.k8s.io",
+        resources: "devicetaintrules",
+      },
     ],
   },
   {
@@ -173,14 +194,24 @@ export const controllerRoles: readonly RoleData[] = [
       { verbs: "update", groups: "batch", resources: "jobs/finalizers" },
       { verbs: "create delete list patch watch", groups: "core", resources: "pods" },
       { verbs: "create patch update", groups: "core events.k8s.io", resources: "events" },
-      { gates: "WorkloadWithJob", verbs: "create get list watch", groups: "scheduling.k8s.io", resources: "podgroups workloads" },
+      {
+        gates: "WorkloadWithJob",
+        verbs: "create get list watch",
+        groups: "scheduling.k8s.io",
+        resources: "podgroups workloads",
+      },
     ],
   },
   {
     name: "kube-apiserver-serving-clustertrustbundle-publisher",
     gates: "ClusterTrustBundle",
     rules: [
-      { verbs: "attest", groups: "certificates.k8s.io", resources: "signers", names: "kubernetes.io/kube-apiserver-serving" },
+      {
+        verbs: "attest",
+        groups: "certificates.k8s.io",
+        resources: "signers",
+        names: "kubernetes.io/kube-apiserver-serving",
+      },
       { verbs: "create delete list update watch", groups: "certificates.k8s.io", resources: "clustertrustbundles" },
       { verbs: "create patch update", groups: "core events.k8s.io", resources: "events" },
     ],
@@ -188,7 +219,12 @@ export const controllerRoles: readonly RoleData[] = [
   {
     name: "legacy-service-account-token-cleaner",
     rules: [
-      { verbs: "get", groups: "core", resources: "configmaps", names: "kube-apiserver-legacy-service-account-token-tracking" },
+      {
+        verbs: "get",
+        groups: "core",
+        resources: "configmaps",
+        names: "kube-apiserver-legacy-service-account-token-tracking",
+      },
       { verbs: "delete patch", groups: "core", resources: "secrets" },
     ],
   },
@@ -290,8 +326,18 @@ export const controllerRoles: readonly RoleData[] = [
       { verbs: "patch update", groups: "resource.k8s.io", resources: "resourceclaims resourceclaims/status" },
       { verbs: "patch update", groups: "core", resources: "pods/status" },
       { verbs: "create patch update", groups: "core events.k8s.io", resources: "events" },
-      { gates: "DRAWorkloadResourceClaims", verbs: "get list watch", groups: "scheduling.k8s.io", resources: "podgroups" },
-      { gates: "DRAWorkloadResourceClaims", verbs: "patch update", groups: "scheduling.k8s.io", resources: "podgroups/status" },
+      {
+        gates: "DRAWorkloadResourceClaims",
+        verbs: "get list watch",
+        groups: "scheduling.k8s.io",
+        resources: "podgroups",
+      },
+      {
+        gates: "DRAWorkloadResourceClaims",
+        verbs: "patch update",
+        groups: "scheduling.k8s.io",
+        resources: "podgroups/status",
+      },
       {
         gates: "DRAResourceClaimGranularStatusAuthorization",
         verbs: "patch update",
@@ -390,7 +436,11 @@ export const controllerRoles: readonly RoleData[] = [
     gates: "StorageVersionAPI APIServerIdentity",
     rules: [
       { verbs: "get list watch", groups: "coordination.k8s.io", resources: "leases" },
-      { verbs: "delete get list patch update watch", groups: "internal.apiserver.k8s.io", resources: "storageversions" },
+      {
+        verbs: "delete get list patch update watch",
+        groups: "internal.apiserver.k8s.io",
+        resources: "storageversions",
+      },
       { verbs: "get patch update", groups: "internal.apiserver.k8s.io", resources: "storageversions/status" },
     ],
   },
@@ -422,7 +472,11 @@ export const controllerRoles: readonly RoleData[] = [
     name: "validatingadmissionpolicy-status-controller",
     rules: [
       { verbs: "get list watch", groups: "admissionregistration.k8s.io", resources: "validatingadmissionpolicies" },
-      { verbs: "get patch update", groups: "admissionregistration.k8s.io", resources: "validatingadmissionpolicies/status" },
+      {
+        verbs: "get patch update",
+        groups: "admissionregistration.k8s.io",
+        resources: "validatingadmissionpolicies/status",
+      },
       { verbs: "create patch update", groups: "core events.k8s.io", resources: "events" },
     ],
   },

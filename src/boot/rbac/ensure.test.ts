@@ -24,7 +24,10 @@ test("a fresh store gets the whole policy, and no more at the next start", async
     const isEmpty = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0);
     const object = Object.fromEntries(Object.entries(wanted).filter(([, value]) => !isEmpty(value))) as typeof wanted;
     const stored = await cluster.find([`${group}/${resource}`, namespace], object.metadata.name as string);
-    assert.partialDeepStrictEqual(stored, { ...object, metadata: { ...object.metadata, ...(namespace !== "" && { namespace }) } });
+    assert.partialDeepStrictEqual(stored, {
+      ...object,
+      metadata: { ...object.metadata, ...(namespace !== "" && { namespace }) },
+    });
     assert.match(stored?.metadata.uid ?? "", /^[0-9a-f-]{36}$/);
   }
   const revision = await cluster.registry.storage.current();
@@ -103,7 +106,9 @@ test("a start adds what is missing, takes nothing away, and leaves alone who doe
   assert.deepEqual(discovery?.metadata.labels, { mine: "yes", "kubernetes.io/bootstrapping": "rbac-defaults" });
   assert.deepEqual((await cluster.find(clusterRoles, "system:node"))?.rules, undefined);
   assert.equal((await cluster.find(clusterRoles, "edit"))?.aggregationRule.clusterRoleSelectors.length, 2);
-  const names = (await cluster.find(clusterBindings, "system:discovery"))?.subjects.map(({ name }: { name: string }) => name);
+  const names = (await cluster.find(clusterBindings, "system:discovery"))?.subjects.map(
+    ({ name }: { name: string }) => name,
+  );
   assert.deepEqual(names, ["ann", "system:authenticated"]);
   assert.equal((await cluster.find(clusterBindings, "cluster-admin"))?.roleRef.name, "cluster-admin");
   await cluster.close();
@@ -115,7 +120,9 @@ test("what belongs to a gate is there while it is on, and stays when it is switc
   assert.equal(await off.find(clusterRoles, role), undefined);
   await off.close();
   const on = await booted("ClusterTrustBundle=true");
-  assert.deepEqual((await on.find(clusterBindings, role))?.subjects, [{ kind: "Group", apiGroup: group, name: "system:serviceaccounts" }]);
+  assert.deepEqual((await on.find(clusterBindings, role))?.subjects, [
+    { kind: "Group", apiGroup: group, name: "system:serviceaccounts" },
+  ]);
   await ensureRbacPolicy({ ...on.registry, gates: parseFeatureGates("").gates });
   assert.notEqual(await on.find(clusterRoles, role), undefined);
   await on.close();

@@ -16,7 +16,9 @@ import { autoupdate, bootstrapPolicy } from "./policy.ts";
 
 /** @throws ApiError when something cannot be written */
 export async function ensureRbacPolicy(registry: RegistryContext): Promise<void> {
-  const policy = bootstrapPolicy(registry.gates).filter(({ group, version, resource }) => registry.catalog.findServed(group, version, resource));
+  const policy = bootstrapPolicy(registry.gates).filter(({ group, version, resource }) =>
+    registry.catalog.findServed(group, version, resource),
+  );
   const isFresh = (await registry.storage.count("/registry/clusterroles/")) === 0;
   if (!isFresh || !(await seed(registry, policy))) await Promise.all(policy.map((wanted) => bringUp(registry, wanted)));
 }
@@ -41,7 +43,10 @@ async function bringUp(registry: RegistryContext, wanted: BootObject): Promise<v
   });
 }
 
-function writeOf({ catalog }: RegistryContext, { group, version, resource, namespace, object }: BootObject): WriteRequest {
+function writeOf(
+  { catalog }: RegistryContext,
+  { group, version, resource, namespace, object }: BootObject,
+): WriteRequest {
   const target = catalog.findServed(group, version, resource);
   if (target === undefined) throw new Error(`${resource}.${group} is not served`);
   const name = object.metadata.name as string;
@@ -58,7 +63,8 @@ export function repair(object: KubeObject, wanted: BootObject["object"]): boolea
   let changed = Object.keys(labels).length + Object.keys(annotations).length > known;
   metadata.labels = labels;
   metadata.annotations = annotations;
-  if (wanted.roleRef !== undefined) return addAll(object, "subjects", missingSubjects(object.subjects, wanted.subjects)) || changed;
+  if (wanted.roleRef !== undefined)
+    return addAll(object, "subjects", missingSubjects(object.subjects, wanted.subjects)) || changed;
   if (wanted.aggregationRule === undefined || object.aggregationRule === undefined) {
     changed = addAll(object, "rules", uncovered(rulesOf(object), rulesOf(wanted))) || changed;
   }

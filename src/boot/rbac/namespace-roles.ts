@@ -14,7 +14,9 @@ export const namespaceRoles: readonly RoleData[] = [
   {
     name: "extension-apiserver-authentication-reader",
     namespace: "kube-system",
-    rules: [{ verbs: "get list watch", groups: "core", resources: "configmaps", names: "extension-apiserver-authentication" }],
+    rules: [
+      { verbs: "get list watch", groups: "core", resources: "configmaps", names: "extension-apiserver-authentication" },
+    ],
   },
   {
     name: "system::leader-locking-kube-controller-manager",

@@ -59,7 +59,13 @@ function ourPolicy(text: string): Map<string, unknown> {
 
 /** Without what may be absent or empty. */
 function plain(labels: object, { rules, aggregationRule, roleRef, subjects }: NonNullable<Line["spec"]>): unknown {
-  return { labels, rules: rules ?? [], aggregationRule: aggregationRule ?? null, roleRef: roleRef ?? null, subjects: subjects ?? [] };
+  return {
+    labels,
+    rules: rules ?? [],
+    aggregationRule: aggregationRule ?? null,
+    roleRef: roleRef ?? null,
+    subjects: subjects ?? [],
+  };
 }
 
 for (const gates of new Set(lines.map((line) => line.gates))) {
@@ -74,17 +80,22 @@ const nobody: UserInfo = { name: "", uid: "", groups: [], extra: new Map() };
 
 function userOf({ kind, name, namespace }: Record<string, string>): UserInfo {
   if (kind === "Group") return { ...nobody, name: "somebody", groups: [name as string] };
-  return { ...nobody, name: kind === "ServiceAccount" ? `system:serviceaccount:${namespace}:${name}` : (name as string) };
+  return {
+    ...nobody,
+    name: kind === "ServiceAccount" ? `system:serviceaccount:${namespace}:${name}` : (name as string),
+  };
 }
 
 /** A request for each verb of each thing a rule names. */
 function* requestsOf(rule: PolicyRule): Generator<Partial<AuthorizationAttributes>> {
   for (const verb of rule.verbs ?? []) {
-    for (const url of rule.nonResourceURLs ?? []) yield { verb, isResourceRequest: false, path: url.replace(/\*$/, "x") };
+    for (const url of rule.nonResourceURLs ?? [])
+      yield { verb, isResourceRequest: false, path: url.replace(/\*$/, "x") };
     for (const group of rule.apiGroups ?? []) {
       for (const each of rule.resources ?? []) {
         const [resource = "", subresource = ""] = each.split("/");
-        for (const name of rule.resourceNames ?? ["x"]) yield { verb, isResourceRequest: true, group, resource, subresource, name };
+        for (const name of rule.resourceNames ?? ["x"])
+          yield { verb, isResourceRequest: true, group, resource, subresource, name };
       }
     }
   }
@@ -100,19 +111,37 @@ test("who is bound by the policy may do what its rules say, and no other may", (
     else policy.setBinding(key, bindingOf(whole));
   }
   const authorize = rbacAuthorizer(policy);
-  const base = { path: "", version: "v1", group: "", resource: "", subresource: "", name: "", fieldSelector: "", labelSelector: "" };
+  const base = {
+    path: "",
+    version: "v1",
+    group: "",
+    resource: "",
+    subresource: "",
+    name: "",
+    fieldSelector: "",
+    labelSelector: "",
+  };
   let asked = 0;
   for (const { namespace, object: binding } of objects.filter(({ object }) => object.roleRef !== undefined)) {
     const role = objects.find(
-      ({ object, ...place }) => object.roleRef === undefined && place.namespace === namespace && object.metadata.name === binding.roleRef.name,
+      ({ object, ...place }) =>
+        object.roleRef === undefined && place.namespace === namespace && object.metadata.name === binding.roleRef.name,
     );
     for (const subject of (binding.subjects ?? []) as Record<string, string>[]) {
       for (const rule of (role?.object.rules ?? []) as PolicyRule[]) {
         for (const request of requestsOf(rule)) {
           const attributes = { ...base, namespace, ...request } as AuthorizationAttributes;
           const what = `${binding.metadata.name}: ${JSON.stringify(request)}`;
-          assert.equal((authorize({ ...attributes, user: userOf(subject) }) as { decision: string }).decision, "allow", what);
-          assert.equal((authorize({ ...attributes, user: { ...nobody, name: "somebody" } }) as { decision: string }).decision, "noOpinion", what);
+          assert.equal(
+            (authorize({ ...attributes, user: userOf(subject) }) as { decision: string }).decision,
+            "allow",
+            what,
+          );
+          assert.equal(
+            (authorize({ ...attributes, user: { ...nobody, name: "somebody" } }) as { decision: string }).decision,
+            "noOpinion",
+            what,
+          );
           asked++;
         }
       }

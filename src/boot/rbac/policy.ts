@@ -26,7 +26,10 @@ export function bootstrapPolicy(gates: FeatureGates): BootObject[] {
   }));
   const roles = [...userFacingRoles, ...componentRoles, ...ofControllers, ...namespaceRoles];
   const bindings = [...clusterBindings, ...controllerBindings, ...namespaceBindings];
-  return [...present(roles, gates).map((role) => roleObject(role, gates)), ...present(bindings, gates).map(bindingObject)];
+  return [
+    ...present(roles, gates).map((role) => roleObject(role, gates)),
+    ...present(bindings, gates).map(bindingObject),
+  ];
 }
 
 /** What every node may do; the mode Node decides by the same rules. */
@@ -42,14 +45,19 @@ function rulesOf(rules: readonly RuleData[], gates: FeatureGates): PolicyRule[] 
   return present(rules, gates).map((rule) => ruleOf(rule, gates));
 }
 
-function roleObject({ name, namespace = "", aggregatesTo = "", collects, rules }: RoleData, gates: FeatureGates): BootObject {
+function roleObject(
+  { name, namespace = "", aggregatesTo = "", collects, rules }: RoleData,
+  gates: FeatureGates,
+): BootObject {
   const labels = Object.fromEntries(words(aggregatesTo).map((to) => [aggregationLabel(to), "true"]));
   return {
     ...placeOf(namespace, "roles"),
     object: {
       kind: namespace === "" ? "ClusterRole" : "Role",
       metadata: metadata(name, labels),
-      ...(collects !== undefined && { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregationLabel(collects)]: "true" } }] } }),
+      ...(collects !== undefined && {
+        aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregationLabel(collects)]: "true" } }] },
+      }),
       rules: collects === undefined ? rulesOf(rules, gates) : null,
     },
   };
@@ -72,7 +80,11 @@ function placeOf(namespace: string, resource: string): Omit<BootObject, "object"
 }
 
 function metadata(name: string, labels: Readonly<Record<string, string>>): BootObject["object"]["metadata"] {
-  return { name, labels: { "kubernetes.io/bootstrapping": "rbac-defaults", ...labels }, annotations: { [autoupdate]: "true" } };
+  return {
+    name,
+    labels: { "kubernetes.io/bootstrapping": "rbac-defaults", ...labels },
+    annotations: { [autoupdate]: "true" },
+  };
 }
 
 function aggregationLabel(to: string): string {
@@ -83,7 +95,12 @@ function ruleOf(rule: RuleData, gates: FeatureGates): PolicyRule {
   const verbs = words(rule.verbs);
   if ("urls" in rule) return { nonResourceURLs: gatedWords(rule.urls, gates), verbs };
   const apiGroups = words(rule.groups).map((name) => (name === "core" ? "" : name));
-  return { apiGroups, resources: words(rule.resources), verbs, ...(rule.names !== undefined && { resourceNames: words(rule.names) }) };
+  return {
+    apiGroups,
+    resources: words(rule.resources),
+    verbs,
+    ...(rule.names !== undefined && { resourceNames: words(rule.names) }),
+  };
 }
 
 function subjectOf(text: string): Record<string, string> {

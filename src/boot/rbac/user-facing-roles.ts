@@ -16,16 +16,28 @@ export const userFacingRoles: readonly RoleData[] = [
     aggregatesTo: "admin",
     rules: [
       { verbs: "create", groups: "authorization.k8s.io", resources: "localsubjectaccessreviews" },
-      { verbs: "create delete deletecollection get list patch update watch", groups: "rbac.authorization.k8s.io", resources: "rolebindings roles" },
+      {
+        verbs: "create delete deletecollection get list patch update watch",
+        groups: "rbac.authorization.k8s.io",
+        resources: "rolebindings roles",
+      },
     ],
   },
   {
     name: "system:aggregate-to-edit",
     aggregatesTo: "edit",
     rules: [
-      { verbs: "get list watch", groups: "core", resources: "pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy" },
+      {
+        verbs: "get list watch",
+        groups: "core",
+        resources: "pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy",
+      },
       { verbs: "impersonate", groups: "core", resources: "serviceaccounts" },
-      { verbs: "create delete deletecollection patch update", groups: "core", resources: "pods pods/attach pods/exec pods/portforward pods/proxy" },
+      {
+        verbs: "create delete deletecollection patch update",
+        groups: "core",
+        resources: "pods pods/attach pods/exec pods/portforward pods/proxy",
+      },
       { verbs: "create", groups: "core", resources: "pods/eviction" },
       {
         verbs: "create delete deletecollection patch update",
@@ -38,9 +50,14 @@ export const userFacingRoles: readonly RoleData[] = [
       {
         verbs: "create delete deletecollection patch update",
         groups: "apps",
-        resources: "daemonsets deployments deployments/rollback deployments/scale replicasets replicasets/scale statefulsets statefulsets/scale",
+        resources:
+          "daemonsets deployments deployments/rollback deployments/scale replicasets replicasets/scale statefulsets statefulsets/scale",
       },
-      { verbs: "create delete deletecollection patch update", groups: "autoscaling", resources: "horizontalpodautoscalers" },
+      {
+        verbs: "create delete deletecollection patch update",
+        groups: "autoscaling",
+        resources: "horizontalpodautoscalers",
+      },
       { verbs: "create delete deletecollection patch update", groups: "batch", resources: "cronjobs jobs" },
       {
         verbs: "create delete deletecollection patch update",
@@ -49,9 +66,21 @@ export const userFacingRoles: readonly RoleData[] = [
           "daemonsets deployments deployments/rollback deployments/scale ingresses networkpolicies replicasets replicasets/scale replicationcontrollers/scale",
       },
       { verbs: "create delete deletecollection patch update", groups: "policy", resources: "poddisruptionbudgets" },
-      { verbs: "create delete deletecollection patch update", groups: "networking.k8s.io", resources: "ingresses networkpolicies" },
-      { verbs: "create delete deletecollection get list patch update watch", groups: "coordination.k8s.io", resources: "leases" },
-      { verbs: "create delete deletecollection patch update", groups: "resource.k8s.io", resources: "resourceclaims resourceclaimtemplates" },
+      {
+        verbs: "create delete deletecollection patch update",
+        groups: "networking.k8s.io",
+        resources: "ingresses networkpolicies",
+      },
+      {
+        verbs: "create delete deletecollection get list patch update watch",
+        groups: "coordination.k8s.io",
+        resources: "leases",
+      },
+      {
+        verbs: "create delete deletecollection patch update",
+        groups: "resource.k8s.io",
+        resources: "resourceclaims resourceclaimtemplates",
+      },
       {
         gates: "GenericWorkload",
         verbs: "create delete deletecollection patch update",
@@ -73,7 +102,8 @@ export const userFacingRoles: readonly RoleData[] = [
       {
         verbs: "get list watch",
         groups: "core",
-        resources: "bindings limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status",
+        resources:
+          "bindings limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status",
       },
       { verbs: "get list watch", groups: "core", resources: "namespaces" },
       { verbs: "get list watch", groups: "core events.k8s.io", resources: "events" },
@@ -84,7 +114,11 @@ export const userFacingRoles: readonly RoleData[] = [
         resources:
           "controllerrevisions daemonsets daemonsets/status deployments deployments/scale deployments/status replicasets replicasets/scale replicasets/status statefulsets statefulsets/scale statefulsets/status",
       },
-      { verbs: "get list watch", groups: "autoscaling", resources: "horizontalpodautoscalers horizontalpodautoscalers/status" },
+      {
+        verbs: "get list watch",
+        groups: "autoscaling",
+        resources: "horizontalpodautoscalers horizontalpodautoscalers/status",
+      },
       { verbs: "get list watch", groups: "batch", resources: "cronjobs cronjobs/status jobs jobs/status" },
       {
         verbs: "get list watch",
@@ -94,8 +128,17 @@ export const userFacingRoles: readonly RoleData[] = [
       },
       { verbs: "get list watch", groups: "policy", resources: "poddisruptionbudgets poddisruptionbudgets/status" },
       { verbs: "get list watch", groups: "networking.k8s.io", resources: "ingresses ingresses/status networkpolicies" },
-      { verbs: "get list watch", groups: "resource.k8s.io", resources: "resourceclaims resourceclaims/status resourceclaimtemplates" },
-      { gates: "GenericWorkload", verbs: "get list watch", groups: "scheduling.k8s.io", resources: "podgroups podgroups/status workloads" },
+      {
+        verbs: "get list watch",
+        groups: "resource.k8s.io",
+        resources: "resourceclaims resourceclaims/status resourceclaimtemplates",
+      },
+      {
+        gates: "GenericWorkload",
+        verbs: "get list watch",
+        groups: "scheduling.k8s.io",
+        resources: "podgroups podgroups/status workloads",
+      },
     ],
   },
   { name: "view", aggregatesTo: "edit", collects: "view", rules: [] },

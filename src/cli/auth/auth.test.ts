@@ -24,8 +24,16 @@ before(async () => {
   const to = (kind: string, name: string): object => ({ apiGroup: group, kind, name });
   const read = { verbs: ["get", "list"], apiGroups: [""], resources: ["pods"] };
   await post("namespaces/default/roles", { metadata: { name: "reader" }, rules: [read] });
-  await post("namespaces/default/rolebindings", { metadata: { name: "ann" }, roleRef: to("Role", "reader"), subjects: [to("User", "ann")] });
-  await post("namespaces/default/rolebindings", { metadata: { name: "broken" }, roleRef: to("Role", "gone"), subjects: [to("Group", "dev")] });
+  await post("namespaces/default/rolebindings", {
+    metadata: { name: "ann" },
+    roleRef: to("Role", "reader"),
+    subjects: [to("User", "ann")],
+  });
+  await post("namespaces/default/rolebindings", {
+    metadata: { name: "broken" },
+    roleRef: to("Role", "gone"),
+    subjects: [to("Group", "dev")],
+  });
   await post("namespaces/kube-system/rolebindings", {
     metadata: { name: "dev" },
     roleRef: to("ClusterRole", "edit"),
@@ -35,7 +43,10 @@ before(async () => {
 });
 after(() => server.close());
 
-async function run(line: string, kubeconfigPath = server.kubeconfigPath): Promise<{ code: number; out: string; err: string }> {
+async function run(
+  line: string,
+  kubeconfigPath = server.kubeconfigPath,
+): Promise<{ code: number; out: string; err: string }> {
   const texts = { out: "", err: "" };
   const output = {
     out: (text: string) => {
@@ -45,7 +56,9 @@ async function run(line: string, kubeconfigPath = server.kubeconfigPath): Promis
       texts.err += text;
     },
   };
-  const code = await authCommand(["explain", ...line.split(" ").filter((word) => word !== "")], output, { KUBECONFIG: kubeconfigPath });
+  const code = await authCommand(["explain", ...line.split(" ").filter((word) => word !== "")], output, {
+    KUBECONFIG: kubeconfigPath,
+  });
   return { code, ...texts };
 }
 
@@ -135,8 +148,19 @@ test("as JSON", async () => {
   const { code, out } = await run("--as ann get deployments.apps x -o json");
   const { user, request, allowed, decidedBy: decided, review, rbac } = JSON.parse(out);
   assert.equal(code, 1);
-  assert.deepEqual([user, allowed, decided.authorizer], [{ name: "ann", groups: ["system:authenticated"] }, false, "none"]);
-  const wanted = { verb: "get", isResourceRequest: true, group: "apps", version: "v1", resource: "deployments", namespace: "default", name: "x" };
+  assert.deepEqual(
+    [user, allowed, decided.authorizer],
+    [{ name: "ann", groups: ["system:authenticated"] }, false, "none"],
+  );
+  const wanted = {
+    verb: "get",
+    isResourceRequest: true,
+    group: "apps",
+    version: "v1",
+    resource: "deployments",
+    namespace: "default",
+    name: "x",
+  };
   assert.deepEqual(request, wanted);
   assert.deepEqual(review, { allowed: false, denied: false, reason: "", evaluationError: "" });
   assert.deepEqual(rbac.allowing, []);
@@ -154,10 +178,16 @@ test("who may not look at roles is told what the server says", async () => {
   const own = await run("get pods", kubeconfigPath);
   assert.equal(own.code, 0);
   assert.match(own.out, /^Decided by: RBAC /m);
-  assert.match(own.out, /^Roles and bindings cannot be read: clusterroles\.rbac\.authorization\.k8s\.io is forbidden: User "ann" cannot list/m);
+  assert.match(
+    own.out,
+    /^Roles and bindings cannot be read: clusterroles\.rbac\.authorization\.k8s\.io is forbidden: User "ann" cannot list/m,
+  );
   const others = await run("--as bob get pods", kubeconfigPath);
   assert.deepEqual([others.code, others.out], [2, ""]);
-  assert.match(others.err, /^Error: the server says nothing about it: subjectaccessreviews\.authorization\.k8s\.io is forbidden: /);
+  assert.match(
+    others.err,
+    /^Error: the server says nothing about it: subjectaccessreviews\.authorization\.k8s\.io is forbidden: /,
+  );
 });
 
 test("who may look at roles, but not ask, learns what they come to", async () => {
@@ -165,13 +195,24 @@ test("who may look at roles, but not ask, learns what they come to", async () =>
   const roleRef = { apiGroup: group, kind: "ClusterRole", name: "looks" };
   const rules = [{ verbs: ["list"], apiGroups: [group], resources: ["*"] }];
   const subjects = [{ apiGroup: group, kind: "User", name: "looker" }];
-  await admin.send({ method: "POST", path: `/apis/${group}/v1/clusterroles`, body: { metadata: { name: "looks" }, rules } });
-  await admin.send({ method: "POST", path: `/apis/${group}/v1/clusterrolebindings`, body: { metadata: { name: "looks" }, roleRef, subjects } });
+  await admin.send({
+    method: "POST",
+    path: `/apis/${group}/v1/clusterroles`,
+    body: { metadata: { name: "looks" }, rules },
+  });
+  await admin.send({
+    method: "POST",
+    path: `/apis/${group}/v1/clusterrolebindings`,
+    body: { metadata: { name: "looks" }, roleRef, subjects },
+  });
   admin.close();
   const { kubeconfigPath } = await server.as("looker");
   const allowed = await run("--as ann get pods", kubeconfigPath);
   assert.equal(allowed.code, 0);
-  assert.match(allowed.out, /^Decided by: unknown \(the server was not to be asked; what follows is from its roles and bindings alone\)$/m);
+  assert.match(
+    allowed.out,
+    /^Decided by: unknown \(the server was not to be asked; what follows is from its roles and bindings alone\)$/m,
+  );
   assert.match(allowed.out, /^The server says: subjectaccessreviews\.authorization\.k8s\.io is forbidden: /m);
   assert.equal((await run("--as bob get pods", kubeconfigPath)).code, 1);
 });
@@ -197,7 +238,14 @@ for (const [line, err] of usage) {
 test("--help says what there is", async () => {
   const { code, out } = await run("--help");
   assert.equal(code, 0);
-  for (const option of ["--as <user>", "--as-group <group>", "--namespace", "--field-selector", "--kubeconfig", "--output"])
+  for (const option of [
+    "--as <user>",
+    "--as-group <group>",
+    "--namespace",
+    "--field-selector",
+    "--kubeconfig",
+    "--output",
+  ])
     assert.ok(out.includes(option), option);
 });
 
@@ -206,19 +254,33 @@ function saying(status: object, counts: (asked: number) => string = () => ""): S
   let reviews = 0;
   const answer = (path: string): string => {
     if (path === "/metrics") return counts(reviews);
-    if (!path.includes("accessreviews")) return JSON.stringify(path.includes("rbac") ? { items: [] } : { kind: "APIGroupDiscoveryList" });
+    if (!path.includes("accessreviews"))
+      return JSON.stringify(path.includes("rbac") ? { items: [] } : { kind: "APIGroupDiscoveryList" });
     reviews++;
     return JSON.stringify({ status });
   };
-  return { send: async ({ path }) => ({ status: path === "/metrics" && counts(0) === "" ? 403 : 200, body: Buffer.from(answer(path)) }) };
+  return {
+    send: async ({ path }) => ({
+      status: path === "/metrics" && counts(0) === "" ? 403 : 200,
+      body: Buffer.from(answer(path)),
+    }),
+  };
 }
 
 const count = (decision: string, name: string, type: string, value: number): string =>
   `apiserver_authorization_decisions_total{decision="${decision}",name="${name}",type="${type}"} ${value}\n`;
 const byAbac = (reviews: number): string =>
-  count("allowed", "abac", "ABAC", 7 + reviews) + count("allowed", "rbac", "RBAC", 90 + reviews) + count("allowed", "node", "Node", 4);
+  count("allowed", "abac", "ABAC", 7 + reviews) +
+  count("allowed", "rbac", "RBAC", 90 + reviews) +
+  count("allowed", "node", "Node", 4);
 
-const verdicts: [what: string, status: object, counts: ((asked: number) => string) | undefined, decided: string, allowed: boolean][] = [
+const verdicts: [
+  what: string,
+  status: object,
+  counts: ((asked: number) => string) | undefined,
+  decided: string,
+  allowed: boolean,
+][] = [
   [
     "a webhook that denies",
     { allowed: false, denied: true, reason: "no" },
@@ -303,7 +365,9 @@ test("nothing that a server says steers the terminal", async () => {
 
 test("a server without aggregated discovery is said to have none", async () => {
   const plain: Sender = { send: async () => ({ status: 200, body: Buffer.from('{"kind":"APIVersions"}') }) };
-  await assert.rejects(explain(plain, asked, userNamed("ann", [])), { message: "the server has no aggregated discovery" });
+  await assert.rejects(explain(plain, asked, userNamed("ann", [])), {
+    message: "the server has no aggregated discovery",
+  });
   const broken: Sender = { send: async () => ({ status: 502, body: Buffer.from("<html>") }) };
   await assert.rejects(explain(broken, asked, userNamed("ann", [])), { message: "GET /api: the server answered 502" });
 });

@@ -67,7 +67,10 @@ export async function authCommand(argv: readonly string[], output: Output, env: 
     .action(async (verb: string, resource: string, name: string | undefined, options: ExplainOptions) => {
       code = await run({ verb, resource, name: name ?? "" }, options, output, env);
     });
-  command.addHelpText("after", "\nExit codes: 0 allowed, 1 not allowed, 2 the command line is not understood or the server could not be asked.");
+  command.addHelpText(
+    "after",
+    "\nExit codes: 0 allowed, 1 not allowed, 2 the command line is not understood or the server could not be asked.",
+  );
   try {
     await command.parseAsync(argv, { from: "user" });
   } catch (error) {
@@ -87,7 +90,10 @@ async function run(
   const { asGroup = [], fieldSelector = "", selector: labelSelector = "" } = options;
   if (options.as === undefined && asGroup.length > 0) throw new Error("--as-group needs --as");
   const surroundings = { env, stdinIsTerminal: process.stdin.isTTY === true, now: Date.now };
-  const client = await openClient(await findKubeconfig(options.kubeconfig, env), { context: options.context, surroundings });
+  const client = await openClient(await findKubeconfig(options.kubeconfig, env), {
+    context: options.context,
+    surroundings,
+  });
   try {
     const namespace = options.allNamespaces === true ? "" : (options.namespace ?? client.namespace);
     const user = options.as === undefined ? undefined : userNamed(options.as, asGroup);

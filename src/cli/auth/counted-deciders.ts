@@ -14,7 +14,11 @@ export interface Decider {
 const timesAsked = 3;
 
 /** @param ask the question @returns none when the server does not show its counts to us */
-export async function countedDeciders(server: Sender, decision: "allowed" | "denied", ask: () => Promise<unknown>): Promise<Decider[]> {
+export async function countedDeciders(
+  server: Sender,
+  decision: "allowed" | "denied",
+  ask: () => Promise<unknown>,
+): Promise<Decider[]> {
   const before = await readCounts(server, decision);
   if (before === undefined) return [];
   for (let times = 0; times < timesAsked; times++) await ask();

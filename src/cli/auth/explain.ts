@@ -11,19 +11,26 @@ import { askOwnVerdict, askSelf, askVerdict, RefusedRequest, readPolicy, type Se
 export async function explain(server: Sender, asked: Asked, user: UserInfo | undefined): Promise<Explanation> {
   const who = user ?? (await askSelf(server));
   const { question, notes } = await questionOf(server, asked, who);
-  const ask = (): Promise<Verdict> => (user === undefined ? askOwnVerdict(server, question) : askVerdict(server, question));
+  const ask = (): Promise<Verdict> =>
+    user === undefined ? askOwnVerdict(server, question) : askVerdict(server, question);
   const [verdict, rbac] = await Promise.all([orProblem<Verdict>(ask()), orProblem<RbacWays>(waysOf(server, question))]);
-  if ("problem" in verdict && "problem" in rbac) throw new Error(`the server says nothing about it: ${verdict.problem}; ${rbac.problem}`);
+  if ("problem" in verdict && "problem" in rbac)
+    throw new Error(`the server says nothing about it: ${verdict.problem}; ${rbac.problem}`);
   const counted = isOpen(verdict, who) ? await countedDeciders(server, verdict.denied ? "denied" : "allowed", ask) : [];
   return { question, verdict, rbac, counted, notes };
 }
 
-async function questionOf(server: Sender, asked: Asked, user: UserInfo): Promise<{ question: Question; notes: string[] }> {
+async function questionOf(
+  server: Sender,
+  asked: Asked,
+  user: UserInfo,
+): Promise<{ question: Question; notes: string[] }> {
   const what = splitResource(asked.resource);
   if ("path" in what) return { question: pathQuestion(user, asked, what.path), notes: [] };
   const found = await findResource(server, what.resource);
   const notes: string[] = [];
-  if (!found.known && what.resource !== "*") notes.push(`the server doesn't have a resource type ${JSON.stringify(what.resource)}`);
+  if (!found.known && what.resource !== "*")
+    notes.push(`the server doesn't have a resource type ${JSON.stringify(what.resource)}`);
   return { question: resourceQuestion(user, asked, found, what.subresource), notes };
 }
 

@@ -33,7 +33,10 @@ interface DecidedBy {
 /** Who decided. Reviews do not say it; it follows from the reason, from who asks, and from what the server counts. */
 export function decidedBy({ question: { user }, verdict, counted }: Explanation): DecidedBy {
   if ("problem" in verdict)
-    return { authorizer: "unknown", how: "the server was not to be asked; what follows is from its roles and bindings alone" };
+    return {
+      authorizer: "unknown",
+      how: "the server was not to be asked; what follows is from its roles and bindings alone",
+    };
   const { allowed, denied, reason } = verdict;
   if (!allowed && !denied) return { authorizer: "none", how: "no authorizer allowed it" };
   if (allowed && reason.startsWith(rbacReason)) return { authorizer: "RBAC", how: "a role that is bound to the user" };
@@ -43,9 +46,14 @@ export function decidedBy({ question: { user }, verdict, counted }: Explanation)
   const [decider, ...others] = counted;
   if (decider !== undefined && others.length === 0)
     return { authorizer: decider.type, how: `called ${quoteGo(decider.name)}, by the server's own counts` };
-  if (decider !== undefined) return { authorizer: "other", how: `one of ${counted.map(({ type, name }) => `${type} ${quoteGo(name)}`).join(", ")}` };
+  if (decider !== undefined)
+    return {
+      authorizer: "other",
+      how: `one of ${counted.map(({ type, name }) => `${type} ${quoteGo(name)}`).join(", ")}`,
+    };
   if (denied) return { authorizer: "Webhook", how: "an authorizer denied it, which only webhooks do" };
   if (reason !== "") return { authorizer: "other", how: "an authorizer with reasons of its own, such as a webhook" };
-  if (nodeIdentity(user) !== undefined) return { authorizer: "Node", how: "or another authorizer that gives no reasons" };
+  if (nodeIdentity(user) !== undefined)
+    return { authorizer: "Node", how: "or another authorizer that gives no reasons" };
   return { authorizer: "other", how: "AlwaysAllow, ABAC or a webhook, which gave no reason" };
 }

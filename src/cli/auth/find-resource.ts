@@ -24,7 +24,8 @@ export async function findResource(server: Sender, word: string): Promise<FoundR
   const [name = "", ...rest] = word.toLowerCase().split(".");
   const place = rest.join(".");
   const found = (await servedResources(server)).find((served) => served.names.includes(name) && isAt(served, place));
-  if (found === undefined) return { group: place, version: "", resource: word.split(".")[0] ?? "", namespaced: true, known: false };
+  if (found === undefined)
+    return { group: place, version: "", resource: word.split(".")[0] ?? "", namespaced: true, known: false };
   const { group, version, resource, namespaced } = found;
   return { group, version, resource, namespaced, known: true };
 }
@@ -38,7 +39,8 @@ function isAt({ group, version }: Served, place: string): boolean {
 async function servedResources(server: Sender): Promise<Served[]> {
   const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
   const lists = await Promise.all(["/api", "/apis"].map((path) => ask(server, "GET", path, { accept })));
-  if (lists.some(({ kind }) => kind !== "APIGroupDiscoveryList")) throw new RefusedRequest(200, "the server has no aggregated discovery");
+  if (lists.some(({ kind }) => kind !== "APIGroupDiscoveryList"))
+    throw new RefusedRequest(200, "the server has no aggregated discovery");
   return lists.flatMap(({ items = [] }) => items.flatMap(resourcesOf));
 }
 
@@ -48,9 +50,13 @@ function resourcesOf({ metadata = {}, versions = [] }: Record<string, any>): Ser
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   return versions.flatMap(({ version, resources = [] }: Record<string, any>) =>
     // biome-ignore lint/suspicious/noExplicitAny: as above.
-    resources.map(({ resource = "", scope, responseKind = {}, singularResource = "", shortNames = [] }: Record<string, any>) => {
-      const names = [resource, singularResource, responseKind.kind ?? "", ...shortNames].map((name: string) => name.toLowerCase());
-      return { group, version, resource, namespaced: scope === "Namespaced", names };
-    }),
+    resources.map(
+      ({ resource = "", scope, responseKind = {}, singularResource = "", shortNames = [] }: Record<string, any>) => {
+        const names = [resource, singularResource, responseKind.kind ?? "", ...shortNames].map((name: string) =>
+          name.toLowerCase(),
+        );
+        return { group, version, resource, namespaced: scope === "Namespaced", names };
+      },
+    ),
   );
 }

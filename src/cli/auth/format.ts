@@ -15,9 +15,13 @@ export function formatText(explanation: Explanation): string {
     ...notes.map((note) => `Note: ${note}`),
     `${formatUser(question)} ${may} ${formatRequest(question)}.`,
     `Decided by: ${authorizer} (${how})`,
-    ...("problem" in verdict ? [`The server says: ${verdict.problem}`] : formatVerdict(verdict.reason, verdict.evaluationError)),
+    ...("problem" in verdict
+      ? [`The server says: ${verdict.problem}`]
+      : formatVerdict(verdict.reason, verdict.evaluationError)),
     "",
-    ...("problem" in rbac ? [`Roles and bindings cannot be read: ${rbac.problem}`] : formatRbac(rbac, question, { allowed: isAllowed(explanation) })),
+    ...("problem" in rbac
+      ? [`Roles and bindings cannot be read: ${rbac.problem}`]
+      : formatRbac(rbac, question, { allowed: isAllowed(explanation) })),
   ];
   return `${lines.join("\n")}\n`;
 }
@@ -42,7 +46,8 @@ function formatUser({ user: { name, groups } }: Question): string {
 }
 
 function formatRequest(question: Question): string {
-  const { verb, isResourceRequest, path, group, resource, subresource, namespace, name, fieldSelector, labelSelector } = question;
+  const { verb, isResourceRequest, path, group, resource, subresource, namespace, name, fieldSelector, labelSelector } =
+    question;
   if (!isResourceRequest) return `${word(verb)} the path ${quoteGo(path)}`;
   const what = `${word(resource)}${group === "" ? "" : `.${word(group)}`}${subresource === "" ? "" : `/${word(subresource)}`}`;
   return [
@@ -59,7 +64,11 @@ function word(text: string): string {
   return /^[\w*./:-]+$/.test(text) ? text : quoteGo(text);
 }
 
-function formatRbac({ allowing, near, more }: RbacWays, question: Question, { allowed }: { allowed: boolean }): string[] {
+function formatRbac(
+  { allowing, near, more }: RbacWays,
+  question: Question,
+  { allowed }: { allowed: boolean },
+): string[] {
   if (allowing.length > 0) return ["RBAC allows it:", ...allowing.flatMap((way) => formatWay(way, question))];
   if (allowed) return ["RBAC alone would not allow it."];
   if (near.length === 0) return ["RBAC does not allow it, and nothing comes close."];
@@ -71,7 +80,10 @@ function formatWay({ binding, subject, ...found }: Way, question: Question): str
   return [`  ${formatBinding(binding)} to ${formatSubject(subject, binding)}`, `    ${formatFound(found, question)}`];
 }
 
-function formatFound({ role, rule, ruleNumber }: Pick<Way, "role" | "rule" | "ruleNumber">, question: Question): string {
+function formatFound(
+  { role, rule, ruleNumber }: Pick<Way, "role" | "rule" | "ruleNumber">,
+  question: Question,
+): string {
   return `${formatRole(role)}, rule ${ruleNumber}: ${formatRule(rule, question)}`;
 }
 
@@ -123,7 +135,10 @@ export function formatJson(explanation: Explanation): string {
     allowed: isAllowed(explanation),
     decidedBy: { authorizer, how },
     review: verdict,
-    rbac: "problem" in rbac ? rbac : { allowing: rbac.allowing.map(plainWay), closest: rbac.near.map(plainWay), more: rbac.more },
+    rbac:
+      "problem" in rbac
+        ? rbac
+        : { allowing: rbac.allowing.map(plainWay), closest: rbac.near.map(plainWay), more: rbac.more },
     notes,
   };
   return `${JSON.stringify(value, null, 2)}\n`;

@@ -28,7 +28,9 @@ function resourceMiss(rule: PolicyRule, question: Question): Miss | undefined {
   const { resource, subresource } = question;
   if (fits({ resourceNames: [] })) return "other name";
   if (fits({ verbs: ["*"], resourceNames: [] })) return (rule.verbs ?? []).length > 0 ? "other verb" : undefined;
-  const sameBase = resources.some((each) => each.split("/")[0] === resource || (subresource !== "" && each === `*/${subresource}`));
+  const sameBase = resources.some(
+    (each) => each.split("/")[0] === resource || (subresource !== "" && each === `*/${subresource}`),
+  );
   if (sameBase && fits({ resources: ["*", `*/${subresource}`] })) return "other subresource";
   return resources.some((each) => each !== "*") && fits({ apiGroups: ["*"] }) ? "other API group" : undefined;
 }

@@ -18,7 +18,9 @@ export interface Asked {
 }
 
 /** A path, or a resource with what follows a slash. */
-export function splitResource(text: string): { readonly path: string } | { readonly resource: string; readonly subresource: string } {
+export function splitResource(
+  text: string,
+): { readonly path: string } | { readonly resource: string; readonly subresource: string } {
   if (text.startsWith("/")) return { path: text };
   const [resource = "", ...subresource] = text.split("/");
   return { resource, subresource: subresource.join("/") };
@@ -33,7 +35,17 @@ export function userNamed(name: string, groups: readonly string[]): UserInfo {
   return { name, uid: "", groups: known ? given : [...given, everybody], extra: new Map() };
 }
 
-const nothing = { path: "", group: "", version: "", resource: "", subresource: "", namespace: "", name: "", fieldSelector: "", labelSelector: "" };
+const nothing = {
+  path: "",
+  group: "",
+  version: "",
+  resource: "",
+  subresource: "",
+  namespace: "",
+  name: "",
+  fieldSelector: "",
+  labelSelector: "",
+};
 
 export function pathQuestion(user: UserInfo, { verb }: Asked, path: string): Question {
   return { ...nothing, user, verb: verb.toLowerCase(), isResourceRequest: false, path };
@@ -44,7 +56,20 @@ export function resourceQuestion(user: UserInfo, asked: Asked, found: FoundResou
   const { verb, name, fieldSelector, labelSelector } = asked;
   const { group, version, resource } = found;
   const namespace = found.namespaced ? asked.namespace : "";
-  return { ...nothing, user, verb, isResourceRequest: true, group, version, resource, subresource, namespace, name, fieldSelector, labelSelector };
+  return {
+    ...nothing,
+    user,
+    verb,
+    isResourceRequest: true,
+    group,
+    version,
+    resource,
+    subresource,
+    namespace,
+    name,
+    fieldSelector,
+    labelSelector,
+  };
 }
 
 /** The `spec` of a review that asks the server about the request; of a SelfSubjectAccessReview it is all of it. */

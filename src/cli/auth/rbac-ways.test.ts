@@ -14,7 +14,12 @@ function question(text: string, { user = "ann", groups = ["dev"], namespace = "n
   const who = userNamed(user, groups);
   if (what.startsWith("/")) return pathQuestion(who, { ...asked, verb }, what);
   const [group = "", resource = "", subresource = ""] = what.split("|");
-  return resourceQuestion(who, { ...asked, verb, name, namespace }, { group, version: "v1", resource, namespaced: true, known: true }, subresource);
+  return resourceQuestion(
+    who,
+    { ...asked, verb, name, namespace },
+    { group, version: "v1", resource, namespaced: true, known: true },
+    subresource,
+  );
 }
 
 const pods: PolicyRule = { verbs: ["get", "list"], apiGroups: [""], resources: ["pods", "*/status"] };
@@ -31,7 +36,12 @@ const missRows: [what: string, rule: PolicyRule, asked: string, want: string | u
   ["another name", { ...pods, resourceNames: ["a"] }, "get |pods b", "other name"],
   ["no name", { ...pods, resourceNames: ["a"] }, "list |pods", "other name"],
   ["another verb and name", { ...pods, resourceNames: ["a"] }, "delete |pods b", "other verb"],
-  ["a rule of everything in a group", { verbs: ["get"], apiGroups: ["apps"], resources: ["*"] }, "get |pods", undefined],
+  [
+    "a rule of everything in a group",
+    { verbs: ["get"], apiGroups: ["apps"], resources: ["*"] },
+    "get |pods",
+    undefined,
+  ],
   ["a rule without verbs", { apiGroups: [""], resources: ["pods"] }, "get |pods", undefined],
   ["a path", { verbs: ["get"], nonResourceURLs: ["/healthz"] }, "get /healthz", undefined],
   ["another method", { verbs: ["get"], nonResourceURLs: ["/healthz/*"] }, "post /healthz/x", "other verb"],
@@ -43,7 +53,8 @@ const missRows: [what: string, rule: PolicyRule, asked: string, want: string | u
 ];
 
 for (const [what, rule, request, want] of missRows) {
-  test(`${what}: ${request} misses ${want ?? "nothing, or by far"}`, () => assert.equal(missOf(rule, question(request)), want));
+  test(`${what}: ${request} misses ${want ?? "nothing, or by far"}`, () =>
+    assert.equal(missOf(rule, question(request)), want));
 }
 
 const role = (name: string, namespace = "", ...rules: PolicyRule[]): Role => ({ name, namespace, rules });
@@ -52,7 +63,9 @@ const bind = (name: string, namespace: string, roleRef: string, ...subjects: str
   const subjectOf = (text: string): Binding["subjects"][number] => {
     const [subjectKind = "", who = ""] = text.split(" ");
     const [home, account] = who.split("/");
-    return account === undefined ? { kind: subjectKind, name: who, namespace: "" } : { kind: subjectKind, name: account, namespace: home as string };
+    return account === undefined
+      ? { kind: subjectKind, name: who, namespace: "" }
+      : { kind: subjectKind, name: account, namespace: home as string };
   };
   return { name, namespace, roleRef: { kind, name: roleName }, subjects: subjects.map(subjectOf) };
 };
@@ -67,10 +80,18 @@ const nearOf = (near: NearWay): string =>
 /** What allows it, by the binding; or what comes close. */
 const rows: [what: string, objects: { roles: Role[]; bindings: Binding[] }, asked: Question, want: string[]][] = [
   ["nothing", { roles: [], bindings: [] }, question("get |pods"), []],
-  ["a binding", { roles: [reads], bindings: [bind("b", "n", "Role reads", "User ann")] }, question("get |pods"), ["b 2"]],
+  [
+    "a binding",
+    { roles: [reads], bindings: [bind("b", "n", "Role reads", "User ann")] },
+    question("get |pods"),
+    ["b 2"],
+  ],
   [
     "several bindings, those of the cluster first",
-    { roles: [reads, all], bindings: [bind("b", "n", "Role reads", "Group dev"), bind("c", "", "ClusterRole all", "User ann", "Group dev")] },
+    {
+      roles: [reads, all],
+      bindings: [bind("b", "n", "Role reads", "Group dev"), bind("c", "", "ClusterRole all", "User ann", "Group dev")],
+    },
     question("get |pods"),
     ["c 1", "c 1", "b 2"],
   ],
@@ -86,7 +107,12 @@ const rows: [what: string, objects: { roles: Role[]; bindings: Binding[] }, aske
     question("get |pods"),
     ["missing role: n/b User ann"],
   ],
-  ["another verb", { roles: [reads], bindings: [bind("b", "n", "Role reads", "User ann")] }, question("delete |pods"), ["other verb: n/b User ann"]],
+  [
+    "another verb",
+    { roles: [reads], bindings: [bind("b", "n", "Role reads", "User ann")] },
+    question("delete |pods"),
+    ["other verb: n/b User ann"],
+  ],
   [
     "a binding elsewhere",
     { roles: [all], bindings: [bind("b", "m", "ClusterRole all", "User ann", "Group dev", "User bob")] },
@@ -104,25 +130,53 @@ const rows: [what: string, objects: { roles: Role[]; bindings: Binding[] }, aske
     {
       roles: [all],
       bindings: [
-        bind("b", "n", "ClusterRole all", "Group ops", "Group system:masters", "User bob", "User oidc:Ann@x.y", "Group ann", "ServiceAccount n/ann"),
+        bind(
+          "b",
+          "n",
+          "ClusterRole all",
+          "Group ops",
+          "Group system:masters",
+          "User bob",
+          "User oidc:Ann@x.y",
+          "Group ann",
+          "ServiceAccount n/ann",
+        ),
       ],
     },
     question("delete |pods"),
-    ["other subject: n/b Group ops", "other subject: n/b User oidc:Ann@x.y", "other subject: n/b Group ann", "other subject: n/b ServiceAccount ann"],
+    [
+      "other subject: n/b Group ops",
+      "other subject: n/b User oidc:Ann@x.y",
+      "other subject: n/b Group ann",
+      "other subject: n/b ServiceAccount ann",
+    ],
   ],
   [
     "roles that nobody has bound, the smallest first",
-    { roles: [all, reads, role("far", "m", ...all.rules), role("small", "", pods), role("system:x", "", pods)], bindings: [] },
+    {
+      roles: [all, reads, role("far", "m", ...all.rules), role("small", "", pods), role("system:x", "", pods)],
+      bindings: [],
+    },
     question("get |pods"),
     ["not bound: all", "not bound: small", "not bound: reads"],
   ],
-  ["a path, which only the cluster grants", { roles: [all], bindings: [bind("b", "n", "ClusterRole all", "User ann")] }, question("get /x"), []],
+  [
+    "a path, which only the cluster grants",
+    { roles: [all], bindings: [bind("b", "n", "ClusterRole all", "User ann")] },
+    question("get /x"),
+    [],
+  ],
 ];
 
 for (const [what, objects, request, want] of rows) {
   test(`${what}: ${want.join(", ") || "nothing is close"}`, () => {
     const { allowing, near } = rbacWays(objects, request);
-    assert.deepEqual(allowing.length > 0 ? allowing.map(({ binding, ruleNumber }) => `${binding.name} ${ruleNumber}`) : near.map(nearOf), want);
+    assert.deepEqual(
+      allowing.length > 0
+        ? allowing.map(({ binding, ruleNumber }) => `${binding.name} ${ruleNumber}`)
+        : near.map(nearOf),
+      want,
+    );
   });
 }
 
@@ -143,7 +197,8 @@ const users: [name: string, groups: string[], want: string[]][] = [
 ];
 
 for (const [name, groups, want] of users) {
-  test(`${name} with ${groups.join() || "no groups"} is in ${want}`, () => assert.deepEqual(userNamed(name, groups).groups, want));
+  test(`${name} with ${groups.join() || "no groups"} is in ${want}`, () =>
+    assert.deepEqual(userNamed(name, groups).groups, want));
 }
 
 test("a resource and its subresource, or a path", () => {

@@ -113,7 +113,11 @@ function isFor({ binding, subject }: Grant, { user }: Question): boolean {
   if (subject.kind === "Group") return user.groups.includes(subject.name);
   if (subject.kind === "User") return user.name === subject.name;
   const account = subject.kind === "ServiceAccount" ? serviceAccountOf(user.name) : undefined;
-  return account !== undefined && account.name === subject.name && account.namespace === (subject.namespace || binding.namespace);
+  return (
+    account !== undefined &&
+    account.name === subject.name &&
+    account.namespace === (subject.namespace || binding.namespace)
+  );
 }
 
 function othersWays(policy: Policy, bindings: readonly Binding[], question: Question): NearWay[] {
@@ -138,10 +142,15 @@ function bareName(name: string): string {
 
 /** Those with the fewest rules first: a role for all is seldom what is wanted, nor are those of the system. */
 function unboundRoles(roles: readonly Role[], bindings: readonly Binding[], question: Question): NearWay[] {
-  const bound = new Set(bindings.map(({ namespace, roleRef: { kind, name } }) => `${kind === "Role" ? namespace : ""}/${name}`));
+  const bound = new Set(
+    bindings.map(({ namespace, roleRef: { kind, name } }) => `${kind === "Role" ? namespace : ""}/${name}`),
+  );
   return roles
     .filter(({ name }) => !name.startsWith("system:"))
-    .filter(({ namespace, name }) => !bound.has(`${namespace}/${name}`) && (namespace === "" || namespace === question.namespace))
+    .filter(
+      ({ namespace, name }) =>
+        !bound.has(`${namespace}/${name}`) && (namespace === "" || namespace === question.namespace),
+    )
     .flatMap((role) => firstAllowing(role, question))
     .sort((a, b) => a.role.rules.length - b.role.rules.length)
     .map((found) => ({ why: "not bound", ...found }));

@@ -7,7 +7,12 @@ import { type Question, requestSpec } from "./question.ts";
 
 /** One request. `client/client.ts` has it. */
 export interface Sender {
-  send(request: { method: string; path: string; headers?: Record<string, string>; body?: object }): Promise<{ status: number; body: Buffer }>;
+  send(request: {
+    method: string;
+    path: string;
+    headers?: Record<string, string>;
+    body?: object;
+  }): Promise<{ status: number; body: Buffer }>;
 }
 
 /** The server answered, but not what was asked for. */
@@ -25,12 +30,25 @@ export class RefusedRequest extends Error {
 type Answer = Record<string, any>;
 
 /** @throws RefusedRequest with the server's message */
-export async function ask(server: Sender, method: string, path: string, more: { body?: object; accept?: string } = {}): Promise<Answer> {
+export async function ask(
+  server: Sender,
+  method: string,
+  path: string,
+  more: { body?: object; accept?: string } = {},
+): Promise<Answer> {
   const { body, accept } = more;
-  const answer = await server.send({ method, path, ...(accept !== undefined && { headers: { accept } }), ...(body !== undefined && { body }) });
+  const answer = await server.send({
+    method,
+    path,
+    ...(accept !== undefined && { headers: { accept } }),
+    ...(body !== undefined && { body }),
+  });
   const decoded = parse(answer.body);
   if (answer.status < 300 && decoded !== undefined) return decoded;
-  throw new RefusedRequest(answer.status, decoded?.message ?? `${method} ${path}: the server answered ${answer.status}`);
+  throw new RefusedRequest(
+    answer.status,
+    decoded?.message ?? `${method} ${path}: the server answered ${answer.status}`,
+  );
 }
 
 function parse(body: Buffer): Answer | undefined {
@@ -54,7 +72,13 @@ export interface Verdict {
 /** What the authorizers of the server say of somebody, asked by a SubjectAccessReview. @throws RefusedRequest */
 export function askVerdict(server: Sender, question: Question): Promise<Verdict> {
   const { name, groups, uid, extra } = question.user;
-  return review(server, "SubjectAccessReview", { ...requestSpec(question), user: name, groups, uid, extra: Object.fromEntries(extra) });
+  return review(server, "SubjectAccessReview", {
+    ...requestSpec(question),
+    user: name,
+    groups,
+    uid,
+    extra: Object.fromEntries(extra),
+  });
 }
 
 /** What they say of whoever asks, who needs no right to ask that. @throws RefusedRequest */
@@ -64,7 +88,9 @@ export function askOwnVerdict(server: Sender, question: Question): Promise<Verdi
 
 async function review(server: Sender, kind: string, spec: object): Promise<Verdict> {
   const group = "authorization.k8s.io/v1";
-  const { status = {} } = await ask(server, "POST", `/apis/${group}/${kind.toLowerCase()}s`, { body: { apiVersion: group, kind, spec } });
+  const { status = {} } = await ask(server, "POST", `/apis/${group}/${kind.toLowerCase()}s`, {
+    body: { apiVersion: group, kind, spec },
+  });
   const { allowed = false, denied = false, reason = "", evaluationError = "" } = status;
   return { allowed, denied, reason, evaluationError };
 }
@@ -100,7 +126,11 @@ async function listAll(server: Sender, resource: string): Promise<KubeObject[]> 
   let next = "";
   do {
     const query = new URLSearchParams({ limit: String(objectsPerPage), ...(next !== "" && { continue: next }) });
-    const { items = [], metadata = {} } = await ask(server, "GET", `/apis/rbac.authorization.k8s.io/v1/${resource}?${query}`);
+    const { items = [], metadata = {} } = await ask(
+      server,
+      "GET",
+      `/apis/rbac.authorization.k8s.io/v1/${resource}?${query}`,
+    );
     objects.push(...items);
     next = metadata.continue ?? "";
   } while (next !== "");

@@ -30,18 +30,29 @@ function run(...argv: string[]): Ran {
 
 const data = ["--data", join(testdata, "widget.yaml")];
 const spec = ["--schema", `${join(testdata, "crd.yaml")}#/spec`];
-const port = ["--schema", `${join(testdata, "crd.yaml")}#/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/ports/items`];
+const port = [
+  "--schema",
+  `${join(testdata, "crd.yaml")}#/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/ports/items`,
+];
 
 const rows: [what: string, argv: string[], want: Ran][] = [
   [
     "dynamic data",
     ["eval", "--expr", "self.replicas <= object.maxReplicas", ...data],
-    { code: 0, out: "value:          true\ntype:           bool\nactual cost:    5\nestimated cost: 3 to 1844674407370955266\n", err: "" },
+    {
+      code: 0,
+      out: "value:          true\ntype:           bool\nactual cost:    5\nestimated cost: 3 to 1844674407370955266\n",
+      err: "",
+    },
   ],
   [
     "data typed by a path of properties",
     ["eval", "--expr", "self.name + '!'", ...data, ...spec],
-    { code: 0, out: 'value:          "abc!"\ntype:           string\nactual cost:    3\nestimated cost: 3 to 11\n', err: "" },
+    {
+      code: 0,
+      out: 'value:          "abc!"\ntype:           string\nactual cost:    3\nestimated cost: 3 to 11\n',
+      err: "",
+    },
   ],
   [
     "data typed by a pointer into the document",
@@ -92,9 +103,21 @@ const rows: [what: string, argv: string[], want: Ran][] = [
       err: "",
     },
   ],
-  ["no expression", ["eval"], { code: 2, out: "", err: "error: required option '--expr <expression>' not specified\n" }],
-  ["an unknown flag", ["eval", "--expr", "1", "--dat", "x"], { code: 2, out: "", err: "error: unknown option '--dat'\n(Did you mean --data?)\n" }],
-  ["no such file", ["eval", "--expr", "1", "--data", join(testdata, "no")], { code: 2, out: "", err: "Error: no cannot be read: ENOENT\n" }],
+  [
+    "no expression",
+    ["eval"],
+    { code: 2, out: "", err: "error: required option '--expr <expression>' not specified\n" },
+  ],
+  [
+    "an unknown flag",
+    ["eval", "--expr", "1", "--dat", "x"],
+    { code: 2, out: "", err: "error: unknown option '--dat'\n(Did you mean --data?)\n" },
+  ],
+  [
+    "no such file",
+    ["eval", "--expr", "1", "--data", join(testdata, "no")],
+    { code: 2, out: "", err: "Error: no cannot be read: ENOENT\n" },
+  ],
   [
     "no such schema",
     ["eval", "--expr", "1", "--schema", `${join(testdata, "crd.yaml")}#/spec/no`],
@@ -136,7 +159,12 @@ test("cel check prints JSON", () => {
   const { code, out } = run("check", "--json", join(testdata, "policies.yaml"));
   assert.equal(code, 1);
   assert.deepEqual(
-    JSON.parse(out).map(({ kind, name, expressions, problems }: { [key: string]: unknown[] }) => [kind, name, expressions, problems?.length]),
+    JSON.parse(out).map(({ kind, name, expressions, problems }: { [key: string]: unknown[] }) => [
+      kind,
+      name,
+      expressions,
+      problems?.length,
+    ]),
     [
       ["ValidatingAdmissionPolicy", "replicas", 10, 3],
       ["MutatingAdmissionPolicy", "sidecar", 3, 1],
@@ -156,7 +184,9 @@ test("--help tells of both commands", () => {
 });
 
 test("the command evaluates", () => {
-  const output = execFileSync(process.execPath, [join(source, "main.ts"), "cel", "eval", "--expr", "1 + 1", "--json"], { encoding: "utf8" });
+  const output = execFileSync(process.execPath, [join(source, "main.ts"), "cel", "eval", "--expr", "1 + 1", "--json"], {
+    encoding: "utf8",
+  });
   assert.equal(output, '{"value":2,"type":"int","cost":{"actual":1,"estimated":{"min":1,"max":1}}}\n');
 });
 
@@ -165,7 +195,9 @@ test("it loads nothing of the server", () => {
   const visit = (file: string): void => {
     if (loaded.has(file)) return;
     loaded.add(file);
-    for (const [, path] of readFileSync(file, "utf8").matchAll(/^(?:import|export)\s(?!type\s)[^;]*?from\s+"(\.[^"]+)"/gm))
+    for (const [, path] of readFileSync(file, "utf8").matchAll(
+      /^(?:import|export)\s(?!type\s)[^;]*?from\s+"(\.[^"]+)"/gm,
+    ))
       visit(join(dirname(file), path as string));
   };
   visit(join(import.meta.dirname, "command.ts"));

@@ -16,11 +16,15 @@ export function checkDefinition(definition: PlainObject): Checked {
     const path = `spec.versions[${index}].schema.openAPIV3Schema`;
     for (const node of nodesOf(schema, path)) {
       checkRuleFields(node.schema, node.path, errors);
-      for (const rule of node.schema["x-kubernetes-validations"] ?? []) expressions += rule.messageExpression === undefined ? 1 : 2;
+      for (const rule of node.schema["x-kubernetes-validations"] ?? [])
+        expressions += rule.messageExpression === undefined ? 1 : 2;
     }
     checkRules(schema as JsonSchema, path, errors);
   }
-  return { expressions, problems: errors.causes.map(({ field = "", message = "" }) => ({ field, message: withoutRule(message) })) };
+  return {
+    expressions,
+    problems: errors.causes.map(({ field = "", message = "" }) => ({ field, message: withoutRule(message) })),
+  };
 }
 
 /** The server's message repeats the rule, as Go prints it; here its place is enough. */
@@ -35,12 +39,21 @@ interface Node {
 
 /** All nodes of a schema, the root first. Documents nest no deeper than the decoder lets them. */
 function nodesOf(schema: PlainObject, path: string): Node[] {
-  const below: [unknown, string][] = ["items", "additionalProperties", "not"].map((name) => [schema[name], `${path}.${name}`]);
+  const below: [unknown, string][] = ["items", "additionalProperties", "not"].map((name) => [
+    schema[name],
+    `${path}.${name}`,
+  ]);
   for (const name of ["allOf", "anyOf", "oneOf"]) {
-    if (Array.isArray(schema[name])) below.push(...schema[name].map((nested, index): [unknown, string] => [nested, `${path}.${name}[${index}]`]));
+    if (Array.isArray(schema[name]))
+      below.push(...schema[name].map((nested, index): [unknown, string] => [nested, `${path}.${name}[${index}]`]));
   }
   const { properties } = schema;
   if (isObject(properties))
-    below.push(...Object.entries(properties).map(([name, nested]): [unknown, string] => [nested, `${path}.properties[${name}]`]));
-  return [{ schema: schema as JsonSchema, path }, ...below.flatMap(([nested, at]) => (isObject(nested) ? nodesOf(nested, at) : []))];
+    below.push(
+      ...Object.entries(properties).map(([name, nested]): [unknown, string] => [nested, `${path}.properties[${name}]`]),
+    );
+  return [
+    { schema: schema as JsonSchema, path },
+    ...below.flatMap(([nested, at]) => (isObject(nested) ? nodesOf(nested, at) : [])),
+  ];
 }

@@ -21,8 +21,18 @@ const rows: readonly Row[] = [
   { list: "validations", member: ["expression"], returns: [boolType], hasAuthorizer: true },
   { list: "validations", member: ["messageExpression"], returns: [stringType], hasAuthorizer: false },
   { list: "auditAnnotations", member: ["valueExpression"], returns: [stringType, nullType], hasAuthorizer: true },
-  { list: "mutations", member: ["applyConfiguration", "expression"], returns: [objectType("Object")], hasAuthorizer: true },
-  { list: "mutations", member: ["jsonPatch", "expression"], returns: [listType(objectType(jsonPatchName))], hasAuthorizer: true },
+  {
+    list: "mutations",
+    member: ["applyConfiguration", "expression"],
+    returns: [objectType("Object")],
+    hasAuthorizer: true,
+  },
+  {
+    list: "mutations",
+    member: ["jsonPatch", "expression"],
+    returns: [listType(objectType(jsonPatchName))],
+    hasAuthorizer: true,
+  },
 ];
 
 export function checkPolicy(policy: PlainObject): Checked {
@@ -54,14 +64,19 @@ export function checkPolicy(policy: PlainObject): Checked {
 }
 
 export function checkWebhooks(configuration: PlainObject): Checked {
-  const compiler = new PolicyCompiler(newExpressions(), { hasParams: false, hasAuthorizer: true, hasPatchTypes: false });
+  const compiler = new PolicyCompiler(newExpressions(), {
+    hasParams: false,
+    hasAuthorizer: true,
+    hasPatchTypes: false,
+  });
   const problems: Problem[] = [];
   let expressions = 0;
   for (const [index, webhook] of itemsOf(configuration, "webhooks").entries()) {
     for (const [at, condition] of itemsOf(webhook, "matchConditions").entries()) {
       expressions++;
       const { error } = compiler.compile(String(condition.expression ?? ""), [boolType]);
-      if (error !== undefined) problems.push({ field: `webhooks[${index}].matchConditions[${at}].expression`, message: error });
+      if (error !== undefined)
+        problems.push({ field: `webhooks[${index}].matchConditions[${at}].expression`, message: error });
     }
   }
   return { expressions, problems };

@@ -61,7 +61,8 @@ function report(found: readonly Found[], { out, err }: Output): void {
   if (found.length === 0) err("There is nothing to check: no definition, policy or webhook configuration.\n");
   for (const { file, kind, name, expressions, problems } of found) {
     for (const { field, message } of problems) err(`${file}: ${kind} ${name}: ${field}: ${message}\n`);
-    const wrong = problems.length === 0 ? "all well" : `${problems.length} ${problems.length === 1 ? "problem" : "problems"}`;
+    const wrong =
+      problems.length === 0 ? "all well" : `${problems.length} ${problems.length === 1 ? "problem" : "problems"}`;
     out(`${file}: ${kind} ${name}: ${expressions} ${expressions === 1 ? "expression" : "expressions"}, ${wrong}\n`);
   }
 }

@@ -39,7 +39,9 @@ export function celCommand(argv: readonly string[], output: Output): number {
     });
   command
     .command("check")
-    .description("Checks all expressions of CustomResourceDefinitions, ValidatingAdmissionPolicies and MutatingAdmissionPolicies.")
+    .description(
+      "Checks all expressions of CustomResourceDefinitions, ValidatingAdmissionPolicies and MutatingAdmissionPolicies.",
+    )
     .argument("<file...>", "YAML with any number of documents, or JSON; other kinds are passed over")
     .option("--json", "print JSON")
     .action((files: string[], options: { json?: true }) => {

@@ -57,7 +57,12 @@ function settingOf(options: EvalOptions): Setting {
   const data = options.data === undefined ? null : readDocument(options.data);
   const oldData = options.oldData === undefined ? null : readDocument(options.oldData);
   if (options.schema === undefined)
-    return setting(["self", "object"], ["oldSelf", "oldObject"], jsonValue(data as JsonValue), jsonValue(oldData as JsonValue));
+    return setting(
+      ["self", "object"],
+      ["oldSelf", "oldObject"],
+      jsonValue(data as JsonValue),
+      jsonValue(oldData as JsonValue),
+    );
   const { schema, isResourceRoot } = schemaAt(options.schema);
   const declared = declTypeOfSchema(schema, isResourceRoot);
   if (declared === undefined) throw new InputError(`${options.schema}: expressions cannot see data of this schema`);
@@ -82,7 +87,10 @@ function settingOf(options: EvalOptions): Setting {
 }
 
 function setting(names: readonly string[], oldNames: readonly string[], data: CelValue, oldData: CelValue): Setting {
-  const bindings = new Map([...names.map((name) => [name, data] as const), ...oldNames.map((name) => [name, oldData] as const)]);
+  const bindings = new Map([
+    ...names.map((name) => [name, data] as const),
+    ...oldNames.map((name) => [name, oldData] as const),
+  ]);
   const variables = [...names, ...oldNames].map((name) => ({ name, type: dynType }));
   return { environment: newExpressions().extend({ variables }), bindings, sizes: undefined };
 }
@@ -99,7 +107,11 @@ function evaluate(options: EvalOptions): Outcome {
       return { ...outcome, value, actualCost: cost };
     } catch (error) {
       if (!(error instanceof CelError)) throw error;
-      return { ...outcome, actualCost: error.cost, error: checked.source.describe([{ offset: error.offset ?? -1, message: error.message }]) };
+      return {
+        ...outcome,
+        actualCost: error.cost,
+        error: checked.source.describe([{ offset: error.offset ?? -1, message: error.message }]),
+      };
     }
   } catch (error) {
     if (error instanceof CelSyntaxError) return { ...outcome, error: error.source.describe(error.issues) };

@@ -20,7 +20,8 @@ import { InputError } from "./documents.ts";
 const shownMax = 1_000_000;
 
 function elementsOf(list: CelList): CelValue[] {
-  if (list.size > shownMax) throw new InputError(`the value has a list of ${list.size} elements, which is too long to be shown`);
+  if (list.size > shownMax)
+    throw new InputError(`the value has a list of ${list.size} elements, which is too long to be shown`);
   return Array.from({ length: list.size }, (_, at) => list.at(at));
 }
 
@@ -31,7 +32,9 @@ export function formatValue(value: CelValue): string {
   if (typeof value === "boolean" || typeof value === "number" || typeof value === "bigint") return String(value);
   if (value instanceof CelUint) return `${value.value}u`;
   if (value instanceof CelDouble)
-    return Number.isInteger(value.value) && Math.abs(value.value) < 1e6 ? `${value.value}.0` : formatDouble(value.value);
+    return Number.isInteger(value.value) && Math.abs(value.value) < 1e6
+      ? `${value.value}.0`
+      : formatDouble(value.value);
   if (value instanceof Uint8Array) return `b"${[...value].map(formatByte).join("")}"`;
   if (value instanceof CelList) return `[${elementsOf(value).map(formatValue).join(", ")}]`;
   if (value instanceof CelMap)
@@ -41,13 +44,16 @@ export function formatValue(value: CelValue): string {
   if (value instanceof CelTimestamp) return `timestamp(${JSON.stringify(formatTimestamp(value))})`;
   if (value instanceof CelDuration) return `duration(${JSON.stringify(formatSeconds(value.nanoseconds))})`;
   if (value instanceof CelTypeValue) return value.name;
-  if (value instanceof CelOptional) return value.value === undefined ? "optional.none()" : `optional.of(${formatValue(value.value)})`;
+  if (value instanceof CelOptional)
+    return value.value === undefined ? "optional.none()" : `optional.of(${formatValue(value.value)})`;
   if (value instanceof CelObject) return `${value.typeName}{}`;
   return `${value.type.name}(${JSON.stringify(String(value))})`;
 }
 
 function formatByte(byte: number): string {
-  return byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, "0")}`;
+  return byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c
+    ? String.fromCharCode(byte)
+    : `\\x${byte.toString(16).padStart(2, "0")}`;
 }
 
 function entriesOf(map: CelMap): [CelValue, CelValue][] {
@@ -58,7 +64,8 @@ function entriesOf(map: CelMap): [CelValue, CelValue][] {
 export function jsonOf(value: CelValue): string {
   if (value instanceof CelUint) return String(value.value);
   if (typeof value === "bigint") return String(value);
-  if (value instanceof CelDouble) return Number.isFinite(value.value) ? JSON.stringify(value.value) : JSON.stringify(formatDouble(value.value));
+  if (value instanceof CelDouble)
+    return Number.isFinite(value.value) ? JSON.stringify(value.value) : JSON.stringify(formatDouble(value.value));
   if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString("base64"));
   if (value instanceof CelList) return `[${elementsOf(value).map(jsonOf).join(",")}]`;
   if (value instanceof CelMap)

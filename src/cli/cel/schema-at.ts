@@ -25,9 +25,13 @@ export function schemaAt(reference: string): SchemaAt {
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
   const root = document.kind === "CustomResourceDefinition" ? storedSchema(document, file) : document;
   const isDefinition = root !== document;
-  const found = (isDefinition ? literally(document, steps) : undefined) ?? propertyAt(root, steps) ?? literally(root, steps);
+  const found =
+    (isDefinition ? literally(document, steps) : undefined) ?? propertyAt(root, steps) ?? literally(root, steps);
   if (found === undefined) throw new InputError(`${reference}: there is no schema at this path`);
-  return { schema: found as JsonSchema, isResourceRoot: isDefinition && (found === root || steps.at(-1) === "openAPIV3Schema") };
+  return {
+    schema: found as JsonSchema,
+    isResourceRoot: isDefinition && (found === root || steps.at(-1) === "openAPIV3Schema"),
+  };
 }
 
 function split(reference: string): [file: string, fragment: string | undefined] {
@@ -36,7 +40,10 @@ function split(reference: string): [file: string, fragment: string | undefined] 
 }
 
 function storedSchema(definition: PlainObject, file: string): PlainObject {
-  const versions = isObject(definition.spec) && Array.isArray(definition.spec.versions) ? definition.spec.versions.filter(isObject) : [];
+  const versions =
+    isObject(definition.spec) && Array.isArray(definition.spec.versions)
+      ? definition.spec.versions.filter(isObject)
+      : [];
   const version = versions.find((one) => one.storage === true) ?? versions[0];
   const schema = isObject(version?.schema) ? version.schema.openAPIV3Schema : undefined;
   if (!isObject(schema)) throw new InputError(`${file}: the definition has no schema`);
@@ -46,13 +53,16 @@ function storedSchema(definition: PlainObject, file: string): PlainObject {
 function literally(from: PlainObject, steps: readonly string[]): PlainObject | undefined {
   let value: unknown = from;
   for (const step of steps)
-    value = (isObject(value) || Array.isArray(value)) && Object.hasOwn(value, step) ? (value as PlainObject)[step] : undefined;
+    value =
+      (isObject(value) || Array.isArray(value)) && Object.hasOwn(value, step)
+        ? (value as PlainObject)[step]
+        : undefined;
   return isObject(value) && looksLikeSchema(value) ? value : undefined;
 }
 
 function looksLikeSchema(value: PlainObject): boolean {
-  return ["type", "properties", "items", "x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields"].some((key) =>
-    Object.hasOwn(value, key),
+  return ["type", "properties", "items", "x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields"].some(
+    (key) => Object.hasOwn(value, key),
   );
 }
 

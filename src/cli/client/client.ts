@@ -1,7 +1,13 @@
 /** Requests to the server of a kubeconfig, as the one it says we are. Source: access-control §5.2; client-go's rest and clientcmd. */
 import https from "node:https";
 import { quoteGo } from "../../lib/json/quote.ts";
-import { type ClusterConfig, contentOfFile, type Kubeconfig, nobody, type UserConfig } from "../../lib/kubeconfig/kubeconfig.ts";
+import {
+  type ClusterConfig,
+  contentOfFile,
+  type Kubeconfig,
+  nobody,
+  type UserConfig,
+} from "../../lib/kubeconfig/kubeconfig.ts";
 import { clusterProblems, invalidConfiguration, userProblems } from "../../lib/kubeconfig/problems.ts";
 import { type Credentials, type ExecCredentials, type ExecSurroundings, execCredentials } from "./exec-credential.ts";
 
@@ -43,30 +49,50 @@ export async function openClient(config: Kubeconfig, options: ClientOptions): Pr
   const { cluster, user, namespace } = await chosen(config, options.context);
   const server = serverOf(cluster);
   const ca = cluster["certificate-authority-data"] || (await contentOfFile(cluster["certificate-authority"]));
-  if (cluster.insecure && ca !== undefined) throw new Error("specifying a root certificates file with the insecure flag is not allowed");
+  if (cluster.insecure && ca !== undefined)
+    throw new Error("specifying a root certificates file with the insecure flag is not allowed");
   const own = await ownCredentials(user);
-  const exec = own === undefined && user.exec !== undefined ? execCredentials(user.exec, told(cluster, server, ca), options.surroundings) : undefined;
+  const exec =
+    own === undefined && user.exec !== undefined
+      ? execCredentials(user.exec, told(cluster, server, ca), options.surroundings)
+      : undefined;
   const agents = agentsFor({ cluster, ca });
   const send = async (request: ClientRequest): Promise<ClientAnswer> => {
     const credentials = own ?? (await handedOut(exec));
     const headers = { ...impersonation(user), ...authorization(user, credentials), ...request.headers };
-    const answer = await exchange({ ...request, headers }, { server, agent: agents.with(credentials), timeoutMs: options.timeoutMs ?? 30_000 });
+    const answer = await exchange(
+      { ...request, headers },
+      { server, agent: agents.with(credentials), timeoutMs: options.timeoutMs ?? 30_000 },
+    );
     if (answer.status === 401 && exec !== undefined && credentials !== undefined) await exec.refused(credentials);
     return answer;
   };
   return { server, namespace, send, close: () => agents.close() };
 }
 
-async function chosen(config: Kubeconfig, wanted: string | undefined): Promise<{ cluster: ClusterConfig; user: UserConfig; namespace: string }> {
+async function chosen(
+  config: Kubeconfig,
+  wanted: string | undefined,
+): Promise<{ cluster: ClusterConfig; user: UserConfig; namespace: string }> {
   const name = wanted ?? config.currentContext;
   const context = config.contexts.get(name);
-  if (name !== "" && context === undefined) throw new Error(wanted === undefined ? notFound(name) : `context ${quoteGo(name)} does not exist`);
+  if (name !== "" && context === undefined)
+    throw new Error(wanted === undefined ? notFound(name) : `context ${quoteGo(name)} does not exist`);
   const cluster = config.clusters.get(context?.cluster ?? "");
   if (context === undefined || cluster === undefined)
-    throw new Error("invalid configuration: no configuration has been provided, try setting KUBERNETES_MASTER environment variable");
+    throw new Error(
+      "invalid configuration: no configuration has been provided, try setting KUBERNETES_MASTER environment variable",
+    );
   const user = config.users.get(context.user) ?? nobody;
-  const providers = user.authProvider && user.exec === undefined ? [`auth providers are not supported, but ${context.user} has one`] : [];
-  const problems = [...(await userProblems(context.user, user)), ...providers, ...(await clusterProblems(context.cluster, cluster))];
+  const providers =
+    user.authProvider && user.exec === undefined
+      ? [`auth providers are not supported, but ${context.user} has one`]
+      : [];
+  const problems = [
+    ...(await userProblems(context.user, user)),
+    ...providers,
+    ...(await clusterProblems(context.cluster, cluster)),
+  ];
   const invalid = invalidConfiguration(problems);
   if (invalid !== undefined) throw invalid;
   return { cluster, user, namespace: context.namespace || "default" };
@@ -103,7 +129,15 @@ async function handedOut(exec: ExecCredentials | undefined): Promise<Credentials
 
 function told(cluster: ClusterConfig, server: string, ca: string | undefined): Parameters<typeof execCredentials>[1] {
   const { insecure, disableCompression, execExtension: config } = cluster;
-  return { server, serverName: cluster["tls-server-name"], insecure, ca, proxyUrl: cluster["proxy-url"], disableCompression, config };
+  return {
+    server,
+    serverName: cluster["tls-server-name"],
+    insecure,
+    ca,
+    proxyUrl: cluster["proxy-url"],
+    disableCompression,
+    config,
+  };
 }
 
 type Headers = Record<string, string | readonly string[]>;
@@ -129,7 +163,9 @@ function impersonation(user: UserConfig): Headers {
 function escaped(key: string): string {
   return Array.from(Buffer.from(key), (byte) => {
     const character = String.fromCharCode(byte);
-    return /[!#$&'*+.^_`|~0-9A-Za-z-]/.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+    return /[!#$&'*+.^_`|~0-9A-Za-z-]/.test(character)
+      ? character
+      : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
   }).join("");
 }
 
@@ -148,7 +184,9 @@ function agentsFor({ cluster, ca }: { cluster: ClusterConfig; ca: string | undef
     ...(cluster.insecure && { rejectUnauthorized: false }),
     ...(proxy !== "" && { proxyEnv: { HTTPS_PROXY: proxy } }),
   };
-  let current: { readonly cert: string | undefined; readonly key: string | undefined; readonly agent: https.Agent } | undefined;
+  let current:
+    | { readonly cert: string | undefined; readonly key: string | undefined; readonly agent: https.Agent }
+    | undefined;
   return {
     with(credentials) {
       const { cert, key } = credentials ?? {};
@@ -170,23 +208,33 @@ interface Way {
   readonly timeoutMs: number;
 }
 
-function exchange({ method, path, headers = {}, body }: ClientRequest, { server, agent, timeoutMs }: Way): Promise<ClientAnswer> {
+function exchange(
+  { method, path, headers = {}, body }: ClientRequest,
+  { server, agent, timeoutMs }: Way,
+): Promise<ClientAnswer> {
   const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const sent: Record<string, string | string[]> = { accept: "application/json", "user-agent": "coxswain" };
   for (const [name, value] of Object.entries(headers)) sent[name] = typeof value === "string" ? value : [...value];
-  if (payload !== undefined) Object.assign(sent, { "content-type": "application/json", "content-length": String(payload.length) });
+  if (payload !== undefined)
+    Object.assign(sent, { "content-type": "application/json", "content-length": String(payload.length) });
   return new Promise((resolve, reject) => {
-    const request = https.request(server + path, { method, agent, headers: sent, signal: AbortSignal.timeout(timeoutMs) }, (response) => {
-      const pieces: Buffer[] = [];
-      let bytes = 0;
-      response.on("data", (piece: Buffer) => {
-        pieces.push(piece);
-        bytes += piece.length;
-        if (bytes > answerBytesMax) response.destroy(new Error(`the answer has more than ${answerBytesMax} bytes`));
-      });
-      response.on("error", reject);
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) }));
-    });
+    const request = https.request(
+      server + path,
+      { method, agent, headers: sent, signal: AbortSignal.timeout(timeoutMs) },
+      (response) => {
+        const pieces: Buffer[] = [];
+        let bytes = 0;
+        response.on("data", (piece: Buffer) => {
+          pieces.push(piece);
+          bytes += piece.length;
+          if (bytes > answerBytesMax) response.destroy(new Error(`the answer has more than ${answerBytesMax} bytes`));
+        });
+        response.on("error", reject);
+        response.on("end", () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) }),
+        );
+      },
+    );
     request.on("error", reject);
     request.end(payload);
   });

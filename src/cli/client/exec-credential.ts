@@ -44,7 +44,10 @@ export interface ExecSurroundings {
   now(): number;
 }
 
-const apiVersions: ReadonlySet<string> = new Set(["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"]);
+const apiVersions: ReadonlySet<string> = new Set([
+  "client.authentication.k8s.io/v1",
+  "client.authentication.k8s.io/v1beta1",
+]);
 const standardHint = `
 
 It looks like you are trying to use a client-go credential plugin that is not installed.
@@ -53,8 +56,13 @@ To learn more about this feature, consult the documentation available at:
       https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins`;
 
 /** @throws Error for a version of the interface that nobody knows */
-export function execCredentials(config: ExecConfig, cluster: ExecCluster, surroundings: ExecSurroundings): ExecCredentials {
-  if (!apiVersions.has(config.apiVersion)) throw new Error(`exec plugin: invalid apiVersion ${quoteGo(config.apiVersion)}`);
+export function execCredentials(
+  config: ExecConfig,
+  cluster: ExecCluster,
+  surroundings: ExecSurroundings,
+): ExecCredentials {
+  if (!apiVersions.has(config.apiVersion))
+    throw new Error(`exec plugin: invalid apiVersion ${quoteGo(config.apiVersion)}`);
   let kept: { readonly credentials: Credentials; readonly until: number } | undefined;
   // Whoever comes while the program runs waits for it: it may be asking somebody.
   let underWay: Promise<Credentials> | undefined;
@@ -115,7 +123,11 @@ function execInfo({ apiVersion, provideClusterInfo }: ExecConfig, cluster: ExecC
 /** Bytes that a plugin may print. Ours: client-go reads any. */
 const outputBytesMax = 1 << 20;
 
-function outputOf(command: string, config: ExecConfig, { env, interactive }: { env: NodeJS.ProcessEnv; interactive: boolean }): Promise<Buffer> {
+function outputOf(
+  command: string,
+  config: ExecConfig,
+  { env, interactive }: { env: NodeJS.ProcessEnv; interactive: boolean },
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, config.args, { env, stdio: [interactive ? "inherit" : "ignore", "pipe", "inherit"] });
     const pieces: Buffer[] = [];
@@ -127,8 +139,10 @@ function outputOf(command: string, config: ExecConfig, { env, interactive }: { e
     });
     child.on("error", (error: NodeJS.ErrnoException) => reject(startProblem(error, command, config)));
     child.on("close", (code, signal) => {
-      if (bytes > outputBytesMax) reject(new Error(`exec: executable ${command} printed more than ${outputBytesMax} bytes`));
-      else if (code !== 0) reject(new Error(`exec: executable ${command} failed with exit code ${signal === null ? code : -1}`));
+      if (bytes > outputBytesMax)
+        reject(new Error(`exec: executable ${command} printed more than ${outputBytesMax} bytes`));
+      else if (code !== 0)
+        reject(new Error(`exec: executable ${command} failed with exit code ${signal === null ? code : -1}`));
       else resolve(Buffer.concat(pieces));
     });
   });
@@ -165,7 +179,9 @@ function decode(output: Buffer, apiVersion: string): { credentials: Credentials;
 
 function parse(output: Buffer): Fields {
   try {
-    const value = output.toString("latin1").trimStart().startsWith("{") ? parseJson(output).value : decodeYaml(output).value;
+    const value = output.toString("latin1").trimStart().startsWith("{")
+      ? parseJson(output).value
+      : decodeYaml(output).value;
     if (isObject(value)) return value;
   } catch (error) {
     if (!(error instanceof JsonSyntaxError || error instanceof YamlError)) throw error;

@@ -14,13 +14,20 @@ function write(name: string, text: string): string {
   return file;
 }
 
-const cluster = (name: string, server: string): string => `clusters: [{name: ${name}, cluster: {server: '${server}'}}]\n`;
-const context = (name: string): string => `contexts: [{name: ${name}, context: {cluster: c, user: u, namespace: ns}}]\n`;
+const cluster = (name: string, server: string): string =>
+  `clusters: [{name: ${name}, cluster: {server: '${server}'}}]\n`;
+const context = (name: string): string =>
+  `contexts: [{name: ${name}, context: {cluster: c, user: u, namespace: ns}}]\n`;
 
 test("several files are one: who says something first is right", async () => {
   const first = write("first", `${cluster("c", "https://first")}${context("x")}`);
-  const second = write("second", `current-context: x\n${cluster("c", "https://second")}${context("z")}users: [{name: u, user: {token: t}}]\n`);
-  const found = await findKubeconfig(undefined, { KUBECONFIG: [first, join(directory, "absent"), "", second].join(delimiter) });
+  const second = write(
+    "second",
+    `current-context: x\n${cluster("c", "https://second")}${context("z")}users: [{name: u, user: {token: t}}]\n`,
+  );
+  const found = await findKubeconfig(undefined, {
+    KUBECONFIG: [first, join(directory, "absent"), "", second].join(delimiter),
+  });
   assert.equal(found.currentContext, "x");
   assert.deepEqual([found.clusters.get("c")?.server, found.users.get("u")?.token], ["https://first", "t"]);
   assert.deepEqual([...found.contexts.keys()].sort(), ["x", "z"]);
@@ -31,7 +38,9 @@ test("a file that is named goes before KUBECONFIG, and must be there", async () 
   const named = write("named", cluster("c", "https://named"));
   const found = await findKubeconfig(named, { KUBECONFIG: write("other", cluster("c", "https://other")) });
   assert.equal(found.clusters.get("c")?.server, "https://named");
-  await assert.rejects(findKubeconfig(join(directory, "absent"), {}), { message: `stat ${directory}/absent: no such file or directory` });
+  await assert.rejects(findKubeconfig(join(directory, "absent"), {}), {
+    message: `stat ${directory}/absent: no such file or directory`,
+  });
 });
 
 test("one of several that is not right is told of", async () => {
@@ -46,9 +55,21 @@ const execRows: [what: string, exec: string, want: object][] = [
   ["a path that is absolute", "command: /bin/login", { command: "/bin/login" }],
   ["v1beta1 asks if it may", "apiVersion: client.authentication.k8s.io/v1beta1", { interactiveMode: "IfAvailable" }],
   ["v1 must say", "apiVersion: client.authentication.k8s.io/v1", { interactiveMode: "" }],
-  ["arguments and variables", "args: [a, b], env: [{name: NAME, value: v}]", { args: ["a", "b"], env: [{ name: "NAME", value: "v" }] }],
+  [
+    "arguments and variables",
+    "args: [a, b], env: [{name: NAME, value: v}]",
+    { args: ["a", "b"], env: [{ name: "NAME", value: "v" }] },
+  ],
 ];
-const nothing = { command: "", args: [], env: [], apiVersion: "", installHint: "", provideClusterInfo: false, interactiveMode: "" };
+const nothing = {
+  command: "",
+  args: [],
+  env: [],
+  apiVersion: "",
+  installHint: "",
+  provideClusterInfo: false,
+  interactiveMode: "",
+};
 for (const [what, exec, want] of execRows) {
   test(`a plugin: ${what}`, async () => {
     const file = write("plugin", `users: [{name: u, user: {exec: {${exec}}}}]`);

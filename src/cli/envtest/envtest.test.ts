@@ -32,8 +32,14 @@ test("the directory has an etcd that is well and ends by a signal, and a kube-ap
   const printed = execFileSync(process.execPath, [main, "envtest", assets], { encoding: "utf8" });
   assert.equal(printed, `export KUBEBUILDER_ASSETS='${assets.replaceAll("'", "'\\''")}'\n`);
   const port = await freePort();
-  const urls = [`--listen-peer-urls=http://127.0.0.1:0`, `--data-dir=${directory}`, `--advertise-client-urls=http://127.0.0.1:${port}`];
-  const etcd = spawn(join(assets, "etcd"), [...urls, `--listen-client-urls=http://127.0.0.1:${port}`], { stdio: "inherit" });
+  const urls = [
+    `--listen-peer-urls=http://127.0.0.1:0`,
+    `--data-dir=${directory}`,
+    `--advertise-client-urls=http://127.0.0.1:${port}`,
+  ];
+  const etcd = spawn(join(assets, "etcd"), [...urls, `--listen-client-urls=http://127.0.0.1:${port}`], {
+    stdio: "inherit",
+  });
   const answer = await health(`http://127.0.0.1:${port}/health`, etcd);
   assert.deepEqual([answer.status, await answer.json()], [200, { health: "true", reason: "" }]);
   etcd.kill("SIGTERM");

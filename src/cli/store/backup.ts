@@ -10,7 +10,12 @@ import { exitDamaged, exitWhole, type Output, type OutputFormat } from "./contra
 import { findStore } from "./places.ts";
 
 /** @returns the exit code. @throws Error when there is no backup at the end */
-export async function backupStore(dataDir: string, file: string, output: OutputFormat, { out, err }: Output): Promise<number> {
+export async function backupStore(
+  dataDir: string,
+  file: string,
+  output: OutputFormat,
+  { out, err }: Output,
+): Promise<number> {
   const dir = findStore(dataDir);
   if (existsSync(file)) throw new Error(`${file} exists already, and nothing is overwritten`);
   const unfinished = `${file}.unfinished-${process.pid}`;
@@ -26,10 +31,14 @@ export async function backupStore(dataDir: string, file: string, output: OutputF
     throw error;
   }
   const { revision, objects, damagedObjects, damaged } = summary;
-  if (output === "json") out(`${JSON.stringify({ file, bytes: statSync(file).size, revision, objects, damagedObjects, damaged }, undefined, 2)}\n`);
+  if (output === "json")
+    out(
+      `${JSON.stringify({ file, bytes: statSync(file).size, revision, objects, damagedObjects, damaged }, undefined, 2)}\n`,
+    );
   else {
     out(`${file}: ${objects} objects at revision ${revision}\n`);
-    if (damagedObjects > 0) err(`${damagedObjects} damaged objects are not in it:\n${damaged.map(describeDamaged).join("")}`);
+    if (damagedObjects > 0)
+      err(`${damagedObjects} damaged objects are not in it:\n${damaged.map(describeDamaged).join("")}`);
   }
   return damagedObjects > 0 ? exitDamaged : exitWhole;
 }

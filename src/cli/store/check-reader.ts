@@ -20,7 +20,10 @@ export interface StoreReport {
   readonly losses: string;
 }
 
-export type ReaderMessage = { readonly read: number; readonly of: number } | { readonly reading: string } | { readonly report: StoreReport };
+export type ReaderMessage =
+  | { readonly read: number; readonly of: number }
+  | { readonly reading: string }
+  | { readonly report: StoreReport };
 
 /** Entries between two messages of what is being read. */
 const entriesPerMessage = 256;
@@ -65,14 +68,17 @@ async function readAsServer(dir: string): Promise<void> {
   const { log, current, expiry, transaction, close } = await openSnapshot(dir);
   readTree("the log", log.getRange({ start: 0, transaction }), (position) => `revision ${revisionOf(position)}`);
   readTree("the index of keys", current.getRange({ start: "", transaction }), (key) => JSON.stringify(key));
-  readTree("the times at which keys expire", expiry.getRange({ start: [0, 0], transaction }), ([at]) => new Date(at).toISOString());
+  readTree("the times at which keys expire", expiry.getRange({ start: [0, 0], transaction }), ([at]) =>
+    new Date(at).toISOString(),
+  );
   await close();
 }
 
 function readTree<Key>(what: string, entries: Iterable<{ readonly key: Key }>, describe: (key: Key) => string): void {
   let count = 0;
   say({ reading: `${what}, with LMDB` });
-  for (const { key } of entries) if (++count % entriesPerMessage === 0) say({ reading: `${what} after ${describe(key)}, with LMDB` });
+  for (const { key } of entries)
+    if (++count % entriesPerMessage === 0) say({ reading: `${what} after ${describe(key)}, with LMDB` });
 }
 
 /** At once, so that it is known when the next thing ends the process. */

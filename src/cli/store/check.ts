@@ -15,12 +15,16 @@ export async function checkStore(path: string, output: OutputFormat, io: Output)
   const dir = findStore(path);
   const found = await withStoreLocked(dir, () => readInItsOwnProcess(dir, io));
   const isWhole = found.damage.length === 0 && found.leftOut.length === 0 && found.uncertain.length === 0;
-  if (output === "json") io.out(`${JSON.stringify({ store: dir, whole: isWhole, ...found, losses: undefined }, undefined, 2)}\n`);
+  if (output === "json")
+    io.out(`${JSON.stringify({ store: dir, whole: isWhole, ...found, losses: undefined }, undefined, 2)}\n`);
   else {
     io.out(`${dir}: ${found.objects} objects at revision ${found.revision}${isWhole ? ", all whole" : ""}\n`);
     for (const one of found.damage) io.out(`  ${describeDamage(one)}\n`);
     io.out(found.losses);
-    if (!isWhole) io.out(`The store is damaged. "coxswain store repair ${path} --to <new directory>" writes what is whole into a new one.\n`);
+    if (!isWhole)
+      io.out(
+        `The store is damaged. "coxswain store repair ${path} --to <new directory>" writes what is whole into a new one.\n`,
+      );
   }
   return isWhole ? exitWhole : exitDamaged;
 }
@@ -61,7 +65,11 @@ function readInItsOwnProcess(dir: string, { err }: Output): Promise<StoreReport>
     child.once("error", reject);
     child.once("close", (code, signal) => {
       if (report === undefined && signal === null)
-        return reject(new Error(said === "" ? `the reading process ended with code ${code}` : said.replace(/^Error: /, "").trimEnd()));
+        return reject(
+          new Error(
+            said === "" ? `the reading process ended with code ${code}` : said.replace(/^Error: /, "").trimEnd(),
+          ),
+        );
       const found = report ?? nothingFound;
       if (code === 0) return resolve(found);
       const problem = `the process that read it ended with ${signal ?? `code ${code}`} while it read ${reading}${said === "" ? "" : `: ${said.trimEnd()}`}`;
@@ -73,8 +81,13 @@ function readInItsOwnProcess(dir: string, { err }: Output): Promise<StoreReport>
 const nothingFound: StoreReport = { revision: 0, objects: 0, damage: [], leftOut: [], uncertain: [], losses: "" };
 
 function describeDamage({ pages, tree, key, revision, problem }: Damage): string {
-  const where = pages === undefined ? [] : [pages[0] === pages[1] ? `page ${pages[0]}` : `pages ${pages[0]} to ${pages[1]}`];
-  const what = [tree && `tree ${tree}`, revision !== undefined && `revision ${revision}`, key && `key ${JSON.stringify(key)}`].filter((text) => text);
+  const where =
+    pages === undefined ? [] : [pages[0] === pages[1] ? `page ${pages[0]}` : `pages ${pages[0]} to ${pages[1]}`];
+  const what = [
+    tree && `tree ${tree}`,
+    revision !== undefined && `revision ${revision}`,
+    key && `key ${JSON.stringify(key)}`,
+  ].filter((text) => text);
   const place = [...where, ...what].join(", ");
   return place === "" ? problem : `${place}: ${problem}`;
 }

@@ -90,7 +90,8 @@ function bumpOption(): Option {
     .default(bumpDefault)
     .argParser((text) => {
       const bump = Number(text);
-      if (!/^\d+$/.test(text) || bump < 1 || bump >= revisionMax) throw new InvalidArgumentError(`It must be a number from 1 to ${revisionMax - 1}.`);
+      if (!/^\d+$/.test(text) || bump < 1 || bump >= revisionMax)
+        throw new InvalidArgumentError(`It must be a number from 1 to ${revisionMax - 1}.`);
       return bump;
     });
 }

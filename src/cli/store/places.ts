@@ -7,7 +7,8 @@ import { storeDirectory } from "../../storage/options.ts";
 /** @returns the directory of the store. @throws Error when the data directory has none */
 export function findStore(dataDir: string): string {
   const dir = storeDirectory(dataDir);
-  if (!existsSync(dataFile(dir))) throw new Error(`${dataDir} has no storage/data.mdb: it is not the --data-dir of a server`);
+  if (!existsSync(dataFile(dir)))
+    throw new Error(`${dataDir} has no storage/data.mdb: it is not the --data-dir of a server`);
   return dir;
 }
 

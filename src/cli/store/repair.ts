@@ -43,7 +43,8 @@ async function repair(file: StoreFile, dir: string, options: RepairOptions, { ou
   const revision = raisedRevision(saved.revision, options.bumpRevision);
   await writeStore({ dir, revision, entries: newEntries() });
   const { leftOut, uncertain } = saved;
-  if (options.output === "json") out(`${JSON.stringify({ store: dir, revision, objects: puts.length, ...describeLosses(saved) }, undefined, 2)}\n`);
+  if (options.output === "json")
+    out(`${JSON.stringify({ store: dir, revision, objects: puts.length, ...describeLosses(saved) }, undefined, 2)}\n`);
   else {
     out(`${dir}: ${puts.length} objects; the store goes on at revision ${revision}\n`);
     out(formatLosses(saved, options.useOlder === true ? "written instead" : "can be read"));
@@ -60,7 +61,10 @@ async function repair(file: StoreFile, dir: string, options: RepairOptions, { ou
   }
 }
 
-export function describeLosses({ leftOut, uncertain }: Salvage): { leftOut: object[]; uncertain: readonly Uncertain[] } {
+export function describeLosses({ leftOut, uncertain }: Salvage): {
+  leftOut: object[];
+  uncertain: readonly Uncertain[];
+} {
   return {
     leftOut: leftOut.map(({ key, revision, problem, older }) => ({
       ...(key !== undefined && { key }),
@@ -74,7 +78,10 @@ export function describeLosses({ leftOut, uncertain }: Salvage): { leftOut: obje
 
 /** @param fate what happens to older revisions */
 export function formatLosses({ leftOut, uncertain }: Salvage, fate: string): string {
-  const text = leftOut.length === 0 ? "" : `${leftOut.length} objects are damaged:\n${leftOut.map((one) => formatLeftOut(one, fate)).join("")}`;
+  const text =
+    leftOut.length === 0
+      ? ""
+      : `${leftOut.length} objects are damaged:\n${leftOut.map((one) => formatLeftOut(one, fate)).join("")}`;
   if (uncertain.length === 0) return text;
   const lines = uncertain.map(({ key, revision, problem }) => `  ${key} (revision ${revision}): ${problem}\n`);
   return `${text}${uncertain.length} objects may not be as they were last:\n${lines.join("")}`;

@@ -14,7 +14,12 @@ export interface RestoreOptions {
 }
 
 /** @returns the exit code. @throws DamagedBackup · Error; then there is no store */
-export async function restoreStore(file: string, dataDir: string, { bumpRevision, output }: RestoreOptions, { out, err }: Output): Promise<number> {
+export async function restoreStore(
+  file: string,
+  dataDir: string,
+  { bumpRevision, output }: RestoreOptions,
+  { out, err }: Output,
+): Promise<number> {
   const dir = storeDirectory(dataDir);
   checkAbsent(dir);
   const entries = readBackup(file, reportProgress(err, "Restoring"));
@@ -24,10 +29,16 @@ export async function restoreStore(file: string, dataDir: string, { bumpRevision
   const damaged: DamagedObject[] = [];
   let objects = 0;
   await writeStore({ dir, revision, entries: newEntries() });
-  if (output === "json") out(`${JSON.stringify({ store: dir, backupRevision: first.revision, revision, objects, damaged }, undefined, 2)}\n`);
+  if (output === "json")
+    out(
+      `${JSON.stringify({ store: dir, backupRevision: first.revision, revision, objects, damaged }, undefined, 2)}\n`,
+    );
   else {
     out(`${dir}: ${objects} objects of revision ${first.revision}; the store goes on at revision ${revision}\n`);
-    if (damaged.length > 0) err(`Objects that were damaged when the backup was taken, and are missing:\n${damaged.map(describeDamaged).join("")}`);
+    if (damaged.length > 0)
+      err(
+        `Objects that were damaged when the backup was taken, and are missing:\n${damaged.map(describeDamaged).join("")}`,
+      );
   }
   return damaged.length > 0 ? exitDamaged : exitWhole;
 

@@ -23,7 +23,12 @@ export interface UsedNames {
 }
 
 export interface DefinitionCondition {
-  readonly type: "NamesAccepted" | "Established" | "NonStructuralSchema" | "KubernetesAPIApprovalPolicyConformant" | "Terminating";
+  readonly type:
+    | "NamesAccepted"
+    | "Established"
+    | "NonStructuralSchema"
+    | "KubernetesAPIApprovalPolicyConformant"
+    | "Terminating";
   readonly status: "True" | "False" | "Unknown";
   readonly reason: string;
   readonly message: string;

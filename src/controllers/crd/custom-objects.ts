@@ -10,7 +10,10 @@ import { writesAs } from "../controller-write.ts";
 
 const writes = writesAs("kube-apiserver");
 
-export async function countObjects({ storage }: RegistryContext, { storage: form }: ResourceDefinition): Promise<number> {
+export async function countObjects(
+  { storage }: RegistryContext,
+  { storage: form }: ResourceDefinition,
+): Promise<number> {
   return form === undefined ? 0 : storage.count(form.prefix);
 }
 
@@ -18,7 +21,10 @@ export async function countObjects({ storage }: RegistryContext, { storage: form
 export type ObjectsDeleted = { readonly gone: boolean } | { readonly failure: string };
 
 /** Works at the version that is stored, as upstream does: what is stored at another one is converted first. */
-export async function deleteObjects(registry: RegistryContext, definition: ResourceDefinition): Promise<ObjectsDeleted> {
+export async function deleteObjects(
+  registry: RegistryContext,
+  definition: ResourceDefinition,
+): Promise<ObjectsDeleted> {
   const { group, resource, kind, storage, namespaced } = definition;
   const target = registry.catalog.find(group, storage?.version ?? "", resource);
   const store = target?.resource.store;
@@ -49,4 +55,5 @@ function messageOf(error: unknown): string {
   return error.message;
 }
 
-const aggregated = (messages: readonly string[]): string => (messages.length === 1 ? (messages[0] as string) : `[${messages.join(", ")}]`);
+const aggregated = (messages: readonly string[]): string =>
+  messages.length === 1 ? (messages[0] as string) : `[${messages.join(", ")}]`;

@@ -11,8 +11,19 @@ const catalog = memory.registry.catalog as MutableCatalog;
 const released: ResourceDefinition[] = [];
 const rules = customKinds({ objectRules: undefined });
 const quiet = () => {};
-const logger = { debug: quiet, info: quiet, warn: (text: string, fields?: object) => console.error(text, fields), error: quiet };
-const controller = definitionController({ registry: memory.registry, catalog, rules, release: (definition) => released.push(definition), logger });
+const logger = {
+  debug: quiet,
+  info: quiet,
+  warn: (text: string, fields?: object) => console.error(text, fields),
+  error: quiet,
+};
+const controller = definitionController({
+  registry: memory.registry,
+  catalog,
+  rules,
+  release: (definition) => released.push(definition),
+  logger,
+});
 controller.start();
 await controller.ready;
 after(async () => {
@@ -48,14 +59,17 @@ async function eventually(holds: () => boolean | Promise<boolean>): Promise<void
 }
 
 const conditionOf = async (name: string, type: string): Promise<string | undefined> => {
-  const conditions: { type: string; status: string; reason: string }[] = (await memory.find(place, name))?.status?.conditions ?? [];
+  const conditions: { type: string; status: string; reason: string }[] =
+    (await memory.find(place, name))?.status?.conditions ?? [];
   const found = conditions.find((condition) => condition.type === type);
   return found && `${found.status} ${found.reason}`;
 };
 
 test("a definition gets its names, is established, and its kind is in the catalogue by then", async () => {
   await memory.create(place, definition("widgets", "Widget"));
-  await eventually(async () => (await conditionOf("widgets.example.com", "Established")) === "True InitialNamesAccepted");
+  await eventually(
+    async () => (await conditionOf("widgets.example.com", "Established")) === "True InitialNamesAccepted",
+  );
   assert.equal(await conditionOf("widgets.example.com", "NamesAccepted"), "True NoConflicts");
   assert.ok(catalog.find("example.com", "v1", "widgets"));
   const stored = await memory.find(place, "widgets.example.com");
@@ -64,11 +78,15 @@ test("a definition gets its names, is established, and its kind is in the catalo
 
 test("of two that want one kind the later waits, and gets it when the other goes", async () => {
   await memory.create(place, definition("gadgets", "Widget"));
-  await eventually(async () => (await conditionOf("gadgets.example.com", "NamesAccepted")) === "False ListKindConflict");
+  await eventually(
+    async () => (await conditionOf("gadgets.example.com", "NamesAccepted")) === "False ListKindConflict",
+  );
   assert.equal(await conditionOf("gadgets.example.com", "Established"), "False NotAccepted");
   assert.equal(catalog.find("example.com", "v1", "gadgets"), undefined);
   await memory.delete(place, "widgets.example.com");
-  await eventually(async () => (await conditionOf("gadgets.example.com", "Established")) === "True InitialNamesAccepted");
+  await eventually(
+    async () => (await conditionOf("gadgets.example.com", "Established")) === "True InitialNamesAccepted",
+  );
   assert.equal(catalog.find("example.com", "v1", "widgets"), undefined);
   assert.ok(catalog.find("example.com", "v1", "gadgets"));
 });
@@ -91,10 +109,16 @@ test("a changed schema is another definition; changed metadata is not", async ()
 test("a definition that is deleted takes its objects with it", async () => {
   await memory.create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } });
   const objects: Place = ["example.com/gadgets", "default"];
-  await memory.create(objects, { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "a", finalizers: ["example.com/held"] } });
+  await memory.create(objects, {
+    apiVersion: "example.com/v1",
+    kind: "Widget",
+    metadata: { name: "a", finalizers: ["example.com/held"] },
+  });
   await memory.create(objects, { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "b" } });
   await memory.delete(place, "gadgets.example.com");
-  await eventually(async () => (await conditionOf("gadgets.example.com", "Terminating")) === "True InstanceDeletionInProgress");
+  await eventually(
+    async () => (await conditionOf("gadgets.example.com", "Terminating")) === "True InstanceDeletionInProgress",
+  );
   await eventually(async () => (await memory.find(objects, "b")) === undefined);
   assert.ok(await memory.find(objects, "a"));
   await memory.change(objects, "a", (object) => {
@@ -109,12 +133,18 @@ test("a definition that is deleted takes its objects with it", async () => {
 
 const endRows: [what: string, change: (definition: KubeObject) => void, condition: string][] = [
   ["was served", () => {}, "False InstanceDeletionCompleted"],
-  ["never got its names", ({ spec }) => Object.assign(spec.names, { kind: "Taken", listKind: "TakenList" }), "False NeverEstablished"],
+  [
+    "never got its names",
+    ({ spec }) => Object.assign(spec.names, { kind: "Taken", listKind: "TakenList" }),
+    "False NeverEstablished",
+  ],
 ];
 
 test("a definition says how it went", async () => {
   await memory.create(place, definition("takens", "Taken"));
-  await eventually(async () => (await conditionOf("takens.example.com", "Established")) === "True InitialNamesAccepted");
+  await eventually(
+    async () => (await conditionOf("takens.example.com", "Established")) === "True InitialNamesAccepted",
+  );
   for (const [what, change, condition] of endRows) {
     const going = definition("goings", "Going");
     going.metadata.finalizers = ["example.com/held"];
@@ -134,10 +164,15 @@ test("a definition says how it went", async () => {
 
 test("a definition takes no place of what the server has itself", async () => {
   const own = definition("apiservices", "APIService");
-  own.metadata = { name: "apiservices.apiregistration.k8s.io", annotations: { "api-approved.kubernetes.io": "unapproved, a test" } };
+  own.metadata = {
+    name: "apiservices.apiregistration.k8s.io",
+    annotations: { "api-approved.kubernetes.io": "unapproved, a test" },
+  };
   own.spec.group = "apiregistration.k8s.io";
   await memory.create(place, own);
-  await eventually(async () => (await conditionOf("apiservices.apiregistration.k8s.io", "NamesAccepted")) === "True NoConflicts");
+  await eventually(
+    async () => (await conditionOf("apiservices.apiregistration.k8s.io", "NamesAccepted")) === "True NoConflicts",
+  );
   await memory.delete(place, "apiservices.apiregistration.k8s.io");
   await eventually(async () => (await memory.find(place, "apiservices.apiregistration.k8s.io")) === undefined);
   assert.equal(catalog.findResource("apiregistration.k8s.io", "apiservices")?.definition.custom, false);

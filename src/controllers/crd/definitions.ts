@@ -43,16 +43,24 @@ export function definitionController(options: DefinitionControllerOptions): Defi
     clock: registry.clock,
     observer: queues?.("crd_finalizer"),
     reconcile: (name) => definitions.finalize(name),
-    failed: (name, error) => logger.warn("Failed to delete the objects of a definition, retrying", { definition: name, error: String(error) }),
+    failed: (name, error) =>
+      logger.warn("Failed to delete the objects of a definition, retrying", { definition: name, error: String(error) }),
     concurrency: finalizedAtOnce,
     keysMax: definitionsMax,
   });
   const queue = openWorkQueue({
     clock: registry.clock,
     observer: queues?.("crd_naming_condition_controller"),
-    reconcile: (name) => definitions.reconcile(name, { look: (other) => queue.add(other), finalize: (terminating) => finalizing.add(terminating) }),
+    reconcile: (name) =>
+      definitions.reconcile(name, {
+        look: (other) => queue.add(other),
+        finalize: (terminating) => finalizing.add(terminating),
+      }),
     failed: (name, error) =>
-      logger.warn("a definition could not be brought forward, will be tried again", { definition: name, error: String(error) }),
+      logger.warn("a definition could not be brought forward, will be tried again", {
+        definition: name,
+        error: String(error),
+      }),
     concurrency: 1, // Two may want one name.
     keysMax: definitionsMax,
   });
@@ -137,7 +145,11 @@ class Definitions {
     const definition = this.#read(entry);
     const now = registry.clock.now();
     if (definition.metadata.deletionTimestamp !== undefined) return finalize(name);
-    const accepted = rules.nextStatus(definition, rules.usedNames(this.#summaries.values(), definition.spec?.group ?? ""), now);
+    const accepted = rules.nextStatus(
+      definition,
+      rules.usedNames(this.#summaries.values(), definition.spec?.group ?? ""),
+      now,
+    );
     const wanted: KubeObject = { ...definition, status: accepted ?? cloneJson(definition.status) };
     const isNew = this.#serve(wanted) && rules.setCondition(wanted, rules.establish(wanted), now);
     if (accepted === undefined && !isNew) return true;
@@ -149,7 +161,11 @@ class Definitions {
   /** @returns whether it is served from now on: who is told that it is established can use it at once */
   #serve(definition: KubeObject): boolean {
     const { rules } = this.#options;
-    return rules.isConditionTrue(definition, "NamesAccepted") && this.#kinds.install(definition) && !rules.isConditionTrue(definition, "Established");
+    return (
+      rules.isConditionTrue(definition, "NamesAccepted") &&
+      this.#kinds.install(definition) &&
+      !rules.isConditionTrue(definition, "Established")
+    );
   }
 
   /** What was read last is likely to be asked for next. @returns not to be changed */
@@ -169,11 +185,15 @@ class Definitions {
     if (deletionTimestamp === undefined || !finalizers.includes(rules.cleanupFinalizer)) return true;
     await this.#change(name, (next) => rules.setCondition(next, terminating.underWay, now));
     const kind = this.#kinds.find(name);
-    if (kind !== undefined && (await countObjects(registry, kind)) > 0 && !(await this.#deleteObjects(name, kind, now))) return false;
-    const outcome = kind === undefined ? terminating.unserved(rules.isConditionTrue(definition, "Established")) : terminating.done;
+    if (kind !== undefined && (await countObjects(registry, kind)) > 0 && !(await this.#deleteObjects(name, kind, now)))
+      return false;
+    const outcome =
+      kind === undefined ? terminating.unserved(rules.isConditionTrue(definition, "Established")) : terminating.done;
     await this.#change(name, (next) => {
       rules.setCondition(next, outcome, now);
-      next.metadata.finalizers = (next.metadata.finalizers ?? []).filter((finalizer) => finalizer !== rules.cleanupFinalizer);
+      next.metadata.finalizers = (next.metadata.finalizers ?? []).filter(
+        (finalizer) => finalizer !== rules.cleanupFinalizer,
+      );
     });
     return true;
   }
@@ -248,7 +268,8 @@ function condition(status: "True" | "False", reason: string, message: string): D
   return { type: "Terminating", status, reason, message };
 }
 
-const missing = (name: string): Error => notFound({ group: "apiextensions.k8s.io", resource: "customresourcedefinitions" }, name);
+const missing = (name: string): Error =>
+  notFound({ group: "apiextensions.k8s.io", resource: "customresourcedefinitions" }, name);
 
 function summary(metadata: KubeObject["metadata"], spec: KubeObject["spec"], status: KubeObject["status"]): KubeObject {
   return {

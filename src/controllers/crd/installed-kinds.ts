@@ -64,5 +64,7 @@ function stateOf({ metadata, status }: KubeObject): string {
 
 /** A definition cannot take the place of what the server has itself. */
 function isBuiltIn(catalog: MutableCatalog, { group, resource, kind }: ResourceDefinition): boolean {
-  return catalog.definitions().some((one) => !one.custom && one.group === group && (one.resource === resource || one.kind === kind));
+  return catalog
+    .definitions()
+    .some((one) => !one.custom && one.group === group && (one.resource === resource || one.kind === kind));
 }

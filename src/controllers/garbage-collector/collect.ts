@@ -3,7 +3,13 @@
 import type { RegistryContext } from "../../registry/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type FollowedKind, type Graph, isBlocking, type Node } from "./graph.ts";
-import { foregroundFinalizer, orphanFinalizer, orphansDependents, readMetadata, waitsForDependents } from "./metadata.ts";
+import {
+  foregroundFinalizer,
+  orphanFinalizer,
+  orphansDependents,
+  readMetadata,
+  waitsForDependents,
+} from "./metadata.ts";
 import type { MisplacedOwners } from "./misplaced-owners.ts";
 import { type Classified, classifyOwners, NamespacedOwner, UnknownOwnerKind } from "./owners.ts";
 import { deleteItem, type Item, removeFinalizer, removeOwners, unblockOwners } from "./writes.ts";
@@ -84,7 +90,8 @@ async function release({ registry, graph, look, caughtUp }: Collecting, item: It
   if (!(await caughtUp())) return false;
   const { uid } = item.meta;
   if (graph.blocking(uid) === 0) return removeFinalizer(registry, item, foregroundFinalizer);
-  for (const dependent of graph.dependents(uid)) if (isBlocking(dependent, uid) && !waitsForDependents(dependent.meta)) look(dependent.key);
+  for (const dependent of graph.dependents(uid))
+    if (isBlocking(dependent, uid) && !waitsForDependents(dependent.meta)) look(dependent.key);
   return true; // The last one to go wakes it.
 }
 
@@ -97,7 +104,9 @@ async function orphan({ registry, graph, caughtUp }: Collecting, item: Item): Pr
     if (dependents.length === 0) return removeFinalizer(registry, item, orphanFinalizer);
     for (let at = 0; at < dependents.length; at += orphansAtOnce) {
       const batch = dependents.slice(at, at + orphansAtOnce);
-      const freed = await Promise.all(batch.map((dependent) => removeOwners(registry, itemOfNode(dependent), new Set([uid]))));
+      const freed = await Promise.all(
+        batch.map((dependent) => removeOwners(registry, itemOfNode(dependent), new Set([uid]))),
+      );
       if (freed.includes(false)) return false;
     }
   }

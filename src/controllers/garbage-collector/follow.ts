@@ -31,7 +31,11 @@ export function follow({ kind, graph, clock, logger, relisted }: FollowOptions):
     },
     missing: (key) => graph.set(key, kind, undefined),
     relisted,
-    failed: (error) => logger.warn("garbage collection waits for objects that could not be listed", { prefix: form.prefix, error: String(error) }),
+    failed: (error) =>
+      logger.warn("garbage collection waits for objects that could not be listed", {
+        prefix: form.prefix,
+        error: String(error),
+      }),
   });
   return {
     kind,

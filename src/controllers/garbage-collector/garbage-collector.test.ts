@@ -26,10 +26,15 @@ test("in the foreground, the owner goes after those that block it", () =>
     cluster.collector.start();
     const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
     const block = { blockOwnerDeletion: true };
-    await cluster.create(configMaps, { metadata: { name: "held", finalizers: ["example.com/x"], ownerReferences: [refTo(owner, block)] } });
-    await cluster.create(configMaps, { metadata: { name: "free", finalizers: ["example.com/x"], ownerReferences: [refTo(owner)] } });
+    await cluster.create(configMaps, {
+      metadata: { name: "held", finalizers: ["example.com/x"], ownerReferences: [refTo(owner, block)] },
+    });
+    await cluster.create(configMaps, {
+      metadata: { name: "free", finalizers: ["example.com/x"], ownerReferences: [refTo(owner)] },
+    });
     await cluster.delete(configMaps, "owner", { propagationPolicy: "Foreground" });
-    const isDeleting = async (name: string): Promise<boolean> => (await cluster.find(configMaps, name))?.metadata.deletionTimestamp !== undefined;
+    const isDeleting = async (name: string): Promise<boolean> =>
+      (await cluster.find(configMaps, name))?.metadata.deletionTimestamp !== undefined;
     await eventually("held is deleted", () => isDeleting("held"));
     await eventually("free is deleted", () => isDeleting("free"));
     await settled(cluster);
@@ -82,8 +87,12 @@ test("one owner that stays keeps the dependent, which loses the others", () =>
 test("who never existed, has another uid or was replaced owns nothing", () =>
   withCluster(async (cluster) => {
     const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
-    await cluster.create(secrets, { metadata: { name: "absent", ownerReferences: [{ ...refTo(owner), name: "absent" }] } });
-    await cluster.create(secrets, { metadata: { name: "older", ownerReferences: [{ ...refTo(owner), uid: "other" }] } });
+    await cluster.create(secrets, {
+      metadata: { name: "absent", ownerReferences: [{ ...refTo(owner), name: "absent" }] },
+    });
+    await cluster.create(secrets, {
+      metadata: { name: "older", ownerReferences: [{ ...refTo(owner), uid: "other" }] },
+    });
     cluster.collector.start();
     await gone(cluster, secrets, "absent");
     await gone(cluster, secrets, "older");
@@ -110,7 +119,9 @@ test("an owner in another namespace is none, which an Event tells", () =>
   withCluster(async (cluster) => {
     cluster.collector.start();
     const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
-    const child = await cluster.create(["/secrets", "other"], { metadata: { name: "child", ownerReferences: [refTo(owner)] } });
+    const child = await cluster.create(["/secrets", "other"], {
+      metadata: { name: "child", ownerReferences: [refTo(owner)] },
+    });
     await gone(cluster, ["/secrets", "other"], "child");
     const [event] = await eventsOf(cluster);
     assert.equal(event?.reason, "OwnerRefInvalidNamespace");
@@ -118,7 +129,13 @@ test("an owner in another namespace is none, which an Event tells", () =>
       event?.message,
       `ownerRef [v1/ConfigMap, namespace: other, name: owner, uid: ${owner.metadata.uid}] does not exist in namespace "other"`,
     );
-    assert.deepEqual(event?.involvedObject, { kind: "Secret", namespace: "other", name: "child", uid: child.metadata.uid, apiVersion: "v1" });
+    assert.deepEqual(event?.involvedObject, {
+      kind: "Secret",
+      namespace: "other",
+      name: "child",
+      uid: child.metadata.uid,
+      apiVersion: "v1",
+    });
   }));
 
 test("who named an owner by another kind does not keep others from being told of it", () =>
@@ -163,7 +180,9 @@ test("finalizers that say what is to become of dependents are kept when the obje
   withCluster(async (cluster) => {
     cluster.collector.start();
     const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
-    const child = await cluster.create(secrets, { metadata: { name: "child", finalizers: ["orphan"], ownerReferences: [refTo(owner)] } });
+    const child = await cluster.create(secrets, {
+      metadata: { name: "child", finalizers: ["orphan"], ownerReferences: [refTo(owner)] },
+    });
     await cluster.create(secrets, { metadata: { name: "grandchild", ownerReferences: [refTo(child)] } });
     await cluster.delete(configMaps, "owner", { propagationPolicy: "Background" });
     await gone(cluster, secrets, "child");
@@ -176,7 +195,9 @@ test("a deletion in the foreground is gone on with after a restart", () =>
     const first = cluster.newCollector();
     first.start();
     const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
-    await cluster.create(secrets, { metadata: { name: "held", finalizers: ["example.com/x"], ownerReferences: [refTo(owner, block)] } });
+    await cluster.create(secrets, {
+      metadata: { name: "held", finalizers: ["example.com/x"], ownerReferences: [refTo(owner, block)] },
+    });
     await cluster.create(secrets, { metadata: { name: "later", ownerReferences: [refTo(owner, block)] } });
     await cluster.delete(configMaps, "owner", { propagationPolicy: "Foreground" });
     await gone(cluster, secrets, "later");
@@ -230,16 +251,26 @@ test("an owner that went before its kind was followed is missed by nobody", () =
 
 /** A custom kind with the types of a ConfigMap. */
 function installThings(catalog: MutableCatalog): void {
-  const model = catalog.definitions().find(({ group, resource }) => group === "" && resource === "configmaps") as ResourceDefinition;
+  const model = catalog
+    .definitions()
+    .find(({ group, resource }) => group === "" && resource === "configmaps") as ResourceDefinition;
   const names = { group: "example.com", resource: "things", singular: "thing", kind: "Thing", listKind: "ThingList" };
-  const storage = { ...(model.storage as StorageForm), group: "example.com", kind: "Thing", prefix: "/registry/example.com/things/" };
+  const storage = {
+    ...(model.storage as StorageForm),
+    group: "example.com",
+    kind: "Thing",
+    prefix: "/registry/example.com/things/",
+  };
   catalog.add({ ...model, ...names, storage, custom: true });
 }
 
 for (const place of ["/replicationcontrollers", "batch/jobs"]) {
   test(`${place} orphan what is theirs unless they are told otherwise`, () =>
     withCluster(async (cluster) => {
-      const template = { metadata: { labels: { a: "b" } }, spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
+      const template = {
+        metadata: { labels: { a: "b" } },
+        spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] },
+      };
       if (place === "/replicationcontrollers") template.spec.restartPolicy = "Always";
       const owner = await cluster.create([place, "ns"], { metadata: { name: "owner" }, spec: { template } });
       await cluster.create(secrets, { metadata: { name: "child", ownerReferences: [refTo(owner)] } });
@@ -270,7 +301,8 @@ for (const policy of ["Background", "Foreground", "Orphan"]) {
         if ((await cluster.find(configMaps, "owner")) !== undefined) return false;
         return policy === "Orphan" || (await store?.cache.current())?.size === 0;
       });
-      if (policy === "Orphan") assert.equal((await cluster.find(secrets, "dependent-7"))?.metadata.ownerReferences, undefined);
+      if (policy === "Orphan")
+        assert.equal((await cluster.find(secrets, "dependent-7"))?.metadata.ownerReferences, undefined);
       if (process.env.COXSWAIN_TEST_FULL === "1")
         console.log(`${policy}: ${manyDependents} dependents in ${Math.round(performance.now() - started)} ms`);
     }));

@@ -141,15 +141,24 @@ const everything = "everything";
 /** Those of unknown owners: kinds have changed. */
 const parked = "parked";
 /** Those with an owner of the kind. */
-const ownedBy = ({ group, kind }: { readonly group: string | undefined; readonly kind: string }): string => `${group}/${kind}`;
+const ownedBy = ({ group, kind }: { readonly group: string | undefined; readonly kind: string }): string =>
+  `${group}/${kind}`;
 
 function isIn(sweep: Sweep, node: Node): boolean {
   if (sweep.has(everything) || (node.parked && sweep.has(parked))) return true;
-  return node.meta.owners.some(({ apiVersion, kind }) => sweep.has(ownedBy({ group: parseGroupVersion(apiVersion)?.group, kind })));
+  return node.meta.owners.some(({ apiVersion, kind }) =>
+    sweep.has(ownedBy({ group: parseGroupVersion(apiVersion)?.group, kind })),
+  );
 }
 
 /** What fails may fail for many at once: one line a second tells. */
-function tellFailures({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): (key: string, error: unknown) => void {
+function tellFailures({
+  registry,
+  logger,
+}: {
+  readonly registry: RegistryContext;
+  readonly logger: Logger;
+}): (key: string, error: unknown) => void {
   let told = Number.NEGATIVE_INFINITY;
   let untold = 0;
   return (key, error) => {
@@ -169,7 +178,12 @@ function followedKinds({ catalog }: RegistryContext): Map<string, FollowedKind> 
   const kinds = new Map<string, FollowedKind>();
   for (const definition of catalog.definitions()) {
     const { storage, resource, group } = definition;
-    if (storage === undefined || kinds.has(storage.prefix) || (resource === "events" && (group === "" || group === "events.k8s.io"))) continue;
+    if (
+      storage === undefined ||
+      kinds.has(storage.prefix) ||
+      (resource === "events" && (group === "" || group === "events.k8s.io"))
+    )
+      continue;
     const target = servedTarget(catalog, definition, ["list", "watch", "delete"]);
     if (target?.resource.store !== undefined) kinds.set(storage.prefix, { target, store: target.resource.store });
   }

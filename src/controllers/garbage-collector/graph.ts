@@ -43,7 +43,10 @@ const none: ReadonlySet<Node> = new Set();
 
 /** Whether the dependent holds up the foreground deletion of the owner. What owns itself would wait for ever. */
 export function isBlocking({ meta }: Node, ownerUid: string): boolean {
-  return meta.uid !== ownerUid && meta.owners.some(({ uid, blockOwnerDeletion }) => uid === ownerUid && blockOwnerDeletion === true);
+  return (
+    meta.uid !== ownerUid &&
+    meta.owners.some(({ uid, blockOwnerDeletion }) => uid === ownerUid && blockOwnerDeletion === true)
+  );
 }
 
 /** @param look is told of every key whose object must be looked at */
@@ -86,7 +89,8 @@ export function openGraph(look: (key: string) => void): Graph {
     const isOther = before === undefined || meta === undefined || differs(before.meta, meta);
     if (before !== undefined) unlink(before);
     if (meta !== undefined) link({ key, kind, meta, parked: !isOther && before.parked });
-    const startsToWait = meta !== undefined && waitsForDependents(meta) && (before === undefined || !waitsForDependents(before.meta));
+    const startsToWait =
+      meta !== undefined && waitsForDependents(meta) && (before === undefined || !waitsForDependents(before.meta));
     if (startsToWait) lookAtDependents(meta.uid);
     if (meta !== undefined && isOther) look(key);
     if (before !== undefined) for (const uid of ownerUids(before)) lookAtFreed(uid);

@@ -6,7 +6,8 @@ import { type CollectedMeta, concernOf } from "./metadata.ts";
 const owner = { apiVersion: "v1", kind: "ConfigMap", name: "o", uid: "u" };
 const now = "2020-01-01T00:00:00Z";
 
-const concern = (object: object): CollectedMeta | undefined => concernOf({ json: Buffer.from(JSON.stringify(object)) } as Entry);
+const concern = (object: object): CollectedMeta | undefined =>
+  concernOf({ json: Buffer.from(JSON.stringify(object)) } as Entry);
 
 const rows: [what: string, object: object, expected: Partial<CollectedMeta> | undefined][] = [
   ["nothing", { kind: "A", metadata: { name: "a", uid: "1" } }, undefined],
@@ -16,11 +17,23 @@ const rows: [what: string, object: object, expected: Partial<CollectedMeta> | un
     { uid: "1", resourceVersion: "7", owners: [owner] },
   ],
   ["no owner in an empty list", { metadata: { uid: "1", ownerReferences: [] } }, undefined],
-  ["a deletion that waits for others", { metadata: { uid: "1", deletionTimestamp: now, finalizers: ["x/y"] } }, undefined],
-  ["a deletion in the foreground", { metadata: { deletionTimestamp: now, finalizers: ["foregroundDeletion"] } }, { deleting: true }],
+  [
+    "a deletion that waits for others",
+    { metadata: { uid: "1", deletionTimestamp: now, finalizers: ["x/y"] } },
+    undefined,
+  ],
+  [
+    "a deletion in the foreground",
+    { metadata: { deletionTimestamp: now, finalizers: ["foregroundDeletion"] } },
+    { deleting: true },
+  ],
   ["a deletion that orphans", { metadata: { deletionTimestamp: now, finalizers: ["orphan"] } }, { deleting: true }],
   ["a finalizer without a deletion", { metadata: { finalizers: ["orphan"] } }, undefined],
-  ["the owner of a template", { metadata: { uid: "1" }, spec: { template: { metadata: { ownerReferences: [owner] } } } }, undefined],
+  [
+    "the owner of a template",
+    { metadata: { uid: "1" }, spec: { template: { metadata: { ownerReferences: [owner] } } } },
+    undefined,
+  ],
   [
     "keys before metadata that look like it",
     { data: { metadata: { ownerReferences: [owner] } }, kind: "metadata", metadata: { uid: "2" } },
@@ -38,7 +51,10 @@ const rows: [what: string, object: object, expected: Partial<CollectedMeta> | un
   ],
   [
     "keys that objects have anyway",
-    { ["__proto__"]: { metadata: 1 }, metadata: { uid: "1", labels: { ["__proto__"]: "x" }, ownerReferences: [owner] } },
+    {
+      ["__proto__"]: { metadata: 1 },
+      metadata: { uid: "1", labels: { ["__proto__"]: "x" }, ownerReferences: [owner] },
+    },
     { uid: "1" },
   ],
 ];

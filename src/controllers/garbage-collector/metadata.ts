@@ -17,16 +17,19 @@ export interface CollectedMeta {
 }
 
 /** Its deletion waits for its dependents to go. */
-export const waitsForDependents = ({ deleting, finalizers }: CollectedMeta): boolean => deleting && finalizers.includes(foregroundFinalizer);
+export const waitsForDependents = ({ deleting, finalizers }: CollectedMeta): boolean =>
+  deleting && finalizers.includes(foregroundFinalizer);
 
 /** Its deletion waits for its dependents to be let go. */
-export const orphansDependents = ({ deleting, finalizers }: CollectedMeta): boolean => deleting && finalizers.includes(orphanFinalizer);
+export const orphansDependents = ({ deleting, finalizers }: CollectedMeta): boolean =>
+  deleting && finalizers.includes(orphanFinalizer);
 
 /** @returns undefined when the object has no owner and waits for no dependents: most are so, which costs two searches of bytes */
 export function concernOf(entry: Entry): CollectedMeta | undefined {
   const { json } = entry;
   // Inside a JSON text a quote is escaped, so that these bytes can only be a key.
-  if (json.indexOf('"ownerReferences":[', 0, "latin1") < 0 && json.indexOf('"deletionTimestamp":"', 0, "latin1") < 0) return undefined;
+  if (json.indexOf('"ownerReferences":[', 0, "latin1") < 0 && json.indexOf('"deletionTimestamp":"', 0, "latin1") < 0)
+    return undefined;
   const meta = readMetadata(entry);
   return meta.owners.length > 0 || waitsForDependents(meta) || orphansDependents(meta) ? meta : undefined;
 }
@@ -36,7 +39,13 @@ const metadataLabel = Buffer.from('"metadata":');
 export function readMetadata({ json }: Entry): CollectedMeta {
   const bytes = memberBytes(json, metadataLabel);
   assert.ok(bytes !== undefined, "a stored object has metadata");
-  const { uid = "", resourceVersion = "", ownerReferences, finalizers, deletionTimestamp } = JSON.parse(bytes.toString()) as ObjectMeta;
+  const {
+    uid = "",
+    resourceVersion = "",
+    ownerReferences,
+    finalizers,
+    deletionTimestamp,
+  } = JSON.parse(bytes.toString()) as ObjectMeta;
   const deleting = deletionTimestamp !== undefined && deletionTimestamp !== null;
   return { uid, resourceVersion, owners: ownerReferences ?? [], finalizers: finalizers ?? [], deleting };
 }

@@ -17,7 +17,13 @@ export interface MisplacedOwners {
 /** Owners that were found nowhere, and references that were told of, are remembered up to so many each; then all are forgotten. */
 const rememberedMax = 500;
 
-export function misplacedOwners({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): MisplacedOwners {
+export function misplacedOwners({
+  registry,
+  logger,
+}: {
+  readonly registry: RegistryContext;
+  readonly logger: Logger;
+}): MisplacedOwners {
   const nowhere = new Set<string>();
   const told = new Set<string>();
   const remember = (set: Set<string>, text: string): void => {
@@ -40,7 +46,11 @@ export function misplacedOwners({ registry, logger }: { readonly registry: Regis
           await createEvent(registry, item, owner);
         } catch (error) {
           if (!(error instanceof ApiError)) throw error;
-          logger.warn("an owner in another namespace could not be told of", { namespace: item.namespace, name: item.name, error: error.message });
+          logger.warn("an owner in another namespace could not be told of", {
+            namespace: item.namespace,
+            name: item.name,
+            error: error.message,
+          });
         }
       }
     },
@@ -61,7 +71,11 @@ async function isElsewhere(registry: RegistryContext, reference: OwnerReference)
 }
 
 /** Source: the graph builder's reportInvalidNamespaceOwnerRef. */
-async function createEvent(registry: RegistryContext, { kind, namespace, name, meta }: Item, owner: OwnerReference): Promise<void> {
+async function createEvent(
+  registry: RegistryContext,
+  { kind, namespace, name, meta }: Item,
+  owner: OwnerReference,
+): Promise<void> {
   const target = registry.catalog.findServed("", "v1", "events");
   if (target === undefined) return;
   const { group, kind: objectKind } = kind.target.resource.definition;

@@ -29,13 +29,21 @@ export class NamespacedOwner extends Error {
  * @param namespace of the object that names them
  * @throws UnknownOwnerKind · NamespacedOwner · whatever reading the owners' kinds throws
  */
-export async function classifyOwners(registry: RegistryContext, namespace: string, references: readonly OwnerReference[]): Promise<Classified> {
+export async function classifyOwners(
+  registry: RegistryContext,
+  namespace: string,
+  references: readonly OwnerReference[],
+): Promise<Classified> {
   const classified: Classified = { solid: [], dangling: [], waiting: [] };
   for (const reference of references) classified[await classify(registry, namespace, reference)].push(reference);
   return classified;
 }
 
-async function classify(registry: RegistryContext, namespace: string, reference: OwnerReference): Promise<keyof Classified> {
+async function classify(
+  registry: RegistryContext,
+  namespace: string,
+  reference: OwnerReference,
+): Promise<keyof Classified> {
   const { store, namespaced, converted } = ownerKind(registry, reference);
   if (namespaced && namespace === "") throw new NamespacedOwner(reference);
   const owner = (await store.cache.current()).get(store.keyOf(namespaced ? namespace : "", reference.name));
@@ -58,6 +66,7 @@ export function ownerKind({ catalog }: RegistryContext, { apiVersion, kind }: Ow
   const groupVersion = parseGroupVersion(apiVersion);
   const found = groupVersion && catalog.findKind(groupVersion.group, groupVersion.version, kind);
   const store = found?.version.served === true ? found.resource.store : undefined;
-  if (found === undefined || store === undefined) throw new UnknownOwnerKind(`no matches for kind ${kind} in version ${apiVersion}`);
+  if (found === undefined || store === undefined)
+    throw new UnknownOwnerKind(`no matches for kind ${kind} in version ${apiVersion}`);
   return { store, namespaced: found.resource.definition.namespaced, converted: found.converted };
 }

@@ -43,7 +43,9 @@ async function createSome({ cluster, model, below, placeOf, references }: World)
   for (let count = below(8) + 1; count > 0 && placeOf.size < objectsMax; count--) {
     const name = `o${placeOf.size}`;
     const place = pick(below, places);
-    const owners = new Set(Array.from({ length: model.size === 0 ? 0 : below(4) }, () => pick(below, [...model.keys()])));
+    const owners = new Set(
+      Array.from({ length: model.size === 0 ? 0 : below(4) }, () => pick(below, [...model.keys()])),
+    );
     const ownerReferences = [...owners].map((owner) => ({
       ...(references.get(owner) as OwnerReference),
       ...(below(2) === 0 && { blockOwnerDeletion: true }),
@@ -59,7 +61,11 @@ async function createSome({ cluster, model, below, placeOf, references }: World)
 async function deleteSome({ cluster, model, below, placeOf }: World): Promise<void> {
   const names = new Set(Array.from({ length: below(3) + 1 }, () => pick(below, [...model.keys()])));
   await Promise.all(
-    [...names].map((name) => cluster.delete(placeOf.get(name) as Place, name, { propagationPolicy: pick(below, ["Background", "Foreground"]) })),
+    [...names].map((name) =>
+      cluster.delete(placeOf.get(name) as Place, name, {
+        propagationPolicy: pick(below, ["Background", "Foreground"]),
+      }),
+    ),
   );
   for (const name of names) model.delete(name);
   for (let gone: string[] = [...names]; gone.length > 0; ) {
@@ -89,14 +95,17 @@ async function stateOf({ cluster, placeOf }: World): Promise<Record<string, stri
     const object = await cluster.find(place, name);
     if (object === undefined) continue;
     const { ownerReferences = [], deletionTimestamp } = object.metadata;
-    state[name] = `${ownerReferences.map((owner) => owner.name).sort()}${deletionTimestamp === undefined ? "" : " deleting"}`;
+    state[name] =
+      `${ownerReferences.map((owner) => owner.name).sort()}${deletionTimestamp === undefined ? "" : " deleting"}`;
   }
   return state;
 }
 
-const wanted = (model: Model): Record<string, string> => Object.fromEntries([...model].map(([name, owners]) => [name, `${[...owners].sort()}`]));
+const wanted = (model: Model): Record<string, string> =>
+  Object.fromEntries([...model].map(([name, owners]) => [name, `${[...owners].sort()}`]));
 
-const isAsWanted = async (world: World): Promise<boolean> => JSON.stringify(await stateOf(world)) === JSON.stringify(wanted(world.model));
+const isAsWanted = async (world: World): Promise<boolean> =>
+  JSON.stringify(await stateOf(world)) === JSON.stringify(wanted(world.model));
 
 async function play(seed: number): Promise<void> {
   await withCluster(async (cluster) => {
@@ -116,7 +125,8 @@ async function play(seed: number): Promise<void> {
         if (world.below(4) === 0) await orphanOne(world);
         else await deleteSome(world);
         if (world.below(3) === 0) await restart(world);
-        for (let look = 0; look < looksMax && !(await isAsWanted(world)); look++) await new Promise((resolve) => setTimeout(resolve, 2));
+        for (let look = 0; look < looksMax && !(await isAsWanted(world)); look++)
+          await new Promise((resolve) => setTimeout(resolve, 2));
         assert.deepEqual(await stateOf(world), wanted(world.model), `SEED=${seed}, step ${step}`);
         await settled(cluster);
         assert.deepEqual(await stateOf(world), wanted(world.model), `SEED=${seed}, step ${step}, later`);

@@ -7,7 +7,9 @@ test("who comes during a run shares the next one, after a failed run, too", asyn
   const ends: ((error?: Error) => void)[] = [];
   const call = sharedRun(() => {
     const run = ++runs;
-    return new Promise<number>((resolve, reject) => ends.push((error) => (error === undefined ? resolve(run) : reject(error))));
+    return new Promise<number>((resolve, reject) =>
+      ends.push((error) => (error === undefined ? resolve(run) : reject(error))),
+    );
   });
   const first = call();
   await new Promise(setImmediate);

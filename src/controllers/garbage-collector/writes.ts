@@ -19,7 +19,11 @@ export interface Item {
 }
 
 /** @returns false when it has changed meanwhile; that it is gone is what was wanted */
-export async function deleteItem(registry: RegistryContext, { kind, namespace, name, meta }: Item, propagationPolicy: string): Promise<boolean> {
+export async function deleteItem(
+  registry: RegistryContext,
+  { kind, namespace, name, meta }: Item,
+  propagationPolicy: string,
+): Promise<boolean> {
   const { uid, resourceVersion } = meta;
   const options = { propagationPolicy, preconditions: { uid, resourceVersion }, dryRun: false };
   return unlessOvertaken(async () => {
@@ -46,7 +50,8 @@ export function removeOwners(registry: RegistryContext, item: Item, uids: Readon
 /** Its owners need not wait for it any more. @returns as {@link removeFinalizer} */
 export function unblockOwners(registry: RegistryContext, item: Item): Promise<boolean> {
   return changeMetadata(registry, item, (metadata) => {
-    for (const reference of metadata.ownerReferences ?? []) if (reference.blockOwnerDeletion === true) reference.blockOwnerDeletion = false;
+    for (const reference of metadata.ownerReferences ?? [])
+      if (reference.blockOwnerDeletion === true) reference.blockOwnerDeletion = false;
   });
 }
 

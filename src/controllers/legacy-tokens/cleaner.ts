@@ -63,17 +63,32 @@ function placesIn({ catalog }: RegistryContext): Places | undefined {
   const storeOf = (resource: string): ResourceStore | undefined => catalog.findResource("", resource)?.store;
   const [secrets, accounts, pods, configMaps] = ["secrets", "serviceaccounts", "pods", "configmaps"].map(storeOf);
   const target = catalog.findServed("", "v1", "secrets");
-  if (target === undefined || secrets === undefined || accounts === undefined || pods === undefined || configMaps === undefined) return undefined;
+  if (
+    target === undefined ||
+    secrets === undefined ||
+    accounts === undefined ||
+    pods === undefined ||
+    configMaps === undefined
+  )
+    return undefined;
   return { target, secrets, accounts, pods, configMaps };
 }
 
-async function cleanLegacyTokens(options: LegacyTokenCleanerOptions, places: Places, isStopped: () => boolean): Promise<void> {
+async function cleanLegacyTokens(
+  options: LegacyTokenCleanerOptions,
+  places: Places,
+  isStopped: () => boolean,
+): Promise<void> {
   const { registry, unusedMs, logger } = options;
   const now = registry.clock.now();
   const trackedSince = await trackedSinceMs(places);
   if (trackedSince === undefined || now < trackedSince + unusedMs) return;
   const { secrets, accounts, pods } = places;
-  const [allSecrets, allAccounts, allPods] = [await secrets.cache.current(), await accounts.cache.current(), await pods.cache.current()];
+  const [allSecrets, allAccounts, allPods] = [
+    await secrets.cache.current(),
+    await accounts.cache.current(),
+    await pods.cache.current(),
+  ];
   const mounted = mountedSecrets(pods, allPods);
   let looks = 0;
   for (const entry of allSecrets.range(secrets.form.prefix)) {
@@ -84,7 +99,10 @@ async function cleanLegacyTokens(options: LegacyTokenCleanerOptions, places: Pla
     const verdict = verdictOn(secret, { now, unusedMs, account: accountOf(secret, accounts, allAccounts), mounted });
     if (verdict === "keep") continue;
     const { namespace, name } = entry.index;
-    logger.info(verdict === "mark" ? "an unused legacy token is marked as invalid" : "an unused legacy token is deleted", { namespace, name });
+    logger.info(
+      verdict === "mark" ? "an unused legacy token is marked as invalid" : "an unused legacy token is deleted",
+      { namespace, name },
+    );
     await (verdict === "mark" ? mark(registry, places, entry, now) : remove(registry, places, entry));
   }
 }
@@ -104,7 +122,9 @@ function mountedSecrets(pods: ResourceStore, snapshot: Snapshot): (namespace: st
     if (names === undefined) {
       const entries = [...snapshot.range(`${pods.form.prefix}${namespace}/`)];
       names = new Set(
-        entries.flatMap((entry) => [...podReferences(pods.decode(entry))].flatMap(([kind, name]) => (kind === "secret" ? [name] : []))),
+        entries.flatMap((entry) =>
+          [...podReferences(pods.decode(entry))].flatMap(([kind, name]) => (kind === "secret" ? [name] : [])),
+        ),
       );
       known.set(namespace, names);
     }
@@ -129,10 +149,14 @@ interface Circumstances {
 }
 
 /** Only what was made for an account is ended: people's own secrets stay. */
-function verdictOn({ metadata }: KubeObject, { now, unusedMs, account, mounted }: Circumstances): "keep" | "mark" | "delete" {
+function verdictOn(
+  { metadata }: KubeObject,
+  { now, unusedMs, account, mounted }: Circumstances,
+): "keep" | "mark" | "delete" {
   const keptFrom = now - unusedMs;
   const { name = "", namespace = "", labels = {} } = metadata;
-  if (metadata.deletionTimestamp !== undefined || Date.parse(metadata.creationTimestamp ?? "") >= keptFrom) return "keep";
+  if (metadata.deletionTimestamp !== undefined || Date.parse(metadata.creationTimestamp ?? "") >= keptFrom)
+    return "keep";
   const lastUsed = labels[lastUsedLabel];
   if (lastUsed !== undefined && (parseDay(lastUsed) === undefined || lastUsed >= formatDay(keptFrom))) return "keep";
   const own: { readonly name?: string }[] = account?.secrets ?? [];
@@ -142,7 +166,12 @@ function verdictOn({ metadata }: KubeObject, { now, unusedMs, account, mounted }
   return invalidSince >= formatDay(keptFrom) ? "keep" : "delete";
 }
 
-async function mark(registry: RegistryContext, { target }: Places, { index: { namespace, name } }: Entry, now: number): Promise<void> {
+async function mark(
+  registry: RegistryContext,
+  { target }: Places,
+  { index: { namespace, name } }: Entry,
+  now: number,
+): Promise<void> {
   await unlessOvertaken(() =>
     update(registry, {
       ...writes.of(target, namespace, name),
@@ -157,9 +186,15 @@ async function mark(registry: RegistryContext, { target }: Places, { index: { na
 }
 
 /** Whoever changed it since may want it. */
-async function remove(registry: RegistryContext, { target }: Places, { index: { namespace, name }, revision }: Entry): Promise<void> {
+async function remove(
+  registry: RegistryContext,
+  { target }: Places,
+  { index: { namespace, name }, revision }: Entry,
+): Promise<void> {
   const preconditions = { resourceVersion: String(revision) };
-  await unlessOvertaken(() => deleteOne(registry, { ...writes.of(target, namespace, name), options: { dryRun: false, preconditions } }));
+  await unlessOvertaken(() =>
+    deleteOne(registry, { ...writes.of(target, namespace, name), options: { dryRun: false, preconditions } }),
+  );
 }
 
 async function unlessOvertaken(write: () => Promise<unknown>): Promise<void> {

@@ -22,11 +22,18 @@ const concurrency = 2;
 const firstDelayMs = 100;
 const delayMaxMs = 10_000;
 
-export function openSecretUses({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): SecretUses {
+export function openSecretUses({
+  registry,
+  logger,
+}: {
+  readonly registry: RegistryContext;
+  readonly logger: Logger;
+}): SecretUses {
   const { clock, catalog } = registry;
   const target = catalog.findServed("", "v1", "secrets");
   const secrets = target?.resource.store;
-  const isWritten = (label: string | undefined): boolean => label === formatDay(clock.now()) || label === formatDay(clock.now() + dayMs);
+  const isWritten = (label: string | undefined): boolean =>
+    label === formatDay(clock.now()) || label === formatDay(clock.now() + dayMs);
   const write = async (namespace: string, name: string): Promise<void> => {
     const found = secrets && (await secrets.cache.current()).get(secrets.keyOf(namespace, name));
     if (target === undefined || found === undefined || isWritten(found.index.labels.get(lastUsedLabel))) return;
@@ -52,7 +59,8 @@ export function openSecretUses({ registry, logger }: { readonly registry: Regist
       }
       return true;
     },
-    failed: (key, error) => logger.warn("the use of a legacy token could not be written, will be tried again", { key, error: String(error) }),
+    failed: (key, error) =>
+      logger.warn("the use of a legacy token could not be written, will be tried again", { key, error: String(error) }),
     concurrency,
     keysMax: secretsMax,
     firstDelayMs,

@@ -45,7 +45,8 @@ const secret = (name: string, labels: Record<string, string> = {}): KubeObject =
 
 test("days", () => {
   for (const text of ["2026-01-31", "2024-02-29"]) assert.equal(parseDay(text), Date.parse(text));
-  for (const text of ["", "2026-02-29", "2026-1-1", "2026-01-01T00:00:00Z", "x", undefined]) assert.equal(parseDay(text), undefined);
+  for (const text of ["", "2026-02-29", "2026-1-1", "2026-01-01T00:00:00Z", "x", undefined])
+    assert.equal(parseDay(text), undefined);
 });
 
 test("since when uses are written down is said, and said again", () =>
@@ -114,8 +115,18 @@ const cleanRows: CleanRow[] = [
 for (const { what, since = "2025-12-01", labels = {}, account = own, pod, after = 370, want } of cleanRows) {
   test(`a legacy token, ${what}, is ${want}`, () =>
     withRegistry(async (memory, clock) => {
-      await memory.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: trackingName }, data: { since } });
-      await memory.create(["/serviceaccounts", "default"], { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "robot" }, ...account });
+      await memory.create(configMaps, {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: trackingName },
+        data: { since },
+      });
+      await memory.create(["/serviceaccounts", "default"], {
+        apiVersion: "v1",
+        kind: "ServiceAccount",
+        metadata: { name: "robot" },
+        ...account,
+      });
       await memory.create(secrets, secret("t", labels));
       if (pod !== undefined) {
         const spec = { containers: [{ name: "c", image: "i" }], ...pod };

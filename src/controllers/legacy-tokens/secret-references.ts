@@ -26,7 +26,13 @@ interface Reference {
   readonly secret: string;
 }
 
-export function openSecretReferences({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): SecretReferences {
+export function openSecretReferences({
+  registry,
+  logger,
+}: {
+  readonly registry: RegistryContext;
+  readonly logger: Logger;
+}): SecretReferences {
   const target = registry.catalog.findServed("", "v1", "serviceaccounts");
   const accounts = target?.resource.store;
   const remove = async ({ namespace, account, uid, secret }: Reference): Promise<void> => {
@@ -37,7 +43,8 @@ export function openSecretReferences({ registry, logger }: { readonly registry: 
       next(current) {
         const object = current?.();
         if (object === undefined) throw new ApiError({ code: 404, reason: "NotFound", message: "the account is gone" });
-        if (isNamed(object, uid, secret)) object.secrets = object.secrets.filter(({ name }: { readonly name?: string }) => name !== secret);
+        if (isNamed(object, uid, secret))
+          object.secrets = object.secrets.filter(({ name }: { readonly name?: string }) => name !== secret);
         return object;
       },
     });
@@ -53,7 +60,11 @@ export function openSecretReferences({ registry, logger }: { readonly registry: 
       }
       return true;
     },
-    failed: (key, error) => logger.warn("a secret that is gone stays in its account's list, will be tried again", { key, error: String(error) }),
+    failed: (key, error) =>
+      logger.warn("a secret that is gone stays in its account's list, will be tried again", {
+        key,
+        error: String(error),
+      }),
     concurrency,
     keysMax: secretsMax,
   });
@@ -61,7 +72,8 @@ export function openSecretReferences({ registry, logger }: { readonly registry: 
     gone({ metadata: { namespace = "", name = "", annotations = {} } }) {
       const account = annotations["kubernetes.io/service-account.name"] ?? "";
       const uid = annotations["kubernetes.io/service-account.uid"] ?? "";
-      if (account !== "" && ![account, uid].some((text) => text.includes("/"))) queue.add([namespace, account, uid, name].join("/"));
+      if (account !== "" && ![account, uid].some((text) => text.includes("/")))
+        queue.add([namespace, account, uid, name].join("/"));
     },
     stop: () => queue.stop(),
   };

@@ -10,7 +10,13 @@ export const trackingName = "kube-apiserver-legacy-service-account-token-trackin
 export const trackingNamespace = "kube-system";
 
 /** Unlike upstream's, it makes the ConfigMap again at once, not after half an hour. */
-export function legacyTokenTracking({ registry, logger }: { readonly registry: RegistryContext; readonly logger: Logger }): Controller {
+export function legacyTokenTracking({
+  registry,
+  logger,
+}: {
+  readonly registry: RegistryContext;
+  readonly logger: Logger;
+}): Controller {
   const today = (): { since: string } => ({ since: formatDay(registry.clock.now()) });
   return namespaceObject({
     registry,

@@ -38,16 +38,21 @@ const replies = {
   "hang up": () => (response) => response.destroy(),
   "no objects": (request) => answerOf(request, () => []),
   unconverted: (request) => answerOf(request, () => request.body.request.objects),
-  renamed: (request) => answerOf(request, (objects) => objects.map((one) => ({ ...one, metadata: { ...one.metadata, name: "z" } }))),
+  renamed: (request) =>
+    answerOf(request, (objects) => objects.map((one) => ({ ...one, metadata: { ...one.metadata, name: "z" } }))),
   "without finalizers": (request) =>
-    answerOf(request, (objects) => objects.map(({ metadata: { finalizers: _, ...metadata }, ...one }) => ({ ...one, metadata }))),
+    answerOf(request, (objects) =>
+      objects.map(({ metadata: { finalizers: _, ...metadata }, ...one }) => ({ ...one, metadata })),
+    ),
   "fails to v1": (request) => failsTo("v1", request),
   "fails to v2": (request) => failsTo("v2", request),
 } satisfies Record<string, Reply>;
 
 function failsTo(version: Version, request: WebhookRequest): WebhookReply {
   const fails = request.body.request.desiredAPIVersion === `example.com/${version}`;
-  return fails ? answerOf(request, () => [], { result: { status: "Failure", message: "not to this version" } }) : good(request);
+  return fails
+    ? answerOf(request, () => [], { result: { status: "Failure", message: "not to this version" } })
+    : good(request);
 }
 
 type ReplyName = keyof typeof replies;
@@ -74,14 +79,23 @@ const metadataList = { accept: "application/json;as=PartialObjectMetadataList;g=
 const table = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" };
 
 const specs: Readonly<Record<Version, object>> = { v1: { hostPort: "changed:9" }, v2: { host: "changed", port: 9 } };
-const whole = (at: Version, { metadata }: Json, more: object = {}): object => target(at, "a", specs[at], { metadata, ...more });
+const whole = (at: Version, { metadata }: Json, more: object = {}): object =>
+  target(at, "a", specs[at], { metadata, ...more });
 const scale = (_at: Version, { metadata: { name, namespace, resourceVersion } }: Json): object => ({
   apiVersion: "autoscaling/v1",
   kind: "Scale",
   metadata: { name, namespace, resourceVersion },
   spec: { replicas: 7 },
 });
-const failures: readonly ReplyName[] = ["failure", "garbage", "hang up", "no objects", "unconverted", "renamed", "without finalizers"];
+const failures: readonly ReplyName[] = [
+  "failure",
+  "garbage",
+  "hang up",
+  "no objects",
+  "unconverted",
+  "renamed",
+  "without finalizers",
+];
 const oneWay: readonly ReplyName[] = ["good", "status 500", "fails to v1", "fails to v2"];
 const every: readonly ReplyName[] = [...oneWay, ...failures];
 
@@ -112,11 +126,29 @@ const calls: readonly Call[] = [
   },
   { what: "update of another", method: "PUT", path: "/none", body: (at) => target(at, "none", specs[at]) },
   { what: "merge patch", method: "PATCH", path: "/a", headers: merge, body: (at) => ({ spec: specs[at] }) },
-  { what: "merge patch, dry", method: "PATCH", path: "/a?dryRun=All", headers: merge, body: (at) => ({ spec: specs[at] }) },
+  {
+    what: "merge patch, dry",
+    method: "PATCH",
+    path: "/a?dryRun=All",
+    headers: merge,
+    body: (at) => ({ spec: specs[at] }),
+  },
   { what: "merge patch of nothing", method: "PATCH", path: "/a", headers: merge, body: () => ({}) },
   { what: "merge patch of another", method: "PATCH", path: "/none", headers: merge, body: () => ({}) },
-  { what: "JSON patch", method: "PATCH", path: "/a", headers: json, body: () => [{ op: "add", path: "/metadata/labels", value: { l: "m" } }] },
-  { what: "apply", method: "PATCH", path: "/a?fieldManager=one&force=true", headers: applied, body: (at) => target(at, "a", specs[at]) },
+  {
+    what: "JSON patch",
+    method: "PATCH",
+    path: "/a",
+    headers: json,
+    body: () => [{ op: "add", path: "/metadata/labels", value: { l: "m" } }],
+  },
+  {
+    what: "apply",
+    method: "PATCH",
+    path: "/a?fieldManager=one&force=true",
+    headers: applied,
+    body: (at) => target(at, "a", specs[at]),
+  },
   {
     what: "apply, dry",
     method: "PATCH",
@@ -124,11 +156,34 @@ const calls: readonly Call[] = [
     headers: applied,
     body: (at) => target(at, "a", specs[at]),
   },
-  { what: "apply of another", method: "PATCH", path: "/b?fieldManager=one", headers: applied, body: (at) => target(at, "b", specs[at]) },
+  {
+    what: "apply of another",
+    method: "PATCH",
+    path: "/b?fieldManager=one",
+    headers: applied,
+    body: (at) => target(at, "b", specs[at]),
+  },
   { what: "get the status", method: "GET", path: "/a/status" },
-  { what: "update the status", method: "PUT", path: "/a/status", body: (at, live) => whole(at, live, { status: { seen: "yes" } }) },
-  { what: "patch the status", method: "PATCH", path: "/a/status", headers: merge, body: () => ({ status: { seen: "yes" } }) },
-  { what: "patch the status, dry", method: "PATCH", path: "/a/status?dryRun=All", headers: merge, body: () => ({ status: { seen: "yes" } }) },
+  {
+    what: "update the status",
+    method: "PUT",
+    path: "/a/status",
+    body: (at, live) => whole(at, live, { status: { seen: "yes" } }),
+  },
+  {
+    what: "patch the status",
+    method: "PATCH",
+    path: "/a/status",
+    headers: merge,
+    body: () => ({ status: { seen: "yes" } }),
+  },
+  {
+    what: "patch the status, dry",
+    method: "PATCH",
+    path: "/a/status?dryRun=All",
+    headers: merge,
+    body: () => ({ status: { seen: "yes" } }),
+  },
   {
     what: "apply the status",
     method: "PATCH",
@@ -139,15 +194,37 @@ const calls: readonly Call[] = [
   { what: "get the scale", method: "GET", path: "/a/scale", replies: every },
   { what: "update the scale", method: "PUT", path: "/a/scale", body: scale },
   { what: "update the scale, dry", method: "PUT", path: "/a/scale?dryRun=All", body: scale },
-  { what: "patch the scale", method: "PATCH", path: "/a/scale", headers: merge, body: () => ({ spec: { replicas: 7 } }) },
+  {
+    what: "patch the scale",
+    method: "PATCH",
+    path: "/a/scale",
+    headers: merge,
+    body: () => ({ spec: { replicas: 7 } }),
+  },
   { what: "get the scale of another", method: "GET", path: "/none/scale" },
   { what: "delete", method: "DELETE", path: "/a", replies: every },
   { what: "delete, dry", method: "DELETE", path: "/a?dryRun=All" },
   { what: "delete another", method: "DELETE", path: "/none" },
-  { what: "delete by uid", method: "DELETE", path: "/a", body: (_, { metadata: { uid } }) => ({ preconditions: { uid } }) },
+  {
+    what: "delete by uid",
+    method: "DELETE",
+    path: "/a",
+    body: (_, { metadata: { uid } }) => ({ preconditions: { uid } }),
+  },
   { what: "delete another uid", method: "DELETE", path: "/a", body: () => ({ preconditions: { uid: "other" } }) },
-  { what: "delete another version", method: "DELETE", path: "/a", body: () => ({ preconditions: { resourceVersion: "1" } }) },
-  { what: "delete in the foreground", method: "DELETE", path: "/a", body: () => ({ propagationPolicy: "Foreground" }), object: "held" },
+  {
+    what: "delete another version",
+    method: "DELETE",
+    path: "/a",
+    body: () => ({ preconditions: { resourceVersion: "1" } }),
+  },
+  {
+    what: "delete in the foreground",
+    method: "DELETE",
+    path: "/a",
+    body: () => ({ propagationPolicy: "Foreground" }),
+    object: "held",
+  },
   { what: "delete what is held", method: "DELETE", path: "/a", object: "held", replies: every },
   { what: "delete what is held, dry", method: "DELETE", path: "/a?dryRun=All", object: "held" },
   { what: "delete what is deleted", method: "DELETE", path: "/a", object: "deleted" },
@@ -187,7 +264,8 @@ const stepsOf = (phase: string): Step[] => {
 export type ConversionRow = readonly [what: string, status: number, warnings: string, answer: unknown, then: unknown];
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const collection = (at: Version, namespace: string): string => `/apis/example.com/${at}/namespaces/${namespace}/targets`;
+const collection = (at: Version, namespace: string): string =>
+  `/apis/example.com/${at}/namespaces/${namespace}/targets`;
 const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Makes the kind and its objects, and sends all requests. */
@@ -219,7 +297,10 @@ async function storeAtOther(send: SendLine, webhook: SwitchedWebhook): Promise<v
   await send(`PATCH ${definitions}/targets.example.com`, JSON.stringify({ spec: { versions } }), merge);
   webhook.answer(replies["status 500"]);
   const probe = JSON.stringify(target("v1", "probe", specs.v1));
-  await until("stored at the other version", async () => (await send(`POST ${collection("v1", "moved-0")}?dryRun=All`, probe)).status === 500);
+  await until(
+    "stored at the other version",
+    async () => (await send(`POST ${collection("v1", "moved-0")}?dryRun=All`, probe)).status === 500,
+  );
   webhook.answer(good);
 }
 
@@ -248,7 +329,13 @@ async function run(send: SendLine, webhook: SwitchedWebhook, step: Step): Promis
   webhook.answer(good);
   await settled(send, namespace);
   const then = await send(`GET ${collection("v1", namespace)}`);
-  return [`${namespace} ${what} at ${at}, ${reply}`, status, warnings, answerOfText(text), itemsOf(JSON.parse(then.text), live)];
+  return [
+    `${namespace} ${what} at ${at}, ${reply}`,
+    status,
+    warnings,
+    answerOfText(text),
+    itemsOf(JSON.parse(then.text), live),
+  ];
 }
 
 function answerOfText(text: string): unknown {
@@ -269,7 +356,9 @@ function itemsOf({ items }: Json, live: Json): unknown {
 
 /** Without what differs each time. */
 function normalized(value: unknown): Json {
-  const text = JSON.stringify(value, (key, member) => (key === "resourceVersion" && member !== "" ? "<version>" : member));
+  const text = JSON.stringify(value, (key, member) =>
+    key === "resourceVersion" && member !== "" ? "<version>" : member,
+  );
   return JSON.parse(
     text
       .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<uid>")

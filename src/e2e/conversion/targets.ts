@@ -60,10 +60,18 @@ function convertObject(object: Json, to: string): Json {
   return converted;
 }
 
-export const answerOf = ({ body }: WebhookRequest, change: (objects: Json[]) => unknown = (objects) => objects, more: object = {}): Json => {
+export const answerOf = (
+  { body }: WebhookRequest,
+  change: (objects: Json[]) => unknown = (objects) => objects,
+  more: object = {},
+): Json => {
   const { uid, desiredAPIVersion, objects } = body.request;
   const convertedObjects = change(objects.map((object: Json) => convertObject(object, desiredAPIVersion)));
-  return { kind: body.kind, apiVersion: body.apiVersion, response: { uid, convertedObjects, result: { status: "Success" }, ...more } };
+  return {
+    kind: body.kind,
+    apiVersion: body.apiVersion,
+    response: { uid, convertedObjects, result: { status: "Success" }, ...more },
+  };
 };
 export const good = (request: WebhookRequest): WebhookReply => answerOf(request);
 

@@ -6,7 +6,8 @@ import type { Scenario, Step } from "./scenarios.ts";
 /** @returns one line of what was asked, and what is kept of the answer, for each step */
 export async function ask(client: RawClient, { steps }: Scenario): Promise<[asked: string, answer: unknown][]> {
   const answers: [string, unknown][] = [];
-  for (const step of steps) answers.push([`${step.method ?? "GET"} ${step.path}`, shown(step, await send(client, step))]);
+  for (const step of steps)
+    answers.push([`${step.method ?? "GET"} ${step.path}`, shown(step, await send(client, step))]);
   return JSON.parse(JSON.stringify(answers));
 }
 

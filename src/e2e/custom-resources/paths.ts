@@ -21,7 +21,14 @@ interface PathRequest {
 }
 
 /** Method, path and body, and what was answered. */
-export type PathRow = readonly [line: string, body: string, status: number, contentType: string, warnings: string, text: string];
+export type PathRow = readonly [
+  line: string,
+  body: string,
+  status: number,
+  contentType: string,
+  warnings: string,
+  text: string,
+];
 
 interface CustomKind {
   readonly plural: string;
@@ -41,7 +48,10 @@ const kinds: readonly CustomKind[] = [
 ];
 
 function definitionOf({ plural, kind, namespaced, subresources }: CustomKind): object {
-  const properties = { spec: { type: "object", properties: { replicas: { type: "integer" } } }, status: { type: "object" } };
+  const properties = {
+    spec: { type: "object", properties: { replicas: { type: "integer" } } },
+    status: { type: "object" },
+  };
   const scale = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" };
   const version = (name: string, more: object): object => ({
     name,
@@ -59,7 +69,11 @@ function definitionOf({ plural, kind, namespaced, subresources }: CustomKind): o
       group,
       scope: namespaced ? "Namespaced" : "Cluster",
       names: { plural, kind },
-      versions: [version("v1", { storage: true }), version("v1beta1", { deprecated: true }), version("v1alpha1", { served: false })],
+      versions: [
+        version("v1", { storage: true }),
+        version("v1beta1", { deprecated: true }),
+        version("v1alpha1", { served: false }),
+      ],
     },
   };
 }
@@ -70,11 +84,24 @@ function shapesOf({ plural, namespaced }: CustomKind, at = `/apis/${group}/v1`):
   const outside = `${at}/${plural}`;
   const below = (collection: string): string[] => [
     collection,
-    ...["/a", "/none", "/a/status", "/none/status", "/a/scale", "/none/scale", "/a/other", "/a/status/more", "/a/scale/more", "/a/other/more"].map(
-      (rest) => collection + rest,
-    ),
+    ...[
+      "/a",
+      "/none",
+      "/a/status",
+      "/none/status",
+      "/a/scale",
+      "/none/scale",
+      "/a/other",
+      "/a/status/more",
+      "/a/scale/more",
+      "/a/other/more",
+    ].map((rest) => collection + rest),
   ];
-  const trailing = [`${namespaced ? inside : outside}/`, `${namespaced ? inside : outside}/a/`, `${namespaced ? inside : outside}//a`];
+  const trailing = [
+    `${namespaced ? inside : outside}/`,
+    `${namespaced ? inside : outside}/a/`,
+    `${namespaced ? inside : outside}//a`,
+  ];
   return [...below(outside), ...below(inside), ...trailing];
 }
 
@@ -104,14 +131,26 @@ function tableOfOthers(kind: CustomKind): PathRequest[] {
   const rows: PathRequest[] = [];
   for (const version of ["v1beta1", "v1alpha1", "v9"]) {
     const collection = `/apis/${group}/${version}/${scope}${kind.plural}`;
-    for (const path of [collection, `${collection}/a`, `${collection}/a/status`, `${collection}/a/other`, `/apis/${group}/${version}/${kind.plural}`])
+    for (const path of [
+      collection,
+      `${collection}/a`,
+      `${collection}/a/status`,
+      `${collection}/a/other`,
+      `/apis/${group}/${version}/${kind.plural}`,
+    ])
       for (const method of methods) rows.push(requestOf(method, path, kind, version));
   }
   for (const method of methods) {
-    rows.push(requestOf(method, `/apis/${group}/v1/${scope}others`, kind), requestOf(method, `/apis/${group}/v1/${scope}others/a`, kind));
+    rows.push(
+      requestOf(method, `/apis/${group}/v1/${scope}others`, kind),
+      requestOf(method, `/apis/${group}/v1/${scope}others/a`, kind),
+    );
     const watched = `/apis/${group}/v1/watch/${scope}${kind.plural}`;
     if (method === "GET" || method === "HEAD") continue; // Those open a watch.
-    rows.push(requestOf(method, `${watched}/a/status`, kind), requestOf(method, `/apis/${group}/v9/watch/${scope}${kind.plural}`, kind));
+    rows.push(
+      requestOf(method, `${watched}/a/status`, kind),
+      requestOf(method, `/apis/${group}/v9/watch/${scope}${kind.plural}`, kind),
+    );
   }
   return rows;
 }
@@ -119,7 +158,13 @@ function tableOfOthers(kind: CustomKind): PathRequest[] {
 /** Bodies of a POST, to a collection and to a name. */
 function tableOfBodies(kind: CustomKind): PathRequest[] {
   const collection = `/apis/${group}/v1/${kind.namespaced ? `namespaces/${namespace}/` : ""}${kind.plural}`;
-  const object = (metadata: object, more: object = {}): object => ({ apiVersion: `${group}/v1`, kind: kind.kind, metadata, spec: {}, ...more });
+  const object = (metadata: object, more: object = {}): object => ({
+    apiVersion: `${group}/v1`,
+    kind: kind.kind,
+    metadata,
+    spec: {},
+    ...more,
+  });
   const bodies: (object | string)[] = [
     object({ name: "b" }),
     object({ name: "c" }),
@@ -151,7 +196,11 @@ function tableOfBodies(kind: CustomKind): PathRequest[] {
     for (const query of ["", "&fieldValidation=Strict", "&fieldValidation=Ignore"]) {
       rows.push({ line: `POST ${collection}?dryRun=All${query}`, body: text });
       rows.push({ line: `PUT ${collection}/a?dryRun=All${query}`, body: text });
-      if (query === "") rows.push({ line: `POST ${collection}/b?dryRun=All`, body: text }, { line: `PUT ${collection}?dryRun=All`, body: text });
+      if (query === "")
+        rows.push(
+          { line: `POST ${collection}/b?dryRun=All`, body: text },
+          { line: `PUT ${collection}?dryRun=All`, body: text },
+        );
     }
   }
   return rows;

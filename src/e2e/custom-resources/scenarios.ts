@@ -57,14 +57,24 @@ function definition(
 
 const make = (made: { metadata: { name: string } }): Step[] => [
   { method: "POST", path: definitions, body: made, show: ["status"] },
-  { path: `${definitions}/${made.metadata.name}`, until: /"type":"Established","status":"True"/, show: ["status", "acceptedNames"] },
+  {
+    path: `${definitions}/${made.metadata.name}`,
+    until: /"type":"Established","status":"True"/,
+    show: ["status", "acceptedNames"],
+  },
 ];
 
 /** A definition that is to be served, and requests to its objects in the namespace `default`. */
 function kindOf(kind: Kind, properties: object) {
   const group = kind.group ?? "example.com";
-  const at = (version: string): string => `/apis/${group}/${version}/${kind.scope === "Cluster" ? "" : "namespaces/default/"}${kind.plural}`;
-  const body = (name: string, rest: object, version = "v1") => ({ apiVersion: `${group}/${version}`, kind: kind.kind, metadata: { name }, ...rest });
+  const at = (version: string): string =>
+    `/apis/${group}/${version}/${kind.scope === "Cluster" ? "" : "namespaces/default/"}${kind.plural}`;
+  const body = (name: string, rest: object, version = "v1") => ({
+    apiVersion: `${group}/${version}`,
+    kind: kind.kind,
+    metadata: { name },
+    ...rest,
+  });
   return {
     steps: make(definition(kind, properties)),
     create: (name: string, rest: object, query = "", version = "v1"): Step => ({
@@ -73,7 +83,12 @@ function kindOf(kind: Kind, properties: object) {
       body: body(name, rest, version),
     }),
     get: (name: string, version = "v1"): Step => ({ path: `${at(version)}/${name}` }),
-    merge: (name: string, patch: object, below = ""): Step => ({ method: "PATCH", path: `${at("v1")}/${name}${below}`, body: patch, headers: merge }),
+    merge: (name: string, patch: object, below = ""): Step => ({
+      method: "PATCH",
+      path: `${at("v1")}/${name}${below}`,
+      body: patch,
+      headers: merge,
+    }),
     apply: (name: string, manager: string, rest: object, query = ""): Step => ({
       method: "PATCH",
       path: `${at("v1")}/${name}?fieldManager=${manager}${query}`,
@@ -117,7 +132,11 @@ const typed = kindOf(
         open2: object({ known: integer }, { "x-kubernetes-preserve-unknown-fields": true }),
         inner: object({ a: text, b: text }, { oneOf: [{ required: ["a"] }, { required: ["b"] }] }),
         none: object({ a: text, b: text }, { not: { required: ["a", "b"] } }),
-        embedded: { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },
+        embedded: {
+          type: "object",
+          "x-kubernetes-embedded-resource": true,
+          "x-kubernetes-preserve-unknown-fields": true,
+        },
       },
       { required: ["text"] },
     ),
@@ -175,21 +194,35 @@ const ruled = kindOf(
       {
         low: { ...integer, maximum: 1000 },
         high: { ...integer, maximum: 1000 },
-        name: { ...text, maxLength: 20, "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "name is immutable" }] },
+        name: {
+          ...text,
+          maxLength: 20,
+          "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "name is immutable" }],
+        },
         once: {
           ...text,
           maxLength: 20,
-          "x-kubernetes-validations": [{ rule: "!oldSelf.hasValue() || self == oldSelf.value()", optionalOldSelf: true, message: "once only" }],
+          "x-kubernetes-validations": [
+            { rule: "!oldSelf.hasValue() || self == oldSelf.value()", optionalOldSelf: true, message: "once only" },
+          ],
         },
         items: list(
-          { ...text, maxLength: 10, "x-kubernetes-validations": [{ rule: "self != 'bad'", reason: "FieldValueForbidden" }] },
+          {
+            ...text,
+            maxLength: 10,
+            "x-kubernetes-validations": [{ rule: "self != 'bad'", reason: "FieldValueForbidden" }],
+          },
           { maxItems: 5 },
         ),
         gate: { ...text, maxLength: 10 },
       },
       {
         "x-kubernetes-validations": [
-          { rule: "!has(self.low) || !has(self.high) || self.low <= self.high", message: "low must not exceed high", fieldPath: ".low" },
+          {
+            rule: "!has(self.low) || !has(self.high) || self.low <= self.high",
+            message: "low must not exceed high",
+            fieldPath: ".low",
+          },
           {
             rule: "!has(self.high) || self.high < 100",
             messageExpression: "'high is ' + (self.high > 150 ? 'far ' : '') + 'above 100'",
@@ -198,7 +231,11 @@ const ruled = kindOf(
           { rule: "!has(self.gate) || self.gate != 'shut'", reason: "FieldValueRequired", fieldPath: ".gate" },
           { rule: "!has(self.gate) || self.gate != 'twice'", reason: "FieldValueDuplicate", message: "seen" },
           { rule: "!has(self.gate) || self.gate != 'fails' || 1 / self.low > 0" },
-          { rule: "!has(self.gate) || self.gate != 'worse'", messageExpression: "1 / (self.low - self.low) > 0 ? 'a' : 'b'", message: "instead" },
+          {
+            rule: "!has(self.gate) || self.gate != 'worse'",
+            messageExpression: "1 / (self.low - self.low) > 0 ? 'a' : 'b'",
+            message: "instead",
+          },
         ],
       },
     ),
@@ -213,7 +250,11 @@ const shaped = kindOf(
     version: {
       subresources: {
         status: {},
-        scale: { specReplicasPath: ".spec.size", statusReplicasPath: ".status.size", labelSelectorPath: ".status.selector" },
+        scale: {
+          specReplicasPath: ".spec.size",
+          statusReplicasPath: ".status.size",
+          labelSelectorPath: ".status.selector",
+        },
       },
       selectableFields: [{ jsonPath: ".spec.colour" }, { jsonPath: ".spec.size" }],
       additionalPrinterColumns: [
@@ -232,14 +273,25 @@ const shaped = kindOf(
       since: { ...text, format: "date-time" },
       items: list(object({ name: text })),
     }),
-    status: object({ size: integer, selector: text, conditions: list(object({ type: text, ok: { type: "boolean" } })) }),
+    status: object({
+      size: integer,
+      selector: text,
+      conditions: list(object({ type: text, ok: { type: "boolean" } })),
+    }),
   },
 );
 
-const coded = kindOf({ plural: "codeds", kind: "Coded" }, { spec: object({ code: { ...text, format: "byte" }, a: text }) });
+const coded = kindOf(
+  { plural: "codeds", kind: "Coded" },
+  { spec: object({ code: { ...text, format: "byte" }, a: text }) },
+);
 
 const bare = kindOf(
-  { plural: "bares", kind: "Bare", version: { subresources: { scale: { specReplicasPath: ".spec.size", statusReplicasPath: ".status.size" } } } },
+  {
+    plural: "bares",
+    kind: "Bare",
+    version: { subresources: { scale: { specReplicasPath: ".spec.size", statusReplicasPath: ".status.size" } } },
+  },
   { spec: object({ size: integer, other: text }) },
 );
 
@@ -251,10 +303,13 @@ const applied = kindOf(
         "x-kubernetes-list-type": "map",
         "x-kubernetes-list-map-keys": ["name"],
       }),
-      byTwo: list(object({ port: integer, protocol: { ...text, default: "TCP" }, name: text }, { required: ["port"] }), {
-        "x-kubernetes-list-type": "map",
-        "x-kubernetes-list-map-keys": ["port", "protocol"],
-      }),
+      byTwo: list(
+        object({ port: integer, protocol: { ...text, default: "TCP" }, name: text }, { required: ["port"] }),
+        {
+          "x-kubernetes-list-type": "map",
+          "x-kubernetes-list-map-keys": ["port", "protocol"],
+        },
+      ),
       set: list(text, { "x-kubernetes-list-type": "set" }),
       whole: list(text, { "x-kubernetes-list-type": "atomic" }),
       plain: list(text),
@@ -264,7 +319,12 @@ const applied = kindOf(
   },
 );
 
-const first = (name: string) => ({ name, served: true, storage: true, schema: { openAPIV3Schema: object({ spec: object({ a: text }) }) } });
+const first = (name: string) => ({
+  name,
+  served: true,
+  storage: true,
+  schema: { openAPIV3Schema: object({ spec: object({ a: text }) }) },
+});
 const second = (name: string, more: object = {}) => ({ ...first(name), storage: false, ...more });
 
 const update = (name: string, patch: object): Step => ({
@@ -274,24 +334,36 @@ const update = (name: string, patch: object): Step => ({
   headers: merge,
   show: ["spec", "status"],
 });
-const refuse = (what: string, body: object): Scenario => ({ clause: what, steps: [{ method: "POST", path: definitions, body }] });
+const refuse = (what: string, body: object): Scenario => ({
+  clause: what,
+  steps: [{ method: "POST", path: definitions, body }],
+});
 
 /** Each object as it is, and with something that the schema does not know. */
-const styleScenarios: readonly Scenario[] = styles.map(({ like, plural, kind, group, scope, version, schema, good, bad }) => {
-  const base = { plural, kind, group, ...(scope !== undefined && { scope }) };
-  const of = kindOf(base, {});
-  const made = definition({ ...base, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema }, ...version }] });
-  const objects = [...good, ...bad].flatMap((rest, index) => [
-    of.create(`o${index}`, rest, "?dryRun=All"),
-    of.create(`o${index}`, { ...rest, notThere: 1 }, "?dryRun=All&fieldValidation=Strict"),
-  ]);
-  const kept = [of.create("kept", good[0] as object), of.get("kept"), of.apply("kept", "second", good[0] as object, "&dryRun=All")];
-  const shown: Step[] = [
-    { path: `${of.at("v1")}?includeObject=None`, headers: table },
-    { path: `/apis/${group}/v1`, until: new RegExp(plural) },
-  ];
-  return { clause: `like ${like}`, steps: [...make(made), ...objects, ...kept, ...shown] };
-});
+const styleScenarios: readonly Scenario[] = styles.map(
+  ({ like, plural, kind, group, scope, version, schema, good, bad }) => {
+    const base = { plural, kind, group, ...(scope !== undefined && { scope }) };
+    const of = kindOf(base, {});
+    const made = definition({
+      ...base,
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema }, ...version }],
+    });
+    const objects = [...good, ...bad].flatMap((rest, index) => [
+      of.create(`o${index}`, rest, "?dryRun=All"),
+      of.create(`o${index}`, { ...rest, notThere: 1 }, "?dryRun=All&fieldValidation=Strict"),
+    ]);
+    const kept = [
+      of.create("kept", good[0] as object),
+      of.get("kept"),
+      of.apply("kept", "second", good[0] as object, "&dryRun=All"),
+    ];
+    const shown: Step[] = [
+      { path: `${of.at("v1")}?includeObject=None`, headers: table },
+      { path: `/apis/${group}/v1`, until: new RegExp(plural) },
+    ];
+    return { clause: `like ${like}`, steps: [...make(made), ...objects, ...kept, ...shown] };
+  },
+);
 
 export const scenarios: readonly Scenario[] = [
   ...styleScenarios,
@@ -323,18 +395,39 @@ export const scenarios: readonly Scenario[] = [
   {
     clause: "what is no object of the kind",
     steps: [
-      { method: "POST", path: typed.at("v1"), body: { apiVersion: "example.com/v1", kind: "Other", metadata: { name: "a" }, spec: { text: "ok" } } },
-      { method: "POST", path: typed.at("v1"), body: { apiVersion: "example.com/v2", kind: "Typed", metadata: { name: "a" } } },
+      {
+        method: "POST",
+        path: typed.at("v1"),
+        body: { apiVersion: "example.com/v1", kind: "Other", metadata: { name: "a" }, spec: { text: "ok" } },
+      },
+      {
+        method: "POST",
+        path: typed.at("v1"),
+        body: { apiVersion: "example.com/v2", kind: "Typed", metadata: { name: "a" } },
+      },
       { method: "POST", path: typed.at("v1"), body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } } },
       { method: "POST", path: typed.at("v1"), body: { kind: "Typed", metadata: { name: "a" } } },
-      { method: "POST", path: typed.at("v1"), headers: { "content-type": "application/yaml" }, body: "metadata: {name: a}\n" },
+      {
+        method: "POST",
+        path: typed.at("v1"),
+        headers: { "content-type": "application/yaml" },
+        body: "metadata: {name: a}\n",
+      },
       { method: "POST", path: typed.at("v1"), body: { metadata: { name: "a" }, spec: { text: "ok" } } },
       { method: "POST", path: typed.at("v1"), body: "[]" },
       { method: "POST", path: typed.at("v1"), body: "{" },
       { method: "POST", path: typed.at("v1"), body: typed.body("A b", { spec: { text: "ok" } }) },
       { method: "POST", path: typed.at("v1"), body: { ...typed.body("a", { spec: { text: "ok" } }), metadata: "x" } },
-      { method: "POST", path: typed.at("v1"), body: { ...typed.body("a", { spec: { text: "ok" } }), metadata: { name: "a", labels: { a: 1 } } } },
-      { method: "POST", path: typed.at("v1"), body: { ...typed.body("a", { spec: { text: "ok" } }), metadata: { name: "a", namespace: "other" } } },
+      {
+        method: "POST",
+        path: typed.at("v1"),
+        body: { ...typed.body("a", { spec: { text: "ok" } }), metadata: { name: "a", labels: { a: 1 } } },
+      },
+      {
+        method: "POST",
+        path: typed.at("v1"),
+        body: { ...typed.body("a", { spec: { text: "ok" } }), metadata: { name: "a", namespace: "other" } },
+      },
       {
         method: "POST",
         path: typed.at("v1"),
@@ -346,17 +439,32 @@ export const scenarios: readonly Scenario[] = [
       typed.create("kept", { spec: { text: "ok" } }),
       { method: "PUT", path: `${typed.at("v1")}/kept`, body: typed.body("kept", { spec: { text: "ok" } }) },
       { method: "PUT", path: `${typed.at("v1")}/none`, body: typed.body("none", { spec: { text: "ok" } }) },
-      { method: "PATCH", path: `${typed.at("v1")}/kept`, body: {}, headers: { "content-type": "application/strategic-merge-patch+json" } },
+      {
+        method: "PATCH",
+        path: `${typed.at("v1")}/kept`,
+        body: {},
+        headers: { "content-type": "application/strategic-merge-patch+json" },
+      },
       { method: "PATCH", path: `${typed.at("v1")}/kept`, body: { spec: { text: "x" } }, headers: merge },
       { method: "PATCH", path: `${typed.at("v1")}/kept`, body: { spec: { nope: "x" } }, headers: merge },
-      { method: "PATCH", path: `${typed.at("v1")}/kept?fieldValidation=Strict`, body: { spec: { nope: "x" } }, headers: merge },
+      {
+        method: "PATCH",
+        path: `${typed.at("v1")}/kept?fieldValidation=Strict`,
+        body: { spec: { nope: "x" } },
+        headers: merge,
+      },
       {
         method: "PATCH",
         path: `${typed.at("v1")}/kept?fieldValidation=Strict`,
         body: [{ op: "add", path: "/spec/nope", value: 1 }],
         headers: jsonPatch,
       },
-      { method: "PATCH", path: `${typed.at("v1")}/kept`, body: [{ op: "test", path: "/spec/text", value: "other" }], headers: jsonPatch },
+      {
+        method: "PATCH",
+        path: `${typed.at("v1")}/kept`,
+        body: [{ op: "test", path: "/spec/text", value: "other" }],
+        headers: jsonPatch,
+      },
       { path: `${typed.at("v1")}/none` },
       { path: `${typed.at("v1")}/kept/status` },
       { path: `${typed.at("v1")}/kept/scale` },
@@ -399,8 +507,16 @@ export const scenarios: readonly Scenario[] = [
         headers: jsonPatch,
         show: ["metadata", "generation"],
         body: [
-          { op: "add", path: "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/high/maximum", value: 10 },
-          { op: "add", path: "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/items/items/enum", value: ["good"] },
+          {
+            op: "add",
+            path: "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/high/maximum",
+            value: 10,
+          },
+          {
+            op: "add",
+            path: "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/items/items/enum",
+            value: ["good"],
+          },
         ],
       },
       { ...ruled.create("new", { spec: { high: 50 } }, "?dryRun=All"), until: /less than or equal to 10/ },
@@ -416,7 +532,11 @@ export const scenarios: readonly Scenario[] = [
       ...shaped.steps,
       shaped.create("a", { spec: { size: 2 }, status: { size: 9 } }),
       shaped.merge("a", { spec: { colour: "blue" }, status: { size: 3 } }),
-      shaped.merge("a", { spec: { colour: "green" }, status: { size: 3, selector: "a=b", conditions: [{ type: "Ready", ok: true }] } }, "/status"),
+      shaped.merge(
+        "a",
+        { spec: { colour: "green" }, status: { size: 3, selector: "a=b", conditions: [{ type: "Ready", ok: true }] } },
+        "/status",
+      ),
       shaped.merge("a", { metadata: { labels: { x: "y" } } }),
       { path: `${shaped.at("v1")}/a/scale` },
       shaped.merge("a", { spec: { replicas: 7 } }, "/scale"),
@@ -442,13 +562,20 @@ export const scenarios: readonly Scenario[] = [
   {
     clause: "fields to select by, tables, metadata alone, YAML",
     steps: [
-      shaped.create("b", { spec: { colour: "red", since: "2020-01-01T00:00:00Z", items: [{ name: "x" }, { name: "y" }] } }),
-      ...["spec.colour=red", "spec.size=3", "spec.colour!=red,spec.size=3", "metadata.name=b", "spec.since=x"].map((selector) => ({
-        path: `${shaped.at("v1")}?fieldSelector=${encodeURIComponent(selector)}`,
-      })),
+      shaped.create("b", {
+        spec: { colour: "red", since: "2020-01-01T00:00:00Z", items: [{ name: "x" }, { name: "y" }] },
+      }),
+      ...["spec.colour=red", "spec.size=3", "spec.colour!=red,spec.size=3", "metadata.name=b", "spec.since=x"].map(
+        (selector) => ({
+          path: `${shaped.at("v1")}?fieldSelector=${encodeURIComponent(selector)}`,
+        }),
+      ),
       { path: `${shaped.at("v1")}?includeObject=None`, headers: table },
       { path: `${shaped.at("v1")}/b?includeObject=None`, headers: table },
-      { path: `${shaped.at("v1")}/b`, headers: { accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1" } },
+      {
+        path: `${shaped.at("v1")}/b`,
+        headers: { accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1" },
+      },
       { path: "/apis/example.com/v1", until: /shapeds/, show: ["groupVersion"] },
       { method: "DELETE", path: `${shaped.at("v1")}?labelSelector=x=y` },
       { path: shaped.at("v1") },
@@ -470,12 +597,22 @@ export const scenarios: readonly Scenario[] = [
         },
       }),
       applied.apply("a", "two", {
-        spec: { byName: [{ name: "y", value: "2" }], byTwo: [{ port: 80, protocol: "UDP" }], set: ["b"], parts: { b: "2" } },
+        spec: {
+          byName: [{ name: "y", value: "2" }],
+          byTwo: [{ port: 80, protocol: "UDP" }],
+          set: ["b"],
+          parts: { b: "2" },
+        },
       }),
       applied.apply("a", "two", { spec: { whole: ["b"] } }),
       applied.apply("a", "two", { spec: { one: { b: "2" } } }),
       applied.apply("a", "two", { spec: { byName: [{ name: "x", value: "3" }] } }),
-      applied.apply("a", "two", { spec: { whole: ["b"], one: { b: "2" }, byName: [{ name: "x", value: "3" }] } }, "&force=true"),
+      applied.apply(
+        "a",
+        "two",
+        { spec: { whole: ["b"], one: { b: "2" }, byName: [{ name: "x", value: "3" }] } },
+        "&force=true",
+      ),
       applied.apply("a", "one", { spec: { byName: [{ name: "z" }] } }),
       applied.apply("a", "two", { spec: { byName: [{ name: "x" }, { name: "x" }] } }),
       applied.apply("a", "two", { spec: { byName: [{ value: "x" }] } }),
@@ -512,7 +649,11 @@ export const scenarios: readonly Scenario[] = [
       { path: "/apis/example.com/v1/twos" },
       { method: "DELETE", path: `${definitions}/ones.example.com`, show: ["status"] },
       { path: `${definitions}/ones.example.com`, until: /"code":404/ },
-      { path: `${definitions}/twos.example.com`, until: /"message":"no conflicts found"/, show: ["status", "acceptedNames"] },
+      {
+        path: `${definitions}/twos.example.com`,
+        until: /"message":"no conflicts found"/,
+        show: ["status", "acceptedNames"],
+      },
     ],
   },
   {
@@ -520,7 +661,9 @@ export const scenarios: readonly Scenario[] = [
     steps: [
       ...make(definition({ plural: "firsts", kind: "First", names: { shortNames: ["fi"] } })),
       ...make(definition({ plural: "others", kind: "Others" })),
-      update("others.example.com", { spec: { names: { shortNames: ["fi"], categories: ["all"], singular: "otherx" } } }),
+      update("others.example.com", {
+        spec: { names: { shortNames: ["fi"], categories: ["all"], singular: "otherx" } },
+      }),
       { path: `${definitions}/others.example.com`, until: /ShortNamesConflict/, show: ["status"] },
       update("others.example.com", { spec: { names: { shortNames: ["ot"], kind: "Otherness" } } }),
       update("others.example.com", { spec: { names: { shortNames: ["ot"] } } }),
@@ -529,19 +672,37 @@ export const scenarios: readonly Scenario[] = [
   },
   refuse(
     "names that are none",
-    definition({ plural: "Bad_Plural", kind: "bad kind", names: { singular: "Bad", shortNames: ["x y"], categories: ["C"], listKind: "bad kind" } }),
+    definition({
+      plural: "Bad_Plural",
+      kind: "bad kind",
+      names: { singular: "Bad", shortNames: ["x y"], categories: ["C"], listKind: "bad kind" },
+    }),
   ),
-  refuse("a name that is not its plural and group", { ...definition({ plural: "goods", kind: "Good" }), metadata: { name: "bads.example.com" } }),
+  refuse("a name that is not its plural and group", {
+    ...definition({ plural: "goods", kind: "Good" }),
+    metadata: { name: "bads.example.com" },
+  }),
   refuse("no versions", definition({ plural: "goods", kind: "Good", versions: [] })),
   refuse("two stored versions", definition({ plural: "goods", kind: "Good", versions: [first("v1"), first("v2")] })),
-  refuse("two versions of one name", definition({ plural: "goods", kind: "Good", versions: [first("v1"), second("v1")] })),
+  refuse(
+    "two versions of one name",
+    definition({ plural: "goods", kind: "Good", versions: [first("v1"), second("v1")] }),
+  ),
   refuse("a group without a dot", definition({ plural: "goods", kind: "Good", group: "example" })),
   refuse("a scope that is none", definition({ plural: "goods", kind: "Good", scope: "World" })),
-  refuse("unknown fields may not be kept by the definition", definition({ plural: "goods", kind: "Good", spec: { preserveUnknownFields: true } })),
+  refuse(
+    "unknown fields may not be kept by the definition",
+    definition({ plural: "goods", kind: "Good", spec: { preserveUnknownFields: true } }),
+  ),
   refuse("a protected group without approval", definition({ plural: "goods", kind: "Good", group: "x.k8s.io" })),
   refuse(
     "a protected group, approved by nobody",
-    definition({ plural: "goods", kind: "Good", group: "x.k8s.io", annotations: { "api-approved.kubernetes.io": "me" } }),
+    definition({
+      plural: "goods",
+      kind: "Good",
+      group: "x.k8s.io",
+      annotations: { "api-approved.kubernetes.io": "me" },
+    }),
   ),
   {
     clause: "a protected group: the condition says what the annotation does",
@@ -556,11 +717,16 @@ export const scenarios: readonly Scenario[] = [
       ),
       { path: `${definitions}/apps.y.k8s.io`, until: /ApprovedAnnotation/, show: ["status", "conditions"] },
       {
-        ...update("apps.y.k8s.io", { metadata: { annotations: { "api-approved.kubernetes.io": "unapproved, for a test" } } }),
+        ...update("apps.y.k8s.io", {
+          metadata: { annotations: { "api-approved.kubernetes.io": "unapproved, for a test" } },
+        }),
         show: ["metadata", "annotations"],
       },
       { path: `${definitions}/apps.y.k8s.io`, until: /UnapprovedAnnotation/, show: ["status", "conditions"] },
-      { ...update("apps.y.k8s.io", { metadata: { annotations: { "api-approved.kubernetes.io": null } } }), show: ["metadata", "annotations"] },
+      {
+        ...update("apps.y.k8s.io", { metadata: { annotations: { "api-approved.kubernetes.io": null } } }),
+        show: ["metadata", "annotations"],
+      },
     ],
   },
   ...(
@@ -568,28 +734,58 @@ export const scenarios: readonly Scenario[] = [
       ["a type is missing", { spec: { properties: { a: text } } }],
       ["an unknown type", { spec: { type: "thing" } }],
       ["a list without items", { spec: { type: "array" } }],
-      ["fields and other fields at once", { spec: { type: "object", properties: { a: text }, additionalProperties: text } }],
+      [
+        "fields and other fields at once",
+        { spec: { type: "object", properties: { a: text }, additionalProperties: text } },
+      ],
       ["unique items", { spec: list(text, { uniqueItems: true }) }],
       ["a reference", { spec: { $ref: "#/x" } }],
       ["a type within anyOf", { spec: object({ a: text }, { anyOf: [{ properties: { a: { type: "string" } } }] }) }],
-      ["a field that only allOf knows", { spec: object({ a: text }, { allOf: [{ required: ["b"], properties: { b: { minLength: 1 } } }] }) }],
+      [
+        "a field that only allOf knows",
+        { spec: object({ a: text }, { allOf: [{ required: ["b"], properties: { b: { minLength: 1 } } }] }) },
+      ],
       ["a default that its schema does not take", { spec: object({ a: { ...integer, minimum: 5, default: 3 } }) }],
       ["a default of another type", { spec: object({ a: { ...integer, default: "x" } }) }],
       ["a default with unknown fields", { spec: object({ a: object({ b: text }, { default: { c: "x" } }) }) }],
       ["a default that is null", { spec: object({ a: { ...text, default: null } }) }],
       ["a pattern that is none", { spec: object({ a: { ...text, pattern: "(" } }) }],
       ["metadata with more than names", { metadata: object({ labels: { type: "object" } }) }],
-      ["an embedded resource that is no object", { spec: object({ a: { type: "string", "x-kubernetes-embedded-resource": true } }) }],
+      [
+        "an embedded resource that is no object",
+        { spec: object({ a: { type: "string", "x-kubernetes-embedded-resource": true } }) },
+      ],
       ["a map without keys", { spec: object({ a: list(object({ n: text }), { "x-kubernetes-list-type": "map" }) }) }],
       [
         "a map whose key may be missing",
-        { spec: object({ a: list(object({ n: text }), { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["n"] }) }) },
+        {
+          spec: object({
+            a: list(object({ n: text }), { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["n"] }),
+          }),
+        },
       ],
       ["a set of objects", { spec: object({ a: list(object({ n: text }), { "x-kubernetes-list-type": "set" }) }) }],
-      ["a rule that cannot be read", { spec: object({ a: text }, { "x-kubernetes-validations": [{ rule: "self.a ==" }] }) }],
-      ["a rule of a field that is not there", { spec: object({ a: text }, { "x-kubernetes-validations": [{ rule: "self.b == 'x'" }] }) }],
-      ["a rule that says no yes or no", { spec: object({ a: text }, { "x-kubernetes-validations": [{ rule: "self.a" }] }) }],
-      ["a message that fails", { spec: object({ a: text }, { "x-kubernetes-validations": [{ rule: "true", messageExpression: "self.a + 1" }] }) }],
+      [
+        "a rule that cannot be read",
+        { spec: object({ a: text }, { "x-kubernetes-validations": [{ rule: "self.a ==" }] }) },
+      ],
+      [
+        "a rule of a field that is not there",
+        { spec: object({ a: text }, { "x-kubernetes-validations": [{ rule: "self.b == 'x'" }] }) },
+      ],
+      [
+        "a rule that says no yes or no",
+        { spec: object({ a: text }, { "x-kubernetes-validations": [{ rule: "self.a" }] }) },
+      ],
+      [
+        "a message that fails",
+        {
+          spec: object(
+            { a: text },
+            { "x-kubernetes-validations": [{ rule: "true", messageExpression: "self.a + 1" }] },
+          ),
+        },
+      ],
       [
         "a rule that costs too much",
         {
@@ -599,9 +795,22 @@ export const scenarios: readonly Scenario[] = [
           ),
         },
       ],
-      ["rules below a list without bounds", { spec: list(object({ a: text }, { "x-kubernetes-validations": [{ rule: "self.a.contains('x')" }] })) }],
-      ["a path that leads nowhere", { spec: object({ a: text }, { "x-kubernetes-validations": [{ rule: "true", fieldPath: ".b" }] }) }],
-      ["oldSelf below a list", { spec: object({ a: list(object({ b: text }, { "x-kubernetes-validations": [{ rule: "self.b == oldSelf.b" }] })) }) }],
+      [
+        "rules below a list without bounds",
+        { spec: list(object({ a: text }, { "x-kubernetes-validations": [{ rule: "self.a.contains('x')" }] })) },
+      ],
+      [
+        "a path that leads nowhere",
+        { spec: object({ a: text }, { "x-kubernetes-validations": [{ rule: "true", fieldPath: ".b" }] }) },
+      ],
+      [
+        "oldSelf below a list",
+        {
+          spec: object({
+            a: list(object({ b: text }, { "x-kubernetes-validations": [{ rule: "self.b == oldSelf.b" }] })),
+          }),
+        },
+      ],
     ] as [string, object][]
   ).map(([what, properties]) => refuse(`schemas: ${what}`, definition({ plural: "goods", kind: "Good" }, properties))),
   refuse(
@@ -616,7 +825,12 @@ export const scenarios: readonly Scenario[] = [
             { name: "A", type: "date", format: "odd", jsonPath: "" },
           ],
           subresources: { scale: { specReplicasPath: ".x", statusReplicasPath: "", labelSelectorPath: ".y" } },
-          selectableFields: [{ jsonPath: ".spec.nope" }, { jsonPath: ".spec.a" }, { jsonPath: ".spec.a" }, { jsonPath: ".metadata.name" }],
+          selectableFields: [
+            { jsonPath: ".spec.nope" },
+            { jsonPath: ".spec.a" },
+            { jsonPath: ".spec.a" },
+            { jsonPath: ".metadata.name" },
+          ],
         },
       },
       { spec: object({ a: text }) },
@@ -627,7 +841,12 @@ export const scenarios: readonly Scenario[] = [
     definition({
       plural: "goods",
       kind: "Good",
-      spec: { conversion: { strategy: "Webhook", webhook: { conversionReviewVersions: ["v9"], clientConfig: { url: "http://x" } } } },
+      spec: {
+        conversion: {
+          strategy: "Webhook",
+          webhook: { conversionReviewVersions: ["v9"], clientConfig: { url: "http://x" } },
+        },
+      },
     }),
   ),
   {
@@ -636,9 +855,15 @@ export const scenarios: readonly Scenario[] = [
       ...make(definition({ plural: "stores", kind: "Store", versions: [first("v1"), second("v2")] })),
       update("stores.example.com", { spec: { versions: [{ ...first("v1"), storage: false }, first("v2")] } }),
       update("stores.example.com", { spec: { versions: [first("v2")] } }),
-      { ...update("stores.example.com", { status: { storedVersions: ["v2"] } }), path: `${definitions}/stores.example.com/status` },
+      {
+        ...update("stores.example.com", { status: { storedVersions: ["v2"] } }),
+        path: `${definitions}/stores.example.com/status`,
+      },
       update("stores.example.com", { spec: { versions: [first("v2")] } }),
-      { ...update("stores.example.com", { status: { storedVersions: [] } }), path: `${definitions}/stores.example.com/status` },
+      {
+        ...update("stores.example.com", { status: { storedVersions: [] } }),
+        path: `${definitions}/stores.example.com/status`,
+      },
       { path: "/apis/example.com/v1/namespaces/default/stores", until: /"code":404|page not found/, show: ["code"] },
     ],
   },
@@ -646,10 +871,14 @@ export const scenarios: readonly Scenario[] = [
     clause: "what may not change once a definition is established",
     steps: [
       ...make(definition({ plural: "fixeds", kind: "Fixed" })),
-      update("fixeds.example.com", { spec: { scope: "Cluster", names: { kind: "Loose", plural: "looses" }, group: "example.org" } }),
+      update("fixeds.example.com", {
+        spec: { scope: "Cluster", names: { kind: "Loose", plural: "looses" }, group: "example.org" },
+      }),
       update("fixeds.example.com", { spec: { preserveUnknownFields: true } }),
       update("fixeds.example.com", {
-        spec: { versions: [{ ...first("v1"), schema: { openAPIV3Schema: { type: "object", properties: { a: {} } } } }] },
+        spec: {
+          versions: [{ ...first("v1"), schema: { openAPIV3Schema: { type: "object", properties: { a: {} } } } }],
+        },
       }),
       { ...update("fixeds.example.com", { spec: { versions: [first("v1")] } }), show: ["metadata", "generation"] },
     ],
@@ -684,8 +913,17 @@ export const scenarios: readonly Scenario[] = [
         ...kind.steps,
         kind.create("a", { spec: { a: "x" } }),
         kind.get("a"),
-        { method: "POST", path: "/apis/example.com/v1/worlds", body: { ...kind.body("b", {}), metadata: { name: "b", namespace: "x" } } },
-        { method: "POST", path: "/apis/example.com/v1/worlds", body: { ...kind.body("", {}), metadata: { generateName: "b-" } }, show: ["kind"] },
+        {
+          method: "POST",
+          path: "/apis/example.com/v1/worlds",
+          body: { ...kind.body("b", {}), metadata: { name: "b", namespace: "x" } },
+        },
+        {
+          method: "POST",
+          path: "/apis/example.com/v1/worlds",
+          body: { ...kind.body("", {}), metadata: { generateName: "b-" } },
+          show: ["kind"],
+        },
         { method: "DELETE", path: "/apis/example.com/v1/worlds", show: ["kind"] },
         { path: "/apis/example.com/v1/worlds", show: ["items"] },
       ];
@@ -697,10 +935,18 @@ export const scenarios: readonly Scenario[] = [
       const kind = kindOf({ plural: "mortals", kind: "Mortal" }, { spec: object({ a: text }) });
       return [
         ...kind.steps,
-        { method: "POST", path: kind.at("v1"), body: { ...kind.body("held", {}), metadata: { name: "held", finalizers: ["example.com/hold"] } } },
+        {
+          method: "POST",
+          path: kind.at("v1"),
+          body: { ...kind.body("held", {}), metadata: { name: "held", finalizers: ["example.com/hold"] } },
+        },
         kind.create("free", {}),
         { method: "DELETE", path: `${definitions}/mortals.example.com`, show: ["metadata", "finalizers"] },
-        { path: `${definitions}/mortals.example.com`, until: /InstanceDeletion(InProgress|Pending)/, show: ["spec", "names"] },
+        {
+          path: `${definitions}/mortals.example.com`,
+          until: /InstanceDeletion(InProgress|Pending)/,
+          show: ["spec", "names"],
+        },
         { ...kind.create("late", {}), until: /terminating/ },
         { path: `${kind.at("v1")}/free`, until: /"code":404/ },
         { ...kind.merge("held", { metadata: { finalizers: null } }), show: ["kind"] },

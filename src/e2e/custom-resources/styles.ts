@@ -44,12 +44,20 @@ export const styles: readonly Style[] = [
     plural: "httproutes",
     kind: "HTTPRoute",
     group: "gateway.example.com",
-    version: { subresources: { status: {} }, additionalPrinterColumns: [{ name: "Hostnames", type: "string", jsonPath: ".spec.hostnames" }] },
+    version: {
+      subresources: { status: {} },
+      additionalPrinterColumns: [{ name: "Hostnames", type: "string", jsonPath: ".spec.hostnames" }],
+    },
     schema: object(
       {
         spec: object({
           hostnames: list(
-            { ...text, minLength: 1, maxLength: 253, pattern: "^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$" },
+            {
+              ...text,
+              minLength: 1,
+              maxLength: 253,
+              pattern: "^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+            },
             { maxItems: 16 },
           ),
           parentRefs: list(
@@ -78,10 +86,15 @@ export const styles: readonly Style[] = [
               matches: list(
                 object({
                   path: object(
-                    { type: { ...text, enum: ["Exact", "PathPrefix"], default: "PathPrefix" }, value: { ...text, default: "/", maxLength: 1024 } },
+                    {
+                      type: { ...text, enum: ["Exact", "PathPrefix"], default: "PathPrefix" },
+                      value: { ...text, default: "/", maxLength: 1024 },
+                    },
                     {
                       default: { type: "PathPrefix", value: "/" },
-                      "x-kubernetes-validations": [{ rule: "self.value.startsWith('/')", message: "value must start with '/'" }],
+                      "x-kubernetes-validations": [
+                        { rule: "self.value.startsWith('/')", message: "value must start with '/'" },
+                      ],
                     },
                   ),
                 }),
@@ -101,7 +114,13 @@ export const styles: readonly Style[] = [
     ),
     good: [
       { spec: {} },
-      { spec: { hostnames: ["*.example.com"], parentRefs: [{ name: "a" }], rules: [{}, { matches: [{ path: { value: "/x" } }, {}] }] } },
+      {
+        spec: {
+          hostnames: ["*.example.com"],
+          parentRefs: [{ name: "a" }],
+          rules: [{}, { matches: [{ path: { value: "/x" } }, {}] }],
+        },
+      },
     ],
     bad: [
       {},
@@ -131,7 +150,10 @@ export const styles: readonly Style[] = [
           usages: list({ ...text, enum: ["signing", "server auth", "client auth"] }),
           keystores: object({
             jks: object(
-              { create: { type: "boolean" }, passwordSecretRef: object({ key: text, name: text }, { required: ["name"] }) },
+              {
+                create: { type: "boolean" },
+                passwordSecretRef: object({ key: text, name: text }, { required: ["name"] }),
+              },
               { required: ["create", "passwordSecretRef"] },
             ),
           }),
@@ -153,7 +175,11 @@ export const styles: readonly Style[] = [
     version: {
       subresources: {
         status: {},
-        scale: { specReplicasPath: ".spec.shards", statusReplicasPath: ".status.shards", labelSelectorPath: ".status.selector" },
+        scale: {
+          specReplicasPath: ".spec.shards",
+          statusReplicasPath: ".status.shards",
+          labelSelectorPath: ".status.selector",
+        },
       },
     },
     schema: object(
@@ -179,7 +205,15 @@ export const styles: readonly Style[] = [
       { required: ["spec"] },
     ),
     good: [
-      { spec: { shards: 2, retention: "10d", resources: { limits: { cpu: 2, memory: "1Gi" } }, targetPort: "web", enableFeatures: ["a", "b"] } },
+      {
+        spec: {
+          shards: 2,
+          retention: "10d",
+          resources: { limits: { cpu: 2, memory: "1Gi" } },
+          targetPort: "web",
+          enableFeatures: ["a", "b"],
+        },
+      },
     ],
     bad: [
       { spec: { retention: "ten" } },
@@ -207,7 +241,12 @@ export const styles: readonly Style[] = [
       },
       { required: ["metadata", "spec"] },
     ),
-    good: [{ spec: { entrypoint: "a", templates: [{ any: { thing: [1, "2", null] } }] }, status: { phase: "Running", more: 1 } }],
+    good: [
+      {
+        spec: { entrypoint: "a", templates: [{ any: { thing: [1, "2", null] } }] },
+        status: { phase: "Running", more: 1 },
+      },
+    ],
     bad: [{}, { spec: [] }, { spec: {}, status: { phase: 1 } }],
   },
   {
@@ -248,7 +287,9 @@ export const styles: readonly Style[] = [
             ),
             connectTimeout: {
               ...text,
-              "x-kubernetes-validations": [{ rule: "duration(self) >= duration('1ms')", message: "must be a valid duration greater than 1ms" }],
+              "x-kubernetes-validations": [
+                { rule: "duration(self) >= duration('1ms')", message: "must be a valid duration greater than 1ms" },
+              ],
             },
           }),
         },
@@ -261,7 +302,12 @@ export const styles: readonly Style[] = [
     ],
     bad: [
       { spec: { host: "a", trafficPolicy: { loadBalancer: { simple: "LEAST_CONN", consistentHash: {} } } } },
-      { spec: { host: "a", trafficPolicy: { loadBalancer: { consistentHash: { useSourceIp: true, httpHeaderName: "x" } } } } },
+      {
+        spec: {
+          host: "a",
+          trafficPolicy: { loadBalancer: { consistentHash: { useSourceIp: true, httpHeaderName: "x" } } },
+        },
+      },
       { spec: { host: "a", trafficPolicy: { connectTimeout: "1us" } } },
       { spec: { host: "a", trafficPolicy: { connectTimeout: "soon" } } },
     ],
@@ -274,16 +320,27 @@ export const styles: readonly Style[] = [
     version: { subresources: { status: {} } },
     schema: object({
       spec: object({
-        infrastructureRef: object({ apiVersion: text, kind: text, name: text, namespace: text }, { "x-kubernetes-map-type": "atomic" }),
+        infrastructureRef: object(
+          { apiVersion: text, kind: text, name: text, namespace: text },
+          { "x-kubernetes-map-type": "atomic" },
+        ),
         topology: object(
           {
             class: { ...text, minLength: 1 },
             version: text,
-            variables: list(object({ name: text, value: { "x-kubernetes-preserve-unknown-fields": true } }, { required: ["name", "value"] }), named),
+            variables: list(
+              object(
+                { name: text, value: { "x-kubernetes-preserve-unknown-fields": true } },
+                { required: ["name", "value"] },
+              ),
+              named,
+            ),
           },
           {
             required: ["class", "version"],
-            "x-kubernetes-validations": [{ rule: "!has(oldSelf.version) || self.version != 'v0'", message: "no way back" }],
+            "x-kubernetes-validations": [
+              { rule: "!has(oldSelf.version) || self.version != 'v0'", message: "no way back" },
+            ],
           },
         ),
         paused: { type: "boolean", default: false },
@@ -305,7 +362,10 @@ export const styles: readonly Style[] = [
         },
       },
     ],
-    bad: [{ spec: { topology: { class: "", variables: [{ name: "a" }, { name: "a", value: 1 }] } } }, { spec: { paused: "no" } }],
+    bad: [
+      { spec: { topology: { class: "", variables: [{ name: "a" }, { name: "a", value: 1 }] } } },
+      { spec: { paused: "no" } },
+    ],
   },
   {
     like: "crossplane: embedded objects, one definition for the whole cluster",
@@ -322,7 +382,11 @@ export const styles: readonly Style[] = [
               {
                 step: text,
                 functionRef: object({ name: text }, { required: ["name"] }),
-                input: { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },
+                input: {
+                  type: "object",
+                  "x-kubernetes-embedded-resource": true,
+                  "x-kubernetes-preserve-unknown-fields": true,
+                },
               },
               { required: ["step", "functionRef"] },
             ),
@@ -336,7 +400,10 @@ export const styles: readonly Style[] = [
         },
         {
           "x-kubernetes-validations": [
-            { rule: "self.mode == 'Pipeline' && has(self.pipeline)", message: "an array of pipeline steps is required in Pipeline mode" },
+            {
+              rule: "self.mode == 'Pipeline' && has(self.pipeline)",
+              message: "an array of pipeline steps is required in Pipeline mode",
+            },
           ],
         },
       ),
@@ -345,7 +412,11 @@ export const styles: readonly Style[] = [
       {
         spec: {
           pipeline: [
-            { step: "a", functionRef: { name: "f" }, input: { apiVersion: "x/v1", kind: "Input", metadata: { labels: { a: "b" } }, free: 1 } },
+            {
+              step: "a",
+              functionRef: { name: "f" },
+              input: { apiVersion: "x/v1", kind: "Input", metadata: { labels: { a: "b" } }, free: 1 },
+            },
           ],
         },
       },
@@ -364,7 +435,13 @@ export const styles: readonly Style[] = [
       {
         spec: {
           mode: "Resources",
-          pipeline: [{ step: "a", functionRef: { name: "f" }, input: { apiVersion: "v1", kind: "a b", metadata: { name: "A" } } }],
+          pipeline: [
+            {
+              step: "a",
+              functionRef: { name: "f" },
+              input: { apiVersion: "v1", kind: "a b", metadata: { name: "A" } },
+            },
+          ],
         },
       },
     ],
@@ -382,16 +459,29 @@ export const styles: readonly Style[] = [
             {
               containerConcurrency: { ...integer, format: "int64", minimum: 0 },
               timeoutSeconds: { ...integer, format: "int64" },
-              containers: list(object({ image: text, env: list(object({ name: text, value: text }, { required: ["name"] }), named) })),
+              containers: list(
+                object({ image: text, env: list(object({ name: text, value: text }, { required: ["name"] }), named) }),
+              ),
             },
             { required: ["containers"] },
           ),
         }),
-        traffic: list(object({ percent: { ...integer, format: "int64", minimum: 0, maximum: 100 }, tag: text, latestRevision: { type: "boolean" } })),
+        traffic: list(
+          object({
+            percent: { ...integer, format: "int64", minimum: 0, maximum: 100 },
+            tag: text,
+            latestRevision: { type: "boolean" },
+          }),
+        ),
       }),
     }),
     good: [
-      { spec: { template: { spec: { containers: [{ image: "x", env: [{ name: "A" }] }] } }, traffic: [{ percent: 100, latestRevision: true }] } },
+      {
+        spec: {
+          template: { spec: { containers: [{ image: "x", env: [{ name: "A" }] }] } },
+          traffic: [{ percent: 100, latestRevision: true }],
+        },
+      },
     ],
     bad: [
       { spec: { template: { spec: { containerConcurrency: -1 } } } },
@@ -461,7 +551,10 @@ export const styles: readonly Style[] = [
         },
       ),
     }),
-    good: [{ spec: {} }, { spec: { cohort: "a", resourceGroups: [{ coveredResources: ["cpu"], flavors: [{ name: "f" }] }] } }],
+    good: [
+      { spec: {} },
+      { spec: { cohort: "a", resourceGroups: [{ coveredResources: ["cpu"], flavors: [{ name: "f" }] }] } },
+    ],
     bad: [
       { spec: { cohort: "none", preemption: { borrowWithinCohort: { policy: "LowerPriority" } } } },
       { spec: { cohort: "A", resourceGroups: [{ coveredResources: [], flavors: [{ name: "f" }, { name: "f" }] }] } },

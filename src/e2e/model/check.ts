@@ -7,14 +7,21 @@ import { eventTypes, type Known, type Segment, type World } from "./world.ts";
 const changeBytesMax = 4096;
 
 /** @param logSegments what the watches saw that were never cut @returns what is wrong */
-export function checkWorld(world: World, logSegments: readonly Segment[], limits: { historyMs: number; historyBytesMax: number }): string[] {
-  const logs = new Map(collections.map((collection, index) => [collection, logOf(world, collection, logSegments[index] as Segment)]));
+export function checkWorld(
+  world: World,
+  logSegments: readonly Segment[],
+  limits: { historyMs: number; historyBytesMax: number },
+): string[] {
+  const logs = new Map(
+    collections.map((collection, index) => [collection, logOf(world, collection, logSegments[index] as Segment)]),
+  );
   const of = (view: View): Log => logs.get(view.collection) as Log;
   for (const [collection, log] of logs) checkWrites(world, collection, log);
   const least = leastRevisions(world, [...logs.values()]);
   for (const collection of collections) {
     for (const { revision, known } of world.writes[collection])
-      if (revision <= least(known)) world.problem(`a write got ${revision}, though ${least(known)} had been answered before`);
+      if (revision <= least(known))
+        world.problem(`a write got ${revision}, though ${least(known)} had been answered before`);
   }
   for (const { collection, uid, known } of world.deletions) {
     const revision = logs.get(collection)?.deletedAt.get(uid);
@@ -36,7 +43,8 @@ export function checkWorld(world: World, logSegments: readonly Segment[], limits
 /** The newest revision that was in the answers known, deletions included. */
 function leastRevisions({ deletions }: World, logs: readonly Log[]): (known: Known) => number {
   const upTo = [0];
-  for (const { uid } of deletions) upTo.push(Math.max(upTo.at(-1) as number, ...logs.map(({ deletedAt }) => deletedAt.get(uid) ?? 0)));
+  for (const { uid } of deletions)
+    upTo.push(Math.max(upTo.at(-1) as number, ...logs.map(({ deletedAt }) => deletedAt.get(uid) ?? 0)));
   return (known) => Math.max(known.revision, upTo[known.deletions] as number);
 }
 
@@ -53,7 +61,8 @@ function shownIn({ selects }: View, { entries }: Log): LogEntry[] {
 }
 
 const show = (event: number): string => `${eventTypes[event & 3]} at ${Math.floor(event / 4)}`;
-const showEntry = (entry: LogEntry | undefined): string => (entry === undefined ? "nothing" : `${entry.type} at ${entry.revision}`);
+const showEntry = (entry: LogEntry | undefined): string =>
+  entry === undefined ? "nothing" : `${entry.type} at ${entry.revision}`;
 
 function checkSegment(world: World, segment: Segment, expected: readonly LogEntry[]): void {
   const { events, from } = segment;
@@ -87,7 +96,13 @@ function checkSegment(world: World, segment: Segment, expected: readonly LogEntr
 }
 
 /** What came before the bookmark must make up the state at its version. */
-function checkInitial(world: World, what: string, events: readonly number[], expected: readonly LogEntry[], version: number): void {
+function checkInitial(
+  world: World,
+  what: string,
+  events: readonly number[],
+  expected: readonly LogEntry[],
+  version: number,
+): void {
   const keys = new Map<number, string>();
   const want = new Map<string, number>();
   for (const { type, revision, key } of expected) {
@@ -103,29 +118,38 @@ function checkInitial(world: World, what: string, events: readonly number[], exp
     if (key === undefined) return world.problem(`${what}: ${show(event)} among the initial events`);
     const type = eventTypes[event & 3];
     if (got.has(key) !== (type !== "ADDED"))
-      return world.problem(`${what}: ${show(event)} among the initial events, of what is${got.has(key) ? "" : " not"} there`);
+      return world.problem(
+        `${what}: ${show(event)} among the initial events, of what is${got.has(key) ? "" : " not"} there`,
+      );
     if (type === "DELETED") got.delete(key);
     else got.set(key, revision);
   }
   const texts = [want, got].map((state) => [...state].map(([key, revision]) => `${key}@${revision}`).sort());
-  if (String(texts[0]) !== String(texts[1])) world.problem(`${what}: initial events up to ${version} lead to ${texts[1]}, not ${texts[0]}`);
+  if (String(texts[0]) !== String(texts[1]))
+    world.problem(`${what}: initial events up to ${version} lead to ${texts[1]}, not ${texts[0]}`);
 }
 
 function checkLists(world: World, logs: ReadonlyMap<string, Log>, least: (known: Known) => number): void {
   for (const [collection, { entries }] of logs) {
     const state = new Map<string, LogEntry>();
     let next = 0;
-    const lists = world.listed.filter(({ view }) => view.collection === collection).sort((a, b) => a.revision - b.revision);
+    const lists = world.listed
+      .filter(({ view }) => view.collection === collection)
+      .sort((a, b) => a.revision - b.revision);
     for (const { what, view, revision, known, after, until, items } of lists) {
       for (; next < entries.length && (entries[next] as LogEntry).revision <= revision; next++) {
         const entry = entries[next] as LogEntry;
         if (entry.type === "DELETED") state.delete(entry.key);
         else state.set(entry.key, entry);
       }
-      if (known !== undefined && revision < least(known)) world.problem(`${what}: at ${revision}, though ${least(known)} was known`);
-      const covered = [...state.values()].filter(({ key, state }) => key > after && (until === undefined || key <= until) && view.selects(state));
+      if (known !== undefined && revision < least(known))
+        world.problem(`${what}: at ${revision}, though ${least(known)} was known`);
+      const covered = [...state.values()].filter(
+        ({ key, state }) => key > after && (until === undefined || key <= until) && view.selects(state),
+      );
       const want = covered.map((entry) => `${entry.key}@${entry.revision}`).sort(byKey);
-      if (String(want) !== String(items)) world.problem(`${what}: at ${revision} after "${after}" it is ${items}, not ${want}`);
+      if (String(want) !== String(items))
+        world.problem(`${what}: at ${revision} after "${after}" it is ${items}, not ${want}`);
     }
   }
 }
@@ -136,7 +160,12 @@ function byKey(a: string, b: string): number {
 }
 
 /** What was got must have been the state at some revision not older than what was known. */
-function checkGet(world: World, { byKey }: Log, { collection, key, revision }: World["got"][number], least: number): void {
+function checkGet(
+  world: World,
+  { byKey }: Log,
+  { collection, key, revision }: World["got"][number],
+  least: number,
+): void {
   const history = byKey.get(key) ?? [];
   const later = history.filter((entry) => entry.revision > least);
   const at = history.filter((entry) => entry.revision <= least).at(-1);
@@ -144,11 +173,18 @@ function checkGet(world: World, { byKey }: Log, { collection, key, revision }: W
     if (entry === undefined || entry.type === "DELETED") return revision === 0;
     return entry.revision === revision;
   });
-  if (!possible) world.problem(`get of ${collection} ${key}: ${revision === 0 ? "not found" : `at ${revision}`}, though ${least} was known`);
+  if (!possible)
+    world.problem(
+      `get of ${collection} ${key}: ${revision === 0 ? "not found" : `at ${revision}`}, though ${least} was known`,
+    );
 }
 
 /** History may go when it is too old or too much. */
-function checkRefusals(world: World, logs: readonly Log[], { historyMs, historyBytesMax }: { historyMs: number; historyBytesMax: number }): void {
+function checkRefusals(
+  world: World,
+  logs: readonly Log[],
+  { historyMs, historyBytesMax }: { historyMs: number; historyBytesMax: number },
+): void {
   const changes = logs.flatMap(({ entries }) => entries).sort((a, b) => a.revision - b.revision);
   const revisions = changes.map((change) => change.revision);
   for (const { what, revision, at, answered } of world.refused) {

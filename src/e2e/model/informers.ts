@@ -37,7 +37,14 @@ export async function inform(world: World, actor: number, index: number): Promis
     const bookmarks = from === undefined || random(3) > 0 ? "&allowWatchBookmarks=true" : "";
     const timeout = random(5) === 0 ? `&timeoutSeconds=${1 + random(100)}` : "";
     const begin = from === undefined ? (beginnings[random(beginnings.length)] as string) : `&resourceVersion=${from}`;
-    from = await follow(world, { view, connection, from, query: begin + bookmarks + timeout, stop, pauses: random(4) === 0 });
+    from = await follow(world, {
+      view,
+      connection,
+      from,
+      query: begin + bookmarks + timeout,
+      stop,
+      pauses: random(4) === 0,
+    });
     if (random(40) === 0) connection.break();
     if (random(2) === 0) await world.operationsLater(random(8) === 0 ? 1500 : random(60));
   }
@@ -47,10 +54,21 @@ export async function inform(world: World, actor: number, index: number): Promis
 /** Until a bookmark tells that the last change has come. */
 async function finish(world: World, view: View, connection: WatchConnection, begin: number | undefined): Promise<void> {
   let from = begin;
-  const stop = { events: Number.POSITIVE_INFINITY, operations: Number.POSITIVE_INFINITY, seen: await world.final.promise };
+  const stop = {
+    events: Number.POSITIVE_INFINITY,
+    operations: Number.POSITIVE_INFINITY,
+    seen: await world.final.promise,
+  };
   for (;;) {
     const query = from === undefined ? (beginnings[0] as string) : `&resourceVersion=${from}`;
-    from = await follow(world, { view, connection, from, query: `${query}&allowWatchBookmarks=true`, stop, pauses: false });
+    from = await follow(world, {
+      view,
+      connection,
+      from,
+      query: `${query}&allowWatchBookmarks=true`,
+      stop,
+      pauses: false,
+    });
     if (from !== undefined && from >= stop.seen) return;
   }
 }
@@ -68,7 +86,12 @@ interface Follow {
 /** @returns the version to go on from; undefined where there is none */
 function follow(world: World, { view, connection, from, query, stop, pauses }: Follow): Promise<number | undefined> {
   const path = `${view.watch}?watch=1${query}${view.query}`;
-  const segment: Segment = { view, from, initialEnd: from === undefined ? Number.POSITIVE_INFINITY : undefined, events: [] };
+  const segment: Segment = {
+    view,
+    from,
+    initialEnd: from === undefined ? Number.POSITIVE_INFINITY : undefined,
+    events: [],
+  };
   world.segments.push(segment);
   return new Promise((resolve) => {
     let watch: CuttableWatch | undefined;
@@ -120,7 +143,13 @@ function follow(world: World, { view, connection, from, query, stop, pauses }: F
   });
 }
 
-function takeEvent(world: World, segment: Segment, path: string, type: string, object: WatchEvent["object"]): number | undefined {
+function takeEvent(
+  world: World,
+  segment: Segment,
+  path: string,
+  type: string,
+  object: WatchEvent["object"],
+): number | undefined {
   const { collection } = segment.view;
   const number = eventTypes.indexOf(type as "ADDED");
   let revision: number | undefined;
@@ -133,7 +162,8 @@ function takeEvent(world: World, segment: Segment, path: string, type: string, o
     if (isEnd) segment.initialEnd = segment.events.length;
   } else {
     world.note("events");
-    revision = (type === "DELETED" ? world.seeRemoval(collection, path, object) : world.see(collection, path, object))?.revision;
+    revision = (type === "DELETED" ? world.seeRemoval(collection, path, object) : world.see(collection, path, object))
+      ?.revision;
   }
   if (revision !== undefined) segment.events.push(revision * 4 + number);
   return revision;
@@ -142,7 +172,11 @@ function takeEvent(world: World, segment: Segment, path: string, type: string, o
 /** The one watch of a collection that is never cut: its events are the log that everything is held against. */
 export async function keepLog(world: World, collection: Collection, connection: WatchConnection): Promise<Segment> {
   const view = views.find((one) => one.collection === collection && one.query === "") as View;
-  const stop = { events: Number.POSITIVE_INFINITY, operations: Number.POSITIVE_INFINITY, seen: Number.POSITIVE_INFINITY };
+  const stop = {
+    events: Number.POSITIVE_INFINITY,
+    operations: Number.POSITIVE_INFINITY,
+    seen: Number.POSITIVE_INFINITY,
+  };
   void world.final.promise.then((final) => {
     stop.seen = final;
   });

@@ -40,7 +40,9 @@ export function logOf(world: World, collection: Collection, { events }: Segment)
     const before = history.at(-1);
     const previous = before?.type === "DELETED" ? undefined : before?.state;
     if (type === "ADDED" ? previous !== undefined : previous === undefined)
-      world.problem(`the log of ${collection} has ${type} ${state.key} at ${revision}, which was ${previous ? "" : "not "}there`);
+      world.problem(
+        `the log of ${collection} has ${type} ${state.key} at ${revision}, which was ${previous ? "" : "not "}there`,
+      );
     const ofDeletion = type === "DELETED" || state.going ? deletionSent.get(state.uid) : undefined;
     lastSent = sent.get(revision) ?? ofDeletion ?? lastSent;
     const entry = { revision, type, key: state.key, state, previous, sentAt: lastSent };
@@ -59,7 +61,8 @@ export function checkWrites(world: World, collection: Collection, { entries, del
     const what = `${collection} ${key} at ${revision}`;
     // What an observer was shown as gone, by deletion or because it is selected no longer, is as it was before.
     const removal = world.removals[collection].get(revision);
-    if (removal !== undefined && removal.text !== previous?.text) world.problem(`${what} went as ${removal.text}, and was ${previous?.text}`);
+    if (removal !== undefined && removal.text !== previous?.text)
+      world.problem(`${what} went as ${removal.text}, and was ${previous?.text}`);
     if (type === "DELETED") continue;
     const write = written.get(revision);
     written.delete(revision);
@@ -69,11 +72,13 @@ export function checkWrites(world: World, collection: Collection, { entries, del
       const isMark = previous?.going === false && state.going && deletedAt.has(state.uid);
       if (isBinding) bindings.set(binding, (bindings.get(binding) ?? 0) - 1);
       else if (!isMark) world.problem(`${what}: ${type}, which nobody wrote`);
-    } else if (write.created !== (type === "ADDED")) world.problem(`${what}: ${type}, which was ${write.created ? "" : "not "}created`);
+    } else if (write.created !== (type === "ADDED"))
+      world.problem(`${what}: ${type}, which was ${write.created ? "" : "not "}created`);
   }
   for (const [revision] of written) world.problem(`the log of ${collection} lacks ${revision}, which was answered`);
   if (collection === "pods")
-    for (const [binding, left] of bindings) if (left !== 0) world.problem(`${binding} was bound ${left} times more than the log has`);
+    for (const [binding, left] of bindings)
+      if (left !== 0) world.problem(`${binding} was bound ${left} times more than the log has`);
   for (const deletion of world.deletions) {
     if (deletion.collection === collection && !deletedAt.has(deletion.uid))
       world.problem(`the log of ${collection} lacks the deletion of ${deletion.uid}`);

@@ -13,7 +13,10 @@ const object = (namespace: string, name: string, revision: number): Answered => 
 });
 const page = (revision: number, items: readonly Answered[], token?: string): Answered => ({
   status: 200,
-  body: { metadata: { resourceVersion: String(revision), ...(token && { continue: token, remainingItemCount: 1 }) }, items },
+  body: {
+    metadata: { resourceVersion: String(revision), ...(token && { continue: token, remainingItemCount: 1 }) },
+    items,
+  },
 });
 
 test("the rest begins after the last object, be it one that is not the model's", async () => {

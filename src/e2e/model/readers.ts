@@ -54,7 +54,10 @@ export async function list(world: World, random: Random, actor: number, view: Vi
     { query: "&resourceVersion=0&resourceVersionMatch=NotOlderThan" },
     { query: `&resourceVersion=${revision}`, known: { revision, deletions: 0 } },
     { query: `&resourceVersion=${revision}&resourceVersionMatch=NotOlderThan`, known: { revision, deletions: 0 } },
-    { query: `&resourceVersion=${revision}&resourceVersionMatch=NotOlderThan&limit=${limit}`, known: { revision, deletions: 0 } },
+    {
+      query: `&resourceVersion=${revision}&resourceVersionMatch=NotOlderThan&limit=${limit}`,
+      known: { revision, deletions: 0 },
+    },
     { query: `&resourceVersion=${revision}&resourceVersionMatch=Exact`, exact: revision },
     { query: `&resourceVersion=${revision}&resourceVersionMatch=Exact&limit=${limit}`, exact: revision },
     { query: `&resourceVersion=${revision}&limit=${limit}`, exact: revision },
@@ -72,7 +75,13 @@ interface Page {
   readonly remaining: number | undefined;
 }
 
-async function listChunks(world: World, random: Random, actor: number, view: View, { query, exact, known }: Way): Promise<number | undefined> {
+async function listChunks(
+  world: World,
+  random: Random,
+  actor: number,
+  view: View,
+  { query, exact, known }: Way,
+): Promise<number | undefined> {
   const first = `GET ${view.list}?${(query + view.query).slice(1)}`;
   const limit = /limit=\d+/.exec(query)?.[0] ?? "";
   let line = first;
@@ -89,7 +98,8 @@ async function listChunks(world: World, random: Random, actor: number, view: Vie
       world.refuse(`${line}: ${body.message}`, gone);
       if (gone === 0) world.problem(`${line}: ${body.message}`);
       const next: string | undefined = body.metadata.continue;
-      if ((next !== undefined) !== line.includes("continue=")) world.problem(`${line}: 410 ${next === undefined ? "without" : "with"} a token`);
+      if ((next !== undefined) !== line.includes("continue="))
+        world.problem(`${line}: 410 ${next === undefined ? "without" : "with"} a token`);
       if (next === undefined) return undefined;
       // The rest at the newest version is a list of its own.
       finish(world, view, { what: line, version: gone, least, after, items, pages: [], isWhole: false });
@@ -105,7 +115,8 @@ async function listChunks(world: World, random: Random, actor: number, view: Vie
     const page = take(world, view, line, body);
     const revision = Number(body.metadata.resourceVersion);
     if (exact !== undefined && line === first && revision !== exact) world.problem(`${line}: at ${revision}`);
-    if (version !== undefined && revision !== version) world.problem(`${line}: a chunk at ${revision} of a list at ${version}`);
+    if (version !== undefined && revision !== version)
+      world.problem(`${line}: a chunk at ${revision} of a list at ${version}`);
     version = revision;
     items.push(...page.keys);
     pages.push(page);
@@ -124,9 +135,15 @@ function take(world: World, view: View, line: string, body: Answered): Page {
     const seen = world.see(view.collection, line, item);
     if (seen !== undefined) keys.push(`${seen.key}@${seen.revision}`);
   }
-  if (view.query !== "" && body.metadata.remainingItemCount !== undefined) world.problem(`${line}: counts what remains of a selection`);
+  if (view.query !== "" && body.metadata.remainingItemCount !== undefined)
+    world.problem(`${line}: counts what remains of a selection`);
   const last = body.items.at(-1)?.metadata;
-  return { keys, last: last && `${last.namespace}/${last.name}`, count: body.items.length, remaining: body.metadata.remainingItemCount };
+  return {
+    keys,
+    last: last && `${last.namespace}/${last.name}`,
+    count: body.items.length,
+    remaining: body.metadata.remainingItemCount,
+  };
 }
 
 interface Chunks {
@@ -142,10 +159,19 @@ interface Chunks {
 
 function finish(world: World, view: View, { what, version, least, after, items, pages, isWhole }: Chunks): void {
   world.note(pages.length > 1 ? "chunked lists" : "whole lists");
-  world.listed.push({ what, view, revision: version, known: least, after, until: isWhole ? undefined : (lastKey(items) ?? after), items });
+  world.listed.push({
+    what,
+    view,
+    revision: version,
+    known: least,
+    after,
+    until: isWhole ? undefined : (lastKey(items) ?? after),
+    items,
+  });
   let rest = 0;
   for (const { count, remaining } of [...pages].reverse()) {
-    if (view.query === "" && isWhole && (remaining ?? 0) !== rest) world.problem(`${what}: ${remaining} said to remain, and ${rest} came`);
+    if (view.query === "" && isWhole && (remaining ?? 0) !== rest)
+      world.problem(`${what}: ${remaining} said to remain, and ${rest} came`);
     rest += count;
   }
 }
@@ -160,7 +186,10 @@ async function listFuture(world: World, random: Random, actor: number, view: Vie
   const line = `GET ${view.list}?resourceVersion=${world.answered + 1_000_000}${match}${view.query}`;
   const { status, body } = await world.client(actor).send(line);
   world.count("lists of the future");
-  const isTooLarge = status === 504 && body.details?.causes?.[0]?.reason === "ResourceVersionTooLarge" && body.details.retryAfterSeconds === 1;
+  const isTooLarge =
+    status === 504 &&
+    body.details?.causes?.[0]?.reason === "ResourceVersionTooLarge" &&
+    body.details.retryAfterSeconds === 1;
   if (!isTooLarge) world.problem(`${line}: ${status} ${JSON.stringify(body)}`);
 }
 

@@ -55,7 +55,11 @@ export async function runModel(options: ModelOptions): Promise<ModelOutcome> {
     ...limits,
   });
   const clients = Array.from({ length: clientCount }, () => http2Client(server.kubeconfig));
-  const connections = [http2Watches(server.kubeconfig), http1Watches(server.kubeconfig), http2Watches(server.kubeconfig)];
+  const connections = [
+    http2Watches(server.kubeconfig),
+    http1Watches(server.kubeconfig),
+    http2Watches(server.kubeconfig),
+  ];
   const world = new World({ clients, connections, clock, seed, operationsMax: operations });
   const logConnection = http2Watches(server.kubeconfig);
   let before = -1;
@@ -66,7 +70,9 @@ export async function runModel(options: ModelOptions): Promise<ModelOutcome> {
   try {
     await prepare(world);
     const logs = collections.map((collection) => keepLog(world, collection, logConnection));
-    const informers = Array.from({ length: views.length * informersPerView }, (_, index) => inform(world, 100 + index, index));
+    const informers = Array.from({ length: views.length * informersPerView }, (_, index) =>
+      inform(world, 100 + index, index),
+    );
     const writers = Array.from({ length: writerCount }, (_, index) => write(world, 1 + index));
     const readers = Array.from({ length: readerCount }, (_, index) => read(world, 50 + index));
     await Promise.all([...writers, ...readers]);

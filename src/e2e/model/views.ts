@@ -35,7 +35,8 @@ export type Answered = any;
 
 /** @returns undefined for what others made, such as controllers */
 export function stateOf({ metadata, data, spec, status }: Answered): State | undefined {
-  if (!/^n\d+$/.test(metadata.name) || !(namespaces as readonly string[]).includes(metadata.namespace)) return undefined;
+  if (!/^n\d+$/.test(metadata.name) || !(namespaces as readonly string[]).includes(metadata.namespace))
+    return undefined;
   const state = {
     key: `${metadata.namespace}/${metadata.name}`,
     uid: metadata.uid as string,
@@ -78,9 +79,19 @@ export const views: readonly View[] = [
   view("configmaps", mapsIn("a"), "", within("a")),
   view("configmaps", mapsIn("b"), labels("x=1"), (state) => within("b")(state) && state.labels.x === "1"),
   view("configmaps", mapsIn("a"), labels("x!=1"), (state) => within("a")(state) && state.labels.x !== "1"),
-  view("configmaps", maps, labels("y,x in (0,1)"), (state) => state.labels.y !== undefined && state.labels.x !== undefined),
+  view(
+    "configmaps",
+    maps,
+    labels("y,x in (0,1)"),
+    (state) => state.labels.y !== undefined && state.labels.x !== undefined,
+  ),
   view("configmaps", mapsIn("a"), fields("metadata.name=n3"), ({ key }) => key === "a/n3"),
-  view("configmaps", maps, fields("metadata.name!=n3,metadata.namespace=b"), (state) => within("b")(state) && state.key !== "b/n3"),
+  view(
+    "configmaps",
+    maps,
+    fields("metadata.name!=n3,metadata.namespace=b"),
+    (state) => within("b")(state) && state.key !== "b/n3",
+  ),
   one(`${mapsIn("a")}/n3`, "a/n3"),
   one("/api/v1/watch/namespaces/b/configmaps/n4", "b/n4"),
   view("pods", pods, "", () => true),

@@ -199,7 +199,8 @@ export class World {
     const revision = Number(object.metadata.resourceVersion);
     const first = seen.get(revision);
     if (first === undefined) seen.set(revision, state);
-    else if (first.text !== state.text) this.problem(`${who}: ${state.text} at ${revision}, which was ${first.text} elsewhere`);
+    else if (first.text !== state.text)
+      this.problem(`${who}: ${state.text} at ${revision}, which was ${first.text} elsewhere`);
     return { revision, key: state.key };
   }
 

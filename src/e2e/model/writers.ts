@@ -33,7 +33,13 @@ export async function write(world: World, actor: number): Promise<void> {
   }
 }
 
-function take(world: World, { collection, line, answers, key, body }: Request, answer: Http2Answer, known: Known, sentAt: number): void {
+function take(
+  world: World,
+  { collection, line, answers, key, body }: Request,
+  answer: Http2Answer,
+  known: Known,
+  sentAt: number,
+): void {
   const { status, body: answered } = answer;
   if (status >= 300) return;
   if (answers === "object" && answered.metadata.deletionTimestamp !== undefined) {
@@ -68,7 +74,10 @@ function labelsOf(random: Random): Record<string, string> {
 
 /** Null takes one away. */
 function labelChange(random: Random): Record<string, string | null> {
-  return { x: ["0", "1", null][random(3)] as string | null, ...(random(2) === 0 && { y: random(2) === 0 ? "" : null }) };
+  return {
+    x: ["0", "1", null][random(3)] as string | null,
+    ...(random(2) === 0 && { y: random(2) === 0 ? "" : null }),
+  };
 }
 
 function chooseMap(random: Random, token: string, namespace: string, name: string): Request {
@@ -81,7 +90,13 @@ function chooseMap(random: Random, token: string, namespace: string, name: strin
   if (dice < 50) return { ...common, line: `PUT ${path}/${name}`, body: whole };
   if (dice < 65) return { ...common, line: `PATCH ${path}/${name}`, body: change, type: merge };
   if (dice < 75) return { ...common, line: `PATCH ${path}/${name}`, body: change, type: strategic };
-  if (dice < 80) return { ...common, line: `PATCH ${path}/${name}`, body: [{ op: "replace", path: "/data/token", value: token }], type: json };
+  if (dice < 80)
+    return {
+      ...common,
+      line: `PATCH ${path}/${name}`,
+      body: [{ op: "replace", path: "/data/token", value: token }],
+      type: json,
+    };
   if (dice < 98) return { ...common, line: `DELETE ${path}/${name}`, answers: "deletion" };
   return { ...common, line: `DELETE ${path}?labelSelector=x%3D0,y`, answers: "list" };
 }
@@ -93,7 +108,11 @@ function choosePod(random: Random, token: string, namespace: string, name: strin
   const dice = random(100);
   if (dice < 35) {
     const spec = { containers: [{ name: "c", image: "i" }], ...(random(2) === 0 && { nodeName }) };
-    return { ...common, line: `POST ${path}`, body: { metadata: { name, labels: labelsOf(random), annotations: { token } }, spec } };
+    return {
+      ...common,
+      line: `POST ${path}`,
+      body: { metadata: { name, labels: labelsOf(random), annotations: { token } }, spec },
+    };
   }
   if (dice < 50) {
     const body = { metadata: { labels: labelChange(random), annotations: { token } } };
@@ -104,7 +123,12 @@ function choosePod(random: Random, token: string, namespace: string, name: strin
     return { ...common, line: `PATCH ${path}/${name}/status`, body, type: merge };
   }
   if (dice < 80)
-    return { ...common, line: `POST ${path}/${name}/binding`, body: { metadata: { name }, target: { name: nodeName } }, answers: "binding" };
+    return {
+      ...common,
+      line: `POST ${path}/${name}/binding`,
+      body: { metadata: { name }, target: { name: nodeName } },
+      answers: "binding",
+    };
   if (dice < 98) return { ...common, line: `DELETE ${path}/${name}?gracePeriodSeconds=0`, answers: "deletion" };
   return { ...common, line: `DELETE ${path}?labelSelector=x%3D1,y&gracePeriodSeconds=0`, answers: "list" };
 }

@@ -20,7 +20,12 @@ export const projects: readonly Project[] = [
     definitions: ["config/crd/experimental/*.yaml"],
     samples: ["examples/**/*.yaml", "conformance/tests/*.yaml", "hack/invalid-examples/**/*.yaml"],
   },
-  { name: "cert-manager", module: "github.com/cert-manager/cert-manager@v1.17.2", definitions: ["deploy/crds/*.yaml"], samples: ["test/**/*.yaml"] },
+  {
+    name: "cert-manager",
+    module: "github.com/cert-manager/cert-manager@v1.17.2",
+    definitions: ["deploy/crds/*.yaml"],
+    samples: ["test/**/*.yaml"],
+  },
   {
     name: "prometheus-operator",
     module: "github.com/prometheus-operator/prometheus-operator@v0.82.0",
@@ -39,7 +44,12 @@ export const projects: readonly Project[] = [
     definitions: ["manifests/crds/*.yaml"],
     samples: ["examples/**/*.yaml", "test/e2e/**/*.yaml"],
   },
-  { name: "istio", module: "istio.io/api@v1.24.2", definitions: ["kubernetes/customresourcedefinitions.gen.yaml"], samples: [] },
+  {
+    name: "istio",
+    module: "istio.io/api@v1.24.2",
+    definitions: ["kubernetes/customresourcedefinitions.gen.yaml"],
+    samples: [],
+  },
   {
     name: "cluster-api",
     module: "sigs.k8s.io/cluster-api@v1.10.1",
@@ -70,7 +80,12 @@ export const projects: readonly Project[] = [
     definitions: ["config/components/crd/bases/*.yaml"],
     samples: ["config/**/*.yaml", "examples/**/*.yaml"],
   },
-  { name: "karpenter", module: "sigs.k8s.io/karpenter@v1.4.0", definitions: ["pkg/apis/crds/*.yaml"], samples: ["**/examples/**/*.yaml"] },
+  {
+    name: "karpenter",
+    module: "sigs.k8s.io/karpenter@v1.4.0",
+    definitions: ["pkg/apis/crds/*.yaml"],
+    samples: ["**/examples/**/*.yaml"],
+  },
 ];
 
 /** Plain JSON with a kind. */
@@ -84,9 +99,13 @@ export interface Manifest {
 
 /** @returns where it is, in Go's own cache; or why it cannot be had */
 export function fetchModule({ module }: Project): { readonly directory: string } | { readonly missing: string } {
-  const { status, stdout, stderr, error } = spawnSync("go", ["mod", "download", "-json", module], { cwd: "/", timeout: 300_000 });
+  const { status, stdout, stderr, error } = spawnSync("go", ["mod", "download", "-json", module], {
+    cwd: "/",
+    timeout: 300_000,
+  });
   if (error !== undefined) return { missing: error.message };
-  const { Dir: directory, Error: problem } = stdout.length > 0 ? JSON.parse(stdout.toString()) : { Dir: undefined, Error: stderr.toString() };
+  const { Dir: directory, Error: problem } =
+    stdout.length > 0 ? JSON.parse(stdout.toString()) : { Dir: undefined, Error: stderr.toString() };
   return status === 0 ? { directory } : { missing: problem };
 }
 
@@ -109,11 +128,16 @@ function readManifest(text: string): Manifest[] {
 
 function isManifest(value: unknown): value is Manifest {
   const { apiVersion, kind, metadata } = (value ?? {}) as Partial<Manifest>;
-  return typeof apiVersion === "string" && typeof kind === "string" && typeof metadata === "object" && metadata !== null;
+  return (
+    typeof apiVersion === "string" && typeof kind === "string" && typeof metadata === "object" && metadata !== null
+  );
 }
 
 /** Labels that a chart would fill in go. */
 function withoutTemplates({ metadata: { labels = {}, ...metadata }, ...manifest }: Manifest): Manifest {
   const kept = Object.entries(labels).filter(([, value]) => !String(value).includes("{{"));
-  return { ...manifest, metadata: { ...metadata, ...(kept.length > 0 && { labels: Object.fromEntries(kept) }) } } as Manifest;
+  return {
+    ...manifest,
+    metadata: { ...metadata, ...(kept.length > 0 && { labels: Object.fromEntries(kept) }) },
+  } as Manifest;
 }

@@ -70,8 +70,16 @@ function randomObject(schema: JsonSchemaProps, random: Random, depth: number): R
 }
 
 /** @param schema of a version @returns an object of it, without a name of its own */
-export function randomSample(schema: JsonSchemaProps, random: Random): Omit<Manifest, "apiVersion" | "kind" | "metadata"> {
-  const { apiVersion: _version, kind: _kind, metadata: _metadata, ...rest } = randomObject({ ...schema, required: ["spec"] }, random, 8);
+export function randomSample(
+  schema: JsonSchemaProps,
+  random: Random,
+): Omit<Manifest, "apiVersion" | "kind" | "metadata"> {
+  const {
+    apiVersion: _version,
+    kind: _kind,
+    metadata: _metadata,
+    ...rest
+  } = randomObject({ ...schema, required: ["spec"] }, random, 8);
   return rest;
 }
 
@@ -88,7 +96,8 @@ export function damaged(sample: Manifest, random: Random): Manifest {
       else delete holder[key];
       break;
     case 1:
-      if (typeof value === "object" && value !== null && !Array.isArray(value)) value.notThere = pick(random, replacements);
+      if (typeof value === "object" && value !== null && !Array.isArray(value))
+        value.notThere = pick(random, replacements);
       else holder[key] = null;
       break;
     default:
@@ -98,14 +107,34 @@ export function damaged(sample: Manifest, random: Random): Manifest {
 }
 
 const replacements: readonly unknown[] = [
-  ...["", "x", "not a valid one!", "é".repeat(70), "a".repeat(300), "1h", "2024-13-01", "::1", -1, 0, 1.5, 70000, 2 ** 40, true, false, null],
+  ...[
+    "",
+    "x",
+    "not a valid one!",
+    "é".repeat(70),
+    "a".repeat(300),
+    "1h",
+    "2024-13-01",
+    "::1",
+    -1,
+    0,
+    1.5,
+    70000,
+    2 ** 40,
+    true,
+    false,
+    null,
+  ],
   ...[[], {}, ["a", "a"], [{}], { a: 1 }, [null], { a: null }, [1, "x", {}]],
 ];
 
 // biome-ignore lint/suspicious/noExplicitAny: a list or an object.
 type Holder = any;
 
-function placesOf(value: Holder, path: readonly string[] = []): { holder: Holder; key: string; path: readonly string[] }[] {
+function placesOf(
+  value: Holder,
+  path: readonly string[] = [],
+): { holder: Holder; key: string; path: readonly string[] }[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.keys(value).flatMap((key) => {
     const within = [...path, key];

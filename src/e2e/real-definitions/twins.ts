@@ -23,7 +23,11 @@ type Json = any;
 
 export function comparable({ status, headers, body }: Answer): Json {
   const warnings = [headers.warning ?? []].flat().flatMap((text) => text.split(/, (?=299 )/));
-  return { status, warnings: warnings.sort(), body: body?.kind === "Status" ? comparableStatus(body) : comparableObject(body) };
+  return {
+    status,
+    warnings: warnings.sort(),
+    body: body?.kind === "Status" ? comparableStatus(body) : comparableObject(body),
+  };
 }
 
 /**
@@ -33,9 +37,21 @@ export function comparable({ status, headers, body }: Answer): Json {
 function comparableStatus({ code, reason, message, details, status }: Json): Json {
   if (code === 404 && details?.name === undefined) return undefined;
   const causes: Json[] = details?.causes ?? [];
-  const texts = causes.map(({ reason: why, field, message: text }: Json) => `${why} · ${field} · ${timeless(text)}`).sort();
-  const shown = { ...details, ...(causes.length > 0 && { causes: texts }), ...(details?.uid !== undefined && { uid: "<uid>" }) };
-  return { status, code, reason, details: shown, ...(causes.length < 2 && { message: withoutOthers(timeless(message)) }) };
+  const texts = causes
+    .map(({ reason: why, field, message: text }: Json) => `${why} · ${field} · ${timeless(text)}`)
+    .sort();
+  const shown = {
+    ...details,
+    ...(causes.length > 0 && { causes: texts }),
+    ...(details?.uid !== undefined && { uid: "<uid>" }),
+  };
+  return {
+    status,
+    code,
+    reason,
+    details: shown,
+    ...(causes.length < 2 && { message: withoutOthers(timeless(message)) }),
+  };
 }
 
 /** Of what is wrong with an intent, upstream tells what it meets before the first field that no schema declares, in no order; and shows odd keys oddly. */
@@ -52,11 +68,13 @@ function timeless(text: string | undefined): string | undefined {
 }
 
 function comparableObject(body: Json): Json {
-  if (body?.kind === "APIResourceList") return { ...body, resources: [...body.resources].sort((a: Json, b: Json) => (a.name < b.name ? -1 : 1)) };
+  if (body?.kind === "APIResourceList")
+    return { ...body, resources: [...body.resources].sort((a: Json, b: Json) => (a.name < b.name ? -1 : 1)) };
   if (body?.openapi !== undefined || body?.swagger !== undefined) return comparableDocument(body);
   if (body?.metadata === undefined) return body;
   const copy = structuredClone(body);
-  for (const object of [copy, ...(copy.items ?? []), ...(copy.rows ?? []).flatMap((row: Json) => row.object ?? [])]) forgetTimes(object.metadata);
+  for (const object of [copy, ...(copy.items ?? []), ...(copy.rows ?? []).flatMap((row: Json) => row.object ?? [])])
+    forgetTimes(object.metadata);
   for (const row of copy.rows ?? []) row.cells = row.cells.map((cell: Json) => (isAge(cell) ? "<age>" : cell));
   return body.kind === "CustomResourceDefinition" ? comparableDefinition(copy) : copy;
 }
@@ -74,7 +92,8 @@ function comparableDefinition(definition: Json): Json {
   const { metadata, status } = definition;
   for (const condition of status?.conditions ?? []) condition.lastTransitionTime = "<time>";
   status?.conditions?.sort((a: Json, b: Json) => (a.type < b.type ? -1 : 1));
-  for (const entry of metadata.managedFields ?? []) if (entry.subresource === "status") entry.manager = "kube-apiserver";
+  for (const entry of metadata.managedFields ?? [])
+    if (entry.subresource === "status") entry.manager = "kube-apiserver";
   metadata.managedFields?.sort((a: Json, b: Json) => (a.manager < b.manager ? -1 : 1));
   return definition;
 }
@@ -87,9 +106,14 @@ function comparableDocument({ components, definitions, paths }: Json): Json {
   }
   const operations = Object.entries(paths).map(([path, methods]) => [path, Object.keys(methods as object).sort()]);
   const withoutWords = JSON.parse(
-    JSON.stringify(Object.fromEntries(schemas), (key, value) => (metaFields.has(key) ? withoutDescription(value) : value)),
+    JSON.stringify(Object.fromEntries(schemas), (key, value) =>
+      metaFields.has(key) ? withoutDescription(value) : value,
+    ),
   );
-  return { schemas: withoutWords, operations: Object.fromEntries(operations.filter(([path]) => isCustomPath(path as string))) };
+  return {
+    schemas: withoutWords,
+    operations: Object.fromEntries(operations.filter(([path]) => isCustomPath(path as string))),
+  };
 }
 
 const metaFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
@@ -101,7 +125,9 @@ function withoutDescription(value: Json): Json {
 }
 
 const table = new URL("../../data/resources.json", import.meta.url);
-const ownGroups: ReadonlySet<string> = new Set(JSON.parse(readFileSync(table, "utf8")).resources.map(({ group }: Json) => group));
+const ownGroups: ReadonlySet<string> = new Set(
+  JSON.parse(readFileSync(table, "utf8")).resources.map(({ group }: Json) => group),
+);
 
 function isCustom(schema: Json): boolean {
   const kinds: Json[] = schema["x-kubernetes-group-version-kind"] ?? [];

@@ -25,9 +25,14 @@ import {
 import { startTestServer, type TestServer } from "../../testing/start-test-server.ts";
 import { startWebhookServer, type WebhookServer } from "../../testing/webhook-server.ts";
 
-const all = parseRightsTable(gunzipSync(readFileSync(join(import.meta.dirname, "testdata/rights.jsonl.gz"))).toString());
+const all = parseRightsTable(
+  gunzipSync(readFileSync(join(import.meta.dirname, "testdata/rights.jsonl.gz"))).toString(),
+);
 /** Without COXSWAIN_TEST_FULL=1 alpha and beta versions are left out of resources that have another. */
-const areas = process.env.COXSWAIN_TEST_FULL === "1" ? all : all.filter(({ area }) => !isBeta(area) || !all.some((one) => isBetterOf(one, area)));
+const areas =
+  process.env.COXSWAIN_TEST_FULL === "1"
+    ? all
+    : all.filter(({ area }) => !isBeta(area) || !all.some((one) => isBetterOf(one, area)));
 
 function isBeta(area: string): boolean {
   return /^\S*\/v\d+(alpha|beta)\d+ /.test(area);
@@ -49,9 +54,17 @@ interface Difference {
 const differences: readonly Difference[] = [
   { lines: /^(PUT|PATCH) .*\/services\/z\/status/, status: 404, rights: 1, why: "a write of /status creates nothing" },
   { lines: /^DELETE .*\/services\/z$/, status: 404, why: "upstream deletes what the write of /status has created" },
-  { lines: /^PATCH .*\/validatingadmissionpolicies\/z\/status.*force/, status: 404, why: "a write of /status creates nothing" },
+  {
+    lines: /^PATCH .*\/validatingadmissionpolicies\/z\/status.*force/,
+    status: 404,
+    why: "a write of /status creates nothing",
+  },
   { lines: /^PATCH .*roles\/z$/, status: 404, rights: 1, why: "a patch of a missing role cannot escalate" },
-  { lines: /^[A-Z]+ .*\/(nodes\/n|services\/s)\/proxy\//, status: 503, why: "the server has no connections to nodes and pods" },
+  {
+    lines: /^[A-Z]+ .*\/(nodes\/n|services\/s)\/proxy\//,
+    status: 503,
+    why: "the server has no connections to nodes and pods",
+  },
 ];
 
 /** Controllers write definitions of kinds after the answer. */
@@ -73,7 +86,10 @@ before(async () => {
   writeFileSync(configFile, formatWebhookKubeconfig(webhook));
   server = await startTestServer({
     authorizationModes: ["Webhook"],
-    authorization: { configFile: undefined, webhook: { configFile, version: "v1", authorizedTtlMs: 0, unauthorizedTtlMs: 0 } },
+    authorization: {
+      configFile: undefined,
+      webhook: { configFile, version: "v1", authorizedTtlMs: 0, unauthorizedTtlMs: 0 },
+    },
     runtimeConfig: "api/all=true",
     featureGates:
       "AllowUnsafeMalformedObjectDeletion=true,ClusterTrustBundle=true,GenericWorkload=true,PodCertificateRequest=true,StorageVersionMigrator=true",
@@ -81,8 +97,11 @@ before(async () => {
     controllers: [],
     logger: { info() {}, warn() {}, error() {} },
   });
-  const user = async ({ name, groups }: (typeof requesters)[string]): Promise<RightsUser> => accessOf((await server.as(name, groups)).kubeconfig);
-  const users = await Promise.all(Object.entries(requesters).map(async ([as, requester]) => [as, await user(requester)] as const));
+  const user = async ({ name, groups }: (typeof requesters)[string]): Promise<RightsUser> =>
+    accessOf((await server.as(name, groups)).kubeconfig);
+  const users = await Promise.all(
+    Object.entries(requesters).map(async ([as, requester]) => [as, await user(requester)] as const),
+  );
   adminClient = rawClient(server.kubeconfig);
   session = openRightsSession({ ...Object.fromEntries(users), admin: accessOf(server.kubeconfig) });
 });
@@ -96,7 +115,9 @@ after(async () => {
 });
 
 function accessOf(kubeconfig: string): RightsUser {
-  const [ca, cert, key] = ["certificate-authority-data", "client-certificate-data", "client-key-data"].map((name) => field(kubeconfig, name));
+  const [ca, cert, key] = ["certificate-authority-data", "client-certificate-data", "client-key-data"].map((name) =>
+    field(kubeconfig, name),
+  );
   return { url: server.url, tls: { ca, cert, key } };
 }
 
@@ -132,7 +153,11 @@ async function check(row: RightsRow, { settled }: { settled: boolean }): Promise
     if (settled) await checkUnchanged(row.line);
   }
   const answer = await session.send(row, (right) => needed.has(right));
-  assert.deepEqual([answer.status, ...answer.asked], [status, ...rights.map(([right]) => right)], `${row.line}: ${answer.text}`);
+  assert.deepEqual(
+    [answer.status, ...answer.asked],
+    [status, ...rights.map(([right]) => right)],
+    `${row.line}: ${answer.text}`,
+  );
   if (!row.line.startsWith("GET ") && !row.line.includes("dryRun=")) lastRevision = undefined;
 }
 
@@ -150,12 +175,18 @@ test("the table has every verb of every resource and subresource that is served"
       versions.flatMap(({ version, resources }: Discovered) =>
         resources.flatMap(({ resource, verbs, subresources = [] }: Discovered) => [
           ...verbs.map((verb: string) => `${verb} ${group}/${version} ${resource}`),
-          ...subresources.flatMap((one: Discovered) => one.verbs.map((verb: string) => `${verb} ${group}/${version} ${resource}/${one.subresource}`)),
+          ...subresources.flatMap((one: Discovered) =>
+            one.verbs.map((verb: string) => `${verb} ${group}/${version} ${resource}/${one.subresource}`),
+          ),
         ]),
       ),
     ),
   );
-  const recorded = new Set(all.flatMap(({ rows }) => rows.flatMap(({ rights }) => rights.map(([right]) => right.split(" ").slice(0, 3).join(" ")))));
+  const recorded = new Set(
+    all.flatMap(({ rows }) =>
+      rows.flatMap(({ rights }) => rights.map(([right]) => right.split(" ").slice(0, 3).join(" "))),
+    ),
+  );
   assert.ok(served.length > 850, String(served.length));
   assert.deepEqual(
     served.filter((right) => !recorded.has(right)),

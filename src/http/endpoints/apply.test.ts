@@ -21,7 +21,11 @@ const deployment = (spec: object, metadata: object = {}): object => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
   metadata: { name: "d", ...metadata },
-  spec: { selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b" } }, spec: { containers: [] } }, ...spec },
+  spec: {
+    selector: { matchLabels: { a: "b" } },
+    template: { metadata: { labels: { a: "b" } }, spec: { containers: [] } },
+    ...spec,
+  },
 });
 
 const container = (name: string, more: object = {}): object => ({ name, image: "i", ...more });
@@ -53,8 +57,18 @@ const unconvertible = (kind: string): string =>
 
 const sessions: Readonly<Record<string, readonly Step[]>> = {
   "a life": [
-    { request: `APPLY ${maps}/a?fieldManager=one`, body: map({ k: "v", l: "w" }), status: 201, managers: ["one Apply v1 data{k,l}"] },
-    { request: `APPLY ${maps}/a?fieldManager=one`, body: map({ k: "v", l: "w" }), managers: ["one Apply v1 data{k,l}"], unchanged: true },
+    {
+      request: `APPLY ${maps}/a?fieldManager=one`,
+      body: map({ k: "v", l: "w" }),
+      status: 201,
+      managers: ["one Apply v1 data{k,l}"],
+    },
+    {
+      request: `APPLY ${maps}/a?fieldManager=one`,
+      body: map({ k: "v", l: "w" }),
+      managers: ["one Apply v1 data{k,l}"],
+      unchanged: true,
+    },
     {
       request: `APPLY ${maps}/a?fieldManager=two`,
       body: map({ k: "other" }),
@@ -67,16 +81,33 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       status: 409,
       message: 'Apply failed with 2 conflicts: conflicts with "one":\n- .data.k\n- .data.l',
     },
-    { request: `APPLY ${maps}/a?fieldManager=two`, body: map({ k: "v" }), managers: ["two Apply v1 data{k}", "one Apply v1 data{k,l}"] }, // Nothing changed, so there is no time.
-    { request: `APPLY ${maps}/a?fieldManager=two&force=true`, body: map({ k: "x" }), managers: ["one Apply v1 data{l}", "two Apply v1 data{k}"] },
+    {
+      request: `APPLY ${maps}/a?fieldManager=two`,
+      body: map({ k: "v" }),
+      managers: ["two Apply v1 data{k}", "one Apply v1 data{k,l}"],
+    }, // Nothing changed, so there is no time.
+    {
+      request: `APPLY ${maps}/a?fieldManager=two&force=true`,
+      body: map({ k: "x" }),
+      managers: ["one Apply v1 data{l}", "two Apply v1 data{k}"],
+    },
     {
       request: `APPLY ${maps}/a?fieldManager=one`,
       body: map({ l: "w" }),
       managers: ["one Apply v1 data{l}", "two Apply v1 data{k}"],
       unchanged: true,
     },
-    { request: `APPLY ${maps}/a?fieldManager=one`, body: map(), managers: ["two Apply v1 data{k}"], want: { data: { k: "x" } } },
-    { request: `APPLY ${maps}/a?fieldManager=two`, body: map(undefined, { labels: { x: "y" } }), managers: ["two Apply v1 metadata{labels{x}}"] },
+    {
+      request: `APPLY ${maps}/a?fieldManager=one`,
+      body: map(),
+      managers: ["two Apply v1 data{k}"],
+      want: { data: { k: "x" } },
+    },
+    {
+      request: `APPLY ${maps}/a?fieldManager=two`,
+      body: map(undefined, { labels: { x: "y" } }),
+      managers: ["two Apply v1 metadata{labels{x}}"],
+    },
     {
       request: `MERGE ${maps}/a?fieldManager=three`,
       body: { data: { z: "1" } },
@@ -104,8 +135,17 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
   ],
   "clearing, and what does not clear": [
     { request: `POST ${maps}?fieldManager=m`, body: map({ a: "1" }), status: 201, managers: ["m Update v1 data{.,a}"] },
-    { request: `MERGE ${maps}/a`, body: { metadata: { managedFields: [] } }, managers: ["m Update v1 data{.,a}"], unchanged: true },
-    { request: `JSON ${maps}/a`, body: [{ op: "replace", path: "/metadata/managedFields", value: [{}] }], managers: [] },
+    {
+      request: `MERGE ${maps}/a`,
+      body: { metadata: { managedFields: [] } },
+      managers: ["m Update v1 data{.,a}"],
+      unchanged: true,
+    },
+    {
+      request: `JSON ${maps}/a`,
+      body: [{ op: "replace", path: "/metadata/managedFields", value: [{}] }],
+      managers: [],
+    },
     { request: `MERGE ${maps}/a?fieldManager=x`, body: { data: { a: "2" } }, managers: [] },
   ],
   "managed fields that clients write": [
@@ -114,21 +154,43 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       request: `MERGE ${maps}/a`,
       body: {
         metadata: {
-          managedFields: [{ manager: "m", operation: "Apply", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: { "f:data": { "f:a": {} } } }],
+          managedFields: [
+            {
+              manager: "m",
+              operation: "Apply",
+              apiVersion: "v1",
+              fieldsType: "FieldsV1",
+              fieldsV1: { "f:data": { "f:a": {} } },
+            },
+          ],
         },
       },
       managers: ["m Apply v1 data{a}"],
     },
     {
       request: `MERGE ${maps}/a`,
-      body: { metadata: { managedFields: [{ manager: "m", operation: "Odd", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: {} }] } },
+      body: {
+        metadata: {
+          managedFields: [{ manager: "m", operation: "Odd", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: {} }],
+        },
+      },
       managers: ["m Apply v1 data{a}"],
       unchanged: true,
     },
     {
       request: `MERGE ${maps}/a`,
       body: {
-        metadata: { managedFields: [{ manager: "m", operation: "Update", apiVersion: "zz/v7", fieldsType: "FieldsV1", fieldsV1: { "f:data": {} } }] },
+        metadata: {
+          managedFields: [
+            {
+              manager: "m",
+              operation: "Update",
+              apiVersion: "zz/v7",
+              fieldsType: "FieldsV1",
+              fieldsV1: { "f:data": {} },
+            },
+          ],
+        },
       },
       managers: [],
     },
@@ -140,7 +202,12 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
     },
   ],
   "updates move what they change, and never conflict": [
-    { request: `APPLY ${maps}/a?fieldManager=one`, body: map({ a: "1", b: "1" }), status: 201, managers: ["one Apply v1 data{a,b}"] },
+    {
+      request: `APPLY ${maps}/a?fieldManager=one`,
+      body: map({ a: "1", b: "1" }),
+      status: 201,
+      managers: ["one Apply v1 data{a,b}"],
+    },
     {
       request: `PUT ${maps}/a`,
       body: map({ a: "2", b: "1" }),
@@ -158,7 +225,11 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       body: { data: { c: "1" } },
       managers: ["one Apply v1 data{b}", "kubectl Update v1 data{a,c}"],
     },
-    { request: `MERGE ${maps}/a?fieldManager=kubectl`, body: { data: { a: null } }, managers: ["one Apply v1 data{b}", "kubectl Update v1 data{c}"] },
+    {
+      request: `MERGE ${maps}/a?fieldManager=kubectl`,
+      body: { data: { a: null } },
+      managers: ["one Apply v1 data{b}", "kubectl Update v1 data{c}"],
+    },
   ],
   "lists by key, and what is removed with the last who wants it": [
     {
@@ -171,7 +242,12 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
     },
     {
       request: `APPLY ${deployments}/d?fieldManager=two`,
-      body: { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "d" }, spec: { template: { spec: { containers: [container("c")] } } } },
+      body: {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: { name: "d" },
+        spec: { template: { spec: { containers: [container("c")] } } },
+      },
       want: { spec: { template: { spec: { containers: [{ name: "a" }, { name: "b" }, { name: "c" }] } } } },
     },
     {
@@ -192,7 +268,11 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
     },
   ],
   "subresources have entries of their own": [
-    { request: `POST ${deployments}?fieldManager=m`, body: deployment({ replicas: 2, template: template(container("a")) }), status: 201 },
+    {
+      request: `POST ${deployments}?fieldManager=m`,
+      body: deployment({ replicas: 2, template: template(container("a")) }),
+      status: 201,
+    },
     {
       request: `MERGE ${deployments}/d/status?fieldManager=c`,
       body: { status: { replicas: 2 }, spec: { replicas: 7 } },
@@ -202,20 +282,27 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       request: `APPLY ${deployments}/d/status?fieldManager=s`,
       body: { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "d" }, status: { replicas: 3 } },
       status: 409,
-      message: 'Apply failed with 1 conflict: conflict with "c" with subresource "status" using apps/v1: .status.replicas',
+      message:
+        'Apply failed with 1 conflict: conflict with "c" with subresource "status" using apps/v1: .status.replicas',
     },
-    { request: `MERGE ${deployments}/d/scale?fieldManager=hpa`, body: { spec: { replicas: 5 } }, want: { kind: "Scale", spec: { replicas: 5 } } },
+    {
+      request: `MERGE ${deployments}/d/scale?fieldManager=hpa`,
+      body: { spec: { replicas: 5 } },
+      want: { kind: "Scale", spec: { replicas: 5 } },
+    },
     {
       request: `APPLY ${deployments}/d?fieldManager=x`,
       body: { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "d" }, spec: { replicas: 2 } },
       status: 409,
-      message: 'Apply failed with 1 conflict: conflict with "hpa" with subresource "scale" using apps/v1: .spec.replicas',
+      message:
+        'Apply failed with 1 conflict: conflict with "hpa" with subresource "scale" using apps/v1: .spec.replicas',
     },
     {
       request: `APPLY ${deployments}/d/scale?fieldManager=y`,
       body: { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "d" }, spec: { replicas: 6 } },
       status: 409,
-      message: 'Apply failed with 1 conflict: conflict with "hpa" with subresource "scale" using autoscaling/v1: .spec.replicas',
+      message:
+        'Apply failed with 1 conflict: conflict with "hpa" with subresource "scale" using autoscaling/v1: .spec.replicas',
     },
     {
       request: `APPLY ${deployments}/d/scale?fieldManager=y&force=true`,
@@ -228,7 +315,8 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       request: `APPLY ${maps}/a?fieldManager=m`,
       body: map({ a: 5 }),
       status: 500,
-      message: "failed to create typed patch object (/a; /v1, Kind=ConfigMap): .data.a: expected string, got &value.valueUnstructured{Value:5}",
+      message:
+        "failed to create typed patch object (/a; /v1, Kind=ConfigMap): .data.a: expected string, got &value.valueUnstructured{Value:5}",
     },
     {
       request: `APPLY ${maps}/a?fieldManager=m`,
@@ -275,17 +363,33 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       message: 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
     },
     { request: `GET ${maps}/a`, status: 404 },
-    { request: `APPLY ${maps}/a?fieldManager=m&dryRun=All`, body: map({ a: "1" }), status: 201, managers: ["m Apply v1 data{a}"] },
+    {
+      request: `APPLY ${maps}/a?fieldManager=m&dryRun=All`,
+      body: map({ a: "1" }),
+      status: 201,
+      managers: ["m Apply v1 data{a}"],
+    },
     { request: `GET ${maps}/a`, status: 404 },
     { request: `APPLY ${maps}/a?fieldManager=m`, body: map(undefined, { uid: "x" }), status: 409 },
   ],
   "replicas that were updated through scale": [
-    { request: `POST ${deployments}?fieldManager=m`, body: deployment({ replicas: 2, template: template(container("c")) }), status: 201 },
+    {
+      request: `POST ${deployments}?fieldManager=m`,
+      body: deployment({ replicas: 2, template: template(container("c")) }),
+      status: 201,
+    },
     { request: `MERGE ${deployments}/d/scale?fieldManager=s`, body: { spec: { replicas: 3 } } },
     {
       request: `PUT ${deployments}/d?fieldManager=s`,
       body: deployment({ replicas: 3, template: template(container("c")) }),
-      want: { metadata: { managedFields: [{ manager: "s", subresource: "scale", fieldsV1: { "f:spec": { "f:replicas": {} } } }, { manager: "m" }] } },
+      want: {
+        metadata: {
+          managedFields: [
+            { manager: "s", subresource: "scale", fieldsV1: { "f:spec": { "f:replicas": {} } } },
+            { manager: "m" },
+          ],
+        },
+      },
     },
     {
       request: `MERGE ${deployments}/d/scale?fieldManager=t`,
@@ -294,7 +398,11 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
     },
   ],
   "what is emptied, and what was never owned": [
-    { request: `APPLY ${secrets}/a?fieldManager=one`, body: secret({ stringData: { s: "x" }, data: { a: "YQ==" } }), status: 201 },
+    {
+      request: `APPLY ${secrets}/a?fieldManager=one`,
+      body: secret({ stringData: { s: "x" }, data: { a: "YQ==" } }),
+      status: 201,
+    },
     {
       request: `APPLY ${secrets}/a?fieldManager=one`,
       body: secret({ data: {} }),
@@ -363,7 +471,8 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
         data: { a: "2" },
         metadata: {
           annotations: {
-            "kubectl.kubernetes.io/last-applied-configuration": '{"apiVersion":"v1","data":{"a":"2"},"kind":"ConfigMap","metadata":{"name":"a"}}\n',
+            "kubectl.kubernetes.io/last-applied-configuration":
+              '{"apiVersion":"v1","data":{"a":"2"},"kind":"ConfigMap","metadata":{"name":"a"}}\n',
           },
         },
       },
@@ -401,7 +510,9 @@ test("ten may update; the oldest are folded into one", async () => {
   await send(registry, `POST ${maps}?fieldManager=m0`, map({ k0: "1" }));
   let entries: ManagedFieldsEntry[] = [];
   for (let writer = 1; writer < 15; writer++) {
-    const { body } = await send(registry, `MERGE ${maps}/a?fieldManager=m${String(writer).padStart(2, "0")}`, { data: { [`k${writer}`]: "1" } });
+    const { body } = await send(registry, `MERGE ${maps}/a?fieldManager=m${String(writer).padStart(2, "0")}`, {
+      data: { [`k${writer}`]: "1" },
+    });
     entries = body.metadata.managedFields;
   }
   assert.equal(entries.length, 10);
@@ -411,7 +522,12 @@ test("ten may update; the oldest are folded into one", async () => {
 });
 
 const things = "/apis/example.com/v1/namespaces/n/things";
-const wanted = (more: object): object => ({ apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "t" }, ...more });
+const wanted = (more: object): object => ({
+  apiVersion: "example.com/v1",
+  kind: "Thing",
+  metadata: { name: "t" },
+  ...more,
+});
 
 const customSession: readonly Step[] = [
   {
@@ -421,12 +537,17 @@ const customSession: readonly Step[] = [
       free: { deep: { a: 1 }, list: [{ b: 2 }] },
     }),
     status: 201,
-    managers: ['one Apply example.com/v1 free{deep{.,a},list},spec{atomic,keyed{k:{"name":"a"}{.,name,value}},set{v:"x"},whole}'],
+    managers: [
+      'one Apply example.com/v1 free{deep{.,a},list},spec{atomic,keyed{k:{"name":"a"}{.,name,value}},set{v:"x"},whole}',
+    ],
   },
   {
     request: `APPLY ${things}/t?fieldManager=two`,
     body: wanted({ spec: { keyed: [{ name: "b" }], set: ["y"] }, free: { deep: { b: 1 } } }),
-    want: { spec: { keyed: [{ name: "a", value: "1" }, { name: "b" }], set: ["x", "y"] }, free: { deep: { a: 1, b: 1 }, list: [{ b: 2 }] } },
+    want: {
+      spec: { keyed: [{ name: "a", value: "1" }, { name: "b" }], set: ["x", "y"] },
+      free: { deep: { a: 1, b: 1 }, list: [{ b: 2 }] },
+    },
   },
   {
     request: `APPLY ${things}/t?fieldManager=two`,
@@ -449,7 +570,13 @@ const customSession: readonly Step[] = [
 test("a custom kind: lists as its schema says, all else as it looks", async () => {
   const { registry, close } = await openMemoryRegistry();
   const catalog = registry.catalog as MutableCatalog;
-  catalog.add(customThing(catalog.definitions().find(({ group, resource }) => group === "" && resource === "configmaps") as ResourceDefinition));
+  catalog.add(
+    customThing(
+      catalog
+        .definitions()
+        .find(({ group, resource }) => group === "" && resource === "configmaps") as ResourceDefinition,
+    ),
+  );
   await send(registry, "POST /api/v1/namespaces", { metadata: { name: "n" } });
   await play(registry, customSession);
   await close();

@@ -12,7 +12,12 @@ import { type MemoryRegistry, openMemoryRegistry } from "../../testing/memory-re
 
 const things = "/apis/example.com/v1/namespaces/n/things";
 const cbor = "application/cbor";
-const thing = (name: string, rest: object = {}): object => ({ apiVersion: "example.com/v1", kind: "Thing", metadata: { name }, ...rest });
+const thing = (name: string, rest: object = {}): object => ({
+  apiVersion: "example.com/v1",
+  kind: "Thing",
+  metadata: { name },
+  ...rest,
+});
 const free = { integer: 5, large: 9007199254740993n, float: 1.5, text: "é", list: [null, true, {}], z: 1, aa: 2 };
 const apply = "application/apply-patch+cbor";
 
@@ -29,10 +34,27 @@ interface Row {
 const rows: Row[] = [
   { request: `POST ${things}`, body: thing("a", { free }), status: 201, want: thing("a", { free }) },
   { request: `GET ${things}/a`, want: thing("a", { free }) },
-  { request: `GET ${things}`, want: { apiVersion: "example.com/v1", kind: "ThingList", items: [thing("a", { free })], metadata: { continue: "" } } },
+  {
+    request: `GET ${things}`,
+    want: {
+      apiVersion: "example.com/v1",
+      kind: "ThingList",
+      items: [thing("a", { free })],
+      metadata: { continue: "" },
+    },
+  },
   { request: `GET ${things}?labelSelector=x`, want: { kind: "ThingList", items: [] } },
-  { request: `GET ${things}`, accept: `${cbor};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1`, want: { kind: "PartialObjectMetadataList" } },
-  { request: `PATCH ${things}/a?fieldManager=m`, body: thing("a", { spec: { set: ["x"] } }), type: apply, want: { spec: { set: ["x"] }, free } },
+  {
+    request: `GET ${things}`,
+    accept: `${cbor};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1`,
+    want: { kind: "PartialObjectMetadataList" },
+  },
+  {
+    request: `PATCH ${things}/a?fieldManager=m`,
+    body: thing("a", { spec: { set: ["x"] } }),
+    type: apply,
+    want: { spec: { set: ["x"] }, free },
+  },
   {
     request: `PATCH ${things}/b?fieldManager=m`,
     body: thing("b", { spec: { set: ["x"] } }),
@@ -62,7 +84,9 @@ const rows: Row[] = [
     request: `POST ${things}?fieldValidation=Strict`,
     body: thing("c", { spec: { nope: 1 } }),
     status: 400,
-    want: { message: 'Thing in version "v1" cannot be handled as a Thing: strict decoding error: unknown field "spec.nope"' },
+    want: {
+      message: 'Thing in version "v1" cannot be handled as a Thing: strict decoding error: unknown field "spec.nope"',
+    },
   },
   { request: `DELETE ${things}/a`, want: { kind: "Status", status: "Success" } },
 ];
@@ -71,7 +95,13 @@ let memory: MemoryRegistry;
 before(async () => {
   memory = await openMemoryRegistry({ featureGates: "CBORServingAndStorage=true" });
   const catalog = memory.registry.catalog as MutableCatalog;
-  catalog.add(customThing(catalog.definitions().find(({ group, resource }) => group === "" && resource === "configmaps") as ResourceDefinition));
+  catalog.add(
+    customThing(
+      catalog
+        .definitions()
+        .find(({ group, resource }) => group === "" && resource === "configmaps") as ResourceDefinition,
+    ),
+  );
   await send(memory.registry, "POST /api/v1/namespaces", { metadata: { name: "n" } });
 });
 after(() => memory.close());
@@ -88,7 +118,10 @@ for (const { request, body, type = cbor, accept = cbor, status = 200, want } of 
 }
 
 test("keys are sorted by length", async () => {
-  const { bytes } = await send(memory.registry, `POST ${things}`, encodeAnyCbor(thing("order", { free })), { accept: cbor, "content-type": cbor });
+  const { bytes } = await send(memory.registry, `POST ${things}`, encodeAnyCbor(thing("order", { free })), {
+    accept: cbor,
+    "content-type": cbor,
+  });
   assert.ok(bytes.subarray(0, 3).equals(selfDescribed));
   assert.ok(encodeAnyCbor(decodeAnyCbor(bytes)).equals(bytes));
 });

@@ -1,7 +1,12 @@
 /** Objects that are made for each request and can only be read (ComponentStatus). Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/handlers/get.go */
 import { methodNotSupported, notFound } from "../../api/errors.ts";
 import type { ComputedObjects, RegistryContext } from "../../registry/contract.ts";
-import { checkListOptions, checkWatchOptions, type ListOptions, parseListOptions } from "../../registry/list-options.ts";
+import {
+  checkListOptions,
+  checkWatchOptions,
+  type ListOptions,
+  parseListOptions,
+} from "../../registry/list-options.ts";
 import { type Selection, selectionOf } from "../../registry/selection.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
@@ -11,7 +16,11 @@ import { checkNoExport } from "./get.ts";
 
 /** @returns the endpoints by verb */
 export function computedEndpoints(objects: ComputedObjects): Readonly<Record<string, Endpoint>> {
-  return { get: (context) => getComputed(context, objects), list: (context) => listComputed(context, objects), watch: refuseWatch };
+  return {
+    get: (context) => getComputed(context, objects),
+    list: (context) => listComputed(context, objects),
+    watch: refuseWatch,
+  };
 }
 
 /** @throws ApiError 400, 404, 406 */
@@ -31,7 +40,9 @@ async function listComputed(context: RequestContext, { list }: ComputedObjects):
   const listed = await list();
   sendObjects(
     context,
-    listed.filter(({ metadata }) => matches({ index: { namespace: "", name: metadata.name ?? "", labels: new Map(), fields: fieldsOf(metadata) } })),
+    listed.filter(({ metadata }) =>
+      matches({ index: { namespace: "", name: metadata.name ?? "", labels: new Map(), fields: fieldsOf(metadata) } }),
+    ),
   );
 }
 

@@ -16,7 +16,11 @@ export interface ConvertedEventsOptions {
 }
 
 /** @returns the batch as the version has it, the same for each who asks; a promise only where somebody must be asked @throws ApiError 500 */
-export function convertedEvents(version: ConvertedVersion, batch: Batch, { previous }: ConvertedEventsOptions): Batch | Promise<Batch> {
+export function convertedEvents(
+  version: ConvertedVersion,
+  batch: Batch,
+  { previous }: ConvertedEventsOptions,
+): Batch | Promise<Batch> {
   const known = previous ? knownWithPrevious : knownAlone;
   let own = known.get(version);
   if (own === undefined) {

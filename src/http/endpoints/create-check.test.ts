@@ -21,7 +21,11 @@ interface Place {
   send(line: string, body?: object): Promise<ApiAnswer>;
 }
 
-async function inMemory(decision: Decision, run: (place: Place) => Promise<void>, options: MemoryRegistryOptions = {}): Promise<void> {
+async function inMemory(
+  decision: Decision,
+  run: (place: Place) => Promise<void>,
+  options: MemoryRegistryOptions = {},
+): Promise<void> {
   const { registry, close } = await openMemoryRegistry(options);
   await send(registry, "POST /api/v1/namespaces", { metadata: { name: "n" } });
   const asked: string[] = [];
@@ -33,7 +37,16 @@ async function inMemory(decision: Decision, run: (place: Place) => Promise<void>
   await close();
 }
 
-function describeQuestion({ user, verb, group, version, resource, subresource, namespace, name }: AuthorizationAttributes): string {
+function describeQuestion({
+  user,
+  verb,
+  group,
+  version,
+  resource,
+  subresource,
+  namespace,
+  name,
+}: AuthorizationAttributes): string {
   return `${user.name} ${verb} ${group}/${version} ${resource}/${subresource} ${namespace}/${name}`;
 }
 
@@ -85,7 +98,10 @@ for (const [line, body, question, message] of creating) {
 test("answers 500 when the authorizer fails", () =>
   inMemory({ decision: "noOpinion", reason: "why", error: "the webhook is gone" }, async ({ send }) => {
     const { status, body } = await send(`PUT ${leases}/a`, lease);
-    assert.deepEqual([status, body.reason, body.message], [500, "InternalError", "Internal error occurred: the webhook is gone"]);
+    assert.deepEqual(
+      [status, body.reason, body.message],
+      [500, "InternalError", "Internal error occurred: the webhook is gone"],
+    );
   }));
 
 test("creates when the authorizer allows in spite of an error", () =>

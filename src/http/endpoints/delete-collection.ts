@@ -13,7 +13,11 @@ import { sendEntries } from "./list.ts";
 import { bodyBytesMax, checkContentType, contentType, writeRequest } from "./write-request.ts";
 
 /** @throws ApiError 400, 403, 409, 413, 415, 422 */
-export async function deleteCollection(context: RequestContext, registry: RegistryContext, memory: PieceMemory): Promise<void> {
+export async function deleteCollection(
+  context: RequestContext,
+  registry: RegistryContext,
+  memory: PieceMemory,
+): Promise<void> {
   const target = context.resolved as Resolved;
   if (target.resource.store === undefined) throw methodNotAllowed();
   const list = parseListOptions(context.info.query);
@@ -21,7 +25,9 @@ export async function deleteCollection(context: RequestContext, registry: Regist
   const body = await context.exchange.body(bodyBytesMax);
   if (body.length > 0) checkContentType(context);
   const sent = { query: context.info.query, body, mediaType: contentType(context) };
-  const options = readDeleteOptions(sent, { ignoreReadError: registry.gates.enabled("AllowUnsafeMalformedObjectDeletion") });
+  const options = readDeleteOptions(sent, {
+    ignoreReadError: registry.gates.enabled("AllowUnsafeMalformedObjectDeletion"),
+  });
   if (context.audit !== undefined && body.length > 0) auditDeleteOptions(context.audit, body, contentType(context));
   if (options.ignoreReadError) throw unsafeCollection();
   const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" });

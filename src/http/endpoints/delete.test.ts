@@ -28,12 +28,22 @@ const places: Readonly<Record<Kind, string>> = {
 
 const bodyOf = (kind: Kind, finalizers: readonly string[]): object => {
   const restartPolicy = kind === "jobs" ? "Never" : "Always";
-  const template = { metadata: { labels: { a: "b" } }, spec: { restartPolicy, containers: [{ name: "c", image: "i" }] } };
-  if (kind === "events") return { metadata: { name: "a", finalizers }, involvedObject: { kind: "Pod", name: "p", namespace: "ns" } };
+  const template = {
+    metadata: { labels: { a: "b" } },
+    spec: { restartPolicy, containers: [{ name: "c", image: "i" }] },
+  };
+  if (kind === "events")
+    return { metadata: { name: "a", finalizers }, involvedObject: { kind: "Pod", name: "p", namespace: "ns" } };
   return { metadata: { name: "a", finalizers }, ...(kind !== "configmaps" && { spec: { template } }) };
 };
 
-const policyRows: [kind: Kind, finalizers: string[], options: object | undefined, left: string[] | "gone", status?: number][] = [
+const policyRows: [
+  kind: Kind,
+  finalizers: string[],
+  options: object | undefined,
+  left: string[] | "gone",
+  status?: number,
+][] = [
   ["configmaps", [], undefined, "gone"],
   ["configmaps", [], { propagationPolicy: "Background" }, "gone"],
   ["configmaps", [], { propagationPolicy: "Foreground" }, ["foregroundDeletion"]],
@@ -92,11 +102,19 @@ test("an object that is being deleted gets no new finalizers, and goes with its 
     await send(registry, `POST ${path}`, bodyOf("configmaps", ["x/y", "x/z"]));
     await send(registry, `DELETE ${path}/a`);
     const { body: object } = await send(registry, `GET ${path}/a`);
-    const more = await send(registry, `PUT ${path}/a`, { ...object, metadata: { ...object.metadata, finalizers: ["x/y", "x/new"] } });
+    const more = await send(registry, `PUT ${path}/a`, {
+      ...object,
+      metadata: { ...object.metadata, finalizers: ["x/y", "x/new"] },
+    });
     assert.equal(more.status, 422);
-    const text = 'no new finalizers can be added if the object is being deleted, found new finalizers []string{"x/new"}';
+    const text =
+      'no new finalizers can be added if the object is being deleted, found new finalizers []string{"x/new"}';
     assert.equal(more.body.message, `ConfigMap "a" is invalid: metadata.finalizers: Forbidden: ${text}`);
-    assert.equal((await send(registry, `MERGE ${path}/a`, { data: { still: "writable" }, metadata: { finalizers: ["x/z"] } })).status, 200);
+    assert.equal(
+      (await send(registry, `MERGE ${path}/a`, { data: { still: "writable" }, metadata: { finalizers: ["x/z"] } }))
+        .status,
+      200,
+    );
     const last = await send(registry, `JSON ${path}/a`, [{ op: "remove", path: "/metadata/finalizers/0" }]);
     assert.equal(last.status, 200);
     assert.equal(last.body.metadata.finalizers, undefined);
@@ -159,7 +177,8 @@ const names = (items: { metadata: { name: string } }[]): string[] => items.map((
 
 test("a collection: what the selectors and the limit let through, in pages", () =>
   withNamespace(async ({ registry }) => {
-    for (const name of ["a", "b", "c", "d"]) await send(registry, `POST ${path}`, { metadata: { name, labels: { half: name < "c" ? "1" : "2" } } });
+    for (const name of ["a", "b", "c", "d"])
+      await send(registry, `POST ${path}`, { metadata: { name, labels: { half: name < "c" ? "1" : "2" } } });
     const first = await send(registry, `DELETE ${path}?limit=1&labelSelector=half=1`);
     assert.deepEqual(names(first.body.items), ["a"]);
     const token = encodeURIComponent(first.body.metadata.continue);
@@ -182,7 +201,8 @@ test("a collection ends at the first object that may not go", () =>
 
 test("a collection of jobs warns once", () =>
   withNamespace(async ({ registry }) => {
-    for (const name of ["a", "b"]) await send(registry, `POST ${places.jobs}`, { ...bodyOf("jobs", []), metadata: { name } });
+    for (const name of ["a", "b"])
+      await send(registry, `POST ${places.jobs}`, { ...bodyOf("jobs", []), metadata: { name } });
     const { status, warnings } = await send(registry, `DELETE ${places.jobs}`);
     assert.equal(status, 200);
     assert.equal(warnings.split("child pods").length, 2);
@@ -191,19 +211,39 @@ test("a collection of jobs warns once", () =>
 /** What is wrong with a deletion is told in this order: the list, then how to delete. */
 const refusalRows: [line: string, body: unknown, want: string][] = [
   [`${path}?labelSelector=((&dryRun=x`, undefined, "400 found '(', expected: !, identifier, or 'end of string'"],
-  [`${path}?fieldSelector=spec.x=1`, { dryRun: ["x"] }, '400 "spec.x" is not a known field selector: only "metadata.name", "metadata.namespace"'],
+  [
+    `${path}?fieldSelector=spec.x=1`,
+    { dryRun: ["x"] },
+    '400 "spec.x" is not a known field selector: only "metadata.name", "metadata.namespace"',
+  ],
   [
     `${path}?fieldSelector=spec.x=1&sendInitialEvents=true`,
     "{",
     '400 ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list',
   ],
-  [`${path}/a`, { kind: "Pod", apiVersion: "v1" }, '400 no kind "Pod" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"'],
-  [`${path}/a`, { kind: "Pod" }, '400 no kind "Pod" is registered for version "meta.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"'],
-  [`${path}/a`, { kind: "Status", apiVersion: "x/v1" }, "400 converting (v1.Status) to (v1.DeleteOptions): unknown conversion"],
+  [
+    `${path}/a`,
+    { kind: "Pod", apiVersion: "v1" },
+    '400 no kind "Pod" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
+  ],
+  [
+    `${path}/a`,
+    { kind: "Pod" },
+    '400 no kind "Pod" is registered for version "meta.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"',
+  ],
+  [
+    `${path}/a`,
+    { kind: "Status", apiVersion: "x/v1" },
+    "400 converting (v1.Status) to (v1.DeleteOptions): unknown conversion",
+  ],
   [`${path}/a`, { kind: "ListOptions" }, "400 converting (v1.ListOptions) to (v1.DeleteOptions): unknown conversion"],
   [`${path}/a`, { kind: "DeleteOptions", apiVersion: "a/b/c" }, "400 unexpected GroupVersion string: a/b/c"],
   [`${path}/a`, { kind: "DeleteOptions", apiVersion: "x/v1" }, '404 configmaps "a" not found'],
-  [`${path}/a`, { ignoreStoreReadErrorWithClusterBreakingPotential: true, dryRun: ["All"] }, '404 configmaps "a" not found'],
+  [
+    `${path}/a`,
+    { ignoreStoreReadErrorWithClusterBreakingPotential: true, dryRun: ["All"] },
+    '404 configmaps "a" not found',
+  ],
   [
     "/api/v1/namespaces/ns?uid=x",
     undefined,
@@ -343,13 +383,21 @@ for (const [passed, asked, seconds, endsIn] of shortenedRows) {
 }
 
 /** Kinds whose PUT creates what is missing. */
-const creatable = ["/api/v1/namespaces/ns/services", "/api/v1/namespaces/ns/events", "/apis/coordination.k8s.io/v1/namespaces/ns/leases"];
+const creatable = [
+  "/api/v1/namespaces/ns/services",
+  "/api/v1/namespaces/ns/events",
+  "/apis/coordination.k8s.io/v1/namespaces/ns/leases",
+];
 
 for (const place of creatable) {
   test(`a patch does not create: ${place}`, () =>
     withNamespace(async ({ registry }) => {
-      for (const type of ["MERGE", "STRATEGIC"]) assert.equal((await send(registry, `${type} ${place}/a`, { metadata: { name: "a" } })).status, 404);
-      assert.equal((await send(registry, `JSON ${place}/a`, [{ op: "remove", path: "/metadata/finalizers" }])).status, 404);
+      for (const type of ["MERGE", "STRATEGIC"])
+        assert.equal((await send(registry, `${type} ${place}/a`, { metadata: { name: "a" } })).status, 404);
+      assert.equal(
+        (await send(registry, `JSON ${place}/a`, [{ op: "remove", path: "/metadata/finalizers" }])).status,
+        404,
+      );
     }));
 }
 
@@ -370,7 +418,10 @@ const finalizerRows: [place: string, body: object, takes: boolean][] = [
 for (const [place, body, takes] of finalizerRows) {
   test(`a finalizer without a domain: ${place} ${takes ? "takes" : "refuses"} it`, () =>
     withNamespace(async ({ registry }) => {
-      const { status, body: answer } = await send(registry, `POST ${place}`, { metadata: { name: "a", finalizers: ["bad"] }, ...body });
+      const { status, body: answer } = await send(registry, `POST ${place}`, {
+        metadata: { name: "a", finalizers: ["bad"] },
+        ...body,
+      });
       assert.equal(status, takes ? 201 : 422, answer.message);
       if (takes) {
         const changed = await send(registry, `MERGE ${place}/a`, { metadata: { finalizers: ["bad", "worse"] } });

@@ -16,13 +16,19 @@ import { sendStatus } from "../respond.ts";
 import { bodyBytesMax, checkContentType, contentType, writeRequest } from "./write-request.ts";
 
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
-export async function deleteObject(context: RequestContext, registry: RegistryContext, authorize: Authorizer): Promise<void> {
+export async function deleteObject(
+  context: RequestContext,
+  registry: RegistryContext,
+  authorize: Authorizer,
+): Promise<void> {
   const target = context.resolved as Resolved;
   if (context.info.subresource !== "" || target.resource.store === undefined) throw methodNotAllowed();
   const body = await context.exchange.body(bodyBytesMax);
   if (body.length > 0) checkContentType(context);
   const sent = { query: context.info.query, body, mediaType: contentType(context) };
-  const options = readDeleteOptions(sent, { ignoreReadError: registry.gates.enabled("AllowUnsafeMalformedObjectDeletion") });
+  const options = readDeleteOptions(sent, {
+    ignoreReadError: registry.gates.enabled("AllowUnsafeMalformedObjectDeletion"),
+  });
   if (context.audit !== undefined && body.length > 0) auditDeleteOptions(context.audit, body, contentType(context));
   const request = writeRequest(context, { dryRun: options.dryRun, fieldManager: "" });
   if (options.ignoreReadError) {
@@ -31,7 +37,14 @@ export async function deleteObject(context: RequestContext, registry: RegistryCo
     await checkUnsafeDeletion(context, target.resource, authorize);
     await deleteUnreadable(registry, { ...request, options });
     const details = { name: context.info.name, kind: target.resource.definition.kind };
-    return sendStatus(context, 200, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details, code: 200 });
+    return sendStatus(context, 200, {
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Success",
+      details,
+      code: 200,
+    });
   }
   const deleted = await deleteOne(registry, { ...request, options, ifMatch: context.exchange.header("if-match") });
   const waits = deleted.kind === "dryRun" ? deleted.pending : deleted.kind === "pending";
@@ -50,11 +63,20 @@ const unsafeVerb = "unsafe-delete-ignore-read-errors";
 async function checkUnsafeDeletion(context: RequestContext, resource: Resource, authorize: Authorizer): Promise<void> {
   const { decision, reason } = await authorize({ ...attributesOf(context), verb: unsafeVerb });
   if (decision !== "allow")
-    throw forbidden(storedResource(resource), context.info.name, `not permitted to do ${quoteGo(unsafeVerb)}, reason: ${reason}`);
+    throw forbidden(
+      storedResource(resource),
+      context.info.name,
+      `not permitted to do ${quoteGo(unsafeVerb)}, reason: ${reason}`,
+    );
 }
 
 /** The object where it stays for now or its kind is answered so, else a Status. */
-function sendDeleted(context: RequestContext, { resource }: Resolved, deleted: Deleted, status: number): void | Promise<void> {
+function sendDeleted(
+  context: RequestContext,
+  { resource }: Resolved,
+  deleted: Deleted,
+  status: number,
+): void | Promise<void> {
   const { deleteReturnsObject } = resource.definition;
   if (deleted.kind === "dryRun") {
     if (!deleted.pending && !deleteReturnsObject) sendSuccess(context, resource, deleted.object.metadata.uid ?? "");

@@ -7,15 +7,23 @@ import { ask } from "../../testing/request-context.ts";
 import { createDiscovery, type Discovery } from "./discovery.ts";
 
 const create = (runtimeConfig = ""): Discovery =>
-  createDiscovery({ catalog: builtinCatalog(runtimeConfig), serverAddress: () => "192.0.2.2:6443", paths: ["/healthz", "/version"] });
+  createDiscovery({
+    catalog: builtinCatalog(runtimeConfig),
+    serverAddress: () => "192.0.2.2:6443",
+    paths: ["/healthz", "/version"],
+  });
 const discovery = create();
 
 const v2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const v2beta1 = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
-const handlerOf = (path: string, from: Discovery) => (path.startsWith("/apis") ? from.apis : path.startsWith("/api") ? from.api : from.root);
+const handlerOf = (path: string, from: Discovery) =>
+  path.startsWith("/apis") ? from.apis : path.startsWith("/api") ? from.api : from.root;
 
 async function get(path: string, accept?: string, from = discovery) {
-  const { status, headers, body } = await ask(handlerOf(path, from), { path, headers: accept === undefined ? {} : { accept } });
+  const { status, headers, body } = await ask(handlerOf(path, from), {
+    path,
+    headers: accept === undefined ? {} : { accept },
+  });
   return { status, headers, body: JSON.parse(body.toString()) };
 }
 
@@ -50,7 +58,11 @@ const rows: [path: string, pick: (body: never) => unknown, want: unknown][] = [
       preferredVersion: { groupVersion: "coordination.k8s.io/v1", version: "v1" },
     },
   ],
-  ["/api/v1", ({ kind, apiVersion, groupVersion }) => [kind, apiVersion, groupVersion], ["APIResourceList", undefined, "v1"]],
+  [
+    "/api/v1",
+    ({ kind, apiVersion, groupVersion }) => [kind, apiVersion, groupVersion],
+    ["APIResourceList", undefined, "v1"],
+  ],
   [
     "/api/v1",
     ({ resources }: { resources: { name: string }[] }) => resources.find(({ name }) => name === "configmaps"),
@@ -66,7 +78,8 @@ const rows: [path: string, pick: (body: never) => unknown, want: unknown][] = [
   ],
   [
     "/api/v1",
-    ({ resources }: { resources: { name: string }[] }) => resources.find(({ name }) => name === "serviceaccounts/token"),
+    ({ resources }: { resources: { name: string }[] }) =>
+      resources.find(({ name }) => name === "serviceaccounts/token"),
     {
       name: "serviceaccounts/token",
       singularName: "",
@@ -107,7 +120,8 @@ const rows: [path: string, pick: (body: never) => unknown, want: unknown][] = [
   ],
   [
     "/",
-    ({ paths }: { paths: string[] }) => paths.filter((path) => !path.startsWith("/apis/") || path.startsWith("/apis/apps")),
+    ({ paths }: { paths: string[] }) =>
+      paths.filter((path) => !path.startsWith("/apis/") || path.startsWith("/apis/apps")),
     ["/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", "/healthz", "/version"],
   ],
 ];
@@ -174,21 +188,32 @@ test("aggregated discovery", async () => {
       shortNames: ["ns"],
       subresources: [
         { subresource: "finalize", responseKind: { group: "", version: "", kind: "Namespace" }, verbs: ["update"] },
-        { subresource: "status", responseKind: { group: "", version: "", kind: "Namespace" }, verbs: ["get", "patch", "update"] },
+        {
+          subresource: "status",
+          responseKind: { group: "", version: "", kind: "Namespace" },
+          verbs: ["get", "patch", "update"],
+        },
       ],
     },
   );
-  const groups: string[] = (await get("/apis", v2)).body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
+  const groups: string[] = (await get("/apis", v2)).body.items.map(
+    ({ metadata }: { metadata: { name: string } }) => metadata.name,
+  );
   assert.deepEqual(groups.slice(0, 4), ["apiregistration.k8s.io", "apps", "events.k8s.io", "authentication.k8s.io"]);
 });
 
 test("aggregated discovery in other forms", async () => {
   const parameters = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-  const protobuf = await ask(discovery.apis, { path: "/apis", headers: { accept: `application/vnd.kubernetes.protobuf${parameters}` } });
+  const protobuf = await ask(discovery.apis, {
+    path: "/apis",
+    headers: { accept: `application/vnd.kubernetes.protobuf${parameters}` },
+  });
   assert.equal(protobuf.headers["content-type"], `application/vnd.kubernetes.protobuf${parameters}`);
   const { body, headers } = await get("/apis", v2);
   assert.equal(protobuf.headers.etag, headers.etag);
-  const { items } = decodeAnswer(protobuf.body) as { items: { metadata: { name: string }; versions: { resources: object[] }[] }[] };
+  const { items } = decodeAnswer(protobuf.body) as {
+    items: { metadata: { name: string }; versions: { resources: object[] }[] }[];
+  };
   assert.partialDeepStrictEqual(body.items[1].versions[0].resources[0], items[1]?.versions[0]?.resources[0]); // Without what is empty.
   assert.equal(items.length, body.items.length);
   const yaml = await ask(discovery.apis, { path: "/apis", headers: { accept: `application/yaml${parameters}` } });
@@ -197,7 +222,10 @@ test("aggregated discovery in other forms", async () => {
 
 test("aggregated discovery that has not changed is not sent again", async () => {
   const { headers } = await get("/apis", v2);
-  const again = await ask(discovery.apis, { path: "/apis", headers: { accept: v2, "if-none-match": headers.etag as string } });
+  const again = await ask(discovery.apis, {
+    path: "/apis",
+    headers: { accept: v2, "if-none-match": headers.etag as string },
+  });
   assert.deepEqual([again.status, again.body.length, again.headers.etag], [304, 0, headers.etag]);
 });
 
@@ -210,7 +238,8 @@ for (const [path, accept, start] of refusals) {
   test(`GET ${path} as ${accept} is refused`, async () => {
     await assert.rejects(
       get(path, accept),
-      (error: { status: { code: number; message: string } }) => error.status.code === 406 && error.status.message.startsWith(start),
+      (error: { status: { code: number; message: string } }) =>
+        error.status.code === 406 && error.status.message.startsWith(start),
     );
   });
 }
@@ -242,7 +271,9 @@ test("people get it indented", async () => {
 });
 
 test("versions that are switched on and off appear and disappear", async () => {
-  const from = create("apps/v1=false,internal.apiserver.k8s.io/v1alpha1=true,networking.k8s.io/v1beta1/ipaddresses=true");
+  const from = create(
+    "apps/v1=false,internal.apiserver.k8s.io/v1alpha1=true,networking.k8s.io/v1beta1/ipaddresses=true",
+  );
   const names = (await get("/apis", undefined, from)).body.groups.map(({ name }: { name: string }) => name);
   assert.deepEqual([names.includes("apps"), names.includes("internal.apiserver.k8s.io")], [false, true]);
   const { body } = await get("/apis/networking.k8s.io/v1beta1", undefined, from);

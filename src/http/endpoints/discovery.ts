@@ -18,7 +18,13 @@ import {
 import type { RequestContext } from "../contract.ts";
 import type { Encoding, Shown } from "../representation/contract.ts";
 import { metaObject } from "../representation/meta-object.ts";
-import { checkRoute, namesOf, negotiateAggregated, negotiatePlain, outsideGroups } from "../representation/negotiate.ts";
+import {
+  checkRoute,
+  namesOf,
+  negotiateAggregated,
+  negotiatePlain,
+  outsideGroups,
+} from "../representation/negotiate.ts";
 import { pathNotFound, send, statusBody } from "../respond.ts";
 
 export interface DiscoveryDependencies {
@@ -92,10 +98,19 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
     if (prefix === "api" || (group !== "" && isBuiltinGroup(catalog.definitions(), group))) throw resourceNotServed();
     pathNotFound(context);
   };
-  const answerList = (context: RequestContext, key: string, plain: () => object, aggregated: () => readonly ServedGroup[]): void => {
+  const answerList = (
+    context: RequestContext,
+    key: string,
+    plain: () => object,
+    aggregated: () => readonly ServedGroup[],
+  ): void => {
     const encoding = context.exchange.method === "GET" ? negotiateAggregated(outsideGroups(context)) : undefined;
     if (encoding === undefined) return answer(context, key, plain);
-    sendAggregated(context, encoding, document(`${key}#aggregated`, () => apiGroupDiscoveryList(aggregated())) as Document);
+    sendAggregated(
+      context,
+      encoding,
+      document(`${key}#aggregated`, () => apiGroupDiscoveryList(aggregated())) as Document,
+    );
   };
 
   return {
@@ -121,7 +136,10 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
       const [, group, version, ...rest] = segmentsOf(context);
       if (rest.length > 0) return nowhere(context);
       if (group === undefined) return answerList(context, "/apis", () => apiGroupList(named(), addresses()), named);
-      if (version !== undefined) return answer(context, `/apis/${group}/${version}`, () => (group === "" ? undefined : resources(group, version)));
+      if (version !== undefined)
+        return answer(context, `/apis/${group}/${version}`, () =>
+          group === "" ? undefined : resources(group, version),
+        );
       answer(context, `/apis/${group}`, () => {
         const found = find(group);
         return found && apiGroup(found);
@@ -158,8 +176,14 @@ function sendAggregated(context: RequestContext, encoding: Encoding, { shown, et
   context.headers.vary = "Accept";
   context.headers["cache-control"] = "public";
   context.headers.etag = etag;
-  if (context.exchange.header("if-none-match") === etag) return context.exchange.respond(304, { "audit-id": context.auditId, ...context.headers });
-  send(context, 200, `${encoding.mediaType};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList`, encoding.whole(shown));
+  if (context.exchange.header("if-none-match") === etag)
+    return context.exchange.respond(304, { "audit-id": context.auditId, ...context.headers });
+  send(
+    context,
+    200,
+    `${encoding.mediaType};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList`,
+    encoding.whole(shown),
+  );
 }
 
 function allPaths(groups: readonly ServedGroup[], others: readonly string[]): string[] {

@@ -40,7 +40,8 @@ function shownEvents(shape: Shape, resolved: Resolved, clock: Clock): ShownEvent
   if (shape.kind === "table") {
     return {
       object: (entry, isFirst) => tableShown(shape, () => tableEvent(entry, resolved, shape, clock.now(), isFirst)),
-      bookmark: (metadata, isFirst) => tableShown(shape, () => tableBookmark(bareObject(resolved, metadata), resolved, shape, clock.now(), isFirst)),
+      bookmark: (metadata, isFirst) =>
+        tableShown(shape, () => tableBookmark(bareObject(resolved, metadata), resolved, shape, clock.now(), isFirst)),
     };
   }
   if (shape.kind === "metadata") {
@@ -68,5 +69,9 @@ function shownBookmark(resolved: Resolved, metadata: BookmarkMetadata): Shown {
 
 /** What a bookmark shows: fields that are always written are written empty. */
 function bareObject({ resource: { definition }, version }: Resolved, metadata: BookmarkMetadata): KubeObject {
-  return { kind: definition.kind, apiVersion: formatGroupVersion(definition.group, version.version), metadata: { ...metadata } };
+  return {
+    kind: definition.kind,
+    apiVersion: formatGroupVersion(definition.group, version.version),
+    metadata: { ...metadata },
+  };
 }

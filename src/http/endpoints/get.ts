@@ -13,13 +13,18 @@ export async function getObject(context: RequestContext, _registry: RegistryCont
   const { info, resolved } = context;
   const { resource } = resolved as Resolved;
   checkNoExport(info.query);
-  const request = { namespace: namespaceOf(context), name: info.name, resourceVersion: info.query.get("resourceVersion") ?? "" };
+  const request = {
+    namespace: namespaceOf(context),
+    name: info.name,
+    resourceVersion: info.query.get("resourceVersion") ?? "",
+  };
   await sendEntry(context, await getEntry(resource, request), 200, { cached: request.resourceVersion !== "" });
 }
 
 /** @throws ApiError 400 */
 export function checkNoExport(query: URLSearchParams): void {
-  if (readBoolean(query, "export") === true) throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
+  if (readBoolean(query, "export") === true)
+    throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
 }
 
 /** Empty for resources of the cluster, also for namespaces, whose path has one. */

@@ -13,9 +13,17 @@ import { objectView } from "../representation/view.ts";
 import { namespaceOf } from "./get.ts";
 
 /** GET of a collection. */
-export async function listObjects(context: RequestContext, _registry: RegistryContext, memory: PieceMemory): Promise<void> {
+export async function listObjects(
+  context: RequestContext,
+  _registry: RegistryContext,
+  memory: PieceMemory,
+): Promise<void> {
   const { resource, converted } = context.resolved as Resolved;
-  await sendEntries(context, await listEntries(resource, namespaceOf(context), parseListOptions(context.info.query), converted), memory);
+  await sendEntries(
+    context,
+    await listEntries(resource, namespaceOf(context), parseListOptions(context.info.query), converted),
+    memory,
+  );
 }
 
 /** Answers with a collection, as the request's version has it, in the form that was asked for. @throws ApiError 406 where a single object was asked for */
@@ -26,11 +34,14 @@ export async function sendEntries(context: RequestContext, result: ListResult, m
   if (shape.kind === "metadata") checkList(shape, resolved.resource);
   if (shape.kind !== "table") {
     const view = shape.kind === "object" ? objectView(resolved) : metadataView(shape, resolved);
-    const listed = isRecorded(context) ? auditedList(context, result, (whole) => jsonListPieces(view, whole, memory)) : result;
+    const listed = isRecorded(context)
+      ? auditedList(context, result, (whole) => jsonListPieces(view, whole, memory))
+      : result;
     return sendPieces(context, await encoding.list(view, listed, memory), memory);
   }
   assert.ok(encoding.document !== undefined, "negotiation finds an encoding that has Tables");
-  const tableOf = ({ entries, meta }: ListResult): Generator<Piece, void, void> => tablePieces(entries, resolved, shape, meta, context.receivedAt);
+  const tableOf = ({ entries, meta }: ListResult): Generator<Piece, void, void> =>
+    tablePieces(entries, resolved, shape, meta, context.receivedAt);
   const listed = isRecorded(context) ? auditedList(context, result, tableOf) : result;
   await sendPieces(context, encoding.document(tableOf(listed), memory), memory);
 }

@@ -88,8 +88,14 @@ test("a changed schema has another address; the old one leads there", async () =
   });
   const newTags = await tags();
   assert.ok(newTags.every((tag, index) => tag !== oldTags[index]));
-  assert.equal((await ask(openApi.v2, { path: "/openapi/v2", headers: { "if-none-match": oldTags[1] as string } })).status, 200);
-  assert.equal((await ask(openApi.v2, { path: "/openapi/v2", headers: { "if-none-match": newTags[1] as string } })).status, 304);
+  assert.equal(
+    (await ask(openApi.v2, { path: "/openapi/v2", headers: { "if-none-match": oldTags[1] as string } })).status,
+    200,
+  );
+  assert.equal(
+    (await ask(openApi.v2, { path: "/openapi/v2", headers: { "if-none-match": newTags[1] as string } })).status,
+    304,
+  );
 
   catalog.add(ships(someSchema));
   assert.equal(await urlOf(openApi, "apis/example.com/v1"), old, "what is as before has the address it had");
@@ -134,11 +140,15 @@ test("one v2 document is made at a time, and who waited gets the newest", async 
 test("who has what is served now needs no document", async () => {
   const before = fixture();
   const path = "/openapi/v3/apis/apps/v1";
-  const tagOf = async (from: OpenApi, at: string) => (await ask(at === path ? from.v3 : from.v2, { path: at })).headers.etag as string;
+  const tagOf = async (from: OpenApi, at: string) =>
+    (await ask(at === path ? from.v3 : from.v2, { path: at })).headers.etag as string;
   const tags = [await tagOf(before.openApi, path), await tagOf(before.openApi, "/openapi/v2")];
   const { openApi, loads } = fixture(); // As after a restart.
   for (const [index, at] of [path, "/openapi/v2"].entries()) {
-    const { status } = await ask(at === path ? openApi.v3 : openApi.v2, { path: at, headers: { "if-none-match": tags[index] as string } });
+    const { status } = await ask(at === path ? openApi.v3 : openApi.v2, {
+      path: at,
+      headers: { "if-none-match": tags[index] as string },
+    });
     assert.equal(status, 304);
   }
   assert.equal(loads(), 0);

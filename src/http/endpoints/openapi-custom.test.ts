@@ -17,7 +17,12 @@ interface Definition {
   readonly spec: {
     readonly group: string;
     readonly scope: "Namespaced" | "Cluster";
-    readonly names: { readonly plural: string; readonly singular: string; readonly kind: string; readonly listKind: string };
+    readonly names: {
+      readonly plural: string;
+      readonly singular: string;
+      readonly kind: string;
+      readonly listKind: string;
+    };
     readonly versions: readonly {
       readonly name: string;
       readonly subresources?: { readonly status?: object; readonly scale?: object };
@@ -46,7 +51,17 @@ const model = builtinCatalog().findResource("", "configmaps")?.definition as Res
 function resourceOf({ spec }: Definition): ResourceDefinition {
   const { group, names } = spec;
   const subresources = ({ status, scale }: { status?: object; scale?: object } = {}): SubresourceDefinition[] => [
-    ...(scale ? [{ name: "scale", verbs, kind: "Scale", kindGroupVersion: { group: "autoscaling", version: "v1" }, schema: undefined }] : []),
+    ...(scale
+      ? [
+          {
+            name: "scale",
+            verbs,
+            kind: "Scale",
+            kindGroupVersion: { group: "autoscaling", version: "v1" },
+            schema: undefined,
+          },
+        ]
+      : []),
     ...(status ? [{ name: "status", verbs, kind: names.kind, schema: undefined }] : []),
   ];
   const versions = spec.versions.map((version) => ({
@@ -59,7 +74,16 @@ function resourceOf({ spec }: Definition): ResourceDefinition {
     },
   }));
   const { plural: resource, ...others } = names;
-  return { ...model, ...others, group, resource, namespaced: spec.scope === "Namespaced", shortNames: [], versions, custom: true };
+  return {
+    ...model,
+    ...others,
+    group,
+    resource,
+    namespaced: spec.scope === "Namespaced",
+    shortNames: [],
+    versions,
+    custom: true,
+  };
 }
 
 const catalog = builtinCatalog("api/all=false,coordination.k8s.io/v1");
@@ -71,7 +95,8 @@ function own(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(own);
   if (typeof value !== "object" || value === null) return value;
   const kept = Object.entries(value).filter(
-    ([key, one]) => !key.startsWith("io.k8s.") && !(key === "description" && typeof one === "string" && !one.startsWith("own:")),
+    ([key, one]) =>
+      !key.startsWith("io.k8s.") && !(key === "description" && typeof one === "string" && !one.startsWith("own:")),
   );
   return Object.fromEntries(kept.map(([key, one]) => [key, own(one)]));
 }
@@ -103,7 +128,10 @@ for (const { definition, version, v2, v3 } of published) {
 function inlined(value: unknown, shared: Record<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((one) => inlined(one, shared));
   if (typeof value !== "object" || value === null) return value;
-  const reference = "$ref" in value && typeof value.$ref === "string" && value.$ref.startsWith("#/parameters/") ? value.$ref : undefined;
+  const reference =
+    "$ref" in value && typeof value.$ref === "string" && value.$ref.startsWith("#/parameters/")
+      ? value.$ref
+      : undefined;
   if (reference !== undefined) return shared[reference.slice("#/parameters/".length)];
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inlined(one, shared)]));
 }

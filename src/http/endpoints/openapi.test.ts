@@ -47,7 +47,10 @@ test("v3: a kind", () => {
 test("v2: a kind", () => {
   const { properties } = v2.definitions["io.k8s.api.core.v1.ConfigMap"];
   assert.deepEqual(properties.data, { type: "object", additionalProperties: { type: "string" } });
-  assert.deepEqual(properties.metadata, { description: "about it", $ref: "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta" });
+  assert.deepEqual(properties.metadata, {
+    description: "about it",
+    $ref: "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
+  });
 });
 
 /** Definition, field, and what both versions say of it. */
@@ -78,7 +81,12 @@ const fields: [definition: string, field: string, inV2: unknown, inV3: unknown][
     { type: "string", enum: ["SCTP", "TCP", "UDP"] },
     { type: "string", default: "TCP", enum: ["SCTP", "TCP", "UDP"] },
   ],
-  ["io.k8s.api.core.v1.ContainerPort", "containerPort", { type: "integer", format: "int32" }, { type: "integer", format: "int32", default: 0 }],
+  [
+    "io.k8s.api.core.v1.ContainerPort",
+    "containerPort",
+    { type: "integer", format: "int32" },
+    { type: "integer", format: "int32", default: 0 },
+  ],
   [
     "io.k8s.api.core.v1.ServicePort",
     "targetPort",
@@ -100,8 +108,16 @@ for (const [definition, field, inV2, inV3] of fields) {
 }
 
 const special: [definition: string, inV2: unknown, inV3: unknown][] = [
-  ["io.k8s.apimachinery.pkg.apis.meta.v1.Time", { type: "string", format: "date-time" }, { type: "string", format: "date-time" }],
-  ["io.k8s.apimachinery.pkg.api.resource.Quantity", { type: "string" }, { oneOf: [{ type: "string" }, { type: "number" }] }],
+  [
+    "io.k8s.apimachinery.pkg.apis.meta.v1.Time",
+    { type: "string", format: "date-time" },
+    { type: "string", format: "date-time" },
+  ],
+  [
+    "io.k8s.apimachinery.pkg.api.resource.Quantity",
+    { type: "string" },
+    { oneOf: [{ type: "string" }, { type: "number" }] },
+  ],
   [
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
     { type: "string", format: "int-or-string" },
@@ -110,7 +126,9 @@ const special: [definition: string, inV2: unknown, inV3: unknown][] = [
   ["io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1", { type: "object" }, { type: "object" }],
 ];
 for (const [definition, inV2, inV3] of special) {
-  test(definition, () => assert.deepEqual([v2.definitions[definition], core.components.schemas[definition]], [inV2, inV3]));
+  test(definition, () =>
+    assert.deepEqual([v2.definitions[definition], core.components.schemas[definition]], [inV2, inV3]),
+  );
 }
 
 test("a union and an atomic struct say so", () => {
@@ -126,7 +144,9 @@ test("every reference leads somewhere", () => {
     [v2, { definitions: v2.definitions, parameters: v2.parameters }],
     [core, core.components],
   ]) {
-    const references = new Set([...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference as string));
+    const references = new Set(
+      [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference as string),
+    );
     for (const reference of references) {
       const [section = "", name = ""] = reference.split("/").slice(-2);
       assert.ok(Object.hasOwn(known[section], name), reference);
@@ -136,7 +156,11 @@ test("every reference leads somewhere", () => {
 
 test("v3: an operation", () => {
   const secret = { schema: { $ref: "#/components/schemas/io.k8s.api.core.v1.Secret" } };
-  const content = { "application/json": secret, "application/vnd.kubernetes.protobuf": secret, "application/yaml": secret };
+  const content = {
+    "application/json": secret,
+    "application/vnd.kubernetes.protobuf": secret,
+    "application/yaml": secret,
+  };
   const patch = { schema: { $ref: "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.Patch" } };
   const schema = { type: "string", uniqueItems: true };
   assert.deepEqual(core.paths["/api/v1/namespaces/{namespace}/secrets/{name}"].patch, {
@@ -171,15 +195,45 @@ test("v3: an operation", () => {
 const operations: [path: string, method: string, id: string, description: string][] = [
   ["/api/v1/", "get", "getCoreV1APIResources", "get available resources"],
   ["/api/v1/configmaps", "get", "listCoreV1ConfigMapForAllNamespaces", "list or watch objects of kind ConfigMap"],
-  ["/api/v1/namespaces/{namespace}/configmaps", "delete", "deleteCoreV1CollectionNamespacedConfigMap", "delete collection of ConfigMap"],
+  [
+    "/api/v1/namespaces/{namespace}/configmaps",
+    "delete",
+    "deleteCoreV1CollectionNamespacedConfigMap",
+    "delete collection of ConfigMap",
+  ],
   ["/api/v1/namespaces/{namespace}/endpoints", "post", "createCoreV1NamespacedEndpoints", "create Endpoints"],
   ["/api/v1/namespaces/{namespace}/events", "post", "createCoreV1NamespacedEvent", "create an Event"],
   ["/api/v1/nodes/{name}", "get", "readCoreV1Node", "read the specified Node"],
-  ["/api/v1/nodes/{name}/proxy/{path}", "post", "connectCoreV1PostNodeProxyWithPath", "connect POST requests to proxy of Node"],
-  ["/api/v1/namespaces/{namespace}/pods/{name}/exec", "get", "connectCoreV1GetNamespacedPodExec", "connect GET requests to exec of Pod"],
-  ["/api/v1/namespaces/{namespace}/pods/{name}/log", "get", "readCoreV1NamespacedPodLog", "read log of the specified Pod"],
-  ["/api/v1/namespaces/{namespace}/pods/{name}/eviction", "post", "createCoreV1NamespacedPodEviction", "create eviction of a Pod"],
-  ["/api/v1/namespaces/{name}/finalize", "put", "replaceCoreV1NamespaceFinalize", "replace finalize of the specified Namespace"],
+  [
+    "/api/v1/nodes/{name}/proxy/{path}",
+    "post",
+    "connectCoreV1PostNodeProxyWithPath",
+    "connect POST requests to proxy of Node",
+  ],
+  [
+    "/api/v1/namespaces/{namespace}/pods/{name}/exec",
+    "get",
+    "connectCoreV1GetNamespacedPodExec",
+    "connect GET requests to exec of Pod",
+  ],
+  [
+    "/api/v1/namespaces/{namespace}/pods/{name}/log",
+    "get",
+    "readCoreV1NamespacedPodLog",
+    "read log of the specified Pod",
+  ],
+  [
+    "/api/v1/namespaces/{namespace}/pods/{name}/eviction",
+    "post",
+    "createCoreV1NamespacedPodEviction",
+    "create eviction of a Pod",
+  ],
+  [
+    "/api/v1/namespaces/{name}/finalize",
+    "put",
+    "replaceCoreV1NamespaceFinalize",
+    "replace finalize of the specified Namespace",
+  ],
   [
     "/api/v1/watch/namespaces/{namespace}/pods",
     "get",
@@ -192,7 +246,12 @@ const operations: [path: string, method: string, id: string, description: string
     "readAppsV1NamespacedDeploymentScale",
     "read scale of the specified Deployment",
   ],
-  ["/apis/rbac.authorization.k8s.io/v1/clusterroles", "get", "listRbacAuthorizationV1ClusterRole", "list or watch objects of kind ClusterRole"],
+  [
+    "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    "get",
+    "listRbacAuthorizationV1ClusterRole",
+    "list or watch objects of kind ClusterRole",
+  ],
   ["/apis/apps/", "get", "getAppsAPIGroup", "get information of a group"],
   ["/version/", "get", "getCodeVersion", "get the version information for this server"],
 ];
@@ -214,13 +273,17 @@ test("no operation id comes twice", () => {
 test("v2: what kubectl looks for on the patch of a kind", () => {
   const { patch } = v2.paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"];
   assert.deepEqual(patch["x-kubernetes-group-version-kind"], { group: "apps", version: "v1", kind: "Deployment" });
-  const names = patch.parameters.map((one: { name?: string; $ref?: string }) => one.name ?? v2.parameters[one.$ref?.split("/").at(-1) ?? ""].name);
+  const names = patch.parameters.map(
+    (one: { name?: string; $ref?: string }) => one.name ?? v2.parameters[one.$ref?.split("/").at(-1) ?? ""].name,
+  );
   assert.deepEqual(names, ["body", "dryRun", "fieldManager", "fieldValidation", "force"]);
 });
 
 test("v3: the index, and what it leads to", async () => {
   const { paths } = await getJson("/openapi/v3");
-  assert.ok(["api", "api/v1", "apis", "apis/apps", "apis/apps/v1", "version"].every((name) => Object.hasOwn(paths, name)));
+  assert.ok(
+    ["api", "api/v1", "apis", "apis/apps", "apis/apps/v1", "version"].every((name) => Object.hasOwn(paths, name)),
+  );
   const url: string = paths["apis/apps/v1"].serverRelativeURL;
   assert.match(url, /^\/openapi\/v3\/apis\/apps\/v1\?hash=[0-9A-F]{128}$/);
   const { status, headers, body } = await get(url);
@@ -238,7 +301,12 @@ const negotiated: [path: string, accept: string, status: number, type: string | 
   ["/openapi/v2", "*/*", 200, "application/json"],
   ["/openapi/v2", v2Protobuf, 200, v2Protobuf],
   ["/openapi/v2", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf", 200, v2Protobuf],
-  ["/openapi/v2", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf, application/json;q=0.5", 200, v2Protobuf],
+  [
+    "/openapi/v2",
+    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf, application/json;q=0.5",
+    200,
+    v2Protobuf,
+  ],
   ["/openapi/v2", "text/html", 406, undefined],
   ["/openapi/v3/version", v3Protobuf, 200, v3Protobuf],
   ["/openapi/v3/version", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf", 200, v3Protobuf],
@@ -259,7 +327,10 @@ test("documents are sent compressed to who takes it, and only when they changed"
   assert.ok(packed.body.length < plain.body.length / 5);
   assert.ok(gunzipSync(packed.body).equals(plain.body));
   assert.equal(plain.headers["content-encoding"], undefined);
-  assert.equal((await get("/openapi/v3/api/v1", { "accept-encoding": "gzip;q=0" })).headers["content-encoding"], undefined);
+  assert.equal(
+    (await get("/openapi/v3/api/v1", { "accept-encoding": "gzip;q=0" })).headers["content-encoding"],
+    undefined,
+  );
 });
 
 const etag = (await get("/openapi/v3/api/v1")).headers.etag as string;
@@ -352,8 +423,13 @@ test("the documents for relying parties are spoken of where they are served", as
     names.filter((name) => Object.hasOwn(index, name)),
     [],
   );
-  const withIssuer = createOpenApi({ catalog: builtinCatalog(), issuer: true, loadDescriptions: async () => descriptions });
-  const ofIssuer = async (path: string) => JSON.parse((await ask(path === "/openapi/v2" ? withIssuer.v2 : withIssuer.v3, { path })).body.toString());
+  const withIssuer = createOpenApi({
+    catalog: builtinCatalog(),
+    issuer: true,
+    loadDescriptions: async () => descriptions,
+  });
+  const ofIssuer = async (path: string) =>
+    JSON.parse((await ask(path === "/openapi/v2" ? withIssuer.v2 : withIssuer.v3, { path })).body.toString());
   const { paths } = await ofIssuer("/openapi/v3");
   assert.ok(names.every((name) => Object.hasOwn(paths, name)));
   const { paths: inV3, components } = await ofIssuer("/openapi/v3/openid/v1/jwks");

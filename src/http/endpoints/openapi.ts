@@ -4,7 +4,14 @@ import { gunzip } from "node:zlib";
 import type { Catalog } from "../../resource/contract.ts";
 import { type ServedGroup, servedGroups } from "../../resource/discovery.ts";
 import { type Descriptions, loadDescriptions } from "../../resource/openapi/descriptions.ts";
-import { type DocumentSource, type Encoding, encodeV2, encodeV3, type Part, partsOf } from "../../resource/openapi/documents.ts";
+import {
+  type DocumentSource,
+  type Encoding,
+  encodeV2,
+  encodeV3,
+  type Part,
+  partsOf,
+} from "../../resource/openapi/documents.ts";
 import { joinedHash, partHash } from "../../resource/openapi/part-hash.ts";
 import { readResourcesTable } from "../../resource/resources-table.ts";
 import type { RequestContext } from "../contract.ts";
@@ -63,7 +70,13 @@ const documentBytesMax = 32 * 1024 * 1024;
 const expand = promisify(gunzip);
 
 export function createOpenApi(dependencies: OpenApiDependencies): OpenApi {
-  const { catalog, cbor = false, enums = true, issuer = false, loadDescriptions: load = loadDescriptions } = dependencies;
+  const {
+    catalog,
+    cbor = false,
+    enums = true,
+    issuer = false,
+    loadDescriptions: load = loadDescriptions,
+  } = dependencies;
   const documents = createDocumentCache(documentBytesMax);
   const settings = { release: apiRelease.gitVersion, cbor, enums, issuer };
   const texts = shared(load);
@@ -73,13 +86,19 @@ export function createOpenApi(dependencies: OpenApiDependencies): OpenApi {
     if (current?.generation !== catalog.generation) current = surfaceOf(catalog, settings);
     return current;
   };
-  const source = async (): Promise<DocumentSource> => ({ ...settings, descriptions: await texts(), commonQuery: readResourcesTable().commonQuery });
+  const source = async (): Promise<DocumentSource> => ({
+    ...settings,
+    descriptions: await texts(),
+    commonQuery: readResourcesTable().commonQuery,
+  });
   let lastBuild: Promise<unknown> = Promise.resolve();
   /** The whole API in one document is large: one is made at a time, of what is served when its turn comes. */
   const v2Of = async (encoding: Encoding): Promise<Made> => {
     const made = async (): Promise<Made> => {
       const { groups, hash } = surface();
-      const document = await documents.get(v2Key(hash, encoding), async () => encodeV2(groups, await source(), encoding));
+      const document = await documents.get(v2Key(hash, encoding), async () =>
+        encodeV2(groups, await source(), encoding),
+      );
       return { document, etag: v2Tag(hash) };
     };
     if (documents.has(v2Key(surface().hash, encoding))) return made();
@@ -104,7 +123,8 @@ export function createOpenApi(dependencies: OpenApiDependencies): OpenApi {
       if (path === "") return sendIndex(context, served);
       const found = served.parts.get(path);
       // Without a word, as upstream's aggregator.
-      if (found === undefined) return context.exchange.respond(404, { "audit-id": context.auditId, "cache-control": "no-cache, private" });
+      if (found === undefined)
+        return context.exchange.respond(404, { "audit-id": context.auditId, "cache-control": "no-cache, private" });
       context.headers.vary = "Accept";
       const encoding = negotiateEncoding(context, v3Types);
       if (encoding === undefined) return notAcceptable(context);
@@ -156,7 +176,13 @@ function shared<T extends object>(load: () => Promise<T>): () => Promise<T> {
 function surfaceOf(catalog: Catalog, settings: Pick<DocumentSource, "release" | "cbor" | "enums" | "issuer">): Surface {
   const groups = servedGroups(catalog.definitions());
   const parts = new Map(partsOf(groups, settings).map((part) => [part.name, { part, hash: partHash(part, settings) }]));
-  return { generation: catalog.generation, groups, parts, hash: joinedHash([...parts.values()].map(({ hash }) => hash)), changedAt: Date.now() };
+  return {
+    generation: catalog.generation,
+    groups,
+    parts,
+    hash: joinedHash([...parts.values()].map(({ hash }) => hash)),
+    changedAt: Date.now(),
+  };
 }
 
 const yearMs = 365 * 24 * 60 * 60 * 1000;
@@ -164,7 +190,9 @@ const yearMs = 365 * 24 * 60 * 60 * 1000;
 function sendIndex(context: RequestContext, { parts, hash, changedAt }: Surface): void {
   const etag = joinedHash([hash, "index"]);
   if (hasTag(context, etag) || isUnchangedSince(context, changedAt)) return answerUnchanged(context, etag);
-  const paths = [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, part]) => [path, { serverRelativeURL: relativeUrl(path, part.hash) }]);
+  const paths = [...parts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, part]) => [path, { serverRelativeURL: relativeUrl(path, part.hash) }]);
   setValidators(context, etag, changedAt);
   send(context, 200, "application/json", Buffer.from(JSON.stringify({ paths: Object.fromEntries(paths) })));
 }
@@ -187,7 +215,11 @@ function negotiateEncoding({ exchange }: RequestContext, types: ReadonlyMap<stri
  * @param etag of what is served now: who has that needs no document to be made
  * @param make may take a while, and then give a newer one
  */
-async function sendDocument(context: RequestContext, now: { etag: string; contentType: string }, make: () => Promise<Made>): Promise<void> {
+async function sendDocument(
+  context: RequestContext,
+  now: { etag: string; contentType: string },
+  make: () => Promise<Made>,
+): Promise<void> {
   if (hasTag(context, now.etag)) return answerUnchanged(context, now.etag);
   const { document, etag } = await make();
   if (isUnchangedSince(context, document.madeAt)) return answerUnchanged(context, etag);

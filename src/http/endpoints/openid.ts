@@ -9,7 +9,13 @@ const maxAgeSeconds = 3600;
  * @param metadata undefined where the issuer is no URL that relying parties could ask: then there are no such paths
  * @param keySet public keys
  */
-export function openIdRoutes({ metadata, keySet }: { metadata: (() => object) | undefined; keySet: () => object }): PathRoute[] {
+export function openIdRoutes({
+  metadata,
+  keySet,
+}: {
+  metadata: (() => object) | undefined;
+  keySet: () => object;
+}): PathRoute[] {
   if (metadata === undefined) return [];
   return [
     ...documentRoutes("/.well-known/openid-configuration", documentHandler(metadata, "application/json")),

@@ -20,9 +20,12 @@ const podSpec = { containers: [{ name: "c", image: "i" }] };
 const template = { metadata: { labels: { a: "b" } }, spec: podSpec };
 const partial = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" };
 const metadata = { name: "a", namespace: "n", labels: { l: "1" } };
-const accepted = "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf";
-const notList = (type: string): string => `you requested PartialObjectMetadataList, but the requested object is not a list (*${type})`;
-const isList = (type: string): string => `you requested PartialObjectMetadata, but the requested object is a list (*${type})`;
+const accepted =
+  "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf";
+const notList = (type: string): string =>
+  `you requested PartialObjectMetadataList, but the requested object is not a list (*${type})`;
+const isList = (type: string): string =>
+  `you requested PartialObjectMetadata, but the requested object is a list (*${type})`;
 
 interface Row {
   readonly request: string;
@@ -38,26 +41,66 @@ interface Row {
 
 /** In order: each finds what those before it left. */
 const rows: readonly Row[] = [
-  { request: `POST ${maps}`, accept: json + one, body: { metadata, data: { k: "v" } }, status: 201, want: { ...partial, metadata } },
-  { request: `POST ${maps}?dryRun=All`, accept: json + one, body: { metadata: { ...metadata, name: "dry" } }, status: 201, want: { ...partial } },
-  { request: `POST ${maps}?dryRun=All`, accept: protobuf + one, body: { metadata: { name: "dry" } }, status: 201, want: { ...partial } },
+  {
+    request: `POST ${maps}`,
+    accept: json + one,
+    body: { metadata, data: { k: "v" } },
+    status: 201,
+    want: { ...partial, metadata },
+  },
+  {
+    request: `POST ${maps}?dryRun=All`,
+    accept: json + one,
+    body: { metadata: { ...metadata, name: "dry" } },
+    status: 201,
+    want: { ...partial },
+  },
+  {
+    request: `POST ${maps}?dryRun=All`,
+    accept: protobuf + one,
+    body: { metadata: { name: "dry" } },
+    status: 201,
+    want: { ...partial },
+  },
   { request: `GET ${maps}/a`, accept: json + one, want: { ...partial, metadata } },
   { request: `GET ${maps}/a`, accept: protobuf + one, want: { ...partial, metadata } },
-  { request: `GET ${maps}/a`, accept: `${protobuf + one},${json + one},${json}`, contentType: protobuf, want: { ...partial, metadata } },
+  {
+    request: `GET ${maps}/a`,
+    accept: `${protobuf + one},${json + one},${json}`,
+    contentType: protobuf,
+    want: { ...partial, metadata },
+  },
   {
     request: `GET ${maps}/a`,
     accept: `${json};as=PartialObjectMetadata;g=meta.k8s.io;v=v1beta1`,
     want: { ...partial, apiVersion: "meta.k8s.io/v1beta1", metadata },
   },
-  { request: `GET ${maps}`, accept: json + list, want: { kind: "PartialObjectMetadataList", metadata: {}, items: [{ ...partial, metadata }] } },
-  { request: `GET ${maps}`, accept: protobuf + list, want: { kind: "PartialObjectMetadataList", metadata: {}, items: [{ metadata }] } },
+  {
+    request: `GET ${maps}`,
+    accept: json + list,
+    want: { kind: "PartialObjectMetadataList", metadata: {}, items: [{ ...partial, metadata }] },
+  },
+  {
+    request: `GET ${maps}`,
+    accept: protobuf + list,
+    want: { kind: "PartialObjectMetadataList", metadata: {}, items: [{ metadata }] },
+  },
   {
     request: `GET ${maps}`,
     accept: `${protobuf};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1beta1`,
     want: { kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1beta1", metadata: {}, items: [{ metadata }] },
   },
-  { request: `GET ${maps}?labelSelector=none`, accept: json + list, want: { kind: "PartialObjectMetadataList", items: null } },
-  { request: `GET ${maps}?labelSelector=none`, accept: `${json + list};pretty=1`, contentType: json, want: { items: null } },
+  {
+    request: `GET ${maps}?labelSelector=none`,
+    accept: json + list,
+    want: { kind: "PartialObjectMetadataList", items: null },
+  },
+  {
+    request: `GET ${maps}?labelSelector=none`,
+    accept: `${json + list};pretty=1`,
+    contentType: json,
+    want: { items: null },
+  },
   {
     request: `GET ${maps}/a`,
     accept: json + list,
@@ -65,7 +108,13 @@ const rows: readonly Row[] = [
     contentType: json,
     want: { message: notList("core.ConfigMap"), reason: "NotAcceptable" },
   },
-  { request: `GET ${maps}`, accept: json + one, status: 406, contentType: json, want: { message: isList("core.ConfigMapList") } },
+  {
+    request: `GET ${maps}`,
+    accept: json + one,
+    status: 406,
+    contentType: json,
+    want: { message: isList("core.ConfigMapList") },
+  },
   {
     request: `GET ${maps}/a`,
     accept: `${json + list},${protobuf}`,
@@ -80,8 +129,17 @@ const rows: readonly Row[] = [
     body: { metadata: { labels: { m: "2" } } },
     want: { metadata: { labels: { l: "1", m: "2" } } },
   },
-  { request: `PUT ${maps}/a`, accept: json + one, body: { metadata: { name: "a", labels: {} } }, want: { ...partial, metadata: { name: "a" } } },
-  { request: `DELETE ${maps}/a`, accept: protobuf + one, want: { kind: "Status", apiVersion: "v1", status: "Success" } },
+  {
+    request: `PUT ${maps}/a`,
+    accept: json + one,
+    body: { metadata: { name: "a", labels: {} } },
+    want: { ...partial, metadata: { name: "a" } },
+  },
+  {
+    request: `DELETE ${maps}/a`,
+    accept: protobuf + one,
+    want: { kind: "Status", apiVersion: "v1", status: "Success" },
+  },
 
   {
     request: `POST ${deployments}`,
@@ -92,10 +150,26 @@ const rows: readonly Row[] = [
   },
   { request: `GET ${deployments}/a/scale`, accept: json + one, want: { ...partial, metadata: { name: "a" } } },
   { request: `GET ${deployments}/a/scale`, accept: protobuf + one, want: { ...partial, metadata: { name: "a" } } },
-  { request: `GET ${deployments}/a/scale`, accept: json + list, status: 406, contentType: json, want: { message: notList("autoscaling.Scale") } },
-  { request: `GET ${deployments}/a`, accept: json + list, status: 406, contentType: json, want: { message: notList("apps.Deployment") } },
+  {
+    request: `GET ${deployments}/a/scale`,
+    accept: json + list,
+    status: 406,
+    contentType: json,
+    want: { message: notList("autoscaling.Scale") },
+  },
+  {
+    request: `GET ${deployments}/a`,
+    accept: json + list,
+    status: 406,
+    contentType: json,
+    want: { message: notList("apps.Deployment") },
+  },
   { request: `GET ${deployments}`, accept: protobuf + list, want: { items: [{ metadata }] } },
-  { request: `DELETE ${deployments}`, accept: protobuf + list, want: { kind: "PartialObjectMetadataList", items: [{ metadata }] } },
+  {
+    request: `DELETE ${deployments}`,
+    accept: protobuf + list,
+    want: { kind: "PartialObjectMetadataList", items: [{ metadata }] },
+  },
 
   // A custom resource has no messages of its own, and metadata like all others.
   {
@@ -109,13 +183,42 @@ const rows: readonly Row[] = [
   { request: `GET ${things}/a`, accept: `${protobuf},${json}`, contentType: json, want: { kind: "Thing" } },
   { request: `GET ${things}/a`, accept: protobuf + one, want: { ...partial, metadata } },
   { request: `GET ${things}/a`, accept: json + one, want: { ...partial, metadata } },
-  { request: `GET ${things}`, accept: protobuf + list, want: { kind: "PartialObjectMetadataList", items: [{ metadata }] } },
-  { request: `GET ${things}`, accept: json + list, want: { kind: "PartialObjectMetadataList", items: [{ ...partial, metadata }] } },
-  { request: `GET ${things}/a`, accept: json + table, want: { kind: "Table", rows: [{ object: { ...partial, metadata } }] } },
-  { request: `GET ${things}/a`, accept: json + list, status: 406, contentType: json, want: { message: notList("unstructured.Unstructured") } },
-  { request: `GET ${things}`, accept: json + one, status: 406, contentType: json, want: { message: isList("unstructured.UnstructuredList") } },
+  {
+    request: `GET ${things}`,
+    accept: protobuf + list,
+    want: { kind: "PartialObjectMetadataList", items: [{ metadata }] },
+  },
+  {
+    request: `GET ${things}`,
+    accept: json + list,
+    want: { kind: "PartialObjectMetadataList", items: [{ ...partial, metadata }] },
+  },
+  {
+    request: `GET ${things}/a`,
+    accept: json + table,
+    want: { kind: "Table", rows: [{ object: { ...partial, metadata } }] },
+  },
+  {
+    request: `GET ${things}/a`,
+    accept: json + list,
+    status: 406,
+    contentType: json,
+    want: { message: notList("unstructured.Unstructured") },
+  },
+  {
+    request: `GET ${things}`,
+    accept: json + one,
+    status: 406,
+    contentType: json,
+    want: { message: isList("unstructured.UnstructuredList") },
+  },
   { request: `GET ${things}/none`, accept: protobuf, status: 406, want: { message: accepted } },
-  { request: `GET ${things}/none`, accept: `${protobuf},${yaml}`, status: 404, want: { kind: "Status", reason: "NotFound" } },
+  {
+    request: `GET ${things}/none`,
+    accept: `${protobuf},${yaml}`,
+    status: 404,
+    want: { kind: "Status", reason: "NotFound" },
+  },
   { request: `GET ${things}/a`, accept: "text/plain", status: 406, contentType: json, want: { message: accepted } },
   { request: `GET ${things}/a`, accept: "application/*", contentType: json, want: { kind: "Thing" } },
   { request: `DELETE ${things}/a`, accept: protobuf + one, want: { kind: "Status", status: "Success" } },
@@ -125,7 +228,13 @@ let memory: MemoryRegistry;
 before(async () => {
   memory = await openMemoryRegistry();
   const catalog = memory.registry.catalog as MutableCatalog;
-  catalog.add(customThing(catalog.definitions().find(({ group, resource }) => group === "" && resource === "configmaps") as ResourceDefinition));
+  catalog.add(
+    customThing(
+      catalog
+        .definitions()
+        .find(({ group, resource }) => group === "" && resource === "configmaps") as ResourceDefinition,
+    ),
+  );
   await send(memory.registry, "POST /api/v1/namespaces", { metadata: { name: "n" } });
 });
 after(() => memory.close());
@@ -145,17 +254,25 @@ const ofA = (answer: ApiAnswer): string => answer.bytes.toString();
 
 test("metadata is the bytes of the object's own, in the struct's order; YAML sorts", async () => {
   const { registry } = memory;
-  await send(registry, `POST ${maps}`, { metadata: { name: "b", annotations: { brace: '}"\\' } }, data: { metadata: "{}" } });
+  await send(registry, `POST ${maps}`, {
+    metadata: { name: "b", annotations: { brace: '}"\\' } },
+    data: { metadata: "{}" },
+  });
   const whole = ofA(await send(registry, `GET ${maps}/b`));
   const inside = whole.slice(whole.indexOf('"metadata":') + '"metadata":'.length, whole.indexOf(',"data":'));
   const head = '{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":';
   assert.equal(ofA(await send(registry, `GET ${maps}/b`, undefined, { accept: json + one })), `${head + inside}}\n`);
-  const listed = ofA(await send(registry, `GET ${maps}?fieldSelector=metadata.name%3Db`, undefined, { accept: json + list }));
+  const listed = ofA(
+    await send(registry, `GET ${maps}?fieldSelector=metadata.name%3Db`, undefined, { accept: json + list }),
+  );
   const version = JSON.parse(listed).metadata.resourceVersion;
   const listHead = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"${version}"},"items":[`;
   assert.equal(listed, `${listHead + head + inside}}]}\n`);
   const text = ofA(await send(registry, `GET ${maps}`, undefined, { accept: yaml + list }));
-  assert.match(text, /^apiVersion: meta\.k8s\.io\/v1\nitems:\n- apiVersion: meta\.k8s\.io\/v1\n {2}kind: PartialObjectMetadata\n {2}metadata:\n/);
+  assert.match(
+    text,
+    /^apiVersion: meta\.k8s\.io\/v1\nitems:\n- apiVersion: meta\.k8s\.io\/v1\n {2}kind: PartialObjectMetadata\n {2}metadata:\n/,
+  );
   assert.match(text, /\n {2}metadata:\n {4}annotations:\n {6}brace: '\}"\\'\n/);
   assert.match(text, /\nkind: PartialObjectMetadataList\nmetadata:\n {2}resourceVersion: "\d+"\n$/);
 });
@@ -163,15 +280,21 @@ test("metadata is the bytes of the object's own, in the struct's order; YAML sor
 test("a part of a list says where it goes on", async () => {
   const { registry } = memory;
   for (const name of ["c1", "c2", "c3"]) await send(registry, `POST ${maps}`, { metadata: { name } });
-  const first = decodeAnswer((await send(registry, `GET ${maps}?limit=2`, undefined, { accept: protobuf + list })).bytes) as {
+  const first = decodeAnswer(
+    (await send(registry, `GET ${maps}?limit=2`, undefined, { accept: protobuf + list })).bytes,
+  ) as {
     metadata: { continue: string; remainingItemCount: number };
     items: unknown[];
   };
   assert.deepEqual([first.items.length, first.metadata.remainingItemCount], [2, 2]);
-  const rest = await send(registry, `GET ${maps}?limit=2&continue=${first.metadata.continue}`, undefined, { accept: json + list });
+  const rest = await send(registry, `GET ${maps}?limit=2&continue=${first.metadata.continue}`, undefined, {
+    accept: json + list,
+  });
   assert.deepEqual(
     rest.body.items.map((item: { metadata: { name: string } }) => item.metadata.name),
     ["c2", "c3"],
   );
-  assert.ok(rest.body.items.every((item: object) => JSON.stringify(Object.keys(item)) === '["kind","apiVersion","metadata"]'));
+  assert.ok(
+    rest.body.items.every((item: object) => JSON.stringify(Object.keys(item)) === '["kind","apiVersion","metadata"]'),
+  );
 });

@@ -17,7 +17,14 @@ import type { RequestContext } from "../contract.ts";
 import { checkObjectName } from "../custom-paths.ts";
 import { createCheck } from "./create-check.ts";
 import { applyScale, patchScale } from "./scale.ts";
-import { bodyBytesMax, checkView, contentType, sendWritten, unsupportedPatchType, writeRequest } from "./write-request.ts";
+import {
+  bodyBytesMax,
+  checkView,
+  contentType,
+  sendWritten,
+  unsupportedPatchType,
+  writeRequest,
+} from "./write-request.ts";
 
 /** What makes a patcher of a body, by media type. */
 const patchers: Readonly<Record<string, (body: Buffer, options: WriteOptions) => Patcher>> = {
@@ -63,7 +70,11 @@ function servedTypes(gates: FeatureGates): readonly string[] {
 }
 
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
-export async function patchObject(context: RequestContext, registry: RegistryContext, authorize: Authorizer): Promise<void> {
+export async function patchObject(
+  context: RequestContext,
+  registry: RegistryContext,
+  authorize: Authorizer,
+): Promise<void> {
   const target = context.resolved as Resolved;
   checkView(context, target);
   checkPatchType(context, registry);
@@ -74,7 +85,12 @@ export async function patchObject(context: RequestContext, registry: RegistryCon
   if (context.audit !== undefined) auditDocument(context.audit, body, contentType(context));
   const options = readPatchOptions(context.info.query, { apply: false });
   const { fieldValidation } = options;
-  const request = { ...writeRequest(context, options), patcher: make(body, options), fieldValidation, ifMatch: context.exchange.header("if-match") };
+  const request = {
+    ...writeRequest(context, options),
+    patcher: make(body, options),
+    fieldValidation,
+    ifMatch: context.exchange.header("if-match"),
+  };
   if (request.subresource === "scale") await patchScale(context, registry, request);
   else await sendWritten(context, await patch(registry, request));
 }

@@ -16,7 +16,10 @@ async function withRegistry(run: (registry: Parameters<typeof send>[0]) => Promi
   await create(["/namespaces", ""], { metadata: { name: "n" } });
   await create(["/configmaps", "n"], { metadata: { name: "a", labels: { l: "1" } }, data: { k: "v", j: "w" } });
   await create(["/pods", "n"], { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } });
-  await create(["apps/deployments", "n"], { metadata: { name: "d" }, spec: { replicas: 1, selector: { matchLabels: { a: "b" } }, template } });
+  await create(["apps/deployments", "n"], {
+    metadata: { name: "d" },
+    spec: { replicas: 1, selector: { matchLabels: { a: "b" } }, template },
+  });
   await run(registry);
   await close();
 }
@@ -31,17 +34,29 @@ const validation: readonly ValidationRow[] = [
     '{"metadata":{"name":"a","odd":1},"data":{"k":"1","k":"2"},"x":1}',
     ['unknown field "metadata.odd"', 'duplicate field "data.k"', 'unknown field "x"'],
   ],
-  [`MERGE ${maps}/a`, '{"data":{"m":"1","m":"2"},"x":{"y":1,"y":2}}', ['duplicate field "data.m"', 'duplicate field "x.y"', 'unknown field "x"']],
+  [
+    `MERGE ${maps}/a`,
+    '{"data":{"m":"1","m":"2"},"x":{"y":1,"y":2}}',
+    ['duplicate field "data.m"', 'duplicate field "x.y"', 'unknown field "x"'],
+  ],
   [`STRATEGIC ${maps}/a`, '{"data":{"m":"1","m":"2"},"x":1}', ['duplicate field "data.m"', 'unknown field "x"']],
   [
     `JSON ${maps}/a`,
     '[{"op":"add","path":"/x","value":1,"value":1},{"op":"add","path":"/metadata/odd","value":1,"more":1}]',
-    ['json patch duplicate field "[0].value"', 'json patch unknown field "[1].more"', 'unknown field "metadata.odd"', 'unknown field "x"'],
+    [
+      'json patch duplicate field "[0].value"',
+      'json patch unknown field "[1].more"',
+      'unknown field "metadata.odd"',
+      'unknown field "x"',
+    ],
   ],
   [
     `STRATEGIC ${deployments}/d`,
     '{"spec":{"template":{"spec":{"containers":[{"name":"c","imagee":"x","env":[{"name":"A","valu":"b"}]}]}}}}',
-    ['unknown field "spec.template.spec.containers[0].env[0].valu"', 'unknown field "spec.template.spec.containers[0].imagee"'],
+    [
+      'unknown field "spec.template.spec.containers[0].env[0].valu"',
+      'unknown field "spec.template.spec.containers[0].imagee"',
+    ],
   ],
   [
     `MERGE ${pods}/p`,
@@ -53,7 +68,11 @@ const validation: readonly ValidationRow[] = [
     '{"spec":{"replicas":2,"odd":1},"spec":{"replicas":2,"odd":1}}',
     ['duplicate field "spec"', 'unknown field "spec.odd"'],
   ],
-  [`PUT ${deployments}/d/scale`, '{"metadata":{"name":"d"},"spec":{"replicas":2,"odd":1}}', ['unknown field "spec.odd"']],
+  [
+    `PUT ${deployments}/d/scale`,
+    '{"metadata":{"name":"d"},"spec":{"replicas":2,"odd":1}}',
+    ['unknown field "spec.odd"'],
+  ],
   [`MERGE ${deployments}/d/status`, '{"status":{"replicas":1,"odd":1}}', ['unknown field "status.odd"']],
 ];
 
@@ -101,7 +120,9 @@ test("many unknown fields are told of as far as upstream does, in its order", ()
   withRegistry(async (registry) => {
     for (const [request, body, told, first] of manyUnknown) {
       const { message } = (await send(registry, `${request}?fieldValidation=Strict`, body)).body;
-      const names = [...message.slice(message.indexOf("strict decoding error")).matchAll(/unknown field "([^"]*)"/g)].map(([, name]) => name);
+      const names = [
+        ...message.slice(message.indexOf("strict decoding error")).matchAll(/unknown field "([^"]*)"/g),
+      ].map(([, name]) => name);
       assert.deepEqual([names.length, ...names.slice(0, first.length)], [told, ...first], request);
     }
   }));
@@ -201,7 +222,11 @@ test("patches of one object at once all count, and one of an older version is re
     for (const { status } of await Promise.all(patches)) assert.equal(status, 200);
     assert.equal(Object.keys((await send(registry, `GET ${maps}/a`)).body.data).length, 32);
     for (const request of [`MERGE ${maps}/a`, `STRATEGIC ${maps}/a`]) {
-      assert.equal((await send(registry, request, { metadata: { resourceVersion }, data: { k: "late" } })).status, 409, request);
+      assert.equal(
+        (await send(registry, request, { metadata: { resourceVersion }, data: { k: "late" } })).status,
+        409,
+        request,
+      );
     }
     const operations = [{ op: "replace", path: "/metadata/resourceVersion", value: resourceVersion }];
     assert.equal((await send(registry, `JSON ${maps}/a`, operations)).status, 409);
@@ -212,8 +237,18 @@ const rejected = "the server rejected our request due to an error in our request
 /** Patches that are none, and what they are told. */
 const misshapen: readonly (readonly [request: string, body: unknown, status: number, message: string])[] = [
   [`JSON ${maps}/a`, "", 400, "error decoding patch: unexpected end of JSON input"],
-  [`JSON ${maps}/a`, "[1]", 400, "error decoding patch: json: cannot unmarshal number into Go value of type handlers.jsonPatchOp"],
-  [`JSON ${maps}/a`, [{ op: 1 }], 400, "error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string"],
+  [
+    `JSON ${maps}/a`,
+    "[1]",
+    400,
+    "error decoding patch: json: cannot unmarshal number into Go value of type handlers.jsonPatchOp",
+  ],
+  [
+    `JSON ${maps}/a`,
+    [{ op: 1 }],
+    400,
+    "error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string",
+  ],
   [`JSON ${maps}/a`, [{ op: "odd", path: "/data" }], 422, rejected],
   [`JSON ${maps}/a`, [{ op: "add" }], 422, rejected],
   [`JSON ${maps}/a`, [{ op: "test", path: "/data/k", value: "other" }], 422, rejected],
@@ -233,23 +268,48 @@ const misshapen: readonly (readonly [request: string, body: unknown, status: num
     400,
     "error decoding patch: json: cannot unmarshal object into Go struct field jsonPatchOp.op of type string",
   ],
-  [`JSON ${maps}/a`, '{"a":1e999}', 400, "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"],
+  [
+    `JSON ${maps}/a`,
+    '{"a":1e999}',
+    400,
+    "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
+  ],
   [
     `JSON ${maps}/a`,
     `${'{"a":'.repeat(2000)}1${"}".repeat(2000)}`,
     400,
     "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
   ],
-  [`JSON ${leases}/none`, [{ op: "add", path: "/none/x", value: "x" }], 404, 'leases.coordination.k8s.io "none" not found'],
+  [
+    `JSON ${leases}/none`,
+    [{ op: "add", path: "/none/x", value: "x" }],
+    404,
+    'leases.coordination.k8s.io "none" not found',
+  ],
   [`MERGE ${leases}/none`, "x", 404, 'leases.coordination.k8s.io "none" not found'],
   [`STRATEGIC ${leases}/none`, {}, 404, 'leases.coordination.k8s.io "none" not found'],
   [`MERGE ${maps}/a`, "", 400, "error decoding patch: unexpected end of JSON input"],
   [`MERGE ${maps}/a?fieldValidation=Ignore`, "x", 400, "Invalid JSON Patch"],
-  [`MERGE ${maps}/a`, '"x"', 400, "error decoding patch: json: cannot unmarshal string into Go value of type map[string]interface {}"],
+  [
+    `MERGE ${maps}/a`,
+    '"x"',
+    400,
+    "error decoding patch: json: cannot unmarshal string into Go value of type map[string]interface {}",
+  ],
   [`STRATEGIC ${maps}/a`, "[]", 400, "json: cannot unmarshal array into Go value of type map[string]interface {}"],
-  [`STRATEGIC ${pods}/p`, { spec: { containers: [{ image: "x" }] } }, 500, "map: map[image:x] does not contain declared merge key: name"],
+  [
+    `STRATEGIC ${pods}/p`,
+    { spec: { containers: [{ image: "x" }] } },
+    500,
+    "map: map[image:x] does not contain declared merge key: name",
+  ],
   [`STRATEGIC ${pods}/p`, { spec: { $retainKeys: "x" } }, 400, "invalid patch format of retainKeys"],
-  [`STRATEGIC ${pods}/p`, { spec: { "$setElementOrder/containers": "x" } }, 500, "expected a []interface {}, but received a string"],
+  [
+    `STRATEGIC ${pods}/p`,
+    { spec: { "$setElementOrder/containers": "x" } },
+    500,
+    "expected a []interface {}, but received a string",
+  ],
   [`STRATEGIC ${pods}/p`, `{"spec":${'{"a":'.repeat(9999)}1${"}".repeat(10_000)}`, 400, "exceeded max depth"],
   [
     `JSON ${pods}/p`,
@@ -265,7 +325,11 @@ test("patches that are none are refused, and change nothing", () =>
     const before = await revision();
     for (const [request, body, status, message] of misshapen) {
       const answer = await send(registry, request, body);
-      assert.deepEqual([answer.status, answer.body.message], [status, message], `${request} ${JSON.stringify(body).slice(0, 100)}`);
+      assert.deepEqual(
+        [answer.status, answer.body.message],
+        [status, message],
+        `${request} ${JSON.stringify(body).slice(0, 100)}`,
+      );
     }
     assert.equal(await revision(), before);
   }));
@@ -274,7 +338,13 @@ const undeterminable = "the name of the object (a based on URL) was undeterminab
 const typeError = "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field";
 
 /** Patches that change what the object is: the end of what they are told, and warnings. */
-const otherTypes: readonly (readonly [request: string, body: unknown, status: number, message: string, warnings?: readonly string[]])[] = [
+const otherTypes: readonly (readonly [
+  request: string,
+  body: unknown,
+  status: number,
+  message: string,
+  warnings?: readonly string[],
+])[] = [
   [`MERGE ${maps}/a`, { kind: null }, 200, ""],
   [`MERGE ${maps}/a`, { kind: "" }, 200, ""],
   [`MERGE ${maps}/a`, { Kind: "x" }, 200, "", ["Kind"]], // The last one counts, and they are sorted.
@@ -292,8 +362,18 @@ const otherTypes: readonly (readonly [request: string, body: unknown, status: nu
   // Without a version upstream reads a type that has no such fields.
   [`MERGE ${maps}/a`, { apiVersion: null }, 400, undeterminable, ["data", "metadata"]],
   [`MERGE ${maps}/a?fieldValidation=Ignore`, { apiVersion: "" }, 400, undeterminable],
-  [`MERGE ${maps}/a?fieldValidation=Strict`, { apiVersion: "" }, 422, ': strict decoding error: unknown field "data", unknown field "metadata"'],
-  [`MERGE ${maps}/a`, { apiVersion: null, kind: "Secret" }, 422, ": converting (core.Secret) to (core.ConfigMap): unknown conversion"],
+  [
+    `MERGE ${maps}/a?fieldValidation=Strict`,
+    { apiVersion: "" },
+    422,
+    ': strict decoding error: unknown field "data", unknown field "metadata"',
+  ],
+  [
+    `MERGE ${maps}/a`,
+    { apiVersion: null, kind: "Secret" },
+    422,
+    ": converting (core.Secret) to (core.ConfigMap): unknown conversion",
+  ],
   [
     `MERGE ${maps}/a`,
     { apiVersion: null, kind: "Odd" },
@@ -301,7 +381,13 @@ const otherTypes: readonly (readonly [request: string, body: unknown, status: nu
     ': no kind "Odd" is registered for the internal version of group "" in scheme "pkg/api/legacyscheme/scheme.go:30"',
   ],
   [`JSON ${maps}/a`, [{ op: "replace", path: "", value: {} }], 400, undeterminable],
-  [`MERGE ${deployments}/d/scale`, { apiVersion: "" }, 400, undeterminable.replace("(a ", "(d "), ["metadata", "spec", "status"]],
+  [
+    `MERGE ${deployments}/d/scale`,
+    { apiVersion: "" },
+    400,
+    undeterminable.replace("(a ", "(d "),
+    ["metadata", "spec", "status"],
+  ],
 ];
 
 test("what a patch makes of an object's kind and version", () =>
@@ -320,7 +406,10 @@ test("JSON patches see what is always written, set or not", () =>
     const roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/n/roles";
     await send(registry, `POST ${roles}`, { metadata: { name: "r" } });
     assert.equal((await send(registry, `JSON ${roles}/r`, [{ op: "remove", path: "/rules" }])).status, 200);
-    assert.equal((await send(registry, `JSON ${roles}/r`, [{ op: "remove", path: "/metadata/finalizers" }])).status, 422);
+    assert.equal(
+      (await send(registry, `JSON ${roles}/r`, [{ op: "remove", path: "/metadata/finalizers" }])).status,
+      422,
+    );
     const { message } = (await send(registry, `MERGE ${roles}/r`, { kind: 5 })).body;
     assert.match(message, /\\"rules\\":null\}": couldn't get version/);
   }));
@@ -328,9 +417,13 @@ test("JSON patches see what is always written, set or not", () =>
 test("a refusal shows what the patch has made, with upstream's order of members", () =>
   withRegistry(async (registry) => {
     const { message } = (await send(registry, `MERGE ${deployments}/d`, { spec: { replicas: "x" } })).body;
-    const start = /"\{\\"apiVersion\\":\\"apps\/v1\\",\\"kind\\":\\"Deployment\\",\\"metadata\\":\{\\"name\\":\\"d\\",\\"namespace\\"/;
+    const start =
+      /"\{\\"apiVersion\\":\\"apps\/v1\\",\\"kind\\":\\"Deployment\\",\\"metadata\\":\{\\"name\\":\\"d\\",\\"namespace\\"/;
     assert.match(message, start);
-    assert.match(message, /\\"spec\\":\{\\"progressDeadlineSeconds\\":600,\\"replicas\\":\\"x\\",.*\\"template\\":\{\\"metadata\\":\{\\"labels\\"/);
+    assert.match(
+      message,
+      /\\"spec\\":\{\\"progressDeadlineSeconds\\":600,\\"replicas\\":\\"x\\",.*\\"template\\":\{\\"metadata\\":\{\\"labels\\"/,
+    );
   }));
 
 /** Why a merged tree is none of its kind, and how the patch is shown: as far as it was obeyed. */
@@ -338,7 +431,12 @@ const unfit: readonly (readonly [request: string, patch: object, shown: string, 
   [`${maps}/a`, { data: { k: 1.5 } }, "map[data:map[k:1.5]]", "unrecognized type: string"],
   [`${maps}/a`, { data: [] }, "map[data:[]]", "cannot restore map from slice"],
   [`${maps}/a`, { kind: 5, $retainKeys: ["kind"] }, "map[kind:5]", "cannot convert int64 to string"],
-  [`${maps}/a`, { binaryData: { k: "y" } }, "map[binaryData:map[k:y]]", "error decoding from json: illegal base64 data at input byte 0"],
+  [
+    `${maps}/a`,
+    { binaryData: { k: "y" } },
+    "map[binaryData:map[k:y]]",
+    "error decoding from json: illegal base64 data at input byte 0",
+  ],
   [
     `${maps}/a`,
     { metadata: { deletionTimestamp: {} }, data: { $patch: "replace", k: [{ n: null }] } },
@@ -347,7 +445,12 @@ const unfit: readonly (readonly [request: string, patch: object, shown: string, 
   ],
   [`${maps}/a`, { metadata: 1, $patch: "replace" }, "map[metadata:1]", "cannot restore struct from: int64"],
   [`${pods}/p`, { status: { phase: { a: null } } }, "map[status:map[phase:map[]]]", "unrecognized type: string"],
-  [`${pods}/p`, { spec: { restartPolicy: 1 } }, "map[spec:map[restartPolicy:1]]", "cannot convert int64 to v1.RestartPolicy"],
+  [
+    `${pods}/p`,
+    { spec: { restartPolicy: 1 } },
+    "map[spec:map[restartPolicy:1]]",
+    "cannot convert int64 to v1.RestartPolicy",
+  ],
   [`${deployments}/d`, { spec: { replicas: 1.5 } }, "map[spec:map[replicas:1.5]]", "cannot convert float64 to int32"],
   [`${deployments}/d`, { spec: { paused: "x" } }, "map[spec:map[paused:x]]", "unrecognized type: bool"],
   [`${deployments}/d`, { spec: { template: "x" } }, "map[spec:map[template:x]]", "cannot restore struct from: string"],
@@ -363,14 +466,20 @@ for (const [path, patch, shown, why] of unfit) {
   test(`a strategic merge patch that makes nothing of the kind: ${JSON.stringify(patch)}`, () =>
     withRegistry(async (registry) => {
       const answer = await send(registry, `STRATEGIC ${path}`, patch);
-      assert.deepEqual([answer.status, answer.body.message], [422, ` "" is invalid: patch: Invalid value: "${shown}": ${why}`]);
+      assert.deepEqual(
+        [answer.status, answer.body.message],
+        [422, ` "" is invalid: patch: Invalid value: "${shown}": ${why}`],
+      );
     }));
 }
 
 test("a strategic merge patch of a schema within a definition", () =>
   withRegistry(async (registry) => {
     const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    const openAPIV3Schema = { type: "object", properties: { l: { type: "array", items: { type: "object", required: ["a"] } } } };
+    const openAPIV3Schema = {
+      type: "object",
+      properties: { l: { type: "array", items: { type: "object", required: ["a"] } } },
+    };
     const names = { plural: "things", kind: "Thing", singular: "thing", listKind: "ThingList" };
     const spec = {
       group: "example.com",
@@ -378,14 +487,21 @@ test("a strategic merge patch of a schema within a definition", () =>
       names,
       versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
     };
-    assert.equal((await send(registry, `POST ${definitions}`, { metadata: { name: "things.example.com" }, spec })).status, 201);
+    assert.equal(
+      (await send(registry, `POST ${definitions}`, { metadata: { name: "things.example.com" }, spec })).status,
+      201,
+    );
     const items = { required: [[null]] };
     const patch = { spec: { versions: [{ schema: { openAPIV3Schema: { properties: { l: { items } } } } }] } };
     const { message } = (await send(registry, `STRATEGIC ${definitions}/things.example.com`, patch)).body;
-    assert.match(message, /: json: cannot unmarshal array into Go struct field JSONSchemaProps\.required of type string$/);
+    assert.match(
+      message,
+      /: json: cannot unmarshal array into Go struct field JSONSchemaProps\.required of type string$/,
+    );
   }));
 
-const served = "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml";
+const served =
+  "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml";
 const unknownBody = `the body of the request was in an unknown format - accepted media types include: ${served}`;
 
 /** Content types to the letter, and what a patch of `{}` in them is answered. */
@@ -414,9 +530,16 @@ test("the content type says which patch it is", () =>
 test("custom resources take no strategic merge patch", () =>
   withRegistry(async (registry) => {
     const catalog = registry.catalog as MutableCatalog;
-    const model = catalog.definitions().find(({ group, resource }) => group === "" && resource === "configmaps") as ResourceDefinition;
+    const model = catalog
+      .definitions()
+      .find(({ group, resource }) => group === "" && resource === "configmaps") as ResourceDefinition;
     const names = { group: "example.com", resource: "things", singular: "thing", kind: "Thing", listKind: "ThingList" };
-    const storage = { ...(model.storage as StorageForm), group: "example.com", kind: "Thing", prefix: "/registry/example.com/things/" };
+    const storage = {
+      ...(model.storage as StorageForm),
+      group: "example.com",
+      kind: "Thing",
+      prefix: "/registry/example.com/things/",
+    };
     catalog.add({ ...model, ...names, storage, custom: true });
     const things = "/apis/example.com/v1/namespaces/n/things";
     assert.equal((await send(registry, `POST ${things}`, { metadata: { name: "t" } })).status, 201);

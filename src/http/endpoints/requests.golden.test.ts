@@ -7,13 +7,18 @@ import { send } from "../../testing/api-client.ts";
 import { openMemoryRegistry } from "../../testing/memory-registry.ts";
 import { openRequestGolden, type RequestGolden } from "../../testing/request-golden.ts";
 
-const golden: RequestGolden = JSON.parse(gunzipSync(readFileSync(`${import.meta.dirname}/testdata/requests.json.gz`)).toString());
+const golden: RequestGolden = JSON.parse(
+  gunzipSync(readFileSync(`${import.meta.dirname}/testdata/requests.json.gz`)).toString(),
+);
 
 test("requests of every sort are answered as kube-apiserver answers them", async () => {
   const { registry, close } = await openMemoryRegistry();
   await send(registry, "POST /api/v1/namespaces", { metadata: { name: "work" } });
   const run = await openRequestGolden(golden, async (line, contentType, body) => {
-    const { status, warnings, bytes } = await send(registry, line, body, { "content-type": contentType, "user-agent": "" });
+    const { status, warnings, bytes } = await send(registry, line, body, {
+      "content-type": contentType,
+      "user-agent": "",
+    });
     return { status, warnings, text: bytes.toString() };
   });
   for (const row of golden.rows) assert.deepEqual(await run(row), row);

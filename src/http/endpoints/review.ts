@@ -22,7 +22,11 @@ export function reviewEndpoint(review: Review): Endpoint {
     const bytes = await exchange.body(bodyBytesMax);
     const options = readWriteOptions("CreateOptions", info.query);
     const request = writeRequest(context, options);
-    const sent = decodeBody(bytes, expectedKind(context.resolved as Resolved), decodeOptions(context, registry, options));
+    const sent = decodeBody(
+      bytes,
+      expectedKind(context.resolved as Resolved),
+      decodeOptions(context, registry, options),
+    );
     wipeSystemFields(sent.metadata);
     checkNamespace(sent, request.namespace);
     trackManagedFields(registry, request, sent, undefined);

@@ -27,9 +27,16 @@ export async function getScale(context: RequestContext): Promise<void> {
   const resolved = context.resolved as Resolved;
   const { resource } = resolved;
   const mapping = scaleMapping(resolved);
-  const request = { namespace: info.namespace, name: info.name, resourceVersion: info.query.get("resourceVersion") ?? "" };
+  const request = {
+    namespace: info.namespace,
+    name: info.name,
+    resourceVersion: info.query.get("resourceVersion") ?? "",
+  };
   const entry = await getEntry(resource, request);
-  sendScale(context, readScale(mapping, await scaledObject(resolved, entry, { cached: request.resourceVersion !== "" })));
+  sendScale(
+    context,
+    readScale(mapping, await scaledObject(resolved, entry, { cached: request.resourceVersion !== "" })),
+  );
 }
 
 /** @throws ApiError 400, 403, 404, 409, 422 */
@@ -42,15 +49,26 @@ export async function putScale(
 ): Promise<void> {
   const decode = (): KubeObject => decodeBody(body, scaleKind(context), decodeOptions(context, registry, options));
   checkNames(decode(), request); // What is wrong with the body comes before what is wrong with the object.
-  sendScale(context, await updateScale(registry, { ...request, ifMatch: context.exchange.header("if-match"), next: decode }));
+  sendScale(
+    context,
+    await updateScale(registry, { ...request, ifMatch: context.exchange.header("if-match"), next: decode }),
+  );
 }
 
 /** @throws ApiError 400, 403, 404, 409, 413, 422 */
-export async function patchScale(context: RequestContext, registry: RegistryContext, request: PatchRequest): Promise<void> {
+export async function patchScale(
+  context: RequestContext,
+  registry: RegistryContext,
+  request: PatchRequest,
+): Promise<void> {
   const expected = { ...scaleKind(context), isHub: request.target.resource.definition.custom };
   sendScale(
     context,
-    await updateScale(registry, { ...request, isPatch: true, next: (current) => patchTree(registry.catalog, request, current, expected) }),
+    await updateScale(registry, {
+      ...request,
+      isPatch: true,
+      next: (current) => patchTree(registry.catalog, request, current, expected),
+    }),
   );
 }
 
@@ -58,7 +76,11 @@ export async function patchScale(context: RequestContext, registry: RegistryCont
 const takenForCustom = `request to convert CR to an invalid group/version: ${scaleVersion}`;
 
 /** @throws ApiError 400, 403, 404, 409, 422, 500 */
-export async function applyScale(context: RequestContext, registry: RegistryContext, request: ApplyRequest): Promise<void> {
+export async function applyScale(
+  context: RequestContext,
+  registry: RegistryContext,
+  request: ApplyRequest,
+): Promise<void> {
   const { kind, schema } = scaleKind(context);
   const unconvertible = context.resolved?.resource.definition.custom ? takenForCustom : undefined;
   const applied = { apiVersion: scaleVersion, kind, schema, context: scaleContext(), unconvertible };
@@ -79,7 +101,13 @@ function sendScale(context: RequestContext, scale: KubeObject): void {
   const { shape } = representation;
   const { kind, schema } = scaleKind(context);
   const encode = (): VersionedJson => encodeWithVersion(scale, schema);
-  const shown: Shown = { apiVersion: scaleVersion, kind, json: () => encode().json, message: () => encodeProtobuf(scale, schema), schema };
+  const shown: Shown = {
+    apiVersion: scaleVersion,
+    kind,
+    json: () => encode().json,
+    message: () => encodeProtobuf(scale, schema),
+    schema,
+  };
   if (shape.kind === "metadata") {
     checkSingle(shape, { group: "autoscaling", kind, custom: false });
     return sendShown(context, 200, metadataShown(shown, shape, { custom: false }));

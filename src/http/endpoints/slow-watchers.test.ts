@@ -56,18 +56,49 @@ interface Outcome {
 const objectBytes = 16 << 10;
 const written = 400;
 /** So many events at least fit into what a watcher may be behind, and in what is kept for it. */
-const rows: [what: string, kept: number, does: "reads at the end" | "never reads" | "reads a little late", want: (slow: Outcome) => boolean][] = [
-  ["reads late, and everything is still kept: it gets all", 1000, "reads at the end", ({ state, events }) => state === "open" && events === written],
-  ["reads late, and its events have gone: it is ended", 50, "reads at the end", ({ state, events }) => state === "ended" && events < 64],
-  ["never reads: it is cut off, and little was buffered", 1000, "never reads", ({ state, events }) => state === "aborted" && events < 64],
-  ["reads now and then: it gets all", 50, "reads a little late", ({ state, events }) => state === "open" && events === written],
+const rows: [
+  what: string,
+  kept: number,
+  does: "reads at the end" | "never reads" | "reads a little late",
+  want: (slow: Outcome) => boolean,
+][] = [
+  [
+    "reads late, and everything is still kept: it gets all",
+    1000,
+    "reads at the end",
+    ({ state, events }) => state === "open" && events === written,
+  ],
+  [
+    "reads late, and its events have gone: it is ended",
+    50,
+    "reads at the end",
+    ({ state, events }) => state === "ended" && events < 64,
+  ],
+  [
+    "never reads: it is cut off, and little was buffered",
+    1000,
+    "never reads",
+    ({ state, events }) => state === "aborted" && events < 64,
+  ],
+  [
+    "reads now and then: it gets all",
+    50,
+    "reads a little late",
+    ({ state, events }) => state === "open" && events === written,
+  ],
 ];
 
 for (const [what, kept, does, want] of rows) {
   test(`a slow watcher ${what}; the others get everything`, async () => {
-    const storage = await openMemoryStorage({ clock: systemClock, historyMs: 300_000, historyBytesMax: 1 << 30, valueBytesMax: 1 << 20 });
+    const storage = await openMemoryStorage({
+      clock: systemClock,
+      historyMs: 300_000,
+      historyBytesMax: 1 << 30,
+      valueBytesMax: 1 << 20,
+    });
     const source = { prefix, fingerprint: 1, selectableFields: {}, indexedFields: [] } as unknown as EntrySource;
-    const entryOf = (stored: { key: string; revision: number; value: Buffer }) => makeEntry(stored.key, stored.revision, stored.value, seal, source);
+    const entryOf = (stored: { key: string; revision: number; value: Buffer }) =>
+      makeEntry(stored.key, stored.revision, stored.value, seal, source);
     const cache = openWatchCache({ storage, prefix, clock: systemClock, entryOf, eventsMax: kept });
     const { revision } = await cache.current();
     const timers: (() => void)[] = [];
@@ -108,7 +139,8 @@ for (const [what, kept, does, want] of rows) {
       });
     }
     const [slow, ...others] = clients as [Client, ...Client[]];
-    const value = (name: string): Buffer => Buffer.from(`${head}"metadata":{"name":"${name}"},"data":"${"x".repeat(objectBytes)}"}`);
+    const value = (name: string): Buffer =>
+      Buffer.from(`${head}"metadata":{"name":"${name}"},"data":"${"x".repeat(objectBytes)}"}`);
     for (let index = 0; index < written; index++) {
       await storage.commit([], [{ key: `${prefix}${index % 7}`, value: value(`o${index}`), seal }]);
       await new Promise((resolve) => setImmediate(resolve));
@@ -121,9 +153,13 @@ for (const [what, kept, does, want] of rows) {
       await new Promise((resolve) => setImmediate(resolve));
     }
     const all = Array.from({ length: written }, (_, index) => `o${index}`);
-    for (const client of others) assert.deepEqual({ state: client.state, events: client.events }, { state: "open", events: all });
+    for (const client of others)
+      assert.deepEqual({ state: client.state, events: client.events }, { state: "open", events: all });
     assert.deepEqual(slow.events, all.slice(0, slow.events.length), "in order, without a gap");
-    assert.ok(want({ state: slow.state, events: slow.events.length }), `${slow.state} after ${slow.events.length} events`);
+    assert.ok(
+      want({ state: slow.state, events: slow.events.length }),
+      `${slow.state} after ${slow.events.length} events`,
+    );
     assert.equal(cutOffs, slow.state === "aborted" ? 1 : 0);
     cache.close();
     await storage.close();

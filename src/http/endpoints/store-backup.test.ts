@@ -81,7 +81,13 @@ function endless(): Readable {
 }
 
 function post(): ReturnType<typeof https.request> {
-  const request = https.request({ host: "127.0.0.1", port: listener.port, method: "POST", path: "/storage/backup", ca: certificates.ca.cert });
+  const request = https.request({
+    host: "127.0.0.1",
+    port: listener.port,
+    method: "POST",
+    path: "/storage/backup",
+    ca: certificates.ca.cert,
+  });
   request.end();
   return request;
 }

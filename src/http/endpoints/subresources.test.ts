@@ -14,7 +14,14 @@ const gateOff = "AuthorizePodWebsocketUpgradeCreatePermission=false";
 const notFound = 'pods "a" not found';
 
 /** With the error of the authorizer, which allows nothing then. */
-const rows: [line: string, gates: string, error: string | undefined, asked: string[], status: number, message: string][] = [
+const rows: [
+  line: string,
+  gates: string,
+  error: string | undefined,
+  asked: string[],
+  status: number,
+  message: string,
+][] = [
   ["GET exec", "", undefined, ["create"], 403, 'pods "a" is forbidden: no'],
   ["GET attach", "", undefined, ["create"], 403, 'pods "a" is forbidden: no'],
   ["GET portforward", "", undefined, ["create"], 403, 'pods "a" is forbidden: no'],
@@ -31,11 +38,14 @@ for (const [line, featureGates, error, asked, status, message] of rows) {
     const { registry, close } = await openMemoryRegistry();
     const gated: RegistryContext = { ...registry, gates: parseFeatureGates(featureGates).gates };
     const [method, subresource] = line.split(" ");
-    const endpoints = subresourceEndpoints({ createActions, connectSubresources, refuseConnect }, ({ verb, resource, name }) => {
-      assert.deepEqual([resource, name], ["pods", "a"]);
-      verbs.push(verb);
-      return { decision: "noOpinion", reason: "no", ...(error !== undefined && { error }) };
-    });
+    const endpoints = subresourceEndpoints(
+      { createActions, connectSubresources, refuseConnect },
+      ({ verb, resource, name }) => {
+        assert.deepEqual([resource, name], ["pods", "a"]);
+        verbs.push(verb);
+        return { decision: "noOpinion", reason: "no", ...(error !== undefined && { error }) };
+      },
+    );
     const answer = await ask(
       async (context) => {
         try {

@@ -19,7 +19,10 @@ import { bodyBytesMax, checkContentType, decodeOptions, writeRequest } from "./w
 type Action = (registry: RegistryContext, request: WriteRequest, body: KubeObject) => Promise<void>;
 
 /** Refuses a connection, or resolves where there is nothing to be had. @throws ApiError */
-type Refusal = (registry: RegistryContext, target: Pick<RequestInfo, "resource" | "subresource" | "namespace" | "name" | "query">) => Promise<void>;
+type Refusal = (
+  registry: RegistryContext,
+  target: Pick<RequestInfo, "resource" | "subresource" | "namespace" | "name" | "query">,
+) => Promise<void>;
 
 export interface Subresources {
   /** By `group/resource/subresource`, or `group/resource` for what stores nothing itself. */
@@ -64,7 +67,8 @@ async function checkConnectionRight(context: RequestContext, authorize: Authoriz
   if (attributes.verb === "create") return;
   const { decision, reason, error } = await authorize({ ...attributes, verb: "create" });
   if (error !== undefined) throw plainError(error);
-  if (decision !== "allow") throw forbidden({ group: attributes.group, resource: attributes.resource }, attributes.name, reason);
+  if (decision !== "allow")
+    throw forbidden({ group: attributes.group, resource: attributes.resource }, attributes.name, reason);
 }
 
 async function act(context: RequestContext, registry: RegistryContext, action: Action): Promise<void> {

@@ -34,7 +34,10 @@ export function tokenRequestEndpoint(tokens: TokenRequests): Endpoint {
     const sent = decodeBody(bytes, expected, decodeOptions(context, registry, options));
     checkNamespace(sent, request.namespace);
     tokens.setDefaults(sent);
-    trackAnswer(registry, request, sent, { apiVersion: formatGroupVersion(expected.group, expected.version), schema: expected.schema });
+    trackAnswer(registry, request, sent, {
+      apiVersion: formatGroupVersion(expected.group, expected.version),
+      schema: expected.schema,
+    });
     const attributes = createAttributes(request, sent);
     await registry.admission.mutate(attributes);
     await tokens.prepare(registry, request, sent);
@@ -51,7 +54,11 @@ function tokenRequestKind(target: Resolved): ExpectedKind {
   return kind;
 }
 
-function sendTokenRequest(context: RequestContext, object: KubeObject, { group, version, kind, schema }: ExpectedKind): void {
+function sendTokenRequest(
+  context: RequestContext,
+  object: KubeObject,
+  { group, version, kind, schema }: ExpectedKind,
+): void {
   const apiVersion = formatGroupVersion(group, version);
   sendShown(context, 201, {
     apiVersion,

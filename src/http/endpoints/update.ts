@@ -11,10 +11,21 @@ import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { createCheck } from "./create-check.ts";
 import { putScale } from "./scale.ts";
-import { bodyBytesMax, checkContentType, checkView, decodeOptions, sendWritten, writeRequest } from "./write-request.ts";
+import {
+  bodyBytesMax,
+  checkContentType,
+  checkView,
+  decodeOptions,
+  sendWritten,
+  writeRequest,
+} from "./write-request.ts";
 
 /** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
-export async function updateObject(context: RequestContext, registry: RegistryContext, authorize: Authorizer): Promise<void> {
+export async function updateObject(
+  context: RequestContext,
+  registry: RegistryContext,
+  authorize: Authorizer,
+): Promise<void> {
   const target = context.resolved as Resolved;
   checkView(context, target);
   const body = await context.exchange.body(bodyBytesMax);
@@ -22,7 +33,10 @@ export async function updateObject(context: RequestContext, registry: RegistryCo
   checkContentType(context); // Later than of a creation, as upstream has it.
   const request = writeRequest(context, options);
   if (request.subresource === "scale") return putScale(context, registry, request, body, options);
-  const reading = { ...decodeOptions(context, registry, options), checkNames: (object: KubeObject) => checkNames(object, request) };
+  const reading = {
+    ...decodeOptions(context, registry, options),
+    checkNames: (object: KubeObject) => checkNames(object, request),
+  };
   const decode = (): KubeObject => decodeBody(body, expectedKind(target), reading);
   let decoded: KubeObject | undefined = decode(); // What is wrong with the body comes before what is wrong with the object.
   dedupOwnerReferences(decoded.metadata, request.warnings, "sent"); // Told even when there is nothing to update.
@@ -33,5 +47,8 @@ export async function updateObject(context: RequestContext, registry: RegistryCo
     return toStorageVersion(object, target);
   };
   const checkCreate = createCheck(context, authorize);
-  await sendWritten(context, await update(registry, { ...request, uid, ifMatch: context.exchange.header("if-match"), checkCreate, next }));
+  await sendWritten(
+    context,
+    await update(registry, { ...request, uid, ifMatch: context.exchange.header("if-match"), checkCreate, next }),
+  );
 }

@@ -48,7 +48,8 @@ export class WatchEncoder {
     if (this.#remembered.has(batch)) return this.#remembered.get(batch);
     const encoded = this.encodeFirst(batch, false);
     this.#remembered.set(batch, encoded);
-    if (this.#remembered.size > rememberedMax) this.#remembered.delete(this.#remembered.keys().next().value as readonly CacheEvent[]);
+    if (this.#remembered.size > rememberedMax)
+      this.#remembered.delete(this.#remembered.keys().next().value as readonly CacheEvent[]);
     return encoded;
   }
 
@@ -57,14 +58,21 @@ export class WatchEncoder {
     const events: FramedEvent[] = [];
     for (const event of batch) {
       const shown = this.#scope.shown(event);
-      if (shown !== undefined) events.push({ type: shown.type, object: this.#form.objectOf(shown.entry, isFirst && events.length === 0) });
+      if (shown !== undefined)
+        events.push({ type: shown.type, object: this.#form.objectOf(shown.entry, isFirst && events.length === 0) });
     }
     return events.length === 0 ? undefined : this.#join(events);
   }
 
   /** Synthetic ADDED events, for one watcher. @param memory where they may be made */
-  encodeAdded(entries: readonly Entry[], { isFirst, memory }: { readonly isFirst: boolean; readonly memory: PieceMemory }): EncodedEvents {
-    const events = entries.map((entry, index) => ({ type: "ADDED" as const, object: this.#form.objectOf(entry, isFirst && index === 0) }));
+  encodeAdded(
+    entries: readonly Entry[],
+    { isFirst, memory }: { readonly isFirst: boolean; readonly memory: PieceMemory },
+  ): EncodedEvents {
+    const events = entries.map((entry, index) => ({
+      type: "ADDED" as const,
+      object: this.#form.objectOf(entry, isFirst && index === 0),
+    }));
     return this.#join(events, memory);
   }
 

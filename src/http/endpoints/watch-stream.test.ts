@@ -16,7 +16,8 @@ const form: EventForm = {
   text: "json",
   framing: jsonLines,
   objectOf: ({ json }, isFirst) => (isFirst ? Buffer.from('"first"') : json),
-  bookmarkOf: (metadata, isFirst) => Buffer.from(isFirst ? '"first"' : JSON.stringify({ kind: "Thing", apiVersion: "v1", metadata })),
+  bookmarkOf: (metadata, isFirst) =>
+    Buffer.from(isFirst ? '"first"' : JSON.stringify({ kind: "Thing", apiVersion: "v1", metadata })),
   statusOf: (status) => Buffer.from(JSON.stringify(status)),
 };
 
@@ -122,7 +123,10 @@ const added = (text: string): string => `{"type":"ADDED","object":"${text}"}`;
 const bookmark = '{"type":"BOOKMARK","object":{"kind":"Thing","apiVersion":"v1","metadata":{"resourceVersion":"9"}}}';
 
 test("initial events, the bookmark that ends them, events, the end of the timeout", () => {
-  const watch = fixture({ bookmarks: true, plan: plan({ initial: snapshot(entry("a"), entry("b")), initialEventsEnd: 5 }) });
+  const watch = fixture({
+    bookmarks: true,
+    plan: plan({ initial: snapshot(entry("a"), entry("b")), initialEventsEnd: 5 }),
+  });
   watch.subscriber()?.events(batch("c", "hidden", "d"));
   watch.subscriber()?.events(batch("hidden"));
   watch.pass(60_000);
@@ -142,7 +146,11 @@ test("the bookmark that ends initial events waits for the version that was named
 
 test("all that is sent is counted, by its bytes", () => {
   const sent: number[] = [];
-  const watch = fixture({ plan: plan({ initial: snapshot(entry("a"), entry("bcd")) }), bookmarks: true, sent: (sizes) => void sent.push(...sizes) });
+  const watch = fixture({
+    plan: plan({ initial: snapshot(entry("a"), entry("bcd")) }),
+    bookmarks: true,
+    sent: (sizes) => void sent.push(...sizes),
+  });
   watch.subscriber()?.events(batch("efghi", "hidden"));
   watch.pass(60_000);
   assert.deepEqual(
@@ -229,9 +237,14 @@ test("all end together, and later ones at once", () => {
 
 /** Somebody who converts: what he answers is up to the test. */
 function converter() {
-  const asked: { resolve: (entries: readonly Entry[]) => void; reject: (error: Error) => void; entries: readonly Entry[] }[] = [];
+  const asked: {
+    resolve: (entries: readonly Entry[]) => void;
+    reject: (error: Error) => void;
+    entries: readonly Entry[];
+  }[] = [];
   const converted = {
-    show: (entries: readonly Entry[]) => new Promise<readonly Entry[]>((resolve, reject) => asked.push({ resolve, reject, entries })),
+    show: (entries: readonly Entry[]) =>
+      new Promise<readonly Entry[]>((resolve, reject) => asked.push({ resolve, reject, entries })),
   } as unknown as ConvertedVersion;
   return { asked, converted };
 }

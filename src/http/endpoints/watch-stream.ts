@@ -102,7 +102,8 @@ class WatchStream {
     }
     const goOn = next.done === true ? (): void => this.#follow() : (): void => this.#sendMore(objects);
     const shown = converted === undefined ? entries : converted.show(entries);
-    if (shown instanceof Promise) return this.#whenConverted(shown, (made) => this.#writeAdded(made.filter(plan.scope.wants ?? all), goOn));
+    if (shown instanceof Promise)
+      return this.#whenConverted(shown, (made) => this.#writeAdded(made.filter(plan.scope.wants ?? all), goOn));
     this.#writeAdded(plan.scope.wants === undefined ? shown : shown.filter(plan.scope.wants), goOn);
   }
 
@@ -122,7 +123,11 @@ class WatchStream {
   }
 
   /** What cannot be converted ends the watch, unless it is tried again. */
-  #whenConverted<T>(converting: Promise<T>, run: (made: T) => void, failed: (error: ApiError) => void = (error) => this.#fail(error)): void {
+  #whenConverted<T>(
+    converting: Promise<T>,
+    run: (made: T) => void,
+    failed: (error: ApiError) => void = (error) => this.#fail(error),
+  ): void {
     this.#converting = true;
     const done = (made: T): void => {
       this.#converting = false;
@@ -224,7 +229,10 @@ class WatchStream {
 
   #bookmark(revision: number, annotations?: Record<string, string>): Buffer {
     const { encoder, firstDiffers } = this.#options;
-    const bytes = encoder.encodeBookmark({ resourceVersion: String(revision), ...(annotations && { annotations }) }, firstDiffers && this.#isFirst);
+    const bytes = encoder.encodeBookmark(
+      { resourceVersion: String(revision), ...(annotations && { annotations }) },
+      firstDiffers && this.#isFirst,
+    );
     this.#isFirst = false;
     return bytes;
   }

@@ -21,7 +21,8 @@ const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** Any one sub-protocol is taken, whatever its name; an `Origin` there must be, as browsers send it, whatever it names. */
 function refusalOf(exchange: Exchange, { protocols }: WebSocketRequest): Refusal | undefined {
-  if (!keyShape.test(exchange.header("sec-websocket-key") ?? "")) return { status: 400, text: "mismatch challenge/response" };
+  if (!keyShape.test(exchange.header("sec-websocket-key") ?? ""))
+    return { status: 400, text: "mismatch challenge/response" };
   if (exchange.header("sec-websocket-version") !== "13") {
     return { status: 400, headers: { "sec-websocket-version": "13" }, text: "missing or bad WebSocket Version" };
   }

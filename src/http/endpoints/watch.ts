@@ -12,7 +12,11 @@ import { startWatch } from "./watch-stream.ts";
 import { openWatchSocket } from "./watch-web-socket.ts";
 
 /** A stream of events: `?watch=1` on a collection or an object, and the old paths under `/watch/`; over HTTP or a WebSocket. Returns when it has begun. */
-export async function watchObjects(context: RequestContext, registry: RegistryContext, watches: OpenWatches): Promise<void> {
+export async function watchObjects(
+  context: RequestContext,
+  registry: RegistryContext,
+  watches: OpenWatches,
+): Promise<void> {
   const asked = context.resolved as Resolved;
   const { converted } = asked;
   const resolved = converted?.shown ?? asked;
@@ -77,7 +81,11 @@ async function unreachable(reach: () => Promise<void>): Promise<ApiError | undef
 }
 
 /** Long enough to be worth it, and spread, so that clients do not come back all at once. */
-function timeoutMs({ timeoutSeconds = 0 }: ListOptions, registry: RegistryContext, { timeoutMinMs }: OpenWatches): number {
+function timeoutMs(
+  { timeoutSeconds = 0 }: ListOptions,
+  registry: RegistryContext,
+  { timeoutMinMs }: OpenWatches,
+): number {
   if (timeoutSeconds !== 0) return Math.min(Math.max(0, timeoutSeconds) * 1000, timeoutMaxMs);
   return Math.min(timeoutMinMs * (1 + registry.random(4).readUInt32LE(0) / 2 ** 32), timeoutMaxMs);
 }

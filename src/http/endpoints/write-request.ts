@@ -26,7 +26,8 @@ export function checkContentType(context: RequestContext): void {
   const header = context.exchange.header("content-type") ?? "";
   if (header === "") return;
   const type = parseMediaType(header);
-  if (!context.encodings.some(({ mediaType }) => mediaType === type)) throw unsupportedMediaType(namesOf(context.encodings));
+  if (!context.encodings.some(({ mediaType }) => mediaType === type))
+    throw unsupportedMediaType(namesOf(context.encodings));
 }
 
 /** How the request's body is to be read. */
@@ -41,10 +42,18 @@ export function decodeOptions(
 
 /** The router's own refusal of a patch of an unknown type. */
 export function unsupportedPatchType(): ApiError {
-  return new ApiError({ code: 415, reason: "UnsupportedMediaType", message: "415: Unsupported Media Type", details: {} });
+  return new ApiError({
+    code: 415,
+    reason: "UnsupportedMediaType",
+    message: "415: Unsupported Media Type",
+    details: {},
+  });
 }
 
-export function writeRequest(context: RequestContext, options: Pick<WriteOptions, "dryRun" | "fieldManager">): WriteRequest {
+export function writeRequest(
+  context: RequestContext,
+  options: Pick<WriteOptions, "dryRun" | "fieldManager">,
+): WriteRequest {
   const { info, exchange, user, warnings, audit } = context;
   const target = context.resolved as Resolved;
   return {
@@ -64,7 +73,8 @@ export function writeRequest(context: RequestContext, options: Pick<WriteOptions
 /** @throws ApiError 405 for a resource that stores nothing, and a subresource that shows neither the object nor its scale */
 export function checkView({ info }: RequestContext, { resource, version }: Resolved): void {
   if (resource.store === undefined) throw methodNotAllowed();
-  if (info.subresource === "" || (info.subresource === "scale" && resource.definition.strategy.scale !== undefined)) return;
+  if (info.subresource === "" || (info.subresource === "scale" && resource.definition.strategy.scale !== undefined))
+    return;
   const subresource = version.subresources.find(({ name }) => name === info.subresource);
   if (subresource?.kind !== resource.definition.kind) throw methodNotAllowed();
 }

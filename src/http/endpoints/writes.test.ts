@@ -7,7 +7,13 @@ import { certificateRequest } from "../../testing/certificate-request.ts";
 import { openMemoryRegistry } from "../../testing/memory-registry.ts";
 
 /** A request, and of its answer the status with either a Status's message or a part of the body. */
-type Row = readonly [request: string, body: unknown, status: number, want?: string | object, headers?: Readonly<Record<string, string>>];
+type Row = readonly [
+  request: string,
+  body: unknown,
+  status: number,
+  want?: string | object,
+  headers?: Readonly<Record<string, string>>,
+];
 
 /** Runs the rows in order on a server of their own that has namespace `n`. */
 function conversation(what: string, rows: readonly Row[]): void {
@@ -35,23 +41,49 @@ const modified = "the object has been modified; please apply your changes to the
 const pod = { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } };
 const deployment = {
   metadata: { name: "d" },
-  spec: { selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } } },
+  spec: {
+    selector: { matchLabels: { a: "b" } },
+    template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } },
+  },
 };
 
 conversation("create: what the server sets and what it does not believe", [
   [
     `POST ${maps}`,
-    { metadata: { name: "a", uid: "mine", creationTimestamp: "2001-01-01T00:00:00Z", deletionTimestamp: "2001-01-01T00:00:00Z", selfLink: "/x" } },
+    {
+      metadata: {
+        name: "a",
+        uid: "mine",
+        creationTimestamp: "2001-01-01T00:00:00Z",
+        deletionTimestamp: "2001-01-01T00:00:00Z",
+        selfLink: "/x",
+      },
+    },
     201,
     { kind: "ConfigMap", apiVersion: "v1", metadata: { name: "a", namespace: "n" } },
   ],
   [`POST ${maps}`, { metadata: { name: "a" } }, 409, 'configmaps "a" already exists'],
   [`POST ${maps}?dryRun=All`, { metadata: { name: "a" } }, 409, 'configmaps "a" already exists'],
-  [`POST ${maps}`, { metadata: { name: "b", resourceVersion: "5" } }, 500, "resourceVersion should not be set on objects to be created"],
+  [
+    `POST ${maps}`,
+    { metadata: { name: "b", resourceVersion: "5" } },
+    500,
+    "resourceVersion should not be set on objects to be created",
+  ],
   [`POST ${maps}`, { metadata: { name: "b", resourceVersion: "x" } }, 201],
   // A dry run stores nothing, and nobody asks.
-  [`POST ${maps}?dryRun=All`, { metadata: { name: "c", resourceVersion: "5" } }, 201, { metadata: { name: "c", resourceVersion: "5" } }],
-  [`PUT ${leases}/c?dryRun=All`, { metadata: { name: "c", resourceVersion: "5" } }, 201, { metadata: { name: "c", resourceVersion: "5" } }],
+  [
+    `POST ${maps}?dryRun=All`,
+    { metadata: { name: "c", resourceVersion: "5" } },
+    201,
+    { metadata: { name: "c", resourceVersion: "5" } },
+  ],
+  [
+    `PUT ${leases}/c?dryRun=All`,
+    { metadata: { name: "c", resourceVersion: "5" } },
+    201,
+    { metadata: { name: "c", resourceVersion: "5" } },
+  ],
   [`POST ${maps}`, { metadata: { name: "c", managedFields: [{ manager: "me" }] } }, 201],
   [
     `POST ${maps}`,
@@ -59,7 +91,12 @@ conversation("create: what the server sets and what it does not believe", [
     400,
     "the namespace of the provided object does not match the namespace sent on the request",
   ],
-  [`POST ${maps}`, "null", 422, 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required'],
+  [
+    `POST ${maps}`,
+    "null",
+    422,
+    'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
+  ],
   [`POST ${maps}`, '{"metadata":{"name":"q"},"data":{"__proto__":"x","constructor":"y"}}', 201],
   ["POST /api/v1/namespaces/none/configmaps", { metadata: { name: "a" } }, 404, 'namespaces "none" not found'],
   [`POST ${deployments}`, { ...deployment, status: { replicas: 7 } }, 201, { metadata: { generation: 1 }, status: {} }],
@@ -179,7 +216,12 @@ conversation("bodies that are of another kind, or nothing at all", [
     "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf",
     { "content-type": "text/plain" },
   ],
-  [`POST ${maps}?dryRun=Some`, {}, 422, 'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"'],
+  [
+    `POST ${maps}?dryRun=Some`,
+    {},
+    422,
+    'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
+  ],
   [
     `POST ${maps}?fieldManager=${"m".repeat(129)}`,
     {},
@@ -208,10 +250,30 @@ conversation("the names of kind and version, in any case", [
 
 conversation("update: names, versions, uids", [
   [`POST ${maps}`, { metadata: { name: "a" }, data: { k: "v" } }, 201],
-  [`PUT ${maps}/a`, { metadata: { name: "b" } }, 400, "the name of the object (b) does not match the name on the URL (a)"],
-  [`PUT ${maps}/a`, { metadata: {} }, 400, "the name of the object (a based on URL) was undeterminable: name must be provided"],
-  [`PUT ${maps}/a`, { metadata: { name: "a", resourceVersion: "1" } }, 409, `Operation cannot be fulfilled on configmaps "a": ${modified}`],
-  [`PUT ${maps}/a`, { metadata: { name: "a", resourceVersion: "abc" } }, 500, 'strconv.ParseUint: parsing "abc": invalid syntax'],
+  [
+    `PUT ${maps}/a`,
+    { metadata: { name: "b" } },
+    400,
+    "the name of the object (b) does not match the name on the URL (a)",
+  ],
+  [
+    `PUT ${maps}/a`,
+    { metadata: {} },
+    400,
+    "the name of the object (a based on URL) was undeterminable: name must be provided",
+  ],
+  [
+    `PUT ${maps}/a`,
+    { metadata: { name: "a", resourceVersion: "1" } },
+    409,
+    `Operation cannot be fulfilled on configmaps "a": ${modified}`,
+  ],
+  [
+    `PUT ${maps}/a`,
+    { metadata: { name: "a", resourceVersion: "abc" } },
+    500,
+    'strconv.ParseUint: parsing "abc": invalid syntax',
+  ],
   [`PUT ${maps}/none`, { metadata: { name: "none", uid: "u" } }, 404, 'configmaps "none" not found'],
   [`PUT ${maps}/a`, { metadata: { name: "a", generateName: "g-" }, data: { k: "w" } }, 200, { data: { k: "w" } }],
   [`PUT ${leases}/l`, { metadata: { name: "l" } }, 201, { metadata: { name: "l" } }],
@@ -226,12 +288,19 @@ conversation("update: names, versions, uids", [
 ]);
 
 conversation("subresources that change their part of an object alone", [
-  [`POST ${pods}`, { ...pod, spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu: "2" } } }] } }, 201],
+  [
+    `POST ${pods}`,
+    { ...pod, spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu: "2" } } }] } },
+    201,
+  ],
   [
     `MERGE ${pods}/p/ephemeralcontainers`,
     { spec: { ephemeralContainers: [{ name: "e", image: "i" }], nodeName: "n" } },
     200,
-    { metadata: { generation: 2 }, spec: { ephemeralContainers: [{ name: "e", image: "i" }], containers: [{ name: "c", image: "i" }] } },
+    {
+      metadata: { generation: 2 },
+      spec: { ephemeralContainers: [{ name: "e", image: "i" }], containers: [{ name: "c", image: "i" }] },
+    },
   ],
   [
     `STRATEGIC ${pods}/p/ephemeralcontainers`,
@@ -239,7 +308,15 @@ conversation("subresources that change their part of an object alone", [
     422,
     [
       'Pod "p" is invalid: spec.ephemeralContainers: Forbidden: existing ephemeral containers "e" may not be changed',
-      ...["@@ -1,6 +1,6 @@", " {", '  "Name": "e",', '- "Image": "i",', '+ "Image": "j",', '  "Command": null,', '  "Args": null,'],
+      ...[
+        "@@ -1,6 +1,6 @@",
+        " {",
+        '  "Name": "e",',
+        '- "Image": "i",',
+        '+ "Image": "j",',
+        '  "Command": null,',
+        '  "Args": null,',
+      ],
       '  "WorkingDir": "",\n',
     ].join("\n"),
   ],
@@ -247,19 +324,31 @@ conversation("subresources that change their part of an object alone", [
     `STRATEGIC ${pods}/p/resize`,
     { spec: { containers: [{ name: "c", image: "j", resources: { requests: { cpu: "1" } } }] } },
     200,
-    { metadata: { generation: 3 }, spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu: "1" } } }] } },
+    {
+      metadata: { generation: 3 },
+      spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu: "1" } } }] },
+    },
   ],
   [
     `POST ${requests}`,
-    { metadata: { name: "r" }, spec: { signerName: "example.com/s", request: certificateRequest, usages: ["any"], username: "forged" } },
+    {
+      metadata: { name: "r" },
+      spec: { signerName: "example.com/s", request: certificateRequest, usages: ["any"], username: "forged" },
+    },
     201,
     { spec: { username: "tester" } },
   ],
   [
     `MERGE ${requests}/r/approval`,
-    { spec: { signerName: "example.com/t" }, status: { certificate: "eA==", conditions: [{ type: "Approved", status: "True", reason: "r" }] } },
+    {
+      spec: { signerName: "example.com/t" },
+      status: { certificate: "eA==", conditions: [{ type: "Approved", status: "True", reason: "r" }] },
+    },
     200,
-    { spec: { signerName: "example.com/s" }, status: { conditions: [{ type: "Approved", status: "True", reason: "r" }] } },
+    {
+      spec: { signerName: "example.com/s" },
+      status: { conditions: [{ type: "Approved", status: "True", reason: "r" }] },
+    },
   ],
   [
     `JSON ${requests}/r/approval`,
@@ -275,12 +364,19 @@ test("nobody owns those fields of a certificate's request that their writes cann
   const rows: Row[] = [
     [
       `POST ${requests}?fieldManager=a`,
-      { metadata: { name: "r", labels: { c: "d" } }, spec: { signerName: "x.io/s", request: certificateRequest, usages: ["any"] } },
+      {
+        metadata: { name: "r", labels: { c: "d" } },
+        spec: { signerName: "x.io/s", request: certificateRequest, usages: ["any"] },
+      },
       201,
     ],
     [`MERGE ${requests}/r?fieldManager=b`, { metadata: { labels: { a: "b" } }, spec: { groups: ["g"] } }, 200],
     [`MERGE ${requests}/r/approval?fieldManager=c`, { status: { conditions: [decision] } }, 200],
-    [`MERGE ${requests}/r/status?fieldManager=d`, { status: { conditions: [decision, { ...decision, type: "Failed" }] } }, 200],
+    [
+      `MERGE ${requests}/r/status?fieldManager=d`,
+      { status: { conditions: [decision, { ...decision, type: "Failed" }] } },
+      200,
+    ],
   ];
   let entries: { manager: string; fieldsV1: object }[] = [];
   for (const [request, body, status] of rows) {
@@ -298,7 +394,9 @@ test("nobody owns those fields of a certificate's request that their writes cann
 });
 
 const claims = "/apis/resource.k8s.io/v1/namespaces/n/resourceclaims";
-const claimed = (exactly: object): object => ({ devices: { requests: [{ name: "a", exactly: { deviceClassName: "c", ...exactly } }] } });
+const claimed = (exactly: object): object => ({
+  devices: { requests: [{ name: "a", exactly: { deviceClassName: "c", ...exactly } }] },
+});
 const needsLabel =
   "spec.devices.requests[0].adminAccess: Forbidden: admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace";
 conversation("claims: access to devices that others use", [
@@ -318,7 +416,13 @@ conversation("claims: access to devices that others use", [
   [`JSON ${claims}/b`, [{ op: "add", path: "/spec/devices/requests/0/exactly/adminAccess", value: true }], 422],
   [
     `MERGE ${claims}/b/status`,
-    { status: { allocation: { devices: { results: [{ request: "a", driver: "d", pool: "p", device: "e", adminAccess: true }] } } } },
+    {
+      status: {
+        allocation: {
+          devices: { results: [{ request: "a", driver: "d", pool: "p", device: "e", adminAccess: true }] },
+        },
+      },
+    },
     422,
     `ResourceClaim.resource.k8s.io "b" is invalid: ${needsLabel.replace("spec.devices.requests", "status.allocation.devices.results")}`,
   ],
@@ -328,9 +432,27 @@ conversation("claims: access to devices that others use", [
 
 conversation("If-Match on every write of an object", [
   [`POST ${maps}`, { metadata: { name: "a" } }, 201],
-  [`PUT ${maps}/a`, { metadata: { name: "a" } }, 409, `Operation cannot be fulfilled on configmaps "a": ${modified}`, { "if-match": '"1"' }],
-  [`MERGE ${maps}/a`, { data: { k: "v" } }, 409, `Operation cannot be fulfilled on configmaps "a": ${modified}`, { "if-match": "1" }],
-  [`DELETE ${maps}/a`, undefined, 409, `Operation cannot be fulfilled on configmaps "a": ${modified}`, { "if-match": "1" }],
+  [
+    `PUT ${maps}/a`,
+    { metadata: { name: "a" } },
+    409,
+    `Operation cannot be fulfilled on configmaps "a": ${modified}`,
+    { "if-match": '"1"' },
+  ],
+  [
+    `MERGE ${maps}/a`,
+    { data: { k: "v" } },
+    409,
+    `Operation cannot be fulfilled on configmaps "a": ${modified}`,
+    { "if-match": "1" },
+  ],
+  [
+    `DELETE ${maps}/a`,
+    undefined,
+    409,
+    `Operation cannot be fulfilled on configmaps "a": ${modified}`,
+    { "if-match": "1" },
+  ],
   [`MERGE ${maps}/a`, { data: { k: "v" } }, 200, { data: { k: "v" } }, { "if-match": "*" }],
 ]);
 
@@ -362,7 +484,12 @@ conversation("scale", [
     { kind: "Scale", apiVersion: "autoscaling/v1", spec: { replicas: 4 } },
   ],
   [`MERGE ${deployments}/d/scale`, { spec: { replicas: 5 } }, 200, { kind: "Scale", spec: { replicas: 5 } }],
-  [`GET ${deployments}/d/scale`, undefined, 200, { kind: "Scale", metadata: { name: "d" }, spec: { replicas: 5 }, status: { selector: "a=b" } }],
+  [
+    `GET ${deployments}/d/scale`,
+    undefined,
+    200,
+    { kind: "Scale", metadata: { name: "d" }, spec: { replicas: 5 }, status: { selector: "a=b" } },
+  ],
   [`GET ${deployments}/d`, undefined, 200, { spec: { replicas: 5 }, metadata: { generation: 3 } }],
   [
     `MERGE ${deployments}/d/scale`,
@@ -370,15 +497,30 @@ conversation("scale", [
     422,
     'Scale.autoscaling "d" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0',
   ],
-  [`MERGE ${deployments}/d/scale`, { metadata: { resourceVersion: "1" } }, 409, `Operation cannot be fulfilled on deployments.apps "d": ${modified}`],
+  [
+    `MERGE ${deployments}/d/scale`,
+    { metadata: { resourceVersion: "1" } },
+    409,
+    `Operation cannot be fulfilled on deployments.apps "d": ${modified}`,
+  ],
   [`PUT ${deployments}/none/scale`, { metadata: { name: "none" } }, 404, 'deployments.apps "none" not found'],
 ]);
 
 conversation("patches", [
   [`POST ${maps}`, { metadata: { name: "a" }, data: { k: "v" } }, 201],
   [`JSON ${maps}/a`, [{ op: "replace", path: "/data/k", value: "w" }], 200, { data: { k: "w" } }],
-  [`JSON ${maps}/a`, [{ op: "remove", path: "/data/none" }], 422, "the server rejected our request due to an error in our request"],
-  [`JSON ${maps}/a`, {}, 400, "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"],
+  [
+    `JSON ${maps}/a`,
+    [{ op: "remove", path: "/data/none" }],
+    422,
+    "the server rejected our request due to an error in our request",
+  ],
+  [
+    `JSON ${maps}/a`,
+    {},
+    400,
+    "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
+  ],
   [`JSON ${maps}/a`, "[", 400, "error decoding patch: unexpected end of JSON input"],
   [
     `JSON ${maps}/a`,
@@ -388,13 +530,33 @@ conversation("patches", [
   ],
   [`MERGE ${maps}/a`, { data: { k: null, z: "1" } }, 200, { data: { z: "1" } }],
   [`MERGE ${maps}/a`, "null", 400, "Invalid JSON Patch"],
-  [`MERGE ${maps}/a`, [], 400, "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}"],
+  [
+    `MERGE ${maps}/a`,
+    [],
+    400,
+    "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}",
+  ],
   [`MERGE ${maps}/a`, { data: { k: 1 } }, 422],
   [`MERGE ${maps}/a`, { kind: "Secret" }, 422],
-  [`MERGE ${maps}/a`, { metadata: { name: "b" } }, 400, "the name of the object (b) does not match the name on the URL (a)"],
-  [`MERGE ${maps}/a`, { metadata: { resourceVersion: "1" } }, 409, `Operation cannot be fulfilled on configmaps "a": ${modified}`],
+  [
+    `MERGE ${maps}/a`,
+    { metadata: { name: "b" } },
+    400,
+    "the name of the object (b) does not match the name on the URL (a)",
+  ],
+  [
+    `MERGE ${maps}/a`,
+    { metadata: { resourceVersion: "1" } },
+    409,
+    `Operation cannot be fulfilled on configmaps "a": ${modified}`,
+  ],
   [`MERGE ${maps}/none`, "{", 404, 'configmaps "none" not found'],
-  [`MERGE ${maps}/a?force=true`, {}, 422, 'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch'],
+  [
+    `MERGE ${maps}/a?force=true`,
+    {},
+    422,
+    'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch',
+  ],
   [`PATCH ${maps}/a`, {}, 415, "415: Unsupported Media Type"],
   [
     `STRATEGIC ${maps}/a?fieldValidation=Strict`,
@@ -404,8 +566,18 @@ conversation("patches", [
   ],
   [`STRATEGIC ${maps}/a`, "{", 400, "unexpected end of JSON input"],
   [`STRATEGIC ${maps}/a`, { metadata: { finalizers: "x" } }, 422],
-  [`STRATEGIC ${maps}/a`, { data: "x" }, 422, ' "" is invalid: patch: Invalid value: "map[data:x]": cannot restore map from string'],
-  [`MERGE ${maps}/a`, `{"data":${'{"a":'.repeat(5000)}1${"}".repeat(5000)}}`, 400, "error decoding patch: exceeded max depth"],
+  [
+    `STRATEGIC ${maps}/a`,
+    { data: "x" },
+    422,
+    ' "" is invalid: patch: Invalid value: "map[data:x]": cannot restore map from string',
+  ],
+  [
+    `MERGE ${maps}/a`,
+    `{"data":${'{"a":'.repeat(5000)}1${"}".repeat(5000)}}`,
+    400,
+    "error decoding patch: exceeded max depth",
+  ],
 ]);
 
 conversation("deletion: options and preconditions", [
@@ -442,7 +614,12 @@ conversation("finalizers hold an object until the last one goes", [
     422,
     'ConfigMap "a" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"example.com/z"}',
   ],
-  [`MERGE ${maps}/a`, { metadata: { finalizers: ["example.com/x"] } }, 200, { metadata: { finalizers: ["example.com/x"] } }],
+  [
+    `MERGE ${maps}/a`,
+    { metadata: { finalizers: ["example.com/x"] } },
+    200,
+    { metadata: { finalizers: ["example.com/x"] } },
+  ],
   [`MERGE ${maps}/a?dryRun=All`, { metadata: { finalizers: null } }, 200],
   [`GET ${maps}/a`, undefined, 200],
   [`MERGE ${maps}/a`, { metadata: { finalizers: null }, data: { last: "word" } }, 200, { data: { last: "word" } }],
@@ -463,8 +640,18 @@ conversation("pods stay for their grace period once they run somewhere", [
 
 conversation("namespaces", [
   ["POST /api/v1/namespaces", { metadata: { name: "default" } }, 201],
-  ["DELETE /api/v1/namespaces/default", undefined, 403, 'namespaces "default" is forbidden: this namespace may not be deleted'],
-  ["DELETE /api/v1/namespaces/n", undefined, 200, { spec: { finalizers: ["kubernetes"] }, status: { phase: "Terminating" } }],
+  [
+    "DELETE /api/v1/namespaces/default",
+    undefined,
+    403,
+    'namespaces "default" is forbidden: this namespace may not be deleted',
+  ],
+  [
+    "DELETE /api/v1/namespaces/n",
+    undefined,
+    200,
+    { spec: { finalizers: ["kubernetes"] }, status: { phase: "Terminating" } },
+  ],
   ["DELETE /api/v1/namespaces/n", undefined, 200, { status: { phase: "Terminating" } }],
   [
     `POST ${maps}`,
@@ -486,8 +673,18 @@ conversation("deletecollection", [
     200,
     { kind: "ConfigMapList", items: [{ metadata: { name: "a" } }, { metadata: { name: "c" } }] },
   ],
-  [`DELETE ${maps}?labelSelector=x=1`, undefined, 200, { kind: "ConfigMapList", items: [{ metadata: { name: "a" } }, { metadata: { name: "c" } }] }],
-  [`GET ${maps}`, undefined, 200, { items: [{ metadata: { name: "b" } }, { metadata: { name: "c", deletionGracePeriodSeconds: 0 } }] }],
+  [
+    `DELETE ${maps}?labelSelector=x=1`,
+    undefined,
+    200,
+    { kind: "ConfigMapList", items: [{ metadata: { name: "a" } }, { metadata: { name: "c" } }] },
+  ],
+  [
+    `GET ${maps}`,
+    undefined,
+    200,
+    { items: [{ metadata: { name: "b" } }, { metadata: { name: "c", deletionGracePeriodSeconds: 0 } }] },
+  ],
   [`DELETE ${maps}`, { preconditions: { resourceVersion: "1" } }, 409],
   [`DELETE ${maps}?limit=1`, undefined, 200, { items: [{ metadata: { name: "b" } }] }],
   [`GET ${maps}`, undefined, 200, { items: [{ metadata: { name: "c" } }] }],
@@ -501,7 +698,12 @@ const warningRows: [what: string, request: string, body: unknown, warnings: stri
     '{"metadata":{"name":"a"},"data":{"a":"1","a":"2"},"x":1}',
     '299 - "duplicate field \\"data.a\\"", 299 - "unknown field \\"x\\""',
   ],
-  ["the same, ignored", `POST ${maps}?fieldValidation=Ignore`, '{"metadata":{"name":"a"},"data":{"a":"1","a":"2"},"x":1}', ""],
+  [
+    "the same, ignored",
+    `POST ${maps}?fieldValidation=Ignore`,
+    '{"metadata":{"name":"a"},"data":{"a":"1","a":"2"},"x":1}',
+    "",
+  ],
   [
     "a patch that is not accurate",
     `MERGE ${maps}/there`,

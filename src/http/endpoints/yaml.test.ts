@@ -11,8 +11,18 @@ const unreadable = "the object provided is unrecognized (must be of type ConfigM
 const unfit = 'ConfigMap in version "v1" cannot be handled as a ConfigMap: ';
 
 /** A request with a body in YAML, its answer's status, and a Status's message, the warnings, or a part of the body. */
-const rows: readonly (readonly [request: string, body: string, status: number, want: string | readonly string[] | object])[] = [
-  [`POST ${maps}`, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  k: 'yes'\n", 201, { data: { k: "yes" } }],
+const rows: readonly (readonly [
+  request: string,
+  body: string,
+  status: number,
+  want: string | readonly string[] | object,
+])[] = [
+  [
+    `POST ${maps}`,
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  k: 'yes'\n",
+    201,
+    { data: { k: "yes" } },
+  ],
   [`POST ${maps}`, "metadata:\n  name: b\n---\nmetadata:\n  name: c\n", 201, { metadata: { name: "b" } }],
   [`POST ${maps}`, "a: [", 400, `${unreadable}yaml: line 1: did not find expected node content (613a205b)`],
   [
@@ -40,7 +50,12 @@ const rows: readonly (readonly [request: string, body: string, status: number, w
     400,
     `${unfit}json: cannot unmarshal bool into Go struct field ConfigMap.data of type string`,
   ],
-  [`POST ${maps}`, "metadata:\n  name: e\ndata:\n  a: x\n  a: z\nfoo: 1\n", 201, ['line 5: key "a" already set in map', 'unknown field "foo"']],
+  [
+    `POST ${maps}`,
+    "metadata:\n  name: e\ndata:\n  a: x\n  a: z\nfoo: 1\n",
+    201,
+    ['line 5: key "a" already set in map', 'unknown field "foo"'],
+  ],
   [
     `POST ${maps}?fieldValidation=Strict`,
     "metadata:\n  name: f\ndata:\n  a: x\n  a: z\nfoo: 1\n",
@@ -48,9 +63,19 @@ const rows: readonly (readonly [request: string, body: string, status: number, w
     `${unfit}strict decoding error: yaml: unmarshal errors:\n  line 5: key "a" already set in map, unknown field "foo"`,
   ],
   [`POST ${maps}?fieldValidation=Ignore`, "metadata:\n  name: g\ndata:\n  a: x\n  a: z\nfoo: 1\n", 201, []],
-  [`POST ${maps}`, "metadata:\n  name: h\n  generation: 1.0\n  annotations: &a\n    k: v\n  labels: *a\n", 201, { metadata: { labels: { k: "v" } } }],
+  [
+    `POST ${maps}`,
+    "metadata:\n  name: h\n  generation: 1.0\n  annotations: &a\n    k: v\n  labels: *a\n",
+    201,
+    { metadata: { labels: { k: "v" } } },
+  ],
   [`PUT ${maps}/a`, "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\ndata: {k: w}\n", 200, { data: { k: "w" } }],
-  [`PUT ${maps}/a`, "metadata: {name: other}\n", 400, "the name of the object (other) does not match the name on the URL (a)"],
+  [
+    `PUT ${maps}/a`,
+    "metadata: {name: other}\n",
+    400,
+    "the name of the object (other) does not match the name on the URL (a)",
+  ],
   [`DELETE ${maps}/a`, "kind: DeleteOptions\napiVersion: v1\ndryRun: [All]\n", 200, { status: "Success" }],
   [`DELETE ${maps}/a`, "preconditions: {uid: other}\n", 409, {}],
   [`DELETE ${maps}/a`, "a: [", 400, "yaml: line 1: did not find expected node content"],
@@ -66,7 +91,8 @@ test("bodies in YAML are read on every write", async () => {
     const where = `${request} ${JSON.stringify(body)}: ${JSON.stringify(answer.body)}`;
     assert.equal(answer.status, status, where);
     if (typeof want === "string") assert.equal(answer.body.message, want, where);
-    else if (Array.isArray(want)) assert.deepEqual(answer.warnings, want.map((text) => `299 - "${text.replaceAll('"', '\\"')}"`).join(", "), where);
+    else if (Array.isArray(want))
+      assert.deepEqual(answer.warnings, want.map((text) => `299 - "${text.replaceAll('"', '\\"')}"`).join(", "), where);
     else assert.partialDeepStrictEqual(answer.body, want, where);
   }
   await close();
@@ -76,7 +102,13 @@ const yaml = { accept: "application/yaml" };
 const tables = "as=Table;v=v1;g=meta.k8s.io";
 
 /** A request, what it accepts, and what it gets: a status, a type of content, and a text or a part of it. */
-const answers: readonly (readonly [request: string, accept: string, status: number, contentType: string, text: string | RegExp])[] = [
+const answers: readonly (readonly [
+  request: string,
+  accept: string,
+  status: number,
+  contentType: string,
+  text: string | RegExp,
+])[] = [
   [
     `GET ${maps}/a`,
     "application/yaml",
@@ -143,7 +175,12 @@ test("answers in YAML are as upstream writes them", async () => {
   const { registry, close } = await openMemoryRegistry();
   await send(registry, "POST /api/v1/namespaces", { metadata: { name: "default" } });
   const data = { a: 'x: "y"\nz', n: "5", t: "true" };
-  const created = await send(registry, `POST ${maps}`, { metadata: { name: "a", labels: { l: "1" } }, data, binaryData: { b: "AAEC" } }, yaml);
+  const created = await send(
+    registry,
+    `POST ${maps}`,
+    { metadata: { name: "a", labels: { l: "1" } }, data, binaryData: { b: "AAEC" } },
+    yaml,
+  );
   assert.match(created.body, /^apiVersion: v1\nbinaryData:\n/);
   await send(registry, `MERGE ${maps}/a`, { metadata: { managedFields: [{}] } });
   for (const [request, accept, status, contentType, text] of answers) {
@@ -164,7 +201,8 @@ test("a watch is not offered in YAML", async () => {
       path: `${maps}?watch=1`,
       headers: { accept },
     });
-    const message = "only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+    const message =
+      "only the following media types are accepted: application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
     await assert.rejects(asked, { message }, accept);
   }
 });

@@ -20,7 +20,8 @@ export function authenticationFilter(
     const { exchange } = context;
     context.user = user;
     if (hasCredential(exchange.rawHeaders, isCredential)) exchange.forgetHeaders(isCredential);
-    if (endUnknown && exchange.protocol === "HTTP/2.0" && user.groups.includes("system:unauthenticated")) exchange.endConnection();
+    if (endUnknown && exchange.protocol === "HTTP/2.0" && user.groups.includes("system:unauthenticated"))
+      exchange.endConnection();
   };
   const unknown = ({ exchange }: RequestContext, error: unknown): never => {
     if (endUnknown && exchange.protocol === "HTTP/2.0" && error instanceof ApiError) exchange.endConnection();
@@ -42,6 +43,7 @@ export function authenticationFilter(
 }
 
 function hasCredential(rawHeaders: readonly string[], isCredential: (name: string) => boolean): boolean {
-  for (let at = 0; at < rawHeaders.length; at += 2) if (isCredential((rawHeaders[at] as string).toLowerCase())) return true;
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (isCredential((rawHeaders[at] as string).toLowerCase())) return true;
   return false;
 }

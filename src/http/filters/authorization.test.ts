@@ -59,7 +59,10 @@ for (const [decision, status, notes] of rows) {
   test(`${decision.decision}${decision.error === undefined ? "" : ", and something went wrong"}`, async () => {
     for (const waitMs of [undefined, 20]) {
       const found = await decide(decision, waitMs);
-      assert.deepEqual([found.answer.status, found.notes, found.attempts], [status, notes, [[decision.decision, waitMs ?? 0]]]);
+      assert.deepEqual(
+        [found.answer.status, found.notes, found.attempts],
+        [status, notes, [[decision.decision, waitMs ?? 0]]],
+      );
       assert.equal(found.refused instanceof ApiError, status !== 200);
     }
   });

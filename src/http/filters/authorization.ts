@@ -1,7 +1,12 @@
 /** Asks whether the caller may do this. Source: access-control §5.3, §7. */
 import { type Clock, systemClock } from "../../api/clock.ts";
 import { plainError } from "../../api/errors.ts";
-import type { AuthorizationAttributes, AuthorizationObserver, Authorizer, Decision } from "../../authorization/contract.ts";
+import type {
+  AuthorizationAttributes,
+  AuthorizationObserver,
+  Authorizer,
+  Decision,
+} from "../../authorization/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { Filter, RequestContext } from "../contract.ts";
 import { refusal, withoutMarkup } from "../refusal.ts";
@@ -33,7 +38,11 @@ export function authorizationFilter(authorize: Authorizer, { attempted, clock } 
   };
 }
 
-function check(context: RequestContext, attributes: AuthorizationAttributes, { decision, reason, error }: Decision): undefined {
+function check(
+  context: RequestContext,
+  attributes: AuthorizationAttributes,
+  { decision, reason, error }: Decision,
+): undefined {
   if (decision !== "allow" && error !== undefined) return fail(context, error);
   context.audit?.annotate("authorization.k8s.io/decision", decision === "allow" ? "allow" : "forbid");
   context.audit?.annotate("authorization.k8s.io/reason", reason);

@@ -11,7 +11,13 @@ import { tokenFileAuthenticator } from "../../authentication/token-file.ts";
 import { authenticate } from "../../authentication/union.ts";
 import type { AuthorizerType } from "../../authorization/configuration/contract.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
-import { type AuthorizationModule, alwaysAllowModule, alwaysDenyModule, authorizerOf, rbacModule } from "../../authorization/modes.ts";
+import {
+  type AuthorizationModule,
+  alwaysAllowModule,
+  alwaysDenyModule,
+  authorizerOf,
+  rbacModule,
+} from "../../authorization/modes.ts";
 import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";
 import { Policy } from "../../authorization/rbac/policy.ts";
 import { bootstrapPolicy } from "../../boot/rbac/policy.ts";
@@ -26,7 +32,13 @@ const nobody: UserInfo = { name: "", uid: "", groups: [], extra: new Map() };
 const user = (name: string, ...groups: string[]): UserInfo => ({ ...nobody, name, groups });
 
 function contextOf(exchange: Partial<Exchange>, method = "GET", target = "/"): RequestContext {
-  return { exchange: exchange as Exchange, info: requestInfo(method, target), user: nobody, headers: {}, warnings: [] as string[] } as RequestContext;
+  return {
+    exchange: exchange as Exchange,
+    info: requestInfo(method, target),
+    user: nobody,
+    headers: {},
+    warnings: [] as string[],
+  } as RequestContext;
 }
 
 async function refusalOf(run: () => unknown): Promise<Status | undefined> {
@@ -41,7 +53,14 @@ async function refusalOf(run: () => unknown): Promise<Status | undefined> {
 
 const authorities = { pem: "", certificates: [] };
 const isTrustedBy = (): boolean => true;
-const certificate: PeerCertificate = { commonName: "ann", organizations: ["devs", "ops"], uids: [], fingerprint: "0f", expiresAt: 0, isTrustedBy };
+const certificate: PeerCertificate = {
+  commonName: "ann",
+  organizations: ["devs", "ops"],
+  uids: [],
+  fingerprint: "0f",
+  expiresAt: 0,
+  isTrustedBy,
+};
 const untrusted: PeerCertificate = { ...certificate, isTrustedBy: () => false };
 const noCredentials = { isCredential: () => false, endUnknown: false };
 const certificates = clientCertificateAuthenticator({ authorities: () => authorities, uids: true });
@@ -55,7 +74,8 @@ const anonymous = user("system:anonymous", "system:unauthenticated");
 const authenticated = user("bob", "system:authenticated");
 const eve: UserInfo = { ...nobody, name: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] };
 const tokens = bearerTokenAuthenticator(tokenFileAuthenticator('secret,eve,7,"a,b"\n', "tokens.csv"), ["api"]);
-const later: Authenticator = async ({ header }) => (header("x-user") === undefined ? undefined : user(header("x-user") as string));
+const later: Authenticator = async ({ header }) =>
+  header("x-user") === undefined ? undefined : user(header("x-user") as string);
 
 interface Caller {
   readonly certificate?: PeerCertificate;
@@ -89,17 +109,33 @@ const authenticationRows: [what: string, caller: Caller, want: UserInfo | 401][]
   ["a sub-protocol that is no base64url", { bearerTokens: ["c2Vjc+V0"] }, 401],
   ["a sub-protocol with padding", { bearerTokens: ["c2VjcmV0eA=="] }, 401],
   ["a sub-protocol that is no UTF-8", { bearerTokens: ["_w"] }, 401],
-  ["a wrong certificate and a good token", { certificate: untrusted, headers: { authorization: "Bearer secret" } }, eve],
+  [
+    "a wrong certificate and a good token",
+    { certificate: untrusted, headers: { authorization: "Bearer secret" } },
+    eve,
+  ],
   ["a good certificate and a wrong token", { certificate, headers: { authorization: "Bearer x" } }, known],
   ["a WebSocket without a token", { bearerTokens: [] }, anonymous],
   ["a method that has to wait", { headers: { "x-user": "bob" } }, authenticated],
   ["the first method that knows the caller decides", { certificate, headers: { "x-user": "bob" } }, known],
 ];
-for (const [what, { certificate: peerCertificate, headers = {}, bearerTokens, anonymousAuth = true }, want] of authenticationRows) {
+for (const [
+  what,
+  { certificate: peerCertificate, headers = {}, bearerTokens, anonymousAuth = true },
+  want,
+] of authenticationRows) {
   test(`authentication: ${what}`, async () => {
-    const filter = authenticationFilter(authenticate([certificates, tokens, later], { enabled: anonymousAuth, conditions: [] }), noCredentials);
+    const filter = authenticationFilter(
+      authenticate([certificates, tokens, later], { enabled: anonymousAuth, conditions: [] }),
+      noCredentials,
+    );
     const webSocket = bearerTokens && ({ protocols: [], bearerTokens } as unknown as WebSocketRequest);
-    const context = contextOf({ peerCertificate, header: (name) => headers[name], rawHeaders: Object.entries(headers).flat(), webSocket });
+    const context = contextOf({
+      peerCertificate,
+      header: (name) => headers[name],
+      rawHeaders: Object.entries(headers).flat(),
+      webSocket,
+    });
     const refused = await refusalOf(() => filter(context));
     if (want === 401) assert.deepEqual(refused, { code: 401, reason: "Unauthorized", message: "Unauthorized" });
     else assert.deepEqual([refused, context.user], [undefined, want]);
@@ -116,8 +152,16 @@ const proxies = {
 };
 const forgottenRows: [what: string, headers: readonly string[], kept: readonly string[]][] = [
   ["a token", ["accept", "Authorization"], ["accept"]],
-  ["a proxy's headers, as everybody calls them", ["X-Remote-User", "x-remote-uid", "x-remote-GROUP", "x-remote-extra-a"], []],
-  ["a proxy's headers, as the options call them", ["x-NAME", "X-Uid", "x-groups", "x-more-a", "x-mor", "x-name2"], ["x-mor", "x-name2"]],
+  [
+    "a proxy's headers, as everybody calls them",
+    ["X-Remote-User", "x-remote-uid", "x-remote-GROUP", "x-remote-extra-a"],
+    [],
+  ],
+  [
+    "a proxy's headers, as the options call them",
+    ["x-NAME", "X-Uid", "x-groups", "x-more-a", "x-mor", "x-name2"],
+    ["x-mor", "x-name2"],
+  ],
   [
     "nothing of this",
     ["accept", "user-agent", "x-forwarded-for", "impersonate-user"],
@@ -131,7 +175,9 @@ for (const [what, names, kept] of forgottenRows) {
       left = left.filter((name) => !isMeant(name.toLowerCase()));
     };
     const context = contextOf({ rawHeaders: names.flatMap((name) => [name, "x"]), forgetHeaders });
-    await authenticationFilter(() => anonymous, { isCredential: isCredentialHeader(proxies), endUnknown: false })(context);
+    await authenticationFilter(() => anonymous, { isCredential: isCredentialHeader(proxies), endUnknown: false })(
+      context,
+    );
     assert.deepEqual(left, kept);
   });
 }
@@ -156,7 +202,16 @@ test("impersonation tries the way first that succeeded last for the caller", asy
 });
 
 test("once a caller has become another the request does not ask for it any more", async () => {
-  const rawHeaders = ["Impersonate-User", "ann", "IMPERSONATE-Group", "a", "impersonate-extra-b", "c", "x-impersonate", "d"];
+  const rawHeaders = [
+    "Impersonate-User",
+    "ann",
+    "IMPERSONATE-Group",
+    "a",
+    "impersonate-extra-b",
+    "c",
+    "x-impersonate",
+    "d",
+  ];
   let kept = rawHeaders.filter((_, at) => at % 2 === 0);
   const forgetHeaders = (isMeant: (name: string) => boolean): void => {
     kept = kept.filter((name) => !isMeant(name.toLowerCase()));
@@ -181,7 +236,8 @@ const modules: Partial<Record<AuthorizerType, AuthorizationModule>> = {
   AlwaysDeny: alwaysDenyModule,
   RBAC: rbacModule(policy),
 };
-const authorizer = (modes: readonly AuthorizerType[]): Authorizer => authorizerOf(modes.map((mode) => modules[mode] as AuthorizationModule));
+const authorizer = (modes: readonly AuthorizerType[]): Authorizer =>
+  authorizerOf(modes.map((mode) => modules[mode] as AuthorizationModule));
 
 const master = user("root", "system:masters");
 const allowedRows: [who: UserInfo, modes: AuthorizerType[], method: string, target: string][] = [
@@ -205,7 +261,14 @@ for (const [who, modes, method, target] of allowedRows) {
   });
 }
 
-const refusedRows: [who: UserInfo, modes: AuthorizerType[], method: string, target: string, message: string, details: object][] = [
+const refusedRows: [
+  who: UserInfo,
+  modes: AuthorizerType[],
+  method: string,
+  target: string,
+  message: string,
+  details: object,
+][] = [
   [
     anonymous,
     ["RBAC"],
@@ -250,7 +313,14 @@ const refusedRows: [who: UserInfo, modes: AuthorizerType[], method: string, targ
   [anonymous, ["RBAC"], "POST", "/livez", 'forbidden: User "system:anonymous" cannot post path "/livez"', {}],
   [anonymous, ["RBAC"], "GET", "/livez/ping", 'forbidden: User "system:anonymous" cannot get path "/livez/ping"', {}],
   [anonymous, ["RBAC"], "GET", "/metrics", 'forbidden: User "system:anonymous" cannot get path "/metrics"', {}],
-  [anonymous, ["AlwaysDeny"], "GET", "/version", 'forbidden: User "system:anonymous" cannot get path "/version": Everything is forbidden.', {}],
+  [
+    anonymous,
+    ["AlwaysDeny"],
+    "GET",
+    "/version",
+    'forbidden: User "system:anonymous" cannot get path "/version": Everything is forbidden.',
+    {},
+  ],
 ];
 for (const [who, modes, method, target, message, details] of refusedRows) {
   test(`authorization [${modes}]: ${who.name} may not ${method} ${target}`, async () => {

@@ -26,11 +26,18 @@ const rows: readonly (readonly [request: string, waitedMs: number, expiresMs: nu
   ["POST /api/v1/nodes?timeout=x", 0, "refused"],
 ];
 
-function contextOf(request: string, receivedAt: number): { context: RequestContext; close: () => void; answer: () => void } {
+function contextOf(
+  request: string,
+  receivedAt: number,
+): { context: RequestContext; close: () => void; answer: () => void } {
   const [method = "", target = ""] = request.split(" ");
   const closing: (() => void)[] = [];
   const exchange = { answered: false, onClose: (run: () => void) => void closing.push(run) };
-  const context = { exchange: exchange as Partial<Exchange>, info: requestInfo(method, target), receivedAt } as RequestContext;
+  const context = {
+    exchange: exchange as Partial<Exchange>,
+    info: requestInfo(method, target),
+    receivedAt,
+  } as RequestContext;
   return {
     context,
     close: () => closing.forEach((run) => void run()),
@@ -59,7 +66,10 @@ for (const [request, waitedMs, want] of rows) {
 test("who was answered, or went, is told nothing", () => {
   const clock = manualClock();
   const filter = timeoutParameterFilter({ clock, timeoutMs, expire: () => assert.fail("told") });
-  const [answered, gone] = [contextOf("GET /version?timeout=1s", clock.now()), contextOf("GET /version?timeout=1s", clock.now())];
+  const [answered, gone] = [
+    contextOf("GET /version?timeout=1s", clock.now()),
+    contextOf("GET /version?timeout=1s", clock.now()),
+  ];
   filter(answered.context);
   filter(gone.context);
   answered.answer();
@@ -71,7 +81,12 @@ test("a write has 34 s, whatever others have", () => {
   const clock = manualClock();
   const expired: string[] = [];
   const open = openRequests({ clock, timeoutMs, expire: ({ info }) => void expired.push(info.verb) });
-  for (const request of ["GET /api/v1/nodes", "POST /api/v1/nodes", "DELETE /api/v1/nodes/a", "GET /api/v1/nodes?watch=1"]) {
+  for (const request of [
+    "GET /api/v1/nodes",
+    "POST /api/v1/nodes",
+    "DELETE /api/v1/nodes/a",
+    "GET /api/v1/nodes?watch=1",
+  ]) {
     open.add(contextOf(request, clock.now()).context);
   }
   clock.advance(33_500);

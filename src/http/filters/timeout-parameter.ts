@@ -40,7 +40,8 @@ function readTimeoutMs(text: string): number {
   try {
     return Number(parseDuration(text)) / 1e6;
   } catch (error) {
-    if (error instanceof DurationError) throw badRequest(`invalid timeout specified in the request URL - ${error.message}`);
+    if (error instanceof DurationError)
+      throw badRequest(`invalid timeout specified in the request URL - ${error.message}`);
     throw error;
   }
 }

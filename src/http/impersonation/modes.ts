@@ -24,7 +24,11 @@ const nodeNameKey = "authentication.kubernetes.io/node-name";
 
 /** In the order they are tried. */
 export const constrainedModes: readonly Mode[] = [
-  { name: "associated-node", fits: (wanted, requestor) => isBare(wanted) && isOwnNode(wanted, requestor), adapt: forAnyNode },
+  {
+    name: "associated-node",
+    fits: (wanted, requestor) => isBare(wanted) && isOwnNode(wanted, requestor),
+    adapt: forAnyNode,
+  },
   { name: "arbitrary-node", fits: (wanted) => isBare(wanted) && nodeOf(wanted.name) !== undefined },
   { name: "serviceaccount", fits: (wanted) => isBare(wanted) && serviceAccountOf(wanted.name) !== undefined },
   { name: "user-info", fits: ({ name }) => nodeOf(name) === undefined && serviceAccountOf(name) === undefined },
@@ -47,7 +51,9 @@ function nodeOf(userName: string): string | undefined {
 function isOwnNode(wanted: UserInfo, requestor: UserInfo): boolean {
   const node = nodeOf(wanted.name);
   const values = requestor.extra.get(nodeNameKey) ?? [];
-  return node !== undefined && serviceAccountOf(requestor.name) !== undefined && values.length === 1 && values[0] === node;
+  return (
+    node !== undefined && serviceAccountOf(requestor.name) !== undefined && values.length === 1 && values[0] === node
+  );
 }
 
 /** The answer must not hang on which node it is. */
@@ -58,7 +64,12 @@ function forAnyNode(request: AuthorizationAttributes): AuthorizationAttributes {
 }
 
 /** @param request what is to be done in the other's name @throws ApiError 403 */
-export async function impersonate(mode: Mode, authorize: Authorizer, request: AuthorizationAttributes, wanted: UserInfo): Promise<UserInfo> {
+export async function impersonate(
+  mode: Mode,
+  authorize: Authorizer,
+  request: AuthorizationAttributes,
+  wanted: UserInfo,
+): Promise<UserInfo> {
   const check = async (asked: AuthorizationAttributes): Promise<void> => {
     const { decision, reason } = await authorize(mode.adapt?.(asked) ?? asked);
     if (decision !== "allow") throw refusal(mode.adapt?.(asked) ?? asked, reason);
@@ -99,7 +110,10 @@ interface Questions {
 }
 
 /** @returns the groups that go with it */
-async function checkName({ constrained, check, question, ofUsers }: Questions, { name, groups }: UserInfo): Promise<readonly string[]> {
+async function checkName(
+  { constrained, check, question, ofUsers }: Questions,
+  { name, groups }: UserInfo,
+): Promise<readonly string[]> {
   const account = serviceAccountOf(name);
   const node = constrained ? nodeOf(name) : undefined;
   if (account === undefined && node === undefined) {
@@ -110,7 +124,8 @@ async function checkName({ constrained, check, question, ofUsers }: Questions, {
     account === undefined
       ? question(ofUsers, "nodes", node as string)
       : { ...question(ofUsers, "serviceaccounts", account.name), namespace: account.namespace };
-  if (constrained && groups.length > 0) throw refusal(asked, withGroups(account === undefined ? "node" : "service account", groups));
+  if (constrained && groups.length > 0)
+    throw refusal(asked, withGroups(account === undefined ? "node" : "service account", groups));
   await check(asked);
   if (account === undefined) return ["system:nodes"];
   return groups.length === 0 ? serviceAccountGroups(account.namespace) : groups;
@@ -123,23 +138,32 @@ function withGroups(what: string, groups: readonly string[]): string {
 /** So many questions at once are asked as one for all first. */
 const manyMin = 4;
 
-async function checkGroups({ constrained, check, question, ofUsers }: Questions, groups: readonly string[]): Promise<void> {
+async function checkGroups(
+  { constrained, check, question, ofUsers }: Questions,
+  groups: readonly string[],
+): Promise<void> {
   const asked = (name: string): AuthorizationAttributes => question(ofUsers, "groups", name);
-  if (constrained && groups.includes("")) throw refusal(asked(""), "impersonating the empty string group is not allowed");
+  if (constrained && groups.includes(""))
+    throw refusal(asked(""), "impersonating the empty string group is not allowed");
   if (constrained && groups.includes("system:masters"))
     throw refusal(asked("system:masters"), "impersonating the system:masters group is not allowed");
   if (constrained && groups.length >= manyMin && (await isAllowed(check(asked("*"))))) return;
   for (const group of groups) await check(asked(group));
 }
 
-async function checkExtra({ constrained, check }: Questions, asked: AuthorizationAttributes, extra: UserInfo["extra"]): Promise<void> {
+async function checkExtra(
+  { constrained, check }: Questions,
+  asked: AuthorizationAttributes,
+  extra: UserInfo["extra"],
+): Promise<void> {
   if (constrained) {
     const problem = [...extra].map(([key, values]) => extraProblem(key, values)).find((each) => each !== undefined);
     if (problem !== undefined) throw refusal(asked, problem);
     const count = [...extra.values()].reduce((sum, values) => sum + values.length, 0);
     if (count >= manyMin && (await isAllowed(check({ ...asked, subresource: "*", name: "*" })))) return;
   }
-  for (const [key, values] of extra) for (const value of values) await check({ ...asked, subresource: key, name: value });
+  for (const [key, values] of extra)
+    for (const value of values) await check({ ...asked, subresource: key, name: value });
 }
 
 async function isAllowed(checked: Promise<void>): Promise<boolean> {
@@ -160,7 +184,8 @@ function extraProblem(key: string, values: readonly string[]): string | undefine
   }
   const host = key.slice(0, slash);
   const [problem] = dnsSubdomainProblems(host);
-  if (problem !== undefined) return `impersonating an invalid key in extra is not allowed: extra.key: Invalid value: ${quoteGo(host)}: ${problem}`;
+  if (problem !== undefined)
+    return `impersonating an invalid key in extra is not allowed: extra.key: Invalid value: ${quoteGo(host)}: ${problem}`;
   return values.includes("") ? "impersonating the empty string value in extra is not allowed" : undefined;
 }
 
@@ -168,5 +193,7 @@ function extraProblem(key: string, values: readonly string[]): string | undefine
 function completed(name: string, groups: readonly string[]): readonly string[] {
   const unauthenticated = "system:unauthenticated";
   if (name === "system:anonymous") return groups.includes(unauthenticated) ? groups : [...groups, unauthenticated];
-  return groups.includes(unauthenticated) || groups.includes("system:authenticated") ? groups : [...groups, "system:authenticated"];
+  return groups.includes(unauthenticated) || groups.includes("system:authenticated")
+    ? groups
+    : [...groups, "system:authenticated"];
 }

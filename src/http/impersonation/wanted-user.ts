@@ -48,7 +48,8 @@ function add(extra: Map<string, string[]>, key: string, value: string): void {
 
 /** As upstream's message prints the user. */
 function goSyntax({ name, uid, groups, extra }: UserInfo): string {
-  const list = (values: readonly string[]): string => (values.length === 0 ? "[]string(nil)" : `[]string{${values.map(quoteGo).join(", ")}}`);
+  const list = (values: readonly string[]): string =>
+    values.length === 0 ? "[]string(nil)" : `[]string{${values.map(quoteGo).join(", ")}}`;
   const keys = [...extra.keys()].sort();
   const map = keys.map((key) => `${quoteGo(key)}:${list(extra.get(key) as string[])}`).join(", ");
   const extras = keys.length === 0 ? "map[string][]string(nil)" : `map[string][]string{${map}}`;

@@ -21,12 +21,22 @@ interface Row {
   readonly roots: string;
   readonly chain: string;
   readonly key: string;
-  readonly user?: { readonly name: string; readonly uid: string; readonly groups: string[]; readonly extra: Record<string, string[]> };
+  readonly user?: {
+    readonly name: string;
+    readonly uid: string;
+    readonly groups: string[];
+    readonly extra: Record<string, string[]>;
+  };
   readonly refused?: true;
 }
 
 /** What OpenSSL is stricter about: any use is not that of clients, and a client's key must be for signatures. */
-const stricter: readonly string[] = ["for any use", "by an authority for any use", "whose key may not sign", "the root's own"];
+const stricter: readonly string[] = [
+  "for any use",
+  "by an authority for any use",
+  "whose key may not sign",
+  "the root's own",
+];
 
 /** Upstream goes on to the anonymous user. */
 const withoutName: readonly string[] = ["no common name", "an empty subject"];
@@ -63,12 +73,22 @@ for (const { what, roots, chain, key, user, refused } of rows) {
     authorities = parseAuthorities(roots);
     listener.replaceCertificates({ certificate: serving, named: [], clientCa: roots });
     found = undefined;
-    const socket = tls.connect({ host: "127.0.0.1", port: listener.port, cert: chain, key, ALPNProtocols: ["http/1.1"], rejectUnauthorized: false });
+    const socket = tls.connect({
+      host: "127.0.0.1",
+      port: listener.port,
+      cert: chain,
+      key,
+      ALPNProtocols: ["http/1.1"],
+      rejectUnauthorized: false,
+    });
     socket.write("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     socket.resume();
     await once(socket, "close");
     if (refused || [...stricter, ...withoutName].includes(what)) return assert.equal(found, "refused");
-    const we = found === undefined || found === "refused" ? found : { ...(found as UserInfo), extra: Object.fromEntries((found as UserInfo).extra) };
+    const we =
+      found === undefined || found === "refused"
+        ? found
+        : { ...(found as UserInfo), extra: Object.fromEntries((found as UserInfo).extra) };
     assert.deepEqual(we, user);
   });
 }

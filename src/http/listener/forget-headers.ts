@@ -3,7 +3,11 @@
  * @param rawHeaders names and values by turns
  * @param headers the same by lower-case name
  */
-export function forgetHeaders(rawHeaders: string[], headers: Record<string, unknown>, isMeant: (name: string) => boolean): void {
+export function forgetHeaders(
+  rawHeaders: string[],
+  headers: Record<string, unknown>,
+  isMeant: (name: string) => boolean,
+): void {
   let kept = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] as string).toLowerCase();

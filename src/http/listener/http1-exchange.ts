@@ -80,7 +80,13 @@ export class Http1Exchange implements Exchange {
     const received = (bytes: number): void => {
       this.receivedBytes = bytes;
     };
-    return readBody(this.#request, { bytesMax, announced: this.header("content-length"), clock, withinMs: bodyMs, received });
+    return readBody(this.#request, {
+      bytesMax,
+      announced: this.header("content-length"),
+      clock,
+      withinMs: bodyMs,
+      received,
+    });
   }
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {

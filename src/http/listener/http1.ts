@@ -33,7 +33,8 @@ export function createHttp1({ limits, clock, onExchange, takesWebSocket }: Parts
   const connections = new WeakMap<TLSSocket, OpenConnection>();
   /** Few and short-lived: each request on them is answered with 401, unless it has a token, too. */
   const refused = new Set<TLSSocket>();
-  const connectionOf = ({ socket }: IncomingMessage): OpenConnection => connections.get(socket as TLSSocket) as OpenConnection;
+  const connectionOf = ({ socket }: IncomingMessage): OpenConnection =>
+    connections.get(socket as TLSSocket) as OpenConnection;
   let stopped = false;
   const server = http.createServer(
     {
@@ -45,7 +46,9 @@ export function createHttp1({ limits, clock, onExchange, takesWebSocket }: Parts
       joinDuplicateHeaders: true,
       // Other requests to upgrade, and those behind others that are not answered yet, are served as if they had not asked.
       shouldUpgradeCallback: (request) =>
-        isForWebSocket(request) && connectionOf(request).latest?.writableFinished !== false && takesWebSocket(targetOf(request)),
+        isForWebSocket(request) &&
+        connectionOf(request).latest?.writableFinished !== false &&
+        takesWebSocket(targetOf(request)),
     },
     (request, response) => {
       const connection = connectionOf(request);
@@ -76,7 +79,8 @@ export function createHttp1({ limits, clock, onExchange, takesWebSocket }: Parts
       for (const socket of refused) {
         const connection = connections.get(socket) as OpenConnection;
         connection.ending = true;
-        if (connection.latest !== undefined && !connection.latest.headersSent) connection.latest.shouldKeepAlive = false;
+        if (connection.latest !== undefined && !connection.latest.headersSent)
+          connection.latest.shouldKeepAlive = false;
       }
     },
     stop() {

@@ -31,7 +31,12 @@ export class Http2Exchange implements Exchange {
   #body: WritableBody | undefined;
   #wholeBytes = 0;
 
-  constructor(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders, rawHeaders: string[], connection: Connection) {
+  constructor(
+    stream: http2.ServerHttp2Stream,
+    headers: http2.IncomingHttpHeaders,
+    rawHeaders: string[],
+    connection: Connection,
+  ) {
     this.#stream = stream;
     this.#headers = headers;
     this.rawHeaders = rawHeaders;
@@ -77,7 +82,13 @@ export class Http2Exchange implements Exchange {
     const received = (bytes: number): void => {
       this.receivedBytes = bytes;
     };
-    return readBody(this.#stream, { bytesMax, announced: this.header("content-length"), clock, withinMs: bodyMs, received });
+    return readBody(this.#stream, {
+      bytesMax,
+      announced: this.header("content-length"),
+      clock,
+      withinMs: bodyMs,
+      received,
+    });
   }
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {

@@ -37,7 +37,11 @@ function answerer(streams: BodyStream[]): (exchange: Exchange) => void {
     if (pathname === "/forget") {
       exchange.forgetHeaders((name) => name.startsWith("x-secret"));
       const { rawHeaders } = exchange;
-      return say(200, { secret: exchange.header("x-secret"), kept: exchange.header("x-kept"), lines: rawHeaders.filter((_, at) => at % 2 === 0) });
+      return say(200, {
+        secret: exchange.header("x-secret"),
+        kept: exchange.header("x-kept"),
+        lines: rawHeaders.filter((_, at) => at % 2 === 0),
+      });
     }
     if (pathname === "/last") {
       exchange.endConnection();
@@ -96,14 +100,24 @@ interface Answer {
 }
 type Send = (method: string, path: string, headers?: Record<string, string>, body?: Buffer) => Promise<Answer>;
 
-const withCertificate = (): tls.ConnectionOptions => ({ ca: certificates.ca.cert, cert: certificates.admin.cert, key: certificates.admin.key });
+const withCertificate = (): tls.ConnectionOptions => ({
+  ca: certificates.ca.cert,
+  cert: certificates.admin.cert,
+  key: certificates.admin.key,
+});
 
-function overHttp2(port: number, credentials: tls.ConnectionOptions = withCertificate()): { send: Send; session: http2.ClientHttp2Session } {
+function overHttp2(
+  port: number,
+  credentials: tls.ConnectionOptions = withCertificate(),
+): { send: Send; session: http2.ClientHttp2Session } {
   const session = http2.connect(`https://127.0.0.1:${port}`, credentials);
   session.on("error", () => session.destroy());
   const send: Send = (method, path, headers = {}, body) =>
     new Promise((resolve, reject) => {
-      const stream = session.request({ ":method": method, ":path": path, ...headers }, { endStream: body === undefined });
+      const stream = session.request(
+        { ":method": method, ":path": path, ...headers },
+        { endStream: body === undefined },
+      );
       let text = "";
       let answer: http2.IncomingHttpHeaders = {};
       stream.setEncoding("utf8");
@@ -114,7 +128,8 @@ function overHttp2(port: number, credentials: tls.ConnectionOptions = withCertif
         text += piece;
       });
       stream.on("close", () => {
-        if (stream.rstCode === http2.constants.NGHTTP2_NO_ERROR) resolve({ status: Number(answer[":status"]), text, headers: answer });
+        if (stream.rstCode === http2.constants.NGHTTP2_NO_ERROR)
+          resolve({ status: Number(answer[":status"]), text, headers: answer });
         else reject(new Error(`reset with code ${stream.rstCode}`));
       });
       stream.on("error", reject);
@@ -123,7 +138,10 @@ function overHttp2(port: number, credentials: tls.ConnectionOptions = withCertif
   return { send, session };
 }
 
-function overHttp1(port: number, credentials: tls.ConnectionOptions = withCertificate()): { send: Send; agent: https.Agent } {
+function overHttp1(
+  port: number,
+  credentials: tls.ConnectionOptions = withCertificate(),
+): { send: Send; agent: https.Agent } {
   const agent = new https.Agent({ keepAlive: true, maxSockets: 1, ...(credentials as https.AgentOptions) });
   const send: Send = (method, path, headers = {}, body) =>
     new Promise((resolve, reject) => {
@@ -186,7 +204,12 @@ for (const protocol of ["HTTP/2.0", "HTTP/1.1"] as const) {
         protocol,
         remoteAddress: "127.0.0.1",
         a: "1",
-        peerCertificate: { commonName: "kubernetes-admin", organizations: ["system:masters"], uids: [], verified: true },
+        peerCertificate: {
+          commonName: "kubernetes-admin",
+          organizations: ["system:masters"],
+          uids: [],
+          verified: true,
+        },
       });
     });
 
@@ -205,8 +228,20 @@ for (const protocol of ["HTTP/2.0", "HTTP/1.1"] as const) {
       ["an empty body", "/body", Buffer.alloc(0), 200, /"length":0/],
       ["a body", "/body", Buffer.from("hello"), 200, /"text":"hello"/],
       ["a body of the largest size", "/body", Buffer.alloc(bodyBytesMax, "x"), 200, /"length":1000/],
-      ["a body over the limit", "/body", Buffer.alloc(bodyBytesMax + 1, "x"), 413, /Request entity too large: limit is 1000/],
-      ["a body far over the limit", "/body", Buffer.alloc(8 << 20, "x"), 413, /Request entity too large: limit is 1000/],
+      [
+        "a body over the limit",
+        "/body",
+        Buffer.alloc(bodyBytesMax + 1, "x"),
+        413,
+        /Request entity too large: limit is 1000/,
+      ],
+      [
+        "a body far over the limit",
+        "/body",
+        Buffer.alloc(8 << 20, "x"),
+        413,
+        /Request entity too large: limit is 1000/,
+      ],
       ["a body nobody reads", "/unread", Buffer.alloc(200_000, "x"), 403, /\{\}/],
       ["an answer without a body", "/empty", undefined, 204, /^$/],
       ["an answer after an answer", "/late", undefined, 504, /^\{\}$/],
@@ -259,7 +294,10 @@ for (const protocol of ["HTTP/2.0", "HTTP/1.1"] as const) {
 }
 
 describe("client certificates", () => {
-  const certificateOf = async (listener: Listener, credentials: tls.ConnectionOptions): Promise<{ verified: boolean } | undefined> => {
+  const certificateOf = async (
+    listener: Listener,
+    credentials: tls.ConnectionOptions,
+  ): Promise<{ verified: boolean } | undefined> => {
     const { send, session } = overHttp2(listener.port, { ca: certificates.ca.cert, ...credentials });
     const { text } = await send("GET", "/about");
     session.destroy();
@@ -370,7 +408,10 @@ test("HTTP/2.0: a client that does not end its side is not waited for", async ()
   while (listener.streams.length === 0) await new Promise(setImmediate);
   listener.streams[0]?.end();
   await Promise.all([about, watch].map((stream) => once(stream, "close")));
-  assert.deepEqual([about.rstCode, watch.rstCode], [http2.constants.NGHTTP2_NO_ERROR, http2.constants.NGHTTP2_NO_ERROR]);
+  assert.deepEqual(
+    [about.rstCode, watch.rstCode],
+    [http2.constants.NGHTTP2_NO_ERROR, http2.constants.NGHTTP2_NO_ERROR],
+  );
   assert.deepEqual(listener.streams, []);
   session.destroy();
   await listener.close();
@@ -406,7 +447,11 @@ function http2Watch(): Buffer {
 }
 
 describe("a client that stalls is cut off", () => {
-  const rows: [what: string, limits: Partial<Limits>, stall: (port: number, streams: readonly BodyStream[]) => Promise<net.Socket>][] = [
+  const rows: [
+    what: string,
+    limits: Partial<Limits>,
+    stall: (port: number, streams: readonly BodyStream[]) => Promise<net.Socket>,
+  ][] = [
     ["before the TLS handshake", { handshakeMs: 50 }, async (port) => net.connect(port, "127.0.0.1")],
     [
       "within the TLS handshake",

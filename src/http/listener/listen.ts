@@ -7,7 +7,13 @@ import type { Exchange } from "../contract.ts";
 import { createHttp1 } from "./http1.ts";
 import { createHttp2 } from "./http2.ts";
 import { defaultLimits, type Limits } from "./limits.ts";
-import { defaultTlsLimits, type SecureContexts, type ServingMaterial, secureContexts, type TlsLimits } from "./secure-contexts.ts";
+import {
+  defaultTlsLimits,
+  type SecureContexts,
+  type ServingMaterial,
+  secureContexts,
+  type TlsLimits,
+} from "./secure-contexts.ts";
 
 export interface ListenOptions {
   readonly host: string;
@@ -62,7 +68,11 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const accept = (socket: tls.TLSSocket): void => (socket.alpnProtocol === "h2" ? http2 : http1).accept(socket);
   let handshakeErrors = 0;
   const open = (serving: ServingMaterial): Handshakes =>
-    openHandshakes(secureContexts(serving, tlsLimits), { handshakeMs: limits.handshakeMs, accept, failed: () => void handshakeErrors++ });
+    openHandshakes(secureContexts(serving, tlsLimits), {
+      handshakeMs: limits.handshakeMs,
+      accept,
+      failed: () => void handshakeErrors++,
+    });
   let handshakes = open(options.serving);
   const server = net.createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs });
   server.maxConnections = limits.connectionsMax;
@@ -120,7 +130,10 @@ interface HandshakeOptions {
 }
 
 /** Servers of TLS that never listen themselves: one for all clients, and one for each address that has a certificate of its own. */
-function openHandshakes({ main, mainContext, byAddress, forName }: SecureContexts, { handshakeMs, accept, failed }: HandshakeOptions): Handshakes {
+function openHandshakes(
+  { main, mainContext, byAddress, forName }: SecureContexts,
+  { handshakeMs, accept, failed }: HandshakeOptions,
+): Handshakes {
   const choose = (otherwise: tls.SecureContext | undefined): tls.TlsOptions["SNICallback"] => {
     return (name, done) => done(null, forName?.(name) ?? otherwise);
   };

@@ -20,7 +20,10 @@ const discardedBytesMax = 16 << 20;
  * The source flows only until the promise settles.
  * @throws ApiError 413 beyond the limit · 400 when the client goes away · 504 when the body takes too long
  */
-export function readBody(source: Readable, { bytesMax, announced, clock, withinMs, received }: BodyLimits): Promise<Buffer> {
+export function readBody(
+  source: Readable,
+  { bytesMax, announced, clock, withinMs, received }: BodyLimits,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let size = 0;
@@ -50,7 +53,8 @@ export function readBody(source: Readable, { bytesMax, announced, clock, withinM
     };
     const cancel = clock.after(withinMs, () => refuse(timeout("request did not complete within the allotted timeout")));
     if (source.destroyed) return leave();
-    if (announced !== undefined && Number(announced) > bytesMax + discardedBytesMax) return refuse(tooLarge(`limit is ${bytesMax}`));
+    if (announced !== undefined && Number(announced) > bytesMax + discardedBytesMax)
+      return refuse(tooLarge(`limit is ${bytesMax}`));
     source.on("data", take).on("end", finish).on("close", leave);
   });
 }

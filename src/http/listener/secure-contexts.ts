@@ -57,9 +57,12 @@ export function secureContexts({ certificate, named, clientCa }: ServingMaterial
     context: tls.createSecureContext(optionsOf(one)),
   }));
   const byName = new Map<string, (typeof all)[number]>();
-  for (const one of [...all].reverse()) if (one.names.length === 0) for (const name of namesOf(one.leaf)) byName.set(name, one);
+  for (const one of [...all].reverse())
+    if (one.names.length === 0) for (const name of namesOf(one.leaf)) byName.set(name, one);
   for (const one of [...all].reverse()) for (const name of one.names) byName.set(name, one);
-  const byAddress = [...byName].filter(([name]) => isIP(name) !== 0).map(([name, { options }]) => [name, options] as const);
+  const byAddress = [...byName]
+    .filter(([name]) => isIP(name) !== 0)
+    .map(([name, { options }]) => [name, options] as const);
   return {
     main,
     mainContext: all.length === 0 ? undefined : tls.createSecureContext(main),
@@ -71,7 +74,9 @@ export function secureContexts({ certificate, named, clientCa }: ServingMaterial
     const name = asked.toLowerCase();
     const found = byName.get(name) ?? byName.get(["*", ...name.split(".").slice(1)].join("."));
     if (found !== undefined) return found.context;
-    return leaf.checkHost(name) === undefined ? all.find((one) => one.leaf.checkHost(name) !== undefined)?.context : undefined;
+    return leaf.checkHost(name) === undefined
+      ? all.find((one) => one.leaf.checkHost(name) !== undefined)?.context
+      : undefined;
   }
 }
 
@@ -83,13 +88,19 @@ function leafOf({ cert }: ServingCertificate): X509Certificate {
 function namesOf(leaf: X509Certificate): readonly string[] {
   const { subject } = leaf.toLegacyObject();
   const commonName = [(subject as { CN?: string | string[] }).CN ?? []].flat().at(-1) ?? "";
-  const isName = isIP(commonName) === 0 && (commonName === "*" || dnsSubdomainProblems(commonName.replace(/^\*\./, "")).length === 0);
+  const isName =
+    isIP(commonName) === 0 &&
+    (commonName === "*" || dnsSubdomainProblems(commonName.replace(/^\*\./, "")).length === 0);
   const alternatives = (leaf.subjectAltName ?? "").split(", ").filter((entry) => /^DNS:[^"]/.test(entry));
   return [...(isName ? [commonName] : []), ...alternatives.map((entry) => entry.slice("DNS:".length))];
 }
 
 /** Sessions are not resumed, so that every connection shows its client certificate and the chain that leads from it. */
-function secureOptions({ cert, key }: ServingCertificate, clientCa: string | undefined, limits: TlsLimits): tls.SecureContextOptions {
+function secureOptions(
+  { cert, key }: ServingCertificate,
+  clientCa: string | undefined,
+  limits: TlsLimits,
+): tls.SecureContextOptions {
   const { minVersion, ciphers, groups } = limits;
   return {
     cert,

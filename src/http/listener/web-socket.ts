@@ -24,7 +24,12 @@ export async function openWebSocket(
   { protocol, lingerMs }: { protocol: string | undefined; lingerMs: number },
 ): Promise<WebSocketBody> {
   const { WebSocketServer } = await import("ws"); // Few servers ever need it.
-  const limits = { maxPayload: messageBytesMax, maxFragments: messagePiecesMax, maxBufferedChunks: messagePiecesMax, closeTimeout: lingerMs };
+  const limits = {
+    maxPayload: messageBytesMax,
+    maxFragments: messagePiecesMax,
+    maxBufferedChunks: messagePiecesMax,
+    closeTimeout: lingerMs,
+  };
   const server = new WebSocketServer({
     ...limits,
     noServer: true,

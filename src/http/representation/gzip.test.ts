@@ -111,9 +111,14 @@ const offers: [header: string | undefined, accepted: boolean][] = [
   ["x-gzip", false],
   ["*", false],
 ];
-for (const [header, accepted] of offers) test(`Accept-Encoding: ${header}`, () => assert.equal(acceptsGzip(header), accepted));
+for (const [header, accepted] of offers)
+  test(`Accept-Encoding: ${header}`, () => assert.equal(acceptsGzip(header), accepted));
 
 test("that an answer varies is added to what else it varies by", () => {
-  assert.deepEqual(gzipHeaders({ vary: "Accept", etag: "x" }), { vary: ["Accept", "Accept-Encoding"], etag: "x", "content-encoding": "gzip" });
+  assert.deepEqual(gzipHeaders({ vary: "Accept", etag: "x" }), {
+    vary: ["Accept", "Accept-Encoding"],
+    etag: "x",
+    "content-encoding": "gzip",
+  });
   assert.deepEqual(gzipHeaders({}), { vary: ["Accept-Encoding"], "content-encoding": "gzip" });
 });

@@ -7,7 +7,11 @@ type Item = ReturnType<View["item"]>;
 
 const comma = 0x2c;
 
-export function* jsonListPieces(view: View, { meta, entries }: Listed, memory: PieceMemory): Generator<Piece, void, void> {
+export function* jsonListPieces(
+  view: View,
+  { meta, entries }: Listed,
+  memory: PieceMemory,
+): Generator<Piece, void, void> {
   const { head, tail } = envelope(view, meta);
   const around = view.itemHead.length + view.itemTail.length + 1;
   let items: Item[] = [];
@@ -36,7 +40,11 @@ function emptyList(view: View, meta: ListMeta): Buffer {
 function envelope({ apiVersion, listKind, sorted }: View, meta: ListMeta): { head: Buffer; tail: Buffer } {
   if (sorted) {
     const { resourceVersion, continue: next = "", remainingItemCount } = meta;
-    const metadata = { continue: next, ...(remainingItemCount !== undefined && { remainingItemCount }), resourceVersion };
+    const metadata = {
+      continue: next,
+      ...(remainingItemCount !== undefined && { remainingItemCount }),
+      resourceVersion,
+    };
     return {
       head: Buffer.from(`{"apiVersion":${JSON.stringify(apiVersion)},"items":[`),
       tail: Buffer.from(`],"kind":${JSON.stringify(listKind)},"metadata":${JSON.stringify(metadata)}}\n`),

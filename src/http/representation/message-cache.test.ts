@@ -8,7 +8,9 @@ import { MessageCache } from "./message-cache.ts";
 test("a message is made once, until too many others were", () => {
   const cache = new MessageCache({ halfBytesMax: 700 });
   const made: string[] = [];
-  const entries = new Map(["a", "b", "c", "d"].map((key) => [key, { key, json: Buffer.alloc(30) } as unknown as Entry]));
+  const entries = new Map(
+    ["a", "b", "c", "d"].map((key) => [key, { key, json: Buffer.alloc(30) } as unknown as Entry]),
+  );
   const read = (keys: string): string => {
     made.length = 0;
     for (const key of keys) {
@@ -34,7 +36,8 @@ test("what is made of more entries than fit is not kept, and evicts nothing", ()
   const message = cache.get(hot, () => Buffer.alloc(10));
   const rest = Array.from({ length: 20 }, (_, index) => entryOf(`rest-${index}`));
   let made = 0;
-  for (const _round of [1, 2]) for (const entry of rest) cache.get(entry, () => Buffer.alloc(10, made++), { among: rest.length + 1 });
+  for (const _round of [1, 2])
+    for (const entry of rest) cache.get(entry, () => Buffer.alloc(10, made++), { among: rest.length + 1 });
   assert.equal(made, 2 * rest.length);
   assert.equal(
     cache.get(hot, () => assert.fail(), { among: rest.length + 1 }),

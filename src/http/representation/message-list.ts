@@ -10,7 +10,11 @@ import { type Piece, type PieceMemory, pieceBytes } from "./pieces.ts";
 
 const listMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 
-export async function messageListPieces(view: View, { meta, entries, among }: Listed, memory: PieceMemory): Promise<Generator<Piece, void, void>> {
+export async function messageListPieces(
+  view: View,
+  { meta, entries, among }: Listed,
+  memory: PieceMemory,
+): Promise<Generator<Piece, void, void>> {
   const metadata = field(view.listFields.metadata, encodeProtobuf(meta, builtinSchema(listMeta)));
   const { listed, bytes } = await measure(entries, view, among);
   const envelope = envelopeHead(view.apiVersion, view.listKind, metadata.length + bytes);
@@ -57,7 +61,11 @@ interface Packing {
   readonly memory: PieceMemory;
 }
 
-function* piecesOf(listed: readonly ListedMessage[], view: View, { before: head, after, memory }: Packing): Generator<Piece, void, void> {
+function* piecesOf(
+  listed: readonly ListedMessage[],
+  view: View,
+  { before: head, after, memory }: Packing,
+): Generator<Piece, void, void> {
   const tag = tagOf(view.listFields.items);
   let before = head;
   let items: Buffer[] = [];

@@ -15,11 +15,16 @@ export function entryMessage(entry: Entry, resolved: Resolved, options: KeepOpti
     cache = new MessageCache();
     caches.set(resolved, cache);
   }
-  const encode = (): Buffer => objectMessage((resolved.resource.store as ResourceStore).decode(entry), resolved, entry.json.length);
+  const encode = (): Buffer =>
+    objectMessage((resolved.resource.store as ResourceStore).decode(entry), resolved, entry.json.length);
   return cache.get(entry, encode, options);
 }
 
 /** @param object in the storage version; used up */
 export function objectMessage(object: KubeObject, resolved: Resolved, expectedBytes?: number): Buffer {
-  return encodeProtobuf(objectAtVersion(object, resolved), resolved.version.schema, expectedBytes === undefined ? {} : { expectedBytes });
+  return encodeProtobuf(
+    objectAtVersion(object, resolved),
+    resolved.version.schema,
+    expectedBytes === undefined ? {} : { expectedBytes },
+  );
 }

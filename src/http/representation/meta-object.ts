@@ -6,7 +6,11 @@ import { builtinSchema, definitionOf } from "../../resource/builtin-schemas.ts";
 import type { Shown } from "./contract.ts";
 
 /** @param object as the wire has it, such as a Status, a discovery document or a list; of `v1` unless it says otherwise */
-export function metaObject(object: { readonly kind: string; readonly apiVersion?: string; readonly [field: string]: unknown }): Shown {
+export function metaObject(object: {
+  readonly kind: string;
+  readonly apiVersion?: string;
+  readonly [field: string]: unknown;
+}): Shown {
   const { kind, apiVersion = "v1" } = object;
   return {
     apiVersion,

@@ -30,10 +30,22 @@ interface Row {
   readonly want: string;
 }
 
-const paths = { get: "/api/v1/namespaces/n/configmaps/x?", list: "/api/v1/configmaps?", watch: "/api/v1/configmaps?watch=1&" };
+const paths = {
+  get: "/api/v1/namespaces/n/configmaps/x?",
+  list: "/api/v1/configmaps?",
+  watch: "/api/v1/configmaps?watch=1&",
+};
 
 /** @returns as the rows have it */
-async function choice({ verb, custom = false, cbor: hasCbor = false, plain = false, accept, query = "", userAgent = "" }: Row): Promise<string> {
+async function choice({
+  verb,
+  custom = false,
+  cbor: hasCbor = false,
+  plain = false,
+  accept,
+  query = "",
+  userAgent = "",
+}: Row): Promise<string> {
   let told = "";
   const run = (context: RequestContext): void => {
     if (hasCbor) Object.assign(context, { encodings: [...context.encodings, cbor] });
@@ -64,8 +76,11 @@ function shapeText(shape: Shape): string {
 
 function chosenPlain(context: RequestContext): string {
   const encoding = negotiatePlain(context);
-  if (encoding === undefined) return `406 only the following media types are accepted: ${namesOf(context.encodings).join(", ")}`;
-  return encoding.mediaType + (encoding.pretty === undefined && encoding.mediaType === "application/json" ? " pretty" : "");
+  if (encoding === undefined)
+    return `406 only the following media types are accepted: ${namesOf(context.encodings).join(", ")}`;
+  return (
+    encoding.mediaType + (encoding.pretty === undefined && encoding.mediaType === "application/json" ? " pretty" : "")
+  );
 }
 
 test("answers have the form that upstream's have", async () => {

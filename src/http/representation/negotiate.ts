@@ -12,7 +12,10 @@ const wholeObjects: Shape = { kind: "object" };
  * @param tables false for what has no rows: the answers of subresources that do something, and reviews
  * @throws ApiError 406 when nothing that was asked for can be served; 400 for a bad includeObject
  */
-export function negotiate(context: RequestContext, { tables = true }: { readonly tables?: boolean } = {}): Representation {
+export function negotiate(
+  context: RequestContext,
+  { tables = true }: { readonly tables?: boolean } = {},
+): Representation {
   const { exchange, info, encodings, resolved } = context;
   const accept = exchange.header("accept") ?? "";
   const custom = resolved?.resource.definition.custom === true;
@@ -40,18 +43,25 @@ export function negotiatePlain(context: Pick<RequestContext, "exchange" | "info"
 }
 
 /** Aggregated discovery, wherever it stands in Accept. @returns undefined when it was not asked for */
-export function negotiateAggregated(context: Pick<RequestContext, "exchange" | "info" | "encodings">): Encoding | undefined {
+export function negotiateAggregated(
+  context: Pick<RequestContext, "exchange" | "info" | "encodings">,
+): Encoding | undefined {
   const accept = context.exchange.header("accept") ?? "";
   if (accept === "") return undefined;
   const chosen = choose(accept, context.encodings, {
-    allows: (_encoding, target) => target?.group === "apidiscovery.k8s.io" && target.version === "v2" && target.kind === "APIGroupDiscoveryList",
+    allows: (_encoding, target) =>
+      target?.group === "apidiscovery.k8s.io" && target.version === "v2" && target.kind === "APIGroupDiscoveryList",
     allowsServerVersion: () => false,
   });
   return chosen && withPretty(context, chosen);
 }
 
 /** What belongs to no group and version is asked for in this context. */
-export function outsideGroups<Context extends Pick<RequestContext, "exchange" | "info" | "encodings">>({ exchange, info, encodings }: Context) {
+export function outsideGroups<Context extends Pick<RequestContext, "exchange" | "info" | "encodings">>({
+  exchange,
+  info,
+  encodings,
+}: Context) {
   return { exchange, info, encodings: encodings.filter(({ grouped }) => !grouped) };
 }
 
@@ -65,7 +75,11 @@ function streamNamesOf(encodings: readonly Encoding[]): string[] {
 }
 
 /** Paths of built-ins are routed by Accept before it is looked at closely: a type must be named, or all types. @throws ApiError 406 */
-export function checkRoute({ exchange, info: { verb }, encodings }: Pick<RequestContext, "exchange" | "info" | "encodings">): void {
+export function checkRoute({
+  exchange,
+  info: { verb },
+  encodings,
+}: Pick<RequestContext, "exchange" | "info" | "encodings">): void {
   const accept = exchange.header("accept") ?? "";
   if (accept === "") return;
   const mayStream = verb === "list" || verb === "watch";
@@ -111,7 +125,11 @@ function matches(range: string, mediaType: string): boolean {
   return range === mediaType || range === "*/*" || (range.endsWith("/*") && mediaType.startsWith(range.slice(0, -1)));
 }
 
-function fits(encoding: Encoding, parameters: ReadonlyMap<string, string>, { allows, allowsServerVersion }: Restrictions): boolean {
+function fits(
+  encoding: Encoding,
+  parameters: ReadonlyMap<string, string>,
+  { allows, allowsServerVersion }: Restrictions,
+): boolean {
   const stream = parameters.get("stream");
   if (stream !== undefined && (encoding.stream === undefined || stream !== "watch")) return false;
   const serverVersion = parameters.get("sv");
@@ -164,7 +182,9 @@ function remembering<T>(read: (header: string) => T): (header: string) => T {
 }
 
 /** The types as they are written, without their parameters. */
-const askedTypes = remembering((header): readonly string[] => header.split(",", clausesMax).map((clause) => trim(clause.split(";", 1)[0] as string)));
+const askedTypes = remembering((header): readonly string[] =>
+  header.split(",", clausesMax).map((clause) => trim(clause.split(";", 1)[0] as string)),
+);
 
 /** @returns clauses in the order in which they are tried; a malformed one asks for nothing */
 export const parseAccept = remembering((header): readonly Clause[] => readAccept(header));
@@ -225,7 +245,10 @@ function trim(text: string): string {
 }
 
 /** Browsers and command-line tools that a person reads get indented text, unless `pretty` says otherwise. */
-function withPretty({ exchange, info }: Pick<RequestContext, "exchange" | "info">, { encoding, pretty }: Chosen): Encoding {
+function withPretty(
+  { exchange, info }: Pick<RequestContext, "exchange" | "info">,
+  { encoding, pretty }: Chosen,
+): Encoding {
   if (encoding.pretty === undefined) return encoding;
   const asked = info.query.get("pretty") ?? "";
   if (pretty || (asked === "" ? isRead(exchange.header("user-agent") ?? "") : isTrue(asked))) return encoding.pretty;

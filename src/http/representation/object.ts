@@ -17,13 +17,24 @@ import { objectView, wholeObject } from "./view.ts";
  * @returns a promise only where a webhook converts it
  * @throws ApiError 406 where a list was asked for; 500
  */
-export function sendEntry(context: RequestContext, entry: Entry, status: number, { cached = false } = {}): void | Promise<void> {
+export function sendEntry(
+  context: RequestContext,
+  entry: Entry,
+  status: number,
+  { cached = false } = {},
+): void | Promise<void> {
   const { converted } = context.resolved as Resolved;
   if (converted !== undefined) return sendConverted(context, converted, entry, status, cached);
   sendShown(context, status, shownEntry(context, entry));
 }
 
-async function sendConverted(context: RequestContext, converted: ConvertedVersion, entry: Entry, status: number, cached: boolean): Promise<void> {
+async function sendConverted(
+  context: RequestContext,
+  converted: ConvertedVersion,
+  entry: Entry,
+  status: number,
+  cached: boolean,
+): Promise<void> {
   const shown = cached ? ((await converted.show([entry]))[0] as Entry) : await converted.showReconverted(entry);
   context.resolved = converted.shown;
   sendEntry(context, shown, status);
@@ -39,12 +50,20 @@ export function sendObjects(context: RequestContext, objects: readonly KubeObjec
   sendShown(context, 200, shownObjects(context, objects));
 }
 
-function shownObjects({ representation: { shape }, receivedAt, resolved: target }: RequestContext, objects: readonly KubeObject[]): Shown {
+function shownObjects(
+  { representation: { shape }, receivedAt, resolved: target }: RequestContext,
+  objects: readonly KubeObject[],
+): Shown {
   const { resource, version } = target as Resolved;
   const { group, listKind } = resource.definition;
   switch (shape.kind) {
     case "object":
-      return metaObject({ kind: listKind, apiVersion: formatGroupVersion(group, version.version), metadata: {}, items: objects });
+      return metaObject({
+        kind: listKind,
+        apiVersion: formatGroupVersion(group, version.version),
+        metadata: {},
+        items: objects,
+      });
     case "metadata":
       checkList(shape, resource);
       return metadataListOf(objects, shape);
@@ -62,11 +81,16 @@ function shownEntry({ representation: { shape }, receivedAt, resolved: target }:
       checkSingle(shape, resolved.resource.definition);
       return metadataView(shape, resolved).of(entry);
     case "table":
-      return tableShown(shape, () => tableBody([entry], resolved, shape, { resourceVersion: String(entry.revision) }, receivedAt));
+      return tableShown(shape, () =>
+        tableBody([entry], resolved, shape, { resourceVersion: String(entry.revision) }, receivedAt),
+      );
   }
 }
 
-function shownObject({ representation: { shape }, receivedAt, resolved: target }: RequestContext, object: KubeObject): Shown {
+function shownObject(
+  { representation: { shape }, receivedAt, resolved: target }: RequestContext,
+  object: KubeObject,
+): Shown {
   const resolved = target as Resolved;
   switch (shape.kind) {
     case "object":

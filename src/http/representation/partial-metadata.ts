@@ -35,7 +35,8 @@ function headOf(version: Version): Buffer {
 export function metadataView({ version }: Pick<MetadataShape, "version">, resolved: Resolved): View {
   const { definition } = resolved.resource;
   const metadata = (entry: Entry): Buffer => metadataOf(entry.json, definition);
-  const message: View["message"] = (entry, options) => cacheOf(definition).get(entry, () => messageOf(metadata(entry)), options);
+  const message: View["message"] = (entry, options) =>
+    cacheOf(definition).get(entry, () => messageOf(metadata(entry)), options);
   return {
     apiVersion: `meta.k8s.io/${version}`,
     kind,
@@ -53,7 +54,11 @@ export function metadataView({ version }: Pick<MetadataShape, "version">, resolv
 }
 
 /** The metadata of what is not stored. */
-export function metadataShown({ json }: Shown, { version }: Pick<MetadataShape, "version">, definition: Pick<ResourceDefinition, "custom">): Shown {
+export function metadataShown(
+  { json }: Shown,
+  { version }: Pick<MetadataShape, "version">,
+  definition: Pick<ResourceDefinition, "custom">,
+): Shown {
   return shownOf(() => metadataOf(json(), definition), version);
 }
 
@@ -84,7 +89,9 @@ export function metadataOf(json: Buffer, { custom }: Pick<ResourceDefinition, "c
 }
 
 function messageOf(metadata: Buffer): Buffer {
-  const object = { metadata: decodeEncoded(metadata, builtinSchema(`${metaPackage}.ObjectMeta`)) as unknown as KubeObject["metadata"] };
+  const object = {
+    metadata: decodeEncoded(metadata, builtinSchema(`${metaPackage}.ObjectMeta`)) as unknown as KubeObject["metadata"],
+  };
   return encodeProtobuf(object, builtinSchema(`${metaPackage}.${kind}`), { expectedBytes: metadata.length });
 }
 
@@ -102,13 +109,20 @@ function cacheOf(definition: ResourceDefinition): MessageCache {
 }
 
 /** @param object what is answered @throws ApiError 406 when lists are asked for */
-export function checkSingle({ list }: MetadataShape, object: Pick<ResourceDefinition, "group" | "kind" | "custom">): void {
-  if (list) throw unfit(`you requested ${kind}List, but the requested object is not a list (*${goType(object, object.kind)})`);
+export function checkSingle(
+  { list }: MetadataShape,
+  object: Pick<ResourceDefinition, "group" | "kind" | "custom">,
+): void {
+  if (list)
+    throw unfit(`you requested ${kind}List, but the requested object is not a list (*${goType(object, object.kind)})`);
 }
 
 /** @throws ApiError 406 when single objects are asked for */
 export function checkList({ list }: MetadataShape, { definition }: Resolved["resource"]): void {
-  if (!list) throw unfit(`you requested ${kind}, but the requested object is a list (*${goType(definition, definition.listKind)})`);
+  if (!list)
+    throw unfit(
+      `you requested ${kind}, but the requested object is a list (*${goType(definition, definition.listKind)})`,
+    );
 }
 
 function unfit(message: string): ApiError {

@@ -22,7 +22,9 @@ export class PieceMemory {
     if (length > bufferBytes) return Buffer.allocUnsafeSlow(length);
     const buffer = this.#free.pop();
     if (buffer !== undefined) return buffer.subarray(0, length);
-    return length < pieceBytes / 2 ? Buffer.allocUnsafeSlow(length) : Buffer.allocUnsafeSlow(bufferBytes).subarray(0, length);
+    return length < pieceBytes / 2
+      ? Buffer.allocUnsafeSlow(length)
+      : Buffer.allocUnsafeSlow(bufferBytes).subarray(0, length);
   }
 
   /** A place among the answers that are compressed at a time, until the exchange closes. @returns false when there is none */
@@ -47,7 +49,11 @@ const gzipsMax = 256;
 const freeMax = 16;
 
 /** Answers in one go when it all fits in one piece, and streams otherwise, letting others run between pieces. @param memory gets back what pieces were made in */
-export async function sendPieces(context: RequestContext, pieces: Generator<Piece, void, void>, memory: PieceMemory): Promise<void> {
+export async function sendPieces(
+  context: RequestContext,
+  pieces: Generator<Piece, void, void>,
+  memory: PieceMemory,
+): Promise<void> {
   const { mediaType } = context.representation.encoding;
   const next = (): Piece => pieces.next().value as Piece;
   let piece = next();

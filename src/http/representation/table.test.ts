@@ -12,9 +12,15 @@ describe("tables of stored objects", () => {
   before(async () => {
     registry = await openMemoryRegistry({ clock: { now: () => now - 60_000, after: () => () => {} } });
     await registry.create(["/namespaces", ""], { metadata: { name: "ns" } });
-    await registry.create(["/configmaps", "ns"], { metadata: { name: "a", annotations: { brace: "}" } }, data: { k: "v" } });
+    await registry.create(["/configmaps", "ns"], {
+      metadata: { name: "a", annotations: { brace: "}" } },
+      data: { k: "v" },
+    });
     await registry.create(["rbac.authorization.k8s.io/roles", "ns"], { metadata: { name: "r" }, rules: [] });
-    await registry.create(["/pods", "ns"], { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } });
+    await registry.create(["/pods", "ns"], {
+      metadata: { name: "p" },
+      spec: { containers: [{ name: "c", image: "i" }] },
+    });
     await registry.change(["/pods", "ns"], "p", (pod) => Object.assign(pod.status, { phase: "Succeeded" }), "status");
   });
   after(() => registry.close());
@@ -34,7 +40,12 @@ describe("tables of stored objects", () => {
     const table = parse(tableBody([entry, entry], resolved, { version: "v1", includeObject: "Metadata" }, meta, now));
     assert.deepEqual([table.kind, table.apiVersion, table.metadata], ["Table", "meta.k8s.io/v1", meta]);
     assert.deepEqual(
-      table.columnDefinitions.map(({ name, type, format, priority }: Record<string, unknown>) => [name, type, format, priority]),
+      table.columnDefinitions.map(({ name, type, format, priority }: Record<string, unknown>) => [
+        name,
+        type,
+        format,
+        priority,
+      ]),
       [
         ["Name", "string", "name", 0],
         ["Data", "string", "", 0],
@@ -61,14 +72,18 @@ describe("tables of stored objects", () => {
     const { definition } = resolved.resource;
     const counted = {
       ...resolved,
-      resource: { ...resolved.resource, definition: { ...definition, strategy: { ...definition.strategy, columns: [name] } } },
+      resource: {
+        ...resolved.resource,
+        definition: { ...definition, strategy: { ...definition.strategy, columns: [name] } },
+      },
     };
     const { source } = resolved.resource.store as ResourceStore;
     const large = Buffer.from(JSON.stringify({ metadata: { name: "large" }, data: { k: "v".repeat(1 << 20) } }));
     const entries = Array.from({ length: 40 }, (_, index) =>
       makeEntry(`${entry.key}-${index}`, 9, large, { versionOffset: 13, itemOffset: 1 }, source),
     );
-    for (const _round of [1, 2]) tableBody(entries, counted, { version: "v1", includeObject: "None" }, { resourceVersion: "9" }, now);
+    for (const _round of [1, 2])
+      tableBody(entries, counted, { version: "v1", includeObject: "None" }, { resourceVersion: "9" }, now);
     assert.equal(made, entries.length);
   });
 
@@ -76,10 +91,22 @@ describe("tables of stored objects", () => {
     const end = { "k8s.io/initial-events-end": "true" };
     const metadata = { resourceVersion: "9" };
     const partial = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
-    const rows: [resource: string, annotations: object, includeObject: "None" | "Metadata" | "Object", cells: unknown[], object: unknown][] = [
+    const rows: [
+      resource: string,
+      annotations: object,
+      includeObject: "None" | "Metadata" | "Object",
+      cells: unknown[],
+      object: unknown,
+    ][] = [
       ["configmaps", {}, "Metadata", ["", 0, "<unknown>"], partial],
       ["configmaps", {}, "None", ["", 0, "<unknown>"], null],
-      ["configmaps", { annotations: end }, "None", ["", 0, "<unknown>"], { ...partial, metadata: { ...metadata, annotations: end } }],
+      [
+        "configmaps",
+        { annotations: end },
+        "None",
+        ["", 0, "<unknown>"],
+        { ...partial, metadata: { ...metadata, annotations: end } },
+      ],
       [
         "pods",
         {},
@@ -125,7 +152,15 @@ describe("tables of stored objects", () => {
         [86_400_000 * 9, "9d"],
         [0, "60s"],
       ] as const) {
-        const table = parse(tableBody([entry], resolved, { version: "v1", includeObject: "None" }, { resourceVersion: "9" }, now + laterMs));
+        const table = parse(
+          tableBody(
+            [entry],
+            resolved,
+            { version: "v1", includeObject: "None" },
+            { resourceVersion: "9" },
+            now + laterMs,
+          ),
+        );
         assert.deepEqual(table.rows[0].cells, cells(age));
       }
     }
@@ -146,14 +181,28 @@ describe("tables of stored objects", () => {
 
   test("no objects, no rows", async () => {
     const { resolved } = await find("", "configmaps", "a");
-    const table = parse(tableBody([], resolved, { version: "v1", includeObject: "Metadata" }, { resourceVersion: "9" }, now));
+    const table = parse(
+      tableBody([], resolved, { version: "v1", includeObject: "Metadata" }, { resourceVersion: "9" }, now),
+    );
     assert.deepEqual(table.rows, []);
   });
 
-  const objectRows: [includeObject: "None" | "Metadata" | "Object", version: "v1" | "v1beta1", want: (entry: Entry) => unknown][] = [
+  const objectRows: [
+    includeObject: "None" | "Metadata" | "Object",
+    version: "v1" | "v1beta1",
+    want: (entry: Entry) => unknown,
+  ][] = [
     ["None", "v1", () => null],
     ["Object", "v1", ({ json }) => parse(json)],
-    ["Metadata", "v1beta1", ({ json }) => ({ kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1beta1", metadata: parse(json).metadata })],
+    [
+      "Metadata",
+      "v1beta1",
+      ({ json }) => ({
+        kind: "PartialObjectMetadata",
+        apiVersion: "meta.k8s.io/v1beta1",
+        metadata: parse(json).metadata,
+      }),
+    ],
   ];
   for (const [includeObject, version, want] of objectRows) {
     test(`${version}, includeObject ${includeObject}`, async () => {
@@ -166,7 +215,9 @@ describe("tables of stored objects", () => {
 
   test("kinds without columns show when they were created", async () => {
     const { resolved, entry } = await find("rbac.authorization.k8s.io", "roles", "r");
-    const table = parse(tableBody([entry], resolved, { version: "v1", includeObject: "None" }, { resourceVersion: "9" }, now));
+    const table = parse(
+      tableBody([entry], resolved, { version: "v1", includeObject: "None" }, { resourceVersion: "9" }, now),
+    );
     assert.deepEqual(
       table.columnDefinitions.map(({ name, type }: Record<string, unknown>) => [name, type]),
       [
@@ -189,14 +240,25 @@ describe("tables of stored objects", () => {
 
   test("a pod that is done has a condition", async () => {
     const { resolved, entry } = await find("", "pods", "p");
-    const [row] = parse(tableBody([entry], resolved, { version: "v1", includeObject: "None" }, { resourceVersion: "9" }, now)).rows;
+    const [row] = parse(
+      tableBody([entry], resolved, { version: "v1", includeObject: "None" }, { resourceVersion: "9" }, now),
+    ).rows;
     assert.deepEqual(Object.keys(row), ["cells", "conditions", "object"]);
-    assert.deepEqual(row.conditions, [{ type: "Completed", status: "True", reason: "Succeeded", message: "The pod has completed successfully." }]);
+    assert.deepEqual(row.conditions, [
+      { type: "Completed", status: "True", reason: "Succeeded", message: "The pod has completed successfully." },
+    ]);
   });
 
   test("a scale has columns of its own", () => {
     const scale = { metadata: { name: "d", resourceVersion: "7" }, spec: { replicas: 3 }, status: { replicas: 2 } };
-    const table = parse(tableOfScale(scale, () => ({ json: Buffer.from("{}"), itemOffset: 1 }), { version: "v1", includeObject: "Object" }, now));
+    const table = parse(
+      tableOfScale(
+        scale,
+        () => ({ json: Buffer.from("{}"), itemOffset: 1 }),
+        { version: "v1", includeObject: "Object" },
+        now,
+      ),
+    );
     assert.deepEqual(
       table.columnDefinitions.map(({ name, format }: Record<string, unknown>) => [name, format]),
       [
@@ -206,7 +268,10 @@ describe("tables of stored objects", () => {
         ["Age", ""],
       ],
     );
-    assert.deepEqual([table.metadata, table.rows], [{ resourceVersion: "7" }, [{ cells: ["d", 3, 2, "<unknown>"], object: {} }]]);
+    assert.deepEqual(
+      [table.metadata, table.rows],
+      [{ resourceVersion: "7" }, [{ cells: ["d", 3, 2, "<unknown>"], object: {} }]],
+    );
   });
 
   test("an object that is not stored has no version", async () => {

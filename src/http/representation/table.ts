@@ -15,11 +15,23 @@ export type TableForm = Pick<Shape & { kind: "table" }, "version" | "includeObje
 
 /** @param json makes it */
 export function tableShown({ version }: Pick<TableForm, "version">, json: () => Buffer): Shown {
-  return { apiVersion: `meta.k8s.io/${version}`, kind: "Table", json, message: () => assert.fail("a Table has no message"), schema: undefined };
+  return {
+    apiVersion: `meta.k8s.io/${version}`,
+    kind: "Table",
+    json,
+    message: () => assert.fail("a Table has no message"),
+    schema: undefined,
+  };
 }
 
 /** @param now milliseconds since 1970, which ages count to @returns compact JSON */
-export function tableBody(entries: Iterable<Entry>, resolved: Resolved, form: TableForm, meta: ListMeta, now: number): Buffer {
+export function tableBody(
+  entries: Iterable<Entry>,
+  resolved: Resolved,
+  form: TableForm,
+  meta: ListMeta,
+  now: number,
+): Buffer {
   return encodeTable(rowsOf(entries, resolved, form, now), columnsOf(resolved), form, meta);
 }
 
@@ -59,10 +71,17 @@ export function tableEvent(entry: Entry, resolved: Resolved, form: TableForm, no
  * objects, as upstream does.
  * @param object of the request's version; used up
  */
-export function tableBookmark(object: KubeObject, resolved: Resolved, form: TableForm, now: number, isFirst: boolean): Buffer {
+export function tableBookmark(
+  object: KubeObject,
+  resolved: Resolved,
+  form: TableForm,
+  now: number,
+  isFirst: boolean,
+): Buffer {
   const columns = columnsOf(resolved);
   const { resourceVersion = "", annotations } = object.metadata;
-  const shown = form.includeObject === "None" && annotations !== undefined ? { ...form, includeObject: "Metadata" as const } : form;
+  const shown =
+    form.includeObject === "None" && annotations !== undefined ? { ...form, includeObject: "Metadata" as const } : form;
   const row = encodeRow(
     headAt(rowHead(object, resolved, columns), now),
     () => encodeWithVersion(object, resolved.version.schema),
@@ -104,7 +123,12 @@ function columnsOf({ resource }: Resolved): readonly Column[] {
   return resource.definition.strategy.columns ?? defaultColumns;
 }
 
-function* rowsOf(entries: Iterable<Entry>, resolved: Resolved, form: TableForm, now: number): Generator<readonly Buffer[]> {
+function* rowsOf(
+  entries: Iterable<Entry>,
+  resolved: Resolved,
+  form: TableForm,
+  now: number,
+): Generator<readonly Buffer[]> {
   const heads = headsOf(resolved);
   const store = resolved.resource.store as ResourceStore;
   const columns = columnsOf(resolved);
@@ -117,7 +141,12 @@ function* rowsOf(entries: Iterable<Entry>, resolved: Resolved, form: TableForm, 
     return head;
   };
   for (const entry of entries)
-    yield encodeRow(headAt(headOfEntry(entry), now), () => entryAtVersion(entry, resolved), form, resolved.resource.definition);
+    yield encodeRow(
+      headAt(headOfEntry(entry), now),
+      () => entryAtVersion(entry, resolved),
+      form,
+      resolved.resource.definition,
+    );
 }
 
 /** A head is kept as long as its entry, unless it is a larger part of it: so all heads together are smaller than what the watch cache holds. */
@@ -134,7 +163,12 @@ function headsOf(resolved: Resolved): WeakMap<Entry, RowHead> {
   return heads;
 }
 
-function encodeTable(rows: Iterable<readonly Buffer[]>, columns: readonly Column[] | undefined, form: TableForm, meta: Partial<ListMeta>): Buffer {
+function encodeTable(
+  rows: Iterable<readonly Buffer[]>,
+  columns: readonly Column[] | undefined,
+  form: TableForm,
+  meta: Partial<ListMeta>,
+): Buffer {
   return Buffer.concat([...partsOf(rows, columns, form, meta)]);
 }
 

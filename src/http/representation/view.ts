@@ -26,7 +26,9 @@ function makeView(resolved: Resolved): View {
   const { custom, kind, listKind } = definition;
   const apiVersion = formatGroupVersion(definition.group, resolved.version.version);
   const isStored = isStoredVersion(resolved);
-  const atVersion = isStored ? (entry: Entry): VersionedJson => entry : (entry: Entry): VersionedJson => entryAtVersion(entry, resolved);
+  const atVersion = isStored
+    ? (entry: Entry): VersionedJson => entry
+    : (entry: Entry): VersionedJson => entryAtVersion(entry, resolved);
   const schema = custom ? undefined : resolved.version.schema;
   return {
     apiVersion,
@@ -34,8 +36,21 @@ function makeView(resolved: Resolved): View {
     listKind,
     schema,
     of: isStored
-      ? (entry) => ({ apiVersion, kind, schema, json: () => entry.json, line: () => entry.line, message: () => entryMessage(entry, resolved) })
-      : (entry) => ({ apiVersion, kind, schema, json: () => atVersion(entry).json, message: () => entryMessage(entry, resolved) }),
+      ? (entry) => ({
+          apiVersion,
+          kind,
+          schema,
+          json: () => entry.json,
+          line: () => entry.line,
+          message: () => entryMessage(entry, resolved),
+        })
+      : (entry) => ({
+          apiVersion,
+          kind,
+          schema,
+          json: () => atVersion(entry).json,
+          message: () => entryMessage(entry, resolved),
+        }),
     itemHead: custom ? nothing : openBrace,
     item: custom ? (entry) => ({ json: atVersion(entry).json, itemOffset: 0 }) : atVersion,
     itemTail: nothing,

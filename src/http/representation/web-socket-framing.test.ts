@@ -31,6 +31,9 @@ const lengths: [length: number, head: string][] = [
 for (const [length, head] of lengths) {
   test(`a message of ${length} bytes`, () => {
     const bytes = text.join([event("1".repeat(length - around))]);
-    assert.deepEqual([bytes.subarray(0, head.length / 2).toString("hex"), bytes.length - head.length / 2], [head, length]);
+    assert.deepEqual(
+      [bytes.subarray(0, head.length / 2).toString("hex"), bytes.length - head.length / 2],
+      [head, length],
+    );
   });
 }

@@ -32,5 +32,7 @@ export function duplicateKey(key: Key, index: number): Complaint {
 
 /** @param value of a simple value, which are all refused but false, true and null */
 export function strangeSimple(value: number): Complaint {
-  return other(`cbor: data item of cbor type primitives is not accepted by protocol: simple value ${value} is not recognized`);
+  return other(
+    `cbor: data item of cbor type primitives is not accepted by protocol: simple value ${value} is not recognized`,
+  );
 }

@@ -10,7 +10,8 @@ export function dateOfText(text: string): string {
     if (error instanceof TimeError) throw new CborError(`cbor: cannot set ${text} for time.Time: ${error.message}`);
     throw error;
   }
-  const [, date = "", hour = "", rest = "", fraction = "", zone = ""] = /^(.*)T(\d\d?)(:\d\d:\d\d)(?:[.,](\d+))?(.*)$/.exec(text) ?? [];
+  const [, date = "", hour = "", rest = "", fraction = "", zone = ""] =
+    /^(.*)T(\d\d?)(:\d\d:\d\d)(?:[.,](\d+))?(.*)$/.exec(text) ?? [];
   const digits = fraction.slice(0, 9).replace(/0+$/, "");
   return `${date}T${hour.padStart(2, "0")}${rest}${digits === "" ? "" : `.${digits}`}${/^[+-]00:00$/.test(zone) ? "Z" : zone}`;
 }

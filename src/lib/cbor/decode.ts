@@ -13,7 +13,15 @@ import { DecodeNode, type FieldPlan, goTypeName } from "../schema/decode-plan.ts
 import type { Struct } from "../schema/schema.ts";
 import { canonicalizeMicroTime, canonicalizeTime, TimeError } from "../schema/time.ts";
 import { zeroOf } from "../schema/zero.ts";
-import { type Complaint, complaintText, duplicateKey, type Key, other, strangeSimple, unknownField } from "./complaint.ts";
+import {
+  type Complaint,
+  complaintText,
+  duplicateKey,
+  type Key,
+  other,
+  strangeSimple,
+  unknownField,
+} from "./complaint.ts";
 import { dateOfEpoch, dateOfText } from "./dates.ts";
 import { Reader } from "./reader.ts";
 import { checkWellFormed } from "./well-formed.ts";
@@ -44,7 +52,10 @@ export function decodeAnyCbor(bytes: Buffer): Record<string, unknown> {
 export function cborTypeMeta(bytes: Buffer): { readonly apiVersion: string; readonly kind: string } {
   try {
     const { object } = decodeCbor(bytes, typeMeta, { strict: false });
-    return { apiVersion: (object.apiVersion as string | undefined) ?? "", kind: (object.kind as string | undefined) ?? "" };
+    return {
+      apiVersion: (object.apiVersion as string | undefined) ?? "",
+      kind: (object.kind as string | undefined) ?? "",
+    };
   } catch (error) {
     if (error instanceof CborError) throw new CborError(`unable to determine group/version/kind: ${error.message}`);
     throw error;
@@ -69,11 +80,17 @@ const unusable = Symbol("unusable");
 
 const any = { kind: "any", definition: "" } as const;
 const anyNode = new DecodeNode(any, ["interface {}"]);
-const anyListNode = new DecodeNode({ kind: "list", items: any, listType: "atomic", mapKeys: [] }, ["[]interface {}", "interface {}"]);
+const anyListNode = new DecodeNode({ kind: "list", items: any, listType: "atomic", mapKeys: [] }, [
+  "[]interface {}",
+  "interface {}",
+]);
 const textNode = new DecodeNode(text, []);
 const byteNode = new DecodeNode({ kind: "int32" }, ["uint8"]);
 const intNode = new DecodeNode({ kind: "int32" }, ["int32"]);
-const mapNode = new DecodeNode({ kind: "map", values: any, atomic: false }, ["map[string]interface {}", "interface {}"]);
+const mapNode = new DecodeNode({ kind: "map", values: any, atomic: false }, [
+  "map[string]interface {}",
+  "interface {}",
+]);
 
 /** Types that upstream reads with code of their own, to which tags around them do not reach. */
 const ownDecoders: ReadonlySet<string> = new Set(["quantity", "time", "microtime", "duration", "intOrString"]);
@@ -86,7 +103,8 @@ const fieldsV1 = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1";
 
 /** What upstream keeps as it came, and looks into when all else was read. */
 const transcodedIn: Readonly<Record<string, string>> = {
-  "io.k8s.apimachinery.pkg.runtime.RawExtension": "failed to transcode RawExtension to JSON: failed to parse RawExtension bytes as CBOR: ",
+  "io.k8s.apimachinery.pkg.runtime.RawExtension":
+    "failed to transcode RawExtension to JSON: failed to parse RawExtension bytes as CBOR: ",
   [fieldsV1]: "failed to transcode FieldsV1 to JSON: metav1.FieldsV1 cbor invalid: ",
 };
 
@@ -190,7 +208,9 @@ class Decoder {
       case major.array:
         if (node.kind === "list") return this.#list(node);
         if (node.kind === "bytes") return this.#bytesOfList();
-        return node.kind === "struct" ? this.#mismatch(node, "cannot decode CBOR array to struct without toarray option") : this.#mismatch(node);
+        return node.kind === "struct"
+          ? this.#mismatch(node, "cannot decode CBOR array to struct without toarray option")
+          : this.#mismatch(node);
       case major.map:
         if (node.kind === "struct") return this.#struct(node);
         return node.kind === "map" ? this.#map(node) : this.#mismatch(node);
@@ -271,7 +291,11 @@ class Decoder {
       return unusable;
     }
     const named = majorNames[type];
-    this.#complain({ major: type, goType: "string", extra: `map key is of type ${named} and cannot be used to match struct field name` });
+    this.#complain({
+      major: type,
+      goType: "string",
+      extra: `map key is of type ${named} and cannot be used to match struct field name`,
+    });
     const complaint = this.#take();
     const key = this.#value(anyNode);
     const unreadable = this.#take() !== undefined;
@@ -393,7 +417,9 @@ class Decoder {
 
   #negative(): Integer {
     const argument = this.#reader.integer();
-    return typeof argument === "number" && argument < Number.MAX_SAFE_INTEGER ? -1 - argument : toInteger(-1n - BigInt(argument));
+    return typeof argument === "number" && argument < Number.MAX_SAFE_INTEGER
+      ? -1 - argument
+      : toInteger(-1n - BigInt(argument));
   }
 
   #text(): string {
@@ -536,7 +562,8 @@ class Decoder {
     try {
       return decode(value);
     } catch (error) {
-      if (!(error instanceof QuantityError) && !(error instanceof TimeError) && !(error instanceof DurationError)) throw error;
+      if (!(error instanceof QuantityError) && !(error instanceof TimeError) && !(error instanceof DurationError))
+        throw error;
       this.#complaint = other(error.message);
       return undefined;
     }
@@ -572,7 +599,10 @@ class Decoder {
   #forms({ forms }: DecodeNode, lastTag: number): unknown {
     const reader = this.#reader;
     const isBoolean = reader.next === trueByte || reader.next === falseByte;
-    const form = lastTag < 0 ? forms.find(({ kind }) => formMajors[kind] === reader.major && (kind !== "bool" || isBoolean)) : undefined;
+    const form =
+      lastTag < 0
+        ? forms.find(({ kind }) => formMajors[kind] === reader.major && (kind !== "bool" || isBoolean))
+        : undefined;
     if (form === undefined) {
       reader.skip();
       if (forms.some(({ kind }) => kind === "bool")) this.#complaint = other("boolean or JSON schema expected");

@@ -135,7 +135,8 @@ function writerOf(type: Type): Write {
     case "bytes":
       return (writer, value) => (value === null ? writer.null() : writer.base64(value as string));
     case "intOrString":
-      return (writer, value) => (typeof value === "string" ? writer.text(value) : writer.integer((value ?? 0) as number));
+      return (writer, value) =>
+        typeof value === "string" ? writer.text(value) : writer.integer((value ?? 0) as number);
     default:
       return (writer, value) => (value === null ? writer.null() : writer.text(value as string));
   }

@@ -61,12 +61,22 @@ function encode(row: Row): Buffer {
 }
 
 /** @returns JSON, the problems that do not prevent reading, and what does */
-function decode({ cbor, schema, strict = false, apiVersion, kind }: Row): [json: string, problems: string, error: string] {
+function decode({
+  cbor,
+  schema,
+  strict = false,
+  apiVersion,
+  kind,
+}: Row): [json: string, problems: string, error: string] {
   try {
     if (schema === undefined) return [sorted(encodeAny(decodeAnyCbor(cbor))), "", ""];
     cborTypeMeta(cbor);
     const { object, problems } = decodeCbor(cbor, schema, { strict });
-    return [written({ ...object, apiVersion, kind }, schema), problems.map((problem) => `strict decoding error: ${problem}`).join(), ""];
+    return [
+      written({ ...object, apiVersion, kind }, schema),
+      problems.map((problem) => `strict decoding error: ${problem}`).join(),
+      "",
+    ];
   } catch (error) {
     if (error instanceof CborError) return ["", "", error.message];
     throw error;
@@ -97,8 +107,13 @@ function wanted(row: Row): [json: string, problems: string, error: string] {
 
 test("objects, events and custom resources are written byte for byte as upstream writes them", () => {
   for (const row of rows) {
-    if (row.op === "encode" || row.op === "encodeAny") assert.ok(encode(row).equals(row.cbor), `${row.apiVersion} ${row.kind} ${row.json}`);
-    else if (row.op === "event") assert.ok(cborItems.join([{ type: row.type as "ADDED", object: encode(row) }]).equals(row.cbor), String(row.type));
+    if (row.op === "encode" || row.op === "encodeAny")
+      assert.ok(encode(row).equals(row.cbor), `${row.apiVersion} ${row.kind} ${row.json}`);
+    else if (row.op === "event")
+      assert.ok(
+        cborItems.join([{ type: row.type as "ADDED", object: encode(row) }]).equals(row.cbor),
+        String(row.type),
+      );
   }
 });
 
@@ -107,13 +122,17 @@ test("what upstream wrote reads as the same object", () => {
     if (row.op !== "encode" || row.schema === undefined) continue;
     const { object, problems } = decodeCbor(row.cbor, row.schema, { strict: true });
     assert.deepEqual(problems, []);
-    assert.equal(encodeObject(object, row.schema).json.toString(), encodeObject(objectOf(row), row.schema).json.toString());
+    assert.equal(
+      encodeObject(object, row.schema).json.toString(),
+      encodeObject(objectOf(row), row.schema).json.toString(),
+    );
   }
 });
 
 test("of bytes that were tampered with we make what upstream makes of them, in its words", () => {
   for (const row of rows) {
-    if (row.op === "decode" || row.op === "decodeAny") assert.deepEqual(decode(row), wanted(row), row.cbor.toString("hex"));
+    if (row.op === "decode" || row.op === "decodeAny")
+      assert.deepEqual(decode(row), wanted(row), row.cbor.toString("hex"));
   }
 });
 

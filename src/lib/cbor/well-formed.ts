@@ -79,7 +79,10 @@ class Scan {
 
   #string(): void {
     if (this.#info === info.indefinite) return this.#chunks(this.#type);
-    if (this.#value >= 2 ** 63) throw new CborError(`cbor: ${majorNames[this.#type]} length ${this.#exact()} is too large, causing integer overflow`);
+    if (this.#value >= 2 ** 63)
+      throw new CborError(
+        `cbor: ${majorNames[this.#type]} length ${this.#exact()} is too large, causing integer overflow`,
+      );
     if (this.#bytes.length - this.#at < this.#value) throw unexpectedEnd();
     this.#at += this.#value;
   }
@@ -90,8 +93,10 @@ class Scan {
       if (first === undefined) throw unexpectedEnd();
       if (first === breakByte) break;
       const name = majorNames[type];
-      if (first >>> 5 !== type) throw new CborError(`cbor: wrong element type ${majorNames[first >>> 5]} for indefinite-length ${name}`);
-      if ((first & 0x1f) === info.indefinite) throw new CborError(`cbor: indefinite-length ${name} chunk is not definite-length`);
+      if (first >>> 5 !== type)
+        throw new CborError(`cbor: wrong element type ${majorNames[first >>> 5]} for indefinite-length ${name}`);
+      if ((first & 0x1f) === info.indefinite)
+        throw new CborError(`cbor: indefinite-length ${name} chunk is not definite-length`);
       this.#head();
       this.#string();
     }
@@ -106,7 +111,8 @@ class Scan {
       return;
     }
     const name = majorNames[type];
-    if (this.#value >= 2 ** 63) throw new CborError(`cbor: ${name} length ${this.#exact()} is too large, it would cause integer overflow`);
+    if (this.#value >= 2 ** 63)
+      throw new CborError(`cbor: ${name} length ${this.#exact()} is too large, it would cause integer overflow`);
     if (type === major.array && this.#value > arrayElementsMax)
       throw new CborError(`cbor: exceeded max number of elements ${arrayElementsMax} for CBOR array`);
     if (type === major.map && this.#value > mapPairsMax) throw tooManyPairs();

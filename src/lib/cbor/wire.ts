@@ -3,7 +3,16 @@
 export const major = { positive: 0, negative: 1, bytes: 2, text: 3, array: 4, map: 5, tag: 6, simple: 7 } as const;
 
 /** As upstream's messages call them. */
-export const majorNames = ["positive integer", "negative integer", "byte string", "UTF-8 text string", "array", "map", "tag", "primitives"] as const;
+export const majorNames = [
+  "positive integer",
+  "negative integer",
+  "byte string",
+  "UTF-8 text string",
+  "array",
+  "map",
+  "tag",
+  "primitives",
+] as const;
 
 export const tag = {
   dateText: 0,

@@ -71,7 +71,10 @@ export class Writer {
     }
     const half = halfBits(value);
     this.#bytes[this.#at] = first | (half === undefined ? info.single : info.half);
-    this.#at = half === undefined ? this.#bytes.writeFloatBE(value, this.#at + 1) : this.#bytes.writeUInt16BE(half, this.#at + 1);
+    this.#at =
+      half === undefined
+        ? this.#bytes.writeFloatBE(value, this.#at + 1)
+        : this.#bytes.writeUInt16BE(half, this.#at + 1);
   }
 
   boolean(value: boolean): void {

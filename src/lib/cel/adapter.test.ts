@@ -9,12 +9,18 @@ const unlimited = "18446744073709551615";
 
 const rows: [given: string, answer: string][] = [
   ['{"id":1,"expr":"1 + 2"}', '{"id":1,"value":{"int":"3"},"cost":{"min":1,"max":1,"actual":1}}'],
-  ['{"id":"a","expr":"9007199254740993 - 1"}', '{"id":"a","value":{"int":"9007199254740992"},"cost":{"min":1,"max":1,"actual":1}}'],
+  [
+    '{"id":"a","expr":"9007199254740993 - 1"}',
+    '{"id":"a","value":{"int":"9007199254740992"},"cost":{"min":1,"max":1,"actual":1}}',
+  ],
   [
     '{"id":2,"expr":"x + 1u","bindings":{"x":{"uint":"18446744073709551614"}}}',
     `{"id":2,"value":{"uint":"${unlimited}"},"cost":{"min":2,"max":2,"actual":2}}`,
   ],
-  ['{"id":3,"expr":"x / 0.0","bindings":{"x":{"double":"-1"}}}', '{"id":3,"value":{"double":"-Infinity"},"cost":{"min":2,"max":2,"actual":2}}'],
+  [
+    '{"id":3,"expr":"x / 0.0","bindings":{"x":{"double":"-1"}}}',
+    '{"id":3,"value":{"double":"-Infinity"},"cost":{"min":2,"max":2,"actual":2}}',
+  ],
   [
     '{"id":4,"expr":"[x, y]","bindings":{"x":{"bytes":"YQ=="},"y":{"null":true}}}',
     '{"id":4,"value":{"list":[{"bytes":"YQ=="},{"null":true}]},"cost":{"min":12,"max":12,"actual":12}}',
@@ -35,7 +41,10 @@ const rows: [given: string, answer: string][] = [
     '{"id":8,"expr":"[optional.of(1), optional.none()]"}',
     '{"id":8,"value":{"list":[{"opaque":"optional_type","text":"{\\"int\\":\\"1\\"}"},{"opaque":"optional_type","text":"none"}]},"cost":{"min":12,"max":12,"actual":12}}',
   ],
-  ['{"id":9,"expr":"x.y","bindings":{"x":{"map":[]}}}', '{"id":9,"error":"no such key: y","cost":{"min":1,"max":1,"actual":2}}'],
+  [
+    '{"id":9,"expr":"x.y","bindings":{"x":{"map":[]}}}',
+    '{"id":9,"error":"no such key: y","cost":{"min":1,"max":1,"actual":2}}',
+  ],
   [
     '{"id":10,"expr":"x.a.all(y, y > 1)","bindings":{"x":{"map":[[{"string":"a"},{"list":[{"int":"2"},{"int":"3"}]}]]}},"disableCheck":true}',
     '{"id":10,"value":{"bool":true},"cost":{"min":2,"max":2,"actual":13}}',
@@ -62,7 +71,10 @@ const rows: [given: string, answer: string][] = [
 ];
 
 test("the adapter answers every line, in order", () => {
-  const output = execFileSync(process.execPath, [adapter], { input: rows.map(([given]) => `${given}\n`).join(""), encoding: "utf8" });
+  const output = execFileSync(process.execPath, [adapter], {
+    input: rows.map(([given]) => `${given}\n`).join(""),
+    encoding: "utf8",
+  });
   const answers = output.trimEnd().split("\n");
   assert.equal(answers.length, rows.length);
   for (const [index, [given, wanted]] of rows.entries()) {

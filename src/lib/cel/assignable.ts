@@ -39,7 +39,8 @@ function fits(known: Substitutions, left: CelType, right: CelType): boolean {
   if (right.kind === "null") return isNullable(left);
   const [one, other] = [unwrapped(left), unwrapped(right)];
   if (one.kind === "type") return other.kind === "type";
-  if (one.kind !== other.kind || one.name !== other.name || one.parameters.length !== other.parameters.length) return false;
+  if (one.kind !== other.kind || one.name !== other.name || one.parameters.length !== other.parameters.length)
+    return false;
   return one.parameters.every((parameter, index) => fits(known, parameter, other.parameters[index] as CelType));
 }
 
@@ -84,6 +85,10 @@ function isEqualOrLessSpecific(left: CelType, right: CelType): boolean {
   if (isDyn(right) || right.kind === "parameter") return false;
   if (left.kind === "wrapper" && (right.kind === "null" || sameType(unwrapped(left), unwrapped(right)))) return true;
   if (right.kind === "null") return true;
-  if (left.kind !== right.kind || left.name !== right.name || left.parameters.length !== right.parameters.length) return false;
-  return left.kind === "type" || left.parameters.every((parameter, index) => isEqualOrLessSpecific(parameter, right.parameters[index] as CelType));
+  if (left.kind !== right.kind || left.name !== right.name || left.parameters.length !== right.parameters.length)
+    return false;
+  return (
+    left.kind === "type" ||
+    left.parameters.every((parameter, index) => isEqualOrLessSpecific(parameter, right.parameters[index] as CelType))
+  );
 }

@@ -38,7 +38,9 @@ export function planCall(
   if (args.length === 2 && !stopsEarly && !takesAnyNumber(declaration.name, overloads)) {
     const [left, right] = args as [Step, Step];
     const apply = binaryCall(candidates, cost, none);
-    return operatorOf(declaration.name, overloads)?.(left, right, apply) ?? ((run) => apply(run, left(run), right(run)));
+    return (
+      operatorOf(declaration.name, overloads)?.(left, right, apply) ?? ((run) => apply(run, left(run), right(run)))
+    );
   }
   return strictCall(candidates, args, cost, none);
 }
@@ -83,7 +85,12 @@ function binaryCall(candidates: readonly Candidate[], cost: RuntimeCost | undefi
   const before = knownBefore(cost);
   return (run, one, other) => {
     if (before !== undefined) run.charge(before([one, other], other));
-    const result = one instanceof CelFailure ? one : other instanceof CelFailure ? other : dispatchBinary(candidates, one, other, none);
+    const result =
+      one instanceof CelFailure
+        ? one
+        : other instanceof CelFailure
+          ? other
+          : dispatchBinary(candidates, one, other, none);
     if (before === undefined) run.charge(cost === undefined ? 1 : cost([one, other], result));
     return result;
   };
@@ -100,7 +107,12 @@ function dispatchBinary(candidates: readonly Candidate[], one: CelValue, other: 
 }
 
 /** With no argument, or with three or more: at the first that failed it ends, and is charged only if that is the last. */
-function strictCall(candidates: readonly Candidate[], args: readonly Step[], cost: RuntimeCost | undefined, none: NoOverload): Step {
+function strictCall(
+  candidates: readonly Candidate[],
+  args: readonly Step[],
+  cost: RuntimeCost | undefined,
+  none: NoOverload,
+): Step {
   const before = knownBefore(cost);
   return (run) => {
     const values: CelValue[] = [];
@@ -119,7 +131,12 @@ function strictCall(candidates: readonly Candidate[], args: readonly Step[], cos
   };
 }
 
-function lenientCall(candidates: readonly Candidate[], args: readonly Step[], cost: RuntimeCost | undefined, none: NoOverload): Step {
+function lenientCall(
+  candidates: readonly Candidate[],
+  args: readonly Step[],
+  cost: RuntimeCost | undefined,
+  none: NoOverload,
+): Step {
   return (run) => {
     const values = args.map((arg) => arg(run));
     const result = dispatch(candidates, values) ?? none(values as CelValue[]);
@@ -130,7 +147,9 @@ function lenientCall(candidates: readonly Candidate[], args: readonly Step[], co
 
 function dispatch(candidates: readonly Candidate[], values: readonly Result[]): Result | undefined {
   const found = candidates.find(({ matchers }) =>
-    matchers.every((matches, index) => matches === undefined || values[index] instanceof CelFailure || matches(values[index])),
+    matchers.every(
+      (matches, index) => matches === undefined || values[index] instanceof CelFailure || matches(values[index]),
+    ),
   );
   return found?.evaluate(...values);
 }
@@ -143,8 +162,12 @@ function noOverload(name: string, values: readonly CelValue[]): CelFailure {
   const types = values.map(typeNameOf);
   const able = operands.get(name);
   if (able !== undefined)
-    return able.has(types[0] as string) || receivers.has(types[0] as string) ? noSuchOverload() : fail(`no such overload: ${name}`);
-  return /^[a-z]/i.test(name) && !own.has(name) ? fail(`no such overload: ${name}(${types.join(", ")})`) : noSuchOverload();
+    return able.has(types[0] as string) || receivers.has(types[0] as string)
+      ? noSuchOverload()
+      : fail(`no such overload: ${name}`);
+  return /^[a-z]/i.test(name) && !own.has(name)
+    ? fail(`no such overload: ${name}(${types.join(", ")})`)
+    : noSuchOverload();
 }
 
 /** These are asked themselves, whatever it is about. */

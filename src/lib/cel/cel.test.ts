@@ -39,7 +39,8 @@ const bindings = new Map([
   ["ok", true],
 ]);
 
-const operands = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+const operands =
+  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
 const complaints: [text: string, message: string][] = [
   [
@@ -54,23 +55,38 @@ const complaints: [text: string, message: string][] = [
     "a | b",
     "ERROR: <input>:1:3: Syntax error: token recognition error at: '| '\n | a | b\n | ..^\nERROR: <input>:1:5: Syntax error: extraneous input 'b' expecting <EOF>\n | a | b\n | ....^",
   ],
-  ["self.true == 1", "ERROR: <input>:1:6: Syntax error: mismatched input 'true' expecting IDENTIFIER\n | self.true == 1\n | .....^"],
+  [
+    "self.true == 1",
+    "ERROR: <input>:1:6: Syntax error: mismatched input 'true' expecting IDENTIFIER\n | self.true == 1\n | .....^",
+  ],
   ["{a}", "ERROR: <input>:1:3: Syntax error: mismatched input '}' expecting ':'\n | {a}\n | ..^"],
   ["as", "ERROR: <input>:1:1: reserved identifier: as\n | as\n | ^"],
   ["has(n)", "ERROR: <input>:1:5: invalid argument to has() macro\n | has(n)\n | ....^"],
-  ["1 + 'a'", "ERROR: <input>:1:3: found no matching overload for '_+_' applied to '(int, string)'\n | 1 + 'a'\n | ..^"],
+  [
+    "1 + 'a'",
+    "ERROR: <input>:1:3: found no matching overload for '_+_' applied to '(int, string)'\n | 1 + 'a'\n | ..^",
+  ],
   [
     "x\n  && y",
     "ERROR: <input>:1:1: undeclared reference to 'x' (in container '')\n | x\n | ^\nERROR: <input>:2:6: undeclared reference to 'y' (in container '')\n |   && y\n | .....^",
   ],
   ["[1, 'a']", "ERROR: <input>:1:5: expected type 'int' but found 'string'\n | [1, 'a']\n | ....^"],
-  ["names.all(x, 1)", "ERROR: <input>:1:14: expected type 'bool' but found 'int'\n | names.all(x, 1)\n | .............^"],
+  [
+    "names.all(x, 1)",
+    "ERROR: <input>:1:14: expected type 'bool' but found 'int'\n | names.all(x, 1)\n | .............^",
+  ],
   [
     "n.all(x, true)",
     "ERROR: <input>:1:1: expression of type 'int' cannot be range of a comprehension (must be list, map, or dynamic)\n | n.all(x, true)\n | ^",
   ],
-  ["'😁' + 1", "ERROR: <input>:1:5: found no matching overload for '_+_' applied to '(string, int)'\n | '😁' + 1\n | .．..^"],
-  ["names.size(1)", "ERROR: <input>:1:11: found no matching overload for 'size' applied to 'list(string).(int)'\n | names.size(1)\n | ..........^"],
+  [
+    "'😁' + 1",
+    "ERROR: <input>:1:5: found no matching overload for '_+_' applied to '(string, int)'\n | '😁' + 1\n | .．..^",
+  ],
+  [
+    "names.size(1)",
+    "ERROR: <input>:1:11: found no matching overload for 'size' applied to 'list(string).(int)'\n | names.size(1)\n | ..........^",
+  ],
 ];
 
 for (const [text, message] of complaints) {
@@ -132,17 +148,24 @@ test("hints of sizes bound the worst case", () => {
     ["names.@items", 20],
   ]);
   const estimated = environment.estimateCost(checked, {
-    estimateSize: ({ path }) => (sizes.has(path?.join(".") ?? "") ? { min: 0n, max: fixed(sizes.get(path?.join(".") ?? "") ?? 0).max } : undefined),
+    estimateSize: ({ path }) =>
+      sizes.has(path?.join(".") ?? "") ? { min: 0n, max: fixed(sizes.get(path?.join(".") ?? "") ?? 0).max } : undefined,
   });
   assert.deepEqual(estimated, { min: 2n, max: 62n });
 });
 
 test("an evaluation ends at its limit, or when nobody waits", () => {
   const program = environment.plan(environment.compile("names.all(x, names.all(y, x != y || true))"));
-  assert.throws(() => program.evaluate(bindings, { costLimit: 10 }), { reason: "cost", message: "operation cancelled: actual cost limit exceeded" });
+  assert.throws(() => program.evaluate(bindings, { costLimit: 10 }), {
+    reason: "cost",
+    message: "operation cancelled: actual cost limit exceeded",
+  });
   const many = new Map([["names", jsonValue(Array.from({ length: 200 }, String))]]);
   const wide = environment.plan(environment.compile("names.all(x, true)"));
-  assert.throws(() => wide.evaluate(many, { isInterrupted: () => true }), { reason: "interrupted", message: "operation interrupted" });
+  assert.throws(() => wide.evaluate(many, { isInterrupted: () => true }), {
+    reason: "interrupted",
+    message: "operation interrupted",
+  });
 });
 
 const bombs: [what: string, text: string, message: RegExp][] = [
@@ -178,7 +201,9 @@ test("whatever is written, only the library's errors come out", () => {
     return Math.floor((state / 2 ** 32) * below);
   };
   for (let at = 0; at < count; at++) {
-    const text = Array.from({ length: 1 + random(12) }, () => pieces[random(pieces.length)]).join(random(2) === 0 ? "" : " ");
+    const text = Array.from({ length: 1 + random(12) }, () => pieces[random(pieces.length)]).join(
+      random(2) === 0 ? "" : " ",
+    );
     try {
       environment.plan(environment.compile(text)).evaluate(bindings, { costLimit: 10_000 });
     } catch (error) {

@@ -121,7 +121,10 @@ class Checker {
   }
 
   #mismatch(at: { readonly offset: number }, expected: CelType, found: CelType): void {
-    const [left, right] = [expected, found].map((type) => formatType(substitute(this.known, type, false))) as [string, string];
+    const [left, right] = [expected, found].map((type) => formatType(substitute(this.known, type, false))) as [
+      string,
+      string,
+    ];
     this.#issue(at, `expected type '${left}' but found '${right}'`);
   }
 
@@ -203,10 +206,13 @@ class Checker {
     for (const arg of args) this.check(arg);
     if (target === undefined) {
       const declared = this.#options.functions.get(expr.name.replace(/^\./, ""));
-      return declared === undefined ? this.#undeclared(expr, expr.name) : this.#resolve(expr, declared, undefined, false);
+      return declared === undefined
+        ? this.#undeclared(expr, expr.name)
+        : this.#resolve(expr, declared, undefined, false);
     }
     const prefix = qualifiedName(target);
-    const qualified = prefix === undefined ? undefined : this.#options.functions.get(`${prefix.replace(/^\./, "")}.${expr.name}`);
+    const qualified =
+      prefix === undefined ? undefined : this.#options.functions.get(`${prefix.replace(/^\./, "")}.${expr.name}`);
     if (qualified !== undefined) return this.#resolve(expr, qualified, undefined, true);
     this.check(target);
     const declared = this.#options.functions.get(expr.name);
@@ -244,7 +250,9 @@ class Checker {
   }
 
   #areBools(args: readonly Expr[], given: readonly CelType[]): boolean {
-    const wrong = given.map((type, index) => ({ type, at: args[index] as Expr })).filter(({ type }) => !this.#fits(type, boolType));
+    const wrong = given
+      .map((type, index) => ({ type, at: args[index] as Expr }))
+      .filter(({ type }) => !this.#fits(type, boolType));
     for (const { type, at } of wrong) this.#mismatch(at, boolType, type);
     return wrong.length === 0;
   }
@@ -264,7 +272,11 @@ class Checker {
       return found;
     }
     if (type.parameters.length === 0) return type;
-    return { kind: type.kind, name: type.name, parameters: type.parameters.map((parameter) => this.#instantiate(parameter, fresh)) };
+    return {
+      kind: type.kind,
+      name: type.name,
+      parameters: type.parameters.map((parameter) => this.#instantiate(parameter, fresh)),
+    };
   }
 
   #join(previous: CelType | undefined, current: CelType): CelType {
@@ -315,7 +327,10 @@ class Checker {
       const wanted = this.#messageField(field, message.name, field.name);
       if (this.#fits(wanted, given)) continue;
       const found = formatType(substitute(this.known, given, false));
-      this.#issue(field, `expected type of field '${field.name}' is '${formatType(wanted)}' but provided type is '${found}'`);
+      this.#issue(
+        field,
+        `expected type of field '${field.name}' is '${formatType(wanted)}' but provided type is '${found}'`,
+      );
     }
     return message;
   }
@@ -350,7 +365,10 @@ class Checker {
     if (range.kind === "map") return range.parameters as [CelType, CelType];
     if (range.kind === "parameter") this.#fits(dynType, range);
     if ((isDyn(range) && range.kind !== "any") || range.kind === "parameter") return [dynType, dynType];
-    this.#issue(expr.range, `expression of type '${formatType(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`);
+    this.#issue(
+      expr.range,
+      `expression of type '${formatType(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`,
+    );
     return [errorType, errorType];
   }
 }

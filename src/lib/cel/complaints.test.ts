@@ -4,7 +4,9 @@ import { test } from "node:test";
 import { CelSyntaxError, optionalTypes, standardEnvironment } from "./index.ts";
 
 const testdata = "@bufbuild/cel-spec/testdata/parsing.js"; // Its own types want the protobuf library.
-const { tests: suite } = (await import(testdata)) as { tests: { tests: { original: { expr: string }; error?: string }[] } };
+const { tests: suite } = (await import(testdata)) as {
+  tests: { tests: { original: { expr: string }; error?: string }[] };
+};
 
 /** Cases by how they start, and why they differ; each must. */
 const differing = new Map([

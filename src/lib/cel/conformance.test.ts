@@ -78,7 +78,9 @@ const listed = JSON.parse(readFileSync(listFile, "utf8")) as Record<string, stri
 /** Kubernetes', and the language itself: cases have literals of mixed types, which Kubernetes refuses. */
 const environments = [
   kubernetesEnvironment([1, 36]),
-  standardEnvironment().extend(optionalTypes, twoVariableComprehensions, { features: { crossTypeNumericComparisons: true } }),
+  standardEnvironment().extend(optionalTypes, twoVariableComprehensions, {
+    features: { crossTypeNumericComparisons: true },
+  }),
 ];
 
 function untagged(tagged: Tagged): CelValue {
@@ -103,7 +105,10 @@ function untagged(tagged: Tagged): CelValue {
       return new ArrayList(((value as { values?: Tagged[] }).values ?? []).map(untagged));
     case "mapValue":
       return HashMap.of(
-        ((value as { entries?: { key: Tagged; value: Tagged }[] }).entries ?? []).map((entry) => [untagged(entry.key), untagged(entry.value)]),
+        ((value as { entries?: { key: Tagged; value: Tagged }[] }).entries ?? []).map((entry) => [
+          untagged(entry.key),
+          untagged(entry.value),
+        ]),
       );
     case "objectValue":
       return messageOf(value);
@@ -116,7 +121,8 @@ class Unsupported extends Error {}
 
 function messageOf(message: { "@type": string; value: unknown }): CelValue {
   if (message["@type"].endsWith("Timestamp")) return parseTimestamp(message.value as string) as CelValue;
-  if (message["@type"].endsWith("Duration")) return new CelDuration(BigInt(Math.round(Number.parseFloat(message.value as string) * 1e9)));
+  if (message["@type"].endsWith("Duration"))
+    return new CelDuration(BigInt(Math.round(Number.parseFloat(message.value as string) * 1e9)));
   throw new Unsupported(message["@type"]);
 }
 
@@ -136,7 +142,10 @@ function typeFrom(described: Described): CelType {
   if (kind === "null") return nullType;
   if (kind === "listType") return listType(typeFrom((value as { elemType: Described }).elemType));
   if (kind === "mapType")
-    return mapType(typeFrom((value as { keyType: Described }).keyType), typeFrom((value as { valueType: Described }).valueType));
+    return mapType(
+      typeFrom((value as { keyType: Described }).keyType),
+      typeFrom((value as { valueType: Described }).valueType),
+    );
   if (kind === "wellKnown" && value !== "ANY") return value === "TIMESTAMP" ? timestampType : durationType;
   if (kind === "type") return typeOf(typeFrom(value));
   if (kind === "messageType" && value === durationType.name) return durationType;
@@ -150,11 +159,19 @@ function typeFrom(described: Described): CelType {
 
 /** NaN equals NaN here; 1 and 1u do not. */
 function same(left: CelValue, right: CelValue): boolean {
-  if (left instanceof CelDouble && right instanceof CelDouble && Number.isNaN(left.value)) return Number.isNaN(right.value);
+  if (left instanceof CelDouble && right instanceof CelDouble && Number.isNaN(left.value))
+    return Number.isNaN(right.value);
   if (left instanceof CelOptional) return right instanceof CelOptional && equal(left, right);
   if (left instanceof CelList)
-    return right instanceof CelList && left.size === right.size && [...Array(left.size).keys()].every((at) => same(left.at(at), right.at(at)));
-  return equal(left, right) && (left instanceof CelMap || left?.constructor === right?.constructor || typeof left === typeof right);
+    return (
+      right instanceof CelList &&
+      left.size === right.size &&
+      [...Array(left.size).keys()].every((at) => same(left.at(at), right.at(at)))
+    );
+  return (
+    equal(left, right) &&
+    (left instanceof CelMap || left?.constructor === right?.constructor || typeof left === typeof right)
+  );
 }
 
 /** @returns how it fails, or undefined */
@@ -166,15 +183,22 @@ function failureOf(one: Case): string | undefined {
 function run(environment: Environment, { original, error }: Case): string | undefined {
   const wantsError = original.evalError !== undefined;
   try {
-    const bindings = new Map(Object.entries(original.bindings ?? {}).map(([name, { value }]) => [name, untagged(value as Tagged)]));
+    const bindings = new Map(
+      Object.entries(original.bindings ?? {}).map(([name, { value }]) => [name, untagged(value as Tagged)]),
+    );
     const variables = (original.typeEnv ?? [])
       .filter((row) => row.ident !== undefined)
       .map((row) => ({ name: row.name, type: typeFrom(row.ident?.type as Described) }));
-    if (original.typeEnv?.some((row) => row.ident === undefined) === true) throw new Unsupported("functions of the test");
+    if (original.typeEnv?.some((row) => row.ident === undefined) === true)
+      throw new Unsupported("functions of the test");
     const extended = environment.extend({ variables });
-    const checked = original.disableCheck === true ? extended.unchecked(extended.parse(original.expr)) : extended.compile(original.expr);
+    const checked =
+      original.disableCheck === true
+        ? extended.unchecked(extended.parse(original.expr))
+        : extended.compile(original.expr);
     const deduced = original.typedResult?.deducedType;
-    if (deduced !== undefined && formatType(typeFrom(deduced as Described)) !== formatType(checked.type)) return `type ${formatType(checked.type)}`;
+    if (deduced !== undefined && formatType(typeFrom(deduced as Described)) !== formatType(checked.type))
+      return `type ${formatType(checked.type)}`;
     if (original.typedResult !== undefined && original.typedResult.result === undefined) return undefined;
     const { value } = extended.plan(checked).evaluate(bindings);
     if (wantsError) return `no error but ${describe(value)}`;
@@ -182,19 +206,26 @@ function run(environment: Environment, { original, error }: Case): string | unde
     return same(untagged(wanted), value) ? undefined : `got ${describe(value)}`;
   } catch (thrown) {
     if (thrown instanceof Unsupported) return thrown.message;
-    assert.ok(thrown instanceof CelError || thrown instanceof CelSyntaxError, `${original.expr}: ${(thrown as Error).stack}`);
+    assert.ok(
+      thrown instanceof CelError || thrown instanceof CelSyntaxError,
+      `${original.expr}: ${(thrown as Error).stack}`,
+    );
     if (!wantsError && error?.startsWith("ERROR") !== true) return thrown.message;
     return foreign.test(original.expr) ? `an error, but for want of ${foreign.exec(original.expr)?.[0]}` : undefined;
   }
 }
 
 /** What we fail at before the error that a case is about. */
-const foreign = /TestAllTypes|TestRequired|GlobalEnum|NestedEnum|google\.protobuf\.(?!Timestamp\b|Duration\b)\w+|\b(?:proto|math|base64|cel)\.\w+/;
+const foreign =
+  /TestAllTypes|TestRequired|GlobalEnum|NestedEnum|google\.protobuf\.(?!Timestamp\b|Duration\b)\w+|\b(?:proto|math|base64|cel)\.\w+/;
 
 function describe(value: CelValue): string {
   if (value instanceof CelTimestamp || value instanceof CelDuration) return String(value.nanoseconds);
-  if (value instanceof CelList) return `[${[...Array(value.size).keys()].map((at) => describe(value.at(at))).join(", ")}]`;
-  return typeof value === "object" ? `${value?.constructor.name} ${(value as { value?: unknown })?.value}` : JSON.stringify(String(value));
+  if (value instanceof CelList)
+    return `[${[...Array(value.size).keys()].map((at) => describe(value.at(at))).join(", ")}]`;
+  return typeof value === "object"
+    ? `${value?.constructor.name} ${(value as { value?: unknown })?.value}`
+    : JSON.stringify(String(value));
 }
 
 function* casesOf(suite: Suite, path: string): Generator<[path: string, Case]> {
@@ -202,7 +233,9 @@ function* casesOf(suite: Suite, path: string): Generator<[path: string, Case]> {
   for (const within of suite.suites ?? []) yield* casesOf(within, `${path}/${within.name}`);
 }
 
-const reasonOf = new Map(Object.entries(listed).flatMap(([reason, paths]) => paths.map((path) => [path, reason] as const)));
+const reasonOf = new Map(
+  Object.entries(listed).flatMap(([reason, paths]) => paths.map((path) => [path, reason] as const)),
+);
 const failing = new Map<string, string[]>();
 
 for (const suite of tests.suites ?? []) {
@@ -230,5 +263,8 @@ test("every case that is listed is there, once", () => {
 
 after(() => {
   if (process.env.UPDATE_GOLDEN === "1")
-    writeFileSync(listFile, `${JSON.stringify(Object.fromEntries([...failing].map(([reason, paths]) => [reason, [...new Set(paths)]])), null, 1)}\n`);
+    writeFileSync(
+      listFile,
+      `${JSON.stringify(Object.fromEntries([...failing].map(([reason, paths]) => [reason, [...new Set(paths)]])), null, 1)}\n`,
+    );
 });

@@ -46,7 +46,11 @@ const differences: readonly [ours: string | undefined, theirs: string | undefine
     "_?._ select_optional_field f(dyn, string) optional_type(A) 1.28-1.36",
     "the checker looks at the field itself",
   ],
-  [undefined, "__not_strictly_false__ __not_strictly_false__ f(bool) bool 1.0-1.36", "an old name that no expression can write"],
+  [
+    undefined,
+    "__not_strictly_false__ __not_strictly_false__ f(bool) bool 1.0-1.36",
+    "an old name that no expression can write",
+  ],
   [undefined, "_in_ in_list f(A, list(A)) bool 1.0-1.36", "as before"],
   [undefined, "_in_ in_map f(A, map(A, B)) bool 1.0-1.36", "as before"],
   [undefined, "in in_list f(A, list(A)) bool 1.0-1.36", "as before"],
@@ -58,7 +62,11 @@ const differences: readonly [ours: string | undefined, theirs: string | undefine
   ],
   ...["field", "label"].map((kind): [string, string, string] => {
     const line = `${kind}Selector authorizer_${kind}selector x.f(kubernetes.authorization.ResourceCheck, string) kubernetes.authorization.ResourceCheck`;
-    return [`${line} 1.31-1.36`, `${line} 1.0-1.36`, "upstream's gate, which is on, hides the version that is given beside it"];
+    return [
+      `${line} 1.31-1.36`,
+      `${line} 1.0-1.36`,
+      "upstream's gate, which is on, hides the version that is given beside it",
+    ];
   }),
 ];
 

@@ -85,7 +85,11 @@ const typeNames: readonly [name: string, type: CelType][] = [
   ["google.protobuf.Duration", durationType],
 ];
 
-const typeVariables: readonly VariableDeclaration[] = typeNames.map(([name, type]) => ({ name, type: typeOf(type), value: new CelTypeValue(name) }));
+const typeVariables: readonly VariableDeclaration[] = typeNames.map(([name, type]) => ({
+  name,
+  type: typeOf(type),
+  value: new CelTypeValue(name),
+}));
 
 /** The language without extensions: standard macros and functions. */
 export function standardEnvironment(): Environment {
@@ -97,7 +101,9 @@ export function standardEnvironment(): Environment {
     types: noTypes,
     features: { optionalSyntax: false, crossTypeNumericComparisons: false, presenceTestCost: 1, foldConstants: false },
   };
-  return environmentOf(extended(nothing, { variables: typeVariables, functions: standardFunctions, macros: standardMacros }));
+  return environmentOf(
+    extended(nothing, { variables: typeVariables, functions: standardFunctions, macros: standardMacros }),
+  );
 }
 
 function environmentOf(declared: Declared): Environment {
@@ -112,13 +118,15 @@ function environmentOf(declared: Declared): Environment {
     compile: (text) => checked(parse(text, parsing)),
     unchecked: (ast) => unchecked(ast, checking),
     plan: (checked, options = {}) => plan(checked, { features, types, ...options }),
-    estimateCost: (checked, hints = noHints) => estimateCost(checked, { hints, presenceTestCost: features.presenceTestCost }),
+    estimateCost: (checked, hints = noHints) =>
+      estimateCost(checked, { hints, presenceTestCost: features.presenceTestCost }),
   };
 }
 
 function extended(before: Declared, extension: Extension): Declared {
   const { variables = [], functions = [], macros = [], validators = [], features = {}, types } = extension;
-  const crossType = features.crossTypeNumericComparisons === true && !before.features.crossTypeNumericComparisons ? crossTypeOrder : [];
+  const crossType =
+    features.crossTypeNumericComparisons === true && !before.features.crossTypeNumericComparisons ? crossTypeOrder : [];
   return {
     variables: new Map([...before.variables, ...variables.map((variable) => [variable.name, variable] as const)]),
     functions: [...crossType, ...functions].reduce(withFunction, before.functions),
@@ -130,7 +138,10 @@ function extended(before: Declared, extension: Extension): Declared {
 }
 
 /** Overloads of a function that is declared already come after those it has. */
-function withFunction(functions: ReadonlyMap<string, FunctionDeclaration>, added: FunctionDeclaration): ReadonlyMap<string, FunctionDeclaration> {
+function withFunction(
+  functions: ReadonlyMap<string, FunctionDeclaration>,
+  added: FunctionDeclaration,
+): ReadonlyMap<string, FunctionDeclaration> {
   const before = functions.get(added.name);
   const ids = new Set(added.overloads.map((overload) => overload.id));
   const kept = before?.overloads.filter((overload) => !ids.has(overload.id)) ?? [];

@@ -82,7 +82,13 @@ export interface QuantifierParts extends FoldVariables {
 /** @returns the parts of `all` or `exists`, or undefined */
 export function quantifierOf(expr: Comprehension): { predicate: Expr; decisive: boolean } | undefined {
   const { init, condition, step, result } = expr;
-  if (!isAccumulator(result) || step.kind !== "call" || condition.kind !== "call" || condition.name !== "@not_strictly_false") return undefined;
+  if (
+    !isAccumulator(result) ||
+    step.kind !== "call" ||
+    condition.kind !== "call" ||
+    condition.name !== "@not_strictly_false"
+  )
+    return undefined;
   const [tested] = condition.args as [Expr];
   const [accumulated, predicate] = step.args as [Expr, Expr];
   if (accumulated === undefined || !isAccumulator(accumulated)) return undefined;
@@ -144,16 +150,30 @@ export interface GrowingListParts extends FoldVariables {
 }
 
 /** @returns the parts of `map` or `filter`, or undefined */
-export function growingListOf(expr: Comprehension): { predicate: Expr | undefined; sum: Expr; list: Expr; element: Expr } | undefined {
+export function growingListOf(
+  expr: Comprehension,
+): { predicate: Expr | undefined; sum: Expr; list: Expr; element: Expr } | undefined {
   const { init, condition, step, result } = expr;
-  if (!isAccumulator(result) || !isConstant(condition, true) || init.kind !== "list" || init.elements.length > 0 || step.kind !== "call")
+  if (
+    !isAccumulator(result) ||
+    !isConstant(condition, true) ||
+    init.kind !== "list" ||
+    init.elements.length > 0 ||
+    step.kind !== "call"
+  )
     return undefined;
   const conditional = step.name === "_?_:_";
   if (conditional && !isAccumulator(step.args[2] as Expr)) return undefined;
   const sum = conditional ? (step.args[1] as Expr) : step;
   if (sum.kind !== "call" || sum.name !== "_+_") return undefined;
   const [accumulated, list] = sum.args as [Expr, Expr];
-  if (!isAccumulator(accumulated) || list.kind !== "list" || list.elements.length !== 1 || list.optionalIndices.size > 0) return undefined;
+  if (
+    !isAccumulator(accumulated) ||
+    list.kind !== "list" ||
+    list.elements.length !== 1 ||
+    list.optionalIndices.size > 0
+  )
+    return undefined;
   return { predicate: conditional ? step.args[0] : undefined, sum, list, element: list.elements[0] as Expr };
 }
 

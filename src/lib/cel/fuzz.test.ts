@@ -60,14 +60,31 @@ function pick<Item>(random: Random, items: readonly Item[]): Item {
   return items[random(items.length)] as Item;
 }
 
-const functions: readonly FunctionDeclaration[] = [...standardFunctions, ...kubernetesLibraries.flatMap(({ library }) => library.functions)];
+const functions: readonly FunctionDeclaration[] = [
+  ...standardFunctions,
+  ...kubernetesLibraries.flatMap(({ library }) => library.functions),
+];
 const callable = functions
   .filter(({ name }) => /^[a-z]/i.test(name))
   .flatMap(({ name, overloads }) => overloads.map((overload) => ({ name, overload })));
 const binary = ["+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "in", "&&", "||"];
-const macros = ["all", "exists", "exists_one", "map", "filter", "transformList", "transformMap", "optMap", "optFlatMap", "existsOne"];
+const macros = [
+  "all",
+  "exists",
+  "exists_one",
+  "map",
+  "filter",
+  "transformList",
+  "transformMap",
+  "optMap",
+  "optFlatMap",
+  "existsOne",
+];
 const leaves = new Map<string, readonly string[]>([
-  ["int", ["0", "1", "-1", "7", "n", "9223372036854775807", "-9223372036854775808", "0x10", "self.whole", "self.big", "x"]],
+  [
+    "int",
+    ["0", "1", "-1", "7", "n", "9223372036854775807", "-9223372036854775808", "0x10", "self.whole", "self.big", "x"],
+  ],
   ["uint", ["0u", "18446744073709551615u"]],
   ["double", ["0.0", "1.5", "-0.0", "1e308", "(1.0 / 0.0)", "(0.0 / 0.0)", "self.part"]],
   [
@@ -103,7 +120,8 @@ const leaves = new Map<string, readonly string[]>([
 
 /** @param wanted a kind of type, which is what comes out most of the time */
 function expression(random: Random, depth: number, wanted: string): string {
-  if (depth <= 0 || random(6) === 0) return pick(random, leaves.get(random(8) === 0 ? pick(random, [...leaves.keys()]) : wanted) ?? ["self"]);
+  if (depth <= 0 || random(6) === 0)
+    return pick(random, leaves.get(random(8) === 0 ? pick(random, [...leaves.keys()]) : wanted) ?? ["self"]);
   const any = (): string => expression(random, depth - 1, pick(random, [...leaves.keys()]));
   switch (random(9)) {
     case 0:
@@ -131,9 +149,13 @@ function expression(random: Random, depth: number, wanted: string): string {
 function call(random: Random, depth: number, wanted: string): string {
   const fitting = callable.filter(({ overload }) => overload.result.kind === wanted);
   const { name, overload } = pick(random, fitting.length === 0 || random(4) === 0 ? callable : fitting);
-  const args = overload.parameters.map((type: CelType) => expression(random, depth - 1, type.kind === "parameter" ? "dyn" : type.kind));
+  const args = overload.parameters.map((type: CelType) =>
+    expression(random, depth - 1, type.kind === "parameter" ? "dyn" : type.kind),
+  );
   if (random(20) === 0) args.pop();
-  return overload.member && args.length > 0 ? `${args[0]}.${name}(${args.slice(1).join(", ")})` : `${name}(${args.join(", ")})`;
+  return overload.member && args.length > 0
+    ? `${args[0]}.${name}(${args.slice(1).join(", ")})`
+    : `${name}(${args.join(", ")})`;
 }
 
 const recorded = readFileSync(join(import.meta.dirname, "testdata/upstream.jsonl"), "utf8")
@@ -175,9 +197,15 @@ const pieces = [
 function tampered(random: Random, text: string): string {
   let result = text;
   for (let times = 1 + random(3); times > 0; times--) {
-    const [at, until] = [random(result.length + 1), random(result.length + 1)].sort((left, right) => left - right) as [number, number];
+    const [at, until] = [random(result.length + 1), random(result.length + 1)].sort((left, right) => left - right) as [
+      number,
+      number,
+    ];
     const part = pick(random, [pick(random, pieces), result.slice(at, until), pick(random, recorded), ""]);
-    result = random(2) === 0 ? result.slice(0, at) + part + result.slice(at) : result.slice(0, at) + part + result.slice(Math.min(until, at + 4));
+    result =
+      random(2) === 0
+        ? result.slice(0, at) + part + result.slice(at)
+        : result.slice(0, at) + part + result.slice(Math.min(until, at + 4));
   }
   return result.slice(0, 2000);
 }
@@ -224,9 +252,28 @@ const many = (text: string, times: number): string => text.repeat(times);
 
 /** Each is bounded by the parser, the checker, the planner or the cost limit. */
 const bombs: readonly string[] = [
-  ...["(", "[", "{", "!", "-", "$", "'", "`", ".", "?", ",", "//\n", "a ", "a?b:", "f(", "x.all(y,", "has(", "{1:", "\u{1f600}", "\ud800"].map(
-    (text) => many(text, Math.floor(99_000 / text.length)),
-  ),
+  ...[
+    "(",
+    "[",
+    "{",
+    "!",
+    "-",
+    "$",
+    "'",
+    "`",
+    ".",
+    "?",
+    ",",
+    "//\n",
+    "a ",
+    "a?b:",
+    "f(",
+    "x.all(y,",
+    "has(",
+    "{1:",
+    "\u{1f600}",
+    "\ud800",
+  ].map((text) => many(text, Math.floor(99_000 / text.length))),
   `${many("!", 99_000)}true`,
   `1${many("+1", 49_000)}`,
   `a${many(".b", 49_000)}`,
@@ -291,7 +338,12 @@ const bombs: readonly string[] = [
   "self.broken + '\ud800'",
   "bytes(self.broken) == bytes('\ud800')",
   "self.broken.split('').map(x, x.matches('.'))",
-  ...["'%.1000000000f'.format([1.0])", "'%.99999999999999999999e'.format([1.0])", "'%1000000000d'.format([1])", "'%s'.format([self])"],
+  ...[
+    "'%.1000000000f'.format([1.0])",
+    "'%.99999999999999999999e'.format([1.0])",
+    "'%1000000000d'.format([1])",
+    "'%s'.format([self])",
+  ],
   `'${many("%s", 40_000)}'.format([${many("1, ", 100)}1])`,
   ...["__proto__", "constructor", "toString", "hasOwnProperty"].flatMap((name) => [
     `self.${name}`,

@@ -17,7 +17,9 @@ const environment = kubernetesEnvironment([1, 36]).extend(jsonPatchKeys, { varia
 const asked: AuthorizationQuestion[] = [];
 const authorizer = new CelAuthorizer((question) => {
   asked.push(question);
-  return question.verb === "fail" ? { allowed: false, reason: "", error: "broken" } : { allowed: question.verb === "get", reason: "because" };
+  return question.verb === "fail"
+    ? { allowed: false, reason: "", error: "broken" }
+    : { allowed: question.verb === "get", reason: "because" };
 });
 const bindings = new Map([
   ["authorizer", authorizer],
@@ -142,7 +144,10 @@ const costs: readonly [text: string, actual: number, estimate: Range][] = [
 
 for (const [text, actual, estimate] of costs) {
   test(`costs: ${text}`, () => {
-    assert.deepEqual({ actual: evaluate(text).cost, ...environment.estimateCost(environment.compile(text)) }, { actual, ...estimate });
+    assert.deepEqual(
+      { actual: evaluate(text).cost, ...environment.estimateCost(environment.compile(text)) },
+      { actual, ...estimate },
+    );
   });
 }
 
@@ -180,4 +185,5 @@ for (const [text, [major, minor]] of versions) {
   });
 }
 
-test("no version has reverse() of texts", () => assert.throws(() => environment.compile("'ab'.reverse() == ''"), CelSyntaxError));
+test("no version has reverse() of texts", () =>
+  assert.throws(() => environment.compile("'ab'.reverse() == ''"), CelSyntaxError));

@@ -24,7 +24,13 @@ export interface VersionedLibrary {
 }
 
 /** Those of a version. */
-export function librariesOf(rows: readonly VersionedLibrary[], version: readonly [major: number, minor: number]): Library[] {
-  const reached = (other: readonly [number, number]): boolean => version[0] > other[0] || (version[0] === other[0] && version[1] >= other[1]);
-  return rows.filter(({ since, until }) => reached(since) && (until === undefined || !reached(until))).map((row) => row.library);
+export function librariesOf(
+  rows: readonly VersionedLibrary[],
+  version: readonly [major: number, minor: number],
+): Library[] {
+  const reached = (other: readonly [number, number]): boolean =>
+    version[0] > other[0] || (version[0] === other[0] && version[1] >= other[1]);
+  return rows
+    .filter(({ since, until }) => reached(since) && (until === undefined || !reached(until)))
+    .map((row) => row.library);
 }

@@ -38,12 +38,15 @@ export function parseStringLiteral(text: string): CelValue | CelFailure {
   const { raw, body } = unquote(text);
   if (raw || !body.includes("\\")) return body.isWellFormed() ? body : new CelFailure("invalid unicode code point");
   let wrong = false;
-  const unescaped = body.replace(escapeSequence, (_, x?: string, u4?: string, u8?: string, octal?: string, plain?: string) => {
-    if (plain !== undefined) return plainEscapes.get(plain) ?? plain;
-    const code = octal === undefined ? Number.parseInt(x ?? u4 ?? (u8 as string), 16) : Number.parseInt(octal, 8);
-    if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) wrong = true;
-    return wrong ? "" : String.fromCodePoint(code);
-  });
+  const unescaped = body.replace(
+    escapeSequence,
+    (_, x?: string, u4?: string, u8?: string, octal?: string, plain?: string) => {
+      if (plain !== undefined) return plainEscapes.get(plain) ?? plain;
+      const code = octal === undefined ? Number.parseInt(x ?? u4 ?? (u8 as string), 16) : Number.parseInt(octal, 8);
+      if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) wrong = true;
+      return wrong ? "" : String.fromCodePoint(code);
+    },
+  );
   return wrong ? new CelFailure("invalid unicode code point") : unescaped;
 }
 

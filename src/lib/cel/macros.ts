@@ -11,12 +11,18 @@ function accumulator(build: Build): Expr {
 /** @returns the name of a variable, or undefined after a complaint */
 function variableName(build: Build, arg: Expr, message: string): string | undefined {
   if (arg.kind !== "identifier" || arg.name === "") return build.complain(arg, message);
-  if (arg.name === accumulatorName || arg.name === "__result__") return build.complain(arg, "iteration variable overwrites accumulator variable");
+  if (arg.name === accumulatorName || arg.name === "__result__")
+    return build.complain(arg, "iteration variable overwrites accumulator variable");
   return arg.name;
 }
 
 /** Of a macro with one variable, its name; with two, both. */
-function variables(build: Build, args: readonly Expr[], count: number, message: string): { variable: string; variable2?: string } | undefined {
+function variables(
+  build: Build,
+  args: readonly Expr[],
+  count: number,
+  message: string,
+): { variable: string; variable2?: string } | undefined {
   const variable = variableName(build, args[0] as Expr, message);
   if (count === 1) return variable === undefined ? undefined : { variable };
   const variable2 = variableName(build, args[1] as Expr, message);
@@ -57,10 +63,23 @@ function quantifier(parts: Quantifier, count: 1 | 2): MacroExpander {
 }
 
 /** `map`, `filter` and `transformList`: a list that grows by one. */
-function growingList(build: Build, names: { variable: string; variable2?: string }, range: Expr, predicate: Expr | undefined, element: Expr): Expr {
+function growingList(
+  build: Build,
+  names: { variable: string; variable2?: string },
+  range: Expr,
+  predicate: Expr | undefined,
+  element: Expr,
+): Expr {
   const grown = build.call("_+_", accumulator(build), build.list(element));
   const step = predicate === undefined ? grown : build.call("_?_:_", predicate, grown, accumulator(build));
-  return build.comprehension({ ...names, range, init: build.list(), condition: build.constant(true), step, result: accumulator(build) });
+  return build.comprehension({
+    ...names,
+    range,
+    init: build.list(),
+    condition: build.constant(true),
+    step,
+    result: accumulator(build),
+  });
 }
 
 const map: MacroExpander = (build, target, args) => {
@@ -96,19 +115,33 @@ function transformToMap(insert: (build: Build, variable: string, value: Expr) =>
     if (names === undefined) return undefined;
     const inserted = insert(build, names.variable, args.at(-1) as Expr);
     const step = args.length === 4 ? build.call("_?_:_", args[2] as Expr, inserted, accumulator(build)) : inserted;
-    const parts = { ...names, range: target as Expr, init: build.map(), condition: build.constant(true), step, result: accumulator(build) };
+    const parts = {
+      ...names,
+      range: target as Expr,
+      init: build.map(),
+      condition: build.constant(true),
+      step,
+      result: accumulator(build),
+    };
     return build.comprehension(parts);
   };
 }
 
-const transformMap = transformToMap((build, key, value) => build.call("cel.@mapInsert", accumulator(build), build.identifier(key), value));
-const transformMapEntry = transformToMap((build, _key, entry) => build.call("cel.@mapInsert", accumulator(build), entry));
+const transformMap = transformToMap((build, key, value) =>
+  build.call("cel.@mapInsert", accumulator(build), build.identifier(key), value),
+);
+const transformMapEntry = transformToMap((build, _key, entry) =>
+  build.call("cel.@mapInsert", accumulator(build), entry),
+);
 
 /** `x.sortBy(v, key)`: a comprehension over nothing binds the list, which is sorted by the list of its keys. */
 const sortBy: MacroExpander = (build, target, args) => {
   const list = target as Expr;
   if (list.kind === "constant" || list.kind === "map" || list.kind === "struct")
-    return build.complain(list, "sortBy can only be applied to a list, identifier, comprehension, call or select expression");
+    return build.complain(
+      list,
+      "sortBy can only be applied to a list, identifier, comprehension, call or select expression",
+    );
   const bound = "@__sortBy_input__";
   const keys = map(build, build.identifier(bound), args);
   if (keys === undefined) return undefined;
@@ -137,7 +170,12 @@ function optional(wrap: (build: Build, value: Expr) => Expr): MacroExpander {
       step: build.identifier(name),
       result: args[1] as Expr,
     });
-    return build.call("_?_:_", build.memberCall("hasValue", target as Expr), wrap(build, bound), build.call("optional.none"));
+    return build.call(
+      "_?_:_",
+      build.memberCall("hasValue", target as Expr),
+      wrap(build, bound),
+      build.call("optional.none"),
+    );
   };
 }
 

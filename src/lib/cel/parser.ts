@@ -6,7 +6,13 @@ import { type Ast, accumulatorName, type Call, type Expr, type MapEntry, type St
 import type { ComprehensionParts, Macro, MacroBuilder } from "./declarations.ts";
 import { CelSyntaxError, type Issue } from "./errors.ts";
 import { endOfText, type Token, tokenize } from "./lexer.ts";
-import { parseBytesLiteral, parseDoubleLiteral, parseIntLiteral, parseStringLiteral, parseUintLiteral } from "./literals.ts";
+import {
+  parseBytesLiteral,
+  parseDoubleLiteral,
+  parseIntLiteral,
+  parseStringLiteral,
+  parseUintLiteral,
+} from "./literals.ts";
 import { Source } from "./source.ts";
 import { CelFailure } from "./values/failure.ts";
 import type { CelValue } from "./values/value.ts";
@@ -42,7 +48,23 @@ export function parse(text: string, options: ParserOptions): Ast {
   return { source, root };
 }
 
-const operandStarts = ["[", "{", "(", ".", "-", "!", "true", "false", "null", "NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER"];
+const operandStarts = [
+  "[",
+  "{",
+  "(",
+  ".",
+  "-",
+  "!",
+  "true",
+  "false",
+  "null",
+  "NUM_FLOAT",
+  "NUM_INT",
+  "NUM_UINT",
+  "STRING",
+  "BYTES",
+  "IDENTIFIER",
+];
 const operandStart = new Set(operandStarts);
 const relationSigns = new Set(["<", "<=", ">=", ">", "==", "!=", "in"]);
 const sumSigns = new Set(["+", "-"]);
@@ -54,7 +76,9 @@ const afterPrimary = [".", "["];
 const attemptsMax = 30;
 const tokenOrder = ["[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":", "true", "false", "null"];
 const reserved = new Set(
-  "as break const continue else false for function if import in let loop package namespace null return true var void while".split(" "),
+  "as break const continue else false for function if import in let loop package namespace null return true var void while".split(
+    " ",
+  ),
 );
 
 /** The rest of the text is not looked at. */
@@ -86,7 +110,8 @@ class Parser {
   parseAll(): Expr | undefined {
     try {
       const root = this.#expression();
-      if (this.#kind() !== endOfText) this.#complain(this.#tokens[this.#at + 1]?.kind === endOfText ? "extraneous" : "mismatched", [endOfText]);
+      if (this.#kind() !== endOfText)
+        this.#complain(this.#tokens[this.#at + 1]?.kind === endOfText ? "extraneous" : "mismatched", [endOfText]);
       return root;
     } catch (error) {
       if (error instanceof Abort) return undefined;
@@ -136,7 +161,10 @@ class Parser {
   #complain(what: "mismatched" | "extraneous", expected: readonly string[]): void {
     if (this.#recovering) return;
     this.#recovering = true;
-    this.#issue(this.#token().start, `Syntax error: ${what} input '${this.#textOf(this.#token())}' expecting ${expectedText(expected)}`);
+    this.#issue(
+      this.#token().start,
+      `Syntax error: ${what} input '${this.#textOf(this.#token())}' expecting ${expectedText(expected)}`,
+    );
   }
 
   /** @throws Abort after as many tries to go on as upstream allows */
@@ -163,7 +191,11 @@ class Parser {
       this.#complain("mismatched", [kind]);
       return undefined;
     }
-    if (!this.#recovering) this.#issue(this.#token().start, `Syntax error: missing ${expectedText([kind])} at '${this.#textOf(this.#token())}'`);
+    if (!this.#recovering)
+      this.#issue(
+        this.#token().start,
+        `Syntax error: missing ${expectedText([kind])} at '${this.#textOf(this.#token())}'`,
+      );
     this.#recovering = true;
     return this.#token();
   }
@@ -178,7 +210,10 @@ class Parser {
   #recover(alsoAt: readonly string[] = []): void {
     this.#attempt();
     const goesOn = (kind: string): boolean =>
-      kind === endOfText || operators.has(kind) || alsoAt.includes(kind) || this.#open.some((tokens) => tokens.includes(kind));
+      kind === endOfText ||
+      operators.has(kind) ||
+      alsoAt.includes(kind) ||
+      this.#open.some((tokens) => tokens.includes(kind));
     while (!goesOn(this.#kind())) this.#at++;
   }
 
@@ -230,7 +265,11 @@ class Parser {
   // Expressions.
 
   /** What macros make around their arguments is no deeper than they are: as upstream counts, only what was written nests. */
-  #next<Kind extends Expr["kind"]>(kind: Kind, offset: number, children: readonly Expr[]): { id: number; kind: Kind; offset: number } {
+  #next<Kind extends Expr["kind"]>(
+    kind: Kind,
+    offset: number,
+    children: readonly Expr[],
+  ): { id: number; kind: Kind; offset: number } {
     const id = this.#nextId();
     let depth = this.#expanding ? 0 : 1;
     const own = depth;
@@ -311,7 +350,9 @@ class Parser {
   }
 
   #relation(): Expr {
-    return this.#leftChain(relationSigns, () => this.#leftChain(sumSigns, () => this.#leftChain(productSigns, () => this.#unary())));
+    return this.#leftChain(relationSigns, () =>
+      this.#leftChain(sumSigns, () => this.#leftChain(productSigns, () => this.#unary())),
+    );
   }
 
   #leftChain(signs: ReadonlySet<string>, operand: () => Expr): Expr {
@@ -395,7 +436,9 @@ class Parser {
     const text = token.kind === endOfText ? "" : this.#textOf(token);
     const isWord = dot !== undefined && ["true", "false", "null"].includes(text);
     const input = this.#input(dot ?? token, token);
-    const message = isWord ? `mismatched input '${text}' expecting IDENTIFIER` : `no viable alternative at input '${input}'`;
+    const message = isWord
+      ? `mismatched input '${text}' expecting IDENTIFIER`
+      : `no viable alternative at input '${input}'`;
     this.#issue(token.start, `Syntax error: ${message}`);
   }
 
@@ -618,7 +661,11 @@ class Parser {
       }
       const value = this.#expression();
       fields.push({ id: this.#nextId(), offset: colon.start, name: field, value, optional });
-      if (this.#kind() !== "," || !["IDENTIFIER", "ESC_IDENTIFIER", "?"].includes(this.#tokens[this.#at + 1]?.kind ?? endOfText)) break;
+      if (
+        this.#kind() !== "," ||
+        !["IDENTIFIER", "ESC_IDENTIFIER", "?"].includes(this.#tokens[this.#at + 1]?.kind ?? endOfText)
+      )
+        break;
       this.#take();
     }
     this.#closeLiteral("}");
@@ -688,6 +735,8 @@ function expectedText(kinds: readonly string[]): string {
     const at = tokenOrder.indexOf(kind);
     return at === -1 ? tokenOrder.length : at;
   };
-  const names = kinds.toSorted((left, right) => rank(left) - rank(right)).map((kind) => (/^[A-Z_<]/.test(kind) && kind !== "<" ? kind : `'${kind}'`));
+  const names = kinds
+    .toSorted((left, right) => rank(left) - rank(right))
+    .map((kind) => (/^[A-Z_<]/.test(kind) && kind !== "<" ? kind : `'${kind}'`));
   return names.length === 1 ? (names[0] as string) : `{${names.join(", ")}}`;
 }

@@ -34,13 +34,31 @@ for (const [pattern, isPlain] of rows) {
   test(`${pattern} is ${isPlain ? "" : "not "}plain`, () => assert.equal(plainPattern(pattern) !== undefined, isPlain));
 }
 
-const pieces = ["[a-c]", "[b-d-]", "[0-9]", "a", "b", "-", "\\.", "[a.]", "*", "+", "?", "{2}", "{1,2}", "{0,1}", "{1,}", "$"];
+const pieces = [
+  "[a-c]",
+  "[b-d-]",
+  "[0-9]",
+  "a",
+  "b",
+  "-",
+  "\\.",
+  "[a.]",
+  "*",
+  "+",
+  "?",
+  "{2}",
+  "{1,2}",
+  "{0,1}",
+  "{1,}",
+  "$",
+];
 const characters = ["a", "b", "c", "d", "-", ".", "1", "\n", "é", "\u{1f600}", "\u2028"];
 
 test("plain patterns match what RE2 matches", () => {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
   const random = seededRandom(seed);
-  const some = (of: readonly string[], most: number): string => Array.from({ length: random(most + 1) }, () => of[random(of.length)]).join("");
+  const some = (of: readonly string[], most: number): string =>
+    Array.from({ length: random(most + 1) }, () => of[random(of.length)]).join("");
   let plain = 0;
   for (let at = 0; at < 5000; at++) {
     const pattern = `^${some(pieces, 6)}`;

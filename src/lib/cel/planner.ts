@@ -3,7 +3,16 @@
  * each, literals of lists, maps and messages a fixed price, calls what their overload says; `&&`, `||` and `?:` nothing. Of the branches
  * of `?:` that are names, the unit for the name itself is not charged. Source: cel-go's interpreter/planner.go and runtimecost.go
  */
-import { type Call, type Comprehension, type Expr, isBinding, type ListLiteral, type MapLiteral, type Select, type StructLiteral } from "./ast.ts";
+import {
+  type Call,
+  type Comprehension,
+  type Expr,
+  isBinding,
+  type ListLiteral,
+  type MapLiteral,
+  type Select,
+  type StructLiteral,
+} from "./ast.ts";
 import { planCall } from "./call.ts";
 import type { CheckedAst } from "./checker.ts";
 import type { Features, TypeResolver } from "./declarations.ts";
@@ -233,7 +242,8 @@ class Planner {
     if (list.size === 0) return constant(false);
     const strings = new Set<CelValue>();
     const others: CelValue[] = [];
-    for (let at = 0; at < list.size; at++) typeof list.at(at) === "string" ? strings.add(list.at(at)) : others.push(list.at(at));
+    for (let at = 0; at < list.size; at++)
+      typeof list.at(at) === "string" ? strings.add(list.at(at)) : others.push(list.at(at));
     return {
       step: (run) => {
         const value = element.step(run);
@@ -246,7 +256,12 @@ class Planner {
   /** `a.or(b)` and `a.orValue(b)`: b is not looked at when there is an a. Neither costs anything. */
   #optionalOr(expr: Call): Planned | undefined {
     const reference = this.#checked.references.get(expr.id);
-    if (expr.target === undefined || reference?.kind !== "call" || !reference.overloads[0]?.id.startsWith("optional_or")) return undefined;
+    if (
+      expr.target === undefined ||
+      reference?.kind !== "call" ||
+      !reference.overloads[0]?.id.startsWith("optional_or")
+    )
+      return undefined;
     const [left, right] = [this.plan(expr.target).step, this.plan(expr.args[0] as Expr).step];
     const unwrap = expr.name === "orValue";
     return {
@@ -273,13 +288,18 @@ class Planner {
       args.map((arg) => arg.step),
       this.#hasCompiledPattern(expr, args[1]?.constant?.value),
     );
-    const folds = this.#options.features.foldConstants && conversions.has(expr.name) && args.length === 1 && args[0]?.constant !== undefined;
+    const folds =
+      this.#options.features.foldConstants &&
+      conversions.has(expr.name) &&
+      args.length === 1 &&
+      args[0]?.constant !== undefined;
     return folds ? this.#fold(expr, step) : { step };
   }
 
   /** Regular expressions that are written out are looked at now; what uses them is then another kind of call. Source: cel-go's OptimizeRegex */
   #hasCompiledPattern(expr: Call, pattern: CelValue | undefined): boolean {
-    if (!this.#options.features.foldConstants || !patternFunctions.has(expr.name) || typeof pattern !== "string") return false;
+    if (!this.#options.features.foldConstants || !patternFunctions.has(expr.name) || typeof pattern !== "string")
+      return false;
     const compiled = compileRegex(pattern);
     if (compiled instanceof CelFailure) this.#refuse(expr, compiled);
     return true;
@@ -394,7 +414,12 @@ class Planner {
     if (!sum.overloads.some((overload) => overload.id === "add_list" && overload.cost === undefined)) return undefined;
     const predicate = parts.predicate && this.plan(parts.predicate).step;
     const element = this.plan(parts.element).step;
-    return growingList({ ...over, predicate, element, listUnits: this.plan(parts.list).constant === undefined ? listCost : 0 });
+    return growingList({
+      ...over,
+      predicate,
+      element,
+      listUnits: this.plan(parts.list).constant === undefined ? listCost : 0,
+    });
   }
 
   #declare(name: string, bound?: Bound): number {
@@ -404,7 +429,18 @@ class Planner {
 }
 
 /** Source: cel-go's IsTypeConversionFunction */
-const conversions = new Set(["bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"]);
+const conversions = new Set([
+  "bool",
+  "bytes",
+  "double",
+  "duration",
+  "dyn",
+  "int",
+  "string",
+  "timestamp",
+  "type",
+  "uint",
+]);
 
 const patternFunctions = new Set(["matches", "find", "findAll"]);
 
@@ -493,7 +529,12 @@ function bareOf(planned: Planned): Step {
   return planned.bare ?? planned.step;
 }
 
-function pairsOf(run: Run, expr: MapLiteral, keys: readonly Planned[], values: readonly Planned[]): [CelValue, CelValue][] | CelFailure {
+function pairsOf(
+  run: Run,
+  expr: MapLiteral,
+  keys: readonly Planned[],
+  values: readonly Planned[],
+): [CelValue, CelValue][] | CelFailure {
   const pairs: [CelValue, CelValue][] = [];
   for (const [at, entry] of expr.entries.entries()) {
     const key = (keys[at] as Planned).step(run);

@@ -76,7 +76,8 @@ function outcomeOf(step: Step, run: Run): Result {
   try {
     return step(run);
   } catch (error) {
-    if (error instanceof RangeError) throw new CelError(`a value is too large: ${error.message}`, "evaluation", run.cost);
+    if (error instanceof RangeError)
+      throw new CelError(`a value is too large: ${error.message}`, "evaluation", run.cost);
     throw error;
   }
 }

@@ -53,12 +53,16 @@ export function taggedOf(value: CelValue, depth = 0): Tagged {
   if (value instanceof CelDouble) return { double: Object.is(value.value, -0) ? "-0" : String(value.value) };
   if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString("base64") };
   if (value instanceof CelTypeValue) return { type: value.name };
-  if (value instanceof CelList && value.size > elementsMax) throw new RangeError(`a list of ${value.size} elements is too long to be written`);
-  if (value instanceof CelList) return { list: Array.from({ length: value.size }, (_, at) => taggedOf(value.at(at), depth + 1)) };
-  if (value instanceof CelMap) return { map: value.keys().map((key) => [taggedOf(key), taggedOf(value.find(key) as CelValue, depth + 1)]) };
+  if (value instanceof CelList && value.size > elementsMax)
+    throw new RangeError(`a list of ${value.size} elements is too long to be written`);
+  if (value instanceof CelList)
+    return { list: Array.from({ length: value.size }, (_, at) => taggedOf(value.at(at), depth + 1)) };
+  if (value instanceof CelMap)
+    return { map: value.keys().map((key) => [taggedOf(key), taggedOf(value.find(key) as CelValue, depth + 1)]) };
   if (value instanceof CelObject) return { opaque: value.typeName, text: value.typeName };
   if (value instanceof CelTimestamp) return { opaque: "google.protobuf.Timestamp", text: formatTimestamp(value) };
-  if (value instanceof CelDuration) return { opaque: "google.protobuf.Duration", text: formatSeconds(value.nanoseconds) };
+  if (value instanceof CelDuration)
+    return { opaque: "google.protobuf.Duration", text: formatSeconds(value.nanoseconds) };
   if (value instanceof CelOptional) return { opaque: "optional_type", text: optionalText(value, depth) };
   return { opaque: value.type.name, text: String(value) };
 }
@@ -75,11 +79,14 @@ export function untagged(tagged: Tagged, depth = 0): CelValue {
   if ("string" in tagged && typeof tagged.string === "string") return tagged.string;
   if ("bool" in tagged && typeof tagged.bool === "boolean") return tagged.bool;
   if ("int" in tagged && /^[+-]?[0-9]{1,20}$/.test(tagged.int)) return intOf(BigInt(tagged.int)) ?? raise(wrong());
-  if ("uint" in tagged && /^[0-9]{1,20}$/.test(tagged.uint) && BigInt(tagged.uint) < 2n ** 64n) return new CelUint(BigInt(tagged.uint));
+  if ("uint" in tagged && /^[0-9]{1,20}$/.test(tagged.uint) && BigInt(tagged.uint) < 2n ** 64n)
+    return new CelUint(BigInt(tagged.uint));
   if ("double" in tagged) return new CelDouble(doubleFrom(tagged.double) ?? raise(wrong()));
-  if ("bytes" in tagged && typeof tagged.bytes === "string") return Uint8Array.from(Buffer.from(tagged.bytes, "base64"));
+  if ("bytes" in tagged && typeof tagged.bytes === "string")
+    return Uint8Array.from(Buffer.from(tagged.bytes, "base64"));
   if ("type" in tagged && typeof tagged.type === "string") return new CelTypeValue(tagged.type);
-  if ("list" in tagged && Array.isArray(tagged.list)) return new ArrayList(tagged.list.map((item) => untagged(item, depth + 1)));
+  if ("list" in tagged && Array.isArray(tagged.list))
+    return new ArrayList(tagged.list.map((item) => untagged(item, depth + 1)));
   if ("map" in tagged && Array.isArray(tagged.map)) return mapFrom(tagged.map, depth);
   if ("opaque" in tagged && typeof tagged.text === "string") return opaqueFrom(tagged.opaque, tagged.text, depth);
   throw wrong();
@@ -121,7 +128,8 @@ const makers = new Map([
 ]);
 
 function opaqueFrom(type: string, text: string, depth: number): CelValue {
-  if (type === "optional_type") return text === "none" ? optionalNone : new CelOptional(untagged(JSON.parse(text), depth + 1));
+  if (type === "optional_type")
+    return text === "none" ? optionalNone : new CelOptional(untagged(JSON.parse(text), depth + 1));
   const maker = makers.get(type);
   if (maker === undefined) throw new RangeError(`values of type ${type} cannot be given`);
   const environment = kubernetesEnvironment([1, 36]).extend({ variables: [{ name: "text", type: stringType }] });

@@ -97,7 +97,8 @@ export function isDyn(type: CelType): boolean {
 /** Same kind, name and parameters. */
 export function sameType(left: CelType, right: CelType): boolean {
   if (left === right) return true;
-  if (left.kind !== right.kind || left.name !== right.name || left.parameters.length !== right.parameters.length) return false;
+  if (left.kind !== right.kind || left.name !== right.name || left.parameters.length !== right.parameters.length)
+    return false;
   return left.parameters.every((parameter, index) => sameType(parameter, right.parameters[index] as CelType));
 }
 

@@ -32,7 +32,11 @@ export function unchecked(ast: Ast, options: Pick<CheckerOptions, "variables" | 
   return { ...ast, type: dynType, types: new Map(), references };
 }
 
-function referenceOf(expr: Expr, locals: ReadonlySet<string>, options: Pick<CheckerOptions, "variables" | "functions">): Reference | undefined {
+function referenceOf(
+  expr: Expr,
+  locals: ReadonlySet<string>,
+  options: Pick<CheckerOptions, "variables" | "functions">,
+): Reference | undefined {
   if (expr.kind === "call") return callReference(expr, options);
   const name = qualifiedName(expr);
   if (name === undefined || locals.has(name.split(".", 1)[0] as string)) return undefined;
@@ -48,8 +52,15 @@ function callReference(expr: Call, { functions }: Pick<CheckerOptions, "function
   const qualified = namespaced !== undefined;
   const member = expr.target !== undefined && !qualified;
   const arity = expr.args.length + (member ? 1 : 0);
-  const overloads = declaration.overloads.filter((overload) => overload.member === member && overload.parameters.length === arity);
-  return { kind: "call", declaration, overloads: equalities.has(expr.name) ? overloads : overloads.map(withoutCost), qualified };
+  const overloads = declaration.overloads.filter(
+    (overload) => overload.member === member && overload.parameters.length === arity,
+  );
+  return {
+    kind: "call",
+    declaration,
+    overloads: equalities.has(expr.name) ? overloads : overloads.map(withoutCost),
+    qualified,
+  };
 }
 
 /** Whose only overload is known anyway. */

@@ -47,7 +47,10 @@ const differing = new Map([
   ["dyn(quantity('1')).all(x, true)", "the message has the type's name in Go"],
   ["self[self]", "the message has the type's name in Go"],
   ["!-self.n + u * (2 - 1) / 4 % 5", "a sign after another sign"],
-  ["has(self.a) ? self.a.b[0] : {'a': [elf..a) ? self.a.b[0] : {'a': [1, ", "a dot within brackets that nothing follows"],
+  [
+    "has(self.a) ? self.a.b[0] : {'a': [elf..a) ? self.a.b[0] : {'a': [1, ",
+    "a dot within brackets that nothing follows",
+  ],
   ["has(self.a) ? self.a.b[0] : {'a': [1, 2.[5], 'b': []}.a", "a dot within brackets that nothing follows"],
   ["[1, ?self., 3][?0].hasValue)", "a dot within brackets that nothing follows"],
   ["!-", "a sign after another sign"],
@@ -92,7 +95,10 @@ function answerTo({ expr, data = null, variables = {}, unchecked }: Row): Answer
 
 /** What a result is of is called by its name at run time there, types of types apart. */
 function shortName(type: string): string {
-  return type.replaceAll("google.protobuf.Timestamp", "timestamp").replaceAll("google.protobuf.Duration", "duration").replaceAll("null_type", "null");
+  return type
+    .replaceAll("google.protobuf.Timestamp", "timestamp")
+    .replaceAll("google.protobuf.Duration", "duration")
+    .replaceAll("null_type", "null");
 }
 
 const rows = readFileSync(join(import.meta.dirname, "testdata/upstream.jsonl"), "utf8")
@@ -110,7 +116,8 @@ test(`upstream's answers to ${rows.length} expressions`, () => {
     const found = answerTo(row);
     if (/\btype\b/.test(row.type ?? "")) wanted.type = found.type; // Types of types are written in another way there.
     const reason = differing.get(row.expr);
-    if (isDeepStrictEqual(found, wanted) !== (reason === undefined)) wrong.push({ expr: row.expr, found, wanted, reason });
+    if (isDeepStrictEqual(found, wanted) !== (reason === undefined))
+      wrong.push({ expr: row.expr, found, wanted, reason });
   }
   assert.deepEqual(wrong, []);
 });

@@ -55,7 +55,10 @@ export const homogeneousLiterals: Validator = ({ expr, checked, within }, compla
     return true;
   };
   if (expr.kind === "list") {
-    const [first, ...others] = expr.elements.map((element, index) => ({ element, type: typeOf(checked, element, expr.optionalIndices.has(index)) }));
+    const [first, ...others] = expr.elements.map((element, index) => ({
+      element,
+      type: typeOf(checked, element, expr.optionalIndices.has(index)),
+    }));
     if (first !== undefined) others.some(({ element, type }) => differs(element, first.type, type));
     return;
   }
@@ -90,5 +93,8 @@ function overloadsOf(checked: CheckedAst, expr: Expr): readonly Evaluate[] {
 
 function isRefused(name: string, value: CelValue, overloads: () => readonly Evaluate[]): boolean {
   if (name === "matches") return typeof value === "string" && compileRegex(value) instanceof CelFailure;
-  return (name === "duration" || name === "timestamp") && overloads().some((evaluate) => evaluate(value) instanceof CelFailure);
+  return (
+    (name === "duration" || name === "timestamp") &&
+    overloads().some((evaluate) => evaluate(value) instanceof CelFailure)
+  );
 }

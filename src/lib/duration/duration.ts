@@ -40,7 +40,8 @@ export function parseDuration(text: string): bigint {
     const unit = (/^[^0-9.]*/.exec(rest) as RegExpExecArray)[0];
     if (unit === "") throw new DurationError(`time: missing unit in duration ${quoteGo(text)}`);
     const nanoseconds = unitNanoseconds.get(unit);
-    if (nanoseconds === undefined) throw new DurationError(`time: unknown unit ${quoteGo(unit)} in duration ${quoteGo(text)}`);
+    if (nanoseconds === undefined)
+      throw new DurationError(`time: unknown unit ${quoteGo(unit)} in duration ${quoteGo(text)}`);
     total += BigInt(whole || 0) * nanoseconds + fractionOf(fraction, nanoseconds);
     if (total > largest) invalid();
     rest = rest.slice(unit.length);

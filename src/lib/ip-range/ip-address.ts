@@ -31,7 +31,13 @@ export function parseIp(text: string): IpAddress | undefined {
   if (version === 0) return undefined;
   const value = addressValue(plain);
   const mapped = version === 6 && value >> 32n === 0xffffn;
-  return { family: version === 4 || mapped ? "IPv4" : "IPv6", value, width: version === 4 ? 32 : 128, leadingZeros: plain !== text, mapped };
+  return {
+    family: version === 4 || mapped ? "IPv4" : "IPv6",
+    value,
+    width: version === 4 ? 32 : 128,
+    leadingZeros: plain !== text,
+    mapped,
+  };
 }
 
 /** The one text of an address. */

@@ -20,12 +20,14 @@ for (const [range, index, address] of rows) {
 }
 
 test("what is no range", () => {
-  for (const text of ["", "10.0.0.0", "10.0.0.0/33", "10.0.0/24", "x/8", "10.0.0.0/-1"]) assert.equal(parseIpRange(text), undefined, text);
+  for (const text of ["", "10.0.0.0", "10.0.0.0/33", "10.0.0/24", "x/8", "10.0.0.0/-1"])
+    assert.equal(parseIpRange(text), undefined, text);
 });
 
 test("the network, the broadcast address and strangers are not given out", () => {
   const range = parseIpRange("10.0.0.0/24");
   assert.ok(range);
   assert.equal(lastIndex(range), 254);
-  for (const address of ["10.0.0.0", "10.0.0.255", "10.0.1.1", "fd00::1", "none"]) assert.equal(indexOf(range, address), undefined, address);
+  for (const address of ["10.0.0.0", "10.0.0.255", "10.0.1.1", "fd00::1", "none"])
+    assert.equal(indexOf(range, address), undefined, address);
 });

@@ -21,7 +21,12 @@ export function parseIpRange(text: string): IpRange | undefined {
   if (family === 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bits) return undefined;
   const hostBits = BigInt(bits - Number(prefix));
   const first = (addressValue(address) >> hostBits) << hostBits;
-  return { family: family === 4 ? "IPv4" : "IPv6", first, length: Number(prefix), size: hostBits > 20n ? sizeMax : 2 ** Number(hostBits) };
+  return {
+    family: family === 4 ? "IPv4" : "IPv6",
+    first,
+    length: Number(prefix),
+    size: hostBits > 20n ? sizeMax : 2 ** Number(hostBits),
+  };
 }
 
 /** One range, or one of each family with a comma between. @returns undefined for anything else */
@@ -66,7 +71,8 @@ export function addressValue(address: string): bigint {
   return isIP(address) === 4 ? joined(address.split(".").map(Number), 8n) : joined(groupsOf(address), 16n);
 }
 
-const joined = (parts: readonly number[], bits: bigint): bigint => parts.reduce((value, part) => (value << bits) | BigInt(part), 0n);
+const joined = (parts: readonly number[], bits: bigint): bigint =>
+  parts.reduce((value, part) => (value << bits) | BigInt(part), 0n);
 
 /** The eight groups of an IPv6 address, whose last two may be written as an IPv4 one. */
 function groupsOf(address: string): number[] {
@@ -75,7 +81,8 @@ function groupsOf(address: string): number[] {
     return `${group(a, b)}:${group(c, d)}`;
   });
   const [head = "", tail] = plain.split("::");
-  const groups = (text: string): number[] => (text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16)));
+  const groups = (text: string): number[] =>
+    text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
   if (tail === undefined) return groups(head);
   const before = groups(head);
   const after = groups(tail);
@@ -86,7 +93,9 @@ export const formatV4 = (value: bigint): string => [24n, 16n, 8n, 0n].map((shift
 
 /** RFC 5952: the longest run of zero groups is left out. */
 export function formatV6(value: bigint): string {
-  const groups = Array.from({ length: 8 }, (_none, index) => ((value >> BigInt(16 * (7 - index))) & 0xffffn).toString(16));
+  const groups = Array.from({ length: 8 }, (_none, index) =>
+    ((value >> BigInt(16 * (7 - index))) & 0xffffn).toString(16),
+  );
   let longest = { start: -1, length: 1 };
   for (let start = 0; start < 8; start++) {
     let length = 0;

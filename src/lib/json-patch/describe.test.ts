@@ -15,7 +15,8 @@ const lines = gunzipSync(readFileSync(new URL("testdata/golden.jsonl.gz", import
 test("a patched document is told with upstream's order of members", () => {
   for (const line of lines) {
     const { kind, doc, patch, error } = JSON.parse(line);
-    if (error !== true) assert.equal(describe(kind, doc, patch), line.slice(line.lastIndexOf(',"want":') + ',"want":'.length, -1), line);
+    if (error !== true)
+      assert.equal(describe(kind, doc, patch), line.slice(line.lastIndexOf(',"want":') + ',"want":'.length, -1), line);
   }
 });
 
@@ -38,7 +39,12 @@ const rows: readonly (readonly [what: string, doc: string, patch: string, want: 
     '[{"op":"test","path":"/a","value":{"z":[{"b":2,"c":1}]}}]',
     '{"a":{"z":[{"b":2,"c":1}]}}',
   ],
-  ["lists that take an object's place stand as they were sent", '{"b":{"a":1},"a":1}', '{"b":[{"z":1,"y":null}]}', '{"a":1,"b":[{"z":1,"y":null}]}'],
+  [
+    "lists that take an object's place stand as they were sent",
+    '{"b":{"a":1},"a":1}',
+    '{"b":[{"z":1,"y":null}]}',
+    '{"a":1,"b":[{"z":1,"y":null}]}',
+  ],
   [
     "lists that take no object's place are sorted",
     '{"b":1,"a":{"d":1,"c":2}}',
@@ -49,5 +55,7 @@ const rows: readonly (readonly [what: string, doc: string, patch: string, want: 
 ];
 
 for (const [what, doc, patch, want] of rows) {
-  test(what, () => assert.equal(describe(patch.startsWith("[") ? "json" : "merge", JSON.parse(doc), JSON.parse(patch)), want));
+  test(what, () =>
+    assert.equal(describe(patch.startsWith("[") ? "json" : "merge", JSON.parse(doc), JSON.parse(patch)), want),
+  );
 }

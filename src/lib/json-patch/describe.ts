@@ -38,9 +38,14 @@ export function cloneOpened(value: unknown, opened: Set<object>): unknown {
 export function encodeMerged(target: unknown, patch: unknown, encodeTarget: (value: unknown) => string): string {
   if (!isObject(target)) return encodeSorted(withoutNulls(patch));
   if (!isObject(patch)) return encodeAny(patch);
-  const keys = sortedKeys({ ...target, ...patch }).filter((key) => !(Object.hasOwn(patch, key) && (patch[key] ?? null) === null));
+  const keys = sortedKeys({ ...target, ...patch }).filter(
+    (key) => !(Object.hasOwn(patch, key) && (patch[key] ?? null) === null),
+  );
   return encodeMembers(
-    keys.map((key) => [key, Object.hasOwn(patch, key) ? encodeMerged(own(target, key), patch[key], encodeTarget) : encodeTarget(target[key])]),
+    keys.map((key) => [
+      key,
+      Object.hasOwn(patch, key) ? encodeMerged(own(target, key), patch[key], encodeTarget) : encodeTarget(target[key]),
+    ]),
   );
 }
 
@@ -48,4 +53,5 @@ function encodeMembers(members: readonly (readonly [key: string, text: string])[
   return `{${members.map(([key, text]) => `${encodeString(key)}:${text}`).join(",")}}`;
 }
 
-const own = (object: Record<string, unknown>, key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined);
+const own = (object: Record<string, unknown>, key: string): unknown =>
+  Object.hasOwn(object, key) ? object[key] : undefined;

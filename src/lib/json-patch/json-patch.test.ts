@@ -14,9 +14,19 @@ const rows: [what: string, document: unknown, operations: JsonPatchOperation[], 
   ["add below null", { a: null }, [{ op: "add", path: "/a/b", value: 1 }], refused],
   ["add the whole document", {}, [{ op: "add", path: "", value: {} }], refused],
   ["add without path", {}, [{ op: "add", value: 1 }], refused],
-  ["a path's part before the first slash is ignored", { data: {} }, [{ op: "add", path: "data/a", value: 1 }], { data: {}, a: 1 }],
+  [
+    "a path's part before the first slash is ignored",
+    { data: {} },
+    [{ op: "add", path: "data/a", value: 1 }],
+    { data: {}, a: 1 },
+  ],
   ["the empty name", {}, [{ op: "add", path: "/", value: 1 }], { "": 1 }],
-  ["escapes", { "a/b": 1, "~1": 1 }, ["/a~1b", "/~01"].map((path) => ({ op: "replace", path, value: 2 })), { "a/b": 2, "~1": 2 }],
+  [
+    "escapes",
+    { "a/b": 1, "~1": 1 },
+    ["/a~1b", "/~01"].map((path) => ({ op: "replace", path, value: 2 })),
+    { "a/b": 2, "~1": 2 },
+  ],
   ["insert", [1, 2], [{ op: "add", path: "/1", value: 9 }], [1, 9, 2]],
   ["append", { a: [1] }, [{ op: "add", path: "/a/-", value: 2 }], { a: [1, 2] }],
   ["append by index", [1], [{ op: "add", path: "/1", value: 2 }], [1, 2]],
@@ -103,7 +113,8 @@ test("JSON patch: a value is not shared by what later operations change", () => 
 });
 
 const text = "x".repeat(copiedBytesMax / 2 - 2); // With its quotes half of the limit.
-const copies = (count: number): JsonPatchOperation[] => Array.from({ length: count }, (_, index) => ({ op: "copy", from: "/a", path: `/c${index}` }));
+const copies = (count: number): JsonPatchOperation[] =>
+  Array.from({ length: count }, (_, index) => ({ op: "copy", from: "/a", path: `/c${index}` }));
 
 function nested(levels: number): unknown {
   let value: unknown = {};
@@ -111,7 +122,12 @@ function nested(levels: number): unknown {
   return value;
 }
 
-const limitRows: [what: string, document: unknown, operations: JsonPatchOperation[], want: "applied" | "copiedBytes" | "depth"][] = [
+const limitRows: [
+  what: string,
+  document: unknown,
+  operations: JsonPatchOperation[],
+  want: "applied" | "copiedBytes" | "depth",
+][] = [
   ["copies up to the limit", { a: text }, copies(2), "applied"],
   ["copies beyond the limit", { a: text }, copies(3), "copiedBytes"],
   ["as deep as objects may be", {}, [{ op: "add", path: "/a", value: nested(retainedDepthMax - 1) }], "applied"],
@@ -121,7 +137,11 @@ const limitRows: [what: string, document: unknown, operations: JsonPatchOperatio
 
 /** Each copies the whole of `/a` to its own deepest object. */
 function deepCopies(count: number): { op: string; from: string; path: string }[] {
-  return Array.from({ length: count }, (_, index) => ({ op: "copy", from: "/a", path: `${"/a".repeat(900 * 2 ** index)}/a` }));
+  return Array.from({ length: count }, (_, index) => ({
+    op: "copy",
+    from: "/a",
+    path: `${"/a".repeat(900 * 2 ** index)}/a`,
+  }));
 }
 
 for (const [what, document, operations, want] of limitRows) {

@@ -37,7 +37,11 @@ export class JsonPatchError extends Error {
  * @returns a document that shares nothing with either, nested at most `retainedDepthMax` deep
  * @throws JsonPatchError at the first operation that does not apply
  */
-export function applyJsonPatch(document: unknown, operations: readonly JsonPatchOperation[], opened?: Set<object>): unknown {
+export function applyJsonPatch(
+  document: unknown,
+  operations: readonly JsonPatchOperation[],
+  opened?: Set<object>,
+): unknown {
   const state: State = { root: cloneJson(document), copiedBytes: 0, opened, long: new Map() };
   for (const operation of operations) {
     const apply = operators.get(operation.op ?? "");
@@ -88,7 +92,8 @@ function remove(state: State, { path }: JsonPatchOperation): void {
 
 function replace(state: State, { path, value }: JsonPatchOperation): void {
   if (path === "") {
-    if (!isContainer(value)) throw new JsonPatchError("the whole document can only be replaced by an object or an array");
+    if (!isContainer(value))
+      throw new JsonPatchError("the whole document can only be replaced by an object or an array");
     state.root = cloneJson(value);
     return;
   }

@@ -63,8 +63,14 @@ test("operations on a long list give what they give one by one on an array", () 
       operations.push({ op: "test", path, value: structuredClone(model[at]) });
     }
     if (step % 500 === 0) {
-      operations.push({ op: "test", path: "/list", value: structuredClone(model) }, { op: "copy", from: "/list", path: "/other/list" });
-      operations.push({ op: "move", from: "/list", path: "/moved" }, { op: "test", path: "/other", value: { list: structuredClone(model) } });
+      operations.push(
+        { op: "test", path: "/list", value: structuredClone(model) },
+        { op: "copy", from: "/list", path: "/other/list" },
+      );
+      operations.push(
+        { op: "move", from: "/list", path: "/moved" },
+        { op: "test", path: "/other", value: { list: structuredClone(model) } },
+      );
       operations.push({ op: "move", from: "/moved", path: "/list" });
     }
   }
@@ -72,7 +78,10 @@ test("operations on a long list give what they give one by one on an array", () 
   assert.deepEqual(applyJsonPatch(document, operations), { list: model, other: {} });
   assert.deepEqual(document.list, range(6000), "the document is left as it is");
   for (const bad of [model.length, -model.length - 1, "x"]) {
-    assert.throws(() => applyJsonPatch(document, [...operations, { op: "remove", path: `/list/${bad}` }]), JsonPatchError);
+    assert.throws(
+      () => applyJsonPatch(document, [...operations, { op: "remove", path: `/list/${bad}` }]),
+      JsonPatchError,
+    );
   }
 });
 

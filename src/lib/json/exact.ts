@@ -106,7 +106,8 @@ class ExactParser {
     }
     top.repeats ||= Object.hasOwn(top.object, top.key);
     top.members.push([top.key, value]);
-    if (top.key === "__proto__") Object.defineProperty(top.object, top.key, { value, writable: true, enumerable: true, configurable: true });
+    if (top.key === "__proto__")
+      Object.defineProperty(top.object, top.key, { value, writable: true, enumerable: true, configurable: true });
     else top.object[top.key] = value;
   }
 
@@ -232,7 +233,8 @@ class ExactParser {
   /** At the end of the text Go feeds its scanner one space, and reports an unexpected end only where a space may stand. */
   #fail(context: string): never {
     const byte = this.#peek();
-    if (byte === endOfText && !noSpaceMayFollow.test(context)) throw new JsonSyntaxError("unexpected end of JSON input");
+    if (byte === endOfText && !noSpaceMayFollow.test(context))
+      throw new JsonSyntaxError("unexpected end of JSON input");
     throw new JsonSyntaxError(`invalid character ${quoteByte(byte === endOfText ? 0x20 : byte)} ${context}`);
   }
 }

@@ -18,7 +18,8 @@ export function memberBytes(json: Buffer, label: Buffer): Buffer | undefined {
     const byte = json[at];
     if (byte === quote) {
       // In a compact text a colon follows a key alone.
-      if (depth === 1 && start < 0 && json.compare(label, 0, label.length, at, at + label.length) === 0) start = at + label.length;
+      if (depth === 1 && start < 0 && json.compare(label, 0, label.length, at, at + label.length) === 0)
+        start = at + label.length;
       at = endOfString(json, at);
     } else if (byte === openBrace || byte === openBracket) depth++;
     else if (byte === closeBrace || byte === closeBracket) {

@@ -48,7 +48,11 @@ const valueRows: [text: string, value: unknown, duplicates: string[]][] = [
   ["123456789012345", 123456789012345, []],
   ['"\\ud800x\\ud83d\\ude00"', "\ufffdx\u{1f600}", []],
   ['{"a":1,"a":2}', { a: 2 }, ['duplicate field "a"']],
-  ['{"b":{"c":1,"c":{"d":1,"d":1}},"x":[{"y":1,"y":2}]}', { b: { c: { d: 1 } }, x: [{ y: 2 }] }, ["b.c", "b.c.d", "x[0].y"].map(duplicate)],
+  [
+    '{"b":{"c":1,"c":{"d":1,"d":1}},"x":[{"y":1,"y":2}]}',
+    { b: { c: { d: 1 } }, x: [{ y: 2 }] },
+    ["b.c", "b.c.d", "x[0].y"].map(duplicate),
+  ],
   ['{"é\\"":1,"\\u00e9\\"":2}', { 'é"': 2 }, ['duplicate field "é\\""']],
   ['{"a":{"a":1},"a":{"a":2}}', { a: { a: 2 } }, ['duplicate field "a"']],
 ];
@@ -102,7 +106,9 @@ const typeMetaRows: [text: string, want: { apiVersion: string; kind: string } | 
 for (const [text, want] of typeMetaRows) {
   test(`type of ${text}`, () => {
     if (typeof want === "string")
-      assert.throws(() => peekTypeMeta(Buffer.from(text)), { message: `couldn't get version/kind; json parse error: ${want}` });
+      assert.throws(() => peekTypeMeta(Buffer.from(text)), {
+        message: `couldn't get version/kind; json parse error: ${want}`,
+      });
     else {
       const { apiVersion, kind } = peekTypeMeta(Buffer.from(text));
       assert.deepEqual({ apiVersion, kind }, want);

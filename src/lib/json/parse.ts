@@ -108,7 +108,8 @@ export class TypeMetaError extends Error {
 /** The same by the very names alone, as upstream reads what it has no types for. @param read by {@link typeMetaOf} */
 export function exactType(value: unknown, read: TypeMeta): TypeMeta {
   if (typeof value !== "object" || value === null) return read;
-  const own = (name: string): string => (Object.hasOwn(value, name) ? ((Reflect.get(value, name) as string | null) ?? "") : "");
+  const own = (name: string): string =>
+    Object.hasOwn(value, name) ? ((Reflect.get(value, name) as string | null) ?? "") : "";
   return { apiVersion: own("apiVersion"), kind: own("kind") };
 }
 
@@ -133,7 +134,8 @@ export function typeMetaOf(value: unknown): TypeMeta {
     if (name === undefined) continue;
     const text: unknown = (value as Record<string, unknown>)[key];
     if (text === null) continue;
-    if (typeof text !== "string") throw new TypeMetaError(`json: cannot unmarshal ${goKindOf(text)} into Go struct field .${name} of type string`);
+    if (typeof text !== "string")
+      throw new TypeMetaError(`json: cannot unmarshal ${goKindOf(text)} into Go struct field .${name} of type string`);
     found[name] = text;
   }
   return found;
@@ -198,7 +200,8 @@ export function resolveLiterals(value: unknown): unknown {
 
 function doubleOf(literal: NumberLiteral): number {
   const value = Number(literal.text);
-  if (!Number.isFinite(value)) throw new JsonSyntaxError(`json: cannot unmarshal number ${literal.text} into Go value of type float64`);
+  if (!Number.isFinite(value))
+    throw new JsonSyntaxError(`json: cannot unmarshal number ${literal.text} into Go value of type float64`);
   return value;
 }
 
@@ -212,13 +215,19 @@ function duplicateFields({ value, repeated }: Exact): string[] {
   const pending: { path: string; value: unknown; duplicate: boolean }[] = [{ path: "", value, duplicate: false }];
   for (let next = pending.pop(); next !== undefined && found.size < problemsMax; next = pending.pop()) {
     if (next.duplicate) found.add(`duplicate field ${quoteGo(next.path)}`);
-    if (typeof next.value === "object" && next.value !== null) pending.push(...membersOf(next.path, next.value, repeated).reverse());
+    if (typeof next.value === "object" && next.value !== null)
+      pending.push(...membersOf(next.path, next.value, repeated).reverse());
   }
   return [...found];
 }
 
-function membersOf(path: string, value: object, repeated: Exact["repeated"]): { path: string; value: unknown; duplicate: boolean }[] {
-  if (Array.isArray(value)) return value.map((item, index) => ({ path: `${path}[${index}]`, value: item, duplicate: false }));
+function membersOf(
+  path: string,
+  value: object,
+  repeated: Exact["repeated"],
+): { path: string; value: unknown; duplicate: boolean }[] {
+  if (Array.isArray(value))
+    return value.map((item, index) => ({ path: `${path}[${index}]`, value: item, duplicate: false }));
   const seen = new Set<string>();
   return (repeated.get(value) ?? Object.entries(value)).map(([key, member]) => {
     const duplicate = seen.has(key);

@@ -23,7 +23,10 @@ const equalityRows: [what: string, a: unknown, b: unknown, semantic: boolean, ex
 
 for (const [what, a, b, semantic, exact] of equalityRows) {
   test(`equality: ${what}`, () => {
-    assert.deepEqual([deepEqual(a, b), deepEqual(b, a), identical(a, b), identical(b, a)], [semantic, semantic, exact, exact]);
+    assert.deepEqual(
+      [deepEqual(a, b), deepEqual(b, a), identical(a, b), identical(b, a)],
+      [semantic, semantic, exact, exact],
+    );
   });
 }
 
@@ -37,5 +40,8 @@ test("a clone shares nothing and keeps __proto__ as data", () => {
 test("integers", () => {
   assert.deepEqual([toInteger(5n), toInteger(2n ** 53n)], [5, 2n ** 53n]);
   assert.equal(addIntegers(2 ** 53 - 1, 1), 2n ** 53n);
-  assert.deepEqual([compareIntegers(1, 2n ** 60n), compareIntegers(5, 5), compareIntegers(-(2n ** 60n), 0)], [-1, 0, -1]);
+  assert.deepEqual(
+    [compareIntegers(1, 2n ** 60n), compareIntegers(5, 5), compareIntegers(-(2n ** 60n), 0)],
+    [-1, 0, -1],
+  );
 });

@@ -37,7 +37,12 @@ export function deepEqual(a: unknown, b: unknown): boolean {
   if (isNothing(a) || isNothing(b)) return isNothing(a) && isNothing(b);
   if (typeof a !== "object" || typeof b !== "object") return false;
   if (Array.isArray(a) || Array.isArray(b)) {
-    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, index) => deepEqual(item, b[index]));
+    return (
+      Array.isArray(a) &&
+      Array.isArray(b) &&
+      a.length === b.length &&
+      a.every((item, index) => deepEqual(item, b[index]))
+    );
   }
   return equalMembers(a as Record<string, unknown>, b as Record<string, unknown>, deepEqual);
 }
@@ -47,12 +52,21 @@ export function identical(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b)) {
-    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, index) => identical(item, b[index]));
+    return (
+      Array.isArray(a) &&
+      Array.isArray(b) &&
+      a.length === b.length &&
+      a.every((item, index) => identical(item, b[index]))
+    );
   }
   return equalMembers(a as Record<string, unknown>, b as Record<string, unknown>, identical);
 }
 
-function equalMembers(a: Record<string, unknown>, b: Record<string, unknown>, equal: (a: unknown, b: unknown) => boolean): boolean {
+function equalMembers(
+  a: Record<string, unknown>,
+  b: Record<string, unknown>,
+  equal: (a: unknown, b: unknown) => boolean,
+): boolean {
   for (const key of Object.keys(a)) if (!equal(a[key], Object.hasOwn(b, key) ? b[key] : undefined)) return false;
   for (const key of Object.keys(b)) if (!Object.hasOwn(a, key) && !equal(undefined, b[key])) return false;
   return true;
@@ -74,6 +88,7 @@ export function cloneJson<T>(value: T): T {
 
 /** Sets an own member, whatever its name. */
 export function setMember(target: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === "__proto__") Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  if (key === "__proto__")
+    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
   else target[key] = value;
 }

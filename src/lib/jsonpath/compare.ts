@@ -9,7 +9,10 @@ export function compareValues(left: unknown, operator: string, right: unknown): 
   if (operator === "==") return isSame;
   if (operator === "!=") return !isSame;
   if (a.kind === "bool") return undefined;
-  const isLess = typeof a.value === "string" ? Buffer.compare(Buffer.from(a.value), Buffer.from(b.value as string)) < 0 : a.value < b.value;
+  const isLess =
+    typeof a.value === "string"
+      ? Buffer.compare(Buffer.from(a.value), Buffer.from(b.value as string)) < 0
+      : a.value < b.value;
   switch (operator) {
     case "<":
       return isLess;
@@ -41,6 +44,8 @@ function comparable(value: unknown): Comparable | undefined {
       return { kind: Number.isInteger(value) ? "integer" : "float", value };
     default:
       if (value instanceof TextByte) return { kind: "integer", value: value.value };
-      return value instanceof NumberLiteral ? { kind: value.isFloat ? "float" : "integer", value: value.value } : undefined;
+      return value instanceof NumberLiteral
+        ? { kind: value.isFloat ? "float" : "integer", value: value.value }
+        : undefined;
   }
 }

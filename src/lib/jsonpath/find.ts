@@ -83,14 +83,22 @@ function take(input: readonly unknown[], step: Step, walk: Walk): readonly unkno
     case "descent":
       return descendants(input);
     case "literal":
-      return input.map(() => (typeof step.value === "number" ? new NumberLiteral(step.value, step.isFloat) : step.value));
+      return input.map(() =>
+        typeof step.value === "number" ? new NumberLiteral(step.value, step.isFloat) : step.value,
+      );
     case "word":
       return wordAt(input, step.word, walk);
   }
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof TextByte) && !(value instanceof NumberLiteral);
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof TextByte) &&
+    !(value instanceof NumberLiteral)
+  );
 }
 
 function wordAt(input: readonly unknown[], word: string, walk: Walk): readonly unknown[] {
@@ -114,8 +122,10 @@ function sliceAll(input: readonly unknown[], slice: Slice): readonly unknown[] {
     const from = slice.from < 0 ? slice.from + length : slice.from;
     const to = endOf(slice, length);
     if (from === to) return taken;
-    if (from >= length || from < 0) throw new JsonPathError(`array index out of bounds: index ${from}, length ${length}`, input);
-    if (to > length || to < 0) throw new JsonPathError(`array index out of bounds: index ${to - 1}, length ${length}`, input);
+    if (from >= length || from < 0)
+      throw new JsonPathError(`array index out of bounds: index ${from}, length ${length}`, input);
+    if (to > length || to < 0)
+      throw new JsonPathError(`array index out of bounds: index ${to - 1}, length ${length}`, input);
     if (from > to) throw new JsonPathError(`starting index ${from} is greater than ending index ${to}`, input);
     const { step = 1 } = slice;
     if (step <= 0) throw new JsonPathError("step must be > 0", input);
@@ -162,7 +172,12 @@ function descendants(input: readonly unknown[]): readonly unknown[] {
   return found;
 }
 
-function filtered(input: readonly unknown[], value: unknown, step: Step & { kind: "filter" }, walk: Walk): readonly unknown[] {
+function filtered(
+  input: readonly unknown[],
+  value: unknown,
+  step: Step & { kind: "filter" },
+  walk: Walk,
+): readonly unknown[] {
   if (!Array.isArray(value)) throw new JsonPathError("not an array or slice and cannot be filtered", input);
   if (step.operator === "exists") return value.filter((item) => reaches(item, step.left, walk));
   const one = (item: unknown, path: Path): readonly unknown[] => {

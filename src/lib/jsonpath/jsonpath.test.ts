@@ -23,7 +23,9 @@ function outcomeOf(path: string): Row {
     const results = findResults(parseTemplate(`{${path}}`), object);
     return {
       path,
-      results: results.map((values) => values.map((value) => (value instanceof TextByte || value instanceof NumberLiteral ? value.value : value))),
+      results: results.map((values) =>
+        values.map((value) => (value instanceof TextByte || value instanceof NumberLiteral ? value.value : value)),
+      ),
     };
   } catch (error) {
     if (error instanceof JsonPathSyntaxError) return { path, syntax: true };

@@ -137,7 +137,8 @@ class Reader {
     const start = this.#at;
     while (this.#next("unterminated array") !== "]");
     const text = this.#text.slice(start, this.#at - 1);
-    if (text.includes(",")) return [{ kind: "union", paths: text.split(",").map((one) => this.#within(`[${one.replace(/^ +| +$/g, "")}]`)) }];
+    if (text.includes(","))
+      return [{ kind: "union", paths: text.split(",").map((one) => this.#within(`[${one.replace(/^ +| +$/g, "")}]`)) }];
     const key = /^'([^']*)'$/.exec(text)?.[1];
     if (key !== undefined) return this.#within(`.${key}`);
     return [{ kind: "slice", slice: sliceOf(text === "*" ? ":" : text) }];
@@ -208,7 +209,12 @@ function literal(value: string | boolean): Step {
 function sliceOf(text: string): Slice {
   const [whole, from = "", to, step] = /^(-?\d*)(:-?\d*)?(:-?\d*)?$/.exec(text) ?? [];
   if (whole === undefined) throw new JsonPathSyntaxError(`invalid array index ${text}`);
-  return { from: indexOf(from) ?? 0, to: indexOf(to?.slice(1) ?? ""), isIndex: to === undefined, step: indexOf(step?.slice(1) ?? "") };
+  return {
+    from: indexOf(from) ?? 0,
+    to: indexOf(to?.slice(1) ?? ""),
+    isIndex: to === undefined,
+    step: indexOf(step?.slice(1) ?? ""),
+  };
 }
 
 function indexOf(text: string): number | undefined {
@@ -218,7 +224,16 @@ function indexOf(text: string): number | undefined {
   return index;
 }
 
-const escapes: Readonly<Record<string, string>> = { a: "\x07", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v", "\\": "\\" };
+const escapes: Readonly<Record<string, string>> = {
+  a: "\x07",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+  "\\": "\\",
+};
 
 /** Go's escapes. */
 function unquote(text: string, quote: string): string {
@@ -226,7 +241,12 @@ function unquote(text: string, quote: string): string {
     if (code === quote) return quote;
     const plain = Object.hasOwn(escapes, code) ? escapes[code] : undefined;
     if (plain !== undefined) return plain;
-    const point = code.length === 3 && code[0] !== "x" ? Number.parseInt(code, 8) : code.length > 1 ? Number.parseInt(code.slice(1), 16) : -1;
+    const point =
+      code.length === 3 && code[0] !== "x"
+        ? Number.parseInt(code, 8)
+        : code.length > 1
+          ? Number.parseInt(code.slice(1), 16)
+          : -1;
     if (point < 0 || point > 0x10ffff) throw new JsonPathSyntaxError("unquote string: invalid syntax");
     return String.fromCodePoint(point);
   });

@@ -6,10 +6,21 @@ import { goKindOf, JsonSyntaxError, parseJson, TypeMetaError, typeMetaOf } from 
 import { quoteGo } from "../json/quote.ts";
 import { decodeYaml, YamlError } from "../yaml/decode.ts";
 
-const clusterFields = ["server", "tls-server-name", "certificate-authority", "certificate-authority-data", "proxy-url"] as const;
+const clusterFields = [
+  "server",
+  "tls-server-name",
+  "certificate-authority",
+  "certificate-authority-data",
+  "proxy-url",
+] as const;
 const certificateFields = ["client-certificate", "client-certificate-data", "client-key", "client-key-data"] as const;
 const userFields = [...certificateFields, "token", "tokenFile", "username", "password", "as", "as-uid"] as const;
-const pathFields: ReadonlySet<string> = new Set(["certificate-authority", "client-certificate", "client-key", "tokenFile"]);
+const pathFields: ReadonlySet<string> = new Set([
+  "certificate-authority",
+  "client-certificate",
+  "client-key",
+  "tokenFile",
+]);
 
 /** Absent fields are empty. Data is decoded, paths are absolute. */
 export type ClusterConfig = Readonly<Record<(typeof clusterFields)[number], string>> & {
@@ -121,7 +132,8 @@ function parse(bytes: Buffer): unknown {
   try {
     return bytes.toString("latin1").trimStart().startsWith("{") ? parseJson(bytes).value : decodeYaml(bytes).value;
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw new ConfigProblem(`couldn't get version/kind; json parse error: ${error.message}`);
+    if (error instanceof JsonSyntaxError)
+      throw new ConfigProblem(`couldn't get version/kind; json parse error: ${error.message}`);
     if (error instanceof YamlError) throw new ConfigProblem(error.message);
     throw error;
   }
@@ -139,12 +151,21 @@ function namedKind(value: unknown): { readonly apiVersion: string; readonly kind
 type Members = Readonly<Record<string, unknown>>;
 
 /** A list of `{name, <member>: {…}}` by name. */
-function named<T>(config: Members, field: string, member: string, type: string, readOne: (one: Members) => T): Map<string, T> {
+function named<T>(
+  config: Members,
+  field: string,
+  member: string,
+  type: string,
+  readOne: (one: Members) => T,
+): Map<string, T> {
   const found = new Map<string, T>();
   for (const members of listOf(config[field], `Config.${field}`, `[]v1.${type}`)) {
     const name = textOf(members.name, `${type}.${field}.name`);
     if (found.has(name)) throw new ConfigProblem(`duplicate name ${quoteGo(name)} in list of ${field}`);
-    found.set(name, readOne(membersOf(members[member], `${type}.${field}.${member}`, `v1.${type.slice("Named".length)}`)));
+    found.set(
+      name,
+      readOne(membersOf(members[member], `${type}.${field}.${member}`, `v1.${type.slice("Named".length)}`)),
+    );
   }
   return found;
 }
@@ -153,7 +174,9 @@ function readCluster(members: Members, directory: string): ClusterConfig {
   const at = (field: string): string => `Cluster.clusters.cluster.${field}`;
   const texts = readTexts(clusterFields, members, at, directory);
   const extensions = listOf(members.extensions, at("extensions"), "[]v1.NamedExtension");
-  const forPlugins = extensions.find((one) => textOf(one.name, "NamedExtension.clusters.cluster.extensions.name") === execExtensionName);
+  const forPlugins = extensions.find(
+    (one) => textOf(one.name, "NamedExtension.clusters.cluster.extensions.name") === execExtensionName,
+  );
   return {
     ...texts,
     insecure: members["insecure-skip-tls-verify"] === true,
@@ -216,7 +239,12 @@ function listOf(value: unknown, at: string, type: string): Members[] {
 }
 
 /** Absent ones are empty; data is decoded, paths are made absolute. */
-function readTexts<F extends string>(fields: readonly F[], members: Members, at: (field: string) => string, directory: string): Record<F, string> {
+function readTexts<F extends string>(
+  fields: readonly F[],
+  members: Members,
+  at: (field: string) => string,
+  directory: string,
+): Record<F, string> {
   const texts = fields.map((field) => {
     const text = textOf(members[field], at(field));
     if (text === "") return [field, ""];
@@ -229,7 +257,8 @@ function readTexts<F extends string>(fields: readonly F[], members: Members, at:
 function decodeBase64(text: string): string {
   const joined = text.replace(/[\r\n]/g, "");
   const wrong = /[^A-Za-z0-9+/=]/.exec(joined);
-  if (wrong !== null || joined.length % 4 !== 0) throw new ConfigProblem(`illegal base64 data at input byte ${wrong?.index ?? joined.length}`);
+  if (wrong !== null || joined.length % 4 !== 0)
+    throw new ConfigProblem(`illegal base64 data at input byte ${wrong?.index ?? joined.length}`);
   return Buffer.from(joined, "base64").toString();
 }
 

@@ -71,9 +71,11 @@ const configKeyText = patternText(
 );
 
 /** A generateName may end in a dash: the suffix follows it. */
-const maskTrailingDash = (text: string): string => (text.length > 1 && text.endsWith("-") ? `${text.slice(0, -2)}a` : text);
+const maskTrailingDash = (text: string): string =>
+  text.length > 1 && text.endsWith("-") ? `${text.slice(0, -2)}a` : text;
 
-const tooLong = (text: string, bytesMax: number): boolean => text.length > bytesMax || Buffer.byteLength(text) > bytesMax;
+const tooLong = (text: string, bytesMax: number): boolean =>
+  text.length > bytesMax || Buffer.byteLength(text) > bytesMax;
 
 /** Whether a text has more characters than so many, however long it is. */
 export function isLongerThan(text: string, charactersMax: number): boolean {
@@ -145,7 +147,10 @@ export function pathSegmentNameProblems(text: string, prefix = false): string[] 
 /** Label keys, annotation keys, finalizers: `name` or `example.com/name`. */
 export function qualifiedNameProblems(text: string): string[] {
   const parts = text.split("/", 3);
-  if (parts.length > 2) return [`a valid label key ${qualifiedText} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  if (parts.length > 2)
+    return [
+      `a valid label key ${qualifiedText} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
   const name = parts.at(-1) as string;
   const problems = parts.length === 2 ? prefixProblems(parts[0] as string) : [];
   if (name === "") problems.push("name part must be non-empty");
@@ -183,14 +188,17 @@ const standardFinalizers = new Set(["kubernetes", "orphan", "foregroundDeletion"
 
 /** Built-in kinds take only finalizers they know or that name whose they are. */
 export function finalizerProblems(text: string): string[] {
-  return text.includes("/") || standardFinalizers.has(text) ? [] : ["name is neither a standard finalizer name nor is it fully qualified"];
+  return text.includes("/") || standardFinalizers.has(text)
+    ? []
+    : ["name is neither a standard finalizer name nor is it fully qualified"];
 }
 
 /** Port names of containers: at most 15 characters with a letter in them. */
 export function portNameProblems(text: string): string[] {
   const problems: string[] = [];
   if (tooLong(text, 15)) problems.push("must be no more than 15 characters");
-  if (!/^[-a-z0-9]+$/.test(text)) problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+  if (!/^[-a-z0-9]+$/.test(text))
+    problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
   if (!/[a-z]/.test(text)) problems.push("must contain at least one letter (a-z)");
   if (text.includes("--")) problems.push("must not contain consecutive hyphens");
   if (text.startsWith("-") || text.endsWith("-")) problems.push("must not begin or end with a hyphen");

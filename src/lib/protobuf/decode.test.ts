@@ -17,7 +17,8 @@ type Part = [field: number, value: string | number | bigint | Buffer | Part[]];
 function message(parts: Part[]): Buffer {
   return Buffer.concat(
     parts.map(([field, value]) => {
-      if (typeof value === "number" || typeof value === "bigint") return Buffer.concat([varint(field * 8), varint(value)]);
+      if (typeof value === "number" || typeof value === "bigint")
+        return Buffer.concat([varint(field * 8), varint(value)]);
       const bytes = Array.isArray(value) ? message(value) : Buffer.from(value as string);
       return Buffer.concat([varint(field * 8 + 2), varint(bytes.length), bytes]);
     }),
@@ -237,21 +238,47 @@ const refused: [what: string, bytes: Buffer][] = [
   ["an endless varint", Buffer.alloc(20, 0xff)],
 ];
 for (const [what, bytes] of refused)
-  test(`refused: ${what}`, () => assert.throws(() => decodeProtobuf(bytes, builtinSchema(`${core}.ConfigMap`)), ProtobufError));
+  test(`refused: ${what}`, () =>
+    assert.throws(() => decodeProtobuf(bytes, builtinSchema(`${core}.ConfigMap`)), ProtobufError));
 
 /** As upstream's generated code says it. */
 const messages: [what: string, definition: string, hex: string, want: string | object][] = [
   ["a field of more than 29 bits is not known", `${core}.ConfigMap`, "808080801000", {}],
   ["a field of 32 bits and more is those 32", `${core}.ConfigMap`, "a0808080800101", { immutable: true }],
   ["field number 0", `${core}.ConfigMap`, "0200", "proto: ConfigMap: illegal tag 0 (wire type 2)"],
-  ["a negative field number", `${meta}.ObjectMeta`, "fffeffffffffffff7f", "proto: ObjectMeta: illegal tag -17 (wire type 9223372036854775679)"],
+  [
+    "a negative field number",
+    `${meta}.ObjectMeta`,
+    "fffeffffffffffff7f",
+    "proto: ObjectMeta: illegal tag -17 (wire type 9223372036854775679)",
+  ],
   ["the end of a group", `${core}.ConfigMap`, "0c", "proto: ConfigMap: wiretype end group for non-group"],
-  ["the end of a group with a number that is known", `${core}.ConfigMap`, "24", "proto: ConfigMap: wiretype end group for non-group"],
+  [
+    "the end of a group with a number that is known",
+    `${core}.ConfigMap`,
+    "24",
+    "proto: ConfigMap: wiretype end group for non-group",
+  ],
   ["another wire type", `${core}.ConfigMap`, "220161", "proto: wrong wireType = 2 for field Immutable"],
-  ["another wire type of a field with capitals", `${meta}.ObjectMeta`, "2800", "proto: wrong wireType = 0 for field UID"],
+  [
+    "another wire type of a field with capitals",
+    `${meta}.ObjectMeta`,
+    "2800",
+    "proto: wrong wireType = 0 for field UID",
+  ],
   ["another wire type in a time", `${meta}.ObjectMeta`, "42030a0161", "proto: wrong wireType = 2 for field Seconds"],
-  ["another wire type in a quantity", `${core}.EmptyDirVolumeSource`, "12020801", "proto: wrong wireType = 0 for field String_"],
-  ["a field of a time that is not known", `${meta}.ObjectMeta`, "420408011801", { creationTimestamp: "1970-01-01T00:00:01Z" }],
+  [
+    "another wire type in a quantity",
+    `${core}.EmptyDirVolumeSource`,
+    "12020801",
+    "proto: wrong wireType = 0 for field String_",
+  ],
+  [
+    "a field of a time that is not known",
+    `${meta}.ObjectMeta`,
+    "420408011801",
+    { creationTimestamp: "1970-01-01T00:00:01Z" },
+  ],
 ];
 for (const [what, definition, hex, want] of messages) {
   test(`upstream's way: ${what}`, () => {
@@ -284,7 +311,10 @@ test(`whatever the bytes, nothing but a refusal (SEED=${seed})`, () => {
       conform(decodeProtobuf(round % 5 === 0 ? noise(random) : damage(message, random), schema), schema);
       read++;
     } catch (error) {
-      assert.ok(error instanceof ProtobufError || error instanceof DecodeError || error instanceof JsonSyntaxError, String(error));
+      assert.ok(
+        error instanceof ProtobufError || error instanceof DecodeError || error instanceof JsonSyntaxError,
+        String(error),
+      );
     }
   }
   assert.ok(read > rounds / 100, "some of them are still messages");
@@ -304,13 +334,22 @@ function damage(message: Buffer, random: (below: number) => number): Buffer {
     const kind = random(4);
     if (kind === 0) bytes[at] = random(256);
     else if (kind === 1) bytes = bytes.subarray(0, at);
-    else bytes = Buffer.concat([bytes.subarray(0, to), some, bytes.subarray(kind === 2 ? to : Math.min(to + some.length, bytes.length))]);
+    else
+      bytes = Buffer.concat([
+        bytes.subarray(0, to),
+        some,
+        bytes.subarray(kind === 2 ? to : Math.min(to + some.length, bytes.length)),
+      ]);
   }
   return bytes;
 }
 
 const hostile: [what: string, definition: string, bytes: Buffer][] = [
-  ["messages without end in messages", "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps", nested(28, 5000)],
+  [
+    "messages without end in messages",
+    "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps",
+    nested(28, 5000),
+  ],
   ["groups without end in groups", `${core}.ConfigMap`, Buffer.alloc(100_000, 0x0b)],
   ["a length of eight exabytes", `${core}.ConfigMap`, Buffer.from("0affffffffffffffff7f", "hex")],
   ["a negative length", `${core}.ConfigMap`, Buffer.from("0affffffffffffffffff01", "hex")],

@@ -244,12 +244,24 @@ const varintField = (name: string): SmallMessage["fields"][number] => ({ name, t
 const quantity: SmallMessage = { name: "Quantity", fields: [bytesField("String_")] };
 const texts: SmallMessage = { name: "ExtraValue", fields: [bytesField("Items")] };
 const duration: SmallMessage = { name: "Duration", fields: [varintField("Duration")] };
-const intOrString: SmallMessage = { name: "IntOrString", fields: [varintField("Type"), varintField("IntVal"), bytesField("StrVal")] };
+const intOrString: SmallMessage = {
+  name: "IntOrString",
+  fields: [varintField("Type"), varintField("IntVal"), bytesField("StrVal")],
+};
 const timestamp: SmallMessage = { name: "Timestamp", fields: [varintField("Seconds"), varintField("Nanos")] };
 const json: SmallMessage = { name: "RawExtension", fields: [bytesField("Raw")] };
-const schemaOrBool: SmallMessage = { name: "JSONSchemaPropsOrBool", fields: [varintField("Allows"), bytesField("Schema")] };
-const schemaOrSchemas: SmallMessage = { name: "JSONSchemaPropsOrArray", fields: [bytesField("Schema"), bytesField("JSONSchemas")] };
-const schemaOrTexts: SmallMessage = { name: "JSONSchemaPropsOrStringArray", fields: [bytesField("Schema"), bytesField("Property")] };
+const schemaOrBool: SmallMessage = {
+  name: "JSONSchemaPropsOrBool",
+  fields: [varintField("Allows"), bytesField("Schema")],
+};
+const schemaOrSchemas: SmallMessage = {
+  name: "JSONSchemaPropsOrArray",
+  fields: [bytesField("Schema"), bytesField("JSONSchemas")],
+};
+const schemaOrTexts: SmallMessage = {
+  name: "JSONSchemaPropsOrStringArray",
+  fields: [bytesField("Schema"), bytesField("Property")],
+};
 
 function timeText(seconds: number, micros: number, kind: "time" | "microtime"): string {
   const date = new Date((seconds + Math.floor(micros / 1e6)) * 1000);

@@ -46,13 +46,16 @@ function prune(value: unknown, type: Type): unknown {
   const pruned: [string, unknown][] = [];
   for (const [key, member] of Object.entries(value)) {
     if (type.kind === "map") pruned.push([key, prune(member, type.values)]);
-    else if (isCarried(type.byName.get(key) as Field)) pruned.push([key, prune(member, (type.byName.get(key) as Field).type)]);
+    else if (isCarried(type.byName.get(key) as Field))
+      pruned.push([key, prune(member, (type.byName.get(key) as Field).type)]);
   }
   return Object.fromEntries(pruned);
 }
 
 function pruneForm(value: unknown, forms: readonly Type[]): unknown {
-  const form = forms.find(({ kind }) => kind === (Array.isArray(value) ? "list" : typeof value === "object" ? "struct" : ""));
+  const form = forms.find(
+    ({ kind }) => kind === (Array.isArray(value) ? "list" : typeof value === "object" ? "struct" : ""),
+  );
   return form === undefined ? value : prune(value, form);
 }
 

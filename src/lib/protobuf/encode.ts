@@ -37,7 +37,8 @@ function writeSlot(writer: Writer, slot: Slot, object: Json): void {
     case "single":
       return value === undefined || value === null ? writeAbsent(writer, slot) : writeValue(writer, tag, plan, value);
     case "repeated":
-      for (let list = (value ?? []) as unknown[], index = list.length - 1; index >= 0; index--) writeValue(writer, tag, plan, list[index]);
+      for (let list = (value ?? []) as unknown[], index = list.length - 1; index >= 0; index--)
+        writeValue(writer, tag, plan, list[index]);
       return;
     case "map":
       if (value !== undefined && value !== null) writeMap(writer, tag, plan, value as Json);
@@ -137,7 +138,8 @@ function writeIntOrString(writer: Writer, value: number | string): void {
 /** @param text as lib/schema's time.ts writes it */
 function writeTime(writer: Writer, text: string): void {
   const [, year = "", rest = "", micros = "0"] = /^(-?\d+)(-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?Z$/.exec(text) ?? [];
-  const extendedYear = year.length === 4 ? year : `${year.startsWith("-") ? "-" : "+"}${year.replace("-", "").padStart(6, "0")}`;
+  const extendedYear =
+    year.length === 4 ? year : `${year.startsWith("-") ? "-" : "+"}${year.replace("-", "").padStart(6, "0")}`;
   writeInteger(writer, 2, Number(micros) * 1000);
   writeInteger(writer, 1, Date.parse(`${extendedYear}${rest}Z`) / 1000);
 }
@@ -155,6 +157,7 @@ function writeForm(writer: Writer, plan: ValuePlan, value: unknown): void {
   } else if (kind === "schemaOrTexts") {
     writeTexts(writer, 2, value as string[]);
   } else {
-    for (let index = value.length - 1; index >= 0; index--) writeMessage(writer, delimited(2), message, value[index] as Json);
+    for (let index = value.length - 1; index >= 0; index--)
+      writeMessage(writer, delimited(2), message, value[index] as Json);
   }
 }

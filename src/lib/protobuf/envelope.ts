@@ -21,7 +21,9 @@ export function hasMagic(bytes: Buffer): boolean {
 export function readEnvelope(bytes: Buffer): Envelope {
   if (bytes.length === 0) throw new ProtobufError("empty data");
   if (!hasMagic(bytes)) {
-    throw new ProtobufError(`provided data does not appear to be a protobuf message, expected prefix [${magic.join(" ")}]`);
+    throw new ProtobufError(
+      `provided data does not appear to be a protobuf message, expected prefix [${magic.join(" ")}]`,
+    );
   }
   if (bytes.length === magic.length) throw new ProtobufError("empty body");
   const found = { apiVersion: "", kind: "", raw: Buffer.alloc(0) as Buffer, contentEncoding: "", contentType: "" };

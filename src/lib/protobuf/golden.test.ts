@@ -53,7 +53,10 @@ test("what upstream wrote reads as the JSON of the same object", () => {
     const envelope = readEnvelope(protobuf);
     assert.deepEqual([envelope.apiVersion, envelope.kind], [apiVersion, kind]);
     const { object } = conform(decodeProtobuf(envelope.raw, schema), schema);
-    assert.equal(jsonOf({ ...object, kind, apiVersion }, definition), jsonOf(decodeJson(json, schema).object, definition));
+    assert.equal(
+      jsonOf({ ...object, kind, apiVersion }, definition),
+      jsonOf(decodeJson(json, schema).object, definition),
+    );
   }
 });
 
@@ -70,7 +73,11 @@ test("every kind is there", () => {
   const missing = builtinDefinitionNames().filter((name) => {
     const type = builtinType(name);
     return (
-      type.kind === "struct" && type.protobufName !== undefined && type.groupVersionKinds !== undefined && !known.has(name) && !unserved.test(name)
+      type.kind === "struct" &&
+      type.protobufName !== undefined &&
+      type.groupVersionKinds !== undefined &&
+      !known.has(name) &&
+      !unserved.test(name)
     );
   });
   assert.deepEqual(missing, []);

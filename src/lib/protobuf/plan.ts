@@ -113,7 +113,15 @@ function planOf(name: string, members: readonly Member[]): MessagePlan {
     if (embedding.protobuf === undefined) continue;
     const value = new ValuePlan("message", planOf(embedding.name, members));
     const { number } = embedding.protobuf;
-    slots.push({ number, tag: number * 8 + wire.bytes, shape: "embedded", name: "", goName: embedding.name, pointer: false, value });
+    slots.push({
+      number,
+      tag: number * 8 + wire.bytes,
+      shape: "embedded",
+      name: "",
+      goName: embedding.name,
+      pointer: false,
+      value,
+    });
   }
   return new MessagePlan(name, slots);
 }
@@ -154,7 +162,8 @@ function anyPlan({ forms = [] }: Any): ValuePlan {
 }
 
 /** Words that Go writes in capitals where a name begins with them. */
-const capitals = /^(?:api|aws|cel|cidr|csi|dns|fc|fs|gce|gmsa|grpc|http|id|ip|iqn|iscsi|json|nfs|os|pd|rbd|ssl|tls|tty|uid)(?=s?(?:[A-Z]|$))/;
+const capitals =
+  /^(?:api|aws|cel|cidr|csi|dns|fc|fs|gce|gmsa|grpc|http|id|ip|iqn|iscsi|json|nfs|os|pd|rbd|ssl|tls|tty|uid)(?=s?(?:[A-Z]|$))/;
 
 /** Near enough for messages: Go's own names of fields are not in the schema. */
 function goNameOf(name: string, type: Type): string {

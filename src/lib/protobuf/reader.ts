@@ -61,7 +61,8 @@ export class Reader {
 
   /** @param tag read last; one that no field of a message can have @param message upstream's name of it */
   illegalTag(tag: number, message: string): ProtobufError {
-    if (wireTypeOf(tag) === wire.endGroup) return new ProtobufError(`proto: ${message}: wiretype end group for non-group`);
+    if (wireTypeOf(tag) === wire.endGroup)
+      return new ProtobufError(`proto: ${message}: wiretype end group for non-group`);
     const whole = BigInt(this.#low) | (BigInt(this.#middle) << 28n) | (BigInt(this.#high) << 56n);
     return new ProtobufError(`proto: ${message}: illegal tag ${fieldOf(tag)} (wire type ${whole})`);
   }

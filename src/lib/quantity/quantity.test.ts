@@ -93,14 +93,24 @@ for (const [a, b, sum, difference, order] of arithmeticRows) {
   test(`${a} and ${b}`, () => {
     const [left, right] = [parseQuantity(a), parseQuantity(b)];
     assert.deepEqual(
-      [formatQuantity(addQuantities(left, right)), formatQuantity(subtractQuantities(left, right)), compareQuantities(left, right)],
+      [
+        formatQuantity(addQuantities(left, right)),
+        formatQuantity(subtractQuantities(left, right)),
+        compareQuantities(left, right),
+      ],
       [sum, difference, order],
     );
     assert.equal(compareQuantities(right, left), order === 0 ? 0 : -order);
   });
 }
 
-const numberRows: [text: string, integer: number | bigint | undefined, value: number | bigint, milli: number | bigint, float: number][] = [
+const numberRows: [
+  text: string,
+  integer: number | bigint | undefined,
+  value: number | bigint,
+  milli: number | bigint,
+  float: number,
+][] = [
   ["0", 0, 0, 0, 0],
   ["1500m", undefined, 2, 1500, 1.5],
   ["-1500m", undefined, -2, -1500, -1.5],

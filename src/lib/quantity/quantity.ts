@@ -44,7 +44,10 @@ export function parseQuantity(text: string): Quantity {
     const value = format === "BinarySI" ? magnitude << BigInt(exponent) : magnitude;
     if (value <= int64Max) {
       const scale = (format === "BinarySI" ? 0 : exponent) - fraction.length;
-      const keepsText = format === "BinarySI" ? (magnitude & 7n) !== 0n : scale % 3 === 0 && !digits.endsWith("000") && !digits.startsWith("0");
+      const keepsText =
+        format === "BinarySI"
+          ? (magnitude & 7n) !== 0n
+          : scale % 3 === 0 && !digits.endsWith("000") && !digits.startsWith("0");
       return { mantissa: negative ? -value : value, exponent: scale, format, ...(keepsText && { text }) };
     }
   }
@@ -92,7 +95,8 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const format = a.mantissa === 0n ? b.format : a.format;
   if (a.mantissa === 0n || b.mantissa === 0n) return { ...withoutText(a.mantissa === 0n ? b : a), format };
   // A sum of values so far apart is the larger one; writing it out would take as many digits.
-  if (Math.abs(magnitudeOf(a) - magnitudeOf(b)) > digitsApartMax) return { ...withoutText(magnitudeOf(a) > magnitudeOf(b) ? a : b), format };
+  if (Math.abs(magnitudeOf(a) - magnitudeOf(b)) > digitsApartMax)
+    return { ...withoutText(magnitudeOf(a) > magnitudeOf(b) ? a : b), format };
   const [left, right] = align(a, b);
   return { mantissa: left + right, exponent: Math.min(a.exponent, b.exponent), format };
 }
@@ -138,7 +142,13 @@ function splitQuantity(text: string): Split {
   if (match === null) throw new QuantityError(formatWrong);
   const [, sign, zeros, whole, fraction = "", suffix] = match;
   const hasDigits = zeros !== "" || whole !== "" || fraction !== "";
-  return { negative: sign === "-", hasDigits, whole: whole === "" ? "0" : (whole as string), fraction, suffix: suffix as string };
+  return {
+    negative: sign === "-",
+    hasDigits,
+    whole: whole === "" ? "0" : (whole as string),
+    fraction,
+    suffix: suffix as string,
+  };
 }
 
 interface Suffix {
@@ -174,7 +184,11 @@ function roundAndCap(magnitude: bigint, exponent: number, format: QuantityFormat
   if (format !== "BinarySI") return { mantissa: negative ? -rounded : rounded, exponent: scale, format };
   const one = 10n ** BigInt(-scale);
   const capped = rounded > int64Max * one ? int64Max * one : rounded;
-  return { mantissa: negative ? -capped : capped, exponent: scale, format: capped < one && capped > 0n ? "DecimalSI" : "BinarySI" };
+  return {
+    mantissa: negative ? -capped : capped,
+    exponent: scale,
+    format: capped < one && capped > 0n ? "DecimalSI" : "BinarySI",
+  };
 }
 
 /** @param magnitude not negative @param places how many decimal places go */

@@ -50,7 +50,8 @@ export class FieldPlan {
     this.pointer = field.pointer;
     this.goStruct = goStruct;
     const path = [field.name];
-    for (let embedding = field.embedded; embedding !== undefined; embedding = embedding.outer) path.unshift(embedding.name);
+    for (let embedding = field.embedded; embedding !== undefined; embedding = embedding.outer)
+      path.unshift(embedding.name);
     this.goPath = path;
     this.#field = field;
   }

@@ -11,11 +11,31 @@ function kind(apiVersion: string, name: string): Struct {
 
 /** Go's answers: sigs.k8s.io/json with the types of k8s.io/api v0.36. */
 const refusedRows: [kind: [string, string], text: string, message: string][] = [
-  [["v1", "ConfigMap"], '{"data":{"a":1}}', "json: cannot unmarshal number into Go struct field ConfigMap.data of type string"],
-  [["v1", "ConfigMap"], '{"data":[]}', "json: cannot unmarshal array into Go struct field ConfigMap.data of type map[string]string"],
-  [["v1", "ConfigMap"], '{"immutable":"x"}', "json: cannot unmarshal string into Go struct field ConfigMap.immutable of type bool"],
-  [["v1", "ConfigMap"], '{"metadata":"x"}', "json: cannot unmarshal string into Go struct field ConfigMap.metadata of type v1.ObjectMeta"],
-  [["v1", "ConfigMap"], '{"metadata":[]}', "json: cannot unmarshal array into Go struct field ConfigMap.metadata of type v1.ObjectMeta"],
+  [
+    ["v1", "ConfigMap"],
+    '{"data":{"a":1}}',
+    "json: cannot unmarshal number into Go struct field ConfigMap.data of type string",
+  ],
+  [
+    ["v1", "ConfigMap"],
+    '{"data":[]}',
+    "json: cannot unmarshal array into Go struct field ConfigMap.data of type map[string]string",
+  ],
+  [
+    ["v1", "ConfigMap"],
+    '{"immutable":"x"}',
+    "json: cannot unmarshal string into Go struct field ConfigMap.immutable of type bool",
+  ],
+  [
+    ["v1", "ConfigMap"],
+    '{"metadata":"x"}',
+    "json: cannot unmarshal string into Go struct field ConfigMap.metadata of type v1.ObjectMeta",
+  ],
+  [
+    ["v1", "ConfigMap"],
+    '{"metadata":[]}',
+    "json: cannot unmarshal array into Go struct field ConfigMap.metadata of type v1.ObjectMeta",
+  ],
   [
     ["v1", "ConfigMap"],
     '{"metadata":{"labels":{"a":1}}}',
@@ -36,8 +56,16 @@ const refusedRows: [kind: [string, string], text: string, message: string][] = [
     '{"metadata":{"generation":9223372036854775808}}',
     "json: cannot unmarshal number 9223372036854775808 into Go struct field ObjectMeta.metadata.generation of type int64",
   ],
-  [["v1", "ConfigMap"], '{"metadata":{"uid":5}}', "json: cannot unmarshal number into Go struct field ObjectMeta.metadata.uid of type types.UID"],
-  [["v1", "ConfigMap"], '{"metadata":{"creationTimestamp":"x"}}', 'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"'],
+  [
+    ["v1", "ConfigMap"],
+    '{"metadata":{"uid":5}}',
+    "json: cannot unmarshal number into Go struct field ObjectMeta.metadata.uid of type types.UID",
+  ],
+  [
+    ["v1", "ConfigMap"],
+    '{"metadata":{"creationTimestamp":"x"}}',
+    'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"',
+  ],
   [
     ["v1", "ConfigMap"],
     '{"metadata":{"creationTimestamp":5}}',
@@ -45,13 +73,21 @@ const refusedRows: [kind: [string, string], text: string, message: string][] = [
   ],
   [["v1", "ConfigMap"], '{"binaryData":{"a":"!"}}', "illegal base64 data at input byte 0"],
   // Of what is repeated each counts.
-  [["v1", "ConfigMap"], '{"data":{"a":1,"a":"x"}}', "json: cannot unmarshal number into Go struct field ConfigMap.data of type string"],
+  [
+    ["v1", "ConfigMap"],
+    '{"data":{"a":1,"a":"x"}}',
+    "json: cannot unmarshal number into Go struct field ConfigMap.data of type string",
+  ],
   [
     ["v1", "ConfigMap"],
     '{"data":5,"data":{},"immutable":"x"}',
     "json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string",
   ],
-  [["v1", "ConfigMap"], '{"binaryData":{"a":{}}}', "json: cannot unmarshal object into Go struct field ConfigMap.binaryData of type []uint8"],
+  [
+    ["v1", "ConfigMap"],
+    '{"binaryData":{"a":{}}}',
+    "json: cannot unmarshal object into Go struct field ConfigMap.binaryData of type []uint8",
+  ],
   // A type's own decoder ends it all, and is reported before what came first.
   [
     ["v1", "ConfigMap"],
@@ -73,19 +109,31 @@ const refusedRows: [kind: [string, string], text: string, message: string][] = [
     '{"secrets":{}}',
     "json: cannot unmarshal object into Go struct field ServiceAccount.secrets of type []v1.ObjectReference",
   ],
-  [["v1", "Pod"], '{"spec":{"containers":[5]}}', "json: cannot unmarshal number into Go struct field PodSpec.spec.containers of type v1.Container"],
+  [
+    ["v1", "Pod"],
+    '{"spec":{"containers":[5]}}',
+    "json: cannot unmarshal number into Go struct field PodSpec.spec.containers of type v1.Container",
+  ],
   [
     ["v1", "Pod"],
     '{"spec":{"volumes":[{"hostPath":{"path":1}}]}}',
     "json: cannot unmarshal number into Go struct field HostPathVolumeSource.spec.volumes.VolumeSource.hostPath.path of type string",
   ],
-  [["v1", "Pod"], '{"spec":{"overhead":5}}', "json: cannot unmarshal number into Go struct field PodSpec.spec.overhead of type v1.ResourceList"],
+  [
+    ["v1", "Pod"],
+    '{"spec":{"overhead":5}}',
+    "json: cannot unmarshal number into Go struct field PodSpec.spec.overhead of type v1.ResourceList",
+  ],
   [
     ["v1", "Pod"],
     '{"spec":{"overhead":{"cpu":true}}}',
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
   ],
-  [["v1", "Service"], '{"spec":{"type":5}}', "json: cannot unmarshal number into Go struct field ServiceSpec.spec.type of type v1.ServiceType"],
+  [
+    ["v1", "Service"],
+    '{"spec":{"type":5}}',
+    "json: cannot unmarshal number into Go struct field ServiceSpec.spec.type of type v1.ServiceType",
+  ],
   [
     ["v1", "Service"],
     '{"spec":{"ipFamilies":[5]}}',
@@ -104,7 +152,8 @@ const refusedRows: [kind: [string, string], text: string, message: string][] = [
 ];
 
 for (const [[apiVersion, name], text, message] of refusedRows) {
-  test(`${name} refuses ${text}`, () => assert.throws(() => decodeJson(Buffer.from(text), kind(apiVersion, name)), { name: "DecodeError", message }));
+  test(`${name} refuses ${text}`, () =>
+    assert.throws(() => decodeJson(Buffer.from(text), kind(apiVersion, name)), { name: "DecodeError", message }));
 }
 
 const acceptedRows: [what: string, kind: [string, string], text: string, object: unknown, problems: string[]][] = [
@@ -123,7 +172,13 @@ const acceptedRows: [what: string, kind: [string, string], text: string, object:
     { spec: { containers: [{}, {}] } },
     ["unknown spec.containers[1].x"],
   ],
-  ["repeats, in order", ["v1", "ConfigMap"], '{"nope":1,"data":{"z":"1","z":"2"}}', { data: { z: "2" } }, ["unknown nope", "duplicate data.z"]],
+  [
+    "repeats, in order",
+    ["v1", "ConfigMap"],
+    '{"nope":1,"data":{"z":"1","z":"2"}}',
+    { data: { z: "2" } },
+    ["unknown nope", "duplicate data.z"],
+  ],
   [
     "repeats of structs and maps add up",
     ["v1", "ConfigMap"],
@@ -138,8 +193,20 @@ const acceptedRows: [what: string, kind: [string, string], text: string, object:
     { metadata: { name: "a" } },
     ["duplicate metadata.name"],
   ],
-  ["repeats in what is kept as it is do not count", ["apps/v1", "ControllerRevision"], '{"data":{"a":1,"a":2}}', { data: { a: 2 } }, []],
-  ["null is absence", ["v1", "ConfigMap"], '{"data":null,"immutable":null,"metadata":{"name":null}}', { metadata: {} }, []],
+  [
+    "repeats in what is kept as it is do not count",
+    ["apps/v1", "ControllerRevision"],
+    '{"data":{"a":1,"a":2}}',
+    { data: { a: 2 } },
+    [],
+  ],
+  [
+    "null is absence",
+    ["v1", "ConfigMap"],
+    '{"data":null,"immutable":null,"metadata":{"name":null}}',
+    { metadata: {} },
+    [],
+  ],
   [
     "null is zero where something is held",
     ["v1", "ConfigMap"],
@@ -161,7 +228,13 @@ const acceptedRows: [what: string, kind: [string, string], text: string, object:
     { metadata: { creationTimestamp: "2020-01-01T00:00:00Z" } },
     [],
   ],
-  ["the zero time is absence", ["v1", "ConfigMap"], '{"metadata":{"creationTimestamp":"0001-01-01T00:00:00Z"}}', { metadata: {} }, []],
+  [
+    "the zero time is absence",
+    ["v1", "ConfigMap"],
+    '{"metadata":{"creationTimestamp":"0001-01-01T00:00:00Z"}}',
+    { metadata: {} },
+    [],
+  ],
   [
     "int or string",
     ["v1", "Service"],
@@ -169,8 +242,20 @@ const acceptedRows: [what: string, kind: [string, string], text: string, object:
     { spec: { ports: [{ targetPort: "http" }, { targetPort: 80 }, {}] } },
     [],
   ],
-  ["bytes", ["v1", "Secret"], '{"data":{"a":"YW\\nJj","b":"YR==","c":[1,255],"d":null}}', { data: { a: "YWJj", b: "YQ==", c: "Af8=", d: "" } }, []],
-  ["int64 beyond 2^53", ["v1", "ConfigMap"], '{"metadata":{"generation":9223372036854775807}}', { metadata: { generation: 2n ** 63n - 1n } }, []],
+  [
+    "bytes",
+    ["v1", "Secret"],
+    '{"data":{"a":"YW\\nJj","b":"YR==","c":[1,255],"d":null}}',
+    { data: { a: "YWJj", b: "YQ==", c: "Af8=", d: "" } },
+    [],
+  ],
+  [
+    "int64 beyond 2^53",
+    ["v1", "ConfigMap"],
+    '{"metadata":{"generation":9223372036854775807}}',
+    { metadata: { generation: 2n ** 63n - 1n } },
+    [],
+  ],
   [
     "numbers kept as they are",
     ["apps/v1", "ControllerRevision"],
@@ -192,7 +277,11 @@ for (const [what, [apiVersion, name], text, object, problems] of acceptedRows) {
     const decoded = decodeJson(Buffer.from(text), kind(apiVersion, name));
     const expected = problems.map((problem) => problem.replace(/^(\w+) (.*)$/, '$1 field "$2"'));
     assert.deepEqual(decoded, { object, problems: expected });
-    assert.deepEqual(conform(decoded.object, kind(apiVersion, name)), { object, problems: [] }, "what was decoded conforms");
+    assert.deepEqual(
+      conform(decoded.object, kind(apiVersion, name)),
+      { object, problems: [] },
+      "what was decoded conforms",
+    );
   });
 }
 
@@ -215,7 +304,12 @@ const nest = (open: string, close: string, depth: number): string => `${open.rep
 
 const depthRows: [what: string, kind: [string, string], text: string, error: string | undefined][] = [
   ["unknown fields may be as deep as a text", ["v1", "ConfigMap"], `{"x":${nest('{"a":', "}", 9_998)}}`, undefined],
-  ["what is kept may not", ["apps/v1", "ControllerRevision"], `{"data":${nest("[", "]", retainedDepthMax + 1)}}`, "exceeded max depth of 1000"],
+  [
+    "what is kept may not",
+    ["apps/v1", "ControllerRevision"],
+    `{"data":${nest("[", "]", retainedDepthMax + 1)}}`,
+    "exceeded max depth of 1000",
+  ],
   ["but nearly", ["apps/v1", "ControllerRevision"], `{"data":${nest("[", "]", retainedDepthMax - 10)}}`, undefined],
   [
     "recursive types neither",
@@ -240,5 +334,7 @@ for (const [what, [apiVersion, name], text, error] of depthRows) {
 }
 
 test("a tree that is no object is refused", () => {
-  assert.throws(() => conform([], kind("v1", "ConfigMap")), { message: "json: cannot unmarshal array into Go value of type v1.ConfigMap" });
+  assert.throws(() => conform([], kind("v1", "ConfigMap")), {
+    message: "json: cannot unmarshal array into Go value of type v1.ConfigMap",
+  });
 });

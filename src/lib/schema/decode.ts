@@ -91,7 +91,11 @@ export function decodeDocument(document: Document, schema: Struct): Decoded {
 }
 
 /** @returns undefined where it does not fit and a repeated key may hide what is wrong first @throws DecodeError */
-function decodeUnlessRepeated(decoder: Decoder, { value, repeated }: Document, schema: Struct): Record<string, unknown> | undefined {
+function decodeUnlessRepeated(
+  decoder: Decoder,
+  { value, repeated }: Document,
+  schema: Struct,
+): Record<string, unknown> | undefined {
   try {
     return decoder.decode(value, schema);
   } catch (error) {
@@ -113,8 +117,13 @@ export function conform(value: unknown, schema: Struct, toldMax = problemsMax): 
 }
 
 /** @param depth how deep the value nests, if that is known */
-function decodeCustom({ value, duplicates }: ParsedJson, custom: Pick<CustomForm, "conform">, depth = Number.POSITIVE_INFINITY): Decoded {
-  if (!isObject(value)) throw new DecodeError(`json: cannot unmarshal ${describe(value)} into Go value of type ${goMapType}`);
+function decodeCustom(
+  { value, duplicates }: ParsedJson,
+  custom: Pick<CustomForm, "conform">,
+  depth = Number.POSITIVE_INFINITY,
+): Decoded {
+  if (!isObject(value))
+    throw new DecodeError(`json: cannot unmarshal ${describe(value)} into Go value of type ${goMapType}`);
   if (depth > retainedDepthMax) countWithin(value, retainedDepthMax);
   return { object: value, problems: [...duplicates, ...custom.conform(value)].slice(0, problemsMax) };
 }
@@ -148,7 +157,8 @@ class Decoder {
   }
 
   decode(value: unknown, schema: Struct): Record<string, unknown> {
-    if (!isObject(value)) throw new DecodeError(`json: cannot unmarshal ${describe(value)} into Go value of type ${schema.goType}`);
+    if (!isObject(value))
+      throw new DecodeError(`json: cannot unmarshal ${describe(value)} into Go value of type ${schema.goType}`);
     this.#struct(value, structPlan(schema));
     if (this.#firstError !== undefined) throw new DecodeError(this.#firstError);
     return value;
@@ -297,9 +307,13 @@ class Decoder {
         if (typeof value === "string" || (typeof value === "number" && (value | 0) === value)) return value;
         return this.#fatal(value, "int32");
       case "time":
-        return typeof value === "string" ? (inTheirWords(canonicalizeTime, value) ?? absent) : this.#fatal(value, "string");
+        return typeof value === "string"
+          ? (inTheirWords(canonicalizeTime, value) ?? absent)
+          : this.#fatal(value, "string");
       case "microtime":
-        return typeof value === "string" ? (inTheirWords(canonicalizeMicroTime, value) ?? absent) : this.#fatal(value, "string");
+        return typeof value === "string"
+          ? (inTheirWords(canonicalizeMicroTime, value) ?? absent)
+          : this.#fatal(value, "string");
       case "duration":
         if (value !== null && typeof value !== "string") return this.#fatal(value, "string");
         return inTheirWords(canonicalDuration, value ?? "");
@@ -309,7 +323,8 @@ class Decoder {
   }
 
   #quantity(value: unknown): string {
-    if (typeof value === "string" || typeof value === "number" || typeof value === "bigint") return inTheirWords(canonicalQuantity, value);
+    if (typeof value === "string" || typeof value === "number" || typeof value === "bigint")
+      return inTheirWords(canonicalQuantity, value);
     return inTheirWords(canonicalQuantity, value instanceof NumberLiteral ? value.text : "not a quantity");
   }
 
@@ -324,7 +339,8 @@ class Decoder {
     const kind = goKindOf(value);
     const form = node.forms.find((candidate) => formKinds[candidate.kind] === kind);
     if (form === undefined) {
-      if (node.forms.some((candidate) => candidate.kind === "bool")) throw new DecodeError("boolean or JSON schema expected");
+      if (node.forms.some((candidate) => candidate.kind === "bool"))
+        throw new DecodeError("boolean or JSON schema expected");
       this.members += countMembers(value);
       return absent;
     }
@@ -414,7 +430,8 @@ function describe(value: unknown, withText = false): string {
 /** What Go's field holds after it was decoded into twice. */
 function combine(first: unknown, second: unknown, field: FieldPlan | undefined): unknown {
   const kind = field?.node.kind;
-  if (second === absent && first !== undefined && field?.pointer === false && keepsOverNull.has(kind as string)) return first;
+  if (second === absent && first !== undefined && field?.pointer === false && keepsOverNull.has(kind as string))
+    return first;
   if ((kind !== "struct" && kind !== "map") || !isObject(first) || !isObject(second)) return second;
   for (const key of Object.keys(second)) {
     const inner = field?.node.kind === "struct" ? field.node.struct.fields.get(key) : undefined;
@@ -433,7 +450,8 @@ function inTheirWords<In, Out>(decode: (value: In) => Out, value: In): Out {
   try {
     return decode(value);
   } catch (error) {
-    if (error instanceof QuantityError || error instanceof TimeError || error instanceof DurationError) throw new DecodeError(error.message);
+    if (error instanceof QuantityError || error instanceof TimeError || error instanceof DurationError)
+      throw new DecodeError(error.message);
     throw error;
   }
 }

@@ -19,8 +19,18 @@ const objectRows: [what: string, definition: string, object: object, json: strin
     { data: { "\u{1f600}": "", b: "", "10": "", "9": "", "\uffee": "", a: "" } },
     '{"metadata":{},"data":{"10":"","9":"","a":"","b":"","\uffee":"","\u{1f600}":""}}',
   ],
-  ["structs are never empty", "io.k8s.api.core.v1.Service", {}, '{"metadata":{},"spec":{},"status":{"loadBalancer":{}}}'],
-  ["lists without omitempty", "io.k8s.api.core.v1.Pod", { spec: { containers: [] } }, '{"metadata":{},"spec":{"containers":null},"status":{}}'],
+  [
+    "structs are never empty",
+    "io.k8s.api.core.v1.Service",
+    {},
+    '{"metadata":{},"spec":{},"status":{"loadBalancer":{}}}',
+  ],
+  [
+    "lists without omitempty",
+    "io.k8s.api.core.v1.Pod",
+    { spec: { containers: [] } },
+    '{"metadata":{},"spec":{"containers":null},"status":{}}',
+  ],
   [
     "pointers keep zero",
     "io.k8s.api.apps.v1.Deployment",
@@ -62,7 +72,11 @@ const head = '{"kind":"ConfigMap","apiVersion":"v1",';
 const offsetRows: [what: string, object: Record<string, unknown>, spliced: string, item: string][] = [
   [
     "stored",
-    { kind: "ConfigMap", apiVersion: "v1", metadata: { name: "é", uid: "u", resourceVersion: "7", creationTimestamp: "2020-01-01T00:00:00Z" } },
+    {
+      kind: "ConfigMap",
+      apiVersion: "v1",
+      metadata: { name: "é", uid: "u", resourceVersion: "7", creationTimestamp: "2020-01-01T00:00:00Z" },
+    },
     `${head}"metadata":{"name":"é","uid":"u",RV"creationTimestamp":"2020-01-01T00:00:00Z"}}`,
     '{"metadata":{"name":"é","uid":"u","creationTimestamp":"2020-01-01T00:00:00Z"}}',
   ],
@@ -72,7 +86,12 @@ const offsetRows: [what: string, object: Record<string, unknown>, spliced: strin
     `${head}"metadata":{RV"name":"a"}}`,
     '{"metadata":{"name":"a"}}',
   ],
-  ["nothing before", { metadata: { labels: { a: "b" } } }, '{"metadata":{RV"labels":{"a":"b"}}}', '{"metadata":{"labels":{"a":"b"}}}'],
+  [
+    "nothing before",
+    { metadata: { labels: { a: "b" } } },
+    '{"metadata":{RV"labels":{"a":"b"}}}',
+    '{"metadata":{"labels":{"a":"b"}}}',
+  ],
 ];
 
 for (const [what, object, spliced, item] of offsetRows) {
@@ -95,5 +114,8 @@ test("any value", () => {
     encodeAny({ ...value, big: 2n ** 70n, gone: undefined }),
     '{"b":[1.5,1e+21,-1e-7,"\\u003c",null,true],"__proto__":{"a":1},"big":1180591620717411303424}',
   );
-  assert.equal(encodeValue(["a"], { kind: "list", items: { kind: "string" }, listType: "atomic", mapKeys: [] }), '["a"]');
+  assert.equal(
+    encodeValue(["a"], { kind: "list", items: { kind: "string" }, listType: "atomic", mapKeys: [] }),
+    '["a"]',
+  );
 });

@@ -19,7 +19,8 @@ export interface Encoded {
 
 /** @param object as decoding leaves it */
 export function encodeObject(object: object, schema: Struct): Encoded {
-  const encode = schema.custom === undefined ? (plain: PlainObject) => structEncoder(schema).encodeObject(plain) : encodeCustom;
+  const encode =
+    schema.custom === undefined ? (plain: PlainObject) => structEncoder(schema).encodeObject(plain) : encodeCustom;
   const { text, versionAt, itemAt } = encode(object as PlainObject);
   const length = Buffer.byteLength(text);
   const json = Buffer.allocUnsafeSlow(length);
@@ -28,7 +29,11 @@ export function encodeObject(object: object, schema: Struct): Encoded {
     return { json, versionOffset: versionAt, itemOffset: itemAt };
   }
   json.write(text, "utf8");
-  return { json, versionOffset: Buffer.byteLength(text.slice(0, versionAt)), itemOffset: Buffer.byteLength(text.slice(0, itemAt)) };
+  return {
+    json,
+    versionOffset: Buffer.byteLength(text.slice(0, versionAt)),
+    itemOffset: Buffer.byteLength(text.slice(0, itemAt)),
+  };
 }
 
 type PlainObject = Record<string, unknown>;
@@ -136,7 +141,8 @@ class StructEncoder {
 
   /** The whole object, with the places in it that are spliced at read time. */
   encodeObject(object: Record<string, unknown>): { text: string; versionAt: number; itemAt: number } {
-    if (this.#metadata === undefined || this.#preserveUnknown) return { text: this.encode(object), versionAt: 0, itemAt: 1 };
+    if (this.#metadata === undefined || this.#preserveUnknown)
+      return { text: this.encode(object), versionAt: 0, itemAt: 1 };
     const names = this.#fields.findIndex(({ name }) => name === "metadata");
     const head = this.#members(object, 0, names);
     const meta = this.#metadata.encodeMetadata((object.metadata ?? {}) as Record<string, unknown>);

@@ -7,7 +7,12 @@ import { structsWithin } from "./structs-within.ts";
  * map keys do not count, so that moving an item does not lose what it had.
  * @param old the object as stored; undefined on create
  */
-export function dropDisabledFields(next: object, old: object | undefined, schema: Struct, enabled: (gate: string) => boolean): void {
+export function dropDisabledFields(
+  next: object,
+  old: object | undefined,
+  schema: Struct,
+  enabled: (gate: string) => boolean,
+): void {
   for (const path of gatedPaths(schema)) {
     const { gates } = path.at(-1) as Field;
     if (gates?.some(enabled)) continue;
@@ -59,7 +64,8 @@ function drop(holder: unknown, type: Type, [field, ...rest]: FieldPath): void {
     const value = struct[field.name];
     if (value === undefined) continue;
     if (rest.length === 0) delete struct[field.name];
-    else if (rest.length === 1 && rest[0]?.dropsHolder === true && holdsOnly(value, rest[0].name)) delete struct[field.name];
+    else if (rest.length === 1 && rest[0]?.dropsHolder === true && holdsOnly(value, rest[0].name))
+      delete struct[field.name];
     else drop(value, field.type, rest);
   }
 }

@@ -51,7 +51,12 @@ const microRows: [text: string, want: Want][] = [
   ["2020-01-01T00:00:00.000001Z", "2020-01-01T00:00:00.000001Z"],
   ["2020-01-01T00:00:00.500000+01:00", "2019-12-31T23:00:00.500000Z"],
   ["0001-01-01T00:00:00.000000Z", undefined],
-  ["2020-01-01T00:00:00Z", { error: 'parsing time "2020-01-01T00:00:00Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"' }],
+  [
+    "2020-01-01T00:00:00Z",
+    {
+      error: 'parsing time "2020-01-01T00:00:00Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"',
+    },
+  ],
 ];
 
 for (const [text, want] of microRows) check(`micro time ${text}`, () => canonicalizeMicroTime(text), want);

@@ -35,7 +35,9 @@ const zeroMs = Date.parse("0001-01-01T00:00:00Z");
 function isDate([, year, month, day]: RegExpExecArray): boolean {
   const dayNumber = Number(day);
   if (dayNumber >= 1 && dayNumber <= 28) return month !== "00" && Number(month) <= 12;
-  return dayNumber >= 1 && Number(month) >= 1 && Number(month) <= 12 && dayNumber <= daysIn(Number(year), Number(month));
+  return (
+    dayNumber >= 1 && Number(month) >= 1 && Number(month) <= 12 && dayNumber <= daysIn(Number(year), Number(month))
+  );
 }
 
 function daysIn(year: number, month: number): number {
@@ -105,7 +107,10 @@ class TimeParser {
   }
 
   /** Two digits, or one where `digits` is 1. */
-  #number(element: string, { digits, min, max, name }: { digits: 1 | 2; min: number; max: number; name: string }): number {
+  #number(
+    element: string,
+    { digits, min, max, name }: { digits: 1 | 2; min: number; max: number; name: string },
+  ): number {
     const found = /^\d\d?/.exec(this.#rest)?.[0] ?? "";
     if (found.length < digits) this.#cannot(this.#rest, element);
     this.#rest = this.#rest.slice(found.length);

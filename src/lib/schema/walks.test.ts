@@ -9,7 +9,13 @@ import type { Field, Struct, Type } from "./schema.ts";
 const text: Type = { kind: "string" };
 
 function struct(definition: string, fields: readonly (Partial<Field> & { name: string; type: Type })[]): Struct {
-  const complete = fields.map((field) => ({ pointer: false, omitEmpty: true, omitZero: false, required: false, ...field }));
+  const complete = fields.map((field) => ({
+    pointer: false,
+    omitEmpty: true,
+    omitZero: false,
+    required: false,
+    ...field,
+  }));
   return {
     kind: "struct",
     definition,
@@ -54,9 +60,21 @@ const gateRows: [what: string, on: string[], next: object, old: object | undefin
   ["off, with nothing else beside it", [], { hooks: { stop: "a" } }, undefined, {}],
   ["off, with something beside it", [], { hooks: { stop: "a", start: "b" } }, undefined, { hooks: { start: "b" } }],
   ["an empty holder that was sent", [], { hooks: {} }, undefined, { hooks: {} }],
-  ["in use already, in another item", [], { list: [{}, { new: "b" }] }, { list: [{ new: "a" }] }, { list: [{}, { new: "b" }] }],
+  [
+    "in use already, in another item",
+    [],
+    { list: [{}, { new: "b" }] },
+    { list: [{ new: "a" }] },
+    { list: [{}, { new: "b" }] },
+  ],
   ["in use elsewhere", [], { map: { k: { new: "b" } } }, { list: [{ new: "a" }] }, { map: { k: {} } }],
-  ["__proto__ is a key", [], { map: JSON.parse('{"__proto__":{"new":"b"}}') }, {}, { map: JSON.parse('{"__proto__":{}}') }],
+  [
+    "__proto__ is a key",
+    [],
+    { map: JSON.parse('{"__proto__":{"new":"b"}}') },
+    {},
+    { map: JSON.parse('{"__proto__":{}}') },
+  ],
 ];
 
 for (const [what, on, next, old, want] of gateRows) {
@@ -69,8 +87,16 @@ for (const [what, on, next, old, want] of gateRows) {
 const filled = { protocol: "TCP", limit: 5 };
 
 const defaultRows: [what: string, object: object, want: object][] = [
-  ["in lists, maps and pointers", { list: [{}], map: { k: {} }, pointer: {} }, { list: [filled], map: { k: filled }, pointer: filled }],
-  ["what is set stays, a zero behind a pointer too", { list: [{ protocol: "UDP", limit: 0 }] }, { list: [{ protocol: "UDP", limit: 0 }] }],
+  [
+    "in lists, maps and pointers",
+    { list: [{}], map: { k: {} }, pointer: {} },
+    { list: [filled], map: { k: filled }, pointer: filled },
+  ],
+  [
+    "what is set stays, a zero behind a pointer too",
+    { list: [{ protocol: "UDP", limit: 0 }] },
+    { list: [{ protocol: "UDP", limit: 0 }] },
+  ],
   ["an empty text is none", { pointer: { protocol: "" } }, { pointer: filled }],
   ["nothing to fill in", {}, {}],
 ];
@@ -96,5 +122,6 @@ const equalityRows: [what: string, a: object, b: object, want: boolean][] = [
 ];
 
 for (const [what, a, b, want] of equalityRows) {
-  test(`equality: ${what}`, () => assert.deepEqual([equalBySchema(a, b, root), equalBySchema(b, a, root)], [want, want]));
+  test(`equality: ${what}`, () =>
+    assert.deepEqual([equalBySchema(a, b, root), equalBySchema(b, a, root)], [want, want]));
 }

@@ -31,7 +31,9 @@ for (const [kind, zero, always, omitEmpty] of rows) {
       ({ type: typeOf(kind), pointer: false, omitEmpty: false, omitZero: false, ...options }) as unknown as Field;
     assert.deepEqual(zeroOf(typeOf(kind)), zero);
     assert.deepEqual(
-      [{}, { omitEmpty: true }, { omitZero: true }, { pointer: true }, { pointer: true, omitEmpty: true }].map((options) => unsetOf(field(options))),
+      [{}, { omitEmpty: true }, { omitZero: true }, { pointer: true }, { pointer: true, omitEmpty: true }].map(
+        (options) => unsetOf(field(options)),
+      ),
       [always, omitEmpty, undefined, null, undefined],
     );
   });

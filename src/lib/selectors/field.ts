@@ -39,7 +39,8 @@ export function parseFieldSelector(text: string): FieldSelector {
 
 /** A key that the map does not have counts as empty. */
 export function matchesFields({ terms }: FieldSelector, fields: ReadonlyMap<string, string>): boolean {
-  for (const { key, operator, value } of terms) if (((fields.get(key) ?? "") === value) !== (operator === "=")) return false;
+  for (const { key, operator, value } of terms)
+    if (((fields.get(key) ?? "") === value) !== (operator === "=")) return false;
   return true;
 }
 
@@ -71,7 +72,8 @@ function splitTerms(text: string): string[] {
 function splitTerm(part: string): FieldTerm | undefined {
   for (let at = 0; at < part.length; at++) {
     const found = operators.find(([symbol]) => part.startsWith(symbol, at));
-    if (found !== undefined) return { key: part.slice(0, at), operator: found[1], value: part.slice(at + found[0].length) };
+    if (found !== undefined)
+      return { key: part.slice(0, at), operator: found[1], value: part.slice(at + found[0].length) };
   }
   return undefined;
 }

@@ -5,7 +5,11 @@ import { SelectorError } from "./selector-error.ts";
 
 export interface LabelSelectorObject {
   readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[];
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
 }
 
 const operators: ReadonlyMap<string, LabelOperator> = new Map([
@@ -16,11 +20,15 @@ const operators: ReadonlyMap<string, LabelOperator> = new Map([
 ]);
 
 /** An empty object selects everything. An absent selector, which selects nothing, is the caller's to tell. @throws SelectorError when it is not valid */
-export function labelSelectorFromObject({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): LabelSelector {
+export function labelSelectorFromObject({
+  matchLabels = {},
+  matchExpressions = [],
+}: LabelSelectorObject): LabelSelector {
   const requirements = Object.entries(matchLabels).map(([key, value]) => labelRequirement(key, "=", [value]));
   for (const { key, operator, values = [] } of matchExpressions) {
     const known = operators.get(operator);
-    if (known === undefined) throw new SelectorError(`${JSON.stringify(operator)} is not a valid label selector operator`);
+    if (known === undefined)
+      throw new SelectorError(`${JSON.stringify(operator)} is not a valid label selector operator`);
     requirements.push(labelRequirement(key, known, values));
   }
   return requirements.length === 0 ? everything : { requirements: byKey(requirements) };

@@ -1,5 +1,13 @@
 /** Reads label selectors: `a=1,b in (x,y),!c`. Source: apimachinery's labels package. */
-import { byKey, everything, invalid, type LabelOperator, type LabelRequirement, type LabelSelector, labelRequirement } from "./label-requirement.ts";
+import {
+  byKey,
+  everything,
+  invalid,
+  type LabelOperator,
+  type LabelRequirement,
+  type LabelSelector,
+  labelRequirement,
+} from "./label-requirement.ts";
 import { keyProblems } from "./label-syntax.ts";
 import { SelectorError } from "./selector-error.ts";
 
@@ -87,7 +95,11 @@ class Parser {
     if (isNegated) return labelRequirement(key, "!", []);
     if (this.#next === end || this.#isSymbol(",")) return labelRequirement(key, "exists", []);
     const operator = this.#operator();
-    return labelRequirement(key, operator, operator === "in" || operator === "notin" ? this.#values() : [this.#exactValue()]);
+    return labelRequirement(
+      key,
+      operator,
+      operator === "in" || operator === "notin" ? this.#values() : [this.#exactValue()],
+    );
   }
 
   #key(): string {

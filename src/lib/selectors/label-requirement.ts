@@ -54,7 +54,9 @@ function countProblems(operator: LabelOperator, values: readonly string[]): stri
 }
 
 function numberProblem(value: string, index: number): string | undefined {
-  return isInt64(value) ? undefined : invalid(`values[${index}]`, value, ["for 'Gt', 'Lt' operators, the value must be an integer"]);
+  return isInt64(value)
+    ? undefined
+    : invalid(`values[${index}]`, value, ["for 'Gt', 'Lt' operators, the value must be an integer"]);
 }
 
 /** Whether Go's ParseInt takes the text. */

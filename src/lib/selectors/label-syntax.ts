@@ -18,7 +18,8 @@ const valueBytesMax = 63;
 /** @returns what is wrong; empty when nothing is */
 export function keyProblems(key: string): string[] {
   const parts = key.split("/", 3);
-  if (parts.length > 2) return [`a valid label key ${nameText} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  if (parts.length > 2)
+    return [`a valid label key ${nameText} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   const own = parts.at(-1) as string;
   const problems = parts.length === 2 ? prefixProblems(parts[0] as string) : [];
   if (own === "") problems.push("name part must be non-empty");
@@ -30,7 +31,8 @@ export function keyProblems(key: string): string[] {
 function prefixProblems(prefix: string): string[] {
   if (prefix === "") return ["prefix part must be non-empty"];
   const problems: string[] = [];
-  if (Buffer.byteLength(prefix) > prefixBytesMax) problems.push(`prefix part must be no more than ${prefixBytesMax} bytes`);
+  if (Buffer.byteLength(prefix) > prefixBytesMax)
+    problems.push(`prefix part must be no more than ${prefixBytesMax} bytes`);
   if (!subdomain.test(prefix)) problems.push(`prefix part ${subdomainText}`);
   return problems;
 }

@@ -42,7 +42,8 @@ const matches: [selector: string, matches: boolean][] = [
   ["x in (,1)", true],
   ["x in (2,,1,)", true],
 ];
-for (const [selector, wanted] of matches) test(`"${selector}"`, () => assert.equal(matchesLabels(parseLabelSelector(selector), labels), wanted));
+for (const [selector, wanted] of matches)
+  test(`"${selector}"`, () => assert.equal(matchesLabels(parseLabelSelector(selector), labels), wanted));
 
 const refusedNumber = (value: string): string =>
   `unable to parse requirement: values[0]: Invalid value: "${value}": for 'Gt', 'Lt' operators, the value must be an integer`;
@@ -61,8 +62,14 @@ const refused: [selector: string, message: string][] = [
   ["x=(", "unable to parse requirement: found '(', expected: identifier"],
   ["!", "unable to parse requirement: found '', expected: identifier"],
   ["x>9223372036854775808", refusedNumber("9223372036854775808")],
-  [`x=${"a".repeat(64)}`, `unable to parse requirement: values[0][x]: Invalid value: "${"a".repeat(64)}": must be no more than 63 bytes`],
-  [`${"a".repeat(64)}`, `unable to parse requirement: <nil>: Invalid value: "${"a".repeat(64)}": name part must be no more than 63 bytes`],
+  [
+    `x=${"a".repeat(64)}`,
+    `unable to parse requirement: values[0][x]: Invalid value: "${"a".repeat(64)}": must be no more than 63 bytes`,
+  ],
+  [
+    `${"a".repeat(64)}`,
+    `unable to parse requirement: <nil>: Invalid value: "${"a".repeat(64)}": name part must be no more than 63 bytes`,
+  ],
   ["/a", 'unable to parse requirement: <nil>: Invalid value: "/a": prefix part must be non-empty'],
   // Values are sorted before they are looked at, and everything wrong with them is told.
   [
@@ -74,7 +81,8 @@ const refused: [selector: string, message: string][] = [
 for (const [selector, message] of refused)
   test(`refused: "${selector}"`, () => assert.throws(() => parseLabelSelector(selector), new SelectorError(message)));
 
-test("formatting sorts by key", () => assert.equal(formatLabelSelector(parseLabelSelector("z in (b,a),!c,a=1,b")), "a=1,b,!c,z in (a,b)"));
+test("formatting sorts by key", () =>
+  assert.equal(formatLabelSelector(parseLabelSelector("z in (b,a),!c,a=1,b")), "a=1,b,!c,z in (a,b)"));
 
 const objects: [selector: LabelSelectorObject, text: string, matches: boolean | string][] = [
   [{}, "<none>", true],
@@ -101,7 +109,11 @@ const objects: [selector: LabelSelectorObject, text: string, matches: boolean | 
     "<error>",
     'values: Invalid value: ["1"]: values set must be empty for exists and does not exist',
   ],
-  [{ matchExpressions: [{ key: "x", operator: "Gt", values: ["1"] }] }, "<error>", '"Gt" is not a valid label selector operator'],
+  [
+    { matchExpressions: [{ key: "x", operator: "Gt", values: ["1"] }] },
+    "<error>",
+    '"Gt" is not a valid label selector operator',
+  ],
 ];
 for (const [selector, text, wanted] of objects) {
   test(`object ${JSON.stringify(selector)}`, () => {
@@ -136,7 +148,8 @@ const fieldRefused: [selector: string, message: string][] = [
   ["metadata.name=a\\", "invalid field selector: invalid escape sequence: \\"],
 ];
 for (const [selector, message] of fieldRefused)
-  test(`refused fields: "${selector}"`, () => assert.throws(() => parseFieldSelector(selector), new SelectorError(message)));
+  test(`refused fields: "${selector}"`, () =>
+    assert.throws(() => parseFieldSelector(selector), new SelectorError(message)));
 
 test("a fixed name is found", () => {
   assert.equal(requiresExactMatch(parseFieldSelector("a=b,metadata.name=x"), "metadata.name"), "x");
@@ -144,5 +157,8 @@ test("a fixed name is found", () => {
 });
 
 test("fields are formatted sorted and escaped", () => {
-  assert.equal(formatFieldSelector(parseFieldSelector("metadata.name==a\\,b,,a!=x\\=y")), "a!=x\\=y,metadata.name=a\\,b");
+  assert.equal(
+    formatFieldSelector(parseFieldSelector("metadata.name==a\\,b,,a!=x\\=y")),
+    "a!=x\\=y,metadata.name=a\\,b",
+  );
 });

@@ -71,7 +71,11 @@ function interleave(others: readonly Element[], named: readonly Element[], liveP
   let next = 0;
   for (const { value, key } of named) {
     const namedPlace = livePlaces.get(key) ?? -1;
-    for (let other = others[next]; other !== undefined && (livePlaces.get(other.key) ?? namedPlace) < namedPlace; other = others[++next]) {
+    for (
+      let other = others[next];
+      other !== undefined && (livePlaces.get(other.key) ?? namedPlace) < namedPlace;
+      other = others[++next]
+    ) {
       ordered.push(other.value);
     }
     ordered.push(value);
@@ -101,5 +105,7 @@ function isDeletion(element: unknown): boolean {
 }
 
 function wrongOrder(patch: readonly unknown[], order: readonly unknown[]): StrategicMergeError {
-  return new StrategicMergeError(`The order in patch list:\n${formatGoValue(patch)}\n doesn't match ${orderPrefix} list:\n${formatGoValue(order)}\n`);
+  return new StrategicMergeError(
+    `The order in patch list:\n${formatGoValue(patch)}\n doesn't match ${orderPrefix} list:\n${formatGoValue(order)}\n`,
+  );
 }

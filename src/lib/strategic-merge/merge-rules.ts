@@ -29,10 +29,13 @@ function ruleOf({ type, patchStrategy, patchMergeKey }: Field): MergeRule {
 
 function findField(within: Type, name: string): Field {
   const struct = goKind(within);
-  if (struct !== "struct") throw new StrategicMergeError(`merging an object in json but data type is not struct, instead is: ${struct}`);
+  if (struct !== "struct")
+    throw new StrategicMergeError(`merging an object in json but data type is not struct, instead is: ${struct}`);
   const field = within.kind === "struct" ? (within.byName.get(name) ?? findFolded(within.fields, name)) : undefined;
   if (field !== undefined) return field;
-  throw new StrategicMergeError(`unable to find api field in struct ${goName(within)} for the json field ${quoteGo(name)}`);
+  throw new StrategicMergeError(
+    `unable to find api field in struct ${goName(within)} for the json field ${quoteGo(name)}`,
+  );
 }
 
 /** Go takes a field in other case too, when none has the very name. */

@@ -11,7 +11,11 @@ export interface ElementMerge {
 }
 
 /** Merges by key and puts into the patch's order. @throws StrategicMergeError when an element lacks its key, or for a directive there is not */
-export function mergeElements(original: readonly JsonObject[], patch: readonly JsonObject[], { mergeKey, merge }: ElementMerge): unknown[] {
+export function mergeElements(
+  original: readonly JsonObject[],
+  patch: readonly JsonObject[],
+  { mergeKey, merge }: ElementMerge,
+): unknown[] {
   const { live, changes } = obeyDirectives(original, patch, mergeKey);
   const merged = [...live];
   const places = placesByKey(live, mergeKey);
@@ -30,7 +34,11 @@ interface DirectedLists {
 }
 
 /** Takes the elements that carry `$patch` out of the patch: deletes what they name, or puts the patch in the list's place. */
-function obeyDirectives(original: readonly JsonObject[], patch: readonly JsonObject[], mergeKey: string): DirectedLists {
+function obeyDirectives(
+  original: readonly JsonObject[],
+  patch: readonly JsonObject[],
+  mergeKey: string,
+): DirectedLists {
   const changes = patch.filter((element) => !Object.hasOwn(element, patchDirective));
   const deleted = new Set<unknown>();
   let isReplaced = false;
@@ -43,7 +51,10 @@ function obeyDirectives(original: readonly JsonObject[], patch: readonly JsonObj
     else throw unknownDirective(directive, element);
   }
   if (isReplaced) return { live: changes, changes: [] };
-  return { live: original.filter((element) => !(Object.hasOwn(element, mergeKey) && deleted.has(element[mergeKey]))), changes };
+  return {
+    live: original.filter((element) => !(Object.hasOwn(element, mergeKey) && deleted.has(element[mergeKey]))),
+    changes,
+  };
 }
 
 function placesByKey(list: readonly JsonObject[], mergeKey: string): Map<unknown, number> {
@@ -59,7 +70,12 @@ function placesByKey(list: readonly JsonObject[], mergeKey: string): Map<unknown
  * deleted, count as having stood last: `[a, b, d]` without `a` and with the new `c` is `[b, d, c]`.
  */
 export function placesTaken(live: readonly unknown[], patch: readonly unknown[], mergeKey: string): readonly unknown[] {
-  if (mergeKey === "" || live.length === 0 || !patch.some((element) => Object.hasOwn(element as JsonObject, patchDirective))) return live;
+  if (
+    mergeKey === "" ||
+    live.length === 0 ||
+    !patch.some((element) => Object.hasOwn(element as JsonObject, patchDirective))
+  )
+    return live;
   const { live: kept, changes } = obeyDirectives(live as JsonObject[], patch as JsonObject[], mergeKey);
   const known = placesByKey(kept, mergeKey);
   const added = changes.filter((change) => !known.has(change[mergeKey]));

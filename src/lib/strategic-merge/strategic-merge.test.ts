@@ -32,17 +32,37 @@ const account = {
 const accountRows: [what: string, patch: Json, want: Want][] = [
   ["nothing", {}, account],
   ["new elements come first", { secrets: named("c") }, { ...account, secrets: named("c", "a", "b") }],
-  ["elements merge by key", { secrets: [{ name: "b", kind: "K" }] }, { ...account, secrets: [{ name: "a" }, { name: "b", kind: "K" }] }],
+  [
+    "elements merge by key",
+    { secrets: [{ name: "b", kind: "K" }] },
+    { ...account, secrets: [{ name: "a" }, { name: "b", kind: "K" }] },
+  ],
   ["the patch's order", { secrets: named("b", "a") }, { ...account, secrets: named("b", "a") }],
   ["delete an element", { secrets: [{ name: "a", $patch: "delete" }] }, { ...account, secrets: named("b") }],
   ["delete an element that is absent", { secrets: [{ name: "z", $patch: "delete" }] }, account],
   ["replace a list", { secrets: [{ $patch: "replace" }, { name: "z" }] }, { ...account, secrets: named("z") }],
-  ["a list without strategy is replaced", { imagePullSecrets: named("q") }, { ...account, imagePullSecrets: named("q") }],
-  ["null deletes a list", { secrets: null }, { metadata: account.metadata, imagePullSecrets: account.imagePullSecrets }],
+  [
+    "a list without strategy is replaced",
+    { imagePullSecrets: named("q") },
+    { ...account, imagePullSecrets: named("q") },
+  ],
+  [
+    "null deletes a list",
+    { secrets: null },
+    { metadata: account.metadata, imagePullSecrets: account.imagePullSecrets },
+  ],
   ["an empty list changes nothing", { secrets: [] }, account],
   ["another type replaces", { secrets: "x" }, { ...account, secrets: "x" }],
-  ["primitives merge as a set", { metadata: { finalizers: ["x/c", "x/a"] } }, withMetadata({ finalizers: ["x/c", "x/a", "x/b"] })],
-  ["primitives go away", { metadata: { "$deleteFromPrimitiveList/finalizers": ["x/a", "x/z"] } }, withMetadata({ finalizers: ["x/b"] })],
+  [
+    "primitives merge as a set",
+    { metadata: { finalizers: ["x/c", "x/a"] } },
+    withMetadata({ finalizers: ["x/c", "x/a", "x/b"] }),
+  ],
+  [
+    "primitives go away",
+    { metadata: { "$deleteFromPrimitiveList/finalizers": ["x/a", "x/z"] } },
+    withMetadata({ finalizers: ["x/b"] }),
+  ],
   [
     "primitives come, go and are ordered, as kubectl asks",
     {
@@ -80,27 +100,59 @@ const accountRows: [what: string, patch: Json, want: Want][] = [
     { ...account, secrets: named("n", "b") },
   ],
   ["an order for an absent list", { metadata: { "$setElementOrder/ownerReferences": [{ uid: "u" }] } }, account],
-  ["no merge key", { secrets: [{ namespace: "n" }] }, unforeseen("map: map[namespace:n] does not contain declared merge key: name")],
-  ["unknown directive", { metadata: { $patch: "merge" } }, unforeseen("unknown patch type: merge in map: map[$patch:merge]")],
-  ["a directive that is null", { metadata: { $patch: null } }, unforeseen("unknown patch type: %!s(<nil>) in map: map[$patch:<nil>]")],
+  [
+    "no merge key",
+    { secrets: [{ namespace: "n" }] },
+    unforeseen("map: map[namespace:n] does not contain declared merge key: name"),
+  ],
+  [
+    "unknown directive",
+    { metadata: { $patch: "merge" } },
+    unforeseen("unknown patch type: merge in map: map[$patch:merge]"),
+  ],
+  [
+    "a directive that is null",
+    { metadata: { $patch: null } },
+    unforeseen("unknown patch type: %!s(<nil>) in map: map[$patch:<nil>]"),
+  ],
   [
     "a directive that is no text",
     { metadata: { $patch: [1, "a", { b: true }] } },
     unforeseen("unknown patch type: [%!s(int64=1) a map[b:%!s(bool=true)]] in map: map[$patch:[1 a map[b:true]]]"),
   ],
-  ["unknown directive of an element", { secrets: [{ $patch: "x" }] }, unforeseen("unknown patch type: x in map: map[$patch:x]")],
-  ["merge directive of an element", { secrets: [{ $patch: "merge" }] }, unforeseen("merging lists cannot yet be specified in the patch")],
+  [
+    "unknown directive of an element",
+    { secrets: [{ $patch: "x" }] },
+    unforeseen("unknown patch type: x in map: map[$patch:x]"),
+  ],
+  [
+    "merge directive of an element",
+    { secrets: [{ $patch: "merge" }] },
+    unforeseen("merging lists cannot yet be specified in the patch"),
+  ],
   [
     "mixed elements",
     { secrets: [{ name: "a" }, "b"] },
     unforeseen("list element types are not identical: [[map[name:a] map[name:b]] [map[name:a] b]]"),
   ],
-  ["lists of lists", { metadata: { finalizers: [["x"]] } }, unforeseen("list element types are not identical: [[x/a x/b] [[x]]]")],
+  [
+    "lists of lists",
+    { metadata: { finalizers: [["x"]] } },
+    unforeseen("list element types are not identical: [[x/a x/b] [[x]]]"),
+  ],
   ["retained keys are no list", { metadata: { $retainKeys: "x" } }, ["format", "invalid patch format of retainKeys"]],
-  ["a set key is not retained", { metadata: { $retainKeys: ["name"], labels: {} } }, ["format", "invalid patch format of retainKeys"]],
+  [
+    "a set key is not retained",
+    { metadata: { $retainKeys: ["name"], labels: {} } },
+    ["format", "invalid patch format of retainKeys"],
+  ],
   ["deletion without field", { $deleteFromPrimitiveList: ["a"] }, ["format", "invalid patch format of primitive list"]],
   ["order without field", { $setElementOrder: ["a"] }, ["format", "invalid patch format of setElementOrder list"]],
-  ["order that is no list", { "$setElementOrder/secrets": "x" }, unforeseen("expected a []interface {}, but received a string")],
+  [
+    "order that is no list",
+    { "$setElementOrder/secrets": "x" },
+    unforeseen("expected a []interface {}, but received a string"),
+  ],
   ["order of strings", { "$setElementOrder/secrets": ["a"] }, unforeseen("value for key 0 is not a map")],
   [
     "order of an unknown field",
@@ -110,7 +162,9 @@ const accountRows: [what: string, patch: Json, want: Want][] = [
   [
     "order that lacks an element",
     { "$setElementOrder/secrets": named("a"), secrets: named("a", "c") },
-    unforeseen("The order in patch list:\n[map[name:a] map[name:c]]\n doesn't match $setElementOrder list:\n[map[name:a]]\n"),
+    unforeseen(
+      "The order in patch list:\n[map[name:a] map[name:c]]\n doesn't match $setElementOrder list:\n[map[name:a]]\n",
+    ),
   ],
 ];
 
@@ -151,9 +205,18 @@ const deploymentRows: [what: string, original: Json, patch: Json, want: Want][] 
     "rollout restart",
     { spec: { template: { metadata: { labels: { a: "b" } } } } },
     { spec: { template: { metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": "now" } } } } },
-    { spec: { template: { metadata: { labels: { a: "b" }, annotations: { "kubectl.kubernetes.io/restartedAt": "now" } } } } },
+    {
+      spec: {
+        template: { metadata: { labels: { a: "b" }, annotations: { "kubectl.kubernetes.io/restartedAt": "now" } } },
+      },
+    },
   ],
-  ["scale", { spec: { replicas: 1, paused: true } }, { spec: { replicas: 3 } }, { spec: { replicas: 3, paused: true } }],
+  [
+    "scale",
+    { spec: { replicas: 1, paused: true } },
+    { spec: { replicas: 3 } },
+    { spec: { replicas: 3, paused: true } },
+  ],
   [
     "another deployment strategy",
     { spec: { strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1 } } } },
@@ -163,7 +226,10 @@ const deploymentRows: [what: string, original: Json, patch: Json, want: Want][] 
   [
     "another source of a volume",
     pod({ volumes: [{ name: "v", configMap: { name: "c" } }] }),
-    pod({ "$setElementOrder/volumes": named("v"), volumes: [{ $retainKeys: ["name", "emptyDir"], name: "v", emptyDir: {} }] }),
+    pod({
+      "$setElementOrder/volumes": named("v"),
+      volumes: [{ $retainKeys: ["name", "emptyDir"], name: "v", emptyDir: {} }],
+    }),
     pod({ volumes: [{ name: "v", emptyDir: {} }] }),
   ],
   [
@@ -171,7 +237,13 @@ const deploymentRows: [what: string, original: Json, patch: Json, want: Want][] 
     pod({ containers: [{ name: "a", env: [env("X", "1"), env("Y", "1"), env("Z", "1")] }] }),
     pod({
       "$setElementOrder/containers": named("a"),
-      containers: [{ name: "a", "$setElementOrder/env": named("Z", "N", "X"), env: [env("N", "2"), { name: "Y", $patch: "delete" }] }],
+      containers: [
+        {
+          name: "a",
+          "$setElementOrder/env": named("Z", "N", "X"),
+          env: [env("N", "2"), { name: "Y", $patch: "delete" }],
+        },
+      ],
     }),
     pod({ containers: [{ name: "a", env: [env("Z", "1"), env("N", "2"), env("X", "1")] }] }),
   ],
@@ -184,14 +256,19 @@ const deploymentRows: [what: string, original: Json, patch: Json, want: Want][] 
   [
     "new elements take the places of deleted ones",
     pod({ containers: named("a", "b", "sidecar") }),
-    pod({ "$setElementOrder/containers": named("b", "n"), containers: [{ name: "n" }, { name: "a", $patch: "delete" }] }),
+    pod({
+      "$setElementOrder/containers": named("b", "n"),
+      containers: [{ name: "n" }, { name: "a", $patch: "delete" }],
+    }),
     pod({ containers: named("b", "sidecar", "n") }),
   ],
   [
     "numbers as merge keys",
     pod({ containers: [{ name: "a", ports: [{ containerPort: 80 }, { containerPort: 81, name: "x" }] }] }),
     pod({ containers: [{ name: "a", ports: [{ containerPort: 81, protocol: "UDP" }] }] }),
-    pod({ containers: [{ name: "a", ports: [{ containerPort: 80 }, { containerPort: 81, name: "x", protocol: "UDP" }] }] }),
+    pod({
+      containers: [{ name: "a", ports: [{ containerPort: 80 }, { containerPort: 81, name: "x", protocol: "UDP" }] }],
+    }),
   ],
   [
     "an atomic list is taken as it is",
@@ -231,7 +308,10 @@ test("strategic merge: __proto__ is a member like any other", () => {
     read('{"metadata":{"labels":{"__proto__":"b"},"annotations":{"__proto__":"c"}},"__proto__":{"a":1}}'),
     builtinSchema("io.k8s.api.core.v1.ServiceAccount"),
   );
-  assert.equal(JSON.stringify(patched), '{"metadata":{"labels":{"__proto__":"b"},"annotations":{"__proto__":"c"}},"__proto__":{"a":1}}');
+  assert.equal(
+    JSON.stringify(patched),
+    '{"metadata":{"labels":{"__proto__":"b"},"annotations":{"__proto__":"c"}},"__proto__":{"a":1}}',
+  );
 });
 
 test("strategic merge: long lists merge in little more than their length", () => {

@@ -26,7 +26,11 @@ export { StrategicMergeError } from "./strategic-merge-error.ts";
  * @returns the patched document, not yet checked against the schema; it shares with `original` and `patch` what was taken over whole
  * @throws StrategicMergeError
  */
-export function applyStrategicMergePatch(original: object, patch: Record<string, unknown>, schema: Struct): Record<string, unknown> {
+export function applyStrategicMergePatch(
+  original: object,
+  patch: Record<string, unknown>,
+  schema: Struct,
+): Record<string, unknown> {
   return mergeObjects(original as JsonObject, patch, schema);
 }
 
@@ -100,10 +104,18 @@ interface OrderedMerge {
 
 function mergeInOrder({ live = [], changes = [], order, rule: { mergeKey }, merged }: OrderedMerge): unknown[] {
   const isOfObjects = checkElementTypes(live, changes) === goMapType;
-  return orderElements(merged, { wanted: order, live: isOfObjects ? placesTaken(live, changes, mergeKey) : live, mergeKey });
+  return orderElements(merged, {
+    wanted: order,
+    live: isOfObjects ? placesTaken(live, changes, mergeKey) : live,
+    mergeKey,
+  });
 }
 
-function mergeIfBoth(live: readonly unknown[] | undefined, changes: readonly unknown[] | undefined, rule: MergeRule): readonly unknown[] {
+function mergeIfBoth(
+  live: readonly unknown[] | undefined,
+  changes: readonly unknown[] | undefined,
+  rule: MergeRule,
+): readonly unknown[] {
   if (changes === undefined) return live ?? [];
   if (live === undefined) return withoutDirectives(changes) as unknown[];
   return mergeListsByRule(live, changes, rule);
@@ -116,8 +128,10 @@ function mergeMember(merged: Members, key: string, value: unknown, type: Type): 
   }
   const current = merged.get(key);
   if (value === null) merged.delete(key);
-  else if (isObject(current) && isObject(value)) merged.set(key, mergeObjectsByRule(current, value, ruleOfObject(type, key)));
-  else if (Array.isArray(current) && Array.isArray(value)) merged.set(key, mergeListsByRule(current, value, ruleOfList(type, key)));
+  else if (isObject(current) && isObject(value))
+    merged.set(key, mergeObjectsByRule(current, value, ruleOfObject(type, key)));
+  else if (Array.isArray(current) && Array.isArray(value))
+    merged.set(key, mergeListsByRule(current, value, ruleOfList(type, key)));
   else takeOver(merged, key, value);
 }
 
@@ -133,7 +147,11 @@ function mergeObjectsByRule(original: JsonObject, patch: JsonObject, { type, str
   return strategy === "replace" ? patch : mergeObjects(original, patch, type);
 }
 
-function mergeListsByRule(original: readonly unknown[], patch: readonly unknown[], rule: MergeRule): readonly unknown[] {
+function mergeListsByRule(
+  original: readonly unknown[],
+  patch: readonly unknown[],
+  rule: MergeRule,
+): readonly unknown[] {
   if (rule.strategy !== "merge" || (original.length === 0 && patch.length === 0)) return patch;
   if (checkElementTypes(original, patch) === goMapType) return mergeObjectLists(original, patch, rule);
   const union = [...new Set([...original, ...patch])];
@@ -158,7 +176,11 @@ function deleteElements(merged: Members, name: string, value: unknown, type: Typ
   );
 }
 
-function mergeObjectLists(original: readonly unknown[], patch: readonly unknown[], { type, mergeKey }: MergeRule): unknown[] {
+function mergeObjectLists(
+  original: readonly unknown[],
+  patch: readonly unknown[],
+  { type, mergeKey }: MergeRule,
+): unknown[] {
   if (mergeKey === "") throw new StrategicMergeError(`cannot merge lists without merge key for ${goKind(type)}`);
   const merge: MergeElement = (element, change) => mergeObjects(element, change, type);
   return mergeElements(original as JsonObject[], patch as JsonObject[], { mergeKey, merge });
@@ -170,6 +192,7 @@ function checkElementTypes(original: readonly unknown[], patch: readonly unknown
   const [type] = types;
   if (type === undefined) throw new StrategicMergeError("no elements in any of the given slices");
   if (type === goListType) throw new StrategicMergeError("lists of lists are not supported", "unprocessable");
-  if (types.size > 1) throw new StrategicMergeError(`list element types are not identical: ${formatGoValue([original, patch])}`);
+  if (types.size > 1)
+    throw new StrategicMergeError(`list element types are not identical: ${formatGoValue([original, patch])}`);
   return type;
 }

@@ -28,17 +28,33 @@ export interface CoerceProblem {
 }
 
 /** @param value plain JSON, changed in place @param path empty at the root of a resource @returns the first value that is refused */
-export function coerceMetadata(value: unknown, schema: StructuralSchema, path: string, options: CoerceOptions): CoerceProblem | undefined {
+export function coerceMetadata(
+  value: unknown,
+  schema: StructuralSchema,
+  path: string,
+  options: CoerceOptions,
+): CoerceProblem | undefined {
   if (!hasEmbedded(schema)) return undefined;
-  if (Array.isArray(value)) return firstProblem(value.entries(), ([index, item]) => coerceWithin(item, schema.items, `${path}[${index}]`, options));
+  if (Array.isArray(value))
+    return firstProblem(value.entries(), ([index, item]) =>
+      coerceWithin(item, schema.items, `${path}[${index}]`, options),
+    );
   return isJsonObject(value) ? coerceFields(value, schema, path, options) : undefined;
 }
 
-function coerceWithin(value: unknown, schema: StructuralSchema | undefined, path: string, options: CoerceOptions): CoerceProblem | undefined {
+function coerceWithin(
+  value: unknown,
+  schema: StructuralSchema | undefined,
+  path: string,
+  options: CoerceOptions,
+): CoerceProblem | undefined {
   return schema === undefined ? undefined : coerceMetadata(value, schema, path, options);
 }
 
-function firstProblem<T>(values: Iterable<T>, check: (value: T) => CoerceProblem | undefined): CoerceProblem | undefined {
+function firstProblem<T>(
+  values: Iterable<T>,
+  check: (value: T) => CoerceProblem | undefined,
+): CoerceProblem | undefined {
   for (const value of values) {
     const problem = check(value);
     if (problem !== undefined) return problem;
@@ -46,7 +62,12 @@ function firstProblem<T>(values: Iterable<T>, check: (value: T) => CoerceProblem
   return undefined;
 }
 
-function coerceFields(object: JsonObject, schema: StructuralSchema, path: string, options: CoerceOptions): CoerceProblem | undefined {
+function coerceFields(
+  object: JsonObject,
+  schema: StructuralSchema,
+  path: string,
+  options: CoerceOptions,
+): CoerceProblem | undefined {
   return firstProblem(Object.keys(object), (name) => {
     const problem = schema.embeddedResource ? coerceMetaField(object, name, path, options) : undefined;
     if (problem !== undefined) return problem;
@@ -57,11 +78,17 @@ function coerceFields(object: JsonObject, schema: StructuralSchema, path: string
   });
 }
 
-function coerceMetaField(object: JsonObject, name: string, path: string, options: CoerceOptions): CoerceProblem | undefined {
+function coerceMetaField(
+  object: JsonObject,
+  name: string,
+  path: string,
+  options: CoerceOptions,
+): CoerceProblem | undefined {
   if (name === "metadata") return coerceEmbeddedMeta(object, childPath(path, name), options);
   if ((name !== "apiVersion" && name !== "kind") || typeof object[name] === "string") return undefined;
   if (options.leavesNulls === true && object[name] === null) return undefined;
-  if (!options.dropInvalidFields) return { path: childPath(path, name), value: sortKeys(object[name]), detail: "must be a string" };
+  if (!options.dropInvalidFields)
+    return { path: childPath(path, name), value: sortKeys(object[name]), detail: "must be a string" };
   delete object[name];
   return undefined;
 }

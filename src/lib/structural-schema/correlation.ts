@@ -42,14 +42,16 @@ export class Correlation {
   /** Undefined where the field is new, gone, or not in the schema. */
   field(name: string): Correlation | undefined {
     const { value, old } = this;
-    if (!isJsonObject(value) || !isJsonObject(old) || !Object.hasOwn(value, name) || !Object.hasOwn(old, name)) return undefined;
+    if (!isJsonObject(value) || !isJsonObject(old) || !Object.hasOwn(value, name) || !Object.hasOwn(old, name))
+      return undefined;
     const schema = fieldSchema(this.schema, name);
     return schema && new Correlation(value[name], old[name], schema);
   }
 
   item(index: number): Correlation | undefined {
     const { items, listType, listMapKeys } = this.schema;
-    if (items === undefined || listType !== "map" || !Array.isArray(this.value) || !Array.isArray(this.old)) return undefined;
+    if (items === undefined || listType !== "map" || !Array.isArray(this.value) || !Array.isArray(this.old))
+      return undefined;
     const key = keyOf(this.value[index], listMapKeys);
     if (key === undefined) return undefined;
     this.#oldByKey ??= byKey(this.old, listMapKeys);
@@ -78,5 +80,7 @@ function keyOf(item: unknown, keys: readonly string[]): string | undefined {
 function scalarText(item: JsonObject, key: string): string | undefined {
   const value = memberOf(item, key);
   if (typeof value === "string") return JSON.stringify(value);
-  return typeof value === "number" || typeof value === "bigint" || typeof value === "boolean" ? String(value) : undefined;
+  return typeof value === "number" || typeof value === "bigint" || typeof value === "boolean"
+    ? String(value)
+    : undefined;
 }

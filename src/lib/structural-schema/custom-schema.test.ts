@@ -23,7 +23,11 @@ const widget: JsonSchemaProps = {
         port: { "x-kubernetes-int-or-string": true },
         labels: { type: "object", additionalProperties: { type: "string" } },
         atoms: { type: "object", "x-kubernetes-map-type": "atomic", properties: { a: { type: "string" } } },
-        free: { type: "object", "x-kubernetes-preserve-unknown-fields": true, properties: { known: { type: "array", items: { type: "string" } } } },
+        free: {
+          type: "object",
+          "x-kubernetes-preserve-unknown-fields": true,
+          properties: { known: { type: "array", items: { type: "string" } } },
+        },
         anything: { "x-kubernetes-preserve-unknown-fields": true },
         list: { type: "array", items: { type: "string" } },
         set: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
@@ -31,23 +35,42 @@ const widget: JsonSchemaProps = {
           type: "array",
           "x-kubernetes-list-type": "map",
           "x-kubernetes-list-map-keys": ["name"],
-          items: { type: "object", required: ["name"], properties: { name: { type: "string" }, value: { type: "number" } } },
+          items: {
+            type: "object",
+            required: ["name"],
+            properties: { name: { type: "string" }, value: { type: "number" } },
+          },
         },
-        template: { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },
+        template: {
+          type: "object",
+          "x-kubernetes-embedded-resource": true,
+          "x-kubernetes-preserve-unknown-fields": true,
+        },
       },
     },
   },
 };
 
 const schemaOf = (source: JsonSchemaProps, preserveUnknownFields = false) =>
-  customSchema(parseStructuralSchema(source), { group: "example.com", version: "v1", kind: "Widget", objectMeta, preserveUnknownFields });
+  customSchema(parseStructuralSchema(source), {
+    group: "example.com",
+    version: "v1",
+    kind: "Widget",
+    objectMeta,
+    preserveUnknownFields,
+  });
 
 const schema = schemaOf(widget);
 
 const decodeRows: [what: string, json: string, object: unknown, problems: string[]][] = [
   ["defaults", '{"spec":{}}', { spec: { size: 3 } }, []],
   ["a default in the place of null", '{"spec":{"size":null}}', { spec: { size: 3 } }, []],
-  ["null where it may be, and where not", '{"spec":{"colour":null,"port":null}}', { spec: { colour: null, size: 3 } }, []],
+  [
+    "null where it may be, and where not",
+    '{"spec":{"colour":null,"port":null}}',
+    { spec: { colour: null, size: 3 } },
+    [],
+  ],
   [
     "values of another type stay, for validation to refuse",
     '{"spec":{"size":"x","list":{"a":1}}}',
@@ -61,7 +84,12 @@ const decodeRows: [what: string, json: string, object: unknown, problems: string
     { spec: { size: 3 }, kind: "Widget", apiVersion: "example.com/v1" },
     ['unknown field "spec.nope"', 'unknown field "x"'],
   ],
-  ["unknown metadata", '{"metadata":{"name":"a","nope":1,"creationTimestamp":null}}', { metadata: { name: "a" } }, ['unknown field "metadata.nope"']],
+  [
+    "unknown metadata",
+    '{"metadata":{"name":"a","nope":1,"creationTimestamp":null}}',
+    { metadata: { name: "a" } },
+    ['unknown field "metadata.nope"'],
+  ],
   [
     "empty metadata, here and embedded",
     '{"metadata":{"name":"","labels":{},"finalizers":[]},"spec":{"template":{"metadata":{"annotations":{},"generation":0,"deletionGracePeriodSeconds":0}}}}',
@@ -85,7 +113,10 @@ for (const [what, json, object, problems] of decodeRows) {
 }
 
 test("decoding: __proto__ is a field like any other", () => {
-  const { object, problems } = decodeJson(Buffer.from('{"spec":{"labels":{"__proto__":"x"}},"__proto__":{"a":1}}'), schema);
+  const { object, problems } = decodeJson(
+    Buffer.from('{"spec":{"labels":{"__proto__":"x"}},"__proto__":{"a":1}}'),
+    schema,
+  );
   assert.deepEqual(problems, ['unknown field "__proto__"']);
   assert.equal(encodeObject(object, schema).json.toString(), '{"spec":{"labels":{"__proto__":"x"},"size":3}}');
 });
@@ -96,7 +127,11 @@ test("decoding: nothing is pruned where the definition says so", () => {
 });
 
 const refusedRows: [what: string, json: string, message: string][] = [
-  ["metadata", '{"metadata":{"labels":{"a":1}}}', "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string"],
+  [
+    "metadata",
+    '{"metadata":{"labels":{"a":1}}}',
+    "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string",
+  ],
   ["metadata that is none", '{"metadata":"x"}', "json: cannot unmarshal string into Go value of type v1.ObjectMeta"],
   ["embedded kind", '{"spec":{"template":{"kind":1}}}', "spec.template.kind: Invalid value: 1: must be a string"],
   ["depth", `{"x":${"[".repeat(1100)}${"]".repeat(1100)}}`, "exceeded max depth of 1000"],
@@ -114,7 +149,11 @@ const restoredRows: [what: string, json: string, object: unknown][] = [
     '{"spec":{"template":{"kind":1,"metadata":{"name":"x","labels":{"a":1}},"y":2}}}',
     { spec: { size: 3, template: { metadata: { name: "x" }, y: 2 } } },
   ],
-  ["embedded metadata that is none", '{"spec":{"template":{"kind":"A","metadata":"x"}}}', { spec: { size: 3, template: { kind: "A" } } }],
+  [
+    "embedded metadata that is none",
+    '{"spec":{"template":{"kind":"A","metadata":"x"}}}',
+    { spec: { size: 3, template: { kind: "A" } } },
+  ],
   ["unknown fields", '{"spec":{"nope":1}}', { spec: { size: 3 } }],
 ];
 for (const [what, json, object] of restoredRows) {
@@ -126,7 +165,10 @@ for (const [what, json, object] of restoredRows) {
 }
 
 test("decoding twice changes nothing", () => {
-  const { object } = decodeJson(Buffer.from('{"spec":{"map":[{"name":"a","x":1}],"template":{"metadata":{}}},"z":1}'), schema);
+  const { object } = decodeJson(
+    Buffer.from('{"spec":{"map":[{"name":"a","x":1}],"template":{"metadata":{}}},"z":1}'),
+    schema,
+  );
   const again = conform(structuredClone(object), schema);
   assert.deepEqual(again, { object, problems: [] });
 });
@@ -183,7 +225,9 @@ test("merging: items have their keys, embedded metadata is metadata", () => {
 });
 
 test("applies name what the schema does not know", () => {
-  assert.throws(() => validateIntent({ spec: { nope: 1, free: { x: 1 } } }, schema), { message: ".spec.nope: field not declared in schema" });
+  assert.throws(() => validateIntent({ spec: { nope: 1, free: { x: 1 } } }, schema), {
+    message: ".spec.nope: field not declared in schema",
+  });
 });
 
 test("another schema is another fingerprint", () => {

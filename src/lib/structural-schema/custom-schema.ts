@@ -45,7 +45,12 @@ function customForm(schema: StructuralSchema, kind: CustomKind): CustomForm {
       return unknown.map((path) => `unknown field ${quoteGo(path)}`);
     },
     complete(object) {
-      coerce(object, schema, { objectMeta: kind.objectMeta, preserveUnknownFields: true, dropInvalidFields: false, leavesNulls: true });
+      coerce(object, schema, {
+        objectMeta: kind.objectMeta,
+        preserveUnknownFields: true,
+        dropInvalidFields: false,
+        leavesNulls: true,
+      });
       setDefaults(object, root);
     },
     restore(object) {
@@ -63,7 +68,10 @@ function customForm(schema: StructuralSchema, kind: CustomKind): CustomForm {
       return customSchema(parseStructuralSchema({ type: "object" }), kind);
     },
     get fingerprint() {
-      fingerprint ??= createHash("sha256").update(encodeSorted(root.source)).update(String(kind.preserveUnknownFields)).digest("base64");
+      fingerprint ??= createHash("sha256")
+        .update(encodeSorted(root.source))
+        .update(String(kind.preserveUnknownFields))
+        .digest("base64");
       return fingerprint;
     },
   };
@@ -146,7 +154,11 @@ class CustomStruct implements Struct {
 
   #metaFields(): Field[] {
     if (!this.#schema.embeddedResource) return [];
-    return [fieldOf("apiVersion", { kind: "string" }), fieldOf("kind", { kind: "string" }), fieldOf("metadata", this.#options.objectMeta)];
+    return [
+      fieldOf("apiVersion", { kind: "string" }),
+      fieldOf("kind", { kind: "string" }),
+      fieldOf("metadata", this.#options.objectMeta),
+    ];
   }
 
   #ownFields(): Field[] {
@@ -158,7 +170,15 @@ class CustomStruct implements Struct {
 
 /** There, or not: nothing stands for absence. */
 function fieldOf(name: string, type: Type, value?: unknown): Field {
-  return { name, type, pointer: true, omitEmpty: true, omitZero: false, required: false, ...(value !== undefined && { default: value }) };
+  return {
+    name,
+    type,
+    pointer: true,
+    omitEmpty: true,
+    omitZero: false,
+    required: false,
+    ...(value !== undefined && { default: value }),
+  };
 }
 
 /** Merged by what it looks like: maps by key, all else as a whole. */
@@ -182,12 +202,15 @@ function typeOf(schema: StructuralSchema, outer: StructOptions): Type {
     case "string":
       return ["", "byte"].includes(schema.source.format ?? "") ? { kind: "string" } : leaf;
     default:
-      return schema.properties.size > 0 || typeof schema.additionalProperties === "object" ? objectType(schema, options) : deduced;
+      return schema.properties.size > 0 || typeof schema.additionalProperties === "object"
+        ? objectType(schema, options)
+        : deduced;
   }
 }
 
 function objectType(schema: StructuralSchema, options: StructOptions): Type {
-  if (schema.properties.size > 0 || schema.embeddedResource || schema.additionalProperties === false) return new CustomStruct(schema, options);
+  if (schema.properties.size > 0 || schema.embeddedResource || schema.additionalProperties === false)
+    return new CustomStruct(schema, options);
   return new CustomMap(schema, options);
 }
 

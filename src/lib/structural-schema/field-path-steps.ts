@@ -27,7 +27,10 @@ const token = /[.[\]]|'(?:[\s\S]*?[^\\])??'|'[\s\S]*|[^.[\]]+/gy;
  * @param options.arrayNotation whether `['name']` is allowed
  * @throws FieldPathError
  */
-export function* fieldPathSteps(text: string, { arrayNotation }: { readonly arrayNotation: boolean }): Generator<string, void, void> {
+export function* fieldPathSteps(
+  text: string,
+  { arrayNotation }: { readonly arrayNotation: boolean },
+): Generator<string, void, void> {
   const tokens = text.match(token) ?? [];
   let index = 0;
   const next = (): string => {
@@ -50,7 +53,8 @@ export function* fieldPathSteps(text: string, { arrayNotation }: { readonly arra
 }
 
 function unquote(text: string): string {
-  if (text.length < 2 || !text.startsWith("'") || !text.endsWith("'")) throw new FieldPathError(`expected single quoted string but got ${text}`);
+  if (text.length < 2 || !text.startsWith("'") || !text.endsWith("'"))
+    throw new FieldPathError(`expected single quoted string but got ${text}`);
   return text.slice(1, -1).replace(/\\(.)/g, (whole, escaped: string) => {
     const meant = escapes.get(escaped);
     if (meant === undefined) throw new FieldPathError(`invalid string literal: invalid escape char ${whole}`);

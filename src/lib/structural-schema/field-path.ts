@@ -36,5 +36,9 @@ function step({ path, root, schema }: FoundField, name: string): FoundField {
     throw new FieldPathError("does not refer to a valid field");
   }
   const at = isNamed ? childPath(path, name) : keyPath(path, name);
-  return { path: at, root: path === "" ? name : root, schema: isNamed ? property : typeof values === "object" ? values : undefined };
+  return {
+    path: at,
+    root: path === "" ? name : root,
+    schema: isNamed ? property : typeof values === "object" ? values : undefined,
+  };
 }

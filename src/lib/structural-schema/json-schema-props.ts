@@ -96,11 +96,36 @@ export function valueSchema({ additionalProperties }: JsonSchemaProps): JsonSche
 export function schemaHas(schema: JsonSchemaProps | undefined, found: (schema: JsonSchemaProps) => boolean): boolean {
   if (schema === undefined) return false;
   if (found(schema)) return true;
-  const { allOf, anyOf, oneOf, not, properties, additionalProperties, patternProperties, additionalItems, definitions, dependencies } = schema;
-  const inList = (list: readonly JsonSchemaProps[] | undefined): boolean => list?.some((child) => schemaHas(child, found)) === true;
+  const {
+    allOf,
+    anyOf,
+    oneOf,
+    not,
+    properties,
+    additionalProperties,
+    patternProperties,
+    additionalItems,
+    definitions,
+    dependencies,
+  } = schema;
+  const inList = (list: readonly JsonSchemaProps[] | undefined): boolean =>
+    list?.some((child) => schemaHas(child, found)) === true;
   const inMap = (map: SchemaMap | undefined): boolean => map !== undefined && inList(Object.values(map));
-  const inEither = (either: unknown): boolean => typeof either === "object" && !Array.isArray(either) && schemaHas(either as JsonSchemaProps, found);
-  if (schemaHas(itemSchema(schema), found) || inList(itemSchemas(schema)) || inList(allOf) || inList(anyOf) || inList(oneOf)) return true;
+  const inEither = (either: unknown): boolean =>
+    typeof either === "object" && !Array.isArray(either) && schemaHas(either as JsonSchemaProps, found);
+  if (
+    schemaHas(itemSchema(schema), found) ||
+    inList(itemSchemas(schema)) ||
+    inList(allOf) ||
+    inList(anyOf) ||
+    inList(oneOf)
+  )
+    return true;
   if (schemaHas(not, found) || inMap(properties) || inEither(additionalProperties)) return true;
-  return inMap(patternProperties) || inEither(additionalItems) || inMap(definitions) || Object.values(dependencies ?? {}).some(inEither);
+  return (
+    inMap(patternProperties) ||
+    inEither(additionalItems) ||
+    inMap(definitions) ||
+    Object.values(dependencies ?? {}).some(inEither)
+  );
 }

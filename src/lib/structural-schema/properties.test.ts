@@ -32,7 +32,8 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 /** With own members, whatever their names. */
 function objectOf(entries: readonly (readonly [string, unknown])[]): object {
   const object = {};
-  for (const [key, member] of entries) Object.defineProperty(object, key, { value: member, writable: true, enumerable: true, configurable: true });
+  for (const [key, member] of entries)
+    Object.defineProperty(object, key, { value: member, writable: true, enumerable: true, configurable: true });
   return object;
 }
 
@@ -56,16 +57,30 @@ const { schema } = fc.letrec<{ schema: JsonSchemaProps }>((tie) => ({
     .tuple(
       fc.oneof(
         { depthSize: "small" },
-        fc.constantFrom<JsonSchemaProps>({ type: "string" }, { type: "integer" }, { type: "number" }, { "x-kubernetes-int-or-string": true }),
+        fc.constantFrom<JsonSchemaProps>(
+          { type: "string" },
+          { type: "integer" },
+          { type: "number" },
+          { "x-kubernetes-int-or-string": true },
+        ),
         fc.constant<JsonSchemaProps>({ "x-kubernetes-preserve-unknown-fields": true }),
         tie("schema").map((items): JsonSchemaProps => ({ type: "array", items })),
         tie("schema").map((values): JsonSchemaProps => ({ type: "object", additionalProperties: values })),
-        fc
-          .array(fc.tuple(name, tie("schema")), { maxLength: 3 })
-          .map((entries): JsonSchemaProps => ({ type: "object", properties: objectOf(entries) as Record<string, JsonSchemaProps> })),
+        fc.array(fc.tuple(name, tie("schema")), { maxLength: 3 }).map(
+          (entries): JsonSchemaProps => ({
+            type: "object",
+            properties: objectOf(entries) as Record<string, JsonSchemaProps>,
+          }),
+        ),
       ),
       fc.record(
-        { nullable: fc.boolean(), default: value, limits, junctor: fc.constantFrom("anyOf", "oneOf", "allOf"), nested: limits },
+        {
+          nullable: fc.boolean(),
+          default: value,
+          limits,
+          junctor: fc.constantFrom("anyOf", "oneOf", "allOf"),
+          nested: limits,
+        },
         { requiredKeys: [] },
       ),
     )
@@ -95,7 +110,8 @@ holds("pruning tells of as much as it removes", (source, data) => {
   const structure = parseStructuralSchema(source);
   const pruned = cloneJson(data);
   const told = pruneAndTell(pruned, structure);
-  if (told.every((path) => !/^(?:kind|apiVersion|metadata)\b/.test(path))) assert.equal(told.length === 0, identical(pruned, data));
+  if (told.every((path) => !/^(?:kind|apiVersion|metadata)\b/.test(path)))
+    assert.equal(told.length === 0, identical(pruned, data));
 });
 
 holds("defaults set twice are set once", (source, data) => {

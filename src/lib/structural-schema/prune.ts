@@ -40,7 +40,12 @@ function pruneFields(object: JsonObject, schema: StructuralSchema, trail: FieldT
   }
 }
 
-function pruneField(name: string, value: unknown, schema: StructuralSchema | undefined, trail: FieldTrail | undefined): void {
+function pruneField(
+  name: string,
+  value: unknown,
+  schema: StructuralSchema | undefined,
+  trail: FieldTrail | undefined,
+): void {
   trail?.enterField(name);
   pruneValue(value, schema, trail);
   trail?.leave();
@@ -75,7 +80,8 @@ function pruneKnown(value: unknown, schema: StructuralSchema | undefined, trail:
   for (const name of Object.keys(value)) {
     if (schema.embeddedResource && metaFields.has(name)) continue;
     const property = schema.properties.get(name);
-    if (property !== undefined || schema.additionalProperties !== undefined) pruneField(name, value[name], property ?? valuesOf(schema), trail);
+    if (property !== undefined || schema.additionalProperties !== undefined)
+      pruneField(name, value[name], property ?? valuesOf(schema), trail);
   }
 }
 

@@ -6,6 +6,7 @@ export function sortKeys(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(sortKeys);
   const sorted: Record<string, unknown> = {};
-  for (const key of Object.keys(value).sort()) setMember(sorted, key, sortKeys((value as Record<string, unknown>)[key]));
+  for (const key of Object.keys(value).sort())
+    setMember(sorted, key, sortKeys((value as Record<string, unknown>)[key]));
   return sorted;
 }

@@ -44,7 +44,8 @@ export function parseStructuralSchema(source: JsonSchemaProps): StructuralSchema
   checkConstructs(source);
   for (const nested of junctorsOf(source)) checkNested(nested);
   checkPreserveUnknownFields(source);
-  if (itemSchemas(source).length > 0) throw new NotStructuralError("OpenAPIV3Schema 'items' must be a schema, but is an array");
+  if (itemSchemas(source).length > 0)
+    throw new NotStructuralError("OpenAPIV3Schema 'items' must be a schema, but is an array");
   const items = itemSchema(source);
   const additional = source.additionalProperties;
   return {
@@ -66,14 +67,17 @@ export function parseStructuralSchema(source: JsonSchemaProps): StructuralSchema
 
 function parseProperties(source: JsonSchemaProps): ReadonlyMap<string, StructuralSchema> {
   const entries = sortedSchemas(source.properties);
-  return entries.length === 0 ? noProperties : new Map(entries.map(([name, property]) => [name, parseStructuralSchema(property)]));
+  return entries.length === 0
+    ? noProperties
+    : new Map(entries.map(([name, property]) => [name, parseStructuralSchema(property)]));
 }
 
 function checkNested(source: JsonSchemaProps): void {
   checkConstructs(source);
   for (const nested of junctorsOf(source)) checkNested(nested);
   checkPreserveUnknownFields(source);
-  if (itemSchemas(source).length > 0) throw new NotStructuralError("OpenAPIV3Schema 'items' must be a schema, but is an array");
+  if (itemSchemas(source).length > 0)
+    throw new NotStructuralError("OpenAPIV3Schema 'items' must be a schema, but is an array");
   const items = itemSchema(source);
   if (items !== undefined) checkNested(items);
   for (const [, property] of sortedSchemas(source.properties)) checkNested(property);

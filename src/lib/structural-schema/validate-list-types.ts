@@ -25,12 +25,14 @@ function checkFields(value: unknown, schema: StructuralSchema, path: string, err
     for (const key of Object.keys(value).sort()) checkValue(value[key], values, keyPath(path, key), errors);
   }
   for (const [name, property] of schema.properties) {
-    if (hasListTypes(property) && Object.hasOwn(value, name)) checkValue(value[name], property, childPath(path, name), errors);
+    if (hasListTypes(property) && Object.hasOwn(value, name))
+      checkValue(value[name], property, childPath(path, name), errors);
   }
 }
 
 function checkList(list: readonly unknown[], schema: StructuralSchema, path: string, errors: ErrorSink): void {
-  if (schema.listType === "set") for (const index of repeated(list)) errors.duplicate(`${path}[${index}]`, sortKeys(list[index]));
+  if (schema.listType === "set")
+    for (const index of repeated(list)) errors.duplicate(`${path}[${index}]`, sortKeys(list[index]));
   if (schema.listType === "map") checkMapKeys(list, schema.listMapKeys, path, errors);
   const { items } = schema;
   if (items === undefined || !hasListTypes(items)) return;

@@ -8,7 +8,19 @@ import { equalShown, shownOf, type Written } from "./equal.ts";
 import { fieldElement } from "./fields-v1.ts";
 import { itemsByElement, storedElement } from "./items.ts";
 import { emptySet, isEmpty, type PathSet, PathSetBuilder, recursiveDifference, union } from "./set.ts";
-import { checkDepth, deduced, fieldOf, fieldType, granular, isEmptyMap, isMap, type MapLike, type PlainMap, shown, showsAlways } from "./typed.ts";
+import {
+  checkDepth,
+  deduced,
+  fieldOf,
+  fieldType,
+  granular,
+  isEmptyMap,
+  isMap,
+  type MapLike,
+  type PlainMap,
+  shown,
+  showsAlways,
+} from "./typed.ts";
 
 export interface Comparison {
   readonly added: PathSet;
@@ -82,7 +94,11 @@ class Place {
 
   comparison(): Comparison {
     const { added, removed, modified } = this.#builders;
-    return { added: added?.build() ?? emptySet, removed: removed?.build() ?? emptySet, modified: modified?.build() ?? emptySet };
+    return {
+      added: added?.build() ?? emptySet,
+      removed: removed?.build() ?? emptySet,
+      modified: modified?.build() ?? emptySet,
+    };
   }
 }
 
@@ -91,13 +107,15 @@ function walk(left: unknown, right: unknown, type: Type, parent: Place, element:
   if (left === right) return;
   const at = new Place(parent, element);
   if (looksScalar(left) && looksScalar(right)) return compareLeaf(left, right, type, at);
-  if (type.kind === "any" && left !== undefined && right !== undefined && isMap(left) !== isMap(right)) return compareUnlike(left, right, type, at);
+  if (type.kind === "any" && left !== undefined && right !== undefined && isMap(left) !== isMap(right))
+    return compareUnlike(left, right, type, at);
   const seen = granular(type, left ?? right) ?? granular(type, right);
   if (seen === undefined) return compareLeaf(left, right, type, at);
   const isList = seen.form === "list";
   const before = isList ? listOf(left) : mapOf(left);
   const after = isList ? listOf(right) : mapOf(right);
-  const isEmpty = isNothing(before, seen.type, at.written === "left") && isNothing(after, seen.type, at.written === "right");
+  const isEmpty =
+    isNothing(before, seen.type, at.written === "left") && isNothing(after, seen.type, at.written === "right");
   if (isEmpty) return compareLeaf(left, right, type, at);
   if (isList) compareLists((before ?? []) as readonly unknown[], (after ?? []) as readonly unknown[], seen.type, at);
   else compareMaps(before as PlainMap | undefined, after as PlainMap | undefined, seen.type, at);
@@ -113,7 +131,11 @@ const mapOf = (value: unknown): PlainMap | undefined => (isMap(value) ? value : 
 const listOf = (value: unknown): readonly unknown[] | undefined => (Array.isArray(value) ? value : undefined);
 
 /** @param type of which Go may show something of an empty value */
-function isNothing(value: PlainMap | readonly unknown[] | undefined, type: MapLike | List, isWritten: boolean): boolean {
+function isNothing(
+  value: PlainMap | readonly unknown[] | undefined,
+  type: MapLike | List,
+  isWritten: boolean,
+): boolean {
   if (value === undefined) return true;
   if (Array.isArray(value)) return value.length === 0;
   return isEmptyMap(value as PlainMap) && (isWritten || type?.kind !== "struct" || !showsAlways(type));
@@ -125,7 +147,11 @@ function compareUnlike(left: unknown, right: unknown, type: Type, at: Place): vo
   const after = granular(type, right) && mapOf(right);
   if (before !== undefined && !isEmptyMap(before)) compareMaps(before, undefined, undefined, at);
   if (after !== undefined && !isEmptyMap(after)) compareMaps(undefined, after, undefined, at);
-  if ((before === undefined && left !== null) || (after === undefined && right !== null) || isNothing(before ?? after, undefined, true))
+  if (
+    (before === undefined && left !== null) ||
+    (after === undefined && right !== null) ||
+    isNothing(before ?? after, undefined, true)
+  )
     at.note("modified");
 }
 
@@ -144,13 +170,20 @@ function compareMaps(left: PlainMap | undefined, right: PlainMap | undefined, ty
     if (before === after) continue;
     const field = type.byName.get(name);
     if (field !== undefined)
-      walk(shownOf("left", field, before, at.written), shownOf("right", field, after, at.written), field.type, at, fieldElement(name));
+      walk(
+        shownOf("left", field, before, at.written),
+        shownOf("right", field, after, at.written),
+        field.type,
+        at,
+        fieldElement(name),
+      );
     else if (type.preserveUnknown) walk(before, after, deduced, at, fieldElement(name));
   }
   for (const name in left) {
     if (Object.hasOwn(right, name) || left[name] === undefined) continue;
     const field = type.byName.get(name);
-    if (field !== undefined) walk(shownOf("left", field, left[name], at.written), shown(field, undefined), field.type, at, fieldElement(name));
+    if (field !== undefined)
+      walk(shownOf("left", field, left[name], at.written), shown(field, undefined), field.type, at, fieldElement(name));
     else if (type.preserveUnknown) walk(left[name], undefined, deduced, at, fieldElement(name));
   }
 }
@@ -179,7 +212,8 @@ function compareEntries(left: PlainMap | undefined, right: PlainMap | undefined,
     if (before !== after) walk(before, after, fieldType(type, name), at, fieldElement(name));
   }
   for (const name in left) {
-    if (right === undefined || !Object.hasOwn(right, name)) walk(left[name], undefined, fieldType(type, name), at, fieldElement(name));
+    if (right === undefined || !Object.hasOwn(right, name))
+      walk(left[name], undefined, fieldType(type, name), at, fieldElement(name));
   }
 }
 
@@ -192,7 +226,13 @@ function compareLists(left: readonly unknown[], right: readonly unknown[], type:
 }
 
 /** Items of one element: one on each side are looked into, duplicates count as a whole. */
-function compareItems(left: readonly unknown[], right: readonly unknown[], type: List, parent: Place, element: string): void {
+function compareItems(
+  left: readonly unknown[],
+  right: readonly unknown[],
+  type: List,
+  parent: Place,
+  element: string,
+): void {
   if (left.length <= 1 && right.length <= 1) {
     if (type.listType === "map") walk(left[0], right[0], type.items, parent, element);
     else if (left.length !== right.length) new Place(parent, element).note(left.length === 0 ? "added" : "removed");

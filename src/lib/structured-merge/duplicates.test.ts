@@ -7,7 +7,11 @@ import { int, keyed, set, string, struct } from "./testing/schemas.ts";
 import { TypedError } from "./typed.ts";
 import { validateIntent } from "./validate.ts";
 
-const schema = struct({ list: keyed(["name"], struct({ name: string, one: int, two: int })), unrelated: int, set: set(int) });
+const schema = struct({
+  list: keyed(["name"], struct({ name: string, one: int, two: int })),
+  unrelated: int,
+  set: set(int),
+});
 
 const twice = [
   { name: "a", one: 1 },

@@ -38,13 +38,17 @@ export function equalShown(a: unknown, b: unknown, type: Type, written: Written,
   if (a === b) return true;
   checkDepth(depth);
   if (type.kind === "list" && Array.isArray(a) && Array.isArray(b)) {
-    return a.length === b.length && a.every((item, index) => equalShown(item, b[index], type.items, written, depth + 1));
+    return (
+      a.length === b.length && a.every((item, index) => equalShown(item, b[index], type.items, written, depth + 1))
+    );
   }
   if (type.kind === "struct" && isMap(a) && isMap(b)) return equalFields(a, b, type, written, depth);
   if (type.kind === "map" && isMap(a) && isMap(b)) {
     const names = Object.keys(a);
     if (names.length !== Object.keys(b).length) return false;
-    return names.every((name) => Object.hasOwn(b, name) && equalShown(a[name], b[name], type.values, written, depth + 1));
+    return names.every(
+      (name) => Object.hasOwn(b, name) && equalShown(a[name], b[name], type.values, written, depth + 1),
+    );
   }
   return equalValues(a, b, depth);
 }
@@ -55,7 +59,13 @@ function equalFields(a: PlainMap, b: PlainMap, type: Struct, written: Written, d
     const left = fieldOf(a, name);
     const right = fieldOf(b, name);
     if (field === undefined) return equalValues(left, right, depth + 1);
-    return equalShown(shownOf("left", field, left, written), shownOf("right", field, right, written), field.type, written, depth + 1);
+    return equalShown(
+      shownOf("left", field, left, written),
+      shownOf("right", field, right, written),
+      field.type,
+      written,
+      depth + 1,
+    );
   };
   for (const name in a) if (!equalAt(name)) return false;
   for (const name in b) if (!Object.hasOwn(a, name) && !equalAt(name)) return false;

@@ -3,7 +3,17 @@ import type { List, Struct, Type } from "../schema/schema.ts";
 import { fieldElement, formatPath } from "./fields-v1.ts";
 import { itemElement, storedElement } from "./items.ts";
 import { leaf, type PathNode, type PathSet } from "./set.ts";
-import { checkDepth, fieldType, granular, isDeclared, isEmptyMap, isMap, type MapLike, type PlainMap, TypedError } from "./typed.ts";
+import {
+  checkDepth,
+  fieldType,
+  granular,
+  isDeclared,
+  isEmptyMap,
+  isMap,
+  type MapLike,
+  type PlainMap,
+  TypedError,
+} from "./typed.ts";
 
 /**
  * Every leaf of the value, every list item, and every entry of a map; null and empty maps too, but no empty associative lists.
@@ -11,7 +21,11 @@ import { checkDepth, fieldType, granular, isDeclared, isEmptyMap, isMap, type Ma
  * @param options with duplicates tolerated, list items are named as those of whole objects are
  * @throws TypedError for duplicate items and items without keys, unless tolerated, and beyond `depthMax` levels
  */
-export function fieldSetOf(value: PlainMap, schema: Struct, options: { duplicates: "refuse" | "tolerate" } = { duplicates: "refuse" }): PathSet {
+export function fieldSetOf(
+  value: PlainMap,
+  schema: Struct,
+  options: { duplicates: "refuse" | "tolerate" } = { duplicates: "refuse" },
+): PathSet {
   const set = below(value, schema, { path: [], isStrict: options.duplicates === "refuse" });
   return { member: false, children: set.children };
 }
@@ -52,7 +66,8 @@ function ofList(items: readonly unknown[], type: List, walk: Walk): PathNode {
   for (const [index, item] of items.entries()) {
     const element = walk.isStrict ? itemElement(type, item, index) : storedElement(type, item, index);
     const known = children.get(element);
-    if (known !== undefined && walk.isStrict) throw new TypedError(`${formatPath(walk.path)}: duplicate entries for key ${formatPath([element])}`);
+    if (known !== undefined && walk.isStrict)
+      throw new TypedError(`${formatPath(walk.path)}: duplicate entries for key ${formatPath([element])}`);
     // What is there more than once is owned as a whole.
     if (type.listType === "set" || known !== undefined) {
       children.set(element, leaf);

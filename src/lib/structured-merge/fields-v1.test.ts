@@ -1,7 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodeFieldsV1, encodeFieldsV1, FieldsV1Error, formatPath } from "./fields-v1.ts";
-import { countPaths, difference, equalSets, has, intersection, leaves, type PathSet, pathSetOf, paths, recursiveDifference, union } from "./set.ts";
+import {
+  countPaths,
+  difference,
+  equalSets,
+  has,
+  intersection,
+  leaves,
+  type PathSet,
+  pathSetOf,
+  paths,
+  recursiveDifference,
+  union,
+} from "./set.ts";
 
 const roundTrips: string[] = [
   "{}",
@@ -23,7 +35,9 @@ for (const text of roundTrips) {
 
 /** Order of keys does not matter here. */
 function sortedText(value: unknown): string {
-  return JSON.stringify(value, (_key, part) => (typeof part === "object" && part !== null ? Object.fromEntries(Object.entries(part).sort()) : part));
+  return JSON.stringify(value, (_key, part) =>
+    typeof part === "object" && part !== null ? Object.fromEntries(Object.entries(part).sort()) : part,
+  );
 }
 
 test("key elements come out with their keys in order", () => {

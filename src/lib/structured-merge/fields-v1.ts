@@ -25,7 +25,8 @@ export function decodeFieldsV1(value: unknown): PathSet {
 export class FieldsV1Error extends Error {}
 
 function decodeNode(value: unknown, depth: number): PathNode {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new FieldsV1Error("expected an object");
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new FieldsV1Error("expected an object");
   if (depth > depthMax) throw new FieldsV1Error("exceeded max depth");
   let children: Map<string, PathNode> | undefined;
   let member = false;
@@ -79,7 +80,8 @@ function normalElement(key: string): string | undefined {
 }
 
 /** One or two keys, in order, and nothing to escape: already as it would be written. */
-const plainKey = /^k:\{"([\w.-]+)":(?:"[\w./: -]*"|0|[1-9]\d{0,14})(?:,"([\w.-]+)":(?:"[\w./: -]*"|0|[1-9]\d{0,14}))?\}$/;
+const plainKey =
+  /^k:\{"([\w.-]+)":(?:"[\w./: -]*"|0|[1-9]\d{0,14})(?:,"([\w.-]+)":(?:"[\w./: -]*"|0|[1-9]\d{0,14}))?\}$/;
 
 function isPlainKey(key: string): boolean {
   const match = plainKey.exec(key);
@@ -122,7 +124,9 @@ export function indexElement(index: number): string {
 
 function scalarText(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
-  return typeof value === "bigint" ? String(value) : JSON.stringify(value, (_name, part) => (typeof part === "bigint" ? Number(part) : part));
+  return typeof value === "bigint"
+    ? String(value)
+    : JSON.stringify(value, (_name, part) => (typeof part === "bigint" ? Number(part) : part));
 }
 
 /** A path as conflict messages print it: `.spec.containers[name="a"].image`. */

@@ -3,7 +3,16 @@ export type { Any, Field, List, MapType, Scalar, ScalarKind, Struct, Type } from
 export { type Comparison, compare } from "./compare.ts";
 export type { Written } from "./equal.ts";
 export { fieldSetOf } from "./field-set.ts";
-export { decodeFieldsV1, encodeFieldsV1, FieldsV1Error, fieldElement, formatPath, indexElement, keyElement, valueElement } from "./fields-v1.ts";
+export {
+  decodeFieldsV1,
+  encodeFieldsV1,
+  FieldsV1Error,
+  fieldElement,
+  formatPath,
+  indexElement,
+  keyElement,
+  valueElement,
+} from "./fields-v1.ts";
 export { merge } from "./merge.ts";
 export { reconcile } from "./reconcile.ts";
 export { extractItems, removeItems } from "./remove.ts";

@@ -2,7 +2,18 @@
 import type { List, Struct, Type } from "../schema/schema.ts";
 import { equalValues } from "./equal.ts";
 import { itemElement, itemsByElement, storedElement } from "./items.ts";
-import { checkDepth, copyMap, fieldOf, fieldType, granular, isEmptyMap, isMap, type MapLike, type PlainMap, setMember } from "./typed.ts";
+import {
+  checkDepth,
+  copyMap,
+  fieldOf,
+  fieldType,
+  granular,
+  isEmptyMap,
+  isMap,
+  type MapLike,
+  type PlainMap,
+  setMember,
+} from "./typed.ts";
 
 /**
  * The intent wins; what it does not mention stays, and so does what it names with null or as empty but has content in a map or associative list.
@@ -44,7 +55,12 @@ function mergeMaps(live: PlainMap, intent: PlainMap, type: MapLike, depth: numbe
  * Items of both keep the intent's order among themselves; those only in the live list keep their places between them. Of items that the live list
  * has more than once, and the intent names, only the intent's is left.
  */
-function mergeLists(live: readonly unknown[], intent: readonly unknown[], type: List, depth: number): readonly unknown[] {
+function mergeLists(
+  live: readonly unknown[],
+  intent: readonly unknown[],
+  type: List,
+  depth: number,
+): readonly unknown[] {
   if (intent.length === 0) return live;
   const liveElements = live.map((item, index) => storedElement(type, item, index));
   const intentElements = intent.map((item, index) => itemElement(type, item, index));

@@ -9,7 +9,10 @@ export function named(set: PathSet, type: Type): PathSet {
   for (const [element, child] of set.children) {
     const inside = named(child, typeBelow(type, element));
     const isField = type.kind === "struct" && element.startsWith("f:") && isDeclared(type, element.slice(2));
-    children.set(element, isField && !inside.member && inside.children.size > 0 ? { member: true, children: inside.children } : inside);
+    children.set(
+      element,
+      isField && !inside.member && inside.children.size > 0 ? { member: true, children: inside.children } : inside,
+    );
   }
   return { member: set.member, children };
 }

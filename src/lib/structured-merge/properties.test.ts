@@ -70,11 +70,16 @@ function dictionary(values: Arbitrary<unknown>, minKeys: number): Arbitrary<Plai
 /** @param empty whether maps and lists may be empty, and values null: an empty map is not there again when others have come into it and gone */
 function objects({ empty }: { empty: boolean }): Arbitrary<PlainMap> {
   const minLength = empty ? 0 : 1;
-  const unique = (values: Arbitrary<unknown>): Arbitrary<unknown> => fc.uniqueArray(values, { minLength, maxLength: 3 });
-  const orNull = (values: Arbitrary<unknown>): Arbitrary<unknown> => (empty ? fc.option(values, { nil: null, freq: 8 }) : values);
+  const unique = (values: Arbitrary<unknown>): Arbitrary<unknown> =>
+    fc.uniqueArray(values, { minLength, maxLength: 3 });
+  const orNull = (values: Arbitrary<unknown>): Arbitrary<unknown> =>
+    empty ? fc.option(values, { nil: null, freq: 8 }) : values;
   const optional = (fields: Record<string, Arbitrary<unknown>>, requiredKeys: string[]): Arbitrary<PlainMap> =>
-    fc.record(Object.fromEntries(Object.entries(fields).map(([name, values]) => [name, orNull(values)])), { requiredKeys }) as Arbitrary<PlainMap>;
-  const nonEmpty = (made: Arbitrary<PlainMap>): Arbitrary<PlainMap> => (empty ? made : made.filter((value) => Object.keys(value).length > 0));
+    fc.record(Object.fromEntries(Object.entries(fields).map(([name, values]) => [name, orNull(values)])), {
+      requiredKeys,
+    }) as Arbitrary<PlainMap>;
+  const nonEmpty = (made: Arbitrary<PlainMap>): Arbitrary<PlainMap> =>
+    empty ? made : made.filter((value) => Object.keys(value).length > 0);
   const deep = nonEmpty(optional({ map: dictionary(word, minLength), whole: dictionary(small, minLength) }, []));
   const parts = optional({ value: small, tags: unique(word), deep }, []);
   const items = fc
@@ -114,11 +119,27 @@ interface State {
 const nothing: State = { object: {}, managers: new Map() };
 
 function apply(state: State, manager: string, intent: PlainMap, force = false): State {
-  return applyIntent(context, { object: state.object, version: "v1" }, { object: intent, version: "v1" }, state.managers, manager, { force });
+  return applyIntent(
+    context,
+    { object: state.object, version: "v1" },
+    { object: intent, version: "v1" },
+    state.managers,
+    manager,
+    { force },
+  );
 }
 
 function update(state: State, manager: string, object: PlainMap): State {
-  return { object, managers: updateManagers(context, { object: state.object, version: "v1" }, { object, version: "v1" }, state.managers, manager) };
+  return {
+    object,
+    managers: updateManagers(
+      context,
+      { object: state.object, version: "v1" },
+      { object, version: "v1" },
+      state.managers,
+      manager,
+    ),
+  };
 }
 
 /** Undefined when others are in the way. */
@@ -131,7 +152,8 @@ function tryApply(state: State, manager: string, intent: PlainMap): State | unde
   }
 }
 
-const ownedByAll = ({ managers }: State): PathSet => [...managers.values()].reduce((all, { set: owned }) => union(all, owned), emptySet);
+const ownedByAll = ({ managers }: State): PathSet =>
+  [...managers.values()].reduce((all, { set: owned }) => union(all, owned), emptySet);
 
 /** Equal but for the order of associative lists. */
 function assertSame(a: PlainMap, b: PlainMap): void {
@@ -176,7 +198,10 @@ property("two appliers who do not conflict may come in either order", fc.tuple(f
 
 const writes = fc.array(fc.tuple(fc.constantFrom("a", "b", "u", "v"), filled), { maxLength: 6 });
 const written = (list: readonly [string, PlainMap][]): State =>
-  list.reduce((state, [who, object]) => (who < "n" ? apply(state, who, object, true) : update(state, who, object)), nothing);
+  list.reduce(
+    (state, [who, object]) => (who < "n" ? apply(state, who, object, true) : update(state, who, object)),
+    nothing,
+  );
 
 /** Maps and lists that lost what was in them stay, and nobody owns them. */
 function withoutEmptied(value: unknown): unknown {
@@ -194,10 +219,14 @@ property("every leaf that is there has an owner, and nothing else has", writes, 
   assert.ok(isSubset(leaves(ownedByAll(state)), fieldSetOf(state.object, schema)));
 });
 
-property("a write that changes nothing changes no owner", fc.tuple(writes, fc.constantFrom("u", "new")), ([list, who]) => {
-  const state = written(list);
-  assert.equal(update(state, who, structuredClone(state.object)).managers, state.managers);
-});
+property(
+  "a write that changes nothing changes no owner",
+  fc.tuple(writes, fc.constantFrom("u", "new")),
+  ([list, who]) => {
+    const state = written(list);
+    assert.equal(update(state, who, structuredClone(state.object)).managers, state.managers);
+  },
+);
 
 property("an update owns what it changed, and no one else does", fc.tuple(writes, anything), ([list, object]) => {
   const before = written(list);
@@ -208,10 +237,14 @@ property("an update owns what it changed, and no one else does", fc.tuple(writes
     if (who !== "new") assert.ok(isEmpty(intersection(owned, union(union(added, modified), removed))));
 });
 
-property("what changed, taken away and laid over, leads from one to the other", fc.tuple(anything, anything), ([one, two]) => {
-  const rest = removeItems(one, compare(one, two, schema).removed, schema);
-  assertSame(merge(rest, two, schema), two);
-});
+property(
+  "what changed, taken away and laid over, leads from one to the other",
+  fc.tuple(anything, anything),
+  ([one, two]) => {
+    const rest = removeItems(one, compare(one, two, schema).removed, schema);
+    assertSame(merge(rest, two, schema), two);
+  },
+);
 
 property("compare backwards", fc.tuple(anything, anything), ([one, two]) => {
   const there = compare(one, two, schema);
@@ -259,11 +292,16 @@ property("laws of sets", fc.tuple(sets, sets, sets), ([a, b, c]) => {
   same(union(difference(a, b), intersection(a, b)), a);
   same(difference(a, a), emptySet);
   same(union(a, a), a);
-  same(recursiveDifference(a, b), pathSetOf([...paths(a)].filter((full) => !full.some((_, at) => has(b, full.slice(0, at + 1))))));
+  same(
+    recursiveDifference(a, b),
+    pathSetOf([...paths(a)].filter((full) => !full.some((_, at) => has(b, full.slice(0, at + 1))))),
+  );
   same(
     leaves(a),
     pathSetOf(
-      [...paths(a)].filter((full) => [...paths(a)].every((other) => other.length <= full.length || !full.every((part, at) => part === other[at]))),
+      [...paths(a)].filter((full) =>
+        [...paths(a)].every((other) => other.length <= full.length || !full.every((part, at) => part === other[at])),
+      ),
     ),
   );
   assert.equal(isSubset(a, b), isEmpty(difference(a, b)));

@@ -44,7 +44,9 @@ function isContainer(type: Type): boolean {
 
 /** Whether it is owned as a whole. */
 export function isWhole(type: Type): boolean {
-  return type.kind === "list" ? type.listType === "atomic" : (type.kind === "struct" || type.kind === "map") && type.atomic;
+  return type.kind === "list"
+    ? type.listType === "atomic"
+    : (type.kind === "struct" || type.kind === "map") && type.atomic;
 }
 
 /** @returns undefined for what the schema does not describe */

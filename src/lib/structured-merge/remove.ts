@@ -3,7 +3,17 @@ import type { List, Struct, Type } from "../schema/schema.ts";
 import { fieldElement } from "./fields-v1.ts";
 import { storedElement } from "./items.ts";
 import { below, isEmpty, type PathNode, type PathSet } from "./set.ts";
-import { checkDepth, copyMap, fieldType, granular, isEmptyMap, isMap, type MapLike, type PlainMap, setMember } from "./typed.ts";
+import {
+  checkDepth,
+  copyMap,
+  fieldType,
+  granular,
+  isEmptyMap,
+  isMap,
+  type MapLike,
+  type PlainMap,
+  setMember,
+} from "./typed.ts";
 
 /** @returns the object without the paths of the set; itself when it has none of them. Maps and lists that are not in the set stay, if empty. */
 export function removeItems(value: PlainMap, set: PathSet, schema: Struct): PlainMap {

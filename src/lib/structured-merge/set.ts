@@ -112,7 +112,12 @@ export function difference(a: PathSet, b: PathSet): PathSet {
 }
 
 /** @returns `a` itself when nothing goes. @param without what is done to children that both have */
-function withoutMatches(a: PathSet, b: PathSet, member: boolean, without: (a: PathSet, b: PathSet) => PathSet): PathSet {
+function withoutMatches(
+  a: PathSet,
+  b: PathSet,
+  member: boolean,
+  without: (a: PathSet, b: PathSet) => PathSet,
+): PathSet {
   let children: Map<string, PathNode> | undefined;
   for (const [element, other] of b.children) {
     const child = (children ?? a.children).get(element);
@@ -207,8 +212,13 @@ function holdsNumber(element: string): boolean {
 }
 
 function sortedByContent(elements: readonly string[]): string[] {
-  const decorated = elements.map((element) => ({ element, content: element[0] === "f" ? [] : contentOf(element.slice(2)) }));
-  decorated.sort((a, b) => byKind(a.element, b.element) || byContent(a.content, b.content) || byText(a.element, b.element));
+  const decorated = elements.map((element) => ({
+    element,
+    content: element[0] === "f" ? [] : contentOf(element.slice(2)),
+  }));
+  decorated.sort(
+    (a, b) => byKind(a.element, b.element) || byContent(a.content, b.content) || byText(a.element, b.element),
+  );
   return decorated.map(({ element }) => element);
 }
 

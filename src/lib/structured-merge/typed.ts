@@ -20,7 +20,9 @@ export function checkDepth(depth: number): void {
 }
 
 /** What the merge looks into; everything else is a leaf. */
-export type Granular = { readonly form: "map"; readonly type: MapLike } | { readonly form: "list"; readonly type: List };
+export type Granular =
+  | { readonly form: "map"; readonly type: MapLike }
+  | { readonly form: "list"; readonly type: List };
 
 /** Undefined for a map that no schema describes. */
 export type MapLike = Struct | MapType | undefined;

@@ -196,7 +196,10 @@ const maps: Row[] = [
       { apply: "a", object: { labels: null, list: null } },
     ],
     object: { labels: { one: "1" }, list: [{ name: "a" }] },
-    managers: { a: ["labels", "list"], u: ["labels", "labels.one", "list", 'list[{"name":"a"}]', 'list[{"name":"a"}].name'] },
+    managers: {
+      a: ["labels", "list"],
+      u: ["labels", "labels.one", "list", 'list[{"name":"a"}]', 'list[{"name":"a"}].name'],
+    },
   },
   {
     what: "null for a scalar is a value like another",
@@ -312,7 +315,13 @@ const lists: Row[] = [
     object: { list: [{ name: "x", value: 1, on: true }, { name: "y" }] },
     managers: {
       a: ['list[{"name":"x"}]', 'list[{"name":"x"}].name', 'list[{"name":"x"}].value'],
-      b: ['list[{"name":"x"}]', 'list[{"name":"x"}].name', 'list[{"name":"x"}].on', 'list[{"name":"y"}]', 'list[{"name":"y"}].name'],
+      b: [
+        'list[{"name":"x"}]',
+        'list[{"name":"x"}].name',
+        'list[{"name":"x"}].on',
+        'list[{"name":"y"}]',
+        'list[{"name":"y"}].name',
+      ],
     },
   },
   {
@@ -459,7 +468,12 @@ const ignoring: Row[] = [
 ];
 for (const row of ignoring) test(row.what, () => check(row, { schemas, ignored: ["inner"] }));
 
-const go = goStruct({ text: string, number: int, list: keyed(["name"], goStruct({ name: string, count: int })), inner: goStruct({ on: bool }) });
+const go = goStruct({
+  text: string,
+  number: int,
+  list: keyed(["name"], goStruct({ name: string, count: int })),
+  inner: goStruct({ on: bool }),
+});
 const zeros: Row[] = [
   {
     what: "Go's zero values were there before",

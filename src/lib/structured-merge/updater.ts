@@ -59,13 +59,26 @@ export class ApplyConflict extends Error {
  *   outdated, every entry is the same object as before.
  * @throws TypedError beyond `depthMax` levels, and where an object cannot be converted
  */
-export function updateManagers(context: MergeContext, live: Versioned, next: Versioned, managers: Managers, manager: string): Managers {
+export function updateManagers(
+  context: MergeContext,
+  live: Versioned,
+  next: Versioned,
+  managers: Managers,
+  manager: string,
+): Managers {
   const known = reconciled(context, live, managers);
   const { managers: rest, comparison } = takeOver(context, live, next, known, manager, { force: true, isApply: false });
   const before = rest.get(manager);
   const mine = difference(before?.set ?? emptySet, comparison.removed);
   const owned = recursiveDifference(union(mine, changedFields(comparison)), context.ignored(next.version));
-  if (before !== undefined && owned === before.set && before.version === next.version && !before.applied && !isEmpty(owned)) return rest;
+  if (
+    before !== undefined &&
+    owned === before.set &&
+    before.version === next.version &&
+    !before.applied &&
+    !isEmpty(owned)
+  )
+    return rest;
   if (before === undefined && isEmpty(owned)) return rest;
   const result = new Map(rest);
   if (isEmpty(owned)) result.delete(manager);
@@ -96,9 +109,14 @@ export function applyIntent(
   result.set(manager, { set: owned, version: intent.version, applied: true });
   const whole = context.convert(live.object, live.version, intent.version);
   const merged = merge(whole, intent.object, schema);
-  const pruned = about("failed to prune fields", () => prune(context, { object: merged, version: intent.version }, result, last));
+  const pruned = about("failed to prune fields", () =>
+    prune(context, { object: merged, version: intent.version }, result, last),
+  );
   const object = pruned !== whole && equalShown(whole, pruned, schema, "right") ? whole : pruned;
-  const taken = takeOver(context, live, { object, version: intent.version }, result, manager, { force: options.force, isApply: true });
+  const taken = takeOver(context, live, { object, version: intent.version }, result, manager, {
+    force: options.force,
+    isApply: true,
+  });
   return { object, managers: taken.managers };
 }
 
@@ -160,7 +178,12 @@ interface Changes {
  * Compares at a version, once. Changes of what nobody may own are none: they will be put back.
  * @param isApply whether the next object has what an intent says as it was written
  */
-function comparer(context: MergeContext, live: Versioned, next: Versioned, isApply: boolean): (version: string) => Changes {
+function comparer(
+  context: MergeContext,
+  live: Versioned,
+  next: Versioned,
+  isApply: boolean,
+): (version: string) => Changes {
   const byVersion = new Map<string, Changes>();
   return (version) => {
     let changes = byVersion.get(version);
@@ -170,7 +193,10 @@ function comparer(context: MergeContext, live: Versioned, next: Versioned, isApp
         isApply ? atVersion(context, next, version) : context.convert(next.object, next.version, version),
       );
       const written = isApply && version === next.version ? "right" : undefined;
-      const whole = withoutFields(compare(before, after, context.schemaOf(version) as Struct, written), context.ignored(version));
+      const whole = withoutFields(
+        compare(before, after, context.schemaOf(version) as Struct, written),
+        context.ignored(version),
+      );
       changes = { whole, changed: changedFields(whole) };
       byVersion.set(version, changes);
     }
@@ -209,7 +235,9 @@ function prune(context: MergeContext, merged: Versioned, managers: Managers, las
   const withOwned = addBackOwned(context, whole, bare, managers);
   const pruned = addBackDangling(context, whole, withOwned, lastNamed);
   // Even when nothing goes, the way there and back may fill something in.
-  return pruned === whole.object && version === merged.version ? merged.object : atVersion(context, { object: pruned, version }, merged.version);
+  return pruned === whole.object && version === merged.version
+    ? merged.object
+    : atVersion(context, { object: pruned, version }, merged.version);
 }
 
 /** Converted, an object has all that Go shows of it, so that a field which was taken away may be there again, empty; and nothing a client wrote that says nothing. */
@@ -242,10 +270,15 @@ function addBackOwned(context: MergeContext, merged: Versioned, bare: Versioned,
   for (const version of versions) {
     const schema = context.schemaOf(version) as Struct;
     const convert = (what: string, object: Versioned): PlainMap =>
-      about(`failed add back owned items: failed to convert ${what} object at version ${version}`, () => atVersion(context, object, version));
+      about(`failed add back owned items: failed to convert ${what} object at version ${version}`, () =>
+        atVersion(context, object, version),
+      );
     const whole = convert("merged", merged);
     const rest = convert("pruned", result);
-    const gone = difference(difference(present(whole, schema), present(rest, schema)), named(owned.get(version) as PathSet, schema));
+    const gone = difference(
+      difference(present(whole, schema), present(rest, schema)),
+      named(owned.get(version) as PathSet, schema),
+    );
     result = { object: removeItems(whole, gone, schema), version };
   }
   return result;

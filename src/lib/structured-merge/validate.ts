@@ -12,7 +12,9 @@ export function validateIntent(intent: PlainMap, schema: Type): void {
   const problems: string[] = [];
   check(intent, schema, [], problems);
   if (problems.length === 0) return;
-  throw new TypedError(problems.length === 1 ? problems[0] : ["errors:", ...problems.map((problem) => `  ${problem}`)].join("\n"));
+  throw new TypedError(
+    problems.length === 1 ? problems[0] : ["errors:", ...problems.map((problem) => `  ${problem}`)].join("\n"),
+  );
 }
 
 /** Whether a value that nobody applies has the types of its schema; items of lists may be doubled. */
@@ -40,7 +42,12 @@ function check(value: unknown, type: Type, path: readonly string[], problems: st
   }
 }
 
-function checkMap(value: unknown, type: Type & { kind: "struct" | "map" }, path: readonly string[], problems: string[]): void {
+function checkMap(
+  value: unknown,
+  type: Type & { kind: "struct" | "map" },
+  path: readonly string[],
+  problems: string[],
+): void {
   if (!isMap(value)) return tell(problems, path, `expected map, got &{${plain(value)}}`);
   for (const [name, part] of Object.entries(value)) {
     const inside = [...path, `f:${name}`];
@@ -97,7 +104,8 @@ function checkScalar(value: unknown, kind: string, path: readonly string[], prob
     case "string":
     case "bytes":
     case "duration":
-      if (typeof value !== "string") tell(problems, path, `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
+      if (typeof value !== "string")
+        tell(problems, path, `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
       return;
     case "bool":
       if (typeof value !== "boolean") tell(problems, path, `expected boolean, got &{${plain(value)}}`);
@@ -105,7 +113,8 @@ function checkScalar(value: unknown, kind: string, path: readonly string[], prob
     case "int32":
     case "int64":
     case "double":
-      if (typeof value !== "number" && typeof value !== "bigint") tell(problems, path, `expected numeric (int or float), got ${goType(value)}`);
+      if (typeof value !== "number" && typeof value !== "bigint")
+        tell(problems, path, `expected numeric (int or float), got ${goType(value)}`);
       return;
     case "intOrString":
       return; // To upstream's OpenAPI, these may be anything.
@@ -133,7 +142,8 @@ function goType(value: unknown): string {
 function goSyntax(value: unknown): string {
   if (value === null) return "interface {}(nil)";
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
-  if (isMap(value)) return `map[string]interface {}{${sortedEntries(value, (name, part) => `${JSON.stringify(name)}:${goSyntax(part)}`).join(", ")}}`;
+  if (isMap(value))
+    return `map[string]interface {}{${sortedEntries(value, (name, part) => `${JSON.stringify(name)}:${goSyntax(part)}`).join(", ")}}`;
   return typeof value === "string" ? JSON.stringify(value) : String(value);
 }
 

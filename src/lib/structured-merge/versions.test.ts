@@ -8,11 +8,24 @@ import { type PlainMap, TypedError } from "./typed.ts";
 import { applyIntent, type Managers, updateManagers, type Versioned } from "./updater.ts";
 
 /** `text` at v1 is `title` at v2, in the items of `list` too; the set of v1 is no longer there at v2. */
-const v1 = struct({ text: string, number: int, list: keyed(["name"], struct({ name: string, text: string })), labels: map(string) });
-const v2 = struct({ title: string, number: int, list: keyed(["name"], struct({ name: string, title: string })), labels: map(string) });
+const v1 = struct({
+  text: string,
+  number: int,
+  list: keyed(["name"], struct({ name: string, text: string })),
+  labels: map(string),
+});
+const v2 = struct({
+  title: string,
+  number: int,
+  list: keyed(["name"], struct({ name: string, title: string })),
+  labels: map(string),
+});
 
 function rename(object: PlainMap, from: string, to: string): PlainMap {
-  const entries = Object.entries(object).map(([name, value]) => [name === from ? to : name, renameWithin(value, from, to)]);
+  const entries = Object.entries(object).map(([name, value]) => [
+    name === from ? to : name,
+    renameWithin(value, from, to),
+  ]);
   return Object.fromEntries(entries);
 }
 
@@ -53,7 +66,10 @@ const versions: Row[] = [
       { apply: "a", object: { number: 1 }, version: "v1" },
     ],
     object: { text: "x", number: 1, list: [{ name: "i", text: "t" }] },
-    managers: { a: ["number"], b: ["title", 'list[{"name":"i"}]', 'list[{"name":"i"}].name', 'list[{"name":"i"}].title'] },
+    managers: {
+      a: ["number"],
+      b: ["title", 'list[{"name":"i"}]', 'list[{"name":"i"}].name', 'list[{"name":"i"}].title'],
+    },
   },
   {
     what: "an update at one version takes from managers at another",
@@ -66,7 +82,10 @@ const versions: Row[] = [
 ];
 for (const row of versions) test(row.what, () => check(row, renaming));
 
-const inGo: World = { ...renaming, schemas: { v1: goStruct({ text: string, number: int }), v2: goStruct({ title: string, number: int }) } };
+const inGo: World = {
+  ...renaming,
+  schemas: { v1: goStruct({ text: string, number: int }), v2: goStruct({ title: string, number: int }) },
+};
 test("what Go always writes stays when its owner gives it up at another version", () =>
   check(
     {
@@ -184,7 +203,11 @@ const toAtomic: Row[] = [
   },
   {
     what: "granular becomes atomic: an update takes the whole",
-    operations: [{ apply: "a", object: whole }, { schema: atomic }, { update: "u", object: { ...whole, set: ["s", "t"] } }],
+    operations: [
+      { apply: "a", object: whole },
+      { schema: atomic },
+      { update: "u", object: { ...whole, set: ["s", "t"] } },
+    ],
     managers: { a: ["struct", "map", "list"], u: ["set"] },
   },
 ];
@@ -209,7 +232,11 @@ const toGranular: Row[] = [
   },
   {
     what: "atomic becomes granular: what the owner lets go of in it stays, as nobody's",
-    operations: [{ apply: "a", object: whole }, { schema: granular }, { apply: "a", object: { map: { k: "v" }, struct: { a: 1 } } }],
+    operations: [
+      { apply: "a", object: whole },
+      { schema: granular },
+      { apply: "a", object: { map: { k: "v" }, struct: { a: 1 } } },
+    ],
     object: { map: { k: "v" }, struct: { a: 1, b: 2 } },
   },
 ];

@@ -24,9 +24,19 @@ const schema = struct({
   raw: any,
 });
 
-const comparisons: [what: string, left: PlainMap, right: PlainMap, changes: { added?: string[]; removed?: string[]; modified?: string[] }][] = [
+const comparisons: [
+  what: string,
+  left: PlainMap,
+  right: PlainMap,
+  changes: { added?: string[]; removed?: string[]; modified?: string[] },
+][] = [
   ["the same", { text: "x", list: [{ name: "a" }] }, { list: [{ name: "a" }], text: "x" }, {}],
-  ["a leaf each way", { text: "x", number: 1 }, { text: "y", either: 1 }, { added: ["either"], removed: ["number"], modified: ["text"] }],
+  [
+    "a leaf each way",
+    { text: "x", number: 1 },
+    { text: "y", either: 1 },
+    { added: ["either"], removed: ["number"], modified: ["text"] },
+  ],
   ["null against a value", { text: null }, { text: "x" }, { modified: ["text"] }],
   ["a value against null", { text: "x" }, { text: null }, { modified: ["text"] }],
   ["null comes", {}, { text: null }, { added: ["text"] }],
@@ -39,7 +49,12 @@ const comparisons: [what: string, left: PlainMap, right: PlainMap, changes: { ad
   ["an atomic map in another order", { frozen: { a: "1", b: "2" } }, { frozen: { b: "2", a: "1" } }, {}],
   ["an atomic list in another order", { atomic: ["a", "b"] }, { atomic: ["b", "a"] }, { modified: ["atomic"] }],
   ["a set in another order", { set: ["a", "b"] }, { set: ["b", "a"] }, {}],
-  ["a keyed list in another order", { list: [{ name: "a", value: 1 }, { name: "b" }] }, { list: [{ name: "b" }, { name: "a", value: 1 }] }, {}],
+  [
+    "a keyed list in another order",
+    { list: [{ name: "a", value: 1 }, { name: "b" }] },
+    { list: [{ name: "b" }, { name: "a", value: 1 }] },
+    {},
+  ],
   ["a list comes empty", {}, { list: [] }, { added: ["list"] }],
   ["a list is emptied", { set: ["a"] }, { set: [] }, { removed: ['set["a"]'] }],
   [
@@ -69,7 +84,10 @@ for (const [what, left, right, want] of comparisons) {
       assert.deepEqual(pathTexts(got[change]), pathTexts(pathSetOf((want[change] ?? []).map(path))), change);
     }
     const back = compare(right, left, schema);
-    assert.deepEqual([pathTexts(back.added), pathTexts(back.modified)].flat().sort(), [...pathTexts(got.removed), ...pathTexts(got.modified)].sort());
+    assert.deepEqual(
+      [pathTexts(back.added), pathTexts(back.modified)].flat().sort(),
+      [...pathTexts(got.removed), ...pathTexts(got.modified)].sort(),
+    );
   });
 }
 
@@ -105,7 +123,12 @@ const merges: [what: string, live: PlainMap, intent: PlainMap, merged: PlainMap]
   ["a map over a scalar", { raw: { a: 1 } }, { raw: { a: { b: 1 } } }, { raw: { a: { b: 1 } } }],
   ["a list over a map", { raw: { a: { b: 1 } } }, { raw: { a: [1] } }, { raw: { a: [1] } }],
   ["deduced lists", { raw: { a: [1, 2] } }, { raw: { a: [3] } }, { raw: { a: [3] } }],
-  ["names of Object's own", { labels: { a: "1" } }, JSON.parse('{"labels":{"__proto__":"x"}}'), JSON.parse('{"labels":{"a":"1","__proto__":"x"}}')],
+  [
+    "names of Object's own",
+    { labels: { a: "1" } },
+    JSON.parse('{"labels":{"__proto__":"x"}}'),
+    JSON.parse('{"labels":{"a":"1","__proto__":"x"}}'),
+  ],
 ];
 for (const [what, live, intent, want] of merges) {
   test(`merge: ${what}`, () => {
@@ -135,7 +158,12 @@ const cuts: [what: string, paths: string[], without: PlainMap, only: PlainMap][]
   ["all of an item", ['list[{"name":"b"}].name'], { ...object, list: [object.list[0], {}] }, { list: [{ name: "b" }] }],
   ["a map itself", ["labels"], { ...object, labels: undefined }, { labels: {} }],
   ["an atomic map", ["frozen"], { ...object, frozen: undefined }, { frozen: { a: "1" } }],
-  ["within what is atomic", ["frozen.a", 'atomic["a"]'], { ...object, frozen: {}, atomic: [] }, { frozen: { a: "1" }, atomic: ["a"] }],
+  [
+    "within what is atomic",
+    ["frozen.a", 'atomic["a"]'],
+    { ...object, frozen: {}, atomic: [] },
+    { frozen: { a: "1" }, atomic: ["a"] },
+  ],
   ["a value of a set", ['set["a"]'], { ...object, set: ["b"] }, { set: ["a"] }],
   ["an item", ['list[{"name":"a"}]'], { ...object, list: [{ name: "b" }] }, { list: [{}] }],
   [
@@ -157,7 +185,8 @@ for (const [what, texts, without, only] of cuts) {
   });
 }
 
-test("extracting what an intent owns gives the intent", () => assert.deepEqual(extractItems(object, fieldSetOf(object, schema), schema), object));
+test("extracting what an intent owns gives the intent", () =>
+  assert.deepEqual(extractItems(object, fieldSetOf(object, schema), schema), object));
 
 const chain = (levels: number, make: (inner: unknown) => unknown): unknown => {
   let value: unknown = "x";
@@ -169,7 +198,9 @@ for (const [what, make] of [
   ["lists", (inner: unknown) => [inner]],
 ] as const) {
   test(`nested too deep: ${what}`, () => {
-    const deep = (leaf: string): PlainMap => ({ raw: JSON.parse(JSON.stringify(chain(500, make)).replace('"x"', `"${leaf}"`)) });
+    const deep = (leaf: string): PlainMap => ({
+      raw: JSON.parse(JSON.stringify(chain(500, make)).replace('"x"', `"${leaf}"`)),
+    });
     assert.ok(fieldSetOf(deep("x"), schema));
     assert.notEqual(merge(deep("x"), deep("y"), schema), deep("x"));
     const one: PlainMap = { raw: chain(10_000, make) };

@@ -46,14 +46,16 @@ function linesOf(value: unknown): string[] {
 /** @param value nested as deep as types are @param start what stands before it in its line */
 function addLines(value: unknown, margin: string, start: string, lines: string[], end = ""): void {
   const isList = Array.isArray(value);
-  if (!isList && (typeof value !== "object" || value === null)) return void lines.push(`${margin}${start}${encodeAny(value)}${end}`);
+  if (!isList && (typeof value !== "object" || value === null))
+    return void lines.push(`${margin}${start}${encodeAny(value)}${end}`);
   const members: [start: string, value: unknown][] = isList
     ? value.map((item) => ["", item])
     : Object.entries(value).map(([key, member]) => [`${encodeAny(key)}: `, member]);
   const [open, close] = isList ? ["[", "]"] : ["{", "}"];
   if (members.length === 0) return void lines.push(`${margin}${start}${open}${close}${end}`);
   lines.push(`${margin}${start}${open}`);
-  for (const [index, [label, member]] of members.entries()) addLines(member, `${margin} `, label, lines, index < members.length - 1 ? "," : "");
+  for (const [index, [label, member]] of members.entries())
+    addLines(member, `${margin} `, label, lines, index < members.length - 1 ? "," : "");
   lines.push(`${margin}${close}${end}`);
 }
 
@@ -171,8 +173,16 @@ function hunksOf(pieces: readonly Piece[]): Piece[][] {
   return hunks;
 }
 
-const headOf = ({ tag, a, b }: Piece): Piece => ({ tag, a: [a[0], Math.min(a[1], a[0] + context)], b: [b[0], Math.min(b[1], b[0] + context)] });
-const tailOf = ({ tag, a, b }: Piece): Piece => ({ tag, a: [Math.max(a[0], a[1] - context), a[1]], b: [Math.max(b[0], b[1] - context), b[1]] });
+const headOf = ({ tag, a, b }: Piece): Piece => ({
+  tag,
+  a: [a[0], Math.min(a[1], a[0] + context)],
+  b: [b[0], Math.min(b[1], b[0] + context)],
+});
+const tailOf = ({ tag, a, b }: Piece): Piece => ({
+  tag,
+  a: [Math.max(a[0], a[1] - context), a[1]],
+  b: [Math.max(b[0], b[1] - context), b[1]],
+});
 
 function formatHunk(hunk: readonly Piece[], before: readonly string[], after: readonly string[]): string {
   const [first] = hunk;

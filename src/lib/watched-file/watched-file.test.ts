@@ -109,7 +109,9 @@ test("a file that vanishes is an error at each poll, and is followed when it com
 });
 
 test("a file that is too long is an error", async () => {
-  await following({ content: "12345", bytesMax: 4 }, async ({ until }) => assert.deepEqual(await until("error EFBIG"), ["error EFBIG"]));
+  await following({ content: "12345", bytesMax: 4 }, async ({ until }) =>
+    assert.deepEqual(await until("error EFBIG"), ["error EFBIG"]),
+  );
 });
 
 /** Replaces a link as Kubernetes turns `..data`. */
@@ -124,7 +126,11 @@ async function directoryWith(dir: string, name: string, content: string): Promis
 }
 
 /** No poll happens: each step is noticed by what the system reports. */
-const linkRows: [what: string, links: (dir: string) => Promise<void>, steps: (dir: string) => (() => Promise<void>)[]][] = [
+const linkRows: [
+  what: string,
+  links: (dir: string) => Promise<void>,
+  steps: (dir: string) => (() => Promise<void>)[],
+][] = [
   [
     "a link whose target is written in place, or replaced",
     async (dir) => {

@@ -27,7 +27,10 @@ const forger = { ...(await oddCertificate(named("root"))), cert: root.cert };
 const forged = await oddCertificate({ ...named("middle"), ...during(0, 10) }, forger, middle.keys);
 const forServers = await oddCertificate({ ...named("for servers"), usages: [serverAuth], ...during(0, 10) }, root);
 const forAny = await oddCertificate({ ...named("for any"), usages: [anyUsage], ...during(0, 10) }, root);
-const noAuthority = await oddCertificate({ subject: [{ CN: ["no authority"] }], usages: [clientAuth], ...during(0, 10) }, root);
+const noAuthority = await oddCertificate(
+  { subject: [{ CN: ["no authority"] }], usages: [clientAuth], ...during(0, 10) },
+  root,
+);
 /** Root with the key it had, made anew. */
 const renewed = await oddCertificate({ ...named("root"), ...during(5, 30) }, undefined, root.keys);
 
@@ -36,34 +39,49 @@ const [ofRoot, ofMiddle, ofLower, ofOther, ofServers, ofAny, ofNone] = await Pro
 );
 
 /** Hours of validity, or no way. */
-const rows: [what: string, authorities: OddAuthority[], leaf: OddAuthority | undefined, shown: OddAuthority[], want: [number, number] | undefined][] =
+const rows: [
+  what: string,
+  authorities: OddAuthority[],
+  leaf: OddAuthority | undefined,
+  shown: OddAuthority[],
+  want: [number, number] | undefined,
+][] = [
+  ["an authority's own", [root], ofRoot, [], [1, 9]],
+  ["another's", [other], ofRoot, [], undefined],
+  ["one of several", [other, root], ofRoot, [], [1, 9]],
+  ["with the authority shown along", [root], ofRoot, [root], [1, 9]],
+  ["by one between, which is shown", [root], ofMiddle, [middle], [2, 8]],
+  ["by one between, which is not shown", [root], ofMiddle, [], undefined],
+  ["by one between, which is trusted itself", [middle], ofMiddle, [], [2, 8]],
+  ["by two between, in any order", [root], ofLower, [middle, lower], [3, 8]],
+  ["by two between, one of which is missing", [root], ofLower, [lower], undefined],
+  ["by the nearest that is trusted", [root, middle], ofLower, [lower, middle], [3, 8]],
+  ["the certificate itself is trusted", [ofRoot as OddAuthority], ofRoot, [], [1, 9]],
+  ["by an authority that another one signed", [root], ofOther, [crossed], [1, 9]],
   [
-    ["an authority's own", [root], ofRoot, [], [1, 9]],
-    ["another's", [other], ofRoot, [], undefined],
-    ["one of several", [other, root], ofRoot, [], [1, 9]],
-    ["with the authority shown along", [root], ofRoot, [root], [1, 9]],
-    ["by one between, which is shown", [root], ofMiddle, [middle], [2, 8]],
-    ["by one between, which is not shown", [root], ofMiddle, [], undefined],
-    ["by one between, which is trusted itself", [middle], ofMiddle, [], [2, 8]],
-    ["by two between, in any order", [root], ofLower, [middle, lower], [3, 8]],
-    ["by two between, one of which is missing", [root], ofLower, [lower], undefined],
-    ["by the nearest that is trusted", [root, middle], ofLower, [lower, middle], [3, 8]],
-    ["the certificate itself is trusted", [ofRoot as OddAuthority], ofRoot, [], [1, 9]],
-    ["by an authority that another one signed", [root], ofOther, [crossed], [1, 9]],
-    ["by authorities that signed each other, and neither is trusted", [lower], ofOther, [crossed, crossedBack, other, root], undefined],
-    ["by one between that the authority did not sign", [root], ofMiddle, [forged], undefined],
-    ["by one between that the authority did not sign, beside one it did", [root], ofMiddle, [forged, middle], [2, 8]],
-    ["by one between for servers alone", [root], ofServers, [forServers], undefined],
-    ["by one between for any use", [root], ofAny, [forAny], [1, 9]],
-    ["by one between that is no authority", [root], ofNone, [noAuthority], undefined],
-    ["by an authority that was made anew with its key", [renewed], ofRoot, [], [5, 9]],
-    ["by the eighth that is shown", [root], ofMiddle, [...Array(7).fill(other), middle], [2, 8]],
-    ["by the ninth that is shown, at which nobody looks", [root], ofMiddle, [...Array(8).fill(other), middle], undefined],
-  ];
+    "by authorities that signed each other, and neither is trusted",
+    [lower],
+    ofOther,
+    [crossed, crossedBack, other, root],
+    undefined,
+  ],
+  ["by one between that the authority did not sign", [root], ofMiddle, [forged], undefined],
+  ["by one between that the authority did not sign, beside one it did", [root], ofMiddle, [forged, middle], [2, 8]],
+  ["by one between for servers alone", [root], ofServers, [forServers], undefined],
+  ["by one between for any use", [root], ofAny, [forAny], [1, 9]],
+  ["by one between that is no authority", [root], ofNone, [noAuthority], undefined],
+  ["by an authority that was made anew with its key", [renewed], ofRoot, [], [5, 9]],
+  ["by the eighth that is shown", [root], ofMiddle, [...Array(7).fill(other), middle], [2, 8]],
+  ["by the ninth that is shown, at which nobody looks", [root], ofMiddle, [...Array(8).fill(other), middle], undefined],
+];
 for (const [what, authorities, leaf, shown, want] of rows) {
   test(`the way to an authority: ${what}`, () => {
     const certificate = (one: OddAuthority): X509Certificate => new X509Certificate(one.cert);
-    const times = wayTo(parseAuthorities(authorities.map(({ cert }) => cert).join("")), certificate(leaf as OddAuthority), shown.map(certificate));
+    const times = wayTo(
+      parseAuthorities(authorities.map(({ cert }) => cert).join("")),
+      certificate(leaf as OddAuthority),
+      shown.map(certificate),
+    );
     assert.deepEqual(times && [(times.from - startMs) / hourMs, (times.to - startMs) / hourMs], want);
   });
 }
@@ -76,7 +94,11 @@ const pemRows: [what: string, pem: string, want: number | RegExp][] = [
   ["nothing", "", /^data does not contain any valid RSA or ECDSA certificates$/],
   ["a key", root.key, /^data does not contain any valid RSA or ECDSA certificates$/],
   ["half of one", root.cert.slice(0, 200), /^data does not contain any valid RSA or ECDSA certificates$/],
-  ["a damaged one behind a good one", root.cert + other.cert.replace("\nMII", "\nAII"), /^x509: malformed certificate$/],
+  [
+    "a damaged one behind a good one",
+    root.cert + other.cert.replace("\nMII", "\nAII"),
+    /^x509: malformed certificate$/,
+  ],
 ];
 for (const [what, pem, want] of pemRows) {
   test(`certificates in PEM: ${what}`, () => {

@@ -30,7 +30,11 @@ export function parseAuthorities(pem: string): Authorities {
  * @param shown what the client sent along
  * @returns undefined when there is no way
  */
-export function wayTo({ certificates }: Authorities, certificate: X509Certificate, shown: readonly X509Certificate[]): ValidTimes | undefined {
+export function wayTo(
+  { certificates }: Authorities,
+  certificate: X509Certificate,
+  shown: readonly X509Certificate[],
+): ValidTimes | undefined {
   const between = shown.slice(0, betweenMax).filter(isClientAuthority);
   return search(certificate, between);
 

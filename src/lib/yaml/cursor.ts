@@ -41,7 +41,9 @@ export class Cursor {
   atDocumentIndicator(): boolean {
     if (this.position !== this.#lineStart) return false;
     const code = this.code();
-    return (code === 0x2d || code === 0x2e) && this.code(1) === code && this.code(2) === code && isSpaceOrEnd(this.code(3));
+    return (
+      (code === 0x2d || code === 0x2e) && this.code(1) === code && this.code(2) === code && isSpaceOrEnd(this.code(3))
+    );
   }
 }
 
@@ -64,5 +66,11 @@ export function isSpaceOrEnd(code: number): boolean {
 
 /** What may be in the name of an anchor or of a tag's handle. */
 export function isWord(code: number): boolean {
-  return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a) || code === 0x5f || code === 0x2d;
+  return (
+    (code >= 0x30 && code <= 0x39) ||
+    (code >= 0x41 && code <= 0x5a) ||
+    (code >= 0x61 && code <= 0x7a) ||
+    code === 0x5f ||
+    code === 0x2d
+  );
 }

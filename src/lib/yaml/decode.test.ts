@@ -12,7 +12,11 @@ const refused: readonly (readonly [what: string, text: string, message: RegExp])
   ["braces", "{a: ".repeat(100_000), /^yaml: exceeded max depth of 1000$/],
   ["lists", "- ".repeat(100_000), /^yaml: exceeded max depth of 1000$/],
   ["keys", "? ".repeat(100_000), /^yaml: exceeded max depth of 1000$/],
-  ["indentation", Array.from({ length: 1200 }, (_, level) => `${" ".repeat(level)}a:`).join("\n"), /exceeded max depth of 1000$/],
+  [
+    "indentation",
+    Array.from({ length: 1200 }, (_, level) => `${" ".repeat(level)}a:`).join("\n"),
+    /exceeded max depth of 1000$/,
+  ],
   [
     "a chain of aliases",
     `a0: &a0 [x]\n${Array.from({ length: 1200 }, (_, at) => `a${at + 1}: &a${at + 1} [*a${at}]\n`).join("")}`,
@@ -23,7 +27,11 @@ const refused: readonly (readonly [what: string, text: string, message: RegExp])
     `a: &a [x,x,x,x,x,x,x,x,x]\n${[..."bcdefghij"].map((name, at) => `${name}: &${name} [${Array(9).fill(`*${"abcdefghi"[at]}`)}]\n`).join("")}`,
     /^yaml: document contains excessive aliasing$/,
   ],
-  ["a long text named often", `a: &a ${"x".repeat(1 << 20)}\nb: [${"*a,".repeat(10_000)}]`, /^yaml: document contains excessive aliasing$/],
+  [
+    "a long text named often",
+    `a: &a ${"x".repeat(1 << 20)}\nb: [${"*a,".repeat(10_000)}]`,
+    /^yaml: document contains excessive aliasing$/,
+  ],
   [
     "mappings merged often",
     `a: &a {${Array.from({ length: 1000 }, (_, at) => `k${at}: 1`)}}\nb: [${"{<<: *a},".repeat(10_000)}]`,
@@ -72,12 +80,15 @@ test("a thousand levels are no more than enough", () => {
 });
 
 test("integers of 64 bits keep their digits", () => {
-  assert.deepEqual(value("a: 9007199254740993\nb: -9223372036854775808\nc: 18446744073709551615\nd: 9007199254740991\n"), {
-    a: 9007199254740993n,
-    b: -9223372036854775808n,
-    c: 18446744073709551615n,
-    d: 9007199254740991,
-  });
+  assert.deepEqual(
+    value("a: 9007199254740993\nb: -9223372036854775808\nc: 18446744073709551615\nd: 9007199254740991\n"),
+    {
+      a: 9007199254740993n,
+      b: -9223372036854775808n,
+      c: 18446744073709551615n,
+      d: 9007199254740991,
+    },
+  );
 });
 
 test("odd keys are data", () => {

@@ -92,7 +92,8 @@ class Builder {
     this.#nodes++;
     if (this.#following.size === 0) return;
     this.#aliased++;
-    if (this.#aliased > 100 && this.#nodes > 1000 && this.#aliased / this.#nodes > allowedAliasRatio(this.#nodes)) throw excessiveAliasing();
+    if (this.#aliased > 100 && this.#nodes > 1000 && this.#aliased / this.#nodes > allowedAliasRatio(this.#nodes))
+      throw excessiveAliasing();
   }
 
   #follow<T>(alias: AliasNode, build: (target: Node) => T): T {
@@ -127,11 +128,13 @@ class Builder {
   }
 
   #repeated(key: string, line: number): void {
-    if (this.strictErrors.length < strictErrorsMax) this.strictErrors.push(`line ${line}: key ${key} already set in map`);
+    if (this.strictErrors.length < strictErrorsMax)
+      this.strictErrors.push(`line ${line}: key ${key} already set in map`);
   }
 
   #key(node: Node): Scalar {
-    if (node.kind === "sequence" || node.kind === "mapping") throw new YamlError(`yaml: invalid map key: ${goSyntax(this.value(node))}`);
+    if (node.kind === "sequence" || node.kind === "mapping")
+      throw new YamlError(`yaml: invalid map key: ${goSyntax(this.value(node))}`);
     this.#count();
     return node.kind === "scalar" ? this.#scalar(node) : this.#follow(node, (target) => this.#key(target));
   }
@@ -201,7 +204,8 @@ const int64Max = 2n ** 63n - 1n;
 /** @param value of the key, for the message @throws YamlError for a key that JSON has no text for */
 function keyText(key: Scalar, value: unknown): string {
   if (typeof key === "string") return key;
-  if (key === null) throw new YamlError(`unsupported map key of type: %!s(<nil>), key: <nil>, value: ${goSyntax(value)}`);
+  if (key === null)
+    throw new YamlError(`unsupported map key of type: %!s(<nil>), key: <nil>, value: ${goSyntax(value)}`);
   if (typeof key === "bigint" && key > int64Max) {
     throw new YamlError(`unsupported map key of type: uint64, key: 0x${key.toString(16)}, value: ${goSyntax(value)}`);
   }

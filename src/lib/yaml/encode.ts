@@ -51,7 +51,8 @@ class Writer {
     }
     const keys = Object.keys(value);
     if (keys.length === 0) return this.#put("{}");
-    for (const key of sortKeys(keys)) this.#member(key, (value as Record<string, unknown>)[key], indent + (indent < 0 ? 1 : 2));
+    for (const key of sortKeys(keys))
+      this.#member(key, (value as Record<string, unknown>)[key], indent + (indent < 0 ? 1 : 2));
   }
 
   entry(item: unknown, indent: number): void {
@@ -81,7 +82,13 @@ class Writer {
       for (const item of value) this.entry(item, indent);
       return;
     }
-    if (typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberLiteral) && Object.keys(value).length > 0) {
+    if (
+      typeof value === "object" &&
+      value !== null &&
+      !Array.isArray(value) &&
+      !(value instanceof NumberLiteral) &&
+      Object.keys(value).length > 0
+    ) {
       this.#break();
     } else this.#put(" ");
     this.node(value, indent);
@@ -139,7 +146,12 @@ class Writer {
     for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (code === 0x20) {
-        const foldable = at >= from && !wasSpace && this.#column > width && (from === 0 || at < text.length - 1) && text.charCodeAt(at + 1) !== 0x20;
+        const foldable =
+          at >= from &&
+          !wasSpace &&
+          this.#column > width &&
+          (from === 0 || at < text.length - 1) &&
+          text.charCodeAt(at + 1) !== 0x20;
         if (foldable) this.#newLine(indent);
         else this.#put(" ");
         wasSpace = true;

@@ -11,7 +11,8 @@ export function formatFloat(value: number, bits: 32 | 64): string {
   if (!shortest.includes("e")) return formatFloat(Number(shortest), 64); // Beyond 32 bits.
   const [mantissa = "", exponent = ""] = shortest.split("e");
   const power = Number(exponent);
-  if (power < -4 || power >= 6) return `${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+  if (power < -4 || power >= 6)
+    return `${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
   return plain(mantissa, power);
 }
 

@@ -40,7 +40,11 @@ const ours: Readonly<Record<string, Row>> = {
 function decode(source: string): Row {
   try {
     const { value, strictErrors } = decodeYaml(Buffer.from(source));
-    return { in: source, json: jsonOf(value), ...(strictErrors.length > 0 && { strict: strictYamlError(strictErrors) }) };
+    return {
+      in: source,
+      json: jsonOf(value),
+      ...(strictErrors.length > 0 && { strict: strictYamlError(strictErrors) }),
+    };
   } catch (error) {
     if (error instanceof YamlError) return { in: source, error: error.message };
     throw error;
@@ -90,6 +94,7 @@ test("upstream's library still makes this", { skip: go ? false : "needs Go and C
   const { status, stdout, stderr } = spawnSync("go", ["run", "."], { cwd, input: text, maxBuffer: 64 << 20 });
   assert.equal(status, 0, stderr.toString());
   // Of the two keys it keeps now the one, now the other: it goes through a map.
-  const settled = (lines: string): string[] => lines.split("\n").filter((line) => !line.startsWith(String.raw`{"in":"1: a\n'1': b\n"`));
+  const settled = (lines: string): string[] =>
+    lines.split("\n").filter((line) => !line.startsWith(String.raw`{"in":"1: a\n'1': b\n"`));
   assert.deepEqual(settled(stdout.toString()), settled(text));
 });

@@ -19,7 +19,9 @@ export function compareKeys(a: string, b: string): number {
   const [left, right] = [characterAt(a, at), characterAt(b, at)];
   const [leftIsLetter, rightIsLetter] = [letter.test(left), letter.test(right)];
   if (leftIsLetter !== rightIsLetter) return leftIsLetter ? 1 : -1;
-  return (leftIsLetter ? 0 : compareNumbers(a, b, at)) || (left.codePointAt(0) as number) - (right.codePointAt(0) as number);
+  return (
+    (leftIsLetter ? 0 : compareNumbers(a, b, at)) || (left.codePointAt(0) as number) - (right.codePointAt(0) as number)
+  );
 }
 
 function isLow(text: string, at: number): boolean {
@@ -53,6 +55,7 @@ function digitsAt(text: string, start: number): string {
 /** Wraps around at 64 bits, as Go's numbers do. */
 function numberOf(digits: string): bigint {
   let value = 0n;
-  for (const character of digits) value = BigInt.asIntN(64, value * 10n + BigInt((character.codePointAt(0) as number) - 0x30));
+  for (const character of digits)
+    value = BigInt.asIntN(64, value * 10n + BigInt((character.codePointAt(0) as number) - 0x30));
   return value;
 }

@@ -122,8 +122,12 @@ class Parser {
         if (place === "flow") break;
         return this.#collection("mapping", properties, (items) => this.#blockMapping(items));
     }
-    if (properties.anchor === "" && properties.tag === "") throw parserError("did not find expected node content", next.line);
-    return this.#named({ kind: "scalar", text: "", tag: properties.tag, implicit: properties.tag === "", line: properties.line + 1 }, properties);
+    if (properties.anchor === "" && properties.tag === "")
+      throw parserError("did not find expected node content", next.line);
+    return this.#named(
+      { kind: "scalar", text: "", tag: properties.tag, implicit: properties.tag === "", line: properties.line + 1 },
+      properties,
+    );
   }
 
   #alias(): AliasNode {
@@ -153,7 +157,10 @@ class Parser {
 
   #scalar({ text, plain }: Token, properties: Properties): Node {
     const { tag, line } = properties;
-    return this.#named({ kind: "scalar", text, tag, implicit: tag === "" ? plain : tag === "!", line: line + 1 }, properties);
+    return this.#named(
+      { kind: "scalar", text, tag, implicit: tag === "" ? plain : tag === "!", line: line + 1 },
+      properties,
+    );
   }
 
   #named<T extends Node>(node: T, { anchor }: Properties): T {
@@ -185,7 +192,8 @@ class Parser {
   }
 
   #indentlessSequence(items: Node[]): void {
-    while (this.#scanner.peek().type === "-") items.push(this.#nodeAfter(this.#scanner.take(), noIndentlessItem, "block"));
+    while (this.#scanner.peek().type === "-")
+      items.push(this.#nodeAfter(this.#scanner.take(), noIndentlessItem, "block"));
   }
 
   #blockMapping(items: Node[]): void {
@@ -232,7 +240,10 @@ class Parser {
       }
       this.#scanner.take();
       const key = this.#scanner.peek();
-      items.push(key.type === ":" || key.type === "," || key.type === "}" ? empty(key.line) : this.#node("flow"), this.#flowValue("}"));
+      items.push(
+        key.type === ":" || key.type === "," || key.type === "}" ? empty(key.line) : this.#node("flow"),
+        this.#flowValue("}"),
+      );
     }
     this.#scanner.take();
   }

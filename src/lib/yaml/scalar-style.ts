@@ -73,7 +73,9 @@ function traitsOf(text: string): Traits {
 
 /** Whether a character in double quotes must be escaped. */
 export function needsEscape(code: number): boolean {
-  return code === 0x22 || code === 0x5c || code < 0x20 || (code >= 0x7f && code < 0xa0) || isBreak(code) || isBeyond(code);
+  return (
+    code === 0x22 || code === 0x5c || code < 0x20 || (code >= 0x7f && code < 0xa0) || isBreak(code) || isBeyond(code)
+  );
 }
 
 /** Halves of characters beyond U+FFFF, which are written as one escape, and what is no character. */

@@ -32,7 +32,9 @@ for (const text of [".inf", ".Inf", ".INF"]) {
 for (const text of [".nan", ".NaN", ".NAN"]) words.set(text, new Float(Number.NaN));
 
 const wordLengthMax = 5;
-const wordStarts: ReadonlySet<number> = new Set([...words.keys()].filter((word) => word !== "").map((word) => word.charCodeAt(0)));
+const wordStarts: ReadonlySet<number> = new Set(
+  [...words.keys()].filter((word) => word !== "").map((word) => word.charCodeAt(0)),
+);
 
 /** Of a plain scalar without a tag. Times are texts. */
 export function resolvePlain(text: string): Scalar {
@@ -92,7 +94,8 @@ export function resolveTagged(tag: string, text: string): Scalar {
   const value = resolvePlain(text);
   const found = tagOf(value);
   if (found === tag) return value;
-  if (tag === "!!float" && typeof value === "bigint" && value >= int64Min && value < -int64Min) return new Float(Number(value));
+  if (tag === "!!float" && typeof value === "bigint" && value >= int64Min && value < -int64Min)
+    return new Float(Number(value));
   throw new YamlError(`yaml: cannot decode ${found} \`${text}\` as a ${tag}`);
 }
 
@@ -111,7 +114,8 @@ function decodeBinary(text: string): string {
   return Buffer.from(compact, "base64").toString("utf8");
 }
 
-const timestamp = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt]\d{1,2}:\d{1,2}:\d{1,2}(?:[.,]\d+)?(?:Z|[-+]\d\d:\d\d)| \d{1,2}:\d{1,2}:\d{1,2}(?:[.,]\d+)?)?$/;
+const timestamp =
+  /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt]\d{1,2}:\d{1,2}:\d{1,2}(?:[.,]\d+)?(?:Z|[-+]\d\d:\d\d)| \d{1,2}:\d{1,2}:\d{1,2}(?:[.,]\d+)?)?$/;
 
 export function isTimestamp(text: string): boolean {
   if (text.charCodeAt(4) !== 0x2d) return false;

@@ -57,7 +57,10 @@ const escapedBreak = "\\";
 const indicatorsInFlow: ReadonlySet<number> = new Set([..."?,[]{}"].map((character) => character.charCodeAt(0)));
 
 /** @param indent the least column of its further lines, outside of brackets */
-export function scanPlain(cursor: Cursor, { indent, inFlow }: { indent: number; inFlow: boolean }): { text: string; endsAfterBreak: boolean } {
+export function scanPlain(
+  cursor: Cursor,
+  { indent, inFlow }: { indent: number; inFlow: boolean },
+): { text: string; endsAfterBreak: boolean } {
   const { source } = cursor;
   const gap = new Gap();
   let text = "";
@@ -143,7 +146,8 @@ const hexLengths: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 function scanEscape(cursor: Cursor): string {
   const letter = cursor.source.charAt(cursor.position + 1);
   const hexLength = Object.hasOwn(hexLengths, letter) ? (hexLengths[letter] as number) : 0;
-  if (hexLength === 0 && !Object.hasOwn(escapes, letter)) throw scannerError("found unknown escape character", cursor.line);
+  if (hexLength === 0 && !Object.hasOwn(escapes, letter))
+    throw scannerError("found unknown escape character", cursor.line);
   cursor.position += 2;
   if (hexLength === 0) return escapes[letter] as string;
   const value = scanHex(cursor, hexLength);

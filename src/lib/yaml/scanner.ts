@@ -131,7 +131,14 @@ export class Scanner {
   }
 
   #insert(type: TokenType, tokenNumber: number, line: number): void {
-    this.#tokens.splice(this.#head + tokenNumber - this.#taken, 0, { type, line, text: "", suffix: "", plain: false, key: undefined });
+    this.#tokens.splice(this.#head + tokenNumber - this.#taken, 0, {
+      type,
+      line,
+      text: "",
+      suffix: "",
+      plain: false,
+      key: undefined,
+    });
   }
 
   get #nextNumber(): number {
@@ -178,7 +185,8 @@ export class Scanner {
   #passSpace(): void {
     const cursor = this.#cursor;
     for (;;) {
-      while (cursor.code() === 0x20 || (cursor.code() === 0x09 && (this.#inFlow || !this.#keyAllowed))) cursor.position++;
+      while (cursor.code() === 0x20 || (cursor.code() === 0x09 && (this.#inFlow || !this.#keyAllowed)))
+        cursor.position++;
       if (cursor.code() === 0x23) cursor.passLine();
       if (!isBreak(cursor.code())) {
         if (isBlank(cursor.code())) throw scannerError("found character that cannot start any token", cursor.line);
@@ -210,7 +218,14 @@ export class Scanner {
   #saveKey(): void {
     if (!this.#keyAllowed) return;
     const { position, line, column } = this.#cursor;
-    const key = { possible: true, tokenNumber: this.#nextNumber, required: !this.#inFlow && this.#indent === column, position, line, column };
+    const key = {
+      possible: true,
+      tokenNumber: this.#nextNumber,
+      required: !this.#inFlow && this.#indent === column,
+      position,
+      line,
+      column,
+    };
     this.#dropKey();
     this.#keys[this.#keys.length - 1] = key;
     this.#nextKey = key;

@@ -5,7 +5,13 @@ import { badRequest, plainError } from "../../api/errors.ts";
 import { type KubeObject, parseGroupVersion } from "../../api/object.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
-import { ApplyConflict, applyIntent, type Managers, type MergeContext, type Versioned } from "../../lib/structured-merge/updater.ts";
+import {
+  ApplyConflict,
+  applyIntent,
+  type Managers,
+  type MergeContext,
+  type Versioned,
+} from "../../lib/structured-merge/updater.ts";
 import { hasTypes, validateIntent } from "../../lib/structured-merge/validate.ts";
 import { applyConflict } from "./conflict.ts";
 import { decodeManaged, encodeManaged, type Managed, ManagedFieldsError, managerId } from "./entries.ts";
@@ -58,7 +64,9 @@ export function mergeIntent(kind: AppliedKind, live: KubeObject | undefined, int
   const changed = object !== present.object;
   if (changed && kind.unconvertible !== undefined) {
     const { metadata } = intent.value as unknown as KubeObject;
-    throw plainError(`failed to convert new object (${describeObject(kind, metadata)}) to proper version: ${kind.unconvertible}`);
+    throw plainError(
+      `failed to convert new object (${describeObject(kind, metadata)}) to proper version: ${kind.unconvertible}`,
+    );
   }
   const merged = object as KubeObject;
   merged.metadata ??= {};
@@ -69,7 +77,13 @@ export function mergeIntent(kind: AppliedKind, live: KubeObject | undefined, int
 }
 
 /** @throws ApiError 409 */
-function mergeOver(kind: AppliedKind, live: Versioned, managers: Managers, id: string, intent: Intent): ReturnType<typeof applyIntent> {
+function mergeOver(
+  kind: AppliedKind,
+  live: Versioned,
+  managers: Managers,
+  id: string,
+  intent: Intent,
+): ReturnType<typeof applyIntent> {
   const { context, schema } = kind;
   const wanted = { object: intent.value, version: live.version };
   try {
@@ -77,7 +91,8 @@ function mergeOver(kind: AppliedKind, live: Versioned, managers: Managers, id: s
   } catch (error) {
     if (error instanceof TypedError) throw plainError(error.message);
     if (!(error instanceof ApplyConflict)) throw error;
-    const conflicts = intent.manager === annotatingManager ? unexplained(error.conflicts, live, schema) : error.conflicts;
+    const conflicts =
+      intent.manager === annotatingManager ? unexplained(error.conflicts, live, schema) : error.conflicts;
     if (conflicts.length > 0) throw applyConflict(conflicts);
     return applyIntent(context, live, wanted, managers, id, { force: true });
   }
@@ -118,7 +133,12 @@ function checkClaimable(kind: AppliedKind, { metadata, ...fields }: KubeObject):
   }
 }
 
-function claimAll({ apiVersion, context }: AppliedKind, live: Versioned, nobody: Managed, { subresource, now }: Intent): Managed {
+function claimAll(
+  { apiVersion, context }: AppliedKind,
+  live: Versioned,
+  nobody: Managed,
+  { subresource, now }: Intent,
+): Managed {
   const id = managerId({ manager: beforeFirstApply, operation: "Update", apiVersion, subresource });
   return takeOver(context, { object: {}, version: apiVersion }, live, nobody, id, formatTime(now));
 }
@@ -126,7 +146,8 @@ function claimAll({ apiVersion, context }: AppliedKind, live: Versioned, nobody:
 /** @throws ApiError 400, 500 with upstream's texts */
 function checkIntent(kind: AppliedKind, value: PlainMap): void {
   const { metadata } = value as { metadata?: KubeObject["metadata"] | null };
-  if (metadata?.managedFields !== undefined && metadata.managedFields !== null) throw badRequest("metadata.managedFields must be nil");
+  if (metadata?.managedFields !== undefined && metadata.managedFields !== null)
+    throw badRequest("metadata.managedFields must be nil");
   try {
     validateIntent(value, kind.schema);
   } catch (error) {

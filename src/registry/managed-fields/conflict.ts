@@ -17,15 +17,23 @@ export function applyConflict(found: readonly ManagerConflict[]): ApiError {
     .map(({ manager, set }) => ({ id: manager, manager: describeManager(manager), set }))
     .sort((a, b) => (a.id < b.id ? -1 : 1))
     .flatMap(({ manager, set }) => [...paths(set)].map((path) => ({ manager, path: formatPath(path) })));
-  const causes = conflicts.map(({ manager, path }) => ({ reason: "FieldManagerConflict", message: `conflict with ${manager}`, field: path }));
+  const causes = conflicts.map(({ manager, path }) => ({
+    reason: "FieldManagerConflict",
+    message: `conflict with ${manager}`,
+    field: path,
+  }));
   return new ApiError({ code: 409, reason: "Conflict", message: messageOf(conflicts), details: { causes } });
 }
 
 function messageOf(conflicts: readonly Conflict[]): string {
   const [first] = conflicts;
-  if (first !== undefined && conflicts.length === 1) return `Apply failed with 1 conflict: conflict with ${first.manager}: ${first.path}`;
+  if (first !== undefined && conflicts.length === 1)
+    return `Apply failed with 1 conflict: conflict with ${first.manager}: ${first.path}`;
   const byManager = Map.groupBy(conflicts, ({ manager }) => manager);
-  const lines = [...byManager].flatMap(([manager, of]) => [`conflicts with ${manager}:`, ...of.map(({ path }) => `- ${path}`)]);
+  const lines = [...byManager].flatMap(([manager, of]) => [
+    `conflicts with ${manager}:`,
+    ...of.map(({ path }) => `- ${path}`),
+  ]);
   return `Apply failed with ${conflicts.length} conflicts: ${lines.join("\n")}`;
 }
 

@@ -43,7 +43,12 @@ export function managerId({ manager, operation, apiVersion, subresource }: Manag
 }
 
 export function managerInfo(id: string): ManagerInfo {
-  return { manager: "", apiVersion: "", subresource: "", ...(JSON.parse(id) as Partial<ManagerInfo> & Pick<ManagerInfo, "operation">) };
+  return {
+    manager: "",
+    apiVersion: "",
+    subresource: "",
+    ...(JSON.parse(id) as Partial<ManagerInfo> & Pick<ManagerInfo, "operation">),
+  };
 }
 
 /** @throws ManagedFieldsError */
@@ -53,7 +58,8 @@ export function decodeManaged(entries: readonly ManagedFieldsEntry[] = []): Mana
   const read = new Map<string, ReadEntry>();
   for (const [index, entry] of entries.entries()) {
     const { manager = "", operation, apiVersion = "", subresource = "", time, fieldsV1 = {} } = entry;
-    if (operation !== "Apply" && operation !== "Update") throw new ManagedFieldsError("operation must be `Apply` or `Update`");
+    if (operation !== "Apply" && operation !== "Update")
+      throw new ManagedFieldsError("operation must be `Apply` or `Update`");
     if (apiVersion === "") throw new ManagedFieldsError("apiVersion must not be empty");
     checkFieldsType(entry.fieldsType ?? "", index);
     const id = managerId({ manager, operation, apiVersion, subresource });

@@ -16,7 +16,10 @@ const conversionsMax = 200;
  * @returns what it returns; a promise only where there is a converter
  * @throws ApiError 500 when something cannot be converted
  */
-export function withConversions<T>({ resource }: Resolved, run: (known: KnownConversions | undefined) => T): T | Promise<T> {
+export function withConversions<T>(
+  { resource }: Resolved,
+  run: (known: KnownConversions | undefined) => T,
+): T | Promise<T> {
   const { converter } = resource.definition;
   return converter === undefined ? run(undefined) : again(new KnownConversions(converter), run);
 }

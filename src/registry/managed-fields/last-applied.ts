@@ -23,10 +23,16 @@ const annotation = "kubectl.kubernetes.io/last-applied-configuration";
 export const annotatingManager = "kubectl";
 
 /** @returns the conflicts that the annotation does not explain */
-export function unexplained(conflicts: readonly ManagerConflict[], live: Versioned, schema: Struct): readonly ManagerConflict[] {
+export function unexplained(
+  conflicts: readonly ManagerConflict[],
+  live: Versioned,
+  schema: Struct,
+): readonly ManagerConflict[] {
   const applied = lastApplied(live, schema);
   if (applied === undefined) return conflicts;
-  return conflicts.map(({ manager, set }) => ({ manager, set: difference(set, applied) })).filter(({ set }) => !isEmpty(set));
+  return conflicts
+    .map(({ manager, set }) => ({ manager, set: difference(set, applied) }))
+    .filter(({ set }) => !isEmpty(set));
 }
 
 /** What was applied by the annotation and is still as it was; undefined when the annotation is not there or cannot be read. */

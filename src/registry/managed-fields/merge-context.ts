@@ -22,7 +22,8 @@ export function mergeContext(target: Resolved, subresource: string, known?: Know
   const ignored = resetFields(resource, subresource);
   return {
     schemaOf(apiVersion) {
-      if (parseGroupVersion(apiVersion) === undefined) throw new TypedError(`unexpected GroupVersion string: ${apiVersion}`);
+      if (parseGroupVersion(apiVersion) === undefined)
+        throw new TypedError(`unexpected GroupVersion string: ${apiVersion}`);
       const version = findVersion(resource, apiVersion);
       if (version === undefined && resource.definition.custom) {
         throw new TypedError(`request to convert CR to an invalid group/version: ${apiVersion}`);
@@ -36,7 +37,8 @@ export function mergeContext(target: Resolved, subresource: string, known?: Know
       return converted;
     },
     // Upstream's custom resources have no such fields at other versions but in `/status`.
-    ignored: (apiVersion) => (apiVersion === asked || subresource !== "" || !resource.definition.custom ? ignored : emptySet),
+    ignored: (apiVersion) =>
+      apiVersion === asked || subresource !== "" || !resource.definition.custom ? ignored : emptySet,
   };
 
   function convert(object: PlainMap, from: string, to: string): PlainMap {
@@ -93,5 +95,9 @@ export function requestVersion({ resource, version }: Resolved): string {
 /** A Scale stands alone: it has one version. */
 export function scaleContext(): MergeContext {
   const schema = builtinSchema("io.k8s.api.autoscaling.v1.Scale");
-  return { schemaOf: (version) => (version === scaleVersion ? schema : undefined), convert: (object) => object, ignored: () => emptySet };
+  return {
+    schemaOf: (version) => (version === scaleVersion ? schema : undefined),
+    convert: (object) => object,
+    ignored: () => emptySet,
+  };
 }

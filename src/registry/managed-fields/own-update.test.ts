@@ -18,17 +18,43 @@ const version = "apps/v1";
 const status = pathSetOf([["f:status"]]);
 
 /** @returns what `takeOver` makes of it */
-function longWay(entries: ManagedFieldsEntry[], writer: ManagerInfo, live: PlainMap, next: PlainMap, ignored: PathSet, now: string) {
+function longWay(
+  entries: ManagedFieldsEntry[],
+  writer: ManagerInfo,
+  live: PlainMap,
+  next: PlainMap,
+  ignored: PathSet,
+  now: string,
+) {
   const context: MergeContext = { schemaOf: () => schema, convert: (object) => object, ignored: () => ignored };
-  const managed = takeOver(context, { object: live, version }, { object: next, version }, decodeManaged(entries), managerId(writer), now);
+  const managed = takeOver(
+    context,
+    { object: live, version },
+    { object: next, version },
+    decodeManaged(entries),
+    managerId(writer),
+    now,
+  );
   return encodeManaged(capManagers(managed)) ?? [];
 }
 
-function shortWay(entries: ManagedFieldsEntry[], writer: ManagerInfo, live: PlainMap, next: PlainMap, ignored: PathSet, now: string) {
+function shortWay(
+  entries: ManagedFieldsEntry[],
+  writer: ManagerInfo,
+  live: PlainMap,
+  next: PlainMap,
+  ignored: PathSet,
+  now: string,
+) {
   return ownUpdate(entries, writer, withoutFields(compare(live, next, schema), ignored), schema, now);
 }
 
-const writerNamed = (manager: string, subresource = ""): ManagerInfo => ({ manager, operation: "Update", apiVersion: version, subresource });
+const writerNamed = (manager: string, subresource = ""): ManagerInfo => ({
+  manager,
+  operation: "Update",
+  apiVersion: version,
+  subresource,
+});
 
 test("random updates by several managers", () => {
   const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
@@ -36,7 +62,8 @@ test("random updates by several managers", () => {
   const random = seededRandom(seed);
   const chance = (percent: number): boolean => random(100) < percent;
   const sometimes = <T>(value: T): T | undefined => (chance(60) ? value : undefined);
-  const entriesOf = (names: readonly string[]) => Object.fromEntries(names.filter(() => chance(60)).map((name) => [name, `v${random(3)}`]));
+  const entriesOf = (names: readonly string[]) =>
+    Object.fromEntries(names.filter(() => chance(60)).map((name) => [name, `v${random(3)}`]));
   const container = (name: string) => ({
     name,
     image: `i${random(3)}`,
@@ -86,13 +113,18 @@ test("random updates by several managers", () => {
       }
       live = { ...next, metadata: { ...(next.metadata as PlainMap), uid: `u${run}`, generation: step } }; // Which clients leave out.
       entries =
-        chance(20) && wanted[0] !== undefined ? [{ ...wanted[0], operation: "Apply" as const, manager: "applier" }, ...wanted.slice(1)] : wanted;
+        chance(20) && wanted[0] !== undefined
+          ? [{ ...wanted[0], operation: "Apply" as const, manager: "applier" }, ...wanted.slice(1)]
+          : wanted;
     }
   }
   assert.ok(quick > runs, `${quick} of ${runs * 8} the quick way`);
 });
 
-const live = { metadata: { labels: { a: "1" } }, spec: { replicas: 1, template: { spec: { containers: [{ name: "c", image: "i" }] } } } };
+const live = {
+  metadata: { labels: { a: "1" } },
+  spec: { replicas: 1, template: { spec: { containers: [{ name: "c", image: "i" }] } } },
+};
 const own = (fieldsV1: Record<string, unknown>): ManagedFieldsEntry => ({
   manager: "m",
   operation: "Update",
@@ -108,10 +140,18 @@ const labelA = { "f:metadata": { "f:labels": { "f:a": {} } } };
 const rows: readonly [what: string, entries: ManagedFieldsEntry[], quick: boolean][] = [
   ["the writer's own field", [own(replicas)], true],
   ["nobody's field", [own({ "f:metadata": { "f:labels": { "f:a": {} } } })], true],
-  ["another's other field", [own(replicas), { ...own({ "f:metadata": { "f:labels": { ".": {}, "f:a": {} } } }), manager: "n" }], true],
+  [
+    "another's other field",
+    [own(replicas), { ...own({ "f:metadata": { "f:labels": { ".": {}, "f:a": {} } } }), manager: "n" }],
+    true,
+  ],
   ["another's field", [{ ...own(replicas), manager: "n" }], false],
   ["an applier's field", [{ ...own(replicas), operation: "Apply" }], false],
-  ["another who is there twice", [own(replicas), { ...own(labelA), manager: "n" }, { ...own(labelA), manager: "n" }], false],
+  [
+    "another who is there twice",
+    [own(replicas), { ...own(labelA), manager: "n" }, { ...own(labelA), manager: "n" }],
+    false,
+  ],
   ["another version", [{ ...own(replicas), apiVersion: "apps/v1beta1" }], false],
   ["nothing", [own({})], false],
   ["the root", [own({ ".": {}, ...replicas })], false],
@@ -125,7 +165,11 @@ const rows: readonly [what: string, entries: ManagedFieldsEntry[], quick: boolea
   ],
   [
     "keys in another form",
-    [own({ "f:spec": { "f:replicas": {}, "f:template": { "f:spec": { "f:containers": { 'k:{"name": "c"}': {} } } } } })],
+    [
+      own({
+        "f:spec": { "f:replicas": {}, "f:template": { "f:spec": { "f:containers": { 'k:{"name": "c"}': {} } } } },
+      }),
+    ],
     false,
   ],
   ["no field", [own({ "f:spec": { replicas: {} } })], false],

@@ -9,7 +9,15 @@ import type { Struct, Type } from "../../lib/schema/schema.ts";
 import { type Comparison, changedFields } from "../../lib/structured-merge/compare.ts";
 import { decodeFieldsV1, encodeFieldsV1, isPlainElement } from "../../lib/structured-merge/fields-v1.ts";
 import { isWhole, typeBelow } from "../../lib/structured-merge/reconcile.ts";
-import { difference, emptySet, isEmpty, type PathNode, type PathSet, sortElements, union } from "../../lib/structured-merge/set.ts";
+import {
+  difference,
+  emptySet,
+  isEmpty,
+  type PathNode,
+  type PathSet,
+  sortElements,
+  union,
+} from "../../lib/structured-merge/set.ts";
 import { updateManagersMax } from "./cap.ts";
 import { inWrittenOrder, type ManagerInfo } from "./entries.ts";
 import { unmanaged } from "./unmanaged.ts";
@@ -33,7 +41,8 @@ export function ownUpdate(
   let lost = emptySet;
   const rest: ManagedFieldsEntry[] = [];
   for (const entry of entries) {
-    if (entry.apiVersion !== writer.apiVersion || entry.fieldsType !== "FieldsV1" || !isPlainSet(entry.fieldsV1)) return undefined;
+    if (entry.apiVersion !== writer.apiVersion || entry.fieldsType !== "FieldsV1" || !isPlainSet(entry.fieldsV1))
+      return undefined;
     if (isOf(entry, writer)) {
       if (own !== undefined || !isApart(entry.fieldsV1, schema, undefined, undefined)) return undefined;
       own = entry;
@@ -41,7 +50,8 @@ export function ownUpdate(
       if (!isApart(entry.fieldsV1, schema, changes.removed, undefined)) lost = changes.removed;
     } else {
       if (entry.operation !== "Update" && entry.operation !== "Apply") return undefined;
-      if (rest.some((other) => isOf(other, entry)) || !isApart(entry.fieldsV1, schema, changed, changes.removed)) return undefined;
+      if (rest.some((other) => isOf(other, entry)) || !isApart(entry.fieldsV1, schema, changed, changes.removed))
+        return undefined;
       rest.push(entry);
     }
   }
@@ -57,7 +67,10 @@ function isPlainSet(written: unknown): boolean {
   return isObject(written) && hasKeys(written) && !Object.hasOwn(written, ".");
 }
 
-function isOf(entry: ManagedFieldsEntry, { manager, operation, subresource = "" }: Partial<Pick<ManagedFieldsEntry, keyof ManagerInfo>>): boolean {
+function isOf(
+  entry: ManagedFieldsEntry,
+  { manager, operation, subresource = "" }: Partial<Pick<ManagedFieldsEntry, keyof ManagerInfo>>,
+): boolean {
   return entry.manager === manager && entry.operation === operation && (entry.subresource ?? "") === subresource;
 }
 
@@ -72,7 +85,15 @@ function ownEntry(
   if (own === undefined) {
     if (isEmpty(mine)) return undefined;
     const where = subresource === "" ? undefined : { subresource };
-    return { manager, operation, apiVersion, time: now, fieldsType: "FieldsV1", fieldsV1: encodeFieldsV1(mine), ...where };
+    return {
+      manager,
+      operation,
+      apiVersion,
+      time: now,
+      fieldsType: "FieldsV1",
+      fieldsV1: encodeFieldsV1(mine),
+      ...where,
+    };
   }
   const written = own.fieldsV1 as Record<string, unknown>;
   const after: ManagedFieldsEntry = isEmpty(mine) ? own : { ...own, time: now };
@@ -123,7 +144,12 @@ function hasKeys(part: object): boolean {
  * Whether the paths that are written are as we write them, fit the schema of today, and none of them is in either set.
  * @param type undefined where no schema says anything
  */
-function isApart(written: unknown, type: Type | undefined, one: PathNode | undefined, other: PathNode | undefined): boolean {
+function isApart(
+  written: unknown,
+  type: Type | undefined,
+  one: PathNode | undefined,
+  other: PathNode | undefined,
+): boolean {
   if (!isObject(written)) return false;
   for (const key in written) {
     if (key === ".") {

@@ -18,10 +18,17 @@ const replicas = pathSetOf([replicasPath]);
 export type ReplicasPaths = (apiVersion: string) => readonly string[] | null | undefined;
 
 /** @throws ManagedFieldsError */
-export function scaleEntries(entries: readonly ManagedFieldsEntry[] | undefined, paths: ReplicasPaths): ManagedFieldsEntry[] | undefined {
+export function scaleEntries(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  paths: ReplicasPaths,
+): ManagedFieldsEntry[] | undefined {
   const { sets, times, read } = decodeManaged(entries);
   const shown = [...sets].filter(([, owned]) => owns(owned, paths));
-  return encodeManaged({ sets: new Map(shown.map(([id, { applied }]) => [id, { set: replicas, version: scaleVersion, applied }])), times, read });
+  return encodeManaged({
+    sets: new Map(shown.map(([id, { applied }]) => [id, { set: replicas, version: scaleVersion, applied }])),
+    times,
+    read,
+  });
 }
 
 function owns({ set, version }: ManagedSet, paths: ReplicasPaths): boolean {

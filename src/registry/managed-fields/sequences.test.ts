@@ -10,7 +10,10 @@ import { openSequenceReplay } from "../../testing/replay-sequence.ts";
 import type { WriteSequence } from "../../testing/write-sequence.ts";
 
 const lines = gunzipSync(readFileSync(new URL("testdata/sequences.jsonl.gz", import.meta.url))).toString();
-const [definitions, ...sequences] = lines.split("\n").map((line) => JSON.parse(line)) as [KubeObject[], ...WriteSequence[]];
+const [definitions, ...sequences] = lines.split("\n").map((line) => JSON.parse(line)) as [
+  KubeObject[],
+  ...WriteSequence[],
+];
 
 test(`${sequences.length} sequences are answered as upstream answers them`, async (t) => {
   const { replay, close } = await openSequenceReplay(definitions);

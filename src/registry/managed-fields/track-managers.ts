@@ -9,7 +9,12 @@ import { setEntries, trackManagedFields } from "./track.ts";
  * As {@link trackManagedFields}. Where an object cannot be converted to a version that somebody manages, all managers are forgotten, as upstream does.
  * @returns a promise only where there is a converter
  */
-export function trackManagers(registry: RegistryContext, request: WriteRequest, next: KubeObject, old: KubeObject | undefined): void | Promise<void> {
+export function trackManagers(
+  registry: RegistryContext,
+  request: WriteRequest,
+  next: KubeObject,
+  old: KubeObject | undefined,
+): void | Promise<void> {
   const { managedFields: sent } = next.metadata;
   const tracking = withConversions(request.target, (known) => {
     setEntries(next, sent);

@@ -11,12 +11,26 @@ import type { Struct } from "../../lib/schema/schema.ts";
 import { compare, withoutFields } from "../../lib/structured-merge/compare.ts";
 import { union } from "../../lib/structured-merge/set.ts";
 import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
-import { type ManagedSet, type MergeContext, updateManagers, type Versioned } from "../../lib/structured-merge/updater.ts";
+import {
+  type ManagedSet,
+  type MergeContext,
+  updateManagers,
+  type Versioned,
+} from "../../lib/structured-merge/updater.ts";
 import { hasTypes } from "../../lib/structured-merge/validate.ts";
 import type { Resolved } from "../../resource/contract.ts";
 import type { RegistryContext, WriteRequest } from "../contract.ts";
 import { capManagers } from "./cap.ts";
-import { decodeManaged, encodeManaged, type Managed, ManagedFieldsError, type ManagerInfo, managerId, nobody, type ReadEntry } from "./entries.ts";
+import {
+  decodeManaged,
+  encodeManaged,
+  type Managed,
+  ManagedFieldsError,
+  type ManagerInfo,
+  managerId,
+  nobody,
+  type ReadEntry,
+} from "./entries.ts";
 import type { KnownConversions } from "./known-conversions.ts";
 import { mergeContext, requestVersion, resetFields } from "./merge-context.ts";
 import { ownUpdate } from "./own-update.ts";
@@ -40,7 +54,10 @@ export function trackManagedFields(
   known?: KnownConversions,
 ): void {
   try {
-    setEntries(next, whereNobodyLoses(registry, request, next, old, known) ?? entriesAfter(registry, request, next, old, known));
+    setEntries(
+      next,
+      whereNobodyLoses(registry, request, next, old, known) ?? entriesAfter(registry, request, next, old, known),
+    );
   } catch (error) {
     if (!(error instanceof TypedError)) throw error;
     setEntries(next, undefined); // As upstream: better nobody than somebody wrong.
@@ -80,9 +97,18 @@ function whereNobodyLoses(
   if (old !== undefined && entries === undefined) return undefined;
   if (subresource === "" && sent !== undefined && sent.length > 0 && !identical(sent, entries)) return undefined;
   setEntries(next, entries); // The same on both sides is not looked into.
-  const changes = withoutFields(compare((old ?? {}) as PlainMap, next, schema), resetFields(target.resource, subresource));
+  const changes = withoutFields(
+    compare((old ?? {}) as PlainMap, next, schema),
+    resetFields(target.resource, subresource),
+  );
   setEntries(next, sent);
-  return ownUpdate(entries ?? [], writerOf(request, requestVersion(target)), changes, schema, formatTime(registry.clock.now()));
+  return ownUpdate(
+    entries ?? [],
+    writerOf(request, requestVersion(target)),
+    changes,
+    schema,
+    formatTime(registry.clock.now()),
+  );
 }
 
 function writerOf(request: WriteRequest, apiVersion: string): ManagerInfo {
@@ -90,12 +116,21 @@ function writerOf(request: WriteRequest, apiVersion: string): ManagerInfo {
 }
 
 /** The same for a Scale, whose object is written in its stead. @param live with the managed fields that the Scale shows */
-export function trackScale(registry: RegistryContext, request: WriteRequest, next: KubeObject, live: KubeObject, context: MergeContext): void {
+export function trackScale(
+  registry: RegistryContext,
+  request: WriteRequest,
+  next: KubeObject,
+  live: KubeObject,
+  context: MergeContext,
+): void {
   const before = decodeOrNobody(live.metadata.managedFields);
   delete next.metadata.managedFields;
   if (before.sets.size === 0) return;
   const from = { object: withoutManagedFields(live), version: scaleVersion };
-  setEntries(next, encodeManaged(takenBy(registry, request, context, from, { object: next, version: scaleVersion }, before)));
+  setEntries(
+    next,
+    encodeManaged(takenBy(registry, request, context, from, { object: next, version: scaleVersion }, before)),
+  );
 }
 
 /**
@@ -103,10 +138,18 @@ export function trackScale(registry: RegistryContext, request: WriteRequest, nex
  * @param sent as decoded and defaulted; the managed fields in it do not count
  * @param of the version and schema of its kind, which is not the resource's
  */
-export function trackAnswer(registry: RegistryContext, request: WriteRequest, sent: KubeObject, of: { apiVersion: string; schema: Struct }): void {
+export function trackAnswer(
+  registry: RegistryContext,
+  request: WriteRequest,
+  sent: KubeObject,
+  of: { apiVersion: string; schema: Struct },
+): void {
   setEntries(sent, undefined);
   const changes = compare({}, sent, of.schema);
-  setEntries(sent, ownUpdate([], writerOf(request, of.apiVersion), changes, of.schema, formatTime(registry.clock.now())));
+  setEntries(
+    sent,
+    ownUpdate([], writerOf(request, of.apiVersion), changes, of.schema, formatTime(registry.clock.now())),
+  );
 }
 
 /**
@@ -143,7 +186,14 @@ export function setEntries({ metadata }: KubeObject, entries: ManagedFieldsEntry
 }
 
 /** What the writer of a change owns then. Only who changes something is named, and gets the time. @param id of the writer */
-export function takeOver(context: MergeContext, live: Versioned, next: Versioned, before: Managed, id: string, now: string): Managed {
+export function takeOver(
+  context: MergeContext,
+  live: Versioned,
+  next: Versioned,
+  before: Managed,
+  id: string,
+  now: string,
+): Managed {
   const sets = new Map(updateManagers(context, live, next, before.sets, thisWrite));
   stripUnmanaged(sets, thisWrite);
   const mine = sets.get(thisWrite);

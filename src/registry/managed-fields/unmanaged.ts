@@ -3,10 +3,22 @@ import { fieldElement } from "../../lib/structured-merge/fields-v1.ts";
 import { difference, isEmpty, pathSetOf } from "../../lib/structured-merge/set.ts";
 import type { ManagedSet } from "../../lib/structured-merge/updater.ts";
 
-const systemFields = ["name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields", "resourceVersion"];
+const systemFields = [
+  "name",
+  "namespace",
+  "creationTimestamp",
+  "selfLink",
+  "uid",
+  "clusterName",
+  "generation",
+  "managedFields",
+  "resourceVersion",
+];
 
 export const unmanaged = pathSetOf(
-  [["apiVersion"], ["kind"], ["metadata"], ...systemFields.map((field) => ["metadata", field])].map((path) => path.map(fieldElement)),
+  [["apiVersion"], ["kind"], ["metadata"], ...systemFields.map((field) => ["metadata", field])].map((path) =>
+    path.map(fieldElement),
+  ),
 );
 
 /** Takes them out of what one manager has; who has nothing left manages nothing. */

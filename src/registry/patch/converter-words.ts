@@ -32,7 +32,9 @@ function problemOf(value: unknown, node: DecodeNode): string | undefined {
     case "struct":
       return isObject(value) ? structProblem(value, node.struct) : `cannot restore struct from: ${kindOf(value)}`;
     case "map":
-      return isObject(value) ? firstProblem(Object.values(value), node.held) : `cannot restore map from ${kindOf(value)}`;
+      return isObject(value)
+        ? firstProblem(Object.values(value), node.held)
+        : `cannot restore map from ${kindOf(value)}`;
     case "list":
       return Array.isArray(value) ? firstProblem(value, node.held) : `cannot restore slice from ${kindOf(value)}`;
     case "bytes":
@@ -69,13 +71,17 @@ function scalarProblem(value: unknown, node: DecodeNode): string | undefined {
   const from = kindOf(value);
   const isNumber = from === "int64" || from === "float64";
   const wantsNumber = node.kind !== "string" && node.kind !== "bool";
-  if (from === node.kind || (wantsNumber && (from === "int64" || (isNumber && node.kind === "double")))) return undefined;
+  if (from === node.kind || (wantsNumber && (from === "int64" || (isNumber && node.kind === "double"))))
+    return undefined;
   const convertible = (node.kind === "string" && from === "int64") || (wantsNumber && isNumber);
-  return convertible ? `cannot convert ${from} to ${goTypeName(node)}` : `unrecognized type: ${node.kind === "double" ? "float64" : node.kind}`;
+  return convertible
+    ? `cannot convert ${from} to ${goTypeName(node)}`
+    : `unrecognized type: ${node.kind === "double" ? "float64" : node.kind}`;
 }
 
 function bytesProblem(value: unknown): string | undefined {
-  if (Array.isArray(value)) return value.every((item) => kindOf(item) === "int64") ? undefined : "unrecognized type: uint8";
+  if (Array.isArray(value))
+    return value.every((item) => kindOf(item) === "int64") ? undefined : "unrecognized type: uint8";
   if (typeof value !== "string") return `cannot restore slice from ${kindOf(value)}`;
   try {
     canonicalizeBase64(value);
@@ -106,12 +112,14 @@ function ownProblem(value: unknown, kind: DecodeNode["kind"]): string | undefine
     const what = typeof value === "number" || typeof value === "bigint" ? `number ${value}` : goKindOf(value);
     return `json: cannot unmarshal ${what} into Go value of type int32`;
   }
-  if (kind !== "quantity" && typeof value !== "string") return `json: cannot unmarshal ${goKindOf(value)} into Go value of type string`;
+  if (kind !== "quantity" && typeof value !== "string")
+    return `json: cannot unmarshal ${goKindOf(value)} into Go value of type string`;
   try {
     readOwn(value, kind);
     return undefined;
   } catch (error) {
-    if (error instanceof QuantityError || error instanceof TimeError || error instanceof DurationError) return error.message;
+    if (error instanceof QuantityError || error instanceof TimeError || error instanceof DurationError)
+      return error.message;
     throw error;
   }
 }
@@ -120,5 +128,8 @@ function readOwn(value: unknown, kind: DecodeNode["kind"]): void {
   if (kind === "time") canonicalizeTime(value as string);
   else if (kind === "microtime") canonicalizeMicroTime(value as string);
   else if (kind === "duration") parseDuration(value as string);
-  else canonicalQuantity(typeof value === "object" || typeof value === "boolean" ? "not a quantity" : (value as string | number | bigint));
+  else
+    canonicalQuantity(
+      typeof value === "object" || typeof value === "boolean" ? "not a quantity" : (value as string | number | bigint),
+    );
 }

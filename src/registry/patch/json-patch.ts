@@ -96,7 +96,8 @@ function checkOperations(list: readonly unknown[], { repeated, duplicates }: Par
       if (seen.has(name)) problems.add(`json patch duplicate field ${place}`);
       seen.add(name);
       if (name !== "value") checkText(name, value);
-      else for (const problem of within) if (problem !== `duplicate field ${place}`) problems.add(`json patch ${problem}`);
+      else
+        for (const problem of within) if (problem !== `duplicate field ${place}`) problems.add(`json patch ${problem}`);
     }
   }
   return [...problems].slice(0, problemsMax);
@@ -107,5 +108,7 @@ const problemsMax = 100;
 
 function checkText(name: string, value: unknown): void {
   if (value === null || typeof value === "string") return;
-  throw badRequest(`error decoding patch: json: cannot unmarshal ${goKindOf(value)} into Go struct field jsonPatchOp.${name} of type string`);
+  throw badRequest(
+    `error decoding patch: json: cannot unmarshal ${goKindOf(value)} into Go struct field jsonPatchOp.${name} of type string`,
+  );
 }

@@ -31,12 +31,15 @@ function readPatch(body: Buffer, fieldValidation: FieldValidation): ParsedJson {
   const checkShape = (value: unknown): void => {
     if (goKindOf(value) === "object" || (!isChecked && Array.isArray(value))) return;
     if (value === null || !isChecked) throw badRequest("Invalid JSON Patch");
-    throw badRequest(`error decoding patch: json: cannot unmarshal ${goKindOf(value)} into Go value of type map[string]interface {}`);
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${goKindOf(value)} into Go value of type map[string]interface {}`,
+    );
   };
   try {
     return readPatchJson(body, checkShape);
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw badRequest(isChecked ? `error decoding patch: ${error.message}` : "Invalid JSON Patch");
+    if (error instanceof JsonSyntaxError)
+      throw badRequest(isChecked ? `error decoding patch: ${error.message}` : "Invalid JSON Patch");
     throw error;
   }
 }

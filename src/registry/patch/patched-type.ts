@@ -29,7 +29,11 @@ export interface PatchedDocument {
 }
 
 /** @throws ApiError 422 where it is no such kind */
-export function readPatchedType({ document, describe, refusal }: PatchedDocument, expected: ExpectedKind, catalog: Catalog): PatchedType {
+export function readPatchedType(
+  { document, describe, refusal }: PatchedDocument,
+  expected: ExpectedKind,
+  catalog: Catalog,
+): PatchedType {
   const isCustom = expected.schema.custom !== undefined;
   const { apiVersion, kind } = isCustom ? exactType(document, typeOf(document, refusal)) : typeOf(document, refusal);
   if (isCustom && kind === "") throw refusal(`Object 'Kind' is missing in '${describe()}'`);
@@ -38,7 +42,9 @@ export function readPatchedType({ document, describe, refusal }: PatchedDocument
   if (named === undefined) throw refusal(`unexpected GroupVersion string: ${apiVersion}`);
   const given = { group: named.group, version: named.version, kind: kind === "" ? expected.kind : kind };
   const isInternal = apiVersion === "" && !isCustom && expected.isHub !== true;
-  const problem = isInternal ? internalKindProblem(given, expected, catalog) : kindProblem(given, expected, catalog)?.why;
+  const problem = isInternal
+    ? internalKindProblem(given, expected, catalog)
+    : kindProblem(given, expected, catalog)?.why;
   if (problem !== undefined && !isCustom) throw refusal(problem);
   const isForeign = isCustom && (given.kind !== expected.kind || given.group !== expected.group);
   return { isInternal, isCustom, isForeign, lacksVersion: isCustom && apiVersion === "" };
@@ -54,7 +60,8 @@ function typeOf(document: unknown, refusal: (why: string) => ApiError): TypeMeta
 }
 
 /** As upstream has written it: where a name is there in several cases, the last one counts. */
-const inOrder = (document: Record<string, unknown>): object => Object.fromEntries(sortedKeys(document).map((key) => [key, document[key]]));
+const inOrder = (document: Record<string, unknown>): object =>
+  Object.fromEntries(sortedKeys(document).map((key) => [key, document[key]]));
 
 /** @throws ApiError 500, as upstream has it */
 export function refuseWithoutVersion(): never {
@@ -63,6 +70,8 @@ export function refuseWithoutVersion(): never {
 
 /** Such a type knows none of the fields; what is left has no name. @param document with what is written always */
 export function asInternal(document: object): Decoded {
-  const unknown = sortedKeys(document as Record<string, unknown>).filter((name) => name !== "kind" && name !== "apiVersion");
+  const unknown = sortedKeys(document as Record<string, unknown>).filter(
+    (name) => name !== "kind" && name !== "apiVersion",
+  );
   return { object: {}, problems: unknown.map((name) => `unknown field ${quoteGo(name)}`) };
 }

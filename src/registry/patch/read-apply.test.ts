@@ -6,7 +6,10 @@ import { checkStrictErrors, readApplyBody } from "./read-apply.ts";
 /** A body, and what it holds, or the message it is refused with. */
 const rows: readonly (readonly [body: string, want: object | string])[] = [
   ['{"apiVersion":"v1","data":{"a":"b"}}', { apiVersion: "v1", data: { a: "b" } }],
-  ["apiVersion: v1\ndata: {a: yes, b: 1.5, c: 9007199254740993}\n", { apiVersion: "v1", data: { a: true, b: 1.5, c: 9007199254740993n } }],
+  [
+    "apiVersion: v1\ndata: {a: yes, b: 1.5, c: 9007199254740993}\n",
+    { apiVersion: "v1", data: { a: true, b: 1.5, c: 9007199254740993n } },
+  ],
   ["null", {}],
   ["", {}],
   [
@@ -27,7 +30,8 @@ test("bodies of an apply are YAML", () => {
   }
 });
 
-const strict = 'error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  line 2: key "a" already set in map';
+const strict =
+  'error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  line 2: key "a" already set in map';
 const levels: readonly (readonly [FieldValidation, want: readonly string[] | string])[] = [
   ["Ignore", []],
   ["Warn", ['line 2: key "a" already set in map']],

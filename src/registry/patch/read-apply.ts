@@ -65,7 +65,11 @@ function readYaml(bytes: Buffer): ApplyBody {
  * @param warnings receives them at level Warn
  * @throws ApiError 400 at level Strict
  */
-export function checkStrictErrors({ strictErrors }: ApplyBody, fieldValidation: FieldValidation, warnings: string[]): void {
+export function checkStrictErrors(
+  { strictErrors }: ApplyBody,
+  fieldValidation: FieldValidation,
+  warnings: string[],
+): void {
   if (strictErrors.length === 0 || fieldValidation === "Ignore") return;
   if (fieldValidation === "Strict") {
     throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strictYamlError(strictErrors)}`);

@@ -17,7 +17,12 @@ export function strategicMergePatcher(body: Buffer): Patcher {
       const { value: patch, duplicates } = readPatch(body);
       const merged = applyPatch(current as object, patch, schema);
       const document = keepType(merged === patch ? { ...patch } : merged, current as object);
-      return { document, problems: duplicates, describe: () => formatGoValue(patch), problem: () => converterProblem(document, schema) };
+      return {
+        document,
+        problems: duplicates,
+        describe: () => formatGoValue(patch),
+        problem: () => converterProblem(document, schema),
+      };
     },
   };
 }

@@ -8,7 +8,10 @@ import { clientFieldName, type DescriptionTexts } from "./descriptions.ts";
 export async function readClientDescriptions(): Promise<DescriptionTexts> {
   const directory = clientDirectory();
   if (directory === undefined) return { types: {}, parameters: {} };
-  return { types: await readTypes(join(directory, "models")), parameters: await readParameters(join(directory, "types/ObjectParamAPI.d.ts")) };
+  return {
+    types: await readTypes(join(directory, "models")),
+    parameters: await readParameters(join(directory, "types/ObjectParamAPI.d.ts")),
+  };
 }
 
 function clientDirectory(): string | undefined {
@@ -29,7 +32,8 @@ async function readTypes(directory: string): Promise<DescriptionTexts["types"]> 
 }
 
 /** A comment and what it stands before, or a class that has none. */
-const commented = /\/\*\*\n((?:(?!\*\/)[\s\S])*)\*\/\n\s*(?:export declare class (\w+)|'([^']+)'\??:)|^export declare class (\w+)/gm;
+const commented =
+  /\/\*\*\n((?:(?!\*\/)[\s\S])*)\*\/\n\s*(?:export declare class (\w+)|'([^']+)'\??:)|^export declare class (\w+)/gm;
 
 function typesIn(text: string): Record<string, Record<string, string>> {
   const types: Record<string, Record<string, string>> = {};

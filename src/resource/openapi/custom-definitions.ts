@@ -14,13 +14,18 @@ export function customDefinition(kind: CustomKind, writer: DefinitionWriter): Js
   const { group, version, published } = kind;
   const fields = published.selectableFields.map((fieldPath) => ({ fieldPath }));
   return {
-    ...(kind.itemKind === undefined ? publishedBody(published.schema, writer) : listBody({ ...kind, itemKind: kind.itemKind }, writer)),
+    ...(kind.itemKind === undefined
+      ? publishedBody(published.schema, writer)
+      : listBody({ ...kind, itemKind: kind.itemKind }, writer)),
     "x-kubernetes-group-version-kind": [{ group, kind: kind.kind, version }],
     ...(fields.length > 0 && { "x-kubernetes-selectable-fields": fields }),
   };
 }
 
-function listBody({ itemKind, plural, ...list }: CustomKind & { readonly itemKind: string }, writer: DefinitionWriter): Json {
+function listBody(
+  { itemKind, plural, ...list }: CustomKind & { readonly itemKind: string },
+  writer: DefinitionWriter,
+): Json {
   const item = { $ref: writer.dialect.references + customDefinitionName({ ...list, kind: itemKind }) };
   return {
     description: `${list.kind} is a list of ${itemKind}`,

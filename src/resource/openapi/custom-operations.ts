@@ -143,7 +143,12 @@ export function customPaths({ definition, version }: ServedResource, scope: Scop
       return { path: `${path}/{name}/${subresource}`, operations: ofObjects.map((row) => operation(row, place)) };
     }),
     ...(namespaced
-      ? [{ path: `${scope.root}/${resource}`, operations: [operation(list, { ...collection, noun: `${kind}ForAllNamespaces`, path: [] })] }]
+      ? [
+          {
+            path: `${scope.root}/${resource}`,
+            operations: [operation(list, { ...collection, noun: `${kind}ForAllNamespaces`, path: [] })],
+          },
+        ]
       : []),
   ];
 }
@@ -162,7 +167,11 @@ function operation(row: Row, { scope, kind, noun, subresource, path, ...kinds }:
     description: row.description(kind.kind, subresource === "" ? "" : `${subresource} of `),
     tags: [scope.tag],
     kind,
-    parameters: [...path, ...queryParameters(scope.commonQuery[row.query] ?? [], row.query), ...(row.query === "get" ? [resourceVersion] : [])],
+    parameters: [
+      ...path,
+      ...queryParameters(scope.commonQuery[row.query] ?? [], row.query),
+      ...(row.query === "get" ? [resourceVersion] : []),
+    ],
     body: bodyOf(row, kinds.object),
     answers: row.codes.map((code) => ({ code, content })),
     consumes: row.body === "Patch" ? patchTypes : objectTypes,

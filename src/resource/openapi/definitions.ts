@@ -39,7 +39,11 @@ export function collectDefinitions(dialect: Dialect, options: DefinitionOptions)
     }
     return { $ref: dialect.references + name };
   };
-  const writer: Writer = { ...options, dialect, refer: (name, type) => referTo(name, () => definitionBody(name, type, writer)) };
+  const writer: Writer = {
+    ...options,
+    dialect,
+    refer: (name, type) => referTo(name, () => definitionBody(name, type, writer)),
+  };
   const customWriter = definitionWriter(writer);
   return {
     reference: (type) => typeBody(type, writer),
@@ -91,7 +95,9 @@ function structBody(struct: Struct, writer: Writer): Json {
   return {
     type: "object",
     ...(required.length > 0 && { required }),
-    ...(fields.length > 0 && { properties: Object.fromEntries(fields.map((field) => [field.name, fieldBody(struct, field, writer)])) }),
+    ...(fields.length > 0 && {
+      properties: Object.fromEntries(fields.map((field) => [field.name, fieldBody(struct, field, writer)])),
+    }),
     ...(kinds && { "x-kubernetes-group-version-kind": kinds.map(gvkBody) }),
     ...(struct.atomic && { "x-kubernetes-map-type": "atomic" }),
     ...(struct.unions && { "x-kubernetes-unions": struct.unions }),
@@ -100,7 +106,9 @@ function structBody(struct: Struct, writer: Writer): Json {
 
 function groupVersionKinds(struct: Struct, only: GroupVersion | undefined): Struct["groupVersionKinds"] {
   if (only === undefined || struct.everyGroupVersion !== true) return struct.groupVersionKinds;
-  return struct.groupVersionKinds?.filter(({ group, version }) => group === "" || (group === only.group && version === only.version));
+  return struct.groupVersionKinds?.filter(
+    ({ group, version }) => group === "" || (group === only.group && version === only.version),
+  );
 }
 
 function gvkBody({ group, version, kind }: { group: string; version: string; kind: string }): Json {
@@ -109,7 +117,8 @@ function gvkBody({ group, version, kind }: { group: string; version: string; kin
 
 function fieldBody(struct: Struct, field: Field, writer: Writer): Json {
   // A field may merge otherwise than its type does; the definition is the type's all the same.
-  const type = field.mapType === "granular" && field.type.kind === "struct" ? builtinSchema(field.type.definition) : field.type;
+  const type =
+    field.mapType === "granular" && field.type.kind === "struct" ? builtinSchema(field.type.definition) : field.type;
   const body = typeBody(type, writer);
   const described = !isUndescribed(struct, field);
   const siblings: Siblings = {
@@ -125,7 +134,11 @@ function fieldBody(struct: Struct, field: Field, writer: Writer): Json {
  * What is known of the field. Of fields that refer to a type nothing is: what the type says of itself stands for it in v2, where nobody looks
  * further, and not in v3, where readers would see it twice.
  */
-function fieldDescription({ definition }: Struct, { name, type }: Field, { descriptions, dialect }: Writer): string | undefined {
+function fieldDescription(
+  { definition }: Struct,
+  { name, type }: Field,
+  { descriptions, dialect }: Writer,
+): string | undefined {
   const ofType = type.kind === "struct" && dialect.version === "v2" ? descriptions.type(type.definition) : undefined;
   return descriptions.field(definition, name) ?? ofType;
 }
@@ -169,9 +182,14 @@ interface Siblings {
 }
 
 /** Adds what else is to be said, each in its place; a reference that has siblings is wrapped in v3. */
-function withSiblings(body: Json, { description, default: byDefault, extensions = {}, wrapped = false }: Siblings, { version }: Dialect): Json {
+function withSiblings(
+  body: Json,
+  { description, default: byDefault, extensions = {}, wrapped = false }: Siblings,
+  { version }: Dialect,
+): Json {
   const { type, format, ...rest } = body;
-  const siblings = wrapped || description !== undefined || byDefault !== undefined || Object.keys(extensions).length > 0;
+  const siblings =
+    wrapped || description !== undefined || byDefault !== undefined || Object.keys(extensions).length > 0;
   return {
     ...(description !== undefined && { description }),
     ...(type !== undefined && { type }),
@@ -194,7 +212,13 @@ function elementDefault(type: Type): unknown {
   return type.kind === "struct" ? {} : zeroValues[type.kind as ScalarKind];
 }
 
-const zeroValues: Readonly<Partial<Record<ScalarKind, unknown>>> = { string: "", int32: 0, int64: 0, bool: false, double: 0 };
+const zeroValues: Readonly<Partial<Record<ScalarKind, unknown>>> = {
+  string: "",
+  int32: 0,
+  int64: 0,
+  bool: false,
+  double: 0,
+};
 
 function typeBody(type: Type, writer: Writer): Json {
   switch (type.kind) {
@@ -212,7 +236,11 @@ function typeBody(type: Type, writer: Writer): Json {
 }
 
 function elementBody(type: Type, writer: Writer): Json {
-  return withSiblings(typeBody(type, writer), { default: writer.dialect.version === "v3" ? elementDefault(type) : undefined }, writer.dialect);
+  return withSiblings(
+    typeBody(type, writer),
+    { default: writer.dialect.version === "v3" ? elementDefault(type) : undefined },
+    writer.dialect,
+  );
 }
 
 /** Scalars whose type has a definition of its own. */

@@ -7,20 +7,41 @@ const descriptions = descriptionsFrom(await readClientDescriptions());
 
 const rows: [what: string, text: string | undefined, start: string][] = [
   ["a type", descriptions.type("io.k8s.api.core.v1.ConfigMap"), "ConfigMap holds configuration data"],
-  ["a type of another group with the same kind", descriptions.type("io.k8s.api.events.v1.Event"), "Event is a report of an event"],
+  [
+    "a type of another group with the same kind",
+    descriptions.type("io.k8s.api.events.v1.Event"),
+    "Event is a report of an event",
+  ],
   ["a field", descriptions.field("io.k8s.api.core.v1.ConfigMap", "immutable"), "Immutable, if set to true"],
-  ["a field whose name the client changes", descriptions.field(schemaProps(), "x-kubernetes-list-type"), "x-kubernetes-list-type annotates"],
-  ["a field whose name is a word of the language", descriptions.field(schemaProps(), "default"), "default is a default value"],
+  [
+    "a field whose name the client changes",
+    descriptions.field(schemaProps(), "x-kubernetes-list-type"),
+    "x-kubernetes-list-type annotates",
+  ],
+  [
+    "a field whose name is a word of the language",
+    descriptions.field(schemaProps(), "default"),
+    "default is a default value",
+  ],
   ["a parameter", descriptions.parameter("list", "continue"), "The continue option should be set"],
   ["a parameter of a connection", descriptions.parameter("PodExec", "command"), "Command is the remote command"],
-  ["what all kinds share has paragraphs", descriptions.parameter("list", "resourceVersion")?.split("\n\n")[1], "Defaults to unset"],
-  ["a field of a type without one", descriptions.field(matchCondition(), "expression"), "expression represents the expression"],
+  [
+    "what all kinds share has paragraphs",
+    descriptions.parameter("list", "resourceVersion")?.split("\n\n")[1],
+    "Defaults to unset",
+  ],
+  [
+    "a field of a type without one",
+    descriptions.field(matchCondition(), "expression"),
+    "expression represents the expression",
+  ],
   ["quotes are plain", descriptions.parameter("list", "pretty"), "If 'true', then the output is pretty printed."],
 ];
 function schemaProps(): string {
   return "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps";
 }
-for (const [what, text, start] of rows) test(`the text of ${what}`, () => assert.equal(text?.slice(0, start.length), start));
+for (const [what, text, start] of rows)
+  test(`the text of ${what}`, () => assert.equal(text?.slice(0, start.length), start));
 
 function matchCondition(): string {
   return "io.k8s.api.admissionregistration.v1alpha1.MatchCondition";

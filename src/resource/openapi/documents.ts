@@ -56,7 +56,13 @@ export function partsOf(groups: readonly ServedGroup[], { issuer }: Pick<Documen
     })),
   );
   return [
-    ...topPaths(groups, issuer).map(([name, item]) => ({ name, resources: [], custom: false, groupVersion: undefined, paths: () => [item] })),
+    ...topPaths(groups, issuer).map(([name, item]) => ({
+      name,
+      resources: [],
+      custom: false,
+      groupVersion: undefined,
+      paths: () => [item],
+    })),
     ...versions,
   ];
 }
@@ -69,15 +75,26 @@ export async function encodeV3(part: Part, source: DocumentSource, encoding: Enc
   const tail = part.custom ? {} : { securitySchemes: { BearerToken: bearerToken } };
   const render = (item: PathItem): Json => renderPathV3(item, rendering);
   if (encoding === "json") {
-    const { paths, schemas } = await encodePieces(part.paths(source), render, definitions, { path: jsonEntry, definition: jsonEntry });
-    const components = jsonObject([...(schemas.length > 0 ? [jsonMember("schemas", jsonObject(schemas))] : []), ...jsonMembers(tail)]);
-    return Buffer.concat(jsonObject([...jsonMembers(head), jsonMember("paths", jsonObject(paths)), jsonMember("components", components)]));
+    const { paths, schemas } = await encodePieces(part.paths(source), render, definitions, {
+      path: jsonEntry,
+      definition: jsonEntry,
+    });
+    const components = jsonObject([
+      ...(schemas.length > 0 ? [jsonMember("schemas", jsonObject(schemas))] : []),
+      ...jsonMembers(tail),
+    ]);
+    return Buffer.concat(
+      jsonObject([...jsonMembers(head), jsonMember("paths", jsonObject(paths)), jsonMember("components", components)]),
+    );
   }
   const { paths, schemas } = await encodePieces(part.paths(source), render, definitions, {
     path: (name, value) => encodeEntry(documentV3.path, pathItemV3, name, value),
     definition: (name, value) => encodeEntry(documentV3.schema, schemaV3, name, value),
   });
-  const components = [...(schemas.length > 0 ? messageField(documentV3.schemas, schemas) : []), encodeMessage(componentsTailV3, tail)];
+  const components = [
+    ...(schemas.length > 0 ? messageField(documentV3.schemas, schemas) : []),
+    encodeMessage(componentsTailV3, tail),
+  ];
   return Buffer.concat([
     encodeMessage(documentHeadV3, head),
     ...messageField(documentV3.paths, paths),
@@ -86,7 +103,11 @@ export async function encodeV3(part: Part, source: DocumentSource, encoding: Enc
 }
 
 /** The one document of all groups, encoded piece by piece. */
-export async function encodeV2(groups: readonly ServedGroup[], source: DocumentSource, encoding: Encoding): Promise<Buffer> {
+export async function encodeV2(
+  groups: readonly ServedGroup[],
+  source: DocumentSource,
+  encoding: Encoding,
+): Promise<Buffer> {
   const definitions = collectDefinitions(openApiV2, source);
   const rendering = { definitions, descriptions: source.descriptions };
   const shared = sharedParameters();
@@ -95,7 +116,10 @@ export async function encodeV2(groups: readonly ServedGroup[], source: DocumentS
   const head = { swagger: "2.0", info: { title: "Kubernetes", version: source.release } };
   const tail = { securityDefinitions: { BearerToken: bearerToken }, security: [{ BearerToken: [] }] };
   if (encoding === "json") {
-    const { paths, schemas } = await encodePieces(items, render, definitions, { path: jsonEntry, definition: jsonEntry });
+    const { paths, schemas } = await encodePieces(items, render, definitions, {
+      path: jsonEntry,
+      definition: jsonEntry,
+    });
     const parameters = sortByName(shared.all()).map(([name, parameter]) => jsonEntry(name, parameter));
     const sections = [
       jsonMember("paths", jsonObject(paths)),
@@ -108,7 +132,9 @@ export async function encodeV2(groups: readonly ServedGroup[], source: DocumentS
     path: (name, value) => encodeEntry(documentV2.path, pathItemV2, name, value),
     definition: (name, value) => encodeEntry(documentV2.definition, schemaV2, name, value),
   });
-  const parameters = sortByName(shared.all()).map(([name, parameter]) => encodeEntry(documentV2.parameter, parameterV2, name, parameter));
+  const parameters = sortByName(shared.all()).map(([name, parameter]) =>
+    encodeEntry(documentV2.parameter, parameterV2, name, parameter),
+  );
   return Buffer.concat([
     encodeMessage(documentHeadV2, head),
     ...messageField(documentV2.paths, paths),

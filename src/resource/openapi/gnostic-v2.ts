@@ -1,5 +1,19 @@
 /** gnostic's `openapi.v2` messages, as far as our documents use them. */
-import { any, boolean, double, entries, integer, message, messageOf, oneOf, orBoolean, repeated, text, texts, type WriteMessage } from "./gnostic.ts";
+import {
+  any,
+  boolean,
+  double,
+  entries,
+  integer,
+  message,
+  messageOf,
+  oneOf,
+  orBoolean,
+  repeated,
+  text,
+  texts,
+  type WriteMessage,
+} from "./gnostic.ts";
 
 /** Fields of `Document` whose entries are written one by one. */
 export const documentV2 = { paths: 8, path: 2, definitions: 9, definition: 1, parameters: 10, parameter: 1 } as const;
@@ -43,13 +57,32 @@ export const schemaV2: WriteMessage = messageOf(
   31,
 );
 
-const bodyParameter = messageOf(() => ({ description: text(1), name: text(2), in: text(3), required: boolean(4), schema: message(5, schemaV2) }), 6);
+const bodyParameter = messageOf(
+  () => ({ description: text(1), name: text(2), in: text(3), required: boolean(4), schema: message(5, schemaV2) }),
+  6,
+);
 const queryParameter = messageOf(
-  () => ({ required: boolean(1), in: text(2), description: text(3), name: text(4), type: text(6), format: text(7), uniqueItems: boolean(20) }),
+  () => ({
+    required: boolean(1),
+    in: text(2),
+    description: text(3),
+    name: text(4),
+    type: text(6),
+    format: text(7),
+    uniqueItems: boolean(20),
+  }),
   23,
 );
 const pathParameter = messageOf(
-  () => ({ required: boolean(1), in: text(2), description: text(3), name: text(4), type: text(5), format: text(6), uniqueItems: boolean(19) }),
+  () => ({
+    required: boolean(1),
+    in: text(2),
+    description: text(3),
+    name: text(4),
+    type: text(5),
+    format: text(6),
+    uniqueItems: boolean(19),
+  }),
   22,
 );
 

@@ -1,5 +1,18 @@
 /** gnostic's `openapi.v3` messages, as far as our documents use them. */
-import { any, boolean, double, entries, integer, message, messageOf, oneOf, orBoolean, repeated, text, type WriteMessage } from "./gnostic.ts";
+import {
+  any,
+  boolean,
+  double,
+  entries,
+  integer,
+  message,
+  messageOf,
+  oneOf,
+  orBoolean,
+  repeated,
+  text,
+  type WriteMessage,
+} from "./gnostic.ts";
 
 /** Fields of `Document`, and of `Components` in it, whose entries are written one by one. */
 export const documentV3 = { paths: 4, path: 1, components: 5, schemas: 1, schema: 1 } as const;
@@ -7,7 +20,9 @@ export const documentV3 = { paths: 4, path: 1, components: 5, schemas: 1, schema
 const has = (value: unknown, key: string): boolean => Object.hasOwn(value as object, key);
 
 const reference = messageOf(() => ({ $ref: text(1) }));
-export const schemaV3: WriteMessage = oneOf((value) => (has(value, "$ref") ? message(2, reference) : message(1, schema)));
+export const schemaV3: WriteMessage = oneOf((value) =>
+  has(value, "$ref") ? message(2, reference) : message(1, schema),
+);
 const single = message(1, schemaV3);
 
 /** A default is a number, a boolean or a text; gnostic has no place for others, and of those only says that there is one. */
@@ -56,7 +71,10 @@ const schema: WriteMessage = messageOf(
 );
 
 const mediaType = messageOf(() => ({ schema: message(1, schemaV3) }));
-const parameter = messageOf(() => ({ name: text(1), in: text(2), description: text(3), required: boolean(4), schema: message(10, schemaV3) }), 14);
+const parameter = messageOf(
+  () => ({ name: text(1), in: text(2), description: text(3), required: boolean(4), schema: message(10, schemaV3) }),
+  14,
+);
 const parameterOrReference: WriteMessage = (value, writer) => message(1, parameter)(value, writer);
 const requestBody = messageOf(() => ({ content: message(2, entries(1, mediaType)), required: boolean(3) }));
 const requestBodyOrReference: WriteMessage = (value, writer) => message(1, requestBody)(value, writer);

@@ -103,7 +103,8 @@ export function any(number: number): WriteField {
 /** A map in the repeated field `number`, each entry a name and a message. */
 export function entries(number: number, write: WriteMessage): WriteMessage {
   return (value, writer) => {
-    for (const [name, one] of Object.entries(value as object).reverse()) writeEntry(number, name, () => message(2, write)(one, writer), writer);
+    for (const [name, one] of Object.entries(value as object).reverse())
+      writeEntry(number, name, () => message(2, write)(one, writer), writer);
   };
 }
 

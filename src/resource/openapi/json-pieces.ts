@@ -17,7 +17,11 @@ export function jsonMembers(object: object): Buffer[] {
 
 /** @param members each `"name":value` */
 export function jsonObject(members: readonly Buffer[]): Buffer[] {
-  return [Buffer.from("{"), ...members.flatMap((member, index) => (index === 0 ? [member] : [comma, member])), Buffer.from("}")];
+  return [
+    Buffer.from("{"),
+    ...members.flatMap((member, index) => (index === 0 ? [member] : [comma, member])),
+    Buffer.from("}"),
+  ];
 }
 
 const comma = Buffer.from(",");

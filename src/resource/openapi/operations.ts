@@ -39,14 +39,29 @@ function builtinMediaTypes(cbor: boolean): MediaTypes {
   };
 }
 
-export function pathsOf(group: string, groupVersion: ServedGroupVersion, { commonQuery, cbor }: PathOptions): PathItem[] {
+export function pathsOf(
+  group: string,
+  groupVersion: ServedGroupVersion,
+  { commonQuery, cbor }: PathOptions,
+): PathItem[] {
   const { version } = groupVersion;
   const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
-  const scope: Scope = { group, version, root, commonQuery, mediaTypes: builtinMediaTypes(cbor), ...operationNames(group, version) };
+  const scope: Scope = {
+    group,
+    version,
+    root,
+    commonQuery,
+    mediaTypes: builtinMediaTypes(cbor),
+    ...operationNames(group, version),
+  };
   const [custom, builtin] = partition(groupVersion.resources, ({ definition }) => definition.custom);
   // Upstream's documents of custom resources do not speak of discovery.
   const discovery = builtin.length === 0 ? [] : [discoveryPath(scope)];
-  const items = [...discovery, ...builtin.flatMap((one) => resourcePaths(one, scope)), ...custom.flatMap((one) => customPaths(one, scope))];
+  const items = [
+    ...discovery,
+    ...builtin.flatMap((one) => resourcePaths(one, scope)),
+    ...custom.flatMap((one) => customPaths(one, scope)),
+  ];
   return items.filter(({ operations }) => operations.length > 0).sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
@@ -69,16 +84,25 @@ export function topPaths(groups: readonly ServedGroup[], issuer: boolean): [docu
   return groups
     .filter(({ versions }) => versions.some(({ resources }) => resources.some(({ definition }) => !definition.custom)))
     .flatMap(({ group }): [string, PathItem][] => {
-      if (group === "") return [["api", plainGet("/api/", "getCoreAPIVersions", "get available API versions", "core", "APIVersions")]];
+      if (group === "")
+        return [["api", plainGet("/api/", "getCoreAPIVersions", "get available API versions", "core", "APIVersions")]];
       const { title, tag } = operationNames(group, "");
-      const item = plainGet(`/apis/${group}/`, `get${title}APIGroup`, "get information of a group", tag.slice(0, -1), "APIGroup");
+      const item = plainGet(
+        `/apis/${group}/`,
+        `get${title}APIGroup`,
+        "get information of a group",
+        tag.slice(0, -1),
+        "APIGroup",
+      );
       return [[`apis/${group}`, item]];
     })
     .concat([
       ["apis", plainGet("/apis/", "getAPIVersions", "get available API versions", "apis", "APIGroupList")],
       [
         "version",
-        plainGet("/version/", "getCodeVersion", "get the version information for this server", "version", versionInfo, ["application/json"]),
+        plainGet("/version/", "getCodeVersion", "get the version information for this server", "version", versionInfo, [
+          "application/json",
+        ]),
       ],
       ...(issuer ? issuerPaths : []),
     ]);
@@ -108,10 +132,24 @@ const issuerPaths: readonly [document: string, item: PathItem][] = [
 const versionInfo = "io.k8s.apimachinery.pkg.version.Info";
 
 function discoveryPath({ root, title, tag, mediaTypes }: Scope): PathItem {
-  return plainGet(`${root}/`, `get${title}APIResources`, "get available resources", tag, "APIResourceList", mediaTypes.objects);
+  return plainGet(
+    `${root}/`,
+    `get${title}APIResources`,
+    "get available resources",
+    tag,
+    "APIResourceList",
+    mediaTypes.objects,
+  );
 }
 
-function plainGet(path: string, id: string, description: string, tag: string, content: string, produces: readonly string[] = plainTypes): PathItem {
+function plainGet(
+  path: string,
+  id: string,
+  description: string,
+  tag: string,
+  content: string,
+  produces: readonly string[] = plainTypes,
+): PathItem {
   const answers: Answer[] = [{ code: 200, content }];
   const operation: Operation = {
     method: "get",
@@ -130,7 +168,12 @@ function plainGet(path: string, id: string, description: string, tag: string, co
 }
 
 /** What upstream says nothing of but that it is a text. */
-function textGet(path: string, id: string, description: string, { tag, produces }: { tag: string; produces: string }): PathItem {
+function textGet(
+  path: string,
+  id: string,
+  description: string,
+  { tag, produces }: { tag: string; produces: string },
+): PathItem {
   const { operations } = plainGet(path, id, description, tag, "text", [produces]);
   return { path, operations: operations.map((operation) => ({ ...operation, consumes: [] })) };
 }
@@ -171,14 +214,19 @@ function resourcePaths(served: ServedResource, scope: Scope): PathItem[] {
     },
     { path: watch, operations: when(has("watch"), () => make.watchList(noun, "", within)) },
     { path: `${watch}/{name}`, operations: when(has("watch") && has("get"), () => make.watch(noun, item)) },
-    ...version.subresources.flatMap((subresource) => subresourcePaths(subresource, served, { scope, collection, noun, within })),
+    ...version.subresources.flatMap((subresource) =>
+      subresourcePaths(subresource, served, { scope, collection, noun, within }),
+    ),
   ];
   if (namespaced) {
     items.push({
       path: `${scope.root}/${resource}`,
       operations: when(has("list"), () => make.list(listing, kind, "ForAllNamespaces", [], list)),
     });
-    items.push({ path: `${scope.root}/watch/${resource}`, operations: when(has("watch"), () => make.watchList(kind, "ForAllNamespaces", [])) });
+    items.push({
+      path: `${scope.root}/watch/${resource}`,
+      operations: when(has("watch"), () => make.watchList(kind, "ForAllNamespaces", [])),
+    });
   }
   return items;
 }
@@ -191,7 +239,11 @@ interface SubresourcePlace {
   readonly within: readonly Parameter[];
 }
 
-function subresourcePaths(subresource: SubresourceDefinition, { definition }: ServedResource, place: SubresourcePlace): PathItem[] {
+function subresourcePaths(
+  subresource: SubresourceDefinition,
+  { definition }: ServedResource,
+  place: SubresourcePlace,
+): PathItem[] {
   const { scope, collection, noun, within } = place;
   const { group, version } = subresource.kindGroupVersion ?? scope;
   const gvk: KindName = { group, version, kind: subresource.kind };
@@ -203,9 +255,12 @@ function subresourcePaths(subresource: SubresourceDefinition, { definition }: Se
   if (subresource.connect !== undefined) {
     const own = queryParameters(subresource.query?.connect ?? [], definition.kind + title);
     const connect = (suffix: string, parameters: readonly Parameter[]): Operation[] =>
-      (subresource.connect as readonly string[]).map((method) => make.connect(method, `${noun}${title}${suffix}`, parameters));
+      (subresource.connect as readonly string[]).map((method) =>
+        make.connect(method, `${noun}${title}${suffix}`, parameters),
+      );
     const items = [{ path, operations: connect("", [...item, ...own]) }];
-    if (subresource.name === "proxy") items.push({ path: `${path}/{path}`, operations: connect("WithPath", [...item, pathParameter, ...own]) });
+    if (subresource.name === "proxy")
+      items.push({ path: `${path}/{path}`, operations: connect("WithPath", [...item, pathParameter, ...own]) });
     return items;
   }
   const readParameters = [...item, ...queryParameters(subresource.query?.get ?? [], definition.kind + title)];
@@ -238,12 +293,18 @@ interface Factory {
 }
 
 /** Makes the operations of one kind, or of one subresource of `parent.kind`. */
-function factory({ title, tag, commonQuery, mediaTypes }: Scope, kind: KindName, parent?: { kind: string; subresource: string }): Factory {
+function factory(
+  { title, tag, commonQuery, mediaTypes }: Scope,
+  kind: KindName,
+  parent?: { kind: string; subresource: string },
+): Factory {
   const subject = parent?.kind ?? kind.kind;
   const common = (operation: string): Parameter[] => queryParameters(commonQuery[operation] ?? [], operation);
   const base = { tags: [tag], kind, body: undefined, consumes: mediaTypes.bodies, produces: mediaTypes.objects };
-  const answers = (content: Answer["content"], ...codes: Answer["code"][]): Answer[] => codes.map((code) => ({ code, content }));
-  const specified = parent === undefined ? `the specified ${subject}` : `${parent.subresource} of the specified ${subject}`;
+  const answers = (content: Answer["content"], ...codes: Answer["code"][]): Answer[] =>
+    codes.map((code) => ({ code, content }));
+  const specified =
+    parent === undefined ? `the specified ${subject}` : `${parent.subresource} of the specified ${subject}`;
   const one = parent === undefined ? withArticle(subject) : `${parent.subresource} of ${withArticle(subject)}`;
   return {
     list: (words, noun, suffix, path, answer) => ({
@@ -350,7 +411,13 @@ function factory({ title, tag, commonQuery, mediaTypes }: Scope, kind: KindName,
   };
 }
 
-const pathParameter: Parameter = { in: "path", name: "path", type: "string", topic: "", description: "path to the resource" };
+const pathParameter: Parameter = {
+  in: "path",
+  name: "path",
+  type: "string",
+  topic: "",
+  description: "path to the resource",
+};
 
 function when<T>(holds: boolean, make: () => T): T[] {
   return holds ? [make()] : [];

@@ -13,7 +13,10 @@ import type { DocumentSource, Part } from "./documents.ts";
 const documentsVersion = 1;
 
 /** @returns upper-case hexadecimal text, as long as that of the content's hash would be */
-export function partHash({ name, resources }: Part, { release, cbor, enums }: Pick<DocumentSource, "release" | "cbor" | "enums">): string {
+export function partHash(
+  { name, resources }: Part,
+  { release, cbor, enums }: Pick<DocumentSource, "release" | "cbor" | "enums">,
+): string {
   const hash = createHash("sha512");
   update(hash, [documentsVersion, tablesHash(), release, cbor, enums, name]);
   for (const resource of resources) addResource(hash, resource);

@@ -17,7 +17,10 @@ export function publishedBody(schema: JsonSchemaProps | undefined, writer: Defin
 }
 
 function metaProperties(writer: DefinitionWriter): Json {
-  return { ...writer.typeMeta(), metadata: writer.metadata(builtinSchema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")) };
+  return {
+    ...writer.typeMeta(),
+    metadata: writer.metadata(builtinSchema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")),
+  };
 }
 
 const keepsUnknown = (schema: JsonSchemaProps): boolean => schema["x-kubernetes-preserve-unknown-fields"] === true;
@@ -26,16 +29,23 @@ function schemaBody(schema: JsonSchemaProps, writer: DefinitionWriter): Json {
   const shown = writer.dialect.version === "v2" ? simplified(schema) : unfolded(schema);
   const children = childBodies(shown, (child) => schemaBody(child, writer));
   const body = withoutEmpty({ ...shown, ...children, ...(writer.dialect.version === "v2" && { default: undefined }) });
-  if (shown["x-kubernetes-embedded-resource"] !== true || (writer.dialect.version === "v2" && keepsUnknown(shown))) return body;
+  if (shown["x-kubernetes-embedded-resource"] !== true || (writer.dialect.version === "v2" && keepsUnknown(shown)))
+    return body;
   const required = [...new Set([...(shown.required ?? []), "kind", "apiVersion"])];
-  return { ...body, required, properties: sorted({ ...(body.properties as Json | undefined), ...metaProperties(writer) }) };
+  return {
+    ...body,
+    required,
+    properties: sorted({ ...(body.properties as Json | undefined), ...metaProperties(writer) }),
+  };
 }
 
 function childBodies(schema: JsonSchemaProps, bodyOf: (child: JsonSchemaProps) => Json): Json {
   const { items, properties, additionalProperties } = schema;
   return {
     ...(items !== undefined && { items: bodyOf(items) }),
-    ...(properties !== undefined && { properties: Object.fromEntries(sortedSchemas(properties).map(([name, child]) => [name, bodyOf(child)])) }),
+    ...(properties !== undefined && {
+      properties: Object.fromEntries(sortedSchemas(properties).map(([name, child]) => [name, bodyOf(child)])),
+    }),
     ...(typeof additionalProperties === "object" && { additionalProperties: bodyOf(additionalProperties) }),
   };
 }
@@ -44,7 +54,8 @@ const integerOrString: readonly JsonSchemaProps[] = [{ type: "integer" }, { type
 
 /** Says of an integer or a text that it is either, as far as its author has not. */
 function unfolded(schema: JsonSchemaProps): JsonSchemaProps {
-  if (schema["x-kubernetes-int-or-string"] !== true || saysEither(schema.anyOf) || saysEither(schema.allOf?.[0]?.anyOf)) return schema;
+  if (schema["x-kubernetes-int-or-string"] !== true || saysEither(schema.anyOf) || saysEither(schema.allOf?.[0]?.anyOf))
+    return schema;
   if (schema.anyOf === undefined) return { ...schema, anyOf: integerOrString };
   return { ...schema, allOf: [{ anyOf: integerOrString }, ...(schema.allOf ?? [])] };
 }
@@ -58,7 +69,10 @@ function simplified(schema: JsonSchemaProps): JsonSchemaProps {
   const vague = rest.nullable === true || keepsUnknown(rest);
   const { items, properties, ...without } = rest;
   const shown: JsonSchemaProps = vague ? without : rest;
-  const untyped = rest.nullable === true || (shown.type === "array" && shown.items === undefined) || (keepsUnknown(rest) && rest.type === "object");
+  const untyped =
+    rest.nullable === true ||
+    (shown.type === "array" && shown.items === undefined) ||
+    (keepsUnknown(rest) && rest.type === "object");
   const required = requiredIn(shown);
   return { ...shown, ...(untyped && { type: "" }), nullable: false, ...(required !== undefined && { required }) };
 }
@@ -66,7 +80,9 @@ function simplified(schema: JsonSchemaProps): JsonSchemaProps {
 /** What may be null need not be there. */
 function requiredIn({ required, properties, additionalProperties }: JsonSchemaProps): readonly string[] | undefined {
   if (typeof additionalProperties === "object" && additionalProperties.nullable === true) return [];
-  return required?.filter((name) => properties === undefined || !Object.hasOwn(properties, name) || properties[name]?.nullable !== true);
+  return required?.filter(
+    (name) => properties === undefined || !Object.hasOwn(properties, name) || properties[name]?.nullable !== true,
+  );
 }
 
 /** What Go leaves out when it writes a schema: empty texts, lists and maps, false, and null. */

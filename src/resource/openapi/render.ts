@@ -22,7 +22,9 @@ function renderPath(
   const operations = [...item.operations].sort((a, b) => methodOrder.indexOf(a.method) - methodOrder.indexOf(b.method));
   const own = ({ parameters }: Operation): Parameter[] => sorted(parameters.filter((one) => !shared.has(keyOf(one))));
   return {
-    ...Object.fromEntries(operations.map((operation) => [operation.method, renderOperation(operation, own(operation))])),
+    ...Object.fromEntries(
+      operations.map((operation) => [operation.method, renderOperation(operation, own(operation))]),
+    ),
     ...(shared.size > 0 && { parameters: sorted([...shared.values()]).map(renderParameter) }),
   };
 }
@@ -37,7 +39,8 @@ function sharedParameters({ operations: [first, ...others] }: PathItem): Map<str
 }
 
 const keyOf = (parameter: Parameter): string => `${parameter.in}/${parameter.name}`;
-const sorted = (parameters: readonly Parameter[]): Parameter[] => [...parameters].sort((a, b) => (a.name < b.name ? -1 : 1));
+const sorted = (parameters: readonly Parameter[]): Parameter[] =>
+  [...parameters].sort((a, b) => (a.name < b.name ? -1 : 1));
 
 export function renderPathV3(item: PathItem, rendering: Rendering): Json {
   const renderParameter = (parameter: Parameter): Json => parameterV3(parameter, rendering);
@@ -52,7 +55,9 @@ function operationV3(operation: Operation, parameters: readonly Parameter[], ren
     ...(parameters.length > 0 && { parameters: parameters.map((parameter) => parameterV3(parameter, rendering)) }),
     ...(operation.body && { requestBody: bodyV3(operation.body, operation.consumes, rendering) }),
     responses: {
-      ...Object.fromEntries(operation.answers.map((answer) => [answer.code, answerV3(answer, operation.produces, rendering)])),
+      ...Object.fromEntries(
+        operation.answers.map((answer) => [answer.code, answerV3(answer, operation.produces, rendering)]),
+      ),
       401: unauthorized,
     },
     ...extensions(operation),
@@ -71,21 +76,36 @@ function parameterV3(parameter: Parameter, { descriptions }: Rendering): Json {
 
 function bodyV3({ kind, required }: Body, consumes: readonly string[], { definitions }: Rendering): Json {
   const content = { schema: reference(kind, definitions) };
-  return { content: Object.fromEntries([...consumes].sort().map((type) => [type, content])), ...(required && { required }) };
+  return {
+    content: Object.fromEntries([...consumes].sort().map((type) => [type, content])),
+    ...(required && { required }),
+  };
 }
 
 function answerV3({ code, content }: Answer, produces: readonly string[], { definitions }: Rendering): Json {
   const schema = content === "text" ? { type: "string" } : reference(content, definitions);
-  return { description: answerNames[code], content: Object.fromEntries([...produces].sort().map((type) => [type, { schema }])) };
+  return {
+    description: answerNames[code],
+    content: Object.fromEntries([...produces].sort().map((type) => [type, { schema }])),
+  };
 }
 
 /** @param share takes a parameter into the document's own and answers with a reference to it */
 export function renderPathV2(item: PathItem, rendering: Rendering, share: (parameter: Json) => Json): Json {
   const renderParameter = (parameter: Parameter): Json => parameterV2(parameter, rendering, share);
-  return renderPath(item, (operation, parameters) => operationV2(operation, parameters, rendering, share), renderParameter);
+  return renderPath(
+    item,
+    (operation, parameters) => operationV2(operation, parameters, rendering, share),
+    renderParameter,
+  );
 }
 
-function operationV2(operation: Operation, parameters: readonly Parameter[], rendering: Rendering, share: (parameter: Json) => Json): Json {
+function operationV2(
+  operation: Operation,
+  parameters: readonly Parameter[],
+  rendering: Rendering,
+  share: (parameter: Json) => Json,
+): Json {
   const all = [
     ...(operation.body ? [bodyV2(operation.body, rendering, share)] : []),
     ...parameters.map((parameter) => parameterV2(parameter, rendering, share)),
@@ -127,7 +147,10 @@ function bodyV2({ kind, required }: Body, { definitions }: Rendering, share: (pa
 }
 
 function answerV2({ code, content }: Answer, { definitions }: Rendering): Json {
-  return { description: answerNames[code], schema: content === "text" ? { type: "string" } : reference(content, definitions) };
+  return {
+    description: answerNames[code],
+    schema: content === "text" ? { type: "string" } : reference(content, definitions),
+  };
 }
 
 const answerNames = { 200: "OK", 201: "Created", 202: "Accepted" } as const;
@@ -136,7 +159,9 @@ const unauthorized = { description: "Unauthorized" };
 function extensions({ action, kind }: Operation): Json {
   return {
     ...(action !== undefined && { "x-kubernetes-action": action }),
-    ...(kind !== undefined && { "x-kubernetes-group-version-kind": { group: kind.group, version: kind.version, kind: kind.kind } }),
+    ...(kind !== undefined && {
+      "x-kubernetes-group-version-kind": { group: kind.group, version: kind.version, kind: kind.kind },
+    }),
   };
 }
 

@@ -27,7 +27,11 @@ export interface CompactionState {
 }
 
 /** The next commits in the log that are too old, too much or not wanted. What they replaced goes, and they themselves if they are deletions. */
-export function nextCompaction(ledger: Ledger, limits: CompactionLimits, state: CompactionState): CompactionStep | undefined {
+export function nextCompaction(
+  ledger: Ledger,
+  limits: CompactionLimits,
+  state: CompactionState,
+): CompactionStep | undefined {
   const heads = ledger.heads(state.compacted, stepMax);
   const cutOff = heads.length === stepMax ? revisionOf(heads[stepMax - 1]!.position) : Number.POSITIVE_INFINITY;
   const drop: number[] = [];
@@ -37,7 +41,8 @@ export function nextCompaction(ledger: Ledger, limits: CompactionLimits, state: 
     const revision = revisionOf(position);
     if (revision > state.revision || revision >= cutOff) break;
     if (revision > compacted) {
-      stopped = revision > state.demanded && state.now - at < limits.historyMs && historyBytes <= limits.historyBytesMax;
+      stopped =
+        revision > state.demanded && state.now - at < limits.historyMs && historyBytes <= limits.historyBytesMax;
       if (stopped) break;
       compacted = revision;
     }

@@ -113,18 +113,31 @@ class EmbeddedStorage implements Storage {
       const difference = this.#older.since(revision);
       while (!this.#reachesNow(difference)) await nextTurn();
       const position = difference.positions.get(key);
-      const change = position === undefined ? this.#pending.durable(key) : position === 0 ? undefined : this.#ledger.read(position, key);
+      const change =
+        position === undefined
+          ? this.#pending.durable(key)
+          : position === 0
+            ? undefined
+            : this.#ledger.read(position, key);
       return change && storedOf(change);
     });
   }
 
-  range(prefix: string, { after, limit = Number.POSITIVE_INFINITY, revision = this.#horizon.revision }: RangeOptions = {}): Promise<Range> {
+  range(
+    prefix: string,
+    { after, limit = Number.POSITIVE_INFINITY, revision = this.#horizon.revision }: RangeOptions = {},
+  ): Promise<Range> {
     return this.#read(async () => {
       const entries: Stored[] = [];
       for (let from = after; ; from = entries.at(-1)?.key) {
         const difference = this.#older.since(revision);
         while (!this.#reachesNow(difference)) await nextTurn();
-        const page = { prefix, after: from, positions: difference.positions, until: Math.min(limit, entries.length + rangePage) };
+        const page = {
+          prefix,
+          after: from,
+          positions: difference.positions,
+          until: Math.min(limit, entries.length + rangePage),
+        };
         const more = readPage(this.#ledger, this.#pending, page, entries);
         if (!more || entries.length >= limit) return { entries, revision, more };
         await nextTurn();
@@ -135,7 +148,8 @@ class EmbeddedStorage implements Storage {
   async count(prefix: string): Promise<number> {
     this.#checkOpen();
     let count = this.#ledger.count(prefix);
-    for (const [key, durable] of this.#pending.durables(prefix)) count += Number(durable !== 0) - Number(this.#ledger.position(key) !== 0);
+    for (const [key, durable] of this.#pending.durables(prefix))
+      count += Number(durable !== 0) - Number(this.#ledger.position(key) !== 0);
     return count;
   }
 
@@ -151,7 +165,10 @@ class EmbeddedStorage implements Storage {
     const changes = this.#decide(writes);
     if (changes.length > 0) return this.#enqueue(changes, writes, []);
     // Deletions of what is absent change nothing.
-    return this.#answer({ ok: true, revision: this.#decided }, [...checks.map(({ key }) => key), ...writes.map(({ key }) => key)]);
+    return this.#answer({ ok: true, revision: this.#decided }, [
+      ...checks.map(({ key }) => key),
+      ...writes.map(({ key }) => key),
+    ]);
   }
 
   log(prefix: string, from: number, subscriber: LogSubscriber): Subscription {
@@ -237,18 +254,25 @@ class EmbeddedStorage implements Storage {
   #checkWrites(writes: readonly Write[]): void {
     const { valueBytesMax } = this.#options;
     assert.ok(writes.length <= changesMax, `a commit has at most ${changesMax} writes`);
-    assert.ok(writes.length < 2 || new Set(writes.map(({ key }) => key)).size === writes.length, "a commit writes each key once");
+    assert.ok(
+      writes.length < 2 || new Set(writes.map(({ key }) => key)).size === writes.length,
+      "a commit writes each key once",
+    );
     for (const { key, value } of writes) {
       assert.ok(key.length > 0, "a key is not empty");
       if (value !== null && value.length > valueBytesMax) throw new ValueTooLarge(value.length, valueBytesMax);
       // A character has three bytes of UTF-8 at most.
-      if (key.length * 3 > keyBytesMax && Buffer.byteLength(key) > keyBytesMax) throw new ValueTooLarge(Buffer.byteLength(key), keyBytesMax);
+      if (key.length * 3 > keyBytesMax && Buffer.byteLength(key) > keyBytesMax)
+        throw new ValueTooLarge(Buffer.byteLength(key), keyBytesMax);
     }
   }
 
   #checkBacklog(): void {
-    if (this.#waitingChanges < (this.#options.waitingMax ?? waitingMaxDefault) && this.#waitingBytes < waitingBytesMax) return;
-    throw new StorageUnavailable(`too many writes are waiting for the disk: ${this.#waitingChanges} changes, ${this.#waitingBytes} bytes`);
+    if (this.#waitingChanges < (this.#options.waitingMax ?? waitingMaxDefault) && this.#waitingBytes < waitingBytesMax)
+      return;
+    throw new StorageUnavailable(
+      `too many writes are waiting for the disk: ${this.#waitingChanges} changes, ${this.#waitingBytes} bytes`,
+    );
   }
 
   /** Adds the writes to the newest state, at a new revision. */
@@ -268,7 +292,8 @@ class EmbeddedStorage implements Storage {
         seal: value === null ? undefined : seal,
         previous: previous?.position ?? 0,
         ...(previous !== undefined && previous.valueBytes === undefined && { previousDamaged: true }),
-        historyBytes: (previous === undefined ? 0 : costOf(key, previous.valueBytes ?? 0)) + (value === null ? costOf(key, 0) : 0),
+        historyBytes:
+          (previous === undefined ? 0 : costOf(key, previous.valueBytes ?? 0)) + (value === null ? costOf(key, 0) : 0),
       };
       this.#pending.add(change);
       changes.push(change);
@@ -291,7 +316,8 @@ class EmbeddedStorage implements Storage {
     this.#waitingChanges += changes.length;
     this.#waitingBytes += bytes;
     return new Promise((resolve, reject) => {
-      const settle = (error: StorageUnavailable | undefined): void => (error === undefined ? resolve({ ok: true, revision }) : reject(error));
+      const settle = (error: StorageUnavailable | undefined): void =>
+        error === undefined ? resolve({ ok: true, revision }) : reject(error);
       this.#waiting.push({ changes, expiries, dropExpiries, bytes, settle });
       this.#writing ??= this.#writeAll();
     });
@@ -352,7 +378,10 @@ class EmbeddedStorage implements Storage {
       }
     }
     // Deletions may work where puts do not, as on a full disk.
-    const proves = last === undefined ? compaction === undefined && dropExpiries.length === 0 : changes.some(({ type }) => type === "put");
+    const proves =
+      last === undefined
+        ? compaction === undefined && dropExpiries.length === 0
+        : changes.some(({ type }) => type === "put");
     if (this.#writeFault !== undefined && proves) this.#recovered();
     for (const change of changes) this.#pending.settle(change);
     this.#horizon.revision = marks.revision;
@@ -400,17 +429,26 @@ class EmbeddedStorage implements Storage {
   #compaction() {
     const { historyMs, historyBytesMax, clock } = this.#options;
     const { revision, compacted } = this.#horizon;
-    const state = { revision, compacted, historyBytes: this.#historyBytes, now: clock.now(), demanded: this.#compactionDemanded };
+    const state = {
+      revision,
+      compacted,
+      historyBytes: this.#historyBytes,
+      now: clock.now(),
+      demanded: this.#compactionDemanded,
+    };
     return { limits: { historyMs, historyBytesMax }, state };
   }
 
   #scheduleCompaction(): void {
     const { clock, historyMs } = this.#options;
-    this.#cancelCompaction = clock.after(Math.min(Math.max(historyMs / compactionsPerHistory, 10), compactionPauseMaxMs), () => {
-      this.#compactionDue = true;
-      this.#writing ??= this.#writeAll();
-      this.#scheduleCompaction();
-    });
+    this.#cancelCompaction = clock.after(
+      Math.min(Math.max(historyMs / compactionsPerHistory, 10), compactionPauseMaxMs),
+      () => {
+        this.#compactionDue = true;
+        this.#writing ??= this.#writeAll();
+        this.#scheduleCompaction();
+      },
+    );
   }
 }
 

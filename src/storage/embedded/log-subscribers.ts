@@ -1,5 +1,11 @@
 /** Hands the log to its readers: what they missed from the ledger, in pages, then every group of changes as it becomes durable. */
-import { HistoryDamaged, type LogEvent, type LogSubscriber, RevisionCompacted, type Subscription } from "../contract.ts";
+import {
+  HistoryDamaged,
+  type LogEvent,
+  type LogSubscriber,
+  RevisionCompacted,
+  type Subscription,
+} from "../contract.ts";
 import { type Change, type Ledger, revisionOf } from "./ledger.ts";
 import { nextTurn } from "./next-turn.ts";
 import { eventOf } from "./views.ts";
@@ -59,7 +65,8 @@ export class LogSubscribers {
         const group = this.#groups.get(key.slice(0, slash + 1));
         if (group !== undefined) touched.add(group) && group.batch.push(event);
       }
-      for (const group of this.#irregular) if (key.startsWith(group.prefix)) touched.add(group) && group.batch.push(event);
+      for (const group of this.#irregular)
+        if (key.startsWith(group.prefix)) touched.add(group) && group.batch.push(event);
     }
     for (const group of touched) {
       const { batch } = group;
@@ -110,11 +117,14 @@ export class LogSubscribers {
       return this.#progress(follower, revision);
     }
     while (follower.open && follower.seen < this.#horizon.revision) {
-      if (follower.seen < this.#horizon.compacted) return this.#end(follower, new RevisionCompacted(this.#horizon.compacted));
+      if (follower.seen < this.#horizon.compacted)
+        return this.#end(follower, new RevisionCompacted(this.#horizon.compacted));
       const { changes, seen } = this.#page(follower.seen);
       const damaged = changes.find(({ damage }) => damage !== undefined);
       if (damaged !== undefined) return this.#end(follower, new HistoryDamaged(revisionOf(damaged.position)));
-      const events = changes.filter(({ key }) => key.startsWith(follower.prefix)).map((change) => eventOf(change, this.#ledger));
+      const events = changes
+        .filter(({ key }) => key.startsWith(follower.prefix))
+        .map((change) => eventOf(change, this.#ledger));
       follower.seen = seen;
       if (events.length > 0) this.#call(follower, () => follower.subscriber.events(events));
       this.#progress(follower, seen);

@@ -1,5 +1,13 @@
 import { compareKeys } from "./key-order.ts";
-import { type Change, type Expiry, emptyMarks, type Ledger, type LedgerGroup, type Marks, revisionOf } from "./ledger.ts";
+import {
+  type Change,
+  type Expiry,
+  emptyMarks,
+  type Ledger,
+  type LedgerGroup,
+  type Marks,
+  revisionOf,
+} from "./ledger.ts";
 import { SortedKeys } from "./sorted-keys.ts";
 
 /** Beside its key and value, about what a change takes. */
@@ -106,7 +114,8 @@ export class MemoryLedger implements Ledger {
   }
 
   #forget(compacted: number): void {
-    while (this.#logStart < this.#log.length && revisionOf((this.#log[this.#logStart] as Change).position) <= compacted) this.#logStart++;
+    while (this.#logStart < this.#log.length && revisionOf((this.#log[this.#logStart] as Change).position) <= compacted)
+      this.#logStart++;
     if (this.#logStart < 1024 || this.#logStart * 2 < this.#log.length) return;
     this.#log = this.#log.slice(this.#logStart);
     this.#logStart = 0;

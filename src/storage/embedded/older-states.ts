@@ -30,8 +30,15 @@ export class OlderStates {
   /** What has changed since the revision, as far as it is known: {@link advance} it before use. */
   since(revision: number): Difference {
     if (revision === this.#horizon.revision) return { revision, positions: new Map(), scanned: revision };
-    const difference = this.#remembered.find((known) => known.revision === revision) ?? { revision, positions: new Map(), scanned: revision };
-    this.#remembered = [difference, ...this.#remembered.filter((known) => known !== difference)].slice(0, rememberedMax);
+    const difference = this.#remembered.find((known) => known.revision === revision) ?? {
+      revision,
+      positions: new Map(),
+      scanned: revision,
+    };
+    this.#remembered = [difference, ...this.#remembered.filter((known) => known !== difference)].slice(
+      0,
+      rememberedMax,
+    );
     return difference;
   }
 

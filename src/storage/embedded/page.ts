@@ -19,7 +19,12 @@ export interface Page {
  * that it does not, since they are pending or have changed since.
  * @returns whether keys remain
  */
-export function readPage(ledger: Ledger, pending: PendingKeys, { prefix, after, positions, until }: Page, entries: Stored[]): boolean {
+export function readPage(
+  ledger: Ledger,
+  pending: PendingKeys,
+  { prefix, after, positions, until }: Page,
+  entries: Stored[],
+): boolean {
   const changed = new Set<string>();
   for (const [key] of pending.durables(prefix)) changed.add(key);
   for (const key of positions.keys()) if (key.startsWith(prefix)) changed.add(key);

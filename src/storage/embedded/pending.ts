@@ -45,7 +45,9 @@ export class PendingKeys {
   newestHead(key: string): NewestHead | undefined {
     const pending = this.#keys.get(key);
     if (pending !== undefined)
-      return pending.newest.type === "put" ? { position: pending.newest.position, valueBytes: pending.newest.value.length } : undefined;
+      return pending.newest.type === "put"
+        ? { position: pending.newest.position, valueBytes: pending.newest.value.length }
+        : undefined;
     const position = this.#ledger.position(key);
     return position === 0 ? undefined : { position, valueBytes: this.#ledger.valueBytes(position, key) };
   }

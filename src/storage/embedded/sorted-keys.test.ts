@@ -4,19 +4,38 @@ import { seededRandom } from "../../testing/seeded-random.ts";
 import { compareKeys, endOfPrefix } from "./key-order.ts";
 import { SortedKeys } from "./sorted-keys.ts";
 
-const keys = ["", "/", "/a", "/a/", "/a/b", "/a0", "/b", "/z~", "/é", "/\ud7ff", "/\ue000", "/\uffff", "/\u{10000}", "/\u{1f600}", "/\u{10ffff}"];
+const keys = [
+  "",
+  "/",
+  "/a",
+  "/a/",
+  "/a/b",
+  "/a0",
+  "/b",
+  "/z~",
+  "/é",
+  "/\ud7ff",
+  "/\ue000",
+  "/\uffff",
+  "/\u{10000}",
+  "/\u{1f600}",
+  "/\u{10ffff}",
+];
 
 test("keys are ordered as their bytes are", () => {
   for (const a of keys) {
-    for (const b of keys) assert.equal(Math.sign(compareKeys(a, b)), Buffer.compare(Buffer.from(a), Buffer.from(b)), `${a} ${b}`);
+    for (const b of keys)
+      assert.equal(Math.sign(compareKeys(a, b)), Buffer.compare(Buffer.from(a), Buffer.from(b)), `${a} ${b}`);
   }
 });
 
 test("the end of a prefix is after all its keys and before all others that follow", () => {
   for (const prefix of ["/", "/a", "/a/", "/é"]) {
     const end = endOfPrefix(prefix) as string;
-    for (const key of keys.filter((one) => one.startsWith(prefix))) assert.ok(compareKeys(key, end) <= 0, `${key} of ${prefix}`);
-    for (const key of keys.filter((one) => !one.startsWith(prefix) && compareKeys(one, prefix) > 0)) assert.ok(compareKeys(key, end) >= 0);
+    for (const key of keys.filter((one) => one.startsWith(prefix)))
+      assert.ok(compareKeys(key, end) <= 0, `${key} of ${prefix}`);
+    for (const key of keys.filter((one) => !one.startsWith(prefix) && compareKeys(one, prefix) > 0))
+      assert.ok(compareKeys(key, end) >= 0);
   }
   assert.equal(endOfPrefix(""), undefined);
 });

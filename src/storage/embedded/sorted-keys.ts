@@ -18,7 +18,8 @@ export class SortedKeys {
     }
     block.splice(position(block, key), 0, key);
     // Keys that come in order fill blocks instead of leaving them half empty.
-    if (block.length > blockMax) this.#blocks.splice(index + 1, 0, block.splice(block.at(-1) === key ? blockMax : blockMax / 2));
+    if (block.length > blockMax)
+      this.#blocks.splice(index + 1, 0, block.splice(block.at(-1) === key ? blockMax : blockMax / 2));
   }
 
   /** @param key is there */

@@ -15,5 +15,10 @@ export function eventOf(change: Change, ledger: Ledger): LogEvent {
   const { value, seal, damage } = type === "put" || previous === 0 ? change : ledger.read(previous, key);
   const event = { type, key, revision: revisionOf(position), previousRevision: revisionOf(previous), at, value };
   const before = previous === 0 ? undefined : (): Stored => storedOf(ledger.read(previous, key));
-  return { ...event, ...(seal && { seal }), ...(damage !== undefined && { damage }), ...(before && { previous: before }) };
+  return {
+    ...event,
+    ...(seal && { seal }),
+    ...(damage !== undefined && { damage }),
+    ...(before && { previous: before }),
+  };
 }

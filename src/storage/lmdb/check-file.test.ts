@@ -3,7 +3,16 @@
  * closed is not read page by page; whatever a walk through the pages finds in it changes its checksum, too. Random: SEED=n replays.
  */
 import assert from "node:assert/strict";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -57,7 +66,8 @@ test(`nothing is found in stores that were written at random (SEED=${seed})`, as
 async function closedStore(name: string): Promise<{ dir: string; closedAs: number }> {
   const dir = join(base, name);
   const storage = await openLmdbStorage({ ...suiteOptions, dir, durability: "relaxed" });
-  for (let number = 0; number < 300; number++) await storage.commit([], [{ key: `/k/${number}`, value: Buffer.alloc(200), ttlSeconds: 1000 }]);
+  for (let number = 0; number < 300; number++)
+    await storage.commit([], [{ key: `/k/${number}`, value: Buffer.alloc(200), ttlSeconds: 1000 }]);
   for (let number = 0; number < 300; number += 3) await storage.commit([], [{ key: `/k/${number}`, value: null }]);
   await storage.close();
   return { dir, closedAs: closingChecksum(dir) as number };
@@ -156,7 +166,8 @@ for (const [what, change] of [
 test("nothing is found in a copy that LMDB has made, before and after its first transactions", async () => {
   const dir = join(base, "original");
   const original = await openLmdbStorage({ ...suiteOptions, dir, durability: "relaxed" });
-  for (let number = 0; number < 50; number++) await original.commit([], [{ key: `/k/${number % 20}`, value: Buffer.alloc(500) }]);
+  for (let number = 0; number < 50; number++)
+    await original.commit([], [{ key: `/k/${number % 20}`, value: Buffer.alloc(500) }]);
   await original.close();
   const copy = join(base, "copy");
   mkdirSync(copy, { mode: 0o700 });

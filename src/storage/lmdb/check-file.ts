@@ -38,13 +38,17 @@ export function checkFile(dir: string, { withLog, closedAs }: FileCheck): void {
     const meta = checkMetas(file, path);
     if (meta.transaction < lastWritten) {
       const older = `its newest root is of transaction ${meta.transaction}, and the last server wrote ${lastWritten}`;
-      throw damaged(path, `${older}: it is an older copy, or lost its end. To start with the older state, remove ${join(dir, "lock.mdb")} first`);
+      throw damaged(
+        path,
+        `${older}: it is an older copy, or lost its end. To start with the older state, remove ${join(dir, "lock.mdb")} first`,
+      );
     }
     const isShort = (meta.lastPage + 1) * meta.pageSize > file.length;
     if (!isShort && closedAs !== undefined && indexChecksum(file, meta) === closedAs) return;
     const { findings, trees } = checkPages(file, meta, { withLog: withLog || isShort });
     const foreign = trees.filter((name) => !treeNames.includes(name));
-    if (findings.length === 0 && foreign.length > 0) throw new Error(`${path} is not a store of this server: it has the LMDB databases ${trees}`);
+    if (findings.length === 0 && foreign.length > 0)
+      throw new Error(`${path} is not a store of this server: it has the LMDB databases ${trees}`);
     if (findings.length > 0) throw damaged(path, describe(findings));
   } finally {
     file.close();
@@ -100,5 +104,7 @@ function describe(findings: readonly { readonly page: number; readonly problem: 
 }
 
 function damaged(path: string, problem: string): DamagedStore {
-  return new DamagedStore(`${path} is damaged: ${problem}. Nothing was changed; see "A store that does not open" in docs/reliability.md`);
+  return new DamagedStore(
+    `${path} is damaged: ${problem}. Nothing was changed; see "A store that does not open" in docs/reliability.md`,
+  );
 }

@@ -67,7 +67,8 @@ export function checkPages(file: PageFile, meta: Meta, { withLog }: { readonly w
       return undefined;
     },
   });
-  for (const value of free) for (const [page, count] of freePages(value)) use(context, page, count, "the list of free pages");
+  for (const value of free)
+    for (const [page, count] of freePages(value)) use(context, page, count, "the list of free pages");
   return { findings: context.findings, trees: [...trees.keys()] };
 }
 
@@ -101,7 +102,8 @@ interface Walk extends Context {
 
 function walkTree(context: Context, name: string, tree: Tree, rules: TreeRules): void {
   if (tree.root === undefined) return;
-  if (tree.depth === 0 || tree.depth > depthMax) return find(context, tree.root, `${name} has a depth of ${tree.depth}`);
+  if (tree.depth === 0 || tree.depth > depthMax)
+    return find(context, tree.root, `${name} has a depth of ${tree.depth}`);
   const seen = { branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0 };
   const buffers = Array.from({ length: tree.depth }, () => Buffer.allocUnsafe(context.meta.pageSize));
   const last = Buffer.alloc(keyBytesMax);
@@ -109,7 +111,8 @@ function walkTree(context: Context, name: string, tree: Tree, rules: TreeRules):
   walkPage({ ...context, name, rules, tree, seen, buffers, last, lastBytes: 0, isSeparator: true }, tree.root, 1);
   if (context.findings.length > before) return;
   for (const what of ["branchPages", "leafPages", "overflowPages", "entries"] as const) {
-    if (seen[what] !== tree[what]) find(context, tree.root, `${name} has ${seen[what]} ${what}, and should have ${tree[what]}`);
+    if (seen[what] !== tree[what])
+      find(context, tree.root, `${name} has ${seen[what]} ${what}, and should have ${tree[what]}`);
   }
 }
 
@@ -122,11 +125,13 @@ function walkPage(walk: Walk, number: number, level: number): void {
   const page = walk.file.read(number * pageSize, pageSize, walk.buffers[level - 1] as Buffer);
   const problem = page.length < pageSize ? "it is beyond the end of the file" : pageProblem(page, number);
   if (problem !== undefined) return find(walk, number, `a page of ${walk.name} is damaged: ${problem}`);
-  if (isLeaf(page) !== isLast) return find(walk, number, `a page of ${walk.name} is damaged: it is not at its level of the tree`);
+  if (isLeaf(page) !== isLast)
+    return find(walk, number, `a page of ${walk.name} is damaged: it is not at its level of the tree`);
   const count = nodeCount(page);
   for (let index = 0; index < count; index++) {
     const start = nodeStart(page, index);
-    if (start === undefined) return find(walk, number, `a page of ${walk.name} is damaged: entry ${index} does not fit`);
+    if (start === undefined)
+      return find(walk, number, `a page of ${walk.name} is damaged: entry ${index} does not fit`);
     // The first key of a branch means nothing.
     if ((isLast || index > 0) && !followsLast(walk, page, start, isLast)) {
       return find(walk, number, `a page of ${walk.name} is damaged: entry ${index} is out of order`);
@@ -195,7 +200,11 @@ function freeList({ file, meta }: Context, page: Buffer, start: number): Buffer 
 /** @returns false when nothing should lead to the pages, or something has */
 function use(context: Context, page: number, count: number, name: string): boolean {
   if (page < 2 || page + count > context.used.length) {
-    find(context, page, `${name} leads to page ${page}, which is not among the ${context.used.length} pages of the store`);
+    find(
+      context,
+      page,
+      `${name} leads to page ${page}, which is not among the ${context.used.length} pages of the store`,
+    );
     return false;
   }
   for (let each = page; each < page + count; each++) {

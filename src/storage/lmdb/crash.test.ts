@@ -26,7 +26,9 @@ interface Acknowledged {
 
 /** Runs writers until they have acknowledged so many commits, then kills them. @returns the last ones */
 async function writeAndKill(dir: string, acknowledgments: number): Promise<Map<number, Acknowledged>> {
-  const child = spawn(process.execPath, [writerProgram, dir, String(writers), "0", "full"], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [writerProgram, dir, String(writers), "0", "full"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const last = new Map<number, Acknowledged>();
   let count = 0;
   // What was acknowledged before the kill arrives is still in the pipe, and counts.
@@ -43,9 +45,14 @@ async function writeAndKill(dir: string, acknowledgments: number): Promise<Map<n
 test("a directory is another server's until that is killed", async () => {
   const base = mkdtempSync(join(tmpdir(), "coxswain-lock-"));
   const dir = join(base, "storage");
-  const child = spawn(process.execPath, [writerProgram, dir, "1", "0", "full"], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [writerProgram, dir, "1", "0", "full"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   await once(child.stdout, "data");
-  await assert.rejects(openLmdbStorage({ ...suiteOptions, dir, durability: "full" }), new RegExp(`${dir} is in use by another server`));
+  await assert.rejects(
+    openLmdbStorage({ ...suiteOptions, dir, durability: "full" }),
+    new RegExp(`${dir} is in use by another server`),
+  );
   child.kill("SIGKILL");
   await once(child, "exit");
   await (await openLmdbStorage({ ...suiteOptions, dir, durability: "full" })).close();
@@ -55,7 +62,10 @@ test("a directory is another server's until that is killed", async () => {
 async function checkWriter(storage: Storage, writer: number, acknowledged: Acknowledged | undefined): Promise<void> {
   const [a, b] = [await storage.get(`/w/${writer}/a`), await storage.get(`/w/${writer}/b`)];
   const number = Number(a?.value ?? 0);
-  assert.ok(number >= (acknowledged?.number ?? 0), `writer ${writer}: ${acknowledged?.number} was acknowledged, ${number} is there`);
+  assert.ok(
+    number >= (acknowledged?.number ?? 0),
+    `writer ${writer}: ${acknowledged?.number} was acknowledged, ${number} is there`,
+  );
   assert.deepEqual([b?.value.toString(), b?.revision], [a?.value.toString(), a?.revision]);
   const { entries } = await storage.range(`/w/${writer}/log/`);
   const first = number < 10 ? 1 : number - (number % 10);

@@ -24,7 +24,11 @@ let count = 0;
 async function damagedStore(damage: (maps: Maps) => unknown): Promise<string> {
   const dir = join(base, String(count++));
   const storage = await openLmdbStorage({ ...suiteOptions, dir, durability: "relaxed" });
-  const put = (key: string, text: string, ttlSeconds?: number) => ({ key, value: Buffer.from(text), ...(ttlSeconds && { ttlSeconds }) });
+  const put = (key: string, text: string, ttlSeconds?: number) => ({
+    key,
+    value: Buffer.from(text),
+    ...(ttlSeconds && { ttlSeconds }),
+  });
   await storage.commit([], [put("/p/a", "a2"), put("/p/b", "b2"), put("/p/c", "c2")]);
   await storage.commit([], [put("/p/b", "b3")]);
   await storage.commit([], [put("/q/d", "d4", 1000)]);
@@ -44,7 +48,12 @@ async function damageOpened(dir: string, damage: (maps: Maps) => unknown): Promi
 
 async function open(dir: string): Promise<{ storage: Storage; found: StorageDamage[] }> {
   const found: StorageDamage[] = [];
-  const storage = await openLmdbStorage({ ...suiteOptions, dir, durability: "relaxed", onDamage: (damage) => found.push(damage) });
+  const storage = await openLmdbStorage({
+    ...suiteOptions,
+    dir,
+    durability: "relaxed",
+    onDamage: (damage) => found.push(damage),
+  });
   opened.push(storage);
   return { storage, found };
 }
@@ -64,7 +73,8 @@ const change =
   };
 const log = (maps: Maps) => maps.log;
 const current = (maps: Maps) => maps.current;
-const flipLast = (bytes: Buffer): void => void bytes.writeUInt8(bytes.readUInt8(bytes.length - 6) ^ 1, bytes.length - 6);
+const flipLast = (bytes: Buffer): void =>
+  void bytes.writeUInt8(bytes.readUInt8(bytes.length - 6) ^ 1, bytes.length - 6);
 
 interface Row {
   readonly what: string;
@@ -75,7 +85,13 @@ interface Row {
 }
 
 const rows: Row[] = [
-  { what: "a value", damage: change(log, positionOf(2, 0), flipLast), key: "/p/a", problem: "the checksum does not match", revision: 2 },
+  {
+    what: "a value",
+    damage: change(log, positionOf(2, 0), flipLast),
+    key: "/p/a",
+    problem: "the checksum does not match",
+    revision: 2,
+  },
   {
     what: "a header",
     damage: change(log, positionOf(2, 2), (bytes) => void bytes.fill(0, 0, 40)),
@@ -83,7 +99,13 @@ const rows: Row[] = [
     problem: "the bytes are not those of a record",
     revision: 2,
   },
-  { what: "a missing record", damage: (maps) => maps.log.remove(positionOf(3, 0)), key: "/p/b", problem: "its record is missing", revision: 3 },
+  {
+    what: "a missing record",
+    damage: (maps) => maps.log.remove(positionOf(3, 0)),
+    key: "/p/b",
+    problem: "its record is missing",
+    revision: 3,
+  },
   {
     what: "swapped records",
     damage: async (maps) => maps.log.put(positionOf(2, 0), Buffer.from(maps.log.getBinary(positionOf(2, 2)) as Buffer)),
@@ -122,7 +144,9 @@ for (const { what, damage, key, problem, revision } of rows) {
     const { entries } = await storage.range("/p/");
     assert.deepEqual(
       entries.map((entry) =>
-        entry.damage === undefined ? `${entry.key} ${entry.value}@${entry.revision}` : `${entry.key} ${entry.damage} ${entry.value}`,
+        entry.damage === undefined
+          ? `${entry.key} ${entry.value}@${entry.revision}`
+          : `${entry.key} ${entry.damage} ${entry.value}`,
       ),
       ["/p/a a2@2", "/p/b b3@3", "/p/c c2@2"].map((line) => (line.startsWith(key) ? `${key} ${problem} ` : line)),
     );
@@ -133,7 +157,11 @@ for (const { what, damage, key, problem, revision } of rows) {
     const seen: LogEvent[] = [];
     const live = storage.log("/", 4, { events: (batch) => void seen.push(...batch), progress() {}, end() {} });
     await new Promise((resolve) => setImmediate(resolve));
-    assert.deepEqual(await storage.commit([{ key, revision: 0 }], [{ key, value: null }]), { ok: false, key, current: damaged });
+    assert.deepEqual(await storage.commit([{ key, revision: 0 }], [{ key, value: null }]), {
+      ok: false,
+      key,
+      current: damaged,
+    });
     assert.ok((await storage.commit([{ key, revision }], [{ key, value: null }])).ok);
     assert.ok((await storage.commit([{ key, revision: 0 }], [{ key, value: Buffer.from("new") }])).ok);
     assert.equal((await storage.get(key))?.value.toString(), "new");
@@ -164,7 +192,11 @@ for (const [what, damage, revision] of historyRows) {
     const { storage, found } = await open(await damagedStore(damage));
     const seen: string[] = [];
     const ended = new Promise<unknown>((resolve) =>
-      storage.log("/p/", 1, { events: (batch) => void seen.push(...batch.map(({ key }) => key)), progress() {}, end: resolve }),
+      storage.log("/p/", 1, {
+        events: (batch) => void seen.push(...batch.map(({ key }) => key)),
+        progress() {},
+        end: resolve,
+      }),
     );
     assert.ok((await ended) instanceof HistoryDamaged);
     assert.deepEqual(seen, []);
@@ -183,7 +215,9 @@ test("a damaged time of expiry is reported, and the others count", async () => {
       await maps.expiry.put([1, key[1]], Buffer.from(value));
     }),
   );
-  assert.deepEqual(found, [{ key: undefined, revision: 4, problem: "a time at which a key expires is damaged: the key does not expire" }]);
+  assert.deepEqual(found, [
+    { key: undefined, revision: 4, problem: "a time at which a key expires is damaged: the key does not expire" },
+  ]);
   assert.equal((await storage.get("/q/d"))?.value.toString(), "d4");
 });
 
@@ -249,5 +283,8 @@ test("the store of a newer server is not opened", async () => {
   newer.writeDoubleLE(3, 0);
   newer.writeUInt32LE(crc32(newer.subarray(0, 16)), 16);
   const dir = await damagedStore((maps) => maps.meta.put("marks", newer));
-  await assert.rejects(open(dir), new Error(`the store in ${dir} has format 3, that of a newer server; this one reads formats up to 2`));
+  await assert.rejects(
+    open(dir),
+    new Error(`the store in ${dir} has format 3, that of a newer server; this one reads formats up to 2`),
+  );
 });

@@ -6,7 +6,18 @@
 import assert from "node:assert/strict";
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -94,13 +105,18 @@ before(async () => {
   for (let name = 1; name < 60; name += 3) await storage.commit([], [{ ...put(name, 2), ttlSeconds: 10_000 }]);
   await storage.close();
   const file = new PageFile(join(whole, "data.mdb"));
-  const metas = [readMeta(file, 0), readMeta(file, pageSize)].map((meta) => (typeof meta === "string" ? 0 : meta.lastPage));
+  const metas = [readMeta(file, 0), readMeta(file, pageSize)].map((meta) =>
+    typeof meta === "string" ? 0 : meta.lastPage,
+  );
   file.close();
   pages = Math.max(...metas) + 1;
   reader = new Reader();
   const { found, warnings } = await reader.read(copy("expected"));
   expected = found as ReadStore;
-  assert.deepEqual([expected.error, expected.named, warnings, expected.end, expected.states.writes], [undefined, [], [], "", undefined]);
+  assert.deepEqual(
+    [expected.error, expected.named, warnings, expected.end, expected.states.writes],
+    [undefined, [], [], "", undefined],
+  );
   assert.deepEqual(expected.states.now, expected.states["after writes"]);
   assert.ok(expected.log.length > 40 && pages > 40, `${expected.log.length} changes, ${pages} pages`);
 });
@@ -139,16 +155,23 @@ async function outcomeOf(what: string, dir: string): Promise<Outcome> {
   const { found } = await reader.read(dir);
   if (found === undefined) {
     const next = await reader.read(dir);
-    assert.ok(next.found?.error !== undefined || next.warnings.length > 0, `${what}: the process died, and the next start does not say so`);
+    assert.ok(
+      next.found?.error !== undefined || next.warnings.length > 0,
+      `${what}: the process died, and the next start does not say so`,
+    );
     return "crashed";
   }
   if (found.error !== undefined) {
     assert.match(found.error, /data\.mdb|the store in/, what);
     return "not opened";
   }
-  for (const [name, state] of Object.entries(found.states)) checkState(`${what}: ${name}`, state, found.named, expected.states[name]);
+  for (const [name, state] of Object.entries(found.states))
+    checkState(`${what}: ${name}`, state, found.named, expected.states[name]);
   assert.deepEqual(found.log, expected.log.slice(0, found.log.length), `${what}: log`);
-  assert.ok(found.log.length === expected.log.length || found.end !== "", `${what}: ${found.log.length} changes of ${expected.log.length}`);
+  assert.ok(
+    found.log.length === expected.log.length || found.end !== "",
+    `${what}: ${found.log.length} changes of ${expected.log.length}`,
+  );
   return found.named.length > 0 || found.end !== "" ? "named" : "as written";
 }
 
@@ -157,9 +180,13 @@ type State = ReadStore["states"][string];
 function checkState(what: string, state: State, named: ReadStore["named"], whole: State | undefined): void {
   if (!Array.isArray(state)) return; // An error.
   assert.ok(Array.isArray(whole), what);
-  const shown = state.map((line, index) => (line.endsWith(" damaged") && line.split(" ")[0] === whole[index]?.split(" ")[0] ? whole[index] : line));
+  const shown = state.map((line, index) =>
+    line.endsWith(" damaged") && line.split(" ")[0] === whole[index]?.split(" ")[0] ? whole[index] : line,
+  );
   assert.deepEqual(shown, whole, what);
-  for (const line of state) if (line.endsWith(" damaged")) assert.ok(named.includes(line.split(" ")[0] as string), `${what}: ${line} is not named`);
+  for (const line of state)
+    if (line.endsWith(" damaged"))
+      assert.ok(named.includes(line.split(" ")[0] as string), `${what}: ${line} is not named`);
 }
 
 const dataIn = (dir: string): string => join(dir, "data.mdb");
@@ -174,7 +201,12 @@ test(`cut off at each page (SEED=${seed})`, async () => {
   const rows = Array.from({ length: pages }, (_, page): Damage[] => [
     [`cut off at page ${page}`, (dir) => truncateSync(dataIn(dir), page * pageSize)],
     ...(isFull
-      ? [[`cut off in page ${page}`, (dir: string) => truncateSync(dataIn(dir), page * pageSize + 1 + random(pageSize - 1))] as Damage]
+      ? [
+          [
+            `cut off in page ${page}`,
+            (dir: string) => truncateSync(dataIn(dir), page * pageSize + 1 + random(pageSize - 1)),
+          ] as Damage,
+        ]
       : []),
   ]);
   const outcomes = await check(rows.flat());
@@ -189,7 +221,10 @@ for (const [what, change] of [
   test(`one byte ${what} at ${places} places (SEED=${seed})`, async (context) => {
     const rows = Array.from({ length: places }, (): Damage => {
       const at = random(pages * pageSize);
-      return [`byte ${at} ${what}`, (dir) => edit(dir, (bytes) => void bytes.writeUInt8(change(bytes.readUInt8(at)), at))];
+      return [
+        `byte ${at} ${what}`,
+        (dir) => edit(dir, (bytes) => void bytes.writeUInt8(change(bytes.readUInt8(at)), at)),
+      ];
     });
     context.diagnostic(JSON.stringify(await check(rows)));
   });
@@ -198,7 +233,10 @@ for (const [what, change] of [
 test(`in the headers of pages and metas, bytes flipped (SEED=${seed})`, async (context) => {
   const rows = Array.from({ length: places }, (): Damage => {
     const at = random(pages) * pageSize + random(168);
-    return [`byte ${at} flipped`, (dir) => edit(dir, (bytes) => void bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << random(8)), at))];
+    return [
+      `byte ${at} flipped`,
+      (dir) => edit(dir, (bytes) => void bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << random(8)), at)),
+    ];
   });
   context.diagnostic(JSON.stringify(await check(rows)));
 });
@@ -221,7 +259,10 @@ test(`pages zeroed, filled with noise, swapped, and written over others (SEED=${
               ),
           ),
       ],
-      [`page ${page} written over ${other / pageSize}`, (dir) => edit(dir, (bytes) => void bytes.copy(bytes, other, start, end))],
+      [
+        `page ${page} written over ${other / pageSize}`,
+        (dir) => edit(dir, (bytes) => void bytes.copy(bytes, other, start, end)),
+      ],
       [
         `pages ${page} and ${other / pageSize} swapped`,
         (dir) =>
@@ -234,7 +275,11 @@ test(`pages zeroed, filled with noise, swapped, and written over others (SEED=${
     ];
   });
   context.diagnostic(
-    JSON.stringify(await check(isFull ? rows.flat() : rows.filter((_, page) => page % 3 === seed % 3).map((some) => some[random(4)] as Damage))),
+    JSON.stringify(
+      await check(
+        isFull ? rows.flat() : rows.filter((_, page) => page % 3 === seed % 3).map((some) => some[random(4)] as Damage),
+      ),
+    ),
   );
 });
 

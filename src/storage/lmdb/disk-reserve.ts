@@ -50,7 +50,8 @@ export class DiskReserve {
       this.#end = (await file.stat()).size;
       const step = Math.min(Math.max(this.#end / 4, stepBytesMin), stepBytesMax);
       const end = Math.max(this.#used, this.#end + Math.ceil(step));
-      while (this.#end < end) this.#end += (await file.write(zeros, 0, Math.min(zeros.length, end - this.#end))).bytesWritten;
+      while (this.#end < end)
+        this.#end += (await file.write(zeros, 0, Math.min(zeros.length, end - this.#end))).bytesWritten;
     } catch (error) {
       // A part may do.
       if (this.#used > this.#end) throw error;

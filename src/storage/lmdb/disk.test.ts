@@ -30,7 +30,9 @@ function traceWriter(durability: string): string[] {
   const trace = join(base, `trace-${durability}`);
   const calls = "trace=openat,fdatasync,fsync,msync,pwrite64,pwritev,write";
   const writer = [process.execPath, program("storage-writer.ts"), join(base, durability), "1", "20", durability];
-  execFileSync("strace", ["-f", "-qq", "-s", "40", "-e", calls, "-o", trace, ...writer], { stdio: ["ignore", "pipe", "inherit"] });
+  execFileSync("strace", ["-f", "-qq", "-s", "40", "-e", calls, "-o", trace, ...writer], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   return readFileSync(trace, "utf8").split("\n");
 }
 
@@ -64,7 +66,10 @@ test("the check above would notice: relaxed durability does not sync", (context)
 });
 
 /** Lets the filler fail under a fault, ends the fault, and lets it write again. */
-async function fillUntilFull(child: ChildProcessByStdio<Writable, Readable, null>, makeRoom: () => void): Promise<void> {
+async function fillUntilFull(
+  child: ChildProcessByStdio<Writable, Readable, null>,
+  makeRoom: () => void,
+): Promise<void> {
   const report = async (): Promise<unknown> => JSON.parse(String((await once(child.stdout, "data"))[0]));
   const { acknowledged, ...rest } = (await report()) as { acknowledged: number };
   assert.ok(acknowledged > 10);
@@ -87,7 +92,9 @@ test("on a full disk writes fail, reads go on, and writes work again when there 
   mkdirSync(disk);
   if (isMissing(context, "mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk)) return;
   try {
-    const child = spawn(process.execPath, [program("storage-filler.ts"), join(disk, "storage")], { stdio: ["pipe", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [program("storage-filler.ts"), join(disk, "storage")], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
     await fillUntilFull(child, () => execFileSync("mount", ["-o", "remount,size=16m", disk]));
   } finally {
     execFileSync("umount", ["-l", disk]);
@@ -107,12 +114,27 @@ for (const [fault, inject, failures] of injections) {
     if (isMissing(context, "strace", "-qq", "-o", join(base, "probe"), "true")) return;
     const call = inject.slice(0, inject.indexOf(":"));
     const dir = join(base, inject);
-    const trace = ["-f", "-qq", "-e", `inject=${inject}`, "-e", `trace=${call}`, "-P", join(dir, "data.mdb"), "-o", `${dir}.trace`];
+    const trace = [
+      "-f",
+      "-qq",
+      "-e",
+      `inject=${inject}`,
+      "-e",
+      `trace=${call}`,
+      "-P",
+      join(dir, "data.mdb"),
+      "-o",
+      `${dir}.trace`,
+    ];
     // One thread, since strace counts the calls of each for itself.
-    const { stdout } = spawnSync("strace", [...trace, process.execPath, program("storage-filler.ts"), dir, String(failures)], {
-      input: "go\n",
-      env: { ...process.env, UV_THREADPOOL_SIZE: "1" },
-    });
+    const { stdout } = spawnSync(
+      "strace",
+      [...trace, process.execPath, program("storage-filler.ts"), dir, String(failures)],
+      {
+        input: "go\n",
+        env: { ...process.env, UV_THREADPOOL_SIZE: "1" },
+      },
+    );
     assert.match(readFileSync(`${dir}.trace`, "utf8"), /INJECTED/);
     const [first, second] = stdout
       .toString()
@@ -159,7 +181,13 @@ for (const [index, [what, remove]] of removals.entries()) {
     const dataDir = join(base, `removed-${index}`);
     const dir = join(dataDir, "storage");
     mkdirSync(dataDir);
-    const options = { clock: manualClock(), historyMs: 300_000, historyBytesMax: 1 << 30, valueBytesMax: valueBytesMaxDefault, dir };
+    const options = {
+      clock: manualClock(),
+      historyMs: 300_000,
+      historyBytesMax: 1 << 30,
+      valueBytesMax: valueBytesMaxDefault,
+      dir,
+    };
     const storage = await openLmdbStorage({ ...options, durability: "full" });
     await storage.commit([], put("/a"));
     const restore = remove(dataDir);
@@ -167,7 +195,10 @@ for (const [index, [what, remove]] of removals.entries()) {
       await assert.rejects(storage.commit([], put("/b")), StorageUnavailable);
       await assert.rejects(storage.checkWritable(), StorageUnavailable);
     }
-    assert.deepEqual([(await storage.get("/a"))?.value.toString(), await storage.count("/"), existsSync(dir)], ["x", 1, index === 2]);
+    assert.deepEqual(
+      [(await storage.get("/a"))?.value.toString(), await storage.count("/"), existsSync(dir)],
+      ["x", 1, index === 2],
+    );
     restore();
     await storage.checkWritable();
     await storage.commit([], put("/b"));
@@ -181,7 +212,13 @@ for (const [index, [what, remove]] of removals.entries()) {
 test("a store whose directory cannot be written at its end is free for the next server", async () => {
   const dir = join(base, "end");
   const marker = join(dir, "in-use");
-  const options = { clock: manualClock(), historyMs: 300_000, historyBytesMax: 1 << 30, valueBytesMax: valueBytesMaxDefault, dir };
+  const options = {
+    clock: manualClock(),
+    historyMs: 300_000,
+    historyBytesMax: 1 << 30,
+    valueBytesMax: valueBytesMaxDefault,
+    dir,
+  };
   const storage = await openLmdbStorage({ ...options, durability: "relaxed" });
   rmSync(marker);
   mkdirSync(marker); // A file system that is read-only does not remove it either.

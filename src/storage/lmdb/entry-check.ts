@@ -15,7 +15,12 @@ export function entryCheck(numbers: readonly number[], key: string): number {
 }
 
 /** As {@link entryCheck}, of the key's bytes. */
-export function entryCheckOfBytes(numbers: readonly number[], bytes: Uint8Array, start = 0, end = bytes.length): number {
+export function entryCheckOfBytes(
+  numbers: readonly number[],
+  bytes: Uint8Array,
+  start = 0,
+  end = bytes.length,
+): number {
   let hash = seedOf(numbers);
   for (let index = start; index < end; index++) hash = Math.imul(hash ^ (bytes[index] as number), prime);
   return hash >>> 0;

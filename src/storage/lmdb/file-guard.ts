@@ -29,9 +29,14 @@ export class FileGuard {
       if (dev === this.#opened.dev && ino === this.#opened.ino) return;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      throw new Error(code === "ENOENT" ? "the file of the store was removed or renamed" : `the file of the store cannot be written: ${code}`, {
-        cause: error,
-      });
+      throw new Error(
+        code === "ENOENT"
+          ? "the file of the store was removed or renamed"
+          : `the file of the store cannot be written: ${code}`,
+        {
+          cause: error,
+        },
+      );
     }
     throw new Error("the file of the store was replaced by another one");
   }

@@ -65,7 +65,10 @@ function addOverflowOf(context: Context, tree: Tree): AddEntry | undefined {
     const length = nodeValueBytes(page, start);
     const pages = overflowPages(length, pageSize);
     context.pagesLeft -= pages;
-    return context.pagesLeft >= 0 && add(context, readNumber(storedValue(page, start), 0), Buffer.allocUnsafe(headerBytes + length));
+    return (
+      context.pagesLeft >= 0 &&
+      add(context, readNumber(storedValue(page, start), 0), Buffer.allocUnsafe(headerBytes + length))
+    );
   };
 }
 
@@ -84,14 +87,22 @@ function addPage(walk: Walk, number: number, level: number): boolean {
   if (pageProblem(page, number) !== undefined || isLeaf(page) !== isLast) return false;
   for (let index = 0; index < nodeCount(page); index++) {
     const start = nodeStart(page, index);
-    if (start === undefined || !(isLast ? (entry as AddEntry)(page, start) : addPage(walk, childOf(page, start), level + 1))) return false;
+    if (
+      start === undefined ||
+      !(isLast ? (entry as AddEntry)(page, start) : addPage(walk, childOf(page, start), level + 1))
+    )
+      return false;
   }
   return true;
 }
 
 /** Reads and adds so many bytes from the beginning of a page. @returns false when the file does not have them */
 function add(context: Context, number: number, bytes: Buffer): boolean {
-  if (number > context.meta.lastPage || context.file.read(number * context.meta.pageSize, bytes.length, bytes) !== bytes) return false;
+  if (
+    number > context.meta.lastPage ||
+    context.file.read(number * context.meta.pageSize, bytes.length, bytes) !== bytes
+  )
+    return false;
   context.checksum = crc32(bytes, context.checksum);
   return true;
 }

@@ -23,7 +23,17 @@ import { causeOf, isUsable, lastSize, type Maps, type MapsOptions, openMaps, use
 import { encodeMarks, marksBytes } from "./marks.ts";
 import { decodeExpiry, decodePosition, encodeExpiry, encodePosition, pointerBytes } from "./pointers.ts";
 import { Readers } from "./readers.ts";
-import { type Arena, isContinued, type RecordRules, readHead, readRecord, recordBytesMax, recordProblem, valueBytes, writeRecord } from "./record.ts";
+import {
+  type Arena,
+  isContinued,
+  type RecordRules,
+  readHead,
+  readRecord,
+  recordBytesMax,
+  recordProblem,
+  valueBytes,
+  writeRecord,
+} from "./record.ts";
 import { RecordCopies } from "./record-copies.ts";
 
 /** See {@link bytesWritten}. */
@@ -114,7 +124,9 @@ export class LmdbLedger implements Ledger {
     const record = this.#record(position);
     if (typeof record === "string") return this.#damagedPut(key, position, record);
     const change = readRecord(position, record);
-    return isPutOf(key, change) ? change : this.#damagedPut(key, position, `there is the record of another key in its place: ${change.key}`);
+    return isPutOf(key, change)
+      ? change
+      : this.#damagedPut(key, position, `there is the record of another key in its place: ${change.key}`);
   }
 
   valueBytes(position: number, key: string): number | undefined {
@@ -133,7 +145,10 @@ export class LmdbLedger implements Ledger {
   }
 
   *keys(prefix: string, after: string | undefined): IterableIterator<[string, number]> {
-    const start = after === undefined || compareKeys(after, prefix) < 0 ? { start: prefix } : { start: after, exclusiveStart: true };
+    const start =
+      after === undefined || compareKeys(after, prefix) < 0
+        ? { start: prefix }
+        : { start: after, exclusiveStart: true };
     for (const { key, value } of this.#maps.current.getRange({ ...start, end: endOfPrefix(prefix) })) {
       if (!key.startsWith(prefix)) return;
       yield [key, this.#positionIn(key, value, value.length)];
@@ -208,13 +223,19 @@ export class LmdbLedger implements Ledger {
     this.#maps = await openMaps(this.#options);
     const { revision } = this.#maps.marks;
     if (revision !== this.#marks.revision) {
-      throw new Error(`the disk has revision ${revision} after a write that it refused; revision ${this.#marks.revision} was the last one answered`);
+      throw new Error(
+        `the disk has revision ${revision} after a write that it refused; revision ${this.#marks.revision} was the last one answered`,
+      );
     }
     this.#broken = false;
   }
 
   /** The records after the revision. For one that is damaged, and for those missing at one place, there is a change that says so. */
-  #scan<Head extends ChangeHead>(after: number, limit: number, decode: (position: number, record: Buffer) => Head): Head[] {
+  #scan<Head extends ChangeHead>(
+    after: number,
+    limit: number,
+    decode: (position: number, record: Buffer) => Head,
+  ): Head[] {
     const heads: Head[] = [];
     // The first revision is that of the empty store.
     let next = positionOf(Math.max(after, emptyMarks.revision) + 1, 0);
@@ -267,7 +288,12 @@ export class LmdbLedger implements Ledger {
       const { key, position, type } = change;
       const following = changes[index + 1];
       const record = at;
-      at = writeRecord(change, arena, record, following !== undefined && revisionOf(following.position) === revisionOf(position));
+      at = writeRecord(
+        change,
+        arena,
+        record,
+        following !== undefined && revisionOf(following.position) === revisionOf(position),
+      );
       log.put(position, arena.bytes.subarray(record, at));
       if (type === "delete") current.remove(key);
       else {
@@ -302,7 +328,8 @@ function nothingAt(position: number): Change {
 }
 
 const nothing = Buffer.alloc(0);
-const overrun = "lmdb-js may have damaged the memory of this process when it described a failed write: the server must be restarted";
+const overrun =
+  "lmdb-js may have damaged the memory of this process when it described a failed write: the server must be restarted";
 const lost = "the position of its record is damaged";
 const missing = "its record is missing";
 
@@ -316,13 +343,18 @@ function checkBeforeOpening({ dir, logger }: LedgerOptions): void {
   const bytes = statSync(dataFile(dir), { throwIfNoEntry: false })?.size ?? 0;
   const withLog = inUse === "opening" || bytes <= allPagesMax;
   if (inUse !== "opening" && inUse !== "open") return checkFile(dir, { withLog, closedAs: inUse?.closedAs });
-  const message = inUse === "opening" ? "The last server ended while it opened the store" : "The last server ended without closing the store";
+  const message =
+    inUse === "opening"
+      ? "The last server ended while it opened the store"
+      : "The last server ended without closing the store";
   checkFile(dir, { withLog });
   logger?.warn(message, { dir, checked: withLog ? "all pages" : "the pages of the index" });
 }
 
 function onlyFrees({ changes, drop, dropExpiries }: LedgerGroup): boolean {
-  return changes.length > 0 ? changes.every(({ type }) => type === "delete") : drop.length > 0 || dropExpiries.length > 0;
+  return changes.length > 0
+    ? changes.every(({ type }) => type === "delete")
+    : drop.length > 0 || dropExpiries.length > 0;
 }
 
 /** Where that fails, because the disk is full, or the file another one, the next start reads all pages of the index. */

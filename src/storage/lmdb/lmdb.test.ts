@@ -42,7 +42,9 @@ test("a second server on the same directory is refused, and told which one", asy
 test("many commits share a transaction", async () => {
   let writes = 0;
   const storage = await open({ faults: { beforeWrite: () => void writes++ } });
-  await Promise.all(Array.from({ length: 500 }, (_, index) => storage.commit([], [{ key: `/k/${index}`, value: Buffer.from("x") }])));
+  await Promise.all(
+    Array.from({ length: 500 }, (_, index) => storage.commit([], [{ key: `/k/${index}`, value: Buffer.from("x") }])),
+  );
   assert.ok(writes < 5, `${writes} transactions`);
   assert.equal(await storage.current(), 501);
   await storage.close();
@@ -66,7 +68,11 @@ test("history, its limits and what expires outlive the process", async () => {
   assert.deepEqual([await second.current(), second.compacted()], [3, 2]);
   assert.equal((await second.get("/a", 2))?.value.toString(), "1");
   const expired = new Promise<string>((resolve) =>
-    second.log("/b", 3, { events: ([event]) => resolve(`${event?.type} ${event?.key} ${event?.revision}`), progress() {}, end() {} }),
+    second.log("/b", 3, {
+      events: ([event]) => resolve(`${event?.type} ${event?.key} ${event?.revision}`),
+      progress() {},
+      end() {},
+    }),
   );
   clock.advance(101_000);
   assert.equal(await expired, "delete /b 4");

@@ -66,11 +66,17 @@ export async function openMaps({ dir, durability }: MapsOptions): Promise<Maps> 
  * @param isNew the store has no entries: only then may it have no marks
  * @throws DamagedStore · Error when they are those of a newer server
  */
-export function checkedMarks(dir: string, bytes: Buffer | undefined, { isNew }: { readonly isNew: boolean }): StoredMarks {
+export function checkedMarks(
+  dir: string,
+  bytes: Buffer | undefined,
+  { isNew }: { readonly isNew: boolean },
+): StoredMarks {
   const verdict = bytes === undefined && !isNew ? { problem: "the marks are missing" } : decodeMarks(bytes);
   if ("marks" in verdict) return verdict.marks;
   if ("problem" in verdict) throw new DamagedStore(`the store in ${dir} is damaged: ${verdict.problem}`);
-  throw new Error(`the store in ${dir} has format ${verdict.newerFormat}, that of a newer server; this one reads formats up to ${layoutFormat}`);
+  throw new Error(
+    `the store in ${dir} has format ${verdict.newerFormat}, that of a newer server; this one reads formats up to ${layoutFormat}`,
+  );
 }
 
 /** New files must be found after a crash, too. */
@@ -91,7 +97,11 @@ export function openMap<Key extends string | number | [number, number]>(
   name: string,
   keyEncoder: KeyEncoder<Key>,
 ): Database<Buffer, Key> {
-  const options: DatabaseOptions & { name: string; keyEncoder: KeyEncoder<Key> } = { name, encoding: "binary", keyEncoder };
+  const options: DatabaseOptions & { name: string; keyEncoder: KeyEncoder<Key> } = {
+    name,
+    encoding: "binary",
+    keyEncoder,
+  };
   return root.openDB<Buffer, Key>(options);
 }
 

@@ -21,7 +21,10 @@ export interface StoredMarks extends Marks {
   readonly uncheckedUntil: number;
 }
 
-export type MarksVerdict = { readonly marks: StoredMarks } | { readonly newerFormat: number } | { readonly problem: string };
+export type MarksVerdict =
+  | { readonly marks: StoredMarks }
+  | { readonly newerFormat: number }
+  | { readonly problem: string };
 
 /** @param bytes of the value; undefined in a new store */
 export function decodeMarks(bytes: Buffer | undefined): MarksVerdict {
@@ -29,7 +32,8 @@ export function decodeMarks(bytes: Buffer | undefined): MarksVerdict {
   const numbers = Array.from({ length: Math.floor(bytes.length / 8) }, (_, index) => bytes.readDoubleLE(index * 8));
   const [format = 0, revision = 0, compacted = 0, historyBytes = 0, uncheckedUntil = 0] = numbers;
   const marks = { revision, compacted, historyBytes };
-  if (bytes.length === uncheckedBytes && format === uncheckedFormat) return { marks: { ...marks, uncheckedUntil: revision } };
+  if (bytes.length === uncheckedBytes && format === uncheckedFormat)
+    return { marks: { ...marks, uncheckedUntil: revision } };
   if (crc32(bytes) !== residue) return { problem: "the checksum of the marks does not match" };
   return format === layoutFormat ? { marks: { ...marks, uncheckedUntil } } : { newerFormat: format };
 }

@@ -75,7 +75,8 @@ export function readMeta(file: PageFile, start: number): Meta | string {
   const version = meta.readUInt32LE(4) & 0xffff;
   if (version !== dataVersion) return `it has data version ${version} instead of ${dataVersion}`;
   const pageSize = meta.readUInt32LE(24);
-  if (pageSize < pageSizeMin || pageSize > pageSizeMax || (pageSize & (pageSize - 1)) !== 0) return `it has a page size of ${pageSize} bytes`;
+  if (pageSize < pageSizeMin || pageSize > pageSizeMax || (pageSize & (pageSize - 1)) !== 0)
+    return `it has a page size of ${pageSize} bytes`;
   return {
     pageSize,
     free: readTree(meta.subarray(24)),
@@ -108,7 +109,11 @@ export interface PageHeader {
 
 /** What a page says of itself. @param bytes its first ones */
 export function pageHeader(bytes: Buffer): PageHeader {
-  return { number: readNumber(bytes, 0), transaction: readNumber(bytes, 8), isOverflow: bytes.readUInt16LE(18) === flags.overflow };
+  return {
+    number: readNumber(bytes, 0),
+    transaction: readNumber(bytes, 8),
+    isOverflow: bytes.readUInt16LE(18) === flags.overflow,
+  };
 }
 
 /** @param bytes of the whole page. @returns what is wrong with its header; undefined when nothing is */
@@ -118,7 +123,8 @@ export function pageProblem(bytes: Buffer, number: number): string | undefined {
   const type = readShort(bytes, 18);
   if (type !== flags.branch && type !== flags.leaf) return `it has the type ${type}`;
   const [lower, upper] = [readShort(bytes, 20), readShort(bytes, 22)];
-  if (lower === 0 || lower % 2 !== 0 || lower > upper || headerBytes + upper > bytes.length) return `its free space goes from ${lower} to ${upper}`;
+  if (lower === 0 || lower % 2 !== 0 || lower > upper || headerBytes + upper > bytes.length)
+    return `its free space goes from ${lower} to ${upper}`;
   return undefined;
 }
 
@@ -146,7 +152,10 @@ export function leafNodeFits(bytes: Buffer, start: number): boolean {
   const keyEnd = nodeKeyEnd(bytes, start);
   const kind = nodeKind(bytes, start);
   if (kind === undefined || keyEnd > bytes.length) return false;
-  return (kind !== "tree" || nodeValueBytes(bytes, start) === treeBytes) && keyEnd + storedBytes(bytes, start, kind) <= bytes.length;
+  return (
+    (kind !== "tree" || nodeValueBytes(bytes, start) === treeBytes) &&
+    keyEnd + storedBytes(bytes, start, kind) <= bytes.length
+  );
 }
 
 type NodeKind = "value" | "overflow" | "tree";

@@ -21,7 +21,10 @@ export function encodePosition(key: string, position: number, bytes: Buffer, sta
 export function decodePosition(key: string, value: Buffer, length: number, rules: RecordRules): number {
   if (length !== checkedBytes && length !== uncheckedBytes) return unknownPosition;
   const position = integerKey.readKey(value, 0, 8);
-  const isFine = length === checkedBytes ? value.readUInt32BE(8) === entryCheck([position], key) : revisionOf(position) <= rules.uncheckedUntil;
+  const isFine =
+    length === checkedBytes
+      ? value.readUInt32BE(8) === entryCheck([position], key)
+      : revisionOf(position) <= rules.uncheckedUntil;
   return isFine && position > 0 ? position : unknownPosition;
 }
 

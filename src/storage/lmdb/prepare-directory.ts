@@ -15,16 +15,21 @@ export function prepareDirectory(dir: string, mapBytes: number | undefined): voi
   } catch (error) {
     throw new Error(`the data directory ${dir} cannot be written to: ${(error as Error).message}`, { cause: error });
   }
-  if (mapBytes !== undefined) checkAddressSpace(Math.max(mapBytes, statSync(dataFile(dir), { throwIfNoEntry: false })?.size ?? 0));
+  if (mapBytes !== undefined)
+    checkAddressSpace(Math.max(mapBytes, statSync(dataFile(dir), { throwIfNoEntry: false })?.size ?? 0));
 }
 
 /** LMDB reserves its whole map at once, and lmdb-js brings the process down when that fails. Linux alone says how much there is. */
 function checkAddressSpace(mapBytes: number): void {
   if (process.platform !== "linux") return;
-  const limit = Number(/^Max address space +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? Number.POSITIVE_INFINITY);
+  const limit = Number(
+    /^Max address space +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? Number.POSITIVE_INFINITY,
+  );
   const usedKiB = Number(/^VmSize:\s+(\d+) kB/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? 0);
   const free = limit - usedKiB * 1024;
   if (free >= mapBytes) return;
   const gib = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);
-  throw new Error(`the store needs ${gib(mapBytes)} GiB of address space, and the limit of this process (ulimit -v) leaves ${gib(free)} GiB`);
+  throw new Error(
+    `the store needs ${gib(mapBytes)} GiB of address space, and the limit of this process (ulimit -v) leaves ${gib(free)} GiB`,
+  );
 }

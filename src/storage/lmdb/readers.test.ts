@@ -16,9 +16,19 @@ const value = Buffer.alloc(10_000, "x");
 
 test("reports a process that reads an old state, and reuses the pages it held when it was killed", async () => {
   const warnings: unknown[] = [];
-  const logger = { info() {}, warn: (message: string, values?: Record<string, unknown>) => void warnings.push([message, values?.pid]), error() {} };
+  const logger = {
+    info() {},
+    warn: (message: string, values?: Record<string, unknown>) => void warnings.push([message, values?.pid]),
+    error() {},
+  };
   const limits = { historyMs: 300_000, historyBytesMax: 50_000, valueBytesMax: valueBytesMaxDefault };
-  const storage = await openLmdbStorage({ ...limits, clock: manualClock(), dir: join(base, "store"), durability: "relaxed", logger });
+  const storage = await openLmdbStorage({
+    ...limits,
+    clock: manualClock(),
+    dir: join(base, "store"),
+    durability: "relaxed",
+    logger,
+  });
   const grow = async (commits: number): Promise<number> => {
     const before = storage.sizeBytes();
     for (let index = 0; index < commits; index++) await storage.commit([], [{ key: "/a", value }]);
@@ -26,14 +36,20 @@ test("reports a process that reads an old state, and reuses the pages it held wh
   };
   await grow(200);
   assert.equal(await grow(400), 0);
-  const reader = spawn(process.execPath, [join(import.meta.dirname, "../../testing/store-holder.ts"), join(base, "store")], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const reader = spawn(
+    process.execPath,
+    [join(import.meta.dirname, "../../testing/store-holder.ts"), join(base, "store")],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   const [output] = await Promise.race([once(reader.stdout, "data"), once(reader, "exit")]);
   assert.equal(String(output), "reading /a\n");
   const held = await grow(2000);
   assert.ok(held > 2000 * value.length, `${held} bytes`);
-  assert.deepEqual(warnings, [["Another process reads an old state of the store, whose file grows meanwhile", reader.pid]]);
+  assert.deepEqual(warnings, [
+    ["Another process reads an old state of the store, whose file grows meanwhile", reader.pid],
+  ]);
   reader.kill("SIGKILL");
   await once(reader, "exit");
   // One step of the reserve, at which the killed process is noticed.

@@ -44,7 +44,10 @@ export function writeRecord(change: Change, { bytes, view }: Arena, start: numbe
   const { type, key, position, value, seal, at, previous, previousDamaged, historyBytes } = change;
   const keyBytes = bytes.write(key, start + headerBytes);
   view.setUint8(start, type === "put" ? put : deletion);
-  view.setUint8(start + 1, (seal === undefined ? 0 : sealed) | (isContinued ? continued : 0) | (previousDamaged ? afterDamage : 0));
+  view.setUint8(
+    start + 1,
+    (seal === undefined ? 0 : sealed) | (isContinued ? continued : 0) | (previousDamaged ? afterDamage : 0),
+  );
   view.setUint16(start + 2, keyBytes, true);
   view.setUint32(start + 4, seal?.fingerprint ?? 0, true);
   view.setUint32(start + 8, seal?.versionOffset ?? 0, true);
@@ -66,7 +69,8 @@ export interface RecordRules {
 /** @param record all of it. @returns why the record cannot be that of the position; undefined when it can */
 export function recordProblem(position: number, record: Buffer, { uncheckedUntil }: RecordRules): string | undefined {
   const kind = record[0];
-  if (kind === put || kind === deletion) return crc32(record, checksumSeed(position)) === residue ? undefined : "the checksum does not match";
+  if (kind === put || kind === deletion)
+    return crc32(record, checksumSeed(position)) === residue ? undefined : "the checksum does not match";
   if (kind !== uncheckedPut && kind !== uncheckedDeletion) return "the bytes are not those of a record";
   if (revisionOf(position) > uncheckedUntil) return "the checksum is missing";
   return record.length < headerBytes || record.length < valueStart(record) ? "the record is cut off" : undefined;
@@ -106,7 +110,11 @@ export function readRecord(position: number, record: Buffer): Change {
   const head = readHead(position, record) as Change;
   const value = record.subarray(valueStart(record), valueEnd(record));
   if (((record[1] as number) & sealed) === 0) return { ...head, value };
-  const seal = { fingerprint: record.readUInt32LE(4), versionOffset: record.readUInt32LE(8), itemOffset: record.readUInt32LE(12) };
+  const seal = {
+    fingerprint: record.readUInt32LE(4),
+    versionOffset: record.readUInt32LE(8),
+    itemOffset: record.readUInt32LE(12),
+  };
   return { ...head, value, seal };
 }
 

@@ -35,7 +35,11 @@ export async function openSnapshot(dir: string): Promise<StoreSnapshot> {
   const root = open(options);
   try {
     const meta = openMap(root, "meta", textKey);
-    const maps = { log: openMap(root, "log", integerKey), current: openMap(root, "current", textKey), expiry: openMap(root, "expiry", expiryKey) };
+    const maps = {
+      log: openMap(root, "log", integerKey),
+      current: openMap(root, "current", textKey),
+      expiry: openMap(root, "expiry", expiryKey),
+    };
     // Before the transaction: the first write of a new store may come between the two.
     const isNew = isEmpty(maps.log) && isEmpty(maps.current);
     const transaction = root.useReadTransaction();

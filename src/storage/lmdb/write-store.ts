@@ -43,7 +43,8 @@ export async function writeStore({ dir, revision, entries }: NewStore): Promise<
 
 /** @throws Error */
 export function checkAbsent(dir: string): void {
-  if (existsSync(dir)) throw new Error(`${dir} exists already, and nothing is overwritten: move it away, or choose another directory`);
+  if (existsSync(dir))
+    throw new Error(`${dir} exists already, and nothing is overwritten: move it away, or choose another directory`);
 }
 
 async function writeEntries(dir: string, revision: number, entries: Iterable<NewEntry>): Promise<void> {
@@ -54,14 +55,21 @@ async function writeEntries(dir: string, revision: number, entries: Iterable<New
     let bytes = 0;
     const flush = async (): Promise<void> => {
       // No history: what was before any of the objects is not there.
-      await ledger.write({ changes, expiries, drop: [], dropExpiries: [], marks: { revision, compacted: revision, historyBytes: 0 } });
+      await ledger.write({
+        changes,
+        expiries,
+        drop: [],
+        dropExpiries: [],
+        marks: { revision, compacted: revision, historyBytes: 0 },
+      });
       [changes, expiries, bytes] = [[], [], 0];
     };
     for (const entry of entries) {
       if ("expiry" in entry) expiries.push(entry.expiry);
       else {
         const { put } = entry;
-        if (revisionOf(put.position) > revision) throw new Error(`the object ${put.key} has revision ${revisionOf(put.position)}, above ${revision}`);
+        if (revisionOf(put.position) > revision)
+          throw new Error(`the object ${put.key} has revision ${revisionOf(put.position)}, above ${revision}`);
         changes.push({ ...put, previous: 0, historyBytes: 0 });
         bytes += put.value.length;
       }

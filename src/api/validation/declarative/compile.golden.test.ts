@@ -21,7 +21,10 @@ const lines = gunzipSync(readFileSync(`${import.meta.dirname}/testdata/errors.js
   .toString()
   .trimEnd()
   .split("\n");
-const recorded = Array.from({ length: lines.length / 2 }, (_, at) => [JSON.parse(lines[2 * at] as string), JSON.parse(lines[2 * at + 1] as string)]);
+const recorded = Array.from({ length: lines.length / 2 }, (_, at) => [
+  JSON.parse(lines[2 * at] as string),
+  JSON.parse(lines[2 * at + 1] as string),
+]);
 const byKind = Map.groupBy(recorded as [Case, Found[]][], ([{ definition }]) => definition);
 
 function validate({ definition, options, object, old }: Case): Found[] {
@@ -49,7 +52,9 @@ for (const [definition, cases] of byKind) {
 }
 
 test("the objects break rules of every kind", () => {
-  const origins = new Set(recorded.flatMap(([, errors]) => errors.map(([reason, , , origin]: Found) => `${reason} ${origin}`)));
+  const origins = new Set(
+    recorded.flatMap(([, errors]) => errors.map(([reason, , , origin]: Found) => `${reason} ${origin}`)),
+  );
   assert.deepEqual([...origins].sort(), [
     "FieldValueDuplicate ",
     "FieldValueForbidden ",

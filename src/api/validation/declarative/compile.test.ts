@@ -8,17 +8,34 @@ import { FieldErrors } from "../../field-errors.ts";
 import { compileRules } from "./compile.ts";
 import { type Marker, parseMarker } from "./marker.ts";
 
-type Fields = Readonly<Record<string, Partial<Omit<Field, "markers">> & { readonly type: Type; readonly markers?: string }>>;
+type Fields = Readonly<
+  Record<string, Partial<Omit<Field, "markers">> & { readonly type: Type; readonly markers?: string }>
+>;
 
 /** @param fields markers are separated by spaces, without `+k8s:` where they begin */
 function struct(definition: string, fields: Fields): Struct {
   const list = Object.entries(fields).map(([name, { markers, typeMarkers, pointer = false, ...rest }]): Field => {
     const written = markers?.split(" ").map((marker) => `+k8s:${marker}`);
     const flags = { omitEmpty: true, omitZero: false, required: false };
-    return { name, pointer, ...flags, ...rest, ...(written && { markers: written }), ...(typeMarkers && { typeMarkers }) };
+    return {
+      name,
+      pointer,
+      ...flags,
+      ...rest,
+      ...(written && { markers: written }),
+      ...(typeMarkers && { typeMarkers }),
+    };
   });
   const byName = new Map(list.map((field) => [field.name, field]));
-  return { kind: "struct", definition, goType: definition, fields: list, byName, atomic: false, preserveUnknown: false };
+  return {
+    kind: "struct",
+    definition,
+    goType: definition,
+    fields: list,
+    byName,
+    atomic: false,
+    preserveUnknown: false,
+  };
 }
 
 const text: Type = { kind: "string" };
@@ -126,19 +143,30 @@ const rows: Readonly<Record<string, Row>> = {
       [{ a: { name: "x" } }, { old: {} }],
       [{}, { old: { a: { name: "x" } } }],
     ],
-    fails: [[{ a: { name: "y" } }, ["a: Invalid value: null: field cannot be modified once set (update,alpha)"], { old: { a: { name: "x" } } }]],
+    fails: [
+      [
+        { a: { name: "y" } },
+        ["a: Invalid value: null: field cannot be modified once set (update,alpha)"],
+        { old: { a: { name: "x" } } },
+      ],
+    ],
   },
   "update of a struct that is always there": {
     fields: { a: { type: pair, markers: "update=NoModify" } },
     passes: [[{}, { old: {} }]],
-    fails: [[{ a: { name: "y" } }, ["a: Invalid value: null: field cannot be modified once set (update)"], { old: {} }]],
+    fails: [
+      [{ a: { name: "y" } }, ["a: Invalid value: null: field cannot be modified once set (update)"], { old: {} }],
+    ],
   },
   "minimum and maximum": {
     fields: { a: { type: { kind: "int64" }, pointer: true, markers: "minimum=-1 maximum=9007199254740993" } },
     passes: [[{}], [{ a: -1 }], [{ a: 9007199254740993n }]],
     fails: [
       [{ a: -2 }, ["a: Invalid value: -2: must be greater than or equal to -1 (minimum)"]],
-      [{ a: 9007199254740994n }, ["a: Invalid value: 9007199254740994: must be less than or equal to 9007199254740993 (maximum)"]],
+      [
+        { a: 9007199254740994n },
+        ["a: Invalid value: 9007199254740994: must be less than or equal to 9007199254740993 (maximum)"],
+      ],
     ],
   },
   maxItems: {
@@ -160,7 +188,11 @@ const rows: Readonly<Record<string, Row>> = {
     fails: [[{ a: "éé" }, ["a: Too long: may not be more than 3 bytes (maxBytes)"]]],
   },
   neq: {
-    fields: { a: { type: text, markers: 'neq="x"' }, b: { type: int, markers: "neq=5" }, c: { type: bool, markers: "neq=true" } },
+    fields: {
+      a: { type: text, markers: 'neq="x"' },
+      b: { type: int, markers: "neq=5" },
+      c: { type: bool, markers: "neq=true" },
+    },
     passes: [[{ a: "y", b: 4, c: false }]],
     fails: [
       [
@@ -179,10 +211,16 @@ const rows: Readonly<Record<string, Row>> = {
     fails: [[{ a: "C" }, ['a: Unsupported value: "C": supported values: "A", "B"']]],
   },
   "listType=set and unique=set": {
-    fields: { a: { type: listOf(text), markers: "listType=set" }, b: { type: listOf(int), markers: "listType=atomic alpha=+k8s:unique=set" } },
+    fields: {
+      a: { type: listOf(text), markers: "listType=set" },
+      b: { type: listOf(int), markers: "listType=atomic alpha=+k8s:unique=set" },
+    },
     passes: [[{ a: ["x", "y"], b: [1, 2] }]],
     fails: [
-      [{ a: ["x", "y", "x", "x"], b: [1, 1] }, ['a[2]: Duplicate value: "x"', 'a[3]: Duplicate value: "x"', "b[1]: Duplicate value: 1 (alpha)"]],
+      [
+        { a: ["x", "y", "x", "x"], b: [1, 1] },
+        ['a[2]: Duplicate value: "x"', 'a[3]: Duplicate value: "x"', "b[1]: Duplicate value: 1 (alpha)"],
+      ],
     ],
   },
   "listMapKey tells a nil pointer from an empty text": {
@@ -216,9 +254,16 @@ const rows: Readonly<Record<string, Row>> = {
     fails: [[{ a: { xx: "" } }, ["a: Too long: may not be more than 1 byte (maxBytes,alpha)"]]],
   },
   subfield: {
-    fields: { a: { type: pair, markers: "subfield(name)=+k8s:optional subfield(name)=+k8s:maxBytes=1 subfield(value)=+k8s:required" } },
+    fields: {
+      a: {
+        type: pair,
+        markers: "subfield(name)=+k8s:optional subfield(name)=+k8s:maxBytes=1 subfield(value)=+k8s:required",
+      },
+    },
     passes: [[{ a: { value: "v" } }], [{ a: { name: "xx", value: "w" } }, { old: { a: { name: "xx", value: "v" } } }]],
-    fails: [[{ a: { name: "xx" } }, ["a.name: Too long: may not be more than 1 byte (maxBytes)", "a.value: Required value"]]],
+    fails: [
+      [{ a: { name: "xx" } }, ["a.name: Too long: may not be more than 1 byte (maxBytes)", "a.value: Required value"]],
+    ],
   },
   item: {
     fields: { a: { type: listOf(pair), markers: 'listType=map listMapKey=name item(name:"x")=+k8s:immutable' } },
@@ -236,7 +281,11 @@ const rows: Readonly<Record<string, Row>> = {
   },
   "zeroOrOneOfMember of items": {
     fields: {
-      a: { type: listOf(pair), markers: 'listType=map listMapKey=name item(name:"x")=+k8s:zeroOrOneOfMember item(name:"y")=+k8s:zeroOrOneOfMember' },
+      a: {
+        type: listOf(pair),
+        markers:
+          'listType=map listMapKey=name item(name:"x")=+k8s:zeroOrOneOfMember item(name:"y")=+k8s:zeroOrOneOfMember',
+      },
     },
     passes: [
       [{ a: [] }],
@@ -254,9 +303,18 @@ const rows: Readonly<Record<string, Row>> = {
   },
   unionMember: {
     fields: {
-      s: { type: struct("Union", { a: { type: text, pointer: true, markers: "unionMember" }, b: { type: listOf(text), markers: "unionMember" } }) },
+      s: {
+        type: struct("Union", {
+          a: { type: text, pointer: true, markers: "unionMember" },
+          b: { type: listOf(text), markers: "unionMember" },
+        }),
+      },
     },
-    passes: [[{ s: { a: "" } }], [{ s: { b: ["x"], a: null } }], [{ s: { a: "y", b: ["x"] } }, { old: { s: { a: "x", b: ["y"] } } }]],
+    passes: [
+      [{ s: { a: "" } }],
+      [{ s: { b: ["x"], a: null } }],
+      [{ s: { a: "y", b: ["x"] } }, { old: { s: { a: "x", b: ["y"] } } }],
+    ],
     fails: [
       [{ s: { b: [] } }, ['s: Invalid value: "": must specify one of: `a`, `b` (union)']],
       [{ s: { a: "", b: ["x"] } }, ['s: Invalid value: "{a, b}": must specify exactly one of: `a`, `b` (union)']],
@@ -286,7 +344,11 @@ const rows: Readonly<Record<string, Row>> = {
   "discriminator and member": {
     fields: {
       type: { type: text, markers: "discriminator" },
-      a: { type: pair, pointer: true, markers: 'member("Full")=+k8s:required member("Empty")=+k8s:forbidden member("Any")=+k8s:optional' },
+      a: {
+        type: pair,
+        pointer: true,
+        markers: 'member("Full")=+k8s:required member("Empty")=+k8s:forbidden member("Any")=+k8s:optional',
+      },
     },
     passes: [
       [{ type: "Full", a: {} }],
@@ -310,7 +372,10 @@ const rows: Readonly<Record<string, Row>> = {
     ],
   },
   "alpha and beta": {
-    fields: { a: { type: text, markers: 'alpha(since:"1.36")=+k8s:required' }, b: { type: text, markers: "beta=+k8s:required" } },
+    fields: {
+      a: { type: text, markers: 'alpha(since:"1.36")=+k8s:required' },
+      b: { type: text, markers: "beta=+k8s:required" },
+    },
     passes: [[{ a: "x", b: "x" }]],
     fails: [[{}, ["a: Required value (alpha)", "b: Required value (beta)"]]],
   },
@@ -337,8 +402,10 @@ const formats: Readonly<Record<string, readonly [good: string, bad: string]>> = 
 for (const [what, { fields, passes, fails }] of Object.entries(rows)) {
   test(what, () => {
     const schema = struct("Root", fields);
-    for (const [object, asked] of passes) assert.deepEqual(validate(schema, object, asked), [], inspect({ object, asked }));
-    for (const [object, errors, asked] of fails) assert.deepEqual(validate(schema, object, asked), errors, inspect({ object, asked }));
+    for (const [object, asked] of passes)
+      assert.deepEqual(validate(schema, object, asked), [], inspect({ object, asked }));
+    for (const [object, errors, asked] of fails)
+      assert.deepEqual(validate(schema, object, asked), errors, inspect({ object, asked }));
   });
 }
 
@@ -347,7 +414,11 @@ for (const [format, [good, bad]] of Object.entries(formats)) {
     const schema = struct("Root", { a: { type: text, markers: `format=${format}` } });
     assert.deepEqual(validate(schema, { a: good }), []);
     const found = validate(schema, { a: bad });
-    assert.ok(found.length > 0 && found.every((one) => one.startsWith("a: Invalid value") && one.endsWith(`(format=${format})`)), String(found));
+    assert.ok(
+      found.length > 0 &&
+        found.every((one) => one.startsWith("a: Invalid value") && one.endsWith(`(format=${format})`)),
+      String(found),
+    );
   });
 }
 
@@ -389,7 +460,8 @@ test("rejects markers that it does not know, or cannot apply", () => {
 test("validates what holds itself, and nothing of a kind without rules", () => {
   const fields: Record<string, Field> = {};
   const node: Struct = { ...struct("Node", { name: { type: text, markers: "required" } }), fields: [] as Field[] };
-  for (const field of struct("", { name: { type: text, markers: "required" }, next: { type: node, pointer: true } }).fields)
+  for (const field of struct("", { name: { type: text, markers: "required" }, next: { type: node, pointer: true } })
+    .fields)
     fields[field.name] = field;
   (node.fields as Field[]).push(...Object.values(fields));
   assert.deepEqual(validate(node, { name: "a", next: { next: { name: "c" } } }), ["next.name: Required value"]);

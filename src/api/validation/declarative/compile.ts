@@ -32,7 +32,9 @@ export function compileRules(schema: Struct): DeclaredRules | undefined {
 }
 
 function subresourcesOf({ markers = [] }: Struct): Set<string> {
-  const paths = markers.map(parseMarker).filter(({ name }) => name === "supportsSubresource" || name === "isSubresource");
+  const paths = markers
+    .map(parseMarker)
+    .filter(({ name }) => name === "supportsSubresource" || name === "isSubresource");
   const own = paths.some(({ name }) => name === "isSubresource") ? [] : [""];
   return new Set([...own, ...paths.map(({ value = "" }) => value.replace(/^\//, ""))]);
 }
@@ -93,7 +95,11 @@ function fieldCheck(field: Field, byEmbedding: Map<string, StructRules>, compila
 
 /** What is asked of the field's type, and of what it holds. */
 function typeChecks(field: Field, markers: FieldMarkers, compilation: Compilation): Check[] {
-  const { rules } = readMarkers(field.typeMarkers ?? [], { name: field.name, target: targetOfField(field), holder: undefined });
+  const { rules } = readMarkers(field.typeMarkers ?? [], {
+    name: field.name,
+    target: targetOfField(field),
+    holder: undefined,
+  });
   const ordered = inOrder(rules);
   const own: Check = (operation, path, value, old) => runRules(ordered, operation, path, value, old);
   return [...(ordered.length === 0 ? [] : [own]), ...heldChecks(field.type, markers.list, compilation)];
@@ -102,7 +108,8 @@ function typeChecks(field: Field, markers: FieldMarkers, compilation: Compilatio
 /** @param said of the list, where the type is one */
 function heldChecks(type: Type, said: FieldMarkers["list"], compilation: Compilation): Check[] {
   if (type.kind === "struct") return compilation.ruled.has(type.definition) ? [structCheck(type, compilation)] : [];
-  if (type.kind === "map") return heldChecks(type.values, undefined, compilation).map((check) => eachMapValue(type, check));
+  if (type.kind === "map")
+    return heldChecks(type.values, undefined, compilation).map((check) => eachMapValue(type, check));
   if (type.kind !== "list") return [];
   const key = said && keyOf(type, said);
   const unique = key === undefined || said === undefined || said.custom ? [] : [uniqueCheck(type, key, said.level)];

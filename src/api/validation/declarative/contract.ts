@@ -74,7 +74,13 @@ export function member(object: unknown, name: string): unknown {
  * @param rules as {@link inOrder} returns them
  * @returns whether the value fails one that stops; those that do not stop are skipped then
  */
-export function runRules(rules: readonly Rule[], operation: Operation, path: string, value: unknown, old: unknown): boolean {
+export function runRules(
+  rules: readonly Rule[],
+  operation: Operation,
+  path: string,
+  value: unknown,
+  old: unknown,
+): boolean {
   let stopped = false;
   for (const { check, stops } of rules) {
     if (stopped && !stops) break;

@@ -58,11 +58,20 @@ const lateMarkers: ReadonlySet<string> = new Set(["alpha", "beta", "eachVal", "i
 
 /** @throws Error for a malformed or unknown marker */
 export function readMarkers(texts: readonly string[], field: MarkedField): FieldMarkers {
-  const reading: Reading = { ...field, list: undefined, opaque: false, updates: [], updateLevel: "standard", items: noStructRules() };
+  const reading: Reading = {
+    ...field,
+    list: undefined,
+    opaque: false,
+    updates: [],
+    updateLevel: "standard",
+    items: noStructRules(),
+  };
   const place: Place = { target: field.target, level: "standard" };
   const sorted = texts.map(parseMarker).sort((a, b) => (a.name === b.name ? 0 : a.name < b.name ? -1 : 1));
   const isLate = ({ name }: Marker): boolean => lateMarkers.has(name);
-  const rules = [...sorted.filter((one) => !isLate(one)), ...sorted.filter(isLate)].flatMap((marker) => rulesOf(reading, marker, place));
+  const rules = [...sorted.filter((one) => !isLate(one)), ...sorted.filter(isLate)].flatMap((marker) =>
+    rulesOf(reading, marker, place),
+  );
   if (reading.updates.length > 0) rules.push(updateRule(field.target, reading.updateLevel, reading.updates));
   for (const check of structChecks(reading.items)) rules.push({ check, stops: false, cohort: "" });
   return { rules, list: reading.list, opaque: reading.opaque };
@@ -103,10 +112,16 @@ function readStructure(reading: Reading, { name, value = "", args }: Marker, pla
       addMember(reading, "zeroOrOneOf", union, args.get("memberName"), place);
       return true;
     case "unionDiscriminator":
-      unionNamed(holderOf(reading).unions, union, place.level).discriminator = { name: reading.name, target: place.target };
+      unionNamed(holderOf(reading).unions, union, place.level).discriminator = {
+        name: reading.name,
+        target: place.target,
+      };
       return true;
     case "discriminator":
-      groupNamed(holderOf(reading), String(args.get("name") ?? "")).discriminator = { name: reading.name, target: place.target };
+      groupNamed(holderOf(reading), String(args.get("name") ?? "")).discriminator = {
+        name: reading.name,
+        target: place.target,
+      };
       return true;
     default:
       return false;
@@ -191,10 +206,19 @@ function subfieldRules(reading: Reading, name: string, inner: Marker, { target, 
 function itemRules(reading: Reading, selector: Selector, inner: Marker, { target: { type }, level }: Place): Rule[] {
   if (type.kind !== "list") throw new Error("item is for lists");
   const rules = rulesOf(reading, inner, { target: { type: type.items, pointer: false }, level, selector });
-  return around(rules, (check) => itemCheck(type, selector, check)).map((rule) => ({ ...rule, cohort: selectorText(selector) }));
+  return around(rules, (check) => itemCheck(type, selector, check)).map((rule) => ({
+    ...rule,
+    cohort: selectorText(selector),
+  }));
 }
 
-function addMember(reading: Reading, kind: "unions" | "zeroOrOneOf", union: string, value: unknown, { level, selector }: Place): void {
+function addMember(
+  reading: Reading,
+  kind: "unions" | "zeroOrOneOf",
+  union: string,
+  value: unknown,
+  { level, selector }: Place,
+): void {
   const holder = selector === undefined ? holderOf(reading) : reading.items;
   const { members } = unionNamed(holder[kind], union, level);
   members.push(selector === undefined ? fieldMember(reading, value) : itemMember(reading, selector));

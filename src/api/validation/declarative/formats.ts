@@ -34,7 +34,8 @@ function checkPoolName(text: string, path: string, errors: FieldErrors): void {
 }
 
 function checkExtendedResourceName(text: string, path: string, errors: FieldErrors): void {
-  if (!text.includes("/")) errors.invalid(path, text, "a name must be a domain-prefixed path, such as 'example.com/my-prop'");
+  if (!text.includes("/"))
+    errors.invalid(path, text, "a name must be a domain-prefixed path, such as 'example.com/my-prop'");
   else if (text.includes(defaultDomain)) errors.invalid(path, text, `must not have "${defaultDomain}" domain`);
   if (text.startsWith(quotaPrefix)) errors.invalid(path, text, `must not have "${quotaPrefix}" prefix`);
   addInvalid(errors, path, text, qualifiedNameProblems(quotaPrefix + text));
@@ -50,7 +51,8 @@ function checkFullyQualifiedName(text: string, path: string, errors: FieldErrors
     if (second === "") errors.invalid(path, "", "name must not be empty");
     else checkIdentifier(second, path, errors);
   }
-  if (parts.length === 1) errors.invalid(path, text, "a fully qualified name must be a domain and a name separated by a slash");
+  if (parts.length === 1)
+    errors.invalid(path, text, "a fully qualified name must be a domain and a name separated by a slash");
 }
 
 function checkPrefix(prefix: string, path: string, errors: FieldErrors): void {

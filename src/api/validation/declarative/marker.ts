@@ -21,7 +21,9 @@ export function parseMarker(text: string): Marker {
   if (name === undefined) throw new Error(`malformed marker ${text}`);
   const parsed = { name, args: parseArguments(args ?? "", text) };
   if (value === undefined) return parsed;
-  return value.startsWith("+k8s:") ? { ...parsed, inner: parseMarker(value) } : { ...parsed, value: String(plainValue(value, "text")) };
+  return value.startsWith("+k8s:")
+    ? { ...parsed, inner: parseMarker(value) }
+    : { ...parsed, value: String(plainValue(value, "text")) };
 }
 
 function parseArguments(text: string, marker: string): Map<string, MarkerArgument> {

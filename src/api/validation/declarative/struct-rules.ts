@@ -35,7 +35,9 @@ export function structChecks({ unions, zeroOrOneOf, states }: StructRules): Chec
   return [
     ...byName(states).flatMap(([, group]) => stateChecks(group)),
     ...byName(unions).map(([, union]) =>
-      union.discriminator === undefined ? unionCheck(union, "refused") : discriminatedUnionCheck(union, union.discriminator),
+      union.discriminator === undefined
+        ? unionCheck(union, "refused")
+        : discriminatedUnionCheck(union, union.discriminator),
     ),
     ...byName(zeroOrOneOf).map(([, union]) => unionCheck(union, "allowed")),
   ];
@@ -52,7 +54,9 @@ function stateChecks({ discriminator, members }: StateGroup): Check[] {
     const levels = new Set(rules.map(({ level }) => level));
     const [level = "standard"] = levels.size === 1 ? levels : [];
     const otherwise = rulesNamed("forbidden", { target, level }).filter(({ silent }) => silent !== true);
-    const byValue = [...Map.groupBy(rules, ({ value }) => value)].map(([value, list]) => [value, inOrder(list.flatMap((one) => one.rules))] as const);
+    const byValue = [...Map.groupBy(rules, ({ value }) => value)].map(
+      ([value, list]) => [value, inOrder(list.flatMap((one) => one.rules))] as const,
+    );
     return discriminatedMemberCheck(discriminator, { name, target, rules: new Map(byValue), otherwise });
   });
 }

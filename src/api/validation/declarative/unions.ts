@@ -1,6 +1,15 @@
 /** Rules about which fields of a struct, or items of a list, go together. Source: apimachinery's api/validate union.go, zeroorone.go, discriminator.go. */
 import type { RuleLevel } from "../../field-errors.ts";
-import { type Check, equalTargets, isUnset, member, presentValue, type Rule, runRules, type Target } from "./contract.ts";
+import {
+  type Check,
+  equalTargets,
+  isUnset,
+  member,
+  presentValue,
+  type Rule,
+  runRules,
+  type Target,
+} from "./contract.ts";
 
 /** A field of a struct, or an item of a list, that a union is about. */
 export interface UnionMember {
@@ -37,7 +46,10 @@ export function unionCheck({ members, level }: Union, empty: "refused" | "allowe
 }
 
 /** The member that the discriminator names, and no other; of updates only where either changed. */
-export function discriminatedUnionCheck({ members, level }: Union, { name, target }: NonNullable<Union["discriminator"]>): Check {
+export function discriminatedUnionCheck(
+  { members, level }: Union,
+  { name, target }: NonNullable<Union["discriminator"]>,
+): Check {
   const mark = { origin: "union", level };
   const chosen = (holder: unknown): string => String(presentValue(member(holder, name), target) ?? "");
   return ({ update, errors }, path, value, old) => {
@@ -64,13 +76,24 @@ export interface DiscriminatedMember {
 }
 
 /** What a field must be depends on another one; of updates only where either changed. */
-export function discriminatedMemberCheck(discriminator: { readonly name: string; readonly target: Target }, of: DiscriminatedMember): Check {
-  const valueIn = (holder: unknown): string => String(presentValue(member(holder, discriminator.name), discriminator.target));
+export function discriminatedMemberCheck(
+  discriminator: { readonly name: string; readonly target: Target },
+  of: DiscriminatedMember,
+): Check {
+  const valueIn = (holder: unknown): string =>
+    String(presentValue(member(holder, discriminator.name), discriminator.target));
   return (operation, path, holder, old) => {
     const value = member(holder, of.name);
     const before = member(old, of.name);
     const given = valueIn(holder);
-    if (operation.update && !isUnset(old) && given === valueIn(old) && equalTargets(value, before, of.target)) return false;
-    return runRules(of.rules.get(given) ?? of.otherwise, operation, path === "" ? of.name : `${path}.${of.name}`, value, before);
+    if (operation.update && !isUnset(old) && given === valueIn(old) && equalTargets(value, before, of.target))
+      return false;
+    return runRules(
+      of.rules.get(given) ?? of.otherwise,
+      operation,
+      path === "" ? of.name : `${path}.${of.name}`,
+      value,
+      before,
+    );
   };
 }

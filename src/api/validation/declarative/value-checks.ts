@@ -10,7 +10,10 @@ import { formats } from "./formats.ts";
 type MakeRules = (target: Target, level: RuleLevel, argument: string) => readonly Rule[];
 
 /** @param finds whether a value is wrong; nil pointers are no values */
-function reporting(finds: (value: unknown) => boolean, report: (errors: FieldErrors, path: string, value: unknown) => void): Check {
+function reporting(
+  finds: (value: unknown) => boolean,
+  report: (errors: FieldErrors, path: string, value: unknown) => void,
+): Check {
   return ({ errors }, path, value) => {
     if (!finds(value)) return false;
     report(errors, path, value);
@@ -19,7 +22,13 @@ function reporting(finds: (value: unknown) => boolean, report: (errors: FieldErr
 }
 
 /** A check of the values that are there. */
-function valueCheck(target: Target, level: RuleLevel, origin: string, finds: (value: unknown) => boolean, report: Report): Check {
+function valueCheck(
+  target: Target,
+  level: RuleLevel,
+  origin: string,
+  finds: (value: unknown) => boolean,
+  report: Report,
+): Check {
   const mark = { origin, level };
   return ({ errors }, path, given) => {
     const value = presentValue(given, target);
@@ -198,7 +207,11 @@ const hasFormat: MakeRules = (target, level, argument) => {
  * @param name the marker's @param argument what follows its equals sign
  * @throws Error for an unknown marker, or an argument that it does not accept
  */
-export function rulesNamed(name: string, { target, level }: { target: Target; level: RuleLevel }, argument = ""): readonly Rule[] {
+export function rulesNamed(
+  name: string,
+  { target, level }: { target: Target; level: RuleLevel },
+  argument = "",
+): readonly Rule[] {
   const make = valueRules.get(name);
   if (make === undefined) throw new Error(`unknown marker +k8s:${name}`);
   return make(target, level, argument);
@@ -232,7 +245,8 @@ export function updateRule(target: Target, level: RuleLevel, constraints: readon
   if (unknown !== undefined) throw new Error(`no update constraint ${unknown}`);
   const mark = { origin: "update", level };
   const asked = [...changes].filter(([name]) => constraints.includes(name)).map(([, change]) => change);
-  const isThere = (value: unknown): boolean => (target.type.kind === "struct" && !target.pointer) || isSet(value, target);
+  const isThere = (value: unknown): boolean =>
+    (target.type.kind === "struct" && !target.pointer) || isSet(value, target);
   return stops(({ update, errors }, path, value, old) => {
     if (!update) return false;
     const found = asked.filter((change) => change.found(isThere(old), isThere(value)));

@@ -15,7 +15,8 @@ export function identityProblem(original: KubeObject, converted: Record<string, 
     ["UID", before.uid, after.uid],
   ] as const;
   for (const [what, expected, given] of rows) {
-    if (textOf(expected) !== textOf(given)) return `must have the same ${what}: ${textOf(expected)} != ${textOf(given)}`;
+    if (textOf(expected) !== textOf(given))
+      return `must have the same ${what}: ${textOf(expected)} != ${textOf(given)}`;
   }
   return undefined;
 }
@@ -46,14 +47,19 @@ export function restoreMetadata(original: KubeObject, converted: Record<string, 
   return undefined;
 }
 
-function textsProblem(field: "labels" | "annotations", texts: unknown, before: Readonly<Record<string, string>> = {}): string | undefined {
+function textsProblem(
+  field: "labels" | "annotations",
+  texts: unknown,
+  before: Readonly<Record<string, string>> = {},
+): string | undefined {
   if (!isObject(texts)) return `invalid metadata.${field} of type ${goTypeOf(texts)} in converted object`;
   const entries = Object.entries(texts);
   const other = entries.find(([, value]) => typeof value !== "string");
   if (other !== undefined)
     return `metadata.${field}[${other[0]}] must be a string, but is ${other[1] === null ? "<nil>" : goTypeOf(other[1])} in converted object`;
   const isSame =
-    Object.keys(before).length === entries.length && entries.every(([key, value]) => Object.hasOwn(before, key) && before[key] === value);
+    Object.keys(before).length === entries.length &&
+    entries.every(([key, value]) => Object.hasOwn(before, key) && before[key] === value);
   return isSame ? undefined : invalidTexts(field, texts as Record<string, string>);
 }
 

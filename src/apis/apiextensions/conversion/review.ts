@@ -43,7 +43,10 @@ export class ReviewProblem extends Error {}
  * @throws WebhookError when there is no ConversionReview in it: the call failed
  * @throws ReviewProblem when there is one that is not good
  */
-export function readReview(answer: WebhookAnswer, { version, uid }: Pick<ReviewRequest, "version" | "uid">): readonly unknown[] {
+export function readReview(
+  answer: WebhookAnswer,
+  { version, uid }: Pick<ReviewRequest, "version" | "uid">,
+): readonly unknown[] {
   const { typeMeta, value } = decodeAnswer(answer, { apiVersion: "", kind: "" });
   checkKind(typeMeta, version);
   const response = readResponse(value);
@@ -51,8 +54,10 @@ export function readReview(answer: WebhookAnswer, { version, uid }: Pick<ReviewR
   if (version === "v1" && typeMeta.kind === "")
     throw new ReviewProblem(`expected webhook response of ${group}/${version}, Kind=${kind}, got /, Kind=`);
   if (response === undefined) throw new ReviewProblem("no response provided");
-  if (version === "v1" && response.uid !== uid) throw new ReviewProblem(`expected response.uid=${quoteGo(uid)}, got ${quoteGo(response.uid)}`);
-  if (response.status !== "Success") throw new ReviewProblem(response.message || `response.result.status was '${response.status}', not 'Success'`);
+  if (version === "v1" && response.uid !== uid)
+    throw new ReviewProblem(`expected response.uid=${quoteGo(uid)}, got ${quoteGo(response.uid)}`);
+  if (response.status !== "Success")
+    throw new ReviewProblem(response.message || `response.result.status was '${response.status}', not 'Success'`);
   return response.objects;
 }
 
@@ -60,7 +65,10 @@ export function readReview(answer: WebhookAnswer, { version, uid }: Pick<ReviewR
 const knownKinds: ReadonlySet<string> = new Set([kind, "CustomResourceDefinition", "CustomResourceDefinitionList"]);
 
 /** @throws WebhookError */
-function checkKind({ apiVersion, kind: given }: { readonly apiVersion: string; readonly kind: string }, version: ReviewVersion): void {
+function checkKind(
+  { apiVersion, kind: given }: { readonly apiVersion: string; readonly kind: string },
+  version: ReviewVersion,
+): void {
   if (given === "" && apiVersion === "") return;
   const isKnown = (apiVersion === `${group}/v1` || apiVersion === `${group}/v1beta1`) && knownKinds.has(given);
   if (!isKnown && !(apiVersion === "v1" && given === "Status"))
@@ -70,7 +78,10 @@ function checkKind({ apiVersion, kind: given }: { readonly apiVersion: string; r
     );
   const goVersion = apiVersion.split("/").at(-1) as string;
   if (given !== kind || goVersion !== version)
-    throw new WebhookError("malformed", `converting (${goVersion}.${given}) to (${version}.${kind}): unknown conversion`);
+    throw new WebhookError(
+      "malformed",
+      `converting (${goVersion}.${given}) to (${version}.${kind}): unknown conversion`,
+    );
 }
 
 interface Response {
@@ -85,7 +96,8 @@ function readResponse({ response }: Record<string, unknown>): Response | undefin
   const members = membersOf(response, "ConversionReview.response", "v1.ConversionResponse");
   const uid = textOf(members.uid, "ConversionResponse.response.uid", "types.UID");
   const objects = members.convertedObjects ?? [];
-  if (!Array.isArray(objects)) throw wrongType(objects, "ConversionResponse.response.convertedObjects", "[]runtime.RawExtension");
+  if (!Array.isArray(objects))
+    throw wrongType(objects, "ConversionResponse.response.convertedObjects", "[]runtime.RawExtension");
   const result = membersOf(members.result ?? {}, "ConversionResponse.response.result", "v1.Status");
   const status = textOf(result.status, "Status.response.result.status", "string");
   const message = textOf(result.message, "Status.response.result.message", "string");
@@ -104,7 +116,10 @@ function textOf(value: unknown, field: string, type: string): string {
 }
 
 function wrongType(value: unknown, field: string, type: string): WebhookError {
-  return new WebhookError("malformed", `json: cannot unmarshal ${goKindOf(value)} into Go struct field ${field} of type ${type}`);
+  return new WebhookError(
+    "malformed",
+    `json: cannot unmarshal ${goKindOf(value)} into Go struct field ${field} of type ${type}`,
+  );
 }
 
 /** An object that has no kind, or is none, as Go's decoder of any object tells it. */

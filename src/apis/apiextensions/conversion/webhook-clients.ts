@@ -25,7 +25,11 @@ const answerBytesMax = 8 << 20;
 /** Those of one that is forgotten are kept until they idle. */
 const clientsMax = 200;
 
-export function openConversionWebhooks({ resolve, observer, ...options }: ConversionWebhooksOptions): ConversionWebhooks {
+export function openConversionWebhooks({
+  resolve,
+  observer,
+  ...options
+}: ConversionWebhooksOptions): ConversionWebhooks {
   /** By configuration, the last used last. */
   const clients = new Map<string, WebhookClient>();
   return {
@@ -57,5 +61,10 @@ function endpointOf({ url, service, caBundle = "" }: WebhookClientConfig, resolv
   const { name = "", namespace = "", port = defaultPort, path = "" } = service;
   const host = `${name}.${namespace}.svc`;
   const rooted = path === "" || path.startsWith("/") ? path : `/${path}`;
-  return { url: `https://${host}:${port}${rooted}`, serverName: host, resolve: () => resolve(namespace, name, port), ...ca };
+  return {
+    url: `https://${host}:${port}${rooted}`,
+    serverName: host,
+    resolve: () => resolve(namespace, name, port),
+    ...ca,
+  };
 }

@@ -30,7 +30,11 @@ export interface WebhookConverterOptions {
  * @returns their metadata is the original's but for labels and annotations; in their order, the caller's
  * @throws ConversionError
  */
-export type ConvertByWebhook = (objects: readonly Buffer[], apiVersion: string, what: Converted) => Promise<KubeObject[]>;
+export type ConvertByWebhook = (
+  objects: readonly Buffer[],
+  apiVersion: string,
+  what: Converted,
+) => Promise<KubeObject[]>;
 
 export function webhookConverter(options: WebhookConverterOptions): ConvertByWebhook {
   return async (objects, apiVersion, what) => {
@@ -55,12 +59,17 @@ export function webhookConverter(options: WebhookConverterOptions): ConvertByWeb
 function originalOf(json: Buffer): KubeObject {
   const { apiVersion, kind } = leadingTypeMeta(json) ?? peekTypeMeta(json);
   const metadata = memberBytes(json, metadataLabel);
-  return { apiVersion, kind, metadata: metadata === undefined ? {} : (parseJson(metadata).value as KubeObject["metadata"]) };
+  return {
+    apiVersion,
+    kind,
+    metadata: metadata === undefined ? {} : (parseJson(metadata).value as KubeObject["metadata"]),
+  };
 }
 
 /** As sorted keys have it, in most objects: the whole need not be parsed. */
 function leadingTypeMeta(json: Buffer): TypeMeta | undefined {
-  const [, apiVersion, kind] = /^\{"apiVersion":"([^"\\]*)","kind":"([^"\\]*)",/.exec(json.toString("latin1", 0, leadingBytesMax)) ?? [];
+  const [, apiVersion, kind] =
+    /^\{"apiVersion":"([^"\\]*)","kind":"([^"\\]*)",/.exec(json.toString("latin1", 0, leadingBytesMax)) ?? [];
   return apiVersion === undefined || kind === undefined ? undefined : { apiVersion, kind };
 }
 
@@ -77,11 +86,16 @@ interface Conversion {
   readonly what: Converted;
 }
 
-async function convert(options: WebhookConverterOptions, { objects, originals, apiVersion, what }: Conversion): Promise<KubeObject[]> {
+async function convert(
+  options: WebhookConverterOptions,
+  { objects, originals, apiVersion, what }: Conversion,
+): Promise<KubeObject[]> {
   const { hasVersion, listKind, observer } = options;
-  if (!hasVersion(apiVersion)) throw new ConversionError(`request to convert CR to an invalid group/version: ${apiVersion}`);
+  if (!hasVersion(apiVersion))
+    throw new ConversionError(`request to convert CR to an invalid group/version: ${apiVersion}`);
   const stranger = originals.find((original) => !hasVersion(original.apiVersion as string));
-  if (stranger !== undefined) throw new ConversionError(`request to convert CR from an invalid group/version: ${stranger.apiVersion}`);
+  if (stranger !== undefined)
+    throw new ConversionError(`request to convert CR from an invalid group/version: ${stranger.apiVersion}`);
   const version = reviewVersion(options.reviewVersions);
   if (version === undefined) throw new ConversionError("no supported conversion review versions");
   const first = originals[0] as KubeObject;
@@ -90,7 +104,10 @@ async function convert(options: WebhookConverterOptions, { objects, originals, a
   try {
     const sent = await ask(options, who, { version, uid: randomUUID(), desiredApiVersion: apiVersion, objects });
     if (sent.length !== objects.length)
-      throw new ConversionProblem("partial_response", `${who} returned ${sent.length} objects, expected ${objects.length}`);
+      throw new ConversionProblem(
+        "partial_response",
+        `${who} returned ${sent.length} objects, expected ${objects.length}`,
+      );
     const place = (index: number): Place => ({ who, index, what, apiVersion });
     const converted = sent.map((value, index) => accepted(value, originals[index] as KubeObject, place(index)));
     observer.called(undefined, performance.now() - startedAt);
@@ -122,7 +139,8 @@ async function ask(options: WebhookConverterOptions, who: string, request: Revie
     return readReview(await client.post(encodeReview(request), { timeoutMs }), request);
   } catch (error) {
     if (error instanceof WebhookError) throw new ConversionProblem("call", `${who} failed: ${error.message}`);
-    if (error instanceof ReviewProblem) throw new ConversionProblem("malformed_response", `${who} failed: ${error.message}`);
+    if (error instanceof ReviewProblem)
+      throw new ConversionProblem("malformed_response", `${who} failed: ${error.message}`);
     throw error;
   }
 }
@@ -156,10 +174,12 @@ function accepted(value: unknown, original: KubeObject, { who, index, what, apiV
   const converted = value as Record<string, unknown>;
   const given = typeof converted.apiVersion === "string" ? converted.apiVersion : "";
   if (given !== apiVersion) refuse(`${place}invalid groupVersion (expected ${apiVersion}, received ${given})`);
-  if (converted.kind !== original.kind) refuse(`${place}invalid kind (expected ${original.kind}, received ${converted.kind})`);
+  if (converted.kind !== original.kind)
+    refuse(`${place}invalid kind (expected ${original.kind}, received ${converted.kind})`);
   const other = identityProblem(original, converted);
   if (other !== undefined) refuse(inList ? `${place}${other}` : `${who} returned invalid object: ${other}`);
   const metadata = restoreMetadata(original, converted);
-  if (metadata !== undefined) refuse(`${who} returned invalid metadata${inList ? ` in object at index ${index}` : ""}: ${metadata}`);
+  if (metadata !== undefined)
+    refuse(`${who} returned invalid metadata${inList ? ` in object at index ${index}` : ""}: ${metadata}`);
   return converted as KubeObject;
 }

@@ -26,7 +26,8 @@ const initContainerKeys = [
 /** The form init containers had before they were fields. */
 export function dropInitContainerAnnotations(metadata: { annotations?: Record<string, string> } | undefined): void {
   const annotations = metadata?.annotations;
-  if (annotations !== undefined) for (const key of initContainerKeys) if (Object.hasOwn(annotations, key)) delete annotations[key];
+  if (annotations !== undefined)
+    for (const key of initContainerKeys) if (Object.hasOwn(annotations, key)) delete annotations[key];
 }
 
 /** Of a pod or a template. @param path of the annotations */
@@ -45,7 +46,11 @@ export function validatePodAnnotations(
   const tolerations = annotationOf(annotations, tolerationsKey);
   if (tolerations) validateTolerationsText(tolerations, path, rules, errors);
   if (!rules.anyDeletionCost && !isDeletionCost(annotations)) {
-    errors.invalid(`${path}[${deletionCostKey}]`, annotationOf(annotations, deletionCostKey), "must be a 32bit integer");
+    errors.invalid(
+      `${path}[${deletionCostKey}]`,
+      annotationOf(annotations, deletionCostKey),
+      "must be a 32bit integer",
+    );
   }
   const ofPod = annotationOf(annotations, seccompPodKey);
   if (ofPod !== undefined) checkSeccomp(ofPod, `${path}.${seccompPodKey}`, errors);
@@ -79,7 +84,11 @@ function validateTolerationsText(text: string, path: string, rules: TolerationRu
   if (value === null) return;
   if (!Array.isArray(value)) {
     const type = typeof value === "object" ? "object" : typeof value === "boolean" ? "bool" : typeof value;
-    return errors.invalid(path, tolerationsKey, `json: cannot unmarshal ${type} into Go value of type []core.Toleration`);
+    return errors.invalid(
+      path,
+      tolerationsKey,
+      `json: cannot unmarshal ${type} into Go value of type []core.Toleration`,
+    );
   }
   validateTolerations(value.filter(isObject).map(named), `${path}.${tolerationsKey}`, rules, errors);
 }
@@ -88,7 +97,9 @@ function validateTolerationsText(text: string, path: string, rules: TolerationRu
 function named(toleration: Part): Part {
   const fields = ["key", "operator", "value", "effect", "tolerationSeconds"];
   const members = Object.entries(toleration).filter(([, value]) => value !== null);
-  return Object.fromEntries(members.map(([key, value]) => [fields.find((field) => field.toLowerCase() === key.toLowerCase()) ?? key, value]));
+  return Object.fromEntries(
+    members.map(([key, value]) => [fields.find((field) => field.toLowerCase() === key.toLowerCase()) ?? key, value]),
+  );
 }
 
 function checkSeccomp(profile: string, path: string, errors: FieldErrors): void {
@@ -97,7 +108,12 @@ function checkSeccomp(profile: string, path: string, errors: FieldErrors): void 
   else errors.invalid(path, profile, "must be a valid seccomp profile");
 }
 
-function checkAppArmor(profiles: readonly (readonly [key: string, profile: string])[], spec: Part, path: string, errors: FieldErrors): void {
+function checkAppArmor(
+  profiles: readonly (readonly [key: string, profile: string])[],
+  spec: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   const names = new Set<string>();
   visitContainers(spec, "", ({ name = "" }) => names.add(name));
   for (const [key, profile] of profiles) {
@@ -126,7 +142,13 @@ export function validateProfilesAgree(annotations: Annotations, spec: Part, path
   if (spec.os?.name === "windows") return;
   visitContainers(spec, path, ({ name = "", securityContext }, at) => {
     const profile = securityContext?.appArmorProfile ?? spec.securityContext?.appArmorProfile;
-    checkAgrees("apparmor", profile, annotationOf(annotations, `${appArmorPrefix}${name}`), `${at}.securityContext.appArmorProfile`, errors);
+    checkAgrees(
+      "apparmor",
+      profile,
+      annotationOf(annotations, `${appArmorPrefix}${name}`),
+      `${at}.securityContext.appArmorProfile`,
+      errors,
+    );
   });
 }
 
@@ -138,13 +160,17 @@ function checkAgrees(
   errors: FieldErrors,
 ): void {
   if (profile === undefined || annotation === undefined) return;
-  const wanted = { Unconfined: ["unconfined"], RuntimeDefault: what === "seccomp" ? ["runtime/default", "docker/default"] : ["runtime/default"] };
+  const wanted = {
+    Unconfined: ["unconfined"],
+    RuntimeDefault: what === "seccomp" ? ["runtime/default", "docker/default"] : ["runtime/default"],
+  };
   if (profile.type === "Unconfined" || profile.type === "RuntimeDefault") {
     if (!wanted[profile.type as keyof typeof wanted].includes(annotation)) {
       errors.forbidden(`${path}.type`, `${what} type in annotation and field must match`);
     }
   } else if (profile.type === "Localhost") {
-    if (!annotation.startsWith("localhost/")) errors.forbidden(`${path}.type`, `${what} type in annotation and field must match`);
+    if (!annotation.startsWith("localhost/"))
+      errors.forbidden(`${path}.type`, `${what} type in annotation and field must match`);
     else if (annotation.slice("localhost/".length) !== profile.localhostProfile) {
       errors.forbidden(`${path}.localhostProfile`, `${what} profile in annotation and field must match`);
     }
@@ -156,7 +182,8 @@ export function validateAnnotationChanges(next: KubeObject, old: KubeObject, pat
   const [now, before] = [next.metadata.annotations ?? {}, old.metadata.annotations ?? {}];
   for (const [key, value] of Object.entries(before).sort()) {
     if (annotationOf(now, key) === value) continue;
-    if (key.startsWith(appArmorPrefix)) errors.forbidden(`${path}[${key}]`, "may not remove or update AppArmor annotations");
+    if (key.startsWith(appArmorPrefix))
+      errors.forbidden(`${path}[${key}]`, "may not remove or update AppArmor annotations");
     if (key === mirrorAnnotation) errors.forbidden(`${path}[${key}]`, "may not remove or update mirror pod annotation");
   }
   for (const key of Object.keys(now).sort()) {

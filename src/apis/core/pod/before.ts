@@ -12,18 +12,27 @@ import { isHostSysctl } from "./sysctls.ts";
 export function hasIndivisibleHugePages(spec: Part): boolean {
   return (
     hasIndivisible(spec.overhead) ||
-    someContainer(spec, ({ resources }) => resources !== undefined && (hasIndivisible(resources.limits) || hasIndivisible(resources.requests)))
+    someContainer(
+      spec,
+      ({ resources }) =>
+        resources !== undefined && (hasIndivisible(resources.limits) || hasIndivisible(resources.requests)),
+    )
   );
 }
 
 function hasIndivisible(list: Part | undefined): boolean {
-  return list !== undefined && Object.entries(list).some(([name, quantity]) => isHugePages(name) && !isDivisibleHugePages(name, quantity));
+  return (
+    list !== undefined &&
+    Object.entries(list).some(([name, quantity]) => isHugePages(name) && !isDivisibleHugePages(name, quantity))
+  );
 }
 
 export function hasOddAffinitySelector({ affinity }: Part): boolean {
   if (!affinity) return false;
   return [affinity.podAffinity, affinity.podAntiAffinity].some((each) => {
-    const preferred = items(each?.preferredDuringSchedulingIgnoredDuringExecution).map(({ podAffinityTerm }) => podAffinityTerm ?? {});
+    const preferred = items(each?.preferredDuringSchedulingIgnoredDuringExecution).map(
+      ({ podAffinityTerm }) => podAffinityTerm ?? {},
+    );
     return [...items(each?.requiredDuringSchedulingIgnoredDuringExecution), ...preferred].some(
       ({ labelSelector, namespaceSelector }) => isOddSelector(labelSelector) || isOddSelector(namespaceSelector),
     );
@@ -38,7 +47,9 @@ function isOddSelector(selector: Part | undefined): boolean {
 export function hasOddNodeAffinityValue({ affinity }: Part): boolean {
   const terms = items(affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms);
   return terms.some(({ matchExpressions }) =>
-    items(matchExpressions).some(({ values }) => (values ?? []).some((value: string) => labelValueProblems(value).length > 0)),
+    items(matchExpressions).some(({ values }) =>
+      (values ?? []).some((value: string) => labelValueProblems(value).length > 0),
+    ),
   );
 }
 
@@ -48,14 +59,17 @@ export function hasOddSpreadSelector({ topologySpreadConstraints }: Part): boole
 
 export function hasOddSpreadKeys({ topologySpreadConstraints }: Part, merged: boolean): boolean {
   return items(topologySpreadConstraints).some((constraint) =>
-    fails((errors) => (merged ? validateLabelKeys(constraint, "", errors) : validateSpreadKeys(constraint, "", errors))),
+    fails((errors) =>
+      merged ? validateLabelKeys(constraint, "", errors) : validateSpreadKeys(constraint, "", errors),
+    ),
   );
 }
 
 export function hasOddTokenPath({ volumes }: Part): boolean {
   return items(volumes).some(({ projected }) =>
     items(projected?.sources).some(
-      ({ serviceAccountToken: token }) => token !== undefined && fails((errors) => checkLocalPath(token.path ?? "", "", errors)),
+      ({ serviceAccountToken: token }) =>
+        token !== undefined && fails((errors) => checkLocalPath(token.path ?? "", "", errors)),
     ),
   );
 }
@@ -71,20 +85,29 @@ export function hasEnvFile(spec: Part): boolean {
 export function hasRestartRules({ initContainers, containers }: Part): boolean {
   return (
     items(initContainers).some(
-      (container) => (container.restartPolicy !== undefined && !isSidecar(container)) || items(container.restartPolicyRules).length > 0,
+      (container) =>
+        (container.restartPolicy !== undefined && !isSidecar(container)) ||
+        items(container.restartPolicyRules).length > 0,
     ) || items(containers).some(({ restartPolicy }) => restartPolicy !== undefined)
   );
 }
 
 export function restartsAllContainers({ initContainers, containers }: Part): boolean {
-  const restartsAll = ({ restartPolicyRules }: Part): boolean => items(restartPolicyRules).some(({ action }) => action === "RestartAllContainers");
-  const isSidecarWithRules = (container: Part): boolean => isSidecar(container) && items(container.restartPolicyRules).length > 0;
-  return items(containers).some(restartsAll) || items(initContainers).some((container) => restartsAll(container) || isSidecarWithRules(container));
+  const restartsAll = ({ restartPolicyRules }: Part): boolean =>
+    items(restartPolicyRules).some(({ action }) => action === "RestartAllContainers");
+  const isSidecarWithRules = (container: Part): boolean =>
+    isSidecar(container) && items(container.restartPolicyRules).length > 0;
+  return (
+    items(containers).some(restartsAll) ||
+    items(initContainers).some((container) => restartsAll(container) || isSidecarWithRules(container))
+  );
 }
 
 export function hasRestartingInitResize({ initContainers }: Part): boolean {
   return items(initContainers).some(
-    (container) => !isSidecar(container) && items(container.resizePolicy).some(({ restartPolicy }) => restartPolicy === "RestartContainer"),
+    (container) =>
+      !isSidecar(container) &&
+      items(container.resizePolicy).some(({ restartPolicy }) => restartPolicy === "RestartContainer"),
   );
 }
 

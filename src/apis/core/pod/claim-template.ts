@@ -13,7 +13,17 @@ export function validateClaimTemplate({ metadata, spec }: Part, path: string, er
 
 /** In the order in which they are told. */
 const notOfTemplates = [
-  ...["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp"],
+  ...[
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+  ],
   ...["deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields"],
 ];
 
@@ -23,7 +33,8 @@ export function validateTemplateMeta(metadata: Part, path: string, errors: Field
   validateLabels(metadata.labels, `${path}.labels`, errors);
   for (const field of notOfTemplates) {
     const value = metadata[field];
-    const isSet = value !== undefined && value !== null && value !== "" && (value !== 0 || field === "deletionGracePeriodSeconds");
+    const isSet =
+      value !== undefined && value !== null && value !== "" && (value !== 0 || field === "deletionGracePeriodSeconds");
     if (isSet) {
       errors.forbidden(`${path}.${shownField(field)}`, "cannot be set");
     }
@@ -45,11 +56,14 @@ const volumeModes = ["Block", "Filesystem"];
 export function validateClaimSpec(spec: Part, path: string, rules: ClaimRules, errors: FieldErrors): void {
   const { accessModes: modes = [], selector, storageClassName = "", volumeMode, volumeAttributesClassName = "" } = spec;
   if (modes.length === 0) errors.required(`${path}.accessModes`, "at least 1 access mode is required");
-  if (selector) validateLabelSelector(selector, `${path}.selector`, errors, { anyValues: rules.anySelectorValue ?? false });
+  if (selector)
+    validateLabelSelector(selector, `${path}.selector`, errors, { anyValues: rules.anySelectorValue ?? false });
   validateAccessModes(modes, `${path}.accessModes`, errors);
   validateStorage(spec, `${path}.resources[storage]`, errors);
-  if (storageClassName !== "") addInvalid(errors, `${path}.storageClassName`, storageClassName, dnsSubdomainProblems(storageClassName));
-  if (volumeMode !== undefined && !volumeModes.includes(volumeMode)) errors.notSupported(`${path}.volumeMode`, volumeMode, volumeModes);
+  if (storageClassName !== "")
+    addInvalid(errors, `${path}.storageClassName`, storageClassName, dnsSubdomainProblems(storageClassName));
+  if (volumeMode !== undefined && !volumeModes.includes(volumeMode))
+    errors.notSupported(`${path}.volumeMode`, volumeMode, volumeModes);
   validateDataSources(spec, path, rules, errors);
   addInvalid(
     errors,
@@ -75,7 +89,12 @@ function validateStorage({ resources }: Part, path: string, errors: FieldErrors)
 }
 
 /** What a claim is filled with, in its old form and its new one. */
-function validateDataSources({ dataSource, dataSourceRef }: Part, path: string, rules: ClaimRules, errors: FieldErrors): void {
+function validateDataSources(
+  { dataSource, dataSourceRef }: Part,
+  path: string,
+  rules: ClaimRules,
+  errors: FieldErrors,
+): void {
   if (dataSource) validateDataSource(dataSource, `${path}.dataSource`, rules, errors);
   if (dataSourceRef) validateDataSource(dataSourceRef, `${path}.dataSourceRef`, rules, errors);
   const namespace = dataSourceRef?.namespace ?? "";
@@ -87,11 +106,17 @@ function validateDataSources({ dataSource, dataSourceRef }: Part, path: string, 
   }
 }
 
-function validateDataSource({ apiGroup = "", kind = "", name = "" }: Part, path: string, rules: ClaimRules, errors: FieldErrors): void {
+function validateDataSource(
+  { apiGroup = "", kind = "", name = "" }: Part,
+  path: string,
+  rules: ClaimRules,
+  errors: FieldErrors,
+): void {
   if (name === "") errors.required(`${path}.name`);
   if (kind === "") errors.required(`${path}.kind`);
   if (apiGroup === "" && kind !== "PersistentVolumeClaim") {
     errors.invalid(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup");
   }
-  if (apiGroup !== "" && !rules.anySourceGroup) addInvalid(errors, `${path}.apiGroup`, apiGroup, dnsSubdomainProblems(apiGroup));
+  if (apiGroup !== "" && !rules.anySourceGroup)
+    addInvalid(errors, `${path}.apiGroup`, apiGroup, dnsSubdomainProblems(apiGroup));
 }

@@ -6,13 +6,26 @@ import { checkId } from "./security-context.ts";
 
 const fields = ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"];
 
-export function validateContainerStatuses(status: Part, spec: Part, { imageDigests }: PodOptions, errors: FieldErrors): void {
+export function validateContainerStatuses(
+  status: Part,
+  spec: Part,
+  { imageDigests }: PodOptions,
+  errors: FieldErrors,
+): void {
   for (const field of fields) validateUsers(items(status[field]), `status.${field}`, spec.os?.name ?? "linux", errors);
   validateDevices(items(status.containerStatuses), "status.containerStatuses", items(spec.containers), errors);
-  validateDevices(items(status.initContainerStatuses), "status.initContainerStatuses", items(spec.initContainers), errors);
+  validateDevices(
+    items(status.initContainerStatuses),
+    "status.initContainerStatuses",
+    items(spec.initContainers),
+    errors,
+  );
   for (const [index, { allocatedResourcesStatus }] of items(status.ephemeralContainerStatuses).entries()) {
     if (items(allocatedResourcesStatus).length === 0) continue;
-    errors.forbidden(`status.ephemeralContainerStatuses[${index}].allocatedResourcesStatus`, "must not be specified in container status");
+    errors.forbidden(
+      `status.ephemeralContainerStatuses[${index}].allocatedResourcesStatus`,
+      "must not be specified in container status",
+    );
   }
   if (imageDigests) for (const field of fields) validateImages(items(status[field]), `status.${field}`, errors);
 }
@@ -25,14 +38,20 @@ function validateUsers(statuses: readonly Part[], path: string, os: string, erro
     if (os !== "linux") continue;
     checkId(user.linux.uid ?? 0, `${at}.uid`, errors);
     checkId(user.linux.gid ?? 0, `${at}.gid`, errors);
-    for (const [place, group] of (user.linux.supplementalGroups ?? []).entries()) checkId(group, `${at}.supplementalGroups[${place}]`, errors);
+    for (const [place, group] of (user.linux.supplementalGroups ?? []).entries())
+      checkId(group, `${at}.supplementalGroups[${place}]`, errors);
   }
 }
 
 const healths = ["Healthy", "Unhealthy", "Unknown"];
 const messageBytesMax = 1024;
 
-function validateDevices(statuses: readonly Part[], path: string, containers: readonly Part[], errors: FieldErrors): void {
+function validateDevices(
+  statuses: readonly Part[],
+  path: string,
+  containers: readonly Part[],
+  errors: FieldErrors,
+): void {
   if (!statuses.some(({ allocatedResourcesStatus }) => allocatedResourcesStatus)) return;
   const asked = new Map(containers.toReversed().map((container) => [container.name, namesOf(container)]));
   for (const [index, { name, allocatedResourcesStatus }] of statuses.entries()) {
@@ -47,7 +66,9 @@ function validateDevices(statuses: readonly Part[], path: string, containers: re
 
 /** What a container asks for: `cpu`, `claim:name/request`. */
 function namesOf({ resources }: Part): ReadonlySet<string> {
-  const claims = items(resources?.claims).map((claim) => `claim:${claim.name ?? ""}${claim.request ? `/${claim.request}` : ""}`);
+  const claims = items(resources?.claims).map(
+    (claim) => `claim:${claim.name ?? ""}${claim.request ? `/${claim.request}` : ""}`,
+  );
   return new Set([...Object.keys(resources?.requests ?? {}), ...claims]);
 }
 
@@ -64,7 +85,8 @@ function validateHealth(resources: readonly Part[], path: string, errors: FieldE
     const at = `${path}[${index}]`;
     if (!healths.includes(health)) errors.notSupported(`${at}.health`, health, healths);
     if (message === "") errors.required(`${at}.message`, "must be non-empty if specified");
-    else if (message !== undefined && Buffer.byteLength(message) > messageBytesMax) errors.tooLong(`${at}.message`, messageBytesMax);
+    else if (message !== undefined && Buffer.byteLength(message) > messageBytesMax)
+      errors.tooLong(`${at}.message`, messageBytesMax);
     if (ids.has(resourceID)) errors.duplicate(`${at}.resourceID`, resourceID);
     ids.add(resourceID);
   }

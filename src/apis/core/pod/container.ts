@@ -37,7 +37,8 @@ export function validateContainers(path: string, scope: ContainerScope, errors: 
     if (lifecycle) validateLifecycle(lifecycle, `${at}.lifecycle`, spec.terminationGracePeriodSeconds, spec.os, errors);
     validateProbes(container, at, errors);
     if (options.restartRules) validateRestartPolicy(container, at, options, errors);
-    else if (container.restartPolicy !== undefined) errors.forbidden(`${at}.restartPolicy`, "may not be set for non-init containers");
+    else if (container.restartPolicy !== undefined)
+      errors.forbidden(`${at}.restartPolicy`, "may not be set for non-init containers");
   }
   checkHostPorts(containers, path, errors);
 }
@@ -56,16 +57,23 @@ export function validateInitContainers(path: string, scope: ContainerScope, erro
     else if (name !== "") names.add(name);
     checkHostPorts([container], path, errors);
     if (isSidecar(container)) {
-      if (lifecycle) validateLifecycle(lifecycle, `${at}.lifecycle`, spec.terminationGracePeriodSeconds, spec.os, errors);
+      if (lifecycle)
+        validateLifecycle(lifecycle, `${at}.lifecycle`, spec.terminationGracePeriodSeconds, spec.os, errors);
       validateProbes(container, at, errors);
     } else validateStartingOnly(container, at, options, errors);
   }
 }
 
 /** Nobody asks a container that ends by itself how it is. */
-function validateStartingOnly(container: Part, path: string, { restartingInitResize }: PodOptions, errors: FieldErrors): void {
+function validateStartingOnly(
+  container: Part,
+  path: string,
+  { restartingInitResize }: PodOptions,
+  errors: FieldErrors,
+): void {
   for (const field of ofRunning) {
-    if (container[field] !== undefined) errors.forbidden(`${path}.${field}`, "may not be set for init containers without restartPolicy=Always");
+    if (container[field] !== undefined)
+      errors.forbidden(`${path}.${field}`, "may not be set for init containers without restartPolicy=Always");
   }
   if (restartingInitResize) return;
   for (const [index, { restartPolicy }] of items(container.resizePolicy).entries()) {
@@ -77,7 +85,17 @@ function validateStartingOnly(container: Part, path: string, { restartingInitRes
 
 /** What a container that was added to a running pod cannot have, in the order in which upstream tells of it. */
 const notEphemeral = [
-  ...["ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"],
+  ...[
+    "ports",
+    "resources",
+    "resizePolicy",
+    "restartPolicy",
+    "restartPolicyRules",
+    "livenessProbe",
+    "readinessProbe",
+    "startupProbe",
+    "lifecycle",
+  ],
 ];
 
 export function validateEphemeralContainers(path: string, scope: ContainerScope, errors: FieldErrors): void {
@@ -96,12 +114,14 @@ export function validateEphemeralContainers(path: string, scope: ContainerScope,
     if (target !== "" && !others.has(target)) errors.notFound(`${at}.targetContainerName`, target);
     for (const field of notEphemeral) {
       // `resources: {}` says nothing.
-      const isGiven = field === "resources" ? Object.keys(container.resources ?? {}).length > 0 : container[field] !== undefined;
+      const isGiven =
+        field === "resources" ? Object.keys(container.resources ?? {}).length > 0 : container[field] !== undefined;
       if (isGiven) errors.forbidden(`${at}.${field}`, "cannot be set for an Ephemeral Container");
     }
     for (const [place, mount] of items(container.volumeMounts).entries()) {
       for (const field of ["subPath", "subPathExpr"]) {
-        if (mount[field]) errors.forbidden(`${at}.volumeMounts[${place}].${field}`, "cannot be set for an Ephemeral Container");
+        if (mount[field])
+          errors.forbidden(`${at}.volumeMounts[${place}].${field}`, "cannot be set for an Ephemeral Container");
       }
     }
   }
@@ -114,8 +134,23 @@ export function checkImagePadding({ image = "" }: Part, path: string, errors: Fi
 
 const messagePolicies = ["File", "FallbackToLogsOnError"];
 
-function validateCommon(container: Part, path: string, { spec, options, volumes, claimNames }: ContainerScope, errors: FieldErrors): void {
-  const { name = "", image = "", terminationMessagePolicy = "", ports, env, envFrom, resources, resizePolicy, securityContext } = container;
+function validateCommon(
+  container: Part,
+  path: string,
+  { spec, options, volumes, claimNames }: ContainerScope,
+  errors: FieldErrors,
+): void {
+  const {
+    name = "",
+    image = "",
+    terminationMessagePolicy = "",
+    ports,
+    env,
+    envFrom,
+    resources,
+    resizePolicy,
+    securityContext,
+  } = container;
   if (name === "") errors.required(`${path}.name`);
   else addInvalid(errors, `${path}.name`, name, dnsLabelProblems(name));
   if (image === "") errors.required(`${path}.image`);
@@ -129,7 +164,12 @@ function validateCommon(container: Part, path: string, { spec, options, volumes,
   validateMounts(container, path, volumes, errors);
   validatePullPolicy(container.imagePullPolicy ?? "", `${path}.imagePullPolicy`, errors);
   if (resources) {
-    validateResources(resources, `${path}.resources`, { indivisibleHugePages: options.indivisibleHugePages, claimNames, ofPod: false }, errors);
+    validateResources(
+      resources,
+      `${path}.resources`,
+      { indivisibleHugePages: options.indivisibleHugePages, claimNames, ofPod: false },
+      errors,
+    );
   }
   if (resizePolicy) validateResizePolicy(items(resizePolicy), `${path}.resizePolicy`, spec.restartPolicy, errors);
   if (securityContext) validateSecurity(securityContext, `${path}.securityContext`, spec.hostUsers !== false, errors);

@@ -15,7 +15,9 @@ export function visitContainers(spec: Part, path: string, visit: (container: Par
 }
 
 export function someContainer(spec: Part, matches: (container: Part, field: ContainerField) => boolean): boolean {
-  return containerFields.some((field) => spec[field] !== undefined && items(spec[field]).some((container) => matches(container, field)));
+  return containerFields.some(
+    (field) => spec[field] !== undefined && items(spec[field]).some((container) => matches(container, field)),
+  );
 }
 
 /** An init container that goes on running beside the others. */

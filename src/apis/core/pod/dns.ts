@@ -24,23 +24,33 @@ export function validateDnsConfig(
   if (dnsPolicy === "None") {
     if (!dnsConfig) return errors.required(path, "must provide `dnsConfig` when `dnsPolicy` is None");
     if ((dnsConfig.nameservers ?? []).length === 0) {
-      return errors.required(`${path}.nameservers`, "must provide at least one DNS nameserver when `dnsPolicy` is None");
+      return errors.required(
+        `${path}.nameservers`,
+        "must provide at least one DNS nameserver when `dnsPolicy` is None",
+      );
     }
   }
   if (!dnsConfig) return;
   const { nameservers = [], searches = [], options } = dnsConfig;
-  if (nameservers.length > serversMax) errors.invalid(`${path}.nameservers`, nameservers, `must not have more than ${serversMax} nameservers`);
+  if (nameservers.length > serversMax)
+    errors.invalid(`${path}.nameservers`, nameservers, `must not have more than ${serversMax} nameservers`);
   for (const [index, address] of nameservers.entries()) {
     validateLegacyIp(address, `${path}.nameservers[${index}]`, { strict: strictAddresses }, errors);
   }
   validateSearches(searches, `${path}.searches`, errors);
-  for (const [index, { name = "" }] of items(options).entries()) if (name === "") errors.required(`${path}.options[${index}]`, "must not be empty");
+  for (const [index, { name = "" }] of items(options).entries())
+    if (name === "") errors.required(`${path}.options[${index}]`, "must not be empty");
 }
 
 function validateSearches(searches: readonly string[], path: string, errors: FieldErrors): void {
-  if (searches.length > searchesMax) errors.invalid(path, searches, `must not have more than ${searchesMax} search paths`);
+  if (searches.length > searchesMax)
+    errors.invalid(path, searches, `must not have more than ${searchesMax} search paths`);
   if (Buffer.byteLength(searches.join(" ")) > searchCharactersMax) {
-    errors.invalid(path, searches, `must not have more than ${searchCharactersMax} characters (including spaces) in the search list`);
+    errors.invalid(
+      path,
+      searches,
+      `must not have more than ${searchCharactersMax} characters (including spaces) in the search list`,
+    );
   }
   for (const [index, search] of searches.entries()) {
     if (search === ".") continue;

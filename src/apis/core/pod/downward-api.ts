@@ -22,16 +22,23 @@ const usable: Readonly<Record<Use, readonly string[]>> = {
   file: ["metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"],
 };
 
-export function validateFieldRef({ apiVersion = "", fieldPath = "" }: Part, use: Use, path: string, errors: FieldErrors): void {
+export function validateFieldRef(
+  { apiVersion = "", fieldPath = "" }: Part,
+  use: Use,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (apiVersion === "") return errors.required(`${path}.apiVersion`);
   if (fieldPath === "") return errors.required(`${path}.fieldPath`);
   const [name, key] = splitSubscript(fieldPath);
   const problem = conversionProblem(apiVersion, fieldPath, name, key);
-  if (problem !== undefined) return errors.invalid(`${path}.fieldPath`, fieldPath, `error converting fieldPath: ${problem}`);
+  if (problem !== undefined)
+    return errors.invalid(`${path}.fieldPath`, fieldPath, `error converting fieldPath: ${problem}`);
   if (key !== undefined) {
     const shown = name === "metadata.annotations" ? key.toLowerCase() : key; // Their case does not matter.
     addInvalid(errors, path, shown, qualifiedNameProblems(shown));
-  } else if (!usable[use].includes(currentName(name))) errors.notSupported(`${path}.fieldPath`, currentName(name), usable[use]);
+  } else if (!usable[use].includes(currentName(name)))
+    errors.notSupported(`${path}.fieldPath`, currentName(name), usable[use]);
 }
 
 /** `metadata.labels['a']` is the name and the key. */
@@ -41,9 +48,15 @@ function splitSubscript(fieldPath: string): [name: string, key: string | undefin
   return [fieldPath.slice(0, bracket), fieldPath.slice(bracket + 2, -2)];
 }
 
-function conversionProblem(apiVersion: string, fieldPath: string, name: string, key: string | undefined): string | undefined {
+function conversionProblem(
+  apiVersion: string,
+  fieldPath: string,
+  name: string,
+  key: string | undefined,
+): string | undefined {
   if (apiVersion !== "v1") return `unsupported pod version: ${apiVersion}`;
-  if (key === undefined) return known.includes(currentName(name)) ? undefined : `field label not supported: ${fieldPath}`;
+  if (key === undefined)
+    return known.includes(currentName(name)) ? undefined : `field label not supported: ${fieldPath}`;
   if (name === "metadata.annotations" || name === "metadata.labels") return undefined;
   return `field label does not support subscript: ${fieldPath}`;
 }
@@ -52,14 +65,22 @@ function conversionProblem(apiVersion: string, fieldPath: string, name: string, 
 const currentName = (name: string): string => (name === "spec.host" ? "spec.nodeName" : name);
 
 /** Sorted. */
-const resources = ["limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory"];
+const resources = [
+  "limits.cpu",
+  "limits.ephemeral-storage",
+  "limits.memory",
+  "requests.cpu",
+  "requests.ephemeral-storage",
+  "requests.memory",
+];
 const isHugePages = (resource: string): boolean => /^(requests|limits)\.hugepages-/.test(resource);
 
 export function validateResourceFieldRef(reference: Part, use: Use, path: string, errors: FieldErrors): void {
   const { containerName = "", resource = "", divisor = "0" } = reference;
   if (use === "file" && containerName === "") errors.required(`${path}.containerName`);
   else if (resource === "") errors.required(`${path}.resource`);
-  else if (!resources.includes(resource) && !isHugePages(resource)) errors.notSupported(`${path}.resource`, resource, resources);
+  else if (!resources.includes(resource) && !isHugePages(resource))
+    errors.notSupported(`${path}.resource`, resource, resources);
   if (divisor !== "0") checkDivisor(resource, divisor, `${path}.divisor`, errors);
 }
 
@@ -84,5 +105,9 @@ function checkDivisor(resource: string, divisor: string, path: string, errors: F
   const kind = isHugePages(resource) ? "hugepages-" : /^(?:limits|requests)\.(.+)$/.exec(resource)?.[1];
   const known = kind === undefined ? undefined : divisors.get(kind);
   if (known === undefined || known.supported.includes(divisor)) return;
-  errors.invalid(path, resource, `only divisor's values ${known.shown} are supported with the ${known.resource} resource`);
+  errors.invalid(
+    path,
+    resource,
+    `only divisor's values ${known.shown} are supported with the ${known.resource} resource`,
+  );
 }

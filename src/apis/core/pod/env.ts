@@ -24,20 +24,33 @@ export function variableNameProblems(name: string): string[] {
   return ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 }
 
-function validateValueFrom({ value = "", valueFrom }: Part, path: string, envFiles: boolean, errors: FieldErrors): void {
+function validateValueFrom(
+  { value = "", valueFrom }: Part,
+  path: string,
+  envFiles: boolean,
+  errors: FieldErrors,
+): void {
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;
-  const count = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef].filter((source) => source !== undefined).length;
+  const count = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef].filter(
+    (source) => source !== undefined,
+  ).length;
   if (fieldRef) validateFieldRef(fieldRef, "env", `${path}.fieldRef`, errors);
   if (resourceFieldRef) validateResourceFieldRef(resourceFieldRef, "env", `${path}.resourceFieldRef`, errors);
   if (configMapKeyRef) validateKeyRef(configMapKeyRef, `${path}.configMapKeyRef`, errors);
   if (secretKeyRef) validateKeyRef(secretKeyRef, `${path}.secretKeyRef`, errors);
   if (fileKeyRef) validateFileKeyRef(fileKeyRef, `${path}.fileKeyRef`, errors);
-  if (count === 0) errors.invalid(path, "", `must specify one of: \`fieldRef\`, \`resourceFieldRef\`, \`configMapKeyRef\`${lastSources(envFiles)}`);
+  if (count === 0)
+    errors.invalid(
+      path,
+      "",
+      `must specify one of: \`fieldRef\`, \`resourceFieldRef\`, \`configMapKeyRef\`${lastSources(envFiles)}`,
+    );
   else if (value !== "") errors.invalid(path, "", "may not be specified when `value` is not empty");
   else if (count > 1) errors.invalid(path, "", "may not have more than one field specified at a time");
 }
 
-const lastSources = (envFiles: boolean): string => (envFiles ? ", `secretKeyRef` or `fileKeyRef`" : " or `secretKeyRef`");
+const lastSources = (envFiles: boolean): string =>
+  envFiles ? ", `secretKeyRef` or `fileKeyRef`" : " or `secretKeyRef`";
 
 function validateKeyRef({ name = "", key = "" }: Part, path: string, errors: FieldErrors): void {
   addInvalid(errors, `${path}.name`, name, dnsSubdomainProblems(name));
@@ -45,7 +58,11 @@ function validateKeyRef({ name = "", key = "" }: Part, path: string, errors: Fie
   else addInvalid(errors, `${path}.key`, key, configMapKeyProblems(key));
 }
 
-function validateFileKeyRef({ key = "", volumeName = "", path: file = "" }: Part, path: string, errors: FieldErrors): void {
+function validateFileKeyRef(
+  { key = "", volumeName = "", path: file = "" }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (key === "") errors.required(`${path}.key`);
   else addInvalid(errors, `${path}.key`, key, variableNameProblems(key));
   if (volumeName === "") errors.required(`${path}.volumeName`);
@@ -62,7 +79,8 @@ export function validateEnvFrom(sources: readonly Part[], path: string, errors: 
     if (configMapRef) validateSourceName(configMapRef, `${at}.configMapRef.name`, errors);
     if (secretRef) validateSourceName(secretRef, `${at}.secretRef.name`, errors);
     if (!configMapRef && !secretRef) errors.invalid(path, "", "must specify one of: `configMapRef` or `secretRef`");
-    else if (configMapRef && secretRef) errors.invalid(path, "", "may not have more than one field specified at a time");
+    else if (configMapRef && secretRef)
+      errors.invalid(path, "", "may not have more than one field specified at a time");
   }
 }
 

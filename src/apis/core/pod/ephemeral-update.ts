@@ -9,7 +9,12 @@ import { samePart } from "./same.ts";
 import { specDiff } from "./spec-diff.ts";
 import { validateChangedPod } from "./validate.ts";
 
-export function validateEphemeralUpdate(next: KubeObject, old: KubeObject, options: PodOptions, errors: FieldErrors): void {
+export function validateEphemeralUpdate(
+  next: KubeObject,
+  old: KubeObject,
+  options: PodOptions,
+  errors: FieldErrors,
+): void {
   if (isMirrorPod(old)) return errors.forbidden("[]", "static pods do not support ephemeral containers");
   validateChangedPod(next, old, options, errors);
   const path = "spec.ephemeralContainers";
@@ -19,7 +24,10 @@ export function validateEphemeralUpdate(next: KubeObject, old: KubeObject, optio
     const known = now.get(container.name ?? "");
     if (known === undefined) errors.forbidden(path, `existing ephemeral containers ${name} may not be removed\n`);
     else if (!samePart("EphemeralContainer", container, known)) {
-      errors.forbidden(path, `existing ephemeral containers ${name} may not be changed\n${specDiff("EphemeralContainer", container, known)}`);
+      errors.forbidden(
+        path,
+        `existing ephemeral containers ${name} may not be changed\n${specDiff("EphemeralContainer", container, known)}`,
+      );
     }
   }
 }

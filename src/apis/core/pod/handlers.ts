@@ -14,7 +14,11 @@ type HandlerField = (typeof probeHandlers)[number] | (typeof hookHandlers)[numbe
 type GracePeriod = number | undefined;
 
 /** Of a container that is to run on. */
-export function validateProbes({ livenessProbe, readinessProbe, startupProbe }: Part, path: string, errors: FieldErrors): void {
+export function validateProbes(
+  { livenessProbe, readinessProbe, startupProbe }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (livenessProbe) validateRestartingProbe(livenessProbe, `${path}.livenessProbe`, errors);
   if (readinessProbe) validateReadinessProbe(readinessProbe, `${path}.readinessProbe`, errors);
   if (startupProbe) validateRestartingProbe(startupProbe, `${path}.startupProbe`, errors);
@@ -30,7 +34,8 @@ function validateRestartingProbe(probe: Part, path: string, errors: FieldErrors)
 function validateReadinessProbe(probe: Part, path: string, errors: FieldErrors): void {
   validateProbe(probe, path, errors);
   const { terminationGracePeriodSeconds: seconds } = probe;
-  if (seconds !== undefined) errors.invalid(`${path}.terminationGracePeriodSeconds`, seconds, "must not be set for readinessProbes");
+  if (seconds !== undefined)
+    errors.invalid(`${path}.terminationGracePeriodSeconds`, seconds, "must not be set for readinessProbes");
 }
 
 const amounts = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
@@ -43,14 +48,26 @@ function validateProbe(probe: Part, path: string, errors: FieldErrors): void {
 }
 
 /** @param os of the pod */
-export function validateLifecycle(lifecycle: Part, path: string, gracePeriod: GracePeriod, os: Part | undefined, errors: FieldErrors): void {
+export function validateLifecycle(
+  lifecycle: Part,
+  path: string,
+  gracePeriod: GracePeriod,
+  os: Part | undefined,
+  errors: FieldErrors,
+): void {
   for (const hook of ["postStart", "preStop"]) {
     if (lifecycle[hook]) validateHandler(lifecycle[hook], hookHandlers, `${path}.${hook}`, gracePeriod, errors);
   }
   if (lifecycle.stopSignal !== undefined) validateStopSignal(lifecycle.stopSignal, os, `${path}.stopSignal`, errors);
 }
 
-function validateHandler(handler: Part, fields: readonly HandlerField[], path: string, gracePeriod: GracePeriod, errors: FieldErrors): void {
+function validateHandler(
+  handler: Part,
+  fields: readonly HandlerField[],
+  path: string,
+  gracePeriod: GracePeriod,
+  errors: FieldErrors,
+): void {
   let found = false;
   for (const field of fields) {
     const action = handler[field];
@@ -62,7 +79,13 @@ function validateHandler(handler: Part, fields: readonly HandlerField[], path: s
   if (!found) errors.required(path, "must specify a handler type");
 }
 
-function validateAction(field: HandlerField, action: Part, path: string, gracePeriod: GracePeriod, errors: FieldErrors): void {
+function validateAction(
+  field: HandlerField,
+  action: Part,
+  path: string,
+  gracePeriod: GracePeriod,
+  errors: FieldErrors,
+): void {
   if (field === "exec") {
     if (items(action.command).length === 0) errors.required(`${path}.command`);
   } else if (field === "httpGet") validateHttpGet(action, path, errors);
@@ -80,13 +103,21 @@ const schemes = ["HTTP", "HTTPS"];
 const headerNameText = "a valid HTTP header must consist of alphanumeric characters or '-'";
 const headerName = "[-A-Za-z0-9]+";
 
-function validateHttpGet({ path: url = "", port = 0, scheme = "", httpHeaders }: Part, path: string, errors: FieldErrors): void {
+function validateHttpGet(
+  { path: url = "", port = 0, scheme = "", httpHeaders }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (url === "") errors.required(`${path}.path`);
   validatePortOrName(port, `${path}.port`, errors);
   if (!schemes.includes(scheme)) errors.notSupported(`${path}.scheme`, scheme, schemes);
   for (const { name = "" } of items(httpHeaders)) {
     if (/^[-A-Za-z0-9]+$/.test(name)) continue;
-    errors.invalid(`${path}.httpHeaders`, name, `${headerNameText} (e.g. 'X-Header-Name', regex used for validation is '${headerName}')`);
+    errors.invalid(
+      `${path}.httpHeaders`,
+      name,
+      `${headerNameText} (e.g. 'X-Header-Name', regex used for validation is '${headerName}')`,
+    );
   }
 }
 

@@ -13,7 +13,8 @@ export function validateIscsi(source: Part, path: string, errors: FieldErrors): 
 }
 
 const portalBytesMax = 64;
-export const longPortal = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.";
+export const longPortal =
+  "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.";
 
 /** Whether the two are too long for an initiator that is named. */
 export function isLongPortal(volume: string, targetPortal: string): boolean {
@@ -36,7 +37,11 @@ function endsInQualifiedName(text: string): boolean {
   const excluded = /[,;*&$|\t\n\f\r ]/g;
   let from = 0;
   for (const match of text.matchAll(excluded)) from = match.index + 1;
-  for (let colon = text.indexOf(":", from); colon >= 0 && colon < text.length - 1; colon = text.indexOf(":", colon + 1)) {
+  for (
+    let colon = text.indexOf(":", from);
+    colon >= 0 && colon < text.length - 1;
+    colon = text.indexOf(":", colon + 1)
+  ) {
     if (endsInAuthority(text, colon)) return true;
   }
   return false;

@@ -40,11 +40,18 @@ function checkSelectedTwice(keys: readonly string[], selector: Part, path: strin
 }
 
 /** Of a spread constraint whose keys stand beside its selector. @param path of the constraint */
-export function validateSpreadKeys({ matchLabelKeys = [], labelSelector }: Part, path: string, errors: FieldErrors): void {
+export function validateSpreadKeys(
+  { matchLabelKeys = [], labelSelector }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (matchLabelKeys.length === 0) return;
   const at = `${path}.matchLabelKeys`;
   if (!labelSelector) errors.forbidden(at, withoutSelector);
-  const selected = new Set([...Object.keys(labelSelector?.matchLabels ?? {}), ...items(labelSelector?.matchExpressions).map(({ key = "" }) => key)]);
+  const selected = new Set([
+    ...Object.keys(labelSelector?.matchLabels ?? {}),
+    ...items(labelSelector?.matchExpressions).map(({ key = "" }) => key),
+  ]);
   for (const [index, key] of matchLabelKeys.entries()) {
     addInvalid(errors, `${at}[${index}]`, key, qualifiedNameProblems(key));
     if (selected.has(key)) errors.invalid(`${at}[${index}]`, key, inBoth);

@@ -26,7 +26,8 @@ function validateVolumeMounts(container: Part, path: string, volumes: Volumes, e
     if (taken.has(mountPath)) errors.invalid(`${at}.mountPath`, mountPath, "must be unique");
     taken.add(mountPath);
     if (devices.has(name)) errors.invalid(`${at}.name`, name, "must not already exist in volumeDevices");
-    if (devicePaths.has(mountPath)) errors.invalid(`${at}.mountPath`, mountPath, "must not already exist as a path in volumeDevices");
+    if (devicePaths.has(mountPath))
+      errors.invalid(`${at}.mountPath`, mountPath, "must not already exist as a path in volumeDevices");
     validateSubPaths(mount, at, path, errors);
     validatePropagation(mount, container, path, errors);
     validateRecursiveReadOnly(mount, `${path}.recursiveReadOnly`, errors);
@@ -34,16 +35,27 @@ function validateVolumeMounts(container: Part, path: string, volumes: Volumes, e
 }
 
 /** @param list the path of all mounts, at which upstream tells of these */
-function validateSubPaths({ subPath = "", subPathExpr = "" }: Part, path: string, list: string, errors: FieldErrors): void {
+function validateSubPaths(
+  { subPath = "", subPathExpr = "" }: Part,
+  path: string,
+  list: string,
+  errors: FieldErrors,
+): void {
   if (subPath !== "") checkDescendingPath(subPath, `${list}.subPath`, errors);
   if (subPathExpr === "") return;
-  if (subPath !== "") errors.invalid(`${path}.subPathExpr`, subPathExpr, "subPathExpr and subPath are mutually exclusive");
+  if (subPath !== "")
+    errors.invalid(`${path}.subPathExpr`, subPathExpr, "subPathExpr and subPath are mutually exclusive");
   checkDescendingPath(subPathExpr, `${list}.subPathExpr`, errors);
 }
 
 const propagations = ["Bidirectional", "HostToContainer", "None"];
 
-function validatePropagation({ mountPropagation }: Part, { securityContext }: Part, list: string, errors: FieldErrors): void {
+function validatePropagation(
+  { mountPropagation }: Part,
+  { securityContext }: Part,
+  list: string,
+  errors: FieldErrors,
+): void {
   if (mountPropagation === undefined) return;
   const at = `${list}.mountPropagation`;
   if (!propagations.includes(mountPropagation)) errors.notSupported(at, mountPropagation, propagations);
@@ -54,14 +66,24 @@ function validatePropagation({ mountPropagation }: Part, { securityContext }: Pa
 
 const recursiveModes = ["Disabled", "Enabled", "IfPossible"];
 
-function validateRecursiveReadOnly({ recursiveReadOnly: mode, readOnly, mountPropagation = "None" }: Part, path: string, errors: FieldErrors): void {
+function validateRecursiveReadOnly(
+  { recursiveReadOnly: mode, readOnly, mountPropagation = "None" }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (mode === undefined || mode === "Disabled") return;
   if (!recursiveModes.includes(mode)) return errors.notSupported(path, mode, recursiveModes);
   if (readOnly !== true) errors.forbidden(path, "may only be specified when readOnly is true");
-  if (mountPropagation !== "None") errors.forbidden(path, "may only be specified when mountPropagation is None or not specified");
+  if (mountPropagation !== "None")
+    errors.forbidden(path, "may only be specified when mountPropagation is None or not specified");
 }
 
-function validateVolumeDevices({ volumeMounts, volumeDevices }: Part, path: string, volumes: Volumes, errors: FieldErrors): void {
+function validateVolumeDevices(
+  { volumeMounts, volumeDevices }: Part,
+  path: string,
+  volumes: Volumes,
+  errors: FieldErrors,
+): void {
   const [names, paths] = [new Set<string>(), new Set<string>()];
   const mounts = new Map(items(volumeMounts).map(({ name = "", mountPath = "" }) => [name, mountPath]));
   const mountPaths = new Set(mounts.values());
@@ -72,14 +94,19 @@ function validateVolumeDevices({ volumeMounts, volumeDevices }: Part, path: stri
     if (names.has(name)) errors.invalid(nameAt, name, "must be unique");
     if (volume === undefined) errors.notFound(nameAt, name);
     else if (!volume.persistentVolumeClaim && !volume.ephemeral) {
-      errors.invalid(nameAt, name, "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode");
+      errors.invalid(
+        nameAt,
+        name,
+        "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode",
+      );
     }
     if (devicePath === "") errors.required(pathAt);
     if (paths.has(devicePath)) errors.invalid(pathAt, devicePath, "must be unique");
     if (hasBackstep(devicePath)) errors.invalid(pathAt, devicePath, "can not contain backsteps ('..')");
     else paths.add(devicePath);
     if (mounts.has(name)) errors.invalid(nameAt, name, "must not already exist in volumeMounts");
-    if (mountPaths.has(devicePath)) errors.invalid(pathAt, devicePath, "must not already exist as a path in volumeMounts");
+    if (mountPaths.has(devicePath))
+      errors.invalid(pathAt, devicePath, "must not already exist as a path in volumeMounts");
     if (name !== "") names.add(name);
   }
 }

@@ -19,6 +19,7 @@ function bundleProblems(name: string): string[] {
   if (end === 0) return ['ClusterTrustBundle without signer name must not have ":" in its name'];
   const signer = name.slice(0, end).replaceAll(":", "/");
   const prefix = `${signer.replaceAll("/", ":")}:`;
-  if (!name.startsWith(prefix)) return [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`];
+  if (!name.startsWith(prefix))
+    return [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`];
   return dnsSubdomainProblems(name.slice(prefix.length));
 }

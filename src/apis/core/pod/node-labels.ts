@@ -19,7 +19,11 @@ export function nodeLabelDeprecation(key: string): string | undefined {
 }
 
 /** @param path of the spec of a pod */
-export function warnOfNodeLabels({ nodeSelector, affinity, topologySpreadConstraints }: Part, path: string, warnings: string[]): void {
+export function warnOfNodeLabels(
+  { nodeSelector, affinity, topologySpreadConstraints }: Part,
+  path: string,
+  warnings: string[],
+): void {
   for (const key of Object.keys(nodeSelector ?? {})) {
     const text = deprecated.get(key);
     if (text !== undefined) warnings.push(`${path}.nodeSelector[${key}]: ${text}`);
@@ -45,14 +49,20 @@ function warnOfNodeAffinity(affinity: Part, path: string, warnings: string[]): v
 }
 
 /** @param withValues tells of values that no label can have, too, where validation lets them pass */
-export function warnOfNodeSelectorTerm({ matchExpressions }: Part, path: string, warnings: string[], withValues = false): void {
+export function warnOfNodeSelectorTerm(
+  { matchExpressions }: Part,
+  path: string,
+  warnings: string[],
+  withValues = false,
+): void {
   for (const [index, { key = "", values = [] }] of items(matchExpressions).entries()) {
     const at = `${path}.matchExpressions[${index}]`;
     const text = deprecated.get(key);
     if (text !== undefined) warnings.push(`${at}.key: ${key} is ${text}`);
     if (!withValues) continue;
     for (const [place, value] of values.entries()) {
-      for (const problem of labelValueProblems(value)) warnings.push(`${at}.values[${place}]: ${value} is invalid, ${problem}`);
+      for (const problem of labelValueProblems(value))
+        warnings.push(`${at}.values[${place}]: ${value} is invalid, ${problem}`);
     }
   }
 }

@@ -52,7 +52,8 @@ export function podOptions({ enabled }: FeatureGates, old?: PodLike): PodOptions
 /** The same for a template that a workload carries. */
 export function templateOptions({ enabled }: FeatureGates, old?: PodLike): PodOptions {
   const spec = old?.spec;
-  const mergesSpreadKeys = enabled("MatchLabelKeysInPodTopologySpread") && enabled("MatchLabelKeysInPodTopologySpreadSelectorMerge");
+  const mergesSpreadKeys =
+    enabled("MatchLabelKeysInPodTopologySpread") && enabled("MatchLabelKeysInPodTopologySpreadSelectorMerge");
   const options: PodOptions = {
     isPod: false,
     anyDeletionCost: !enabled("PodDeletionCost"),
@@ -79,7 +80,8 @@ export function templateOptions({ enabled }: FeatureGates, old?: PodLike): PodOp
     clearsNominatedNode: enabled("ClearingNominatedNodeNameAfterBinding"),
   };
   if (spec === undefined) return options;
-  const keepsSpreadKeys = enabled("MatchLabelKeysInPodTopologySpread") && before.hasOddSpreadKeys(spec, mergesSpreadKeys);
+  const keepsSpreadKeys =
+    enabled("MatchLabelKeysInPodTopologySpread") && before.hasOddSpreadKeys(spec, mergesSpreadKeys);
   return {
     ...options,
     anyDeletionCost: options.anyDeletionCost || !isDeletionCost(old?.metadata?.annotations),
@@ -96,7 +98,8 @@ export function templateOptions({ enabled }: FeatureGates, old?: PodLike): PodOp
     restartAllContainers: options.restartAllContainers || before.restartsAllContainers(spec),
     restartingInitResize: before.hasRestartingInitResize(spec),
     userNamespaceDevices: before.hasUserNamespaceDevices(spec),
-    userNamespaceHostNetwork: options.userNamespaceHostNetwork || (spec.hostNetwork === true && spec.hostUsers === false),
+    userNamespaceHostNetwork:
+      options.userNamespaceHostNetwork || (spec.hostNetwork === true && spec.hostUsers === false),
     comparingTolerations: options.comparingTolerations || before.hasComparingToleration(spec),
   };
 }

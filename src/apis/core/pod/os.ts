@@ -16,7 +16,8 @@ export function validateOs(spec: Part, path: string, errors: FieldErrors): void 
 
 function validateLinux(spec: Part, path: string, errors: FieldErrors): void {
   const check = (context: Part | undefined, at: string): void => {
-    if (context?.windowsOptions) errors.forbidden(`${at}.securityContext.windowsOptions`, "windows options cannot be set for a linux pod");
+    if (context?.windowsOptions)
+      errors.forbidden(`${at}.securityContext.windowsOptions`, "windows options cannot be set for a linux pod");
   };
   check(spec.securityContext, path);
   visitContainers(spec, path, ({ securityContext }, at) => check(securityContext, at));
@@ -24,8 +25,20 @@ function validateLinux(spec: Part, path: string, errors: FieldErrors): void {
 
 /** In upstream's order; those without a dot stand in the spec itself. */
 const ofLinuxPods = [
-  ...["securityContext.appArmorProfile", "securityContext.seLinuxOptions", "hostUsers", "hostPID", "hostIPC", "securityContext.seccompProfile"],
-  ...["securityContext.fsGroup", "securityContext.fsGroupChangePolicy", "securityContext.sysctls", "shareProcessNamespace"],
+  ...[
+    "securityContext.appArmorProfile",
+    "securityContext.seLinuxOptions",
+    "hostUsers",
+    "hostPID",
+    "hostIPC",
+    "securityContext.seccompProfile",
+  ],
+  ...[
+    "securityContext.fsGroup",
+    "securityContext.fsGroupChangePolicy",
+    "securityContext.sysctls",
+    "shareProcessNamespace",
+  ],
   ...["securityContext.runAsUser", "securityContext.runAsGroup", "securityContext.supplementalGroups"],
   ...["securityContext.supplementalGroupsPolicy", "securityContext.seLinuxChangePolicy"],
 ];
@@ -43,11 +56,16 @@ function validateWindows(spec: Part, path: string, errors: FieldErrors): void {
   for (const field of ofLinuxPods) {
     const name = field.replace("securityContext.", "");
     const value = name === field ? spec[field] : spec.securityContext?.[name];
-    const isSet = mustBeTrue.includes(field) ? value === true : name === "sysctls" ? (value ?? []).length > 0 : value !== undefined;
+    const isSet = mustBeTrue.includes(field)
+      ? value === true
+      : name === "sysctls"
+        ? (value ?? []).length > 0
+        : value !== undefined;
     if (isSet) errors.forbidden(`${path}.${field}`, why);
   }
   visitContainers(spec, path, ({ securityContext }, at) => {
     if (!securityContext) return;
-    for (const field of ofLinuxContainers) if (securityContext[field] !== undefined) errors.forbidden(`${at}.securityContext.${field}`, why);
+    for (const field of ofLinuxContainers)
+      if (securityContext[field] !== undefined) errors.forbidden(`${at}.securityContext.${field}`, why);
   });
 }

@@ -15,7 +15,8 @@ const overlapsMax = 1000;
 export function warnOfOverlaps(volumes: readonly Part[], warnings: string[]): void {
   const end = warnings.length + overlapsMax;
   for (const { name = "", configMap, secret, downwardAPI, projected } of volumes) {
-    if (configMap?.items) warnings.push(...ofFiles(name, `ConfigMap ${quoteGo(configMap.name ?? "")}`, configMap.items));
+    if (configMap?.items)
+      warnings.push(...ofFiles(name, `ConfigMap ${quoteGo(configMap.name ?? "")}`, configMap.items));
     if (secret?.items) warnings.push(...ofFiles(name, `Secret ${quoteGo(secret.secretName ?? "")}`, secret.items));
     if (downwardAPI?.items) warnings.push(...ofFiles(name, "DownwardAPI", downwardAPI.items));
     if (projected) warnings.push(...ofProjected(name, items(projected.sources)));
@@ -39,13 +40,21 @@ function filesOf(files: unknown, source: string): PlacedFile[] {
 function ofProjected(volume: string, sources: readonly Part[]): string[] {
   const taken: PlacedFile[] = [];
   return sources.flatMap((source) => {
-    if (Object.values(source).every((value) => value === undefined)) return [`volume ${quoteGo(volume)} (Projected) has no sources provided`];
+    if (Object.values(source).every((value) => value === undefined))
+      return [`volume ${quoteGo(volume)} (Projected) has no sources provided`];
     return projectedFiles(source).flatMap((file) => take(file, taken, told(volume, "Projected")));
   });
 }
 
 /** The first of the sources that says its files. */
-function projectedFiles({ configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate }: Part): PlacedFile[] {
+function projectedFiles({
+  configMap,
+  secret,
+  downwardAPI,
+  serviceAccountToken,
+  clusterTrustBundle,
+  podCertificate,
+}: Part): PlacedFile[] {
   if (configMap?.items) return filesOf(configMap.items, `ConfigMap ${quoteGo(configMap.name ?? "")}`);
   if (secret?.items) return filesOf(secret.items, `Secret ${quoteGo(secret.name ?? "")}`);
   if (downwardAPI?.items) return filesOf(downwardAPI.items, "DownwardAPI");
@@ -80,6 +89,8 @@ function withoutSlashes(path: string): string {
   return path.slice(0, end);
 }
 
-const isWithin = (inner: string, outer: string): boolean => inner.startsWith(outer) && (inner.length === outer.length || inner[outer.length] === "/");
+const isWithin = (inner: string, outer: string): boolean =>
+  inner.startsWith(outer) && (inner.length === outer.length || inner[outer.length] === "/");
 
-const shown = ({ path, source }: PlacedFile): string => (source === "" ? quoteGo(path) : `${quoteGo(path)} (${source})`);
+const shown = ({ path, source }: PlacedFile): string =>
+  source === "" ? quoteGo(path) : `${quoteGo(path)} (${source})`;

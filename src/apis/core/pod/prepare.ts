@@ -23,7 +23,8 @@ export function mergeLabelKeys({ metadata, spec }: KubeObject, { enabled }: Feat
     for (const { podAffinityTerm } of items(affinity?.[preferred])) mergeTerm(podAffinityTerm ?? {}, labels);
   }
   if (!spec.topologySpreadConstraints) return;
-  if (!enabled("MatchLabelKeysInPodTopologySpread") || !enabled("MatchLabelKeysInPodTopologySpreadSelectorMerge")) return;
+  if (!enabled("MatchLabelKeysInPodTopologySpread") || !enabled("MatchLabelKeysInPodTopologySpreadSelectorMerge"))
+    return;
   for (const constraint of items(spec.topologySpreadConstraints)) mergeKeys(constraint, "matchLabelKeys", "In", labels);
 }
 
@@ -36,7 +37,10 @@ function mergeKeys({ labelSelector, ...term }: Part, field: string, operator: "I
   if (!labelSelector) return;
   for (const key of term[field] ?? []) {
     if (!Object.hasOwn(labels, key)) continue;
-    labelSelector.matchExpressions = [...items(labelSelector.matchExpressions), { key, operator, values: [labels[key]] }];
+    labelSelector.matchExpressions = [
+      ...items(labelSelector.matchExpressions),
+      { key, operator, values: [labels[key]] },
+    ];
   }
 }
 
@@ -44,11 +48,16 @@ function mergeKeys({ labelSelector, ...term }: Part, field: string, operator: "I
 export function addGatedCondition({ spec, status }: KubeObject, now: number): void {
   if (items(spec.schedulingGates).length === 0) return;
   const message = "Scheduling is blocked due to non-empty scheduling gates";
-  status.conditions = [{ type: "PodScheduled", status: "False", lastTransitionTime: formatTime(now), reason: "SchedulingGated", message }];
+  status.conditions = [
+    { type: "PodScheduled", status: "False", lastTransitionTime: formatTime(now), reason: "SchedulingGated", message },
+  ];
 }
 
 /** Profiles in annotations become those of fields. @param warn is told of each annotation that took effect or has none */
-export function takeAppArmorAnnotations({ metadata: { annotations }, spec }: KubeObject, warn: (text: string) => void): void {
+export function takeAppArmorAnnotations(
+  { metadata: { annotations }, spec }: KubeObject,
+  warn: (text: string) => void,
+): void {
   if (annotations === undefined || spec.os?.name === "windows") return;
   const ofPod = spec.securityContext?.appArmorProfile;
   visitContainers(spec, "spec", (container) => {

@@ -24,12 +24,17 @@ export function validateKeyToPath({ key = "", path: file = "", mode }: Part, pat
 }
 
 /** @param path of the volume's source, at which upstream tells of each of its files */
-export function validateDownwardFile({ path: file = "", fieldRef, resourceFieldRef, mode }: Part, path: string, errors: FieldErrors): void {
+export function validateDownwardFile(
+  { path: file = "", fieldRef, resourceFieldRef, mode }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (file === "") errors.required(`${path}.path`);
   checkLocalPath(file, `${path}.path`, errors);
   if (fieldRef) {
     validateFieldRef(fieldRef, "file", `${path}.fieldRef`, errors);
-    if (resourceFieldRef) errors.invalid(path, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously");
+    if (resourceFieldRef)
+      errors.invalid(path, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously");
   } else if (resourceFieldRef) validateResourceFieldRef(resourceFieldRef, "file", `${path}.resourceFieldRef`, errors);
   else errors.required(path, "one of fieldRef and resourceFieldRef is required");
   checkMode(mode, `${path}.mode`, errors);
@@ -60,10 +65,13 @@ export function validateProjected(
       validateDownwardFile(file, `${at}.downwardAPI`, errors);
       if (file.path) take(file.path);
     }
-    if (serviceAccountToken) validateToken(serviceAccountToken, `${at}.serviceAccountToken`, path, rules.anyTokenPath, errors);
+    if (serviceAccountToken)
+      validateToken(serviceAccountToken, `${at}.serviceAccountToken`, path, rules.anyTokenPath, errors);
     if (clusterTrustBundle) validateTrustBundle(clusterTrustBundle, `${at}.clusterTrustBundle`, take, errors);
     if (podCertificate) validateCertificate(podCertificate, `${at}.podCertificate`, take, errors);
-    const count = [secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate].filter((each) => each !== undefined);
+    const count = [secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate].filter(
+      (each) => each !== undefined,
+    );
     if (count.length > 1) errors.forbidden(at, "may not specify more than 1 volume type per source");
   }
 }
@@ -81,10 +89,18 @@ const tokenSecondsMin = 600;
 const tokenSecondsMax = 2 ** 32;
 
 /** @param volume its path, at which upstream tells of the token's file */
-function validateToken({ expirationSeconds = 0, path: file = "" }: Part, path: string, volume: string, anyPath: boolean, errors: FieldErrors): void {
+function validateToken(
+  { expirationSeconds = 0, path: file = "" }: Part,
+  path: string,
+  volume: string,
+  anyPath: boolean,
+  errors: FieldErrors,
+): void {
   const at = `${path}.expirationSeconds`;
-  if (expirationSeconds < tokenSecondsMin) errors.invalid(at, expirationSeconds, "may not specify a duration less than 10 minutes");
-  if (expirationSeconds > tokenSecondsMax) errors.invalid(at, expirationSeconds, "may not specify a duration larger than 2^32 seconds");
+  if (expirationSeconds < tokenSecondsMin)
+    errors.invalid(at, expirationSeconds, "may not specify a duration less than 10 minutes");
+  if (expirationSeconds > tokenSecondsMax)
+    errors.invalid(at, expirationSeconds, "may not specify a duration larger than 2^32 seconds");
   if (file === "") errors.required(`${volume}.path`);
   else if (!anyPath) checkLocalPath(file, `${volume}.path`, errors);
 }
@@ -122,12 +138,16 @@ function validateCertificate(certificate: Part, path: string, take: Take, errors
   if (!keyTypes.includes(keyType)) errors.notSupported(`${path}.keyType`, keyType, keyTypes);
   const secondsMax = isKubernetesSigner(signerName) ? kubernetesSecondsMax : certificateSecondsMax;
   const at = `${path}.maxExpirationSeconds`;
-  if (seconds < certificateSecondsMin) errors.invalid(at, seconds, `if provided, maxExpirationSeconds must be >= ${certificateSecondsMin}`);
+  if (seconds < certificateSecondsMin)
+    errors.invalid(at, seconds, `if provided, maxExpirationSeconds must be >= ${certificateSecondsMin}`);
   if (seconds > secondsMax) errors.invalid(at, seconds, `if provided, maxExpirationSeconds must be <= ${secondsMax}`);
-  const fields = ["credentialBundlePath", "keyPath", "certificateChainPath"].filter((field) => (certificate[field] ?? "") !== "");
+  const fields = ["credentialBundlePath", "keyPath", "certificateChainPath"].filter(
+    (field) => (certificate[field] ?? "") !== "",
+  );
   for (const field of fields) {
     checkLocalPath(certificate[field], `${path}.${field}`, errors);
     take(certificate[field]);
   }
-  if (fields.length === 0) errors.required(path, "specify at least one of credentialBundlePath, keyPath, and certificateChainPath");
+  if (fields.length === 0)
+    errors.required(path, "specify at least one of credentialBundlePath, keyPath, and certificateChainPath");
 }

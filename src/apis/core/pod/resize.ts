@@ -21,7 +21,8 @@ export function validateResize(next: KubeObject, old: KubeObject, options: PodOp
   }
   if (!canResize(old)) errors.forbidden("spec", "Pod running on node without support for resize");
   const rest: Part = { ...next.spec };
-  if (hasAmounts(old.spec.resources) || hasAmounts(next.spec.resources)) validatePodResize(rest, next, old, options, errors);
+  if (hasAmounts(old.spec.resources) || hasAmounts(next.spec.resources))
+    validatePodResize(rest, next, old, options, errors);
   if (items(old.status?.nodeAllocatableResourceClaimStatuses).length > 0) {
     errors.forbidden("spec", "pods with node allocatable resource claims cannot be resized");
   }
@@ -29,7 +30,8 @@ export function validateResize(next: KubeObject, old: KubeObject, options: PodOp
   validateKeptResources(next.spec, old.spec, options, errors);
   validateContainerChanges(rest, old.spec, errors);
   validateInitChanges(rest, old.spec, options, errors);
-  if (errors.empty && !samePart("PodSpec", rest, old.spec)) errors.forbidden("spec", "only cpu and memory resources are mutable");
+  if (errors.empty && !samePart("PodSpec", rest, old.spec))
+    errors.forbidden("spec", "only cpu and memory resources are mutable");
 }
 
 const hasAmounts = (resources: Part | undefined): boolean =>
@@ -42,19 +44,37 @@ function canResize({ status }: KubeObject): boolean {
 }
 
 /** @param rest gets the resources without what may change */
-function validatePodResize(rest: Part, next: KubeObject, old: KubeObject, { podResourcesResize }: PodOptions, errors: FieldErrors): void {
+function validatePodResize(
+  rest: Part,
+  next: KubeObject,
+  old: KubeObject,
+  { podResourcesResize }: PodOptions,
+  errors: FieldErrors,
+): void {
   if (!podResourcesResize) {
     const gate = "InPlacePodLevelResourcesVerticalScalingEnabled";
-    return errors.forbidden("[]", `resize of pods with pod-level resources is forbidden when ${gate} feature gate is disabled`);
+    return errors.forbidden(
+      "[]",
+      `resize of pods with pod-level resources is forbidden when ${gate} feature gate is disabled`,
+    );
   }
   const [now, before] = [next.spec.resources, old.spec.resources];
-  if (before !== undefined && now === undefined) return errors.forbidden("spec.resources", "pod-level resources cannot be removed");
+  if (before !== undefined && now === undefined)
+    return errors.forbidden("spec.resources", "pod-level resources cannot be removed");
   if (before !== undefined) {
-    if (isSmaller(now.requests, before.requests)) errors.forbidden("spec.resources.requests", "pod-level resource requests cannot be removed");
-    if (isSmaller(now.limits, before.limits)) errors.forbidden("spec.resources.limits", "pod-level resource limits cannot be removed");
+    if (isSmaller(now.requests, before.requests))
+      errors.forbidden("spec.resources.requests", "pod-level resource requests cannot be removed");
+    if (isSmaller(now.limits, before.limits))
+      errors.forbidden("spec.resources.limits", "pod-level resource limits cannot be removed");
   }
   rest.resources = now && keptResources(now, before);
-  if (before === undefined && rest.resources && !hasAmounts(rest.resources) && items(rest.resources.claims).length === 0) delete rest.resources;
+  if (
+    before === undefined &&
+    rest.resources &&
+    !hasAmounts(rest.resources) &&
+    items(rest.resources.claims).length === 0
+  )
+    delete rest.resources;
   if (!samePart("ResourceRequirements", rest.resources, before)) {
     errors.forbidden("spec", "only cpu and memory resources are mutable at pod-level");
   }
@@ -70,7 +90,11 @@ const keptResources = (resources: Part, old: Part | undefined): Part => ({
 function withOldAmounts(list: Part | undefined, old: Part | undefined): Part | undefined {
   if (list === undefined && old === undefined) return undefined;
   const { cpu: _cpu, memory: _memory, ...others } = list ?? {};
-  return { ...others, ...(old?.cpu !== undefined && { cpu: old.cpu }), ...(old?.memory !== undefined && { memory: old.memory }) };
+  return {
+    ...others,
+    ...(old?.cpu !== undefined && { cpu: old.cpu }),
+    ...(old?.memory !== undefined && { memory: old.memory }),
+  };
 }
 
 function isSmaller(list: Part | undefined, old: Part | undefined): boolean {
@@ -86,7 +110,8 @@ function validateSameContainers(next: Part, old: Part, errors: FieldErrors): boo
       continue;
     }
     for (const [index, { name }] of items(old[list]).entries()) {
-      if (next[list][index].name !== name) errors.forbidden(`spec.${list}[${index}].name`, `${list} may not be renamed or reordered on resize`);
+      if (next[list][index].name !== name)
+        errors.forbidden(`spec.${list}[${index}].name`, `${list} may not be renamed or reordered on resize`);
     }
   }
   return errors.causes.length === count;
@@ -98,8 +123,10 @@ function validateKeptResources(next: Part, old: Part, { initContainerResize }: P
       if (list === "initContainers" && !initContainerResize && !isSidecar(container)) continue;
       const at = `spec.${list}[${index}].resources`;
       const now = next[list][index].resources;
-      if (isSmaller(now?.requests, container.resources?.requests)) errors.forbidden(`${at}.requests`, "resource requests cannot be removed");
-      if (isSmaller(now?.limits, container.resources?.limits)) errors.forbidden(`${at}.limits`, "resource limits cannot be removed");
+      if (isSmaller(now?.requests, container.resources?.requests))
+        errors.forbidden(`${at}.requests`, "resource requests cannot be removed");
+      if (isSmaller(now?.limits, container.resources?.limits))
+        errors.forbidden(`${at}.limits`, "resource limits cannot be removed");
     }
   }
 }
@@ -113,7 +140,8 @@ function withoutResize(container: Part, old: Part): Part {
 function validateContainerChanges(rest: Part, old: Part, errors: FieldErrors): void {
   rest.containers = items(rest.containers).map((container, index) => {
     const kept = withoutResize(container, old.containers[index]);
-    if (!samePart("Container", kept, old.containers[index])) errors.forbidden("spec", "only cpu and memory resources are mutable");
+    if (!samePart("Container", kept, old.containers[index]))
+      errors.forbidden("spec", "only cpu and memory resources are mutable");
     return kept;
   });
 }
@@ -129,7 +157,8 @@ function validateInitChanges(rest: Part, old: Part, { initContainerResize }: Pod
     }
     const kept = withoutResize(container, before);
     const at = `spec.initContainers[${index}]`;
-    if (!samePart("Container", kept, before)) errors.forbidden(at, "only cpu and memory resources for init or sidecar containers are mutable");
+    if (!samePart("Container", kept, before))
+      errors.forbidden(at, "only cpu and memory resources for init or sidecar containers are mutable");
     if (isChanged && !isSidecar(container)) {
       for (const { restartPolicy } of items(container.resizePolicy)) {
         if (restartPolicy !== "RestartContainer") continue;

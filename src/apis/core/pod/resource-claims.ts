@@ -32,10 +32,17 @@ function validateClaim(claim: Part, path: string, names: Set<string>, errors: Fi
   }
   const isTwice = resourceClaimName !== undefined && resourceClaimTemplateName !== undefined;
   const isNone = resourceClaimName === undefined && resourceClaimTemplateName === undefined;
-  if (isTwice) tellOfClaim(claim, path, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified", errors);
+  if (isTwice)
+    tellOfClaim(
+      claim,
+      path,
+      "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified",
+      errors,
+    );
   if (isNone) tellOfClaim(claim, path, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`", errors);
   for (const field of ["resourceClaimName", "resourceClaimTemplateName"]) {
-    if (claim[field] !== undefined) addInvalid(errors, `${path}.${field}`, claim[field], dnsSubdomainProblems(claim[field]));
+    if (claim[field] !== undefined)
+      addInvalid(errors, `${path}.${field}`, claim[field], dnsSubdomainProblems(claim[field]));
   }
 }
 

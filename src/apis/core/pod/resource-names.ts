@@ -1,6 +1,12 @@
 /** What the names of resources (`cpu`, `hugepages-2Mi`, `example.com/gpu`) say. Source: upstream's core helpers. */
 import { qualifiedNameProblems } from "../../../lib/names/names.ts";
-import { integerValue, milliValue, parseQuantity, type Quantity, QuantityError } from "../../../lib/quantity/quantity.ts";
+import {
+  integerValue,
+  milliValue,
+  parseQuantity,
+  type Quantity,
+  QuantityError,
+} from "../../../lib/quantity/quantity.ts";
 
 const hugePages = "hugepages-";
 const requests = "requests.";
@@ -42,7 +48,9 @@ export function isNativeResource(name: string): boolean {
 }
 
 export function isExtendedResource(name: string): boolean {
-  return !isNativeResource(name) && !name.startsWith(requests) && qualifiedNameProblems(`${requests}${name}`).length === 0;
+  return (
+    !isNativeResource(name) && !name.startsWith(requests) && qualifiedNameProblems(`${requests}${name}`).length === 0
+  );
 }
 
 /** What more of may be promised than there is. */

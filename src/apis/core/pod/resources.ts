@@ -27,7 +27,12 @@ export interface ResourceRules {
 }
 
 /** @param path of the `resources` */
-export function validateResources({ limits = {}, requests = {}, claims }: Part, path: string, rules: ResourceRules, errors: FieldErrors): void {
+export function validateResources(
+  { limits = {}, requests = {}, claims }: Part,
+  path: string,
+  rules: ResourceRules,
+  errors: FieldErrors,
+): void {
   const seen = { hugePages: false, computing: false };
   for (const [name, text] of byName(limits)) {
     const at = `${path}.limits[${name}]`;
@@ -85,7 +90,8 @@ export function validateContainerResourceName(name: string, path: string, errors
 function validatePodResourceName(name: string, path: string, errors: FieldErrors): void {
   const before = errors.causes.length;
   validateResourceName(name, path, errors);
-  if (errors.causes.length === before && !isPodLevelResource(name)) errors.notSupported(path, name, ["cpu", "hugepages-", "memory"]);
+  if (errors.causes.length === before && !isPodLevelResource(name))
+    errors.notSupported(path, name, ["cpu", "hugepages-", "memory"]);
 }
 
 /** Not negative, and whole where halves make no sense. */
@@ -98,7 +104,8 @@ function checkLimit(name: string, text: string, limit: string | undefined, path:
   if (limit === text) return;
   const at = `${path}.requests`;
   if (limit === undefined) {
-    if (!allowsOvercommit(name)) errors.required(`${path}.limits`, "Limit must be set for non overcommitable resources");
+    if (!allowsOvercommit(name))
+      errors.required(`${path}.limits`, "Limit must be set for non overcommitable resources");
     return;
   }
   const order = compareQuantities(parseQuantity(text), parseQuantity(limit));
@@ -106,7 +113,13 @@ function checkLimit(name: string, text: string, limit: string | undefined, path:
   else if (order > 0) errors.invalid(at, text, `must be less than or equal to ${name} limit of ${limit}`);
 }
 
-function checkHugePages(name: string, text: string, path: string, { indivisibleHugePages }: ResourceRules, errors: FieldErrors): void {
+function checkHugePages(
+  name: string,
+  text: string,
+  path: string,
+  { indivisibleHugePages }: ResourceRules,
+  errors: FieldErrors,
+): void {
   if (indivisibleHugePages || !isHugePages(name) || isDivisibleHugePages(name, text)) return;
   errors.invalid(path, text, `${text} is not positive integer multiple of ${name}`);
 }
@@ -137,7 +150,13 @@ interface SeenClaims {
 }
 
 /** A whole claim includes each of its requests. */
-function checkClaim(name: string, request: string, path: string, { keys, requests }: SeenClaims, errors: FieldErrors): void {
+function checkClaim(
+  name: string,
+  request: string,
+  path: string,
+  { keys, requests }: SeenClaims,
+  errors: FieldErrors,
+): void {
   if (request !== "") addInvalid(errors, `${path}.request`, request, dnsLabelProblems(request));
   const key = request === "" ? name : `${name}/${request}`;
   const count = requests.get(name) ?? 0;
@@ -148,7 +167,12 @@ function checkClaim(name: string, request: string, path: string, { keys, request
 }
 
 /** Of a pod that says what all its containers may use together. @param path of the spec */
-export function validatePodResources(spec: Part, path: string, rules: Omit<ResourceRules, "ofPod">, errors: FieldErrors): void {
+export function validatePodResources(
+  spec: Part,
+  path: string,
+  rules: Omit<ResourceRules, "ofPod">,
+  errors: FieldErrors,
+): void {
   const { resources } = spec;
   if (!resources) return;
   const at = `${path}.resources`;
@@ -166,13 +190,15 @@ function validateSums(spec: Part, path: string, errors: FieldErrors): void {
     errors.invalid(`${path}.requests[${name}]`, requests[name], why);
   }
   for (const [name, sum] of sumOfContainers(spec, "limits")) {
-    if (!isHugePages(name) || !Object.hasOwn(limits, name) || compareQuantities(sum, parseQuantity(limits[name])) <= 0) continue;
+    if (!isHugePages(name) || !Object.hasOwn(limits, name) || compareQuantities(sum, parseQuantity(limits[name])) <= 0)
+      continue;
     const why = `must be greater than or equal to aggregate container limits of ${formatQuantity(sum)}`;
     errors.invalid(`${path}.limits[${name}]`, limits[name], why);
   }
   for (const [index, { resources }] of items(spec.containers).entries()) {
     for (const [name, limit] of byName(resources?.limits ?? {})) {
-      if (!Object.hasOwn(limits, name) || compareQuantities(parseQuantity(limit), parseQuantity(limits[name])) <= 0) continue;
+      if (!Object.hasOwn(limits, name) || compareQuantities(parseQuantity(limit), parseQuantity(limits[name])) <= 0)
+        continue;
       const at = `${path}.containers[${index}][${name}].limits`;
       errors.invalid(at, limit, `must be less than or equal to pod limits of ${limits[name]}`);
     }

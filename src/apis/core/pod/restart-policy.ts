@@ -14,7 +14,12 @@ const rulesMax = 20;
 const exitCodesMax = 255;
 
 /** @param path of the container */
-export function validateRestartPolicy(container: Part, path: string, { restartAllContainers }: RestartRules, errors: FieldErrors): void {
+export function validateRestartPolicy(
+  container: Part,
+  path: string,
+  { restartAllContainers }: RestartRules,
+  errors: FieldErrors,
+): void {
   const { restartPolicy, restartPolicyRules } = container;
   if (restartPolicy === undefined && restartPolicyRules === undefined) return;
   const rules = items(restartPolicyRules);
@@ -24,10 +29,16 @@ export function validateRestartPolicy(container: Part, path: string, { restartAl
   } else if (!policies.includes(restartPolicy)) errors.notSupported(at, restartPolicy, policies);
   if (rules.length > rulesMax) errors.tooMany(`${path}.restartPolicyRules`, rules.length, rulesMax);
   const actions = restartAllContainers ? ["Restart", "RestartAllContainers"] : ["Restart"];
-  for (const [index, rule] of rules.entries()) validateRule(rule, `${path}.restartPolicyRules[${index}]`, actions, errors);
+  for (const [index, rule] of rules.entries())
+    validateRule(rule, `${path}.restartPolicyRules[${index}]`, actions, errors);
 }
 
-function validateRule({ action = "", exitCodes }: Part, path: string, actions: readonly string[], errors: FieldErrors): void {
+function validateRule(
+  { action = "", exitCodes }: Part,
+  path: string,
+  actions: readonly string[],
+  errors: FieldErrors,
+): void {
   if (!actions.includes(action)) errors.notSupported(`${path}.action`, action, actions);
   if (!exitCodes) return errors.required(`${path}.exitCodes`, "must be specified");
   const { operator = "", values = [] } = exitCodes;
@@ -45,6 +56,9 @@ export function validateInitRestart(container: Part, path: string, rules: Restar
     if (!isSidecar(container)) errors.notSupported(`${path}.restartPolicy`, restartPolicy, ["Always"]);
   } else if (!isSidecar(container) || rules.restartAllContainers) validateRestartPolicy(container, path, rules, errors);
   else if (hasRules) {
-    errors.forbidden(`${path}.restartPolicyRules`, "restartPolicyRules are not allowed for init containers with restart policy Always");
+    errors.forbidden(
+      `${path}.restartPolicyRules`,
+      "restartPolicyRules are not allowed for init containers with restart policy Always",
+    );
   }
 }

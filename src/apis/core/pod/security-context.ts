@@ -22,7 +22,8 @@ export interface PodSecurityRules {
 export function validatePodSecurity(spec: Part, path: string, rules: PodSecurityRules, errors: FieldErrors): void {
   const context = spec.securityContext ?? {};
   for (const field of ["fsGroup", "runAsUser", "runAsGroup"]) checkId(context[field], `${path}.${field}`, errors);
-  for (const [index, group] of (context.supplementalGroups ?? []).entries()) checkId(group, `${path}.supplementalGroups[${index}]`, errors);
+  for (const [index, group] of (context.supplementalGroups ?? []).entries())
+    checkId(group, `${path}.supplementalGroups[${index}]`, errors);
   if (spec.shareProcessNamespace === true && spec.hostPID === true) {
     errors.invalid(`${path}.shareProcessNamespace`, true, "ShareProcessNamespace and HostPID cannot both be enabled");
   }
@@ -46,7 +47,8 @@ export function validateSecurity(context: Part, path: string, hostUsers: boolean
   checkId(runAsUser, `${path}.runAsUser`, errors);
   checkId(runAsGroup, `${path}.runAsGroup`, errors);
   checkChoice(procMount, `${path}.procMount`, ["Default", "Unmasked"], errors);
-  if (hostUsers && procMount === "Unmasked") errors.invalid(`${path}.procMount`, procMount, "`hostUsers` must be false to use `Unmasked`");
+  if (hostUsers && procMount === "Unmasked")
+    errors.invalid(`${path}.procMount`, procMount, "`hostUsers` must be false to use `Unmasked`");
   if (context.seccompProfile) validateSeccompProfile(context.seccompProfile, `${path}.seccompProfile`, errors);
   if (context.allowPrivilegeEscalation === false) checkNoEscalation(context, path, errors);
   if (context.windowsOptions) validateWindowsOptions(context.windowsOptions, `${path}.windowsOptions`, errors);
@@ -55,7 +57,8 @@ export function validateSecurity(context: Part, path: string, hostUsers: boolean
 
 function checkNoEscalation(context: Part, path: string, errors: FieldErrors): void {
   const conflict = "cannot set `allowPrivilegeEscalation` to false and";
-  if (context.privileged === true) errors.invalid(path, goForm("SecurityContext", context), `${conflict} \`privileged\` to true`);
+  if (context.privileged === true)
+    errors.invalid(path, goForm("SecurityContext", context), `${conflict} \`privileged\` to true`);
   for (const capability of context.capabilities?.add ?? []) {
     if (capability !== "CAP_SYS_ADMIN") continue;
     errors.invalid(path, goForm("SecurityContext", context), `${conflict} \`capabilities.Add\` CAP_SYS_ADMIN`);
@@ -70,14 +73,19 @@ function validateSeccompProfile(profile: Part, path: string, errors: FieldErrors
   else checkChoice(type, `${path}.type`, profileTypes, errors);
   const at = `${path}.localhostProfile`;
   if (type !== "Localhost") {
-    if (localhostProfile !== undefined) errors.invalid(at, goForm("SeccompProfile", profile), "can only be set when seccomp type is Localhost");
+    if (localhostProfile !== undefined)
+      errors.invalid(at, goForm("SeccompProfile", profile), "can only be set when seccomp type is Localhost");
   } else if (localhostProfile === undefined) errors.required(at, "must be set when seccomp type is Localhost");
   else checkDescendingPath(localhostProfile, at, errors);
 }
 
 const profileBytesMax = 4095;
 
-export function validateAppArmorProfile({ type = "", localhostProfile }: Part, path: string, errors: FieldErrors): void {
+export function validateAppArmorProfile(
+  { type = "", localhostProfile }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (type === "Localhost") validateLocalProfile(localhostProfile, `${path}.localhostProfile`, errors);
   else if (type === "") errors.required(`${path}.type`, "type is required when appArmorProfile is set");
   else if (!profileTypes.includes(type)) errors.notSupported(`${path}.type`, type, profileTypes);
@@ -89,6 +97,7 @@ export function validateAppArmorProfile({ type = "", localhostProfile }: Part, p
 function validateLocalProfile(profile: string | undefined, path: string, errors: FieldErrors): void {
   const trimmed = profile?.trim();
   if (profile !== undefined && trimmed !== profile) errors.invalid(path, profile, "must not be padded with whitespace");
-  else if (profile === undefined || profile === "") errors.required(path, "must be set when AppArmor type is Localhost");
+  else if (profile === undefined || profile === "")
+    errors.required(path, "must be set when AppArmor type is Localhost");
   if (profile !== undefined && Buffer.byteLength(profile) > profileBytesMax) errors.tooLong(path, profileBytesMax);
 }

@@ -16,6 +16,7 @@ export function partitioned(idField: string): FieldCheck {
   return (source, path, errors) => {
     requires(idField)(source, path, errors);
     const { partition = 0 } = source;
-    if (partition < 0 || partition > 255) errors.invalid(`${path}.partition`, partition, "must be between 1 and 255, inclusive");
+    if (partition < 0 || partition > 255)
+      errors.invalid(`${path}.partition`, partition, "must be between 1 and 255, inclusive");
   };
 }

@@ -5,7 +5,13 @@ import { addInvalid, validateLabels } from "../../../api/validation/metadata.ts"
 import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";
 import { validateAffinity } from "./affinity.ts";
-import { type ContainerScope, checkChoice, validateContainers, validateEphemeralContainers, validateInitContainers } from "./container.ts";
+import {
+  type ContainerScope,
+  checkChoice,
+  validateContainers,
+  validateEphemeralContainers,
+  validateInitContainers,
+} from "./container.ts";
 import { visitContainers } from "./containers-of.ts";
 import { validateDnsConfig, validateDnsPolicy } from "./dns.ts";
 import { validateHostPorts, validateHostUsers } from "./host.ts";
@@ -34,12 +40,14 @@ export function validatePodSpec(spec: Part, path: string, { options, metadata }:
   if (spec.terminationGracePeriodSeconds === undefined) errors.required(`${path}.terminationGracePeriodSeconds`);
   const volumes = validateVolumes(items(spec.volumes), `${path}.volumes`, metadata?.name ?? "", options, errors);
   const claimNames = new Set(items(spec.resourceClaims).flatMap(({ name = "" }) => (name === "" ? [] : [name])));
-  if (spec.resourceClaims) validateResourceClaims(items(spec.resourceClaims), `${path}.resourceClaims`, metadata?.annotations, errors);
+  if (spec.resourceClaims)
+    validateResourceClaims(items(spec.resourceClaims), `${path}.resourceClaims`, metadata?.annotations, errors);
   const scope: ContainerScope = { spec, options, volumes, claimNames };
   validateContainers(`${path}.containers`, scope, errors);
   if (spec.initContainers) validateInitContainers(`${path}.initContainers`, scope, errors);
   if (spec.ephemeralContainers) validateEphemeralContainers(`${path}.ephemeralContainers`, scope, errors);
-  if (options.podResources) validatePodResources(spec, path, { indivisibleHugePages: options.indivisibleHugePages, claimNames }, errors);
+  if (options.podResources)
+    validatePodResources(spec, path, { indivisibleHugePages: options.indivisibleHugePages, claimNames }, errors);
   if (spec.hostNetwork === true) validateHostPorts(spec, path, options.isPod, errors);
   checkChoice(spec.restartPolicy ?? "", `${path}.restartPolicy`, restartPolicies, errors);
   validateDnsPolicy(spec.dnsPolicy ?? "", `${path}.dnsPolicy`, errors);
@@ -50,7 +58,12 @@ export function validatePodSpec(spec: Part, path: string, { options, metadata }:
   if (spec.readinessGates) validateReadinessGates(items(spec.readinessGates), `${path}.readinessGates`, errors);
   if (spec.schedulingGates) validateSchedulingGates(items(spec.schedulingGates), `${path}.schedulingGates`, errors);
   if (spec.topologySpreadConstraints) {
-    validateSpreadConstraints(items(spec.topologySpreadConstraints), `${path}.topologySpreadConstraints`, options, errors);
+    validateSpreadConstraints(
+      items(spec.topologySpreadConstraints),
+      `${path}.topologySpreadConstraints`,
+      options,
+      errors,
+    );
   }
   validateHostProcess(spec, path, errors);
   if (spec.hostUsers === false) validateHostUsers(spec, path, options, errors);
@@ -59,7 +72,8 @@ export function validatePodSpec(spec: Part, path: string, { options, metadata }:
   if (spec.hostAliases) validateHostAliases(items(spec.hostAliases), `${path}.hostAliases`, options, errors);
   checkSubdomain(spec.priorityClassName || undefined, `${path}.priorityClassName`, errors);
   checkSubdomain(spec.runtimeClassName, `${path}.runtimeClassName`, errors);
-  if (spec.preemptionPolicy !== undefined) checkChoice(spec.preemptionPolicy, `${path}.preemptionPolicy`, preemptionPolicies, errors);
+  if (spec.preemptionPolicy !== undefined)
+    checkChoice(spec.preemptionPolicy, `${path}.preemptionPolicy`, preemptionPolicies, errors);
   if (spec.overhead) {
     const rules = { indivisibleHugePages: options.indivisibleHugePages, claimNames: new Set<string>(), ofPod: false };
     validateResources({ limits: spec.overhead }, `${path}.overhead`, rules, errors);
@@ -88,7 +102,11 @@ function checkSubdomain(name: string | undefined, path: string, errors: FieldErr
 
 const hostnameBytesMax = 64;
 
-function validateHostnameOverride({ hostnameOverride, setHostnameAsFQDN, hostNetwork }: Part, path: string, errors: FieldErrors): void {
+function validateHostnameOverride(
+  { hostnameOverride, setHostnameAsFQDN, hostNetwork }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   const at = `${path}.hostnameOverride`;
   if (setHostnameAsFQDN === true) errors.forbidden(at, "may not be specified when setHostnameAsFQDN is true");
   if (hostNetwork === true) errors.forbidden(at, "may not be specified when hostNetwork is true");
@@ -116,10 +134,16 @@ function validateSchedulingGroup({ podGroupName }: Part, path: string, errors: F
   else addInvalid(errors, `${path}.podGroupName`, podGroupName, dnsSubdomainProblems(podGroupName));
 }
 
-function validateHostAliases(aliases: readonly Part[], path: string, { strictAddresses }: PodOptions, errors: FieldErrors): void {
+function validateHostAliases(
+  aliases: readonly Part[],
+  path: string,
+  { strictAddresses }: PodOptions,
+  errors: FieldErrors,
+): void {
   for (const [index, { ip = "", hostnames = [] }] of aliases.entries()) {
     validateLegacyIp(ip, `${path}[${index}].ip`, { strict: strictAddresses }, errors);
-    for (const [place, name] of hostnames.entries()) addInvalid(errors, `${path}[${index}].hostnames[${place}]`, name, dnsSubdomainProblems(name));
+    for (const [place, name] of hostnames.entries())
+      addInvalid(errors, `${path}[${index}].hostnames[${place}]`, name, dnsSubdomainProblems(name));
   }
 }
 

@@ -18,10 +18,17 @@ export function validatePodStatus(next: KubeObject, old: KubeObject, options: Po
   validatePodAnnotations(next.metadata.annotations, next.spec, "metadata.annotations", options, errors);
   validateConditions(items(status.conditions), "status.conditions", errors);
   validateNominatedNode(status, before, old.spec, options, errors);
-  if (status.observedGeneration < 0) errors.invalid("status.observedGeneration", status.observedGeneration, "must be a non-negative integer");
-  if ((status.qosClass ?? "") !== (before.qosClass ?? "")) errors.invalid("status.qosClass", status.qosClass ?? "", "field is immutable");
+  if (status.observedGeneration < 0)
+    errors.invalid("status.observedGeneration", status.observedGeneration, "must be a non-negative integer");
+  if ((status.qosClass ?? "") !== (before.qosClass ?? ""))
+    errors.invalid("status.qosClass", status.qosClass ?? "", "field is immutable");
   validateTransitions(status, before, old.spec, options, errors);
-  validateClaimStatuses(items(status.resourceClaimStatuses), items(next.spec.resourceClaims), "status.resourceClaimStatuses", errors);
+  validateClaimStatuses(
+    items(status.resourceClaimStatuses),
+    items(next.spec.resourceClaims),
+    "status.resourceClaimStatuses",
+    errors,
+  );
   if (status.extendedResourceClaimStatus) {
     validateExtendedClaim(status.extendedResourceClaimStatus, next.spec, "status.extendedResourceClaimStatus", errors);
   }
@@ -36,12 +43,19 @@ const systemConditions = ["PodScheduled", "Ready", "Initialized"];
 function validateConditions(conditions: readonly Part[], path: string, errors: FieldErrors): void {
   for (const [index, { type = "", observedGeneration = 0 }] of conditions.entries()) {
     const at = `${path}[${index}]`;
-    if (observedGeneration < 0) errors.invalid(`${at}.observedGeneration`, observedGeneration, "must be a non-negative integer");
+    if (observedGeneration < 0)
+      errors.invalid(`${at}.observedGeneration`, observedGeneration, "must be a non-negative integer");
     if (!systemConditions.includes(type)) addInvalid(errors, `${at}.Type`, type, qualifiedNameProblems(type));
   }
 }
 
-function validateNominatedNode(status: Part, before: Part, oldSpec: Part, { clearsNominatedNode }: PodOptions, errors: FieldErrors): void {
+function validateNominatedNode(
+  status: Part,
+  before: Part,
+  oldSpec: Part,
+  { clearsNominatedNode }: PodOptions,
+  errors: FieldErrors,
+): void {
   const { nominatedNodeName: name = "" } = status;
   if (name === "" || name === (before.nominatedNodeName ?? "")) return;
   addInvalid(errors, "status.nominatedNodeName", name, dnsSubdomainProblems(name));
@@ -50,7 +64,12 @@ function validateNominatedNode(status: Part, before: Part, oldSpec: Part, { clea
   }
 }
 
-function validateClaimStatuses(statuses: readonly Part[], claims: readonly Part[], path: string, errors: FieldErrors): void {
+function validateClaimStatuses(
+  statuses: readonly Part[],
+  claims: readonly Part[],
+  path: string,
+  errors: FieldErrors,
+): void {
   const known = new Set(claims.map(({ name = "" }) => name));
   const names = new Set<string>();
   for (const [index, { name = "", resourceClaimName }] of statuses.entries()) {
@@ -67,8 +86,15 @@ function validateClaimStatuses(statuses: readonly Part[], claims: readonly Part[
 }
 
 /** The claim that was made for resources which containers ask for by name. */
-function validateExtendedClaim({ requestMappings, resourceClaimName = "" }: Part, spec: Part, path: string, errors: FieldErrors): void {
-  const containers = new Map([...items(spec.initContainers), ...items(spec.containers)].map((container) => [container.name ?? "", container]));
+function validateExtendedClaim(
+  { requestMappings, resourceClaimName = "" }: Part,
+  spec: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
+  const containers = new Map(
+    [...items(spec.initContainers), ...items(spec.containers)].map((container) => [container.name ?? "", container]),
+  );
   const at = `${path}.requestMappings`;
   if (items(requestMappings).length === 0) errors.required(at, "at least one request mapping is required");
   const seen = new Set<string>();
@@ -79,7 +105,11 @@ function validateExtendedClaim({ requestMappings, resourceClaimName = "" }: Part
       errors.invalid(`${at}[${index}].containerName`, containerName, why);
     } else if (!Object.hasOwn(container.resources?.requests ?? {}, resourceName)) {
       const lists = "spec.initContainers.resources.requests or spec.containers.resources.requests";
-      errors.invalid(`${at}[${index}].resourceName`, resourceName, `must match the extended resource name of an entry in ${lists}`);
+      errors.invalid(
+        `${at}[${index}].resourceName`,
+        resourceName,
+        `must match the extended resource name of an entry in ${lists}`,
+      );
     }
     addInvalid(errors, `${path}.requestName`, requestName, dnsLabelProblems(requestName));
     const key = JSON.stringify([containerName, resourceName, requestName]);
@@ -95,15 +125,21 @@ function validateExtendedClaim({ requestMappings, resourceClaimName = "" }: Part
 }
 
 function validateNodeAllocatable(status: Part, spec: Part, path: string, errors: FieldErrors): void {
-  const known = new Set([...items(spec.resourceClaims), ...items(status.resourceClaimStatuses)].map((claim) => claim.resourceClaimName));
-  for (const [index, { resourceClaimName = "", containers, resources = {} }] of items(status.nodeAllocatableResourceClaimStatuses).entries()) {
+  const known = new Set(
+    [...items(spec.resourceClaims), ...items(status.resourceClaimStatuses)].map((claim) => claim.resourceClaimName),
+  );
+  for (const [index, { resourceClaimName = "", containers, resources = {} }] of items(
+    status.nodeAllocatableResourceClaimStatuses,
+  ).entries()) {
     const at = `${path}[${index}]`;
     if (resourceClaimName === "") errors.required(`${at}.resourceClaimName`, "must not be empty");
-    if (!known.has(resourceClaimName)) errors.invalid(`${at}.resourceClaimName`, resourceClaimName, "no mapping found in pod reference");
+    if (!known.has(resourceClaimName))
+      errors.invalid(`${at}.resourceClaimName`, resourceClaimName, "no mapping found in pod reference");
     if ((containers ?? []).length === 0) errors.required(`${at}.containers`, "must not be empty");
     if (Object.keys(resources).length === 0) errors.required(`${at}.resources`, "must not be empty");
     for (const [name, quantity] of Object.entries<string>(resources)) {
-      if (!isNativeResource(name)) errors.invalid(`${at}.resources[${name}]`, name, "must be a node allocatable resource name");
+      if (!isNativeResource(name))
+        errors.invalid(`${at}.resources[${name}]`, name, "must be a node allocatable resource name");
       if (quantity.startsWith("-")) errors.invalid(`${at}.resources[${name}]`, quantity, "must be non-negative");
     }
   }
@@ -130,7 +166,8 @@ function validateAddresses(
   if (list.length < 2) return;
   const families = list.map(({ ip = "" }) => parseIp(ip)?.width);
   const wrong = families.indexOf(undefined);
-  if (wrong >= 0) errors.internal(path, `failed to check for dual stack with error:invalid IP[${wrong}]: ${list[wrong]?.ip ?? ""}`);
+  if (wrong >= 0)
+    errors.internal(path, `failed to check for dual stack with error:invalid IP[${wrong}]: ${list[wrong]?.ip ?? ""}`);
   if (wrong >= 0 || list.length > 2 || families[0] === families[1]) {
     const shown = list.map(({ ip = "" }) => ({ IP: ip }));
     errors.invalid(path, shown, "may specify no more than one IP for each IP family");

@@ -16,7 +16,8 @@ export function validateStopSignal(signal: string, os: Part | undefined, path: s
 }
 
 function linuxSignals(): string[] {
-  const numbered = (count: number, name: (number: number) => string): string[] => Array.from({ length: count }, (_, index) => name(index + 1));
+  const numbered = (count: number, name: (number: number) => string): string[] =>
+    Array.from({ length: count }, (_, index) => name(index + 1));
   return [
     ...plain.split(" ").map((name) => `SIG${name}`),
     "SIGRTMAX",

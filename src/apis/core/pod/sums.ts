@@ -1,12 +1,21 @@
 /** What the containers of a pod ask for together. Source: component-helpers' resource helpers. */
-import { addQuantities, compareQuantities, parseQuantity, type Quantity, zeroQuantity } from "../../../lib/quantity/quantity.ts";
+import {
+  addQuantities,
+  compareQuantities,
+  parseQuantity,
+  type Quantity,
+  zeroQuantity,
+} from "../../../lib/quantity/quantity.ts";
 import { items, type Part } from "../../fields.ts";
 import { isSidecar } from "./containers-of.ts";
 
 type Amounts = Map<string, Quantity>;
 
 /** Containers run side by side, sidecars with them; init containers one after the other, each with the sidecars before it. */
-export function sumOfContainers({ containers, initContainers }: Part, field: "requests" | "limits"): ReadonlyMap<string, Quantity> {
+export function sumOfContainers(
+  { containers, initContainers }: Part,
+  field: "requests" | "limits",
+): ReadonlyMap<string, Quantity> {
   const sum: Amounts = new Map();
   for (const container of items(containers)) add(sum, amountsOf(container, field));
   const sidecars: Amounts = new Map();
@@ -18,7 +27,8 @@ export function sumOfContainers({ containers, initContainers }: Part, field: "re
       add(sidecars, amounts);
     } else {
       // What only the sidecars ask for is in the sum already.
-      for (const [name, amount] of amounts) amounts.set(name, addQuantities(amount, sidecars.get(name) ?? zeroQuantity));
+      for (const [name, amount] of amounts)
+        amounts.set(name, addQuantities(amount, sidecars.get(name) ?? zeroQuantity));
       starting.push(amounts);
     }
   }

@@ -15,7 +15,8 @@ export function validateSysctls(spec: Part, path: string, anyOfHost: boolean, er
   for (const [index, { name = "" }] of items(spec.securityContext.sysctls).entries()) {
     const at = `${path}[${index}].name`;
     if (name === "") errors.required(at);
-    else if (!isSysctlName(name)) errors.invalid(at, name, `must have at most ${nameLengthMax} characters and match regex ${namePattern}`);
+    else if (!isSysctlName(name))
+      errors.invalid(at, name, `must have at most ${nameLengthMax} characters and match regex ${namePattern}`);
     else if (names.has(name)) errors.duplicate(at, name);
     const shared = anyOfHost ? undefined : isHostSysctl(name, spec);
     if (shared !== undefined) errors.invalid(at, name, `may not be specified when '${shared}' is true`);

@@ -11,15 +11,25 @@ export interface TolerationRules {
   readonly comparingTolerations: boolean;
 }
 
-export function validateTolerations(tolerations: readonly Part[], path: string, rules: TolerationRules, errors: FieldErrors): void {
-  for (const [index, toleration] of tolerations.entries()) validateToleration(toleration, `${path}[${index}]`, rules, errors);
+export function validateTolerations(
+  tolerations: readonly Part[],
+  path: string,
+  rules: TolerationRules,
+  errors: FieldErrors,
+): void {
+  for (const [index, toleration] of tolerations.entries())
+    validateToleration(toleration, `${path}[${index}]`, rules, errors);
 }
 
 function validateToleration(toleration: Part, path: string, rules: TolerationRules, errors: FieldErrors): void {
   const { key = "", operator = "", effect = "", tolerationSeconds } = toleration;
   if (key !== "") addInvalid(errors, `${path}.key`, key, qualifiedNameProblems(key));
   else if (operator !== "Exists") {
-    errors.invalid(`${path}.operator`, operator, 'operator must be Exists when `key` is empty, which means "match all values and all keys"');
+    errors.invalid(
+      `${path}.operator`,
+      operator,
+      'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+    );
   }
   if (tolerationSeconds !== undefined && effect !== "NoExecute") {
     errors.invalid(`${path}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set");
@@ -28,7 +38,12 @@ function validateToleration(toleration: Part, path: string, rules: TolerationRul
   if (effect !== "" && !taintEffects.includes(effect)) errors.notSupported(`${path}.effect`, effect, taintEffects);
 }
 
-function validateOperator({ operator = "", value = "" }: Part, path: string, { comparingTolerations }: TolerationRules, errors: FieldErrors): void {
+function validateOperator(
+  { operator = "", value = "" }: Part,
+  path: string,
+  { comparingTolerations }: TolerationRules,
+  errors: FieldErrors,
+): void {
   const at = `${path}.operator`;
   if (operator === "Equal" || operator === "") {
     const problems = labelValueProblems(value);
@@ -44,9 +59,12 @@ const int64Max = 2n ** 63n - 1n;
 
 function validateNumber(value: string, path: string, errors: FieldErrors): void {
   if (value === "") errors.invalid(path, value, "must be non-empty");
-  else if (!/^(0|-?[1-9][0-9]*)$/.test(value)) errors.invalid(path, value, "must be a valid decimal integer in canonical form");
-  if (!/^[+-]?[0-9]+$/.test(value)) errors.invalid(path, value, `strconv.ParseInt: parsing ${quoteGo(value)}: invalid syntax`);
-  else if (!isInt64(value)) errors.invalid(path, value, `strconv.ParseInt: parsing ${quoteGo(value)}: value out of range`);
+  else if (!/^(0|-?[1-9][0-9]*)$/.test(value))
+    errors.invalid(path, value, "must be a valid decimal integer in canonical form");
+  if (!/^[+-]?[0-9]+$/.test(value))
+    errors.invalid(path, value, `strconv.ParseInt: parsing ${quoteGo(value)}: invalid syntax`);
+  else if (!isInt64(value))
+    errors.invalid(path, value, `strconv.ParseInt: parsing ${quoteGo(value)}: value out of range`);
 }
 
 function isInt64(digits: string): boolean {
@@ -57,7 +75,13 @@ function isInt64(digits: string): boolean {
 }
 
 /** Tolerations may be added, and their seconds changed. */
-export function validateAddedTolerations(next: unknown, old: unknown, path: string, rules: TolerationRules, errors: FieldErrors): void {
+export function validateAddedTolerations(
+  next: unknown,
+  old: unknown,
+  path: string,
+  rules: TolerationRules,
+  errors: FieldErrors,
+): void {
   const candidates = new Set(items(next).map(keyOf));
   if (!items(old).every((toleration) => candidates.has(keyOf(toleration)))) {
     return errors.forbidden(path, "existing toleration can not be modified except its tolerationSeconds");
@@ -66,4 +90,5 @@ export function validateAddedTolerations(next: unknown, old: unknown, path: stri
 }
 
 /** All of it but the seconds. */
-const keyOf = ({ key = "", operator = "", value = "", effect = "" }: Part): string => JSON.stringify([key, operator, value, effect]);
+const keyOf = ({ key = "", operator = "", value = "", effect = "" }: Part): string =>
+  JSON.stringify([key, operator, value, effect]);

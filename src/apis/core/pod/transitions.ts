@@ -16,7 +16,8 @@ export function validateTransitions(next: Part, old: Part, spec: Part, options: 
           .toReversed()
           .map((container) => [container.name ?? "", container]),
       );
-      const mayRestart = (name: string, exitCode: number): boolean => isRestarted(containers.get(name), exitCode, spec, list, options);
+      const mayRestart = (name: string, exitCode: number): boolean =>
+        isRestarted(containers.get(name), exitCode, spec, list, options);
       validateStates(next[field], old[field], `status.${field}`, mayRestart, errors);
     }
   }
@@ -26,7 +27,8 @@ export function validateTransitions(next: Part, old: Part, spec: Part, options: 
 
 function startsAllAgain(spec: Part, { restartRules, restartAllContainers }: PodOptions): boolean {
   if (!restartRules) return spec.restartPolicy === "Always";
-  const asksForIt = ({ restartPolicyRules }: Part): boolean => items(restartPolicyRules).some(({ action }) => action === "RestartAllContainers");
+  const asksForIt = ({ restartPolicyRules }: Part): boolean =>
+    items(restartPolicyRules).some(({ action }) => action === "RestartAllContainers");
   return restartAllContainers && [...items(spec.initContainers), ...items(spec.containers)].some(asksForIt);
 }
 
@@ -44,18 +46,31 @@ function validateStates(
   }
 }
 
-function isRestarted(container: Part | undefined, exitCode: number, spec: Part, list: "containers" | "initContainers", options: PodOptions): boolean {
+function isRestarted(
+  container: Part | undefined,
+  exitCode: number,
+  spec: Part,
+  list: "containers" | "initContainers",
+  options: PodOptions,
+): boolean {
   if (options.restartRules) return container !== undefined && containerRestarts(container, spec, exitCode, options);
   if (exitCode !== 0 && spec.restartPolicy === "OnFailure") return true;
   return list === "initContainers" && container !== undefined && isSidecar(container);
 }
 
-function containerRestarts(container: Part, spec: Part, exitCode: number, { restartAllContainers }: PodOptions): boolean {
+function containerRestarts(
+  container: Part,
+  spec: Part,
+  exitCode: number,
+  { restartAllContainers }: PodOptions,
+): boolean {
   if (container.restartPolicy !== undefined) {
     const action = items(container.restartPolicyRules).find((rule) => matches(rule, exitCode))?.action;
     if (action === "Restart" || (action === "RestartAllContainers" && restartAllContainers)) return true;
   }
-  const policy = ["Always", "OnFailure", "Never"].includes(container.restartPolicy) ? container.restartPolicy : spec.restartPolicy;
+  const policy = ["Always", "OnFailure", "Never"].includes(container.restartPolicy)
+    ? container.restartPolicy
+    : spec.restartPolicy;
   return policy === "Always" || (policy === "OnFailure" && exitCode !== 0);
 }
 

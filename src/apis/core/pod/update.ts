@@ -48,7 +48,8 @@ function validateRemovedGates(next: unknown, old: unknown, path: string, errors:
   const known = new Set(items(old).map(({ name = "" }) => name));
   const last = new Map(items(next).map(({ name = "" }, index) => [name, index]));
   for (const [name, index] of last) {
-    if (!known.has(name)) errors.forbidden(`${path}[${index}].name`, `only deletion is allowed, but found new scheduling gate '${name}'`);
+    if (!known.has(name))
+      errors.forbidden(`${path}[${index}].name`, `only deletion is allowed, but found new scheduling gate '${name}'`);
   }
 }
 
@@ -64,14 +65,18 @@ function validateFixed(next: Part, old: Part, errors: FieldErrors): void {
   const rest = withOldParts(next, old);
   if (items(old.schedulingGates).length > 0) takeOldPlacement(rest, old, errors);
   if (samePart("PodSpec", rest, old)) return;
-  errors.forbidden("spec", `pod updates may not change fields other than ${changeable}\n${specDiff("PodSpec", old, rest)}`);
+  errors.forbidden(
+    "spec",
+    `pod updates may not change fields other than ${changeable}\n${specDiff("PodSpec", old, rest)}`,
+  );
 }
 
 /** The new spec in which all that may change is as it was. */
 function withOldParts(next: Part, old: Part): Part {
   const mayBeOne = Number(old.terminationGracePeriodSeconds) < 0 && next.terminationGracePeriodSeconds === 1;
   const withImages = (list: string): Part[] | undefined =>
-    next[list] && items(next[list]).map((container, index) => ({ ...container, image: items(old[list])[index]?.image }));
+    next[list] &&
+    items(next[list]).map((container, index) => ({ ...container, image: items(old[list])[index]?.image }));
   return {
     ...next,
     containers: withImages("containers"),
@@ -93,22 +98,31 @@ function takeOldPlacement(rest: Part, old: Part, errors: FieldErrors): void {
   if (sameAffinity(now, before)) return;
   validateNarrowedAffinity(now, before, "spec.affinity.nodeAffinity", errors);
   const isOnlyNodes = rest.affinity?.podAffinity === undefined && rest.affinity?.podAntiAffinity === undefined;
-  if (rest.affinity === undefined || !(isOnlyNodes && old.affinity === undefined)) rest.affinity = { ...rest.affinity, nodeAffinity: before };
+  if (rest.affinity === undefined || !(isOnlyNodes && old.affinity === undefined))
+    rest.affinity = { ...rest.affinity, nodeAffinity: before };
   else delete rest.affinity;
 }
 
-const sameAffinity = (a: Part | undefined, b: Part | undefined): boolean => (a === undefined) === (b === undefined) && deepEqual(a, b);
+const sameAffinity = (a: Part | undefined, b: Part | undefined): boolean =>
+  (a === undefined) === (b === undefined) && deepEqual(a, b);
 
 function validateAddedLabels(next: Part | undefined, old: Part, path: string, errors: FieldErrors): void {
-  const isKept = ([key, value]: [string, string]): boolean => next !== undefined && Object.hasOwn(next, key) && next[key] === value;
+  const isKept = ([key, value]: [string, string]): boolean =>
+    next !== undefined && Object.hasOwn(next, key) && next[key] === value;
   if (Object.entries<string>(old).every(isKept)) return;
-  const shown = next === undefined ? null : Object.fromEntries(Object.entries(next).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const shown =
+    next === undefined ? null : Object.fromEntries(Object.entries(next).sort(([a], [b]) => (a < b ? -1 : 1)));
   errors.invalid(path, shown, "only additions to spec.nodeSelector are allowed (no mutations or deletions)");
 }
 
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
 
-function validateNarrowedAffinity(next: Part | undefined, old: Part | undefined, path: string, errors: FieldErrors): void {
+function validateNarrowedAffinity(
+  next: Part | undefined,
+  old: Part | undefined,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (old?.[required] === undefined) return;
   const before = items(old[required].nodeSelectorTerms);
   const now = items(next?.[required]?.nodeSelectorTerms);
@@ -120,7 +134,11 @@ function validateNarrowedAffinity(next: Part | undefined, old: Part | undefined,
   for (const [index, term] of before.entries()) {
     const candidate = now[index] ?? {};
     if (!narrows(candidate, term)) {
-      errors.invalid(`${at}[${index}]`, goForm("NodeSelectorTerm", candidate), "only additions are allowed (no mutations or deletions)");
+      errors.invalid(
+        `${at}[${index}]`,
+        goForm("NodeSelectorTerm", candidate),
+        "only additions are allowed (no mutations or deletions)",
+      );
     }
   }
 }

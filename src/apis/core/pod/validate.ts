@@ -13,7 +13,8 @@ import { validatePodSpec } from "./spec.ts";
 export function validateNewPod(pod: KubeObject, options: PodOptions, errors: FieldErrors): void {
   const { metadata, spec } = pod;
   validateContent(pod, options, errors);
-  if (items(spec.ephemeralContainers).length > 0) errors.forbidden("spec.ephemeralContainers", "cannot be set on create");
+  if (items(spec.ephemeralContainers).length > 0)
+    errors.forbidden("spec.ephemeralContainers", "cannot be set on create");
   if (spec.nodeName && items(spec.schedulingGates).length > 0) {
     errors.forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared");
   }
@@ -33,7 +34,8 @@ function validateContent({ metadata, spec }: KubeObject, options: PodOptions, er
   validatePodSpec(spec, "spec", { options, metadata }, errors);
   if (!spec.serviceAccountName) checkNoTokens(spec, errors);
   for (const list of ["containers", "initContainers"]) {
-    for (const [index, container] of items(spec[list]).entries()) checkImagePadding(container, `spec.${list}[${index}]`, errors);
+    for (const [index, container] of items(spec[list]).entries())
+      checkImagePadding(container, `spec.${list}[${index}]`, errors);
   }
 }
 

@@ -54,10 +54,20 @@ export const volumeSources: readonly (readonly [field: string, validate: SourceV
 export const sourcePath = (field: string): string => (field === "gcePersistentDisk" ? "persistentDisk" : field);
 
 function validateEmptyDir({ sizeLimit }: Part, path: string, errors: FieldErrors): void {
-  if (sizeLimit?.startsWith("-")) errors.forbidden(`${path}.sizeLimit`, "SizeLimit field must be a valid resource quantity");
+  if (sizeLimit?.startsWith("-"))
+    errors.forbidden(`${path}.sizeLimit`, "SizeLimit field must be a valid resource quantity");
 }
 
-const hostPathTypes = ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
+const hostPathTypes = [
+  "",
+  "BlockDevice",
+  "CharDevice",
+  "Directory",
+  "DirectoryOrCreate",
+  "File",
+  "FileOrCreate",
+  "Socket",
+];
 
 export function validateHostPath({ path: host = "", type }: Part, path: string, errors: FieldErrors): void {
   if (host === "") return errors.required(`${path}.path`);
@@ -111,12 +121,17 @@ function validateCinder(source: Part, path: string, errors: FieldErrors): void {
 
 const tenantBytesMax = 64;
 
-export function validateQuobyte({ registry = "", tenant = "", volume = "" }: Part, path: string, errors: FieldErrors): void {
+export function validateQuobyte(
+  { registry = "", tenant = "", volume = "" }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   const pairs = "must be a host:port pair or multiple pairs separated by commas";
   if (registry === "") errors.required(`${path}.registry`, pairs);
   else if (Buffer.byteLength(tenant) > tenantBytesMax) {
     errors.required(`${path}.tenant`, `must be a UUID and may not exceed a length of ${tenantBytesMax} characters`);
-  } else for (const pair of registry.split(",")) if (!isHostPort(pair)) errors.invalid(`${path}.registry`, registry, pairs);
+  } else
+    for (const pair of registry.split(",")) if (!isHostPort(pair)) errors.invalid(`${path}.registry`, registry, pairs);
   if (volume === "") errors.required(`${path}.volume`);
 }
 
@@ -126,9 +141,11 @@ function isHostPort(text: string): boolean {
 }
 
 export function validateFc({ targetWWNs = [], wwids = [], lun }: Part, path: string, errors: FieldErrors): void {
-  if (targetWWNs.length === 0 && wwids.length === 0) errors.required(`${path}.targetWWNs`, "must specify either targetWWNs or wwids, but not both");
+  if (targetWWNs.length === 0 && wwids.length === 0)
+    errors.required(`${path}.targetWWNs`, "must specify either targetWWNs or wwids, but not both");
   if (targetWWNs.length === 0) return;
-  if (wwids.length > 0) errors.invalid(`${path}.targetWWNs`, targetWWNs, "targetWWNs and wwids can not be specified simultaneously");
+  if (wwids.length > 0)
+    errors.invalid(`${path}.targetWWNs`, targetWWNs, "targetWWNs and wwids can not be specified simultaneously");
   if (lun === undefined) errors.required(`${path}.lun`, "lun is required if targetWWNs is specified");
   else if (lun < 0 || lun > 255) errors.invalid(`${path}.lun`, lun, "must be between 0 and 255, inclusive");
 }
@@ -147,10 +164,15 @@ const diskKinds = ["Dedicated", "Managed", "Shared"];
 const managedDisks = "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}";
 const blobDisks = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd";
 
-export function validateAzureDisk({ diskName = "", diskURI = "", cachingMode, kind }: Part, path: string, errors: FieldErrors): void {
+export function validateAzureDisk(
+  { diskName = "", diskURI = "", cachingMode, kind }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (diskName === "") errors.required(`${path}.diskName`);
   if (diskURI === "") errors.required(`${path}.diskURI`);
-  if (cachingMode !== undefined && !cachingModes.includes(cachingMode)) errors.notSupported(`${path}.cachingMode`, cachingMode, cachingModes);
+  if (cachingMode !== undefined && !cachingModes.includes(cachingMode))
+    errors.notSupported(`${path}.cachingMode`, cachingMode, cachingModes);
   if (kind === undefined) return;
   if (!diskKinds.includes(kind)) errors.notSupported(`${path}.kind`, kind, diskKinds);
   if (kind === "Managed") {
@@ -158,10 +180,15 @@ export function validateAzureDisk({ diskName = "", diskURI = "", cachingMode, ki
   } else if (!diskURI.startsWith("https://")) errors.notSupported(`${path}.diskURI`, diskURI, [blobDisks]);
 }
 
-function validateStorageOs({ volumeName = "", volumeNamespace = "", secretRef }: Part, path: string, errors: FieldErrors): void {
+function validateStorageOs(
+  { volumeName = "", volumeNamespace = "", secretRef }: Part,
+  path: string,
+  errors: FieldErrors,
+): void {
   if (volumeName === "") errors.required(`${path}.volumeName`);
   else addInvalid(errors, `${path}.volumeName`, volumeName, dnsLabelProblems(volumeName));
-  if (volumeNamespace !== "") addInvalid(errors, `${path}.volumeNamespace`, volumeNamespace, dnsLabelProblems(volumeNamespace));
+  if (volumeNamespace !== "")
+    addInvalid(errors, `${path}.volumeNamespace`, volumeNamespace, dnsLabelProblems(volumeNamespace));
   if (secretRef && (secretRef.name ?? "") === "") errors.required(`${path}.secretRef.name`);
 }
 
@@ -185,7 +212,12 @@ export function validatePullPolicy(policy: string, path: string, errors: FieldEr
   else if (!pullPolicies.includes(policy)) errors.notSupported(path, policy, pullPolicies);
 }
 
-function validateImage({ reference = "", pullPolicy = "" }: Part, path: string, errors: FieldErrors, { isPod }: SourceRules): void {
+function validateImage(
+  { reference = "", pullPolicy = "" }: Part,
+  path: string,
+  errors: FieldErrors,
+  { isPod }: SourceRules,
+): void {
   if (isPod && reference === "") errors.required(`${path}.reference`);
   validatePullPolicy(pullPolicy, `${path}.pullPolicy`, errors);
 }

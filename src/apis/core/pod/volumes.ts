@@ -12,9 +12,17 @@ import { type SourceRules, sourcePath, volumeSources } from "./volume-sources.ts
  * @param podName of the pod, after which claims are made for it; empty where it is not known, as in templates
  * @returns those that are valid
  */
-export function validateVolumes(volumes: readonly Part[], path: string, podName: string, rules: SourceRules, errors: FieldErrors): Volumes {
+export function validateVolumes(
+  volumes: readonly Part[],
+  path: string,
+  podName: string,
+  rules: SourceRules,
+  errors: FieldErrors,
+): Volumes {
   const valid = new Map<string, Part>();
-  const made = new Set(podName === "" ? [] : volumes.filter(({ ephemeral }) => ephemeral).map(({ name = "" }) => `${podName}-${name}`));
+  const made = new Set(
+    podName === "" ? [] : volumes.filter(({ ephemeral }) => ephemeral).map(({ name = "" }) => `${podName}-${name}`),
+  );
   for (const [index, volume] of volumes.entries()) {
     const at = `${path}[${index}]`;
     const { name = "", persistentVolumeClaim } = volume;
@@ -26,7 +34,11 @@ export function validateVolumes(volumes: readonly Part[], path: string, podName:
     if (errors.causes.length === before) valid.set(name, volume);
     const claim = persistentVolumeClaim?.claimName ?? "";
     if (made.has(claim)) {
-      errors.invalid(`${at}.persistentVolumeClaim.claimName`, claim, "must not reference a PVC that gets created for an ephemeral volume");
+      errors.invalid(
+        `${at}.persistentVolumeClaim.claimName`,
+        claim,
+        "must not reference a PVC that gets created for an ephemeral volume",
+      );
     }
   }
   return valid;
@@ -58,7 +70,8 @@ function validateSource(volume: Part, path: string, podName: string, rules: Sour
 function checkClaimName(volume: string, podName: string, path: string, errors: FieldErrors): void {
   if (podName === "" || volume === "") return;
   const claim = `${podName}-${volume}`;
-  for (const problem of dnsSubdomainProblems(claim)) errors.invalid(`${path}.name`, volume, `PVC name ${quoteGo(claim)}: ${problem}`);
+  for (const problem of dnsSubdomainProblems(claim))
+    errors.invalid(`${path}.name`, volume, `PVC name ${quoteGo(claim)}: ${problem}`);
 }
 
 function checkPortal({ name = "", iscsi }: Part, path: string, errors: FieldErrors): void {

@@ -18,7 +18,8 @@ import { isWhole } from "./resource-names.ts";
 export function podWarnings(pod: KubeObject, old: KubeObject | undefined): string[] {
   if (old !== undefined) return [];
   const problems = dnsLabelProblems(pod.metadata.name ?? "");
-  const text = "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended";
+  const text =
+    "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended";
   return [...(problems.length > 0 ? [`${text}: [${problems.join(" ")}]`] : []), ...warningsOf(pod, "")];
 }
 
@@ -47,11 +48,15 @@ function warningsOf({ metadata, spec = {} }: Part, prefix: string): string[] {
   });
   warnOfPorts(spec, at, warnings);
   if (spec.terminationGracePeriodSeconds < 0) {
-    warnings.push(`${at}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`);
+    warnings.push(
+      `${at}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
+    );
   }
   if (spec.affinity) warnOfTerms(spec.affinity, `${at}.affinity`, warnings);
-  for (const [index, address] of (spec.dnsConfig?.nameservers ?? []).entries()) warnOfIp(address, `${at}.dnsConfig.nameservers[${index}]`, warnings);
-  for (const [index, { ip = "" }] of items(spec.hostAliases).entries()) warnOfIp(ip, `${at}.hostAliases[${index}].ip`, warnings);
+  for (const [index, address] of (spec.dnsConfig?.nameservers ?? []).entries())
+    warnOfIp(address, `${at}.dnsConfig.nameservers[${index}]`, warnings);
+  for (const [index, { ip = "" }] of items(spec.hostAliases).entries())
+    warnOfIp(ip, `${at}.hostAliases[${index}].ip`, warnings);
   return warnings.slice(0, warningsMax);
 }
 
@@ -64,7 +69,8 @@ const deprecatedAnnotations = [
 ] as const;
 
 function warnOfAnnotations(annotations: Readonly<Record<string, string>>, path: string, warnings: string[]): void {
-  for (const [key, text] of deprecatedAnnotations) if (Object.hasOwn(annotations, key)) warnings.push(`${path}[${key}]: ${text}`);
+  for (const [key, text] of deprecatedAnnotations)
+    if (Object.hasOwn(annotations, key)) warnings.push(`${path}[${key}]: ${text}`);
 }
 
 const deprecatedVolumes = [
@@ -85,7 +91,12 @@ function warnOfVolumes(volumes: readonly Part[], path: string, warnings: string[
     for (const [field, shown, text] of deprecatedVolumes) {
       if (volume[field] === undefined) continue;
       if (field !== "ephemeral") warnings.push(`${path}[${index}].${shown}: ${text}`);
-      else warnOfClaim(volume.ephemeral.volumeClaimTemplate?.spec, `${path}[${index}].ephemeral.volumeClaimTemplate.spec`, warnings);
+      else
+        warnOfClaim(
+          volume.ephemeral.volumeClaimTemplate?.spec,
+          `${path}[${index}].ephemeral.volumeClaimTemplate.spec`,
+          warnings,
+        );
     }
   }
   warnOfOverlaps(volumes, warnings);
@@ -93,7 +104,8 @@ function warnOfVolumes(volumes: readonly Part[], path: string, warnings: string[
 
 /** Of a claim's spec. */
 export function warnOfClaim(spec: Part | undefined, path: string, warnings: string[]): void {
-  for (const list of ["requests", "limits"]) warnOfFraction(spec?.resources?.[list], "storage", `${path}.resources.${list}`, warnings);
+  for (const list of ["requests", "limits"])
+    warnOfFraction(spec?.resources?.[list], "storage", `${path}.resources.${list}`, warnings);
 }
 
 function warnOfFractions(resources: Part, path: string, warnings: string[]): void {
@@ -136,7 +148,8 @@ function warnOfProfiles(
 ): void {
   const path = `${prefix}metadata.annotations`;
   const seccomp = `${seccompContainerPrefix}${name}`;
-  if (!securityContext?.seccompProfile && Object.hasOwn(annotations, seccomp)) warnings.push(`${path}[${seccomp}]: ${seccompText}`);
+  if (!securityContext?.seccompProfile && Object.hasOwn(annotations, seccomp))
+    warnings.push(`${path}[${seccomp}]: ${seccompText}`);
   const appArmor = annotationOf(annotations, `${appArmorPrefix}${name}`);
   if (prefix === "" || appArmor === undefined || securityContext?.appArmorProfile) return;
   const ofPod = spec.securityContext?.appArmorProfile;
@@ -151,7 +164,9 @@ function warnOfHiddenVariables(variables: readonly Part[], path: string, warning
     const reference = `$(${name})`;
     const takesUp = valueFrom === undefined && value !== reference && value.includes(reference);
     if (names.has(name) && !takesUp) {
-      warnings.push(`${path}[${index}]: hides previous definition of ${quoteGo(name)}, which may be dropped when using apply`);
+      warnings.push(
+        `${path}[${index}]: hides previous definition of ${quoteGo(name)}, which may be dropped when using apply`,
+      );
     }
     names.add(name);
   }
@@ -163,7 +178,10 @@ function warnOfTerms({ podAffinity, podAntiAffinity }: Part, path: string, warni
     ["podAffinity", podAffinity],
     ["podAntiAffinity", podAntiAffinity],
   ] as const) {
-    for (const when of ["requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"]) {
+    for (const when of [
+      "requiredDuringSchedulingIgnoredDuringExecution",
+      "preferredDuringSchedulingIgnoredDuringExecution",
+    ]) {
       for (const [index, each] of items(affinity?.[when]).entries()) {
         const inner = when.startsWith("preferred") ? ".podAffinityTerm" : "";
         const term = inner === "" ? each : (each.podAffinityTerm ?? {});
@@ -177,7 +195,8 @@ function warnOfTerms({ podAffinity, podAntiAffinity }: Part, path: string, warni
 export function podStatusWarnings({ status }: KubeObject): string[] {
   const warnings: string[] = [];
   for (const field of ["podIPs", "hostIPs"]) {
-    for (const [index, { ip = "" }] of items(status?.[field]).entries()) warnOfIp(ip, `status.${field}[${index}].ip`, warnings);
+    for (const [index, { ip = "" }] of items(status?.[field]).entries())
+      warnOfIp(ip, `status.${field}[${index}].ip`, warnings);
   }
   return warnings;
 }

@@ -12,11 +12,17 @@ const userLengthMax = 104;
 export function validateWindowsOptions(options: Part, path: string, errors: FieldErrors): void {
   const { gmsaCredentialSpecName: name, gmsaCredentialSpec: credential, runAsUserName } = options;
   if (name !== undefined) addInvalid(errors, `${path}.gmsaCredentialSpecName`, name, dnsSubdomainProblems(name));
-  if (credential === "") errors.invalid(`${path}.gmsaCredentialSpec`, credential, "gmsaCredentialSpec cannot be an empty string");
+  if (credential === "")
+    errors.invalid(`${path}.gmsaCredentialSpec`, credential, "gmsaCredentialSpec cannot be an empty string");
   else if (credential !== undefined && Buffer.byteLength(credential) > credentialKiBMax * 1024) {
-    errors.invalid(`${path}.gmsaCredentialSpec`, credential, `gmsaCredentialSpec size must be under ${credentialKiBMax} KiB`);
+    errors.invalid(
+      `${path}.gmsaCredentialSpec`,
+      credential,
+      `gmsaCredentialSpec size must be under ${credentialKiBMax} KiB`,
+    );
   }
-  if (runAsUserName !== undefined) addInvalid(errors, `${path}.runAsUserName`, runAsUserName, userNameProblems(runAsUserName));
+  if (runAsUserName !== undefined)
+    addInvalid(errors, `${path}.runAsUserName`, runAsUserName, userNameProblems(runAsUserName));
 }
 
 /** Of `user` or `domain\user`. */
@@ -32,18 +38,22 @@ function userNameProblems(text: string): string[] {
 
 function domainProblems(domain: string): string[] {
   const problems: string[] = [];
-  if (Buffer.byteLength(domain) >= domainLengthBelow) problems.push(`runAsUserName's Domain length must be under ${domainLengthBelow} characters`);
+  if (Buffer.byteLength(domain) >= domainLengthBelow)
+    problems.push(`runAsUserName's Domain length must be under ${domainLengthBelow} characters`);
   const isNetBios = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/u.test(domain);
-  if (!isNetBios && !isDomain(domain)) problems.push("runAsUserName's Domain doesn't match the NetBios nor the DNS format");
+  if (!isNetBios && !isDomain(domain))
+    problems.push("runAsUserName's Domain doesn't match the NetBios nor the DNS format");
   return problems;
 }
 
-const isDomain = (text: string): boolean => text.split(".").every((label) => /^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$/.test(label));
+const isDomain = (text: string): boolean =>
+  text.split(".").every((label) => /^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$/.test(label));
 
 function userProblems(user: string): string[] {
   const problems: string[] = [];
   if (user === "") problems.push("runAsUserName's User cannot be empty");
-  if (Buffer.byteLength(user) > userLengthMax) problems.push(`runAsUserName's User length must not be longer than ${userLengthMax} characters`);
+  if (Buffer.byteLength(user) > userLengthMax)
+    problems.push(`runAsUserName's User length must not be longer than ${userLengthMax} characters`);
   if (/^[. ]+$/.test(user)) problems.push("runAsUserName's User cannot contain only periods or spaces");
   if (/["/\\:;|=,+*?<>@[\]]/.test(user)) {
     problems.push("runAsUserName's User cannot contain the following characters: \"/\\:;|=,+*?<>@[]");
@@ -66,7 +76,11 @@ export function validateHostProcess(spec: Part, path: string, errors: FieldError
   });
   if (counts.host === 0) return;
   if (counts.host !== counts.all) {
-    errors.invalid(path, "", "If pod contains any hostProcess containers then all containers must be HostProcess containers");
+    errors.invalid(
+      path,
+      "",
+      "If pod contains any hostProcess containers then all containers must be HostProcess containers",
+    );
   }
   if (spec.hostNetwork !== true) {
     errors.invalid(`${path}.hostNetwork`, false, "hostNetwork must be true if pod contains any hostProcess containers");

@@ -1,7 +1,16 @@
 /**
  * The range of what an expression may cost, from the sizes its data may have. Source: cel-go's checker/cost.go
  */
-import { accumulatorName, type Call, type Comprehension, type Expr, isBinding, type ListLiteral, type MapLiteral, type Select } from "../ast.ts";
+import {
+  accumulatorName,
+  type Call,
+  type Comprehension,
+  type Expr,
+  isBinding,
+  type ListLiteral,
+  type MapLiteral,
+  type Select,
+} from "../ast.ts";
 import type { CheckedAst } from "../checker.ts";
 import type { CallEstimate, SizedNode, SizeHints } from "../declarations.ts";
 import { type CelType, dynType, isOptional } from "../types.ts";
@@ -113,9 +122,16 @@ class Estimator {
   }
 
   #map(expr: MapLiteral): Range {
-    const cost = expr.entries.reduce((sum, entry) => plus(plus(sum, this.cost(entry.key)), this.cost(entry.value)), fixed(30));
+    const cost = expr.entries.reduce(
+      (sum, entry) => plus(plus(sum, this.cost(entry.key)), this.cost(entry.value)),
+      fixed(30),
+    );
     const key = this.#unionOfSizes(expr.entries.map((entry) => entry.key));
-    this.#entrySizes.set(expr.id, { container: "map", key, value: this.#unionOfSizes(expr.entries.map((entry) => entry.value)) });
+    this.#entrySizes.set(expr.id, {
+      container: "map",
+      key,
+      value: this.#unionOfSizes(expr.entries.map((entry) => entry.value)),
+    });
     return cost;
   }
 
@@ -144,7 +160,8 @@ class Estimator {
       const estimated: CallEstimate = (reference.declaration.estimate ?? overload.estimate)?.(call) ?? { cost: one };
       const overloadCost = whole ?? plus(estimated.cost, argSum);
       cost = cost === undefined ? overloadCost : union(cost, overloadCost);
-      if (estimated.resultSize !== undefined) resultSize = resultSize === undefined ? estimated.resultSize : union(resultSize, estimated.resultSize);
+      if (estimated.resultSize !== undefined)
+        resultSize = resultSize === undefined ? estimated.resultSize : union(resultSize, estimated.resultSize);
       resultSize = this.#trackEntries(expr, overload.id, resultSize) ?? this.#size(expr);
     }
     if (resultSize !== undefined) this.#sizes.set(expr.id, resultSize);
@@ -253,7 +270,9 @@ class Estimator {
   }
 
   #entrySize(expr: Expr): EntrySize | undefined {
-    return this.#entrySizes.get(expr.id) ?? (expr.kind === "identifier" ? this.#local(expr.name)?.entrySize : undefined);
+    return (
+      this.#entrySizes.get(expr.id) ?? (expr.kind === "identifier" ? this.#local(expr.name)?.entrySize : undefined)
+    );
   }
 }
 

@@ -11,7 +11,8 @@ for (const { name, cost, overloads } of functions) {
   for (const overload of overloads) {
     test(`${name}: ${overload.id}`, () => {
       const failed = overload.parameters.map(() => fail("no"));
-      for (const costOf of [cost, overload.cost]) if (costOf !== undefined) assert(Number.isSafeInteger(costOf(failed, fail("no"))));
+      for (const costOf of [cost, overload.cost])
+        if (costOf !== undefined) assert(Number.isSafeInteger(costOf(failed, fail("no"))));
     });
   }
 }

@@ -12,7 +12,11 @@ export const regexFactor = 0.25;
 type Costs = Pick<OverloadDeclaration, "cost" | "estimate">;
 
 /** One that looks at all of an argument. @param index of the argument at run time; @param estimated of that without the receiver */
-export function traversal(index: number, estimated: number, resultSize?: (min: bigint, max: bigint) => { min: bigint; max: bigint }): Costs {
+export function traversal(
+  index: number,
+  estimated: number,
+  resultSize?: (min: bigint, max: bigint) => { min: bigint; max: bigint },
+): Costs {
   return {
     cost: (args) => Math.ceil(sizeOf(args[index]) * traversalFactor),
     estimate: ({ args }) => {
@@ -56,7 +60,10 @@ export const membership: Costs = {
 export const containment: Costs = {
   cost: (args) => Math.ceil(sizeOf(args[0]) * traversalFactor) * Math.ceil(sizeOf(args[1]) * traversalFactor),
   estimate: ({ target, args }) => ({
-    cost: times(timesFactor(sizeOrUnknown(target), traversalFactor), timesFactor(sizeOrUnknown(args[0]), traversalFactor)),
+    cost: times(
+      timesFactor(sizeOrUnknown(target), traversalFactor),
+      timesFactor(sizeOrUnknown(args[0]), traversalFactor),
+    ),
   }),
 };
 

@@ -54,10 +54,15 @@ export const optionalTypes: Library = library({
   variables: [{ name: "optional_type", type: typeOf(optionalType(dynType)), value: new CelTypeValue("optional_type") }],
   functions: [
     ...optionalAccess,
-    declare("optional.of", overload("optional_of", [value], optional, { evaluate: (of: CelValue) => new CelOptional(of) })),
+    declare(
+      "optional.of",
+      overload("optional_of", [value], optional, { evaluate: (of: CelValue) => new CelOptional(of) }),
+    ),
     declare(
       "optional.ofNonZeroValue",
-      overload("optional_ofNonZeroValue", [value], optional, { evaluate: (of: CelValue) => (isZero(of) ? optionalNone : new CelOptional(of)) }),
+      overload("optional_ofNonZeroValue", [value], optional, {
+        evaluate: (of: CelValue) => (isZero(of) ? optionalNone : new CelOptional(of)),
+      }),
     ),
     declare("optional.none", overload("optional_none", [], optional, { evaluate: () => optionalNone })),
     declare(
@@ -66,12 +71,21 @@ export const optionalTypes: Library = library({
         evaluate: (of: CelOptional) => (of.value === undefined ? fail("optional.none() dereference") : of.value),
       }),
     ),
-    declare("hasValue", member("optional_hasValue", [optional], boolType, { evaluate: (of: CelOptional) => of.value !== undefined })),
+    declare(
+      "hasValue",
+      member("optional_hasValue", [optional], boolType, { evaluate: (of: CelOptional) => of.value !== undefined }),
+    ),
     declare("or", member("optional_or_optional", [optional, optional], optional, planned)),
     declare("orValue", member("optional_orValue_value", [optional, value], value, planned)),
     declare("optional.unwrap", overload("optional_unwrap", [optionals], listType(value), { evaluate: unwrapAll })),
     declare("unwrapOpt", member("optional_unwrapOpt", [optionals], listType(value), { evaluate: unwrapAll })),
-    declare("first", member("list_first", [listType(value)], optional, { evaluate: (list: CelList) => elementAt(list, 0) })),
-    declare("last", member("list_last", [listType(value)], optional, { evaluate: (list: CelList) => elementAt(list, list.size - 1) })),
+    declare(
+      "first",
+      member("list_first", [listType(value)], optional, { evaluate: (list: CelList) => elementAt(list, 0) }),
+    ),
+    declare(
+      "last",
+      member("list_last", [listType(value)], optional, { evaluate: (list: CelList) => elementAt(list, list.size - 1) }),
+    ),
   ],
 });

@@ -38,9 +38,16 @@ const variables = [
 
 /** Allows `get`, fails for `fail`, and says in its reason what it was asked. */
 function decide({ verb, serviceAccount, path = "", resource }: AuthorizationQuestion) {
-  const who = serviceAccount === undefined ? "me" : `system:serviceaccount:${serviceAccount.namespace}:${serviceAccount.name}`;
-  const of = [resource?.group, resource?.resource, resource?.subresource, resource?.namespace, resource?.name].map((part) => part ?? "");
-  return { allowed: verb === "get", reason: [who, verb, path, ...of].join("|"), ...(verb === "fail" ? { error: "broken" } : {}) };
+  const who =
+    serviceAccount === undefined ? "me" : `system:serviceaccount:${serviceAccount.namespace}:${serviceAccount.name}`;
+  const of = [resource?.group, resource?.resource, resource?.subresource, resource?.namespace, resource?.name].map(
+    (part) => part ?? "",
+  );
+  return {
+    allowed: verb === "get",
+    reason: [who, verb, path, ...of].join("|"),
+    ...(verb === "fail" ? { error: "broken" } : {}),
+  };
 }
 
 const bindings = new Map<string, CelValue>([
@@ -70,7 +77,8 @@ const hints: SizeHints = {
 const environment = kubernetesEnvironment([1, 36]).extend(jsonPatchKeys, { variables });
 
 function canonical(value: CelValue): string {
-  if (typeof value === "string") return JSON.stringify(value).replace(/[\u007f\u2028\u2029]/g, (character) => escapes.get(character) ?? character);
+  if (typeof value === "string")
+    return JSON.stringify(value).replace(/[\u007f\u2028\u2029]/g, (character) => escapes.get(character) ?? character);
   if (value === null || typeof value !== "object") return String(value);
   if (value instanceof Uint8Array) return `b${Buffer.from(value).toString("hex")}`;
   if (value instanceof CelUint) return `${value.value}u`;
@@ -79,7 +87,8 @@ function canonical(value: CelValue): string {
   if (value instanceof CelTimestamp) return formatTimestamp(value);
   if (value instanceof CelOptional) return value.value === undefined ? "none" : `of(${canonical(value.value)})`;
   if (value instanceof CelTypeValue) return `type(${value.name})`;
-  if (value instanceof CelList) return `[${Array.from({ length: value.size }, (_, at) => canonical(value.at(at))).join(",")}]`;
+  if (value instanceof CelList)
+    return `[${Array.from({ length: value.size }, (_, at) => canonical(value.at(at))).join(",")}]`;
   if (value instanceof CelMap) return `{${entriesOf(value).sort().join(",")}}`;
   if (value instanceof CelObject) return value.typeName;
   return opaque(value);
@@ -128,7 +137,8 @@ function outcomeOf(expression: string): Row {
       return [expression, canonical(value), estimated[2], estimated[3], cost];
     } catch (error) {
       if (error instanceof CelSyntaxError) return [expression, `plan: ${error.message}`, estimated[2], estimated[3]];
-      if (error instanceof CelError) return [expression, `error: ${error.message}`, estimated[2], estimated[3], error.cost];
+      if (error instanceof CelError)
+        return [expression, `error: ${error.message}`, estimated[2], estimated[3], error.cost];
       throw error;
     }
   } catch (error) {

@@ -1,8 +1,24 @@
 /** Declared types from JSON schemas. Source: access-control §2.3, type mapping; k8s.io/apiserver pkg/cel/common/schemas.go and limits.go */
 import { bytesType, durationType, dynType, stringType, timestampType } from "../types.ts";
-import { boolDecl, type DeclType, doubleDecl, intDecl, listDecl, mapDecl, objectDeclOf, scalarDecl } from "./decl-type.ts";
+import {
+  boolDecl,
+  type DeclType,
+  doubleDecl,
+  intDecl,
+  listDecl,
+  mapDecl,
+  objectDeclOf,
+  scalarDecl,
+} from "./decl-type.ts";
 import { escapeName } from "./escape.ts";
-import { isEmbeddedResource, isIntOrString, type JsonSchema, propertiesOf, valuesOf, withTypeAndObjectMeta } from "./json-schema.ts";
+import {
+  isEmbeddedResource,
+  isIntOrString,
+  type JsonSchema,
+  propertiesOf,
+  valuesOf,
+  withTypeAndObjectMeta,
+} from "./json-schema.ts";
 
 /** What a request may hold, which bounds what no schema bounds. */
 export const maxRequestBytes = 3 * 1024 * 1024;
@@ -20,13 +36,20 @@ const timeFormats = new Map([
  *   that cannot be seen, or whose name cannot be written, are left out of their object
  */
 export function declTypeOfSchema(schema: JsonSchema, isResourceRoot: boolean): DeclType | undefined {
-  if (isIntOrString(schema)) return scalarDecl(dynType, 1, schema.maxLength === undefined ? maxRequestBytes - 2 : bytesOfLength(schema.maxLength));
+  if (isIntOrString(schema))
+    return scalarDecl(
+      dynType,
+      1,
+      schema.maxLength === undefined ? maxRequestBytes - 2 : bytesOfLength(schema.maxLength),
+    );
   switch (schema.type) {
     case "array":
       return listOf(schema);
     case "object": {
       const values = valuesOf(schema);
-      return values === undefined ? objectOf(isResourceRoot ? withTypeAndObjectMeta(schema) : schema) : mapOf(schema, values);
+      return values === undefined
+        ? objectOf(isResourceRoot ? withTypeAndObjectMeta(schema) : schema)
+        : mapOf(schema, values);
     }
     case "string":
       return stringOf(schema);
@@ -42,7 +65,8 @@ export function declTypeOfSchema(schema: JsonSchema, isResourceRoot: boolean): D
 }
 
 function listOf(schema: JsonSchema): DeclType | undefined {
-  const element = schema.items === undefined ? undefined : declTypeOfSchema(schema.items, isEmbeddedResource(schema.items));
+  const element =
+    schema.items === undefined ? undefined : declTypeOfSchema(schema.items, isEmbeddedResource(schema.items));
   if (element === undefined) return undefined;
   const most = Math.floor((maxRequestBytes - 2) / (element.minSerializedSize + 1)); // Brackets; a comma each.
   return listDecl(element, schema.maxItems === undefined ? most : bound(schema.maxItems));
@@ -75,14 +99,22 @@ function stringOf(schema: JsonSchema): DeclType {
   const time = timeFormats.get(schema.format ?? "");
   if (time !== undefined) return scalarDecl(time.type, time.minBytes, time.maxLength);
   const isBytes = schema.format === "byte";
-  if (isBytes) return scalarDecl(bytesType, 2, schema.maxLength === undefined ? maxRequestBytes - 2 : bound(schema.maxLength));
+  if (isBytes)
+    return scalarDecl(bytesType, 2, schema.maxLength === undefined ? maxRequestBytes - 2 : bound(schema.maxLength));
   if (schema.maxLength !== undefined) return scalarDecl(stringType, 2, bytesOfLength(schema.maxLength));
-  return scalarDecl(stringType, 2, schema.enum === undefined || schema.enum.length === 0 ? maxRequestBytes - 2 : longest(schema.enum));
+  return scalarDecl(
+    stringType,
+    2,
+    schema.enum === undefined || schema.enum.length === 0 ? maxRequestBytes - 2 : longest(schema.enum),
+  );
 }
 
 /** In bytes, as upstream measures it. */
 function longest(values: readonly unknown[]): number {
-  return values.reduce<number>((most, value) => (typeof value === "string" ? Math.max(most, Buffer.byteLength(value)) : most), 0);
+  return values.reduce<number>(
+    (most, value) => (typeof value === "string" ? Math.max(most, Buffer.byteLength(value)) : most),
+    0,
+  );
 }
 
 /** Of code points, each four bytes at most. */

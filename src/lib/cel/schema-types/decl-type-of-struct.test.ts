@@ -13,7 +13,11 @@ const rows: readonly [definition: string, text: string, want: string][] = [
   ["io.k8s.api.core.v1.Pod", "object.metadata.__namespace__", "string"],
   ["io.k8s.api.core.v1.Pod", "object.metadata.namespace", "string"],
   ["io.k8s.api.core.v1.Pod", "object.metadata.creationTimestamp", "timestamp"],
-  ["io.k8s.api.core.v1.Pod", "object.metadata.managedFields[0].fieldsV1", "object.metadata.managedFields.@idx.fieldsV1"],
+  [
+    "io.k8s.api.core.v1.Pod",
+    "object.metadata.managedFields[0].fieldsV1",
+    "object.metadata.managedFields.@idx.fieldsV1",
+  ],
   ["io.k8s.api.core.v1.Pod", "object.spec.containers[0].livenessProbe.httpGet.port", "dyn"],
   ["io.k8s.api.core.v1.Pod", "object.spec.terminationGracePeriodSeconds + 1", "int"],
   ["io.k8s.api.core.v1.Pod", "object.spec.containers[0].resources.limits", "undefined field 'limits'"],
@@ -42,4 +46,5 @@ function typeOf(definition: string, text: string): string {
   }
 }
 
-for (const [definition, text, want] of rows) test(`${definition}: ${text}`, () => assert.equal(typeOf(definition, text), want));
+for (const [definition, text, want] of rows)
+  test(`${definition}: ${text}`, () => assert.equal(typeOf(definition, text), want));

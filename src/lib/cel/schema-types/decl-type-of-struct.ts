@@ -29,7 +29,12 @@ export function declTypeOfStruct(struct: Struct): ObjectDecl {
   const isComplete = metadata?.kind === "object" && metadata.fields.has("name") && metadata.fields.has("generateName");
   const simple = objectDeclOf(new Map([["name", stringDecl] as const, ["generateName", stringDecl] as const]));
   return objectDeclOf(
-    new Map([...decl.fields, ["apiVersion", stringDecl], ["kind", stringDecl], ...(isComplete ? [] : [["metadata", simple] as const])]),
+    new Map([
+      ...decl.fields,
+      ["apiVersion", stringDecl],
+      ["kind", stringDecl],
+      ...(isComplete ? [] : [["metadata", simple] as const]),
+    ]),
   );
 }
 
@@ -48,7 +53,9 @@ function objectOf(struct: Struct, around: ReadonlySet<string>): ObjectDecl {
 function declOf(type: Type, around: ReadonlySet<string>): DeclType | undefined {
   switch (type.kind) {
     case "struct":
-      return around.has(type.definition) ? objectDeclOf(new Map()) : objectOf(type, new Set([...around, type.definition]));
+      return around.has(type.definition)
+        ? objectDeclOf(new Map())
+        : objectOf(type, new Set([...around, type.definition]));
     case "list": {
       const items = declOf(type.items, around);
       return items && listDecl(items);

@@ -2,7 +2,17 @@
  * Declared types: what the checker needs to know of data that a schema describes, and how large it may get, which estimates of costs
  * are made from. Source: k8s.io/apiserver pkg/cel/types.go
  */
-import { boolType, bytesType, type CelType, doubleType, durationType, dynType, intType, stringType, timestampType } from "../types.ts";
+import {
+  boolType,
+  bytesType,
+  type CelType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  stringType,
+  timestampType,
+} from "../types.ts";
 
 interface Sized {
   /** The most elements, entries, code points or bytes it may have; -1 when nobody knows. */

@@ -1,7 +1,9 @@
 /** Names of properties as expressions write them. Source: access-control §2.3; k8s.io/apiserver pkg/cel/escaping.go */
 
 const reserved = new Set(
-  "true false null in as break const continue else for function if import let loop package namespace return var void while".split(" "),
+  "true false null in as break const continue else for function if import let loop package namespace return var void while".split(
+    " ",
+  ),
 );
 
 const escapes = new Map([

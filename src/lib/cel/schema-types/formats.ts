@@ -29,7 +29,9 @@ function dateOf(text: string): Result {
 function dateTimeOf(text: string): Result {
   if (text === "") return new CelTimestamp(0n);
   const parsed = parseTimestamp(/Z$|[+-][0-9]{2}:[0-9]{2}$/.test(text) ? text : `${text}Z`);
-  return parsed instanceof CelTimestamp ? parsed : bad("date-time formatted string", text, whyNoTime(text, "2006-01-02T15:04:05"));
+  return parsed instanceof CelTimestamp
+    ? parsed
+    : bad("date-time formatted string", text, whyNoTime(text, "2006-01-02T15:04:05"));
 }
 
 const second = 1_000_000_000n;
@@ -54,7 +56,9 @@ function durationOf(text: string): Result {
     if (!(error instanceof DurationError)) throw error;
   }
   let total: bigint | undefined;
-  for (const [, count, name] of text.matchAll(/([0-9]+)\s*([A-Za-z\u00b5]+)/g) as IterableIterator<[string, string, string]>) {
+  for (const [, count, name] of text.matchAll(/([0-9]+)\s*([A-Za-z\u00b5]+)/g) as IterableIterator<
+    [string, string, string]
+  >) {
     const unit = name.toLowerCase();
     const matching = units.filter(([, names]) => names.includes(unit) || unit.startsWith(names.at(-1) as string));
     for (const [nanoseconds] of matching) total = BigInt.asIntN(64, (total ?? 0n) + BigInt(count) * nanoseconds);
@@ -67,5 +71,9 @@ function bytesOf(text: string): Result {
   const unbroken = text.replace(/[\r\n]/g, "");
   const bad64 = /[^A-Za-z0-9_-]/.exec(unbroken.replace(/={0,2}$/, ""));
   if (bad64 === null && unbroken.length % 4 === 0) return new Uint8Array(Buffer.from(unbroken, "base64url"));
-  return bad("byte formatted string", text, `illegal base64 data at input byte ${bad64?.index ?? unbroken.length - (unbroken.length % 4)}`);
+  return bad(
+    "byte formatted string",
+    text,
+    `illegal base64 data at input byte ${bad64?.index ?? unbroken.length - (unbroken.length % 4)}`,
+  );
 }

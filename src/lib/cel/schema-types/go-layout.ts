@@ -29,9 +29,11 @@ export function whyNoTime(text: string, layout: string): string {
   let rest = text;
   for (const { written, pattern, name, max } of layout.length > 10 ? parts : parts.slice(0, 5)) {
     const found = pattern.exec(rest)?.[0];
-    if (found === undefined) return `parsing time ${quoteGo(text)} as ${quoteGo(layout)}: cannot parse ${quoteGo(rest)} as ${quoteGo(written)}`;
+    if (found === undefined)
+      return `parsing time ${quoteGo(text)} as ${quoteGo(layout)}: cannot parse ${quoteGo(rest)} as ${quoteGo(written)}`;
     const value = Number.parseInt(found, 10);
-    if (name !== undefined && name !== "day" && (value > (max as number) || (name === "month" && value < 1))) return outOfRange(name);
+    if (name !== undefined && name !== "day" && (value > (max as number) || (name === "month" && value < 1)))
+      return outOfRange(name);
     rest = rest.slice(found.length);
   }
   return rest === "" ? outOfRange("day") : `parsing time ${quoteGo(text)}: extra text: ${quoteGo(rest)}`;

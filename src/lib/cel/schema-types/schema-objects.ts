@@ -34,7 +34,10 @@ export class SchemaObject extends CelMap {
   }
 
   find(key: CelValue): CelValue | undefined {
-    const property = typeof key === "string" ? (this.#shape.get(key) ?? (isReserved(key) ? this.#shape.get(`__${key}__`) : undefined)) : undefined;
+    const property =
+      typeof key === "string"
+        ? (this.#shape.get(key) ?? (isReserved(key) ? this.#shape.get(`__${key}__`) : undefined))
+        : undefined;
     return property === undefined ? undefined : this.#value(property);
   }
 

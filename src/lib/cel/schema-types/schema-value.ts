@@ -9,7 +9,14 @@ import { intOf } from "../values/int.ts";
 import { CelDouble, CelOpaque, type CelValue } from "../values/value.ts";
 import { escapeName } from "./escape.ts";
 import { stringFormats } from "./formats.ts";
-import { isEmbeddedResource, isIntOrString, type JsonSchema, propertiesOf, valuesOf, withTypeAndObjectMeta } from "./json-schema.ts";
+import {
+  isEmbeddedResource,
+  isIntOrString,
+  type JsonSchema,
+  propertiesOf,
+  valuesOf,
+  withTypeAndObjectMeta,
+} from "./json-schema.ts";
 import { SchemaList, SchemaMapList, SchemaSet } from "./schema-lists.ts";
 import { type JsonObject, SchemaMap, SchemaObject, type Shape, type Wrap } from "./schema-objects.ts";
 
@@ -31,7 +38,10 @@ const rootWraps = new WeakMap<JsonSchema, Wrap>();
 
 function nullable(schema: JsonSchema, wrap: Wrap): Wrap {
   if (schema.nullable === true) return (json) => (json === null || json === undefined ? null : wrap(json));
-  return (json) => (json === null || json === undefined ? failedValue("invalid data, got null for schema with nullable=false") : wrap(json));
+  return (json) =>
+    json === null || json === undefined
+      ? failedValue("invalid data, got null for schema with nullable=false")
+      : wrap(json);
 }
 
 function makeWrap(schema: JsonSchema): Wrap {
@@ -48,9 +58,12 @@ function makeWrap(schema: JsonSchema): Wrap {
     case "integer":
       return wrapInteger;
     case "boolean":
-      return (json) => (typeof json === "boolean" ? json : failedValue(`invalid data, expected bool, got ${nameOf(json)}`));
+      return (json) =>
+        typeof json === "boolean" ? json : failedValue(`invalid data, expected bool, got ${nameOf(json)}`);
     default:
-      return schema["x-kubernetes-preserve-unknown-fields"] === true ? (json) => new UnknownData(json) : () => failedValue(noType(schema));
+      return schema["x-kubernetes-preserve-unknown-fields"] === true
+        ? (json) => new UnknownData(json)
+        : () => failedValue(noType(schema));
   }
 }
 
@@ -104,7 +117,10 @@ function listWrap(schema: JsonSchema): Wrap {
     if (listType === "map") return new SchemaMapList(list, keys);
     return failedValue(`invalid x-kubernetes-list-type, expected 'map', 'set' or 'atomic' but got ${listType}`);
   };
-  return (json) => (Array.isArray(json) ? make(json) : failedValue("invalid data, expected an array for the provided schema with type=array"));
+  return (json) =>
+    Array.isArray(json)
+      ? make(json)
+      : failedValue("invalid data, expected an array for the provided schema with type=array");
 }
 
 function objectWrap(schema: JsonSchema): Wrap {

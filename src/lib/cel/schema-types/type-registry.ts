@@ -63,7 +63,8 @@ export function sizeHintsOf(root: DeclType): SizeHints {
 }
 
 function within(type: DeclType, part: string): DeclType | undefined {
-  if (part === "@items" || part === "@values") return type.kind === "list" || type.kind === "map" ? type.element : undefined;
+  if (part === "@items" || part === "@values")
+    return type.kind === "list" || type.kind === "map" ? type.element : undefined;
   if (part === "@keys") return type.kind === "map" ? type.key : undefined;
   return type.kind === "object" ? type.fields.get(part) : undefined;
 }

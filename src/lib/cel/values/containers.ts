@@ -127,7 +127,11 @@ export class HashMap extends CelMap {
 
 export function isMapKey(value: CelValue): boolean {
   return (
-    typeof value === "string" || typeof value === "boolean" || typeof value === "number" || typeof value === "bigint" || value instanceof CelUint
+    typeof value === "string" ||
+    typeof value === "boolean" ||
+    typeof value === "number" ||
+    typeof value === "bigint" ||
+    value instanceof CelUint
   );
 }
 

@@ -3,7 +3,14 @@ import { intOf } from "./int.ts";
 import { CelDouble, CelList, CelMap, type CelValue } from "./value.ts";
 
 /** What `JSON.parse` gives, integers beyond the safe ones as bigint. Keys such as `__proto__` are data. */
-export type JsonValue = null | boolean | number | bigint | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
 
 /** Whole numbers are ints, others doubles. */
 export function jsonValue(value: JsonValue): CelValue {

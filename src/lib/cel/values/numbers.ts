@@ -42,11 +42,16 @@ export function parseDouble(given: string): number | CelFailure {
   return withinRange(Number(text), given);
 }
 
-function hexadecimalDouble([, sign, whole = "", fraction = "", exponent]: RegExpExecArray, given: string): number | CelFailure {
+function hexadecimalDouble(
+  [, sign, whole = "", fraction = "", exponent]: RegExpExecArray,
+  given: string,
+): number | CelFailure {
   const magnitude = Number(BigInt(`0x${whole}${fraction}`)) * 2 ** (Number(exponent) - 4 * fraction.length);
   return withinRange(sign === "-" ? -magnitude : magnitude, given);
 }
 
 function withinRange(value: number, given: string): number | CelFailure {
-  return Number.isFinite(value) ? value : fail(`strconv.ParseFloat: parsing ${JSON.stringify(given)}: value out of range`);
+  return Number.isFinite(value)
+    ? value
+    : fail(`strconv.ParseFloat: parsing ${JSON.stringify(given)}: value out of range`);
 }

@@ -11,13 +11,22 @@ export function checkedTimestamp(nanoseconds: bigint): Result {
   return nanoseconds < first || nanoseconds > last ? fail("timestamp overflow") : new CelTimestamp(nanoseconds);
 }
 
-const rfc3339 = /^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(Z|([+-])([0-9]{2}):([0-9]{2}))$/;
+const rfc3339 =
+  /^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(Z|([+-])([0-9]{2}):([0-9]{2}))$/;
 const layout = "2006-01-02T15:04:05Z07:00";
 
 export function parseTimestamp(text: string): Result {
   const match = rfc3339.exec(text);
-  if (match === null) return fail(`parsing time ${JSON.stringify(text)} as "${layout}": cannot parse ${JSON.stringify(text)} as "2006"`);
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [number, number, number, number, number, number];
+  if (match === null)
+    return fail(`parsing time ${JSON.stringify(text)} as "${layout}": cannot parse ${JSON.stringify(text)} as "2006"`);
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
   const outOfRange = (what: string): CelFailure => fail(`parsing time ${JSON.stringify(text)}: ${what} out of range`);
   if (month < 1 || month > 12) return outOfRange("month");
   if (day < 1 || day > daysIn(year, month)) return outOfRange("day");
@@ -25,7 +34,8 @@ export function parseTimestamp(text: string): Result {
   if (minute > 59) return outOfRange("minute");
   if (second > 59) return outOfRange("second");
   const ms = new Date(0).setUTCFullYear(year, month - 1, day) + ((hour * 60 + minute) * 60 + second) * 1000;
-  const offsetMs = match[8] === "Z" ? 0 : (match[9] === "-" ? -1 : 1) * (Number(match[10]) * 60 + Number(match[11])) * 60_000;
+  const offsetMs =
+    match[8] === "Z" ? 0 : (match[9] === "-" ? -1 : 1) * (Number(match[10]) * 60 + Number(match[11])) * 60_000;
   const nanoseconds = BigInt((match[7] ?? "").slice(0, 9).padEnd(9, "0"));
   return checkedTimestamp(BigInt(ms - offsetMs) * 1_000_000n + nanoseconds);
 }
@@ -44,7 +54,9 @@ export function formatTimestamp(timestamp: CelTimestamp): string {
 
 /** The wall clock in a zone, as a date whose UTC fields say it. @param zone `UTC`, an IANA name, or `[+-]hh:mm` */
 export function wallClock(timestamp: CelTimestamp, zone: string): Date | CelFailure {
-  const ms = Number((timestamp.nanoseconds - (((timestamp.nanoseconds % 1_000_000n) + 1_000_000n) % 1_000_000n)) / 1_000_000n);
+  const ms = Number(
+    (timestamp.nanoseconds - (((timestamp.nanoseconds % 1_000_000n) + 1_000_000n) % 1_000_000n)) / 1_000_000n,
+  );
   if (zone === "UTC" || zone === "") return new Date(ms);
   const colon = zone.indexOf(":");
   if (colon !== -1) {
@@ -56,8 +68,16 @@ export function wallClock(timestamp: CelTimestamp, zone: string): Date | CelFail
   const format = zoneFormat(zone);
   if (format === undefined) return fail(`unknown time zone ${zone}`);
   const parts = new Map(format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
-  const [year, month, day] = ["year", "month", "day"].map((part) => parts.get(part as "year")) as [number, number, number];
-  const [hour, minute, second] = ["hour", "minute", "second"].map((part) => parts.get(part as "hour")) as [number, number, number];
+  const [year, month, day] = ["year", "month", "day"].map((part) => parts.get(part as "year")) as [
+    number,
+    number,
+    number,
+  ];
+  const [hour, minute, second] = ["hour", "minute", "second"].map((part) => parts.get(part as "hour")) as [
+    number,
+    number,
+    number,
+  ];
   const whole = new Date(0).setUTCFullYear(year, month - 1, day) + ((hour * 60 + minute) * 60 + second) * 1000;
   return new Date(whole + (((ms % 1000) + 1000) % 1000));
 }
@@ -77,9 +97,21 @@ function zoneFormat(zone: string): Intl.DateTimeFormat | undefined {
   const known = formats.get(zone);
   if (known !== undefined) return known;
   if (!/^[A-Za-z][A-Za-z0-9_+\-/]*$/.test(zone)) return undefined;
-  const fields = { year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric" } as const;
+  const fields = {
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
+  } as const;
   try {
-    const format = new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", calendar: "iso8601", ...fields });
+    const format = new Intl.DateTimeFormat("en-US", {
+      timeZone: zone,
+      hourCycle: "h23",
+      calendar: "iso8601",
+      ...fields,
+    });
     if (formats.size < formatsMax) formats.set(zone, format);
     return format;
   } catch (error) {

@@ -45,7 +45,8 @@ function isIpv6(text: string): boolean {
 
 /** 6, 8 or 20 bytes with one separator all through. */
 export function isMac(text: string): boolean {
-  if (/^[0-9A-Fa-f]{2}(?:([:-])[0-9A-Fa-f]{2}(?:\1[0-9A-Fa-f]{2})*)$/.test(text)) return [17, 23, 59].includes(text.length);
+  if (/^[0-9A-Fa-f]{2}(?:([:-])[0-9A-Fa-f]{2}(?:\1[0-9A-Fa-f]{2})*)$/.test(text))
+    return [17, 23, 59].includes(text.length);
   return /^[0-9A-Fa-f]{4}(?:\.[0-9A-Fa-f]{4})+$/.test(text) && [14, 19, 49].includes(text.length);
 }
 
@@ -64,7 +65,10 @@ const literal = "\\[[!-Z^-~]*\\]";
 const addrSpec = `(?:${dotAtom}|${quoted})[ \\t]*@[ \\t]*(?:${dotAtom}|${literal})`;
 const word = `(?:${dotAtom}\\.?|${quoted})`;
 const bareAddress = new RegExp(`^[ \\t]*${addrSpec}[ \\t]*(?:\\([^()]*\\)[ \\t]*)?$`, "u");
-const namedAddress = new RegExp(`^[ \\t]*(?:${word}[ \\t]*)*<[ \\t]*${addrSpec}[ \\t]*>[ \\t]*(?:\\([^()]*\\)[ \\t]*)?$`, "u");
+const namedAddress = new RegExp(
+  `^[ \\t]*(?:${word}[ \\t]*)*<[ \\t]*${addrSpec}[ \\t]*>[ \\t]*(?:\\([^()]*\\)[ \\t]*)?$`,
+  "u",
+);
 
 /** Longer than any address; the patterns take time that grows faster than the text. */
 const emailCharactersMax = 1000;

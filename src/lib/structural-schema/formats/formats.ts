@@ -12,7 +12,8 @@ const shade = "[\\t\\n\\f\\r ]*(?:0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])[\\t\\n
 const rgbColor = new RegExp(`^rgb\\(${shade},${shade},${shade}\\)$`);
 const shortName = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 
-const hasBase64Form = (text: string): boolean => text !== "" && text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+const hasBase64Form = (text: string): boolean =>
+  text !== "" && text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 
 /** By name without dashes. */
 const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([

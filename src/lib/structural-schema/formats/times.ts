@@ -6,14 +6,19 @@ export function isDate(text: string): boolean {
   if (year === undefined) return false;
   const date = new Date(0);
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
-  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) && date.getUTCFullYear() === Number(year);
+  return (
+    date.getUTCMonth() === Number(month) - 1 &&
+    date.getUTCDate() === Number(day) &&
+    date.getUTCFullYear() === Number(year)
+  );
 }
 
 /** RFC 3339, in either case, with a zone; a leap second is none. */
 export function isDateTime(text: string): boolean {
   const [date = "", time] = text.toLowerCase().split("t");
   if (time === undefined || !isDate(date)) return false;
-  const [, hour = "", minute = "", second = ""] = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/.exec(time) ?? [];
+  const [, hour = "", minute = "", second = ""] =
+    /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/.exec(time) ?? [];
   return hour !== "" && hour <= "23" && minute <= "59" && second <= "59";
 }
 

@@ -14,7 +14,9 @@ type Check = (value: unknown) => boolean;
 export function compileAccepts(schema: ValueSchema): Check {
   const checkType = compileType(schema);
   const isAllowed: Check = schema.enum.length === 0 ? always : (value) => isOneOf(value, schema.enum);
-  const checks = [junctors(schema), texts(schema), numbers(schema), lists(schema), objects(schema)].filter((check) => check !== undefined);
+  const checks = [junctors(schema), texts(schema), numbers(schema), lists(schema), objects(schema)].filter(
+    (check) => check !== undefined,
+  );
   if (checks.length === 0) return isAllowed === always ? checkType : (value) => checkType(value) && isAllowed(value);
   return (value) => {
     if (!checkType(value) || !isAllowed(value)) return false;
@@ -65,7 +67,8 @@ function junctors({ allOf, anyOf, oneOf, not }: ValueSchema): Check | undefined 
     excluded?.(value) !== true;
 }
 
-const isLimit = (limit: number | bigint | undefined | null): limit is number | bigint => limit !== undefined && limit !== null;
+const isLimit = (limit: number | bigint | undefined | null): limit is number | bigint =>
+  limit !== undefined && limit !== null;
 
 function texts({ source, pattern, matchesFormat }: ValueSchema): Check | undefined {
   const { maxLength, minLength } = source;
@@ -77,7 +80,10 @@ function texts({ source, pattern, matchesFormat }: ValueSchema): Check | undefin
       const length = lengthOf(value);
       if ((isLimit(maxLength) && length > maxLength) || (isLimit(minLength) && length < minLength)) return false;
     }
-    return (pattern === undefined || pattern.matches?.(value) === true) && (matchesFormat === undefined || matchesFormat(value));
+    return (
+      (pattern === undefined || pattern.matches?.(value) === true) &&
+      (matchesFormat === undefined || matchesFormat(value))
+    );
   };
 }
 
@@ -114,7 +120,8 @@ function objects(schema: ValueSchema): Check | undefined {
     if (!isJsonObject(value)) return true;
     if (hasLimits) {
       const count = Object.keys(value).length;
-      if ((isLimit(minProperties) && count < minProperties) || (isLimit(maxProperties) && count > maxProperties)) return false;
+      if ((isLimit(minProperties) && count < minProperties) || (isLimit(maxProperties) && count > maxProperties))
+        return false;
     }
     for (const name of required) if (!Object.hasOwn(value, name)) return false;
     return checkFields === undefined || checkFields(value);

@@ -60,8 +60,14 @@ class Findings {
   }
 }
 
-export function explain(value: unknown, schema: ValueSchema, correlation: Correlation | undefined): readonly ValueError[] {
-  return correlation === undefined ? check(value, schema, "", undefined).errors : checkCorrelated(correlation, schema, "").errors;
+export function explain(
+  value: unknown,
+  schema: ValueSchema,
+  correlation: Correlation | undefined,
+): readonly ValueError[] {
+  return correlation === undefined
+    ? check(value, schema, "", undefined).errors
+    : checkCorrelated(correlation, schema, "").errors;
 }
 
 /** What has not changed is let pass, however wrong it is. */
@@ -107,7 +113,13 @@ function checkType(value: unknown, schema: ValueSchema, path: string, findings: 
 
 function checkEnum(value: unknown, schema: ValueSchema, path: string, findings: Findings): void {
   if (schema.enum.length === 0 || isOneOf(value, schema.enum)) return;
-  findings.add({ kind: "enum", path, value, allowed: schema.enum, message: at(path, `should be one of ${encodeSorted(schema.enum)}`) });
+  findings.add({
+    kind: "enum",
+    path,
+    value,
+    allowed: schema.enum,
+    message: at(path, `should be one of ${encodeSorted(schema.enum)}`),
+  });
 }
 
 function checkText(text: string, schema: ValueSchema, path: string, findings: Findings): void {
@@ -117,7 +129,12 @@ function checkText(text: string, schema: ValueSchema, path: string, findings: Fi
   const { matchesFormat } = schema;
   if (matchesFormat === undefined) return;
   if (!matchesFormat(text)) {
-    findings.add({ kind: "type", path, value: text, message: at(path, `must be of type ${schema.format}: ${quoteGo(text)}`) });
+    findings.add({
+      kind: "type",
+      path,
+      value: text,
+      message: at(path, `must be of type ${schema.format}: ${quoteGo(text)}`),
+    });
   }
   findings.matches++;
 }
@@ -126,7 +143,13 @@ function checkText(text: string, schema: ValueSchema, path: string, findings: Fi
 function textError(text: string, { source, pattern }: ValueSchema, path: string): ValueError | undefined {
   const { maxLength, minLength } = source;
   if (isLimit(maxLength) && lengthOf(text) > maxLength) {
-    return { kind: "tooLong", path, value: text, limit: Number(maxLength), message: at(path, `should be at most ${maxLength} chars long`) };
+    return {
+      kind: "tooLong",
+      path,
+      value: text,
+      limit: Number(maxLength),
+      message: at(path, `should be at most ${maxLength} chars long`),
+    };
   }
   if (isLimit(minLength) && lengthOf(text) < minLength) {
     return { kind: "invalid", path, value: text, message: at(path, `should be at least ${minLength} chars long`) };
@@ -136,30 +159,53 @@ function textError(text: string, { source, pattern }: ValueSchema, path: string)
   return { kind: "invalid", path, value: text, message: at(path, `should match '${source.pattern}${why}'`) };
 }
 
-const isLimit = (limit: number | bigint | undefined | null): limit is number | bigint => limit !== undefined && limit !== null;
+const isLimit = (limit: number | bigint | undefined | null): limit is number | bigint =>
+  limit !== undefined && limit !== null;
 
 function checkNumber(value: number | bigint, schema: ValueSchema, path: string, findings: Findings): void {
   for (const { detail, value: about } of numberProblems(value, schema, path)) {
     if (about === undefined) findings.add({ kind: "general", path: "", value: "", message: detail });
-    else findings.add({ kind: "invalid", path, value: about, message: detail.startsWith("factor ") ? detail : at(path, detail) });
+    else
+      findings.add({
+        kind: "invalid",
+        path,
+        value: about,
+        message: detail.startsWith("factor ") ? detail : at(path, detail),
+      });
   }
   findings.matches += 2;
 }
 
-function checkList(list: readonly unknown[], schema: ValueSchema, path: string, correlation: Correlation | undefined, findings: Findings): void {
+function checkList(
+  list: readonly unknown[],
+  schema: ValueSchema,
+  path: string,
+  correlation: Correlation | undefined,
+  findings: Findings,
+): void {
   const { items, source } = schema;
   if (items !== undefined) {
     for (const [index, item] of list.entries()) {
       const itemPath = `${path}[${index}]`;
       const correlated = correlation?.item(index);
-      findings.merge(correlated === undefined ? check(item, items, itemPath, undefined) : checkCorrelated(correlated, items, itemPath));
+      findings.merge(
+        correlated === undefined
+          ? check(item, items, itemPath, undefined)
+          : checkCorrelated(correlated, items, itemPath),
+      );
     }
   }
   const { length } = list;
   if (isLimit(source.minItems) && length < source.minItems) {
-    findings.add({ kind: "invalid", path, value: length, message: at(path, `should have at least ${source.minItems} items`) });
+    findings.add({
+      kind: "invalid",
+      path,
+      value: length,
+      message: at(path, `should have at least ${source.minItems} items`),
+    });
   }
-  if (isLimit(source.maxItems) && length > source.maxItems) findings.add(tooMany(path, length, Number(source.maxItems), "items"));
+  if (isLimit(source.maxItems) && length > source.maxItems)
+    findings.add(tooMany(path, length, Number(source.maxItems), "items"));
   if (source.uniqueItems === true && !areUnique(list)) {
     findings.add({ kind: "invalid", path, value: "", message: at(path, "shouldn't contain duplicates") });
   }
@@ -170,11 +216,22 @@ function tooMany(path: string, count: number, limit: number, what: string): Valu
   return { kind: "tooMany", path, value: count, limit, message: at(path, `should have at most ${limit} ${what}`) };
 }
 
-function checkObject(object: JsonObject, schema: ValueSchema, path: string, correlation: Correlation | undefined, findings: Findings): void {
+function checkObject(
+  object: JsonObject,
+  schema: ValueSchema,
+  path: string,
+  correlation: Correlation | undefined,
+  findings: Findings,
+): void {
   const { source, properties, values } = schema;
   const names = Object.keys(object).sort();
   if (isLimit(source.minProperties) && names.length < source.minProperties) {
-    findings.add({ kind: "invalid", path, value: names.length, message: at(path, `should have at least ${source.minProperties} properties`) });
+    findings.add({
+      kind: "invalid",
+      path,
+      value: names.length,
+      message: at(path, `should have at least ${source.minProperties} properties`),
+    });
   }
   if (isLimit(source.maxProperties) && names.length > source.maxProperties) {
     findings.add(tooMany(path, names.length, Number(source.maxProperties), "properties"));
@@ -182,7 +239,11 @@ function checkObject(object: JsonObject, schema: ValueSchema, path: string, corr
   const field = (name: string, within: ValueSchema, fieldPath: string): void => {
     const ratchets = !(path === "" && (name === "kind" || name === "apiVersion"));
     const correlated = ratchets ? correlation?.field(name) : undefined;
-    findings.merge(correlated === undefined ? check(object[name], within, fieldPath, undefined) : checkCorrelated(correlated, within, fieldPath));
+    findings.merge(
+      correlated === undefined
+        ? check(object[name], within, fieldPath, undefined)
+        : checkCorrelated(correlated, within, fieldPath),
+    );
   };
   for (const name of names) {
     if (properties.has(name)) continue;
@@ -196,7 +257,12 @@ function checkObject(object: JsonObject, schema: ValueSchema, path: string, corr
   }
   for (const name of schema.required) {
     if (Object.hasOwn(object, name)) continue;
-    findings.add({ kind: "required", path: `${path}.${name}`, value: undefined, message: `${path}.${name} in body is required` });
+    findings.add({
+      kind: "required",
+      path: `${path}.${name}`,
+      value: undefined,
+      message: `${path}.${name} in body is required`,
+    });
   }
   findings.matches++;
 }
@@ -240,7 +306,8 @@ function checkOneOf(value: unknown, schemas: readonly ValueSchema[], path: strin
   }
   const found = valid.length === 0 ? "Found none valid" : `Found ${valid.length} valid alternatives`;
   findings.add(general(path, `must validate one and only one schema (oneOf). ${found}`));
-  if (valid.length === 0) findings.merge(results.reduce((best, result) => (result.matches > best.matches ? result : best)));
+  if (valid.length === 0)
+    findings.merge(results.reduce((best, result) => (result.matches > best.matches ? result : best)));
 }
 
 function checkAllOf(value: unknown, schemas: readonly ValueSchema[], path: string, findings: Findings): void {
@@ -250,5 +317,6 @@ function checkAllOf(value: unknown, schemas: readonly ValueSchema[], path: strin
     if (found.isValid) valid++;
     findings.merge(found);
   }
-  if (valid < schemas.length) findings.add(general(path, `must validate all the schemas (allOf)${valid === 0 ? ". None validated" : ""}`));
+  if (valid < schemas.length)
+    findings.add(general(path, `must validate all the schemas (allOf)${valid === 0 ? ". None validated" : ""}`));
 }

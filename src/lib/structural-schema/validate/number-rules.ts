@@ -28,20 +28,39 @@ export function numberProblems(value: JsonNumber, schema: ValueSchema, path: str
   range(value, "Checked");
   if (isSet(multipleOf)) add(multipleProblem(value, multipleOf, { exact: range(multipleOf, "MultipleOf"), path }));
   if (isSet(minimum))
-    add(minimumProblem(value, minimum, { exact: range(minimum, "Minimum boundary"), exclusive: schema.source.exclusiveMinimum === true }));
+    add(
+      minimumProblem(value, minimum, {
+        exact: range(minimum, "Minimum boundary"),
+        exclusive: schema.source.exclusiveMinimum === true,
+      }),
+    );
   if (isSet(maximum))
-    add(maximumProblem(value, maximum, { exact: range(maximum, "Maximum boundary"), exclusive: schema.source.exclusiveMaximum === true }));
+    add(
+      maximumProblem(value, maximum, {
+        exact: range(maximum, "Maximum boundary"),
+        exclusive: schema.source.exclusiveMaximum === true,
+      }),
+    );
   return problems;
 }
 
 const isSet = (value: JsonNumber | undefined | null): value is JsonNumber => value !== undefined && value !== null;
 
 /** Whether a number, of the data or of the schema, is one of the schema's type and format. */
-function rangeProblem(value: JsonNumber, { types, format }: ValueSchema, what: string, path: string): NumberProblem | undefined {
+function rangeProblem(
+  value: JsonNumber,
+  { types, format }: ValueSchema,
+  what: string,
+  path: string,
+): NumberProblem | undefined {
   const [type] = types;
   if (types.length !== 1 || fits(value, type as string, format)) return undefined;
-  const known = (type === "integer" && /^int(?:32|64)$/.test(format)) || (type === "number" && /^(?:float|double)$/.test(format));
-  return { detail: `${what} value must be of type ${type}${known ? ` with format ${format}` : " (default format)"} in ${path}`, value: undefined };
+  const known =
+    (type === "integer" && /^int(?:32|64)$/.test(format)) || (type === "number" && /^(?:float|double)$/.test(format));
+  return {
+    detail: `${what} value must be of type ${type}${known ? ` with format ${format}` : " (default format)"} in ${path}`,
+    value: undefined,
+  };
 }
 
 function fits(value: JsonNumber, type: string, format: string): boolean {
@@ -69,16 +88,28 @@ function pairOf(value: JsonNumber, bound: JsonNumber, exact: boolean): Pair {
     return { value, bound: integer, shownValue: value, shownBound: String(integer) };
   }
   const float = Number(value);
-  return { value: float, bound: Number(bound), shownValue: new GoPrinted(formatGoFloat(float)), shownBound: formatGoFloat(Number(bound)) };
+  return {
+    value: float,
+    bound: Number(bound),
+    shownValue: new GoPrinted(formatGoFloat(float)),
+    shownBound: formatGoFloat(Number(bound)),
+  };
 }
 
-function multipleProblem(value: JsonNumber, factor: JsonNumber, { exact, path }: { exact: boolean; path: string }): NumberProblem | undefined {
+function multipleProblem(
+  value: JsonNumber,
+  factor: JsonNumber,
+  { exact, path }: { exact: boolean; path: string },
+): NumberProblem | undefined {
   const pair = pairOf(value, factor, exact);
   if (pair.bound <= 0) {
     const shown = exact && isInt64(value) ? pair.bound : new GoPrinted(pair.shownBound);
     return { detail: `factor MultipleOf declared for ${path} must be positive: ${pair.shownBound}`, value: shown };
   }
-  const isMultiple = exact && isInt64(value) ? BigInt(value) % BigInt(pair.bound) === 0n : isJsonInteger(quotient(pair.value, pair.bound));
+  const isMultiple =
+    exact && isInt64(value)
+      ? BigInt(value) % BigInt(pair.bound) === 0n
+      : isJsonInteger(quotient(pair.value, pair.bound));
   return isMultiple ? undefined : { detail: `should be a multiple of ${pair.shownBound}`, value: pair.shownValue };
 }
 
@@ -90,13 +121,21 @@ interface Bound {
   readonly exclusive: boolean;
 }
 
-function minimumProblem(number: JsonNumber, minimum: JsonNumber, { exact, exclusive }: Bound): NumberProblem | undefined {
+function minimumProblem(
+  number: JsonNumber,
+  minimum: JsonNumber,
+  { exact, exclusive }: Bound,
+): NumberProblem | undefined {
   const { value, bound, shownValue, shownBound } = pairOf(number, minimum, exact);
   if (exclusive ? value > bound : value >= bound) return undefined;
   return { detail: `should be greater than ${exclusive ? "" : "or equal to "}${shownBound}`, value: shownValue };
 }
 
-function maximumProblem(number: JsonNumber, maximum: JsonNumber, { exact, exclusive }: Bound): NumberProblem | undefined {
+function maximumProblem(
+  number: JsonNumber,
+  maximum: JsonNumber,
+  { exact, exclusive }: Bound,
+): NumberProblem | undefined {
   const { value, bound, shownValue, shownBound } = pairOf(number, maximum, exact);
   if (exclusive ? value < bound : value <= bound) return undefined;
   return { detail: `should be less than ${exclusive ? "" : "or equal to "}${shownBound}`, value: shownValue };

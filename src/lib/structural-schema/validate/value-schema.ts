@@ -37,7 +37,12 @@ export class ValueSchema {
     this.nullable = source.nullable === true;
     this.enum = source.enum ?? nothing;
     this.required = source.required ?? nothing;
-    this.types = origin === "request" && source["x-kubernetes-int-or-string"] === true ? integerOrString : source.type ? [source.type] : nothing;
+    this.types =
+      origin === "request" && source["x-kubernetes-int-or-string"] === true
+        ? integerOrString
+        : source.type
+          ? [source.type]
+          : nothing;
     const format = source.format ?? "";
     const type = this.types.length === 1 ? (this.types[0] as string) : "";
     this.format = origin === "default" || isSupportedFormat(format, type) ? format : "";
@@ -45,7 +50,9 @@ export class ValueSchema {
 
   /** By name, sorted. */
   get properties(): ReadonlyMap<string, ValueSchema> {
-    this.#properties ??= new Map(sortedSchemas(this.source.properties).map(([name, schema]) => [name, this.#within(schema)]));
+    this.#properties ??= new Map(
+      sortedSchemas(this.source.properties).map(([name, schema]) => [name, this.#within(schema)]),
+    );
     return this.#properties;
   }
 
@@ -121,7 +128,8 @@ export function compilePattern(pattern: string): CompiledPattern {
   const known = compiledPatterns.get(pattern);
   if (known !== undefined) return known;
   const compiled = compile(pattern);
-  if (compiledPatterns.size >= compiledPatternsMax) compiledPatterns.delete(compiledPatterns.keys().next().value as string);
+  if (compiledPatterns.size >= compiledPatternsMax)
+    compiledPatterns.delete(compiledPatterns.keys().next().value as string);
   compiledPatterns.set(pattern, compiled);
   return compiled;
 }

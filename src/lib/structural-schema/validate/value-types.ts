@@ -28,7 +28,8 @@ export interface TypeProblem {
 /** @returns undefined where the value has a type that the schema allows */
 export function typeProblem(value: unknown, { types, format, nullable }: ValueSchema): TypeProblem | undefined {
   const found = typeOf(value);
-  if (found === "null") return types.length > 0 && !nullable && !types.includes("null") ? { wanted: types.join(","), found } : undefined;
+  if (found === "null")
+    return types.length > 0 && !nullable && !types.includes("null") ? { wanted: types.join(","), found } : undefined;
   if (types.length === 0 && format === "") return undefined;
   const isWholeFloat = found === "number" && isJsonInteger(Number(value)) && types.includes("integer");
   const isAllowed = types.includes(found) || isWholeFloat || (found === "integer" && types.includes("number"));
@@ -50,7 +51,8 @@ export function isOneOf(value: unknown, allowed: readonly unknown[]): boolean {
 function isSame(value: unknown, candidate: unknown): boolean {
   if (identical(value, candidate)) return true;
   if (!isNumber(value)) return false;
-  if (isNumber(candidate)) return isInt64(candidate) ? toInt64(value) === candidate : Number(value) === Number(candidate);
+  if (isNumber(candidate))
+    return isInt64(candidate) ? toInt64(value) === candidate : Number(value) === Number(candidate);
   return typeof candidate === "string" && isInt64(value) && candidate === characterOf(value); // As Go converts an integer to a text.
 }
 

@@ -5,7 +5,14 @@ import { compare, isUnchanged } from "../compare.ts";
 import { decodeFieldsV1, encodeFieldsV1 } from "../fields-v1.ts";
 import { emptySet, equalSets, type PathSet, pathSetOf, paths } from "../set.ts";
 import type { PlainMap } from "../typed.ts";
-import { ApplyConflict, applyIntent, type ManagedSet, type Managers, type MergeContext, updateManagers } from "../updater.ts";
+import {
+  ApplyConflict,
+  applyIntent,
+  type ManagedSet,
+  type Managers,
+  type MergeContext,
+  updateManagers,
+} from "../updater.ts";
 
 export type Operation =
   | { readonly update: string; readonly object: PlainMap; readonly version?: string }
@@ -75,13 +82,16 @@ export function write(context: MergeContext, state: State, operation: Write, ver
     state.managers = updateManagers(context, live, next, state.managers, operation.update);
     state.object = operation.object;
   } else {
-    const applied = applyIntent(context, live, next, state.managers, operation.apply, { force: operation.force === true });
+    const applied = applyIntent(context, live, next, state.managers, operation.apply, {
+      force: operation.force === true,
+    });
     checkAgain(context, applied, next, operation.apply);
     state.managers = applied.managers;
     state.object = applied.object;
   }
   state.version = version;
-  for (const { set } of state.managers.values()) assert.ok(equalSets(decodeFieldsV1(encodeFieldsV1(set)), set), "FieldsV1 keeps the set");
+  for (const { set } of state.managers.values())
+    assert.ok(equalSets(decodeFieldsV1(encodeFieldsV1(set)), set), "FieldsV1 keeps the set");
 }
 
 /** A second apply of the same changes nothing, and says so by giving the same object back. */
@@ -91,13 +101,22 @@ function checkAgain(
   next: { object: PlainMap; version: string },
   manager: string,
 ) {
-  const again = applyIntent(context, { object: applied.object, version: next.version }, next, applied.managers, manager, { force: false });
+  const again = applyIntent(
+    context,
+    { object: applied.object, version: next.version },
+    next,
+    applied.managers,
+    manager,
+    { force: false },
+  );
   assert.equal(again.object, applied.object);
   assert.deepEqual(describe(again.managers)[manager], describe(applied.managers)[manager]);
 }
 
 export function describe(managers: Managers): Record<string, string[]> {
-  return Object.fromEntries([...managers].map(([name, { set }]: [string, ManagedSet]) => [name, pathTexts(set)]).sort());
+  return Object.fromEntries(
+    [...managers].map(([name, { set }]: [string, ManagedSet]) => [name, pathTexts(set)]).sort(),
+  );
 }
 
 export function check({ operations, object, managers }: Row, world: World): void {
@@ -112,7 +131,8 @@ export function check({ operations, object, managers }: Row, world: World): void
       delete schemas[operation.drop];
     } else {
       const version = operation.version ?? first;
-      if ("apply" in operation && operation.conflicts !== undefined) checkConflicts(context, state, operation, version, operation.conflicts);
+      if ("apply" in operation && operation.conflicts !== undefined)
+        checkConflicts(context, state, operation, version, operation.conflicts);
       else write(context, state, operation, version);
     }
   }
@@ -136,7 +156,10 @@ function checkConflicts(
     (error) => {
       assert.ok(error instanceof ApplyConflict, String(error));
       const got = Object.fromEntries(error.conflicts.map(({ manager, set }) => [manager, pathTexts(set)]));
-      assert.deepEqual(got, Object.fromEntries(Object.entries(want).map(([name, texts]) => [name, pathTexts(setOf(texts))])));
+      assert.deepEqual(
+        got,
+        Object.fromEntries(Object.entries(want).map(([name, texts]) => [name, pathTexts(setOf(texts))])),
+      );
       return true;
     },
   );

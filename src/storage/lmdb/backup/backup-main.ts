@@ -21,7 +21,8 @@ async function main(): Promise<BackupSummary> {
   let bytes = 0;
   const flush = async (): Promise<void> => {
     const since = performance.now();
-    for (let chunk = Buffer.concat(pieces); chunk.length > 0; ) chunk = chunk.subarray((await write(standardOutput, chunk)).bytesWritten);
+    for (let chunk = Buffer.concat(pieces); chunk.length > 0; )
+      chunk = chunk.subarray((await write(standardOutput, chunk)).bytesWritten);
     if (isFile) await sync(standardOutput);
     const leftMs = (bytes / bytesPerSecond) * 1000 - (performance.now() - since);
     if (leftMs > 0) await sleep(leftMs);

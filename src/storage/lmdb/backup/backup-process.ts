@@ -44,7 +44,9 @@ export function startBackup(dir: string, file?: number): BackupProcess {
       else if (outcome !== undefined && "error" in outcome) reject(new Error(outcome.error));
       else
         reject(
-          new Error(`the process that took the backup ended with ${signal ?? `code ${code}`} before it was done${said === "" ? "" : `: ${said}`}`),
+          new Error(
+            `the process that took the backup ended with ${signal ?? `code ${code}`} before it was done${said === "" ? "" : `: ${said}`}`,
+          ),
         );
     });
   });

@@ -58,7 +58,11 @@ class Writers {
       const keys = new Set(Array.from({ length: 3 }, () => `/k/${writer}/${this.#random(60)}`));
       const value = (): Buffer => Buffer.alloc(10 + this.#random(4) ** 6, String(number));
       const writes = [...keys].map(
-        (key): Write => ({ key, value: this.#random(4) === 0 ? null : value(), ...(this.#random(9) === 0 && { ttlSeconds: 9999 }) }),
+        (key): Write => ({
+          key,
+          value: this.#random(4) === 0 ? null : value(),
+          ...(this.#random(9) === 0 && { ttlSeconds: 9999 }),
+        }),
       );
       await this.#storage.commit([], writes);
     }

@@ -43,7 +43,10 @@ export function isBackup(path: string): boolean {
  * @param onProgress called after each entry with the bytes read so far
  * @throws DamagedBackup while the entries are taken
  */
-export function* readBackup(path: string, onProgress: (read: number, of: number) => void = () => {}): Generator<BackupEntry> {
+export function* readBackup(
+  path: string,
+  onProgress: (read: number, of: number) => void = () => {},
+): Generator<BackupEntry> {
   const counts = { record: 0, expiry: 0, damaged: 0 };
   let hasBegun = false;
   for (const { kind, body } of frames(path, onProgress)) {
@@ -53,7 +56,8 @@ export function* readBackup(path: string, onProgress: (read: number, of: number)
       yield { kind, revision: body.readDoubleLE(0), takenAt: body.readDoubleLE(8) };
     } else if (kind === "end") {
       const expected = [body.readDoubleLE(0), body.readDoubleLE(8), body.readDoubleLE(16)];
-      if (expected.join() !== [counts.record, counts.expiry, counts.damaged].join()) throw new DamagedBackup(path, "entries of it are missing");
+      if (expected.join() !== [counts.record, counts.expiry, counts.damaged].join())
+        throw new DamagedBackup(path, "entries of it are missing");
       return;
     } else {
       counts[kind]++;
@@ -66,7 +70,8 @@ export function* readBackup(path: string, onProgress: (read: number, of: number)
 function decodeEntry(path: string, kind: "record" | "expiry" | "damaged", body: Buffer): BackupEntry {
   if (kind === "damaged") return { kind, object: JSON.parse(body.toString()) as DamagedObject };
   const first = body.readDoubleLE(0);
-  if (kind === "expiry") return { kind, expiry: { at: first, position: body.readDoubleLE(8), key: body.toString("utf8", 16) } };
+  if (kind === "expiry")
+    return { kind, expiry: { at: first, position: body.readDoubleLE(8), key: body.toString("utf8", 16) } };
   const record = body.subarray(8);
   // The frame's own checksum has been verified: this is for records that were written without one.
   const problem = recordProblem(first, record, { uncheckedUntil: revisionOf(first) });
@@ -74,7 +79,9 @@ function decodeEntry(path: string, kind: "record" | "expiry" | "damaged", body: 
   return { kind, change: readRecord(first, record) };
 }
 
-const kindOf = new Map<number, FrameKind>(Object.entries(frameKinds).map(([kind, number]) => [number, kind as FrameKind]));
+const kindOf = new Map<number, FrameKind>(
+  Object.entries(frameKinds).map(([kind, number]) => [number, kind as FrameKind]),
+);
 /** Of the bodies with numbers at their beginning. */
 const bodyBytesMin: Readonly<Record<FrameKind, number>> = { begin: 16, record: 8, expiry: 16, damaged: 2, end: 24 };
 const pieceBytes = 1 << 20;
@@ -84,12 +91,14 @@ function* frames(path: string, onProgress: (read: number, of: number) => void): 
   try {
     const size = fstatSync(file).size;
     const take = reader(file, size);
-    if (take(backupName.length)?.equals(backupName) !== true) throw new DamagedBackup(path, "it does not begin as a backup does");
+    if (take(backupName.length)?.equals(backupName) !== true)
+      throw new DamagedBackup(path, "it does not begin as a backup does");
     for (let at = backupName.length; at < size; ) {
       const header = take(frameHeaderBytes);
       const bodyBytes = header?.readUInt32LE(0) ?? 0;
       const rest = bodyBytes > bodyBytesMax ? undefined : take(bodyBytes + frameChecksumBytes);
-      if (header === undefined || rest === undefined) throw new DamagedBackup(path, `the entry at byte ${at} is cut off`);
+      if (header === undefined || rest === undefined)
+        throw new DamagedBackup(path, `the entry at byte ${at} is cut off`);
       const body = rest.subarray(0, bodyBytes);
       const kind = kindOf.get(header[4] as number);
       const isWhole = crc32(body, crc32(header)) === rest.readUInt32LE(bodyBytes);

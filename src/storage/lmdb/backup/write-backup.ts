@@ -23,7 +23,11 @@ const listedMax = 100;
  * @param report called when the last piece was made
  * @throws Error when there is no store in the directory, its marks are damaged, or it is of a newer server
  */
-export async function* backupPieces(dir: string, now: number, report: (summary: BackupSummary) => void): AsyncGenerator<Buffer> {
+export async function* backupPieces(
+  dir: string,
+  now: number,
+  report: (summary: BackupSummary) => void,
+): AsyncGenerator<Buffer> {
   const snapshot = await openSnapshot(dir);
   const { marks, transaction, log, current, expiry } = snapshot;
   try {

@@ -68,7 +68,10 @@ export class FoundEntries {
     if (key.toString() !== "marks") return "the entry is none of this server's";
     const verdict = decodeMarks(value);
     if ("problem" in verdict) return verdict.problem;
-    if ("newerFormat" in verdict) throw new Error(`the store has format ${verdict.newerFormat}, that of a newer server; this program cannot read it`);
+    if ("newerFormat" in verdict)
+      throw new Error(
+        `the store has format ${verdict.newerFormat}, that of a newer server; this program cannot read it`,
+      );
     this.marks = verdict.marks;
     return undefined;
   }
@@ -97,7 +100,9 @@ export class FoundEntries {
   #takeExpiry(key: Buffer, value: Buffer): string | undefined {
     if (key.length !== expiryKeyBytes) return `the key has ${key.length} bytes`;
     const [at, position] = [integerKey.readKey(key, 0, 8), integerKey.readKey(key, 8, 16)];
-    const expiry = decodeExpiry(at, position, value, this.marks ?? strict) ?? decodeExpiry(at, position, value, this.marks ?? lenient);
+    const expiry =
+      decodeExpiry(at, position, value, this.marks ?? strict) ??
+      decodeExpiry(at, position, value, this.marks ?? lenient);
     if (expiry === undefined) return "the time at which a key expires is damaged";
     this.expiries.set(`${at} ${position}`, expiry);
     return undefined;

@@ -110,7 +110,8 @@ class Reader {
       this.#use.add(page);
       const value = readValue(this.#file, one, { use: this.#use });
       if (!Buffer.isBuffer(value)) damaged({ page, problem: value.problem });
-      else if (!addFreePages(value, this.#free)) damaged({ page, problem: "it names a page twice, or one that is not in the file" });
+      else if (!addFreePages(value, this.#free))
+        damaged({ page, problem: "it names a page twice, or one that is not in the file" });
     };
     walkTree(this.#file, free, new PageUse(this.#file.pageCount), { node, damaged }, { isOrdered: false });
   }
@@ -123,7 +124,11 @@ class Reader {
       return;
     }
     const damaged = ({ page, problem, range }: DamagedPage): void =>
-      this.#loseTree(name, range, { pages: [page, page], tree: name, problem: `${problem}${describeRange(name, range)}` });
+      this.#loseTree(name, range, {
+        pages: [page, page],
+        tree: name,
+        problem: `${problem}${describeRange(name, range)}`,
+      });
     const node = (one: LeafNode, leaf: LeafPage, index: number): void => this.#takeFromTree(name, one, leaf, index);
     const count = walkTree(this.#file, tree, new PageUse(this.#file.pageCount), { node, damaged }, { isOrdered: true });
     if (this.#lost[name].length > 0 || count === tree.entries) return;
@@ -152,7 +157,11 @@ class Reader {
     const position = tree === "log" ? positionOfKey(node.key) : undefined;
     const pages = pagesOf(node, leaf);
     if (position !== undefined) {
-      this.#damagedRecords.set(position, { damage: { pages, tree, revision: revisionOf(position), problem }, page: leaf.number, node });
+      this.#damagedRecords.set(position, {
+        damage: { pages, tree, revision: revisionOf(position), problem },
+        page: leaf.number,
+        node,
+      });
       return;
     }
     const key = tree === "current" ? node.key.toString() : undefined;
@@ -172,7 +181,8 @@ class Reader {
         if (leaf.kind === "leaf") for (const node of leaf.nodes) this.#takeFromPage(node, at, source, moved);
       } else if (source !== "free") {
         // What has a check of its own is whole, though its page is not; where the page's order is lost, it may be what was replaced.
-        for (const node of this.#file.possibleNodes(at)) if (isChecked(node)) this.#takeFromPage(node, at, "unknown", moved);
+        for (const node of this.#file.possibleNodes(at))
+          if (isChecked(node)) this.#takeFromPage(node, at, "unknown", moved);
       }
     }
   }
@@ -239,7 +249,9 @@ function oneKey(key: Buffer): KeyRange {
 function describeRange(name: TreeName, { from, to }: KeyRange): string {
   if (name !== "log" && name !== "current") return "";
   const describe = (key: Buffer): string =>
-    name === "current" ? JSON.stringify(key.toString()) : `revision ${revisionOf(key.length < 8 ? 0 : integerKey.readKey(key, 0, 8))}`;
+    name === "current"
+      ? JSON.stringify(key.toString())
+      : `revision ${revisionOf(key.length < 8 ? 0 : integerKey.readKey(key, 0, 8))}`;
   const start = from.length === 0 ? "the first" : describe(from);
   return `; it was for the entries from ${start} to ${to === undefined ? "the last" : describe(to)}`;
 }

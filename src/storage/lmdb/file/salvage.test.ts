@@ -47,7 +47,10 @@ before(async () => {
   const write = async (times: number): Promise<void> => {
     for (let time = 0; time < times; time++) {
       const value = Buffer.alloc(20 + (random(4) === 0 ? random(20_000) : random(600)), `${time} `);
-      await storage.commit([], [{ key: keyOf(), value: random(5) === 0 ? null : value, ...(random(10) === 0 && { ttlSeconds: 9999 }) }]);
+      await storage.commit(
+        [],
+        [{ key: keyOf(), value: random(5) === 0 ? null : value, ...(random(10) === 0 && { ttlSeconds: 9999 }) }],
+      );
     }
   };
   await write(800);
@@ -63,7 +66,12 @@ before(async () => {
   pageSize = file.pageSize;
   const contents = readStore(file);
   assert.deepEqual(contents.damage, []);
-  truth = new Map(entries.map(({ key, revision, value }) => [key, { revision, value: value.toString(), pages: pagesOf(file, contents, key) }]));
+  truth = new Map(
+    entries.map(({ key, revision, value }) => [
+      key,
+      { revision, value: value.toString(), pages: pagesOf(file, contents, key) },
+    ]),
+  );
   file.close();
   expiries = new Set(salvage(contents).expiries.map(describeExpiry));
   assert.ok(expiries.size > 10);
@@ -96,7 +104,9 @@ function read(): { contents: StoreContents; saved: Salvage; valueIn: (key: strin
   try {
     const contents = readStore(file);
     const saved = salvage(contents);
-    const values = new Map(saved.puts.map(({ key, position, place }) => [key, readRecord(position, valueAt(file, place)).value.toString()]));
+    const values = new Map(
+      saved.puts.map(({ key, position, place }) => [key, readRecord(position, valueAt(file, place)).value.toString()]),
+    );
     return { contents, saved, valueIn: (key) => values.get(key) as string };
   } finally {
     file.close();
@@ -120,7 +130,9 @@ function check(what: string, damagedPages: ReadonlySet<number>): void {
   const isNamed = (key: string, revision: number): boolean =>
     named.has(key) ||
     revisions.has(revision) ||
-    contents.lost.current.some(({ from, to }) => from.compare(Buffer.from(key)) <= 0 && (to === undefined || to.compare(Buffer.from(key)) > 0));
+    contents.lost.current.some(
+      ({ from, to }) => from.compare(Buffer.from(key)) <= 0 && (to === undefined || to.compare(Buffer.from(key)) > 0),
+    );
   for (const [key, { revision, pages }] of truth) {
     if (found.has(key)) continue;
     assert.ok(isNamed(key, revision), `${what}: ${key} is missing, and is not named`);
@@ -132,7 +144,10 @@ function check(what: string, damagedPages: ReadonlySet<number>): void {
   const foundExpiries = new Set(saved.expiries.map(describeExpiry));
   const isCertain = (key: string): boolean => found.has(key) && !uncertain.has(key);
   for (const expiry of saved.expiries)
-    assert.ok(!isCertain(expiry.key) || expiries.has(describeExpiry(expiry)), `${what}: ${expiry.key} expires, and was not to`);
+    assert.ok(
+      !isCertain(expiry.key) || expiries.has(describeExpiry(expiry)),
+      `${what}: ${expiry.key} expires, and was not to`,
+    );
   for (const expiry of contents.lost.expiry.length > 0 ? [] : expiries) {
     assert.ok(foundExpiries.has(expiry) || !isCertain(expiry.split(" ")[2] as string), `${what}: ${expiry} is missing`);
   }

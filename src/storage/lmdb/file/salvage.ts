@@ -42,11 +42,15 @@ interface Evidence extends StoreContents {
   readonly newestLost: number;
 }
 
-type Fate = { readonly put: FoundChange; readonly doubt?: string } | { readonly lost: string; readonly position?: number };
+type Fate =
+  | { readonly put: FoundChange; readonly doubt?: string }
+  | { readonly lost: string; readonly position?: number };
 
 export function salvage(contents: StoreContents): Salvage {
   const latest = latestChanges(contents);
-  const astray = new Set(contents.damage.flatMap(({ tree, key }) => (tree === "current" && key !== undefined ? [key] : [])));
+  const astray = new Set(
+    contents.damage.flatMap(({ tree, key }) => (tree === "current" && key !== undefined ? [key] : [])),
+  );
   const evidence: Evidence = { ...contents, latest, astray, newestLost: newestLost(contents) };
   const puts: FoundChange[] = [];
   const uncertain: Uncertain[] = [];
@@ -58,7 +62,8 @@ export function salvage(contents: StoreContents): Salvage {
     if ("put" in fate) {
       puts.push(fate.put);
       takenPositions.add(fate.put.position);
-      if (fate.doubt !== undefined) uncertain.push({ key, revision: revisionOf(fate.put.position), problem: fate.doubt });
+      if (fate.doubt !== undefined)
+        uncertain.push({ key, revision: revisionOf(fate.put.position), problem: fate.doubt });
     } else {
       lost.push({ key, problem: fate.lost, position: fate.position });
       if (fate.position !== undefined) takenPositions.add(fate.position);
@@ -83,8 +88,11 @@ function fateOf(key: string, evidence: Evidence): Fate | undefined {
   const latest = evidence.latest.get(key);
   const pointer = positions.get(key);
   if (pointer?.source === "tree") {
-    if (latest === undefined || latest.position <= pointer.position || !isTrusted(latest)) return fateAt(key, pointer.position, evidence);
-    return latest.type === "delete" ? undefined : { put: latest, doubt: "the index of keys leads to an older revision" };
+    if (latest === undefined || latest.position <= pointer.position || !isTrusted(latest))
+      return fateAt(key, pointer.position, evidence);
+    return latest.type === "delete"
+      ? undefined
+      : { put: latest, doubt: "the index of keys leads to an older revision" };
   }
   if (!lost.current.some((range) => contains(range, Buffer.from(key)))) {
     const contradicts = latest?.type === "put" && latest.source === "tree" && evidence.newestLost === 0;
@@ -106,7 +114,8 @@ function fateAt(key: string, position: number, { changes, damagedPositions }: Ev
 /** The fate of a state that the index of keys does not vouch for. */
 function doubted(fate: Fate, { source, position }: FoundPosition, { newestLost }: Evidence): Fate {
   if ("lost" in fate) return fate;
-  if (source === "unknown") return { ...fate, doubt: "it was found in a page of which it is not known whether it was in use" };
+  if (source === "unknown")
+    return { ...fate, doubt: "it was found in a page of which it is not known whether it was in use" };
   return position > newestLost ? fate : { ...fate, doubt: "a later record of it may be lost" };
 }
 
@@ -114,7 +123,8 @@ function doubted(fate: Fate, { source, position }: FoundPosition, { newestLost }
 function latestChanges({ changes }: StoreContents): ReadonlyMap<string, FoundChange> {
   const latest = new Map<string, FoundChange>();
   for (const change of changes.values()) {
-    if (change.source !== "free" && change.position > (latest.get(change.key)?.position ?? 0)) latest.set(change.key, change);
+    if (change.source !== "free" && change.position > (latest.get(change.key)?.position ?? 0))
+      latest.set(change.key, change);
   }
   return latest;
 }
@@ -126,7 +136,10 @@ function isTrusted({ source }: FoundChange): boolean {
 function newestLost({ lost, damagedPositions }: StoreContents): number {
   let newest = 0;
   for (const { to } of lost.log)
-    newest = Math.max(newest, to === undefined || to.length < 8 ? Number.POSITIVE_INFINITY : integerKey.readKey(to, 0, 8));
+    newest = Math.max(
+      newest,
+      to === undefined || to.length < 8 ? Number.POSITIVE_INFINITY : integerKey.readKey(to, 0, 8),
+    );
   for (const position of damagedPositions.keys()) newest = Math.max(newest, position);
   return newest;
 }
@@ -135,13 +148,17 @@ function contains({ from, to }: KeyRange, key: Buffer): boolean {
   return key.compare(from) >= 0 && (to === undefined || key.compare(to) < 0);
 }
 
-function olderStates({ changes }: StoreContents, lost: readonly { key: string; position: number | undefined }[]): Map<string, FoundChange> {
+function olderStates(
+  { changes }: StoreContents,
+  lost: readonly { key: string; position: number | undefined }[],
+): Map<string, FoundChange> {
   const before = new Map(lost.map(({ key, position }) => [key, position ?? Number.POSITIVE_INFINITY]));
   const older = new Map<string, FoundChange>();
   for (const change of changes.values()) {
     const { key, position, type } = change;
     const limit = before.get(key);
-    if (limit !== undefined && type === "put" && position < limit && position > (older.get(key)?.position ?? 0)) older.set(key, change);
+    if (limit !== undefined && type === "put" && position < limit && position > (older.get(key)?.position ?? 0))
+      older.set(key, change);
   }
   return older;
 }
@@ -155,7 +172,12 @@ function expiriesOf({ expiries }: StoreContents, puts: readonly FoundChange[]): 
 function withoutKey({ damagedPositions, changes, lost }: StoreContents, taken: ReadonlySet<number>): LeftOut[] {
   if (lost.current.length === 0) return [];
   const unknown = [...damagedPositions].filter(([position]) => !taken.has(position) && !changes.has(position));
-  return unknown.map(([position, problem]) => ({ key: undefined, revision: revisionOf(position), problem, older: undefined }));
+  return unknown.map(([position, problem]) => ({
+    key: undefined,
+    revision: revisionOf(position),
+    problem,
+    older: undefined,
+  }));
 }
 
 function highestRevision({ marks, changes, positions, damagedPositions }: StoreContents): number {

@@ -105,8 +105,12 @@ export class StoreFile {
       if (start === undefined) return { problem: `its entry ${index} does not fit` };
       starts.push(start);
     }
-    if (isLeaf(bytes)) return { kind: "leaf", number, transaction, nodes: starts.map((start) => leafNode(bytes, start)) };
-    const children = starts.map((start) => ({ from: bytes.subarray(nodeKeyStart(start), nodeKeyEnd(bytes, start)), page: childOf(bytes, start) }));
+    if (isLeaf(bytes))
+      return { kind: "leaf", number, transaction, nodes: starts.map((start) => leafNode(bytes, start)) };
+    const children = starts.map((start) => ({
+      from: bytes.subarray(nodeKeyStart(start), nodeKeyEnd(bytes, start)),
+      page: childOf(bytes, start),
+    }));
     return { kind: "branch", number, children };
   }
 
@@ -116,7 +120,8 @@ export class StoreFile {
     const nodes: LeafNode[] = [];
     if (!Buffer.isBuffer(bytes)) return nodes;
     for (let start = headerBytes; start < bytes.length; start += 2) {
-      if (leafNodeFits(bytes, start) && nodeKeyEnd(bytes, start) > nodeKeyStart(start)) nodes.push(leafNode(bytes, start));
+      if (leafNodeFits(bytes, start) && nodeKeyEnd(bytes, start) > nodeKeyStart(start))
+        nodes.push(leafNode(bytes, start));
     }
     return nodes;
   }
@@ -150,7 +155,9 @@ export class StoreFile {
     // The second one's place is the size of a page: that of the first, or any that it says itself.
     const sizes = typeof first === "string" ? pageSizes : [first.pageSize];
     const seconds = sizes.map((size) => this.#meta(size));
-    const second = seconds.find((meta, index) => typeof meta !== "string" && meta.pageSize === sizes[index]) ?? "it is no meta page of this store";
+    const second =
+      seconds.find((meta, index) => typeof meta !== "string" && meta.pageSize === sizes[index]) ??
+      "it is no meta page of this store";
     for (const [page, meta] of [first, second].entries()) {
       if (typeof meta === "string") problems.push({ page, problem: meta });
       else metas.push({ ...meta, page });
@@ -195,5 +202,9 @@ function leafNode(bytes: Buffer, start: number): LeafNode {
   if (kind === "tree") return { offset: start, key, value: { tree: readTree(stored) } };
   if (kind === "value") return { offset: start, key, value: stored };
   const length = nodeValueBytes(bytes, start);
-  return { offset: start, key, value: { page: readNumber(stored, 0), pages: overflowPages(length, bytes.length), length } };
+  return {
+    offset: start,
+    key,
+    value: { page: readNumber(stored, 0), pages: overflowPages(length, bytes.length), length },
+  };
 }

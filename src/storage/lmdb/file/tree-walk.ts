@@ -58,10 +58,20 @@ export function walkTree(
 
   function visit(at: number, range: KeyRange, depth: number): void {
     const page = file.page(at);
-    const problem = "problem" in page ? page.problem : depth > depthMax ? "the tree is too deep" : use.add(at) ? undefined : "the page is used twice";
-    if ("problem" in page || problem !== undefined) return visitor.damaged({ page: at, problem: problem as string, range });
-    const keys = page.kind === "leaf" ? page.nodes.map(({ key }) => key) : page.children.slice(1).map(({ from }) => from);
-    if (isOrdered && !areInOrder(keys, range)) return visitor.damaged({ page: at, problem: "the keys of the page are not in order", range });
+    const problem =
+      "problem" in page
+        ? page.problem
+        : depth > depthMax
+          ? "the tree is too deep"
+          : use.add(at)
+            ? undefined
+            : "the page is used twice";
+    if ("problem" in page || problem !== undefined)
+      return visitor.damaged({ page: at, problem: problem as string, range });
+    const keys =
+      page.kind === "leaf" ? page.nodes.map(({ key }) => key) : page.children.slice(1).map(({ from }) => from);
+    if (isOrdered && !areInOrder(keys, range))
+      return visitor.damaged({ page: at, problem: "the keys of the page are not in order", range });
     if (page.kind === "branch") {
       for (const [index, child] of page.children.entries()) {
         const from = index === 0 ? range.from : child.from;

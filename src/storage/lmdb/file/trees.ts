@@ -32,7 +32,10 @@ export function findSnapshot(file: StoreFile): FoundSnapshot {
   const [meta, other] = file.metas;
   const problems = [...file.metaProblems];
   if (meta !== undefined && other !== undefined && meta.transaction - other.transaction > 1) {
-    problems.push({ page: other.page, problem: `the page is of transaction ${other.transaction}, and the other meta page of ${meta.transaction}` });
+    problems.push({
+      page: other.page,
+      problem: `the page is of transaction ${other.transaction}, and the other meta page of ${meta.transaction}`,
+    });
   }
   // A process that was killed may have left the pages of one transaction which did not come to its end.
   const newest = meta === undefined ? -1 : meta.transaction + (problems.length === 0 ? 1 : 0);
@@ -40,13 +43,23 @@ export function findSnapshot(file: StoreFile): FoundSnapshot {
   const known = meta && snapshotOf(file, meta.main.root, meta.free, meta.transaction);
   if (problems.length === 0 && newer.length === 0) return { snapshot: known, problems };
   if (problems.length === 0 && meta !== undefined) {
-    problems.push({ page: meta.page, problem: `the page is of transaction ${meta.transaction}, and others are of ${newer[0]?.transaction}` });
+    problems.push({
+      page: meta.page,
+      problem: `the page is of transaction ${meta.transaction}, and others are of ${newer[0]?.transaction}`,
+    });
   }
-  const snapshots = newer.slice(0, candidatesMax).flatMap(({ number, transaction }) => snapshotOf(file, number, undefined, transaction) ?? []);
+  const snapshots = newer
+    .slice(0, candidatesMax)
+    .flatMap(({ number, transaction }) => snapshotOf(file, number, undefined, transaction) ?? []);
   return { snapshot: snapshots.find((snapshot) => isWhole(file, snapshot)) ?? known ?? snapshots[0], problems };
 }
 
-function snapshotOf(file: StoreFile, root: number | undefined, free: Tree | undefined, transaction: number): Snapshot | undefined {
+function snapshotOf(
+  file: StoreFile,
+  root: number | undefined,
+  free: Tree | undefined,
+  transaction: number,
+): Snapshot | undefined {
   if (root === undefined) return { trees: new Map(), free, mainPage: 0 };
   const page = file.page(root);
   if ("problem" in page || page.kind !== "leaf") return undefined;
@@ -73,7 +86,8 @@ function mainPages(file: StoreFile, after: number): LeafPage[] {
   for (let at = metaPages; at < file.pageCount; at++) {
     if ((file.header(at)?.transaction ?? 0) <= after) continue;
     const page = file.page(at);
-    if (!("problem" in page) && page.kind === "leaf" && page.nodes.length > 0 && treesOf(page) !== undefined) pages.push(page);
+    if (!("problem" in page) && page.kind === "leaf" && page.nodes.length > 0 && treesOf(page) !== undefined)
+      pages.push(page);
   }
   return pages.sort((a, b) => b.transaction - a.transaction);
 }
@@ -87,6 +101,7 @@ function isWhole(file: StoreFile, { trees }: Snapshot): boolean {
       whole = false;
     },
   };
-  for (const tree of trees.values()) if (walkTree(file, tree, use, visitor, { isOrdered: true }) !== tree.entries) whole = false;
+  for (const tree of trees.values())
+    if (walkTree(file, tree, use, visitor, { isOrdered: true }) !== tree.entries) whole = false;
   return whole;
 }

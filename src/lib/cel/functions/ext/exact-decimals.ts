@@ -15,7 +15,9 @@ function partsOf(value: number): { readonly mantissa: bigint; readonly exponent:
   const bits = view.getBigUint64(0);
   const biased = Number(bits >> 52n);
   const fraction = bits & (2n ** 52n - 1n);
-  return biased === 0 ? { mantissa: fraction, exponent: -1074 } : { mantissa: fraction | (2n ** 52n), exponent: biased - 1075 };
+  return biased === 0
+    ? { mantissa: fraction, exponent: -1074 }
+    : { mantissa: fraction | (2n ** 52n), exponent: biased - 1075 };
 }
 
 /** How many places the value has when all are written. */
@@ -34,7 +36,10 @@ export function fixedDigits(value: number, places: number): string {
 }
 
 /** One digit before the point, and an exponent. */
-export function scientificDigits(value: number, places: number): { readonly mantissa: string; readonly exponent: number } {
+export function scientificDigits(
+  value: number,
+  places: number,
+): { readonly mantissa: string; readonly exponent: number } {
   if (value === 0) return { mantissa: fixedDigits(value, places), exponent: 0 };
   let exponent = Number(value.toExponential().split("e")[1]);
   let digits = String(scaled(value, places - exponent));

@@ -41,11 +41,14 @@ function clauseAt(rest: string): { readonly piece: ClausePiece; readonly length:
   if (rest === "") return { piece: { ends: true }, length: 0 };
   const [whole, digits] = /^(?:\.([0-9]*))?/.exec(rest) as RegExpExecArray;
   const wrong = (why: string) => ({ piece: { wrong: `could not parse formatting clause: ${why}` }, length: 0 });
-  if (whole.length === rest.length) return wrong("error while parsing precision: could not find end of precision specifier");
+  if (whole.length === rest.length)
+    return wrong("error while parsing precision: could not find end of precision specifier");
   const badNumber = digits === undefined ? undefined : whyNoNumber(digits);
-  if (badNumber !== undefined) return wrong(`error while parsing precision: error while converting precision to integer: ${badNumber}`);
+  if (badNumber !== undefined)
+    return wrong(`error while parsing precision: error while converting precision to integer: ${badNumber}`);
   const verb = rest[whole.length] as string;
-  if (!"sdfebxXo".includes(verb)) return wrong(`unrecognized formatting clause "${firstByteOf(rest.slice(whole.length))}"`);
+  if (!"sdfebxXo".includes(verb))
+    return wrong(`unrecognized formatting clause "${firstByteOf(rest.slice(whole.length))}"`);
   const precision = digits === undefined ? precisionDefault : Number(digits);
   return { piece: { clause: { verb: verb as Verb, precision } }, length: whole.length + 1 };
 }

@@ -16,11 +16,30 @@ const kindsOf: Readonly<Record<Exclude<Verb, "s">, readonly TypeKind[]>> = {
 };
 
 const textKinds: readonly TypeKind[] = [
-  ...(["list", "map", "int", "uint", "double", "bool", "string", "timestamp", "bytes", "duration", "type", "null"] as const),
+  ...([
+    "list",
+    "map",
+    "int",
+    "uint",
+    "double",
+    "bool",
+    "string",
+    "timestamp",
+    "bytes",
+    "duration",
+    "type",
+    "null",
+  ] as const),
 ];
 
 export const formatStrings: Validator = ({ expr, checked }, complain) => {
-  if (expr.kind !== "call" || expr.name !== "format" || expr.target?.kind !== "constant" || typeof expr.target.value !== "string") return;
+  if (
+    expr.kind !== "call" ||
+    expr.name !== "format" ||
+    expr.target?.kind !== "constant" ||
+    typeof expr.target.value !== "string"
+  )
+    return;
   const [list] = expr.args;
   if (list?.kind !== "list" || expr.args.length !== 1) return;
   const { elements } = list;
@@ -33,9 +52,11 @@ export const formatStrings: Validator = ({ expr, checked }, complain) => {
     if ("wrong" in piece) return complain(expr, piece.wrong);
     used++;
     const bad = unfit(checked, piece.clause.verb, argument);
-    if (bad !== undefined) return complain(bad, `error during formatting: ${notFormattable[piece.clause.verb](typeOf(checked, bad).name)}`);
+    if (bad !== undefined)
+      return complain(bad, `error during formatting: ${notFormattable[piece.clause.verb](typeOf(checked, bad).name)}`);
   }
-  if (elements.length > used) complain(expr, `too many arguments supplied to string.format (expected ${used}, got ${elements.length})`);
+  if (elements.length > used)
+    complain(expr, `too many arguments supplied to string.format (expected ${used}, got ${elements.length})`);
 };
 
 function typeOf(checked: CheckedAst, expr: Expr): CelType {
@@ -52,7 +73,11 @@ function unfit(checked: CheckedAst, verb: Verb, argument: Expr): Expr | undefine
 function unfitText(checked: CheckedAst, argument: Expr): Expr | undefined {
   if (!isOneOf(checked, argument, textKinds)) return argument;
   const parts =
-    argument.kind === "list" ? argument.elements : argument.kind === "map" ? argument.entries.flatMap(({ key, value }) => [key, value]) : [];
+    argument.kind === "list"
+      ? argument.elements
+      : argument.kind === "map"
+        ? argument.entries.flatMap(({ key, value }) => [key, value])
+        : [];
   for (const part of parts) {
     const bad = unfitText(checked, part);
     if (bad !== undefined) return bad;

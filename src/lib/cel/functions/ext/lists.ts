@@ -89,7 +89,8 @@ function sortByKeys(list: CelList, keys: CelList): Result {
   const pairs = itemsOf(list).map((item, at) => [item, keys.at(at)] as const);
   const [, first] = pairs[0] as (typeof pairs)[number];
   if (!comparable.some(({ name }) => name === typeNameOf(first))) return fail("list elements must be comparable");
-  if (pairs.some(([, key]) => typeNameOf(key) !== typeNameOf(first))) return fail("list elements must have the same type");
+  if (pairs.some(([, key]) => typeNameOf(key) !== typeNameOf(first)))
+    return fail("list elements must have the same type");
   pairs.sort(([, left], [, right]) => {
     const order = compareValues(left, right);
     return order instanceof CelFailure ? 0 : order; // NaN is in no order.
@@ -145,7 +146,8 @@ const functions: readonly FunctionDeclaration[] = [
     member("list_slice", [list, intType, intType], list, {
       evaluate: slice,
       cost: byResult,
-      estimate: ({ target, args }) => allocating(1, fixed(BigInt.asUintN(64, written(args[1], sizeOrUnknown(target).max) - written(args[0], 0n)))),
+      estimate: ({ target, args }) =>
+        allocating(1, fixed(BigInt.asUintN(64, written(args[1], sizeOrUnknown(target).max) - written(args[0], 0n)))),
     }),
   ),
   {
@@ -155,7 +157,8 @@ const functions: readonly FunctionDeclaration[] = [
       member("list_flatten_int", [listType(dynType), intType], listType(dynType), { evaluate: flatten }),
     ),
     cost: ([of, depth = 1]) => uint64(sizeOf(of) * (isInt(depth) ? Number(depth) : 1) + base), // A negative depth takes from it, as upstream has it.
-    estimate: ({ target, args }) => allocating(args.length === 0 ? 1 : Number(written(args[0], uint64Max)), sizeOrUnknown(target)),
+    estimate: ({ target, args }) =>
+      allocating(args.length === 0 ? 1 : Number(written(args[0], uint64Max)), sizeOrUnknown(target)),
   },
   declare(
     "sort",
@@ -196,7 +199,10 @@ const functions: readonly FunctionDeclaration[] = [
       estimate: ({ target }) => allocating(1, sizeOrUnknown(target)),
     }),
   ),
-  declare("distinct", member("list_distinct", [list], list, { evaluate: distinct, cost: selfCompared, estimate: squared(2) })),
+  declare(
+    "distinct",
+    member("list_distinct", [list], list, { evaluate: distinct, cost: selfCompared, estimate: squared(2) }),
+  ),
 ];
 
 export const lists = library({ functions, macros: listMacros });

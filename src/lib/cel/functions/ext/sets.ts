@@ -28,7 +28,9 @@ function intersects(left: CelList, right: CelList): boolean {
 function costs(factor: number): Pick<FunctionDeclaration, "cost" | "estimate"> {
   return {
     cost: (args) => 1 + sizeOf(args[0]) * sizeOf(args[1]) * factor,
-    estimate: ({ args }) => ({ cost: plus(timesFactor(times(sizeOrUnknown(args[0]), sizeOrUnknown(args[1])), factor), fixed(1)) }),
+    estimate: ({ args }) => ({
+      cost: plus(timesFactor(times(sizeOrUnknown(args[0]), sizeOrUnknown(args[1])), factor), fixed(1)),
+    }),
   };
 }
 
@@ -37,7 +39,10 @@ const two = [list, list];
 
 export const sets = library({
   functions: [
-    { ...declare("sets.contains", overload("list_sets_contains_list", two, boolType, { evaluate: contains })), ...costs(1) },
+    {
+      ...declare("sets.contains", overload("list_sets_contains_list", two, boolType, { evaluate: contains })),
+      ...costs(1),
+    },
     {
       ...declare(
         "sets.equivalent",
@@ -47,6 +52,9 @@ export const sets = library({
       ),
       ...costs(2),
     },
-    { ...declare("sets.intersects", overload("list_sets_intersects_list", two, boolType, { evaluate: intersects })), ...costs(1) },
+    {
+      ...declare("sets.intersects", overload("list_sets_intersects_list", two, boolType, { evaluate: intersects })),
+      ...costs(1),
+    },
   ],
 });

@@ -35,7 +35,12 @@ function format(text: string, args: CelList): Result {
   let [used, length] = [0, 0];
   for (const piece of piecesOf(text)) {
     if (typeof piece !== "string" && used >= args.size) return fail(`index ${used} out of range`);
-    const part = typeof piece === "string" ? piece : "clause" in piece ? formatArgument(piece.clause, args.at(used++)) : whyNoPiece(piece);
+    const part =
+      typeof piece === "string"
+        ? piece
+        : "clause" in piece
+          ? formatArgument(piece.clause, args.at(used++))
+          : whyNoPiece(piece);
     if (part instanceof CelFailure) return part;
     length += part.length;
     if (length > lengthMax) return fail(`format() gives more than ${lengthMax} characters`);
@@ -160,7 +165,8 @@ function formatMap(map: CelMap): Formatted {
 
 /** As it would be written in an expression, nearly. */
 function formatWithin(value: CelValue): Formatted {
-  if (value instanceof CelDouble) return Number.isFinite(value.value) ? fixedDigits(value.value, 6) : quoteGo(formatDouble(value.value));
+  if (value instanceof CelDouble)
+    return Number.isFinite(value.value) ? fixedDigits(value.value, 6) : quoteGo(formatDouble(value.value));
   const text = formatText(value);
   if (text === undefined) return fail(`no formatting function for ${typeNameOf(value)}`);
   if (text instanceof CelFailure) return text;

@@ -117,7 +117,9 @@ function join(list: CelList, separator = ""): Result {
   for (let at = 0; at < list.size; at++) {
     const item = list.at(at);
     if (typeof item !== "string")
-      return fail(`join: invalid input: ${isNumber(item) ? rawNumber(item) : typeof item === "boolean" ? item : typeNameOf(item)}`);
+      return fail(
+        `join: invalid input: ${isNumber(item) ? rawNumber(item) : typeof item === "boolean" ? item : typeNameOf(item)}`,
+      );
     texts.push(item);
   }
   return texts.join(separator);
@@ -146,7 +148,10 @@ const replacing: Pick<FunctionDeclaration, "cost" | "estimate"> = {
   cost: (args) => Math.ceil(sizeOf(args[0]) * 2 * traversalFactor),
   estimate: ({ target, args }) => {
     const size = sizeOrUnknown(target);
-    return { cost: timesFactor(size, 2 * traversalFactor), resultSize: replacedSize(size, sizeOrUnknown(args[0]), sizeOrUnknown(args[1])) };
+    return {
+      cost: timesFactor(size, 2 * traversalFactor),
+      resultSize: replacedSize(size, sizeOrUnknown(args[0]), sizeOrUnknown(args[1])),
+    };
   },
 };
 
@@ -158,7 +163,11 @@ function replacedSize(size: Range, old: Range, by: Range): Range {
 }
 
 /** @param old the length of what is replaced; an empty part is around every character */
-function replacements(size: bigint, old: bigint, changesNothing: boolean): { readonly count: bigint; readonly kept: bigint } {
+function replacements(
+  size: bigint,
+  old: bigint,
+  changesNothing: boolean,
+): { readonly count: bigint; readonly kept: bigint } {
   if (old === 0n) return { count: size < uint64Max ? size + 1n : size, kept: size };
   if (changesNothing) return { count: 0n, kept: size };
   const count = Math.ceil(Number(size) / Number(old));
@@ -176,7 +185,8 @@ const splitting: Pick<FunctionDeclaration, "cost" | "estimate"> = {
 /** The limit that is written down; a negative one counts as the largest number, as upstream has it. */
 function piecesMax({ args }: CallToEstimate): bigint | undefined {
   const limit = args[1]?.expr;
-  if (limit?.kind !== "constant" || (typeof limit.value !== "number" && typeof limit.value !== "bigint")) return undefined;
+  if (limit?.kind !== "constant" || (typeof limit.value !== "number" && typeof limit.value !== "bigint"))
+    return undefined;
   return BigInt.asUintN(64, BigInt(limit.value));
 }
 
@@ -199,7 +209,9 @@ const basic: readonly FunctionDeclaration[] = [
   {
     ...declare(
       "indexOf",
-      member("string_index_of_string", texts(2), intType, { evaluate: (text: string, part: string) => indexOf(text, part) }),
+      member("string_index_of_string", texts(2), intType, {
+        evaluate: (text: string, part: string) => indexOf(text, part),
+      }),
       member("string_index_of_string_int", [...texts(2), intType], intType, { evaluate: indexOf }),
     ),
     ...elementwise,
@@ -238,7 +250,9 @@ const basic: readonly FunctionDeclaration[] = [
   {
     ...declare(
       "split",
-      member("string_split_string", texts(2), list, { evaluate: (text: string, separator: string) => split(text, separator, -1) }),
+      member("string_split_string", texts(2), list, {
+        evaluate: (text: string, separator: string) => split(text, separator, -1),
+      }),
       member("string_split_string_int", [...texts(2), intType], list, { evaluate: split }),
     ),
     ...splitting,
@@ -259,5 +273,9 @@ export const basicStrings: Library = library({ functions: basic });
 /** Version 2. */
 export const extendedStrings: Library = library({
   validators: [formatStrings],
-  functions: [...basic, stringFormat, declare("strings.quote", overload("strings_quote", texts(1), stringType, { evaluate: quote, ...quoting }))],
+  functions: [
+    ...basic,
+    stringFormat,
+    declare("strings.quote", overload("strings_quote", texts(1), stringType, { evaluate: quote, ...quoting })),
+  ],
 });

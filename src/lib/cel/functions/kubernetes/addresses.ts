@@ -49,7 +49,8 @@ function parseFields(text: string, part: string): bigint {
       digits += character;
       if (Number(digits) > 255) throw refused(text, "IPv4 field has value >255");
     } else if (character === ".") {
-      if (digits === "" || at === part.length - 1) throw refused(text, "IPv4 field must have at least one digit", part.slice(at));
+      if (digits === "" || at === part.length - 1)
+        throw refused(text, "IPv4 field must have at least one digit", part.slice(at));
       if (fields.length === 3) throw refused(text, "IPv4 address too long");
       fields.push(Number(digits));
       digits = "";
@@ -75,8 +76,10 @@ function parseSixteen(text: string): Address {
   while (groups.length < 8) {
     const digits = groupOf(text, rest);
     if (rest[digits.length] === ".") {
-      if (gap < 0 && groups.length !== 6) throw refused(text, "embedded IPv4 address must replace the final 2 fields of the address", rest);
-      if (groups.length > 6) throw refused(text, "too many hex fields to fit an embedded IPv4 at the end of the address", rest);
+      if (gap < 0 && groups.length !== 6)
+        throw refused(text, "embedded IPv4 address must replace the final 2 fields of the address", rest);
+      if (groups.length > 6)
+        throw refused(text, "too many hex fields to fit an embedded IPv4 at the end of the address", rest);
       const four = Number(parseFields(text, rest));
       groups.push(Math.floor(four / 65536), four % 65536);
       rest = "";
@@ -125,7 +128,8 @@ export function formatAddress({ family, bits, zone }: Address): string {
   const groups = Array.from({ length: 8 }, (_, at) => Number((bits >> BigInt(112 - 16 * at)) & 0xffffn));
   const { start, length } = longestZeros(groups);
   const written = groups.map((group) => group.toString(16));
-  const text = length < 2 ? written.join(":") : `${written.slice(0, start).join(":")}::${written.slice(start + length).join(":")}`;
+  const text =
+    length < 2 ? written.join(":") : `${written.slice(0, start).join(":")}::${written.slice(start + length).join(":")}`;
   return zone === "" ? text : `${text}%${zone}`;
 }
 

@@ -94,7 +94,15 @@ export function resourceCheck(decide: Decide, resource: ResourceQuestion): CelAu
   return new CelAuthorizer(decide, resourceCheckType, { resource });
 }
 
-const nothing: ResourceQuestion = { group: "", resource: "", subresource: "", namespace: "", name: "", fieldSelector: "", labelSelector: "" };
+const nothing: ResourceQuestion = {
+  group: "",
+  resource: "",
+  subresource: "",
+  namespace: "",
+  name: "",
+  fieldSelector: "",
+  labelSelector: "",
+};
 
 function narrowed(check: CelAuthorizer, type: CelType, more: Partial<ResourceQuestion>): CelAuthorizer {
   return check.with(type, { resource: { ...nothing, ...check.asked.resource, ...more } });
@@ -103,7 +111,8 @@ function narrowed(check: CelAuthorizer, type: CelType, more: Partial<ResourceQue
 function serviceAccount(authorizer: CelAuthorizer, namespace: string, name: string): Result {
   if (name.length > 253 || !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(name))
     return fail("Invalid service account name");
-  if (namespace.length > 63 || !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(namespace)) return fail("Invalid service account namespace");
+  if (namespace.length > 63 || !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(namespace))
+    return fail("Invalid service account namespace");
   return new CelAuthorizer(authorizer.decide, authorizerType, { serviceAccount: { namespace, name } });
 }
 
@@ -134,16 +143,35 @@ const steps: readonly FunctionDeclaration[] = [
   ),
   declare(
     "serviceAccount",
-    member("authorizer_serviceaccount", [authorizerType, stringType, stringType], authorizerType, { evaluate: serviceAccount }),
+    member("authorizer_serviceaccount", [authorizerType, stringType, stringType], authorizerType, {
+      evaluate: serviceAccount,
+    }),
   ),
-  declare("resource", member("groupcheck_resource", [groupCheckType, stringType], resourceCheckType, { evaluate: resourceOf })),
+  declare(
+    "resource",
+    member("groupcheck_resource", [groupCheckType, stringType], resourceCheckType, { evaluate: resourceOf }),
+  ),
   narrowing("subresource", "resourcecheck_subresource"),
   narrowing("namespace", "resourcecheck_namespace"),
   narrowing("name", "resourcecheck_name"),
-  declare("errored", member("decision_errored", [decisionType], boolType, { evaluate: ({ answer }: CelDecision) => answer.error !== undefined })),
-  declare("error", member("decision_error", [decisionType], stringType, { evaluate: ({ answer }: CelDecision) => answer.error ?? "" })),
-  declare("allowed", member("decision_allowed", [decisionType], boolType, { evaluate: ({ answer }: CelDecision) => answer.allowed })),
-  declare("reason", member("decision_reason", [decisionType], stringType, { evaluate: ({ answer }: CelDecision) => answer.reason })),
+  declare(
+    "errored",
+    member("decision_errored", [decisionType], boolType, {
+      evaluate: ({ answer }: CelDecision) => answer.error !== undefined,
+    }),
+  ),
+  declare(
+    "error",
+    member("decision_error", [decisionType], stringType, { evaluate: ({ answer }: CelDecision) => answer.error ?? "" }),
+  ),
+  declare(
+    "allowed",
+    member("decision_allowed", [decisionType], boolType, { evaluate: ({ answer }: CelDecision) => answer.allowed }),
+  ),
+  declare(
+    "reason",
+    member("decision_reason", [decisionType], stringType, { evaluate: ({ answer }: CelDecision) => answer.reason }),
+  ),
 ];
 
 const question: FunctionDeclaration = {

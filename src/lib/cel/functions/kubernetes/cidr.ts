@@ -32,7 +32,11 @@ export class CelCidr extends CelOpaque {
   equals(other: CelOpaque): boolean {
     if (!(other instanceof CelCidr)) return false;
     const { address, length } = other.prefix;
-    return length === this.prefix.length && address.family === this.prefix.address.family && address.bits === this.prefix.address.bits;
+    return (
+      length === this.prefix.length &&
+      address.family === this.prefix.address.family &&
+      address.bits === this.prefix.address.bits
+    );
   }
   toString(): string {
     return `${formatAddress(this.prefix.address)}/${this.prefix.length}`;
@@ -74,7 +78,10 @@ function containsCidrText(cidr: CelCidr, text: string): Result {
 const ipBytes = { min: 4n, max: 16n };
 
 /** Bytes are compared, for networks once more, and a text is read before. */
-function containing(what: { readonly network: boolean; readonly text: boolean }): Pick<OverloadDeclaration, "cost" | "estimate"> {
+function containing(what: {
+  readonly network: boolean;
+  readonly text: boolean;
+}): Pick<OverloadDeclaration, "cost" | "estimate"> {
   const read = (bytes: number): number => Math.ceil(bytes * traversalFactor);
   const compared = plus(
     timesFactor(plus(ipBytes, ipBytes), traversalFactor),
@@ -85,20 +92,36 @@ function containing(what: { readonly network: boolean; readonly text: boolean })
       const bytes = sizeOf(args[0]);
       return read(2 * bytes) + (what.network ? read(bytes) + 1 : 0) + (what.text ? read(sizeOf(args[1])) : 0);
     },
-    estimate: ({ args }) => ({ cost: what.text ? plus(compared, timesFactor(sizeOrUnknown(args[0]), traversalFactor)) : compared }),
+    estimate: ({ args }) => ({
+      cost: what.text ? plus(compared, timesFactor(sizeOrUnknown(args[0]), traversalFactor)) : compared,
+    }),
   };
 }
 
 const functions: readonly FunctionDeclaration[] = [
-  { ...declare("cidr", overload("string_to_cidr", [stringType], cidrType, { evaluate: parseCidr })), ...reading(1, { keepsSize: false }) },
   {
-    ...declare("isCIDR", overload("is_cidr", [stringType], boolType, { evaluate: (text: string) => !(parseCidr(text) instanceof CelFailure) })),
+    ...declare("cidr", overload("string_to_cidr", [stringType], cidrType, { evaluate: parseCidr })),
+    ...reading(1, { keepsSize: false }),
+  },
+  {
+    ...declare(
+      "isCIDR",
+      overload("is_cidr", [stringType], boolType, {
+        evaluate: (text: string) => !(parseCidr(text) instanceof CelFailure),
+      }),
+    ),
     ...reading(1, { keepsSize: false }),
   },
   declare(
     "containsIP",
-    member("cidr_contains_ip_string", [cidrType, stringType], boolType, { evaluate: containsIpText, ...containing({ network: false, text: true }) }),
-    member("cidr_contains_ip_ip", [cidrType, ipType], boolType, { evaluate: containsIp, ...containing({ network: false, text: false }) }),
+    member("cidr_contains_ip_string", [cidrType, stringType], boolType, {
+      evaluate: containsIpText,
+      ...containing({ network: false, text: true }),
+    }),
+    member("cidr_contains_ip_ip", [cidrType, ipType], boolType, {
+      evaluate: containsIp,
+      ...containing({ network: false, text: false }),
+    }),
   ),
   declare(
     "containsCIDR",
@@ -106,12 +129,27 @@ const functions: readonly FunctionDeclaration[] = [
       evaluate: containsCidrText,
       ...containing({ network: true, text: true }),
     }),
-    member("cidr_contains_cidr", [cidrType, cidrType], boolType, { evaluate: containsCidr, ...containing({ network: true, text: false }) }),
+    member("cidr_contains_cidr", [cidrType, cidrType], boolType, {
+      evaluate: containsCidr,
+      ...containing({ network: true, text: false }),
+    }),
   ),
-  declare("ip", member("cidr_ip", [cidrType], ipType, { evaluate: ({ prefix }: CelCidr) => new CelIp(prefix.address), ...nominal })),
-  { ...declare("prefixLength", member("cidr_prefix_length", [cidrType], intType, { evaluate: ({ prefix }: CelCidr) => prefix.length })), ...nominal },
+  declare(
+    "ip",
+    member("cidr_ip", [cidrType], ipType, { evaluate: ({ prefix }: CelCidr) => new CelIp(prefix.address), ...nominal }),
+  ),
   {
-    ...declare("masked", member("cidr_masked", [cidrType], cidrType, { evaluate: ({ prefix }: CelCidr) => new CelCidr(masked(prefix)) })),
+    ...declare(
+      "prefixLength",
+      member("cidr_prefix_length", [cidrType], intType, { evaluate: ({ prefix }: CelCidr) => prefix.length }),
+    ),
+    ...nominal,
+  },
+  {
+    ...declare(
+      "masked",
+      member("cidr_masked", [cidrType], cidrType, { evaluate: ({ prefix }: CelCidr) => new CelCidr(masked(prefix)) }),
+    ),
     ...nominal,
   },
   declare("string", overload("cidr_to_string", [cidrType], stringType, { evaluate: String })),

@@ -31,7 +31,9 @@ export const elementwise: Costs = {
     const element = elementOf(target);
     if (element === undefined) return { cost: timesFactor(sizeOrUnknown(target), traversalFactor) };
     const isText = element.type.kind === "string" || element.type.kind === "bytes";
-    const one = isText ? plus(fixed(1), timesFactor(hints.estimateSize(element) ?? unknownRange, traversalFactor)) : fixed(1);
+    const one = isText
+      ? plus(fixed(1), timesFactor(hints.estimateSize(element) ?? unknownRange, traversalFactor))
+      : fixed(1);
     return { cost: times(sizeOrUnknown(target), one) };
   },
 };
@@ -54,7 +56,9 @@ type Element = Omit<SizedNode, "size">;
 
 function elementOf(list: SizedNode): Element | undefined {
   const [type] = list.type.parameters;
-  return type === undefined ? undefined : { path: list.path === undefined ? undefined : [...list.path, "@items"], type, expr: list.expr };
+  return type === undefined
+    ? undefined
+    : { path: list.path === undefined ? undefined : [...list.path, "@items"], type, expr: list.expr };
 }
 
 /** The size of what `join` makes of a list and a separator. */

@@ -13,7 +13,17 @@ import { quantityType } from "./quantity.ts";
 import { semverType } from "./semver.ts";
 import { urlType } from "./url.ts";
 
-const comparedAtOnce = [quantityType, semverType, ipType, cidrType, authorizerType, pathCheckType, groupCheckType, resourceCheckType, decisionType];
+const comparedAtOnce = [
+  quantityType,
+  semverType,
+  ipType,
+  cidrType,
+  authorizerType,
+  pathCheckType,
+  groupCheckType,
+  resourceCheckType,
+  decisionType,
+];
 
 const formatNameMax = 64n;
 
@@ -21,7 +31,9 @@ function costOf(left: SizedNode, right: SizedNode): Range | undefined {
   if (!sameType(left.type, right.type)) return undefined;
   if (comparedAtOnce.some((type) => sameType(type, left.type))) return fixed(1);
   if (sameType(left.type, formatType)) return timesFactor({ min: 1n, max: formatNameMax }, traversalFactor);
-  return sameType(left.type, urlType) ? timesFactor({ min: 1n, max: right.size?.max ?? 1n }, traversalFactor) : undefined;
+  return sameType(left.type, urlType)
+    ? timesFactor({ min: 1n, max: right.size?.max ?? 1n }, traversalFactor)
+    : undefined;
 }
 
 const comparisonCost = comparison.cost as RuntimeCost;

@@ -1,5 +1,11 @@
 /** Named formats of texts. Source: k8s.io/apiserver pkg/cel/library/format.go */
-import { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems, labelValueProblems, qualifiedNameProblems } from "../../../names/names.ts";
+import {
+  dns1035LabelProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelValueProblems,
+  qualifiedNameProblems,
+} from "../../../names/names.ts";
 import { findFormat } from "../../../structural-schema/formats/formats.ts";
 import { sizeOrUnknown } from "../../cost/estimate.ts";
 import { timesFactor } from "../../cost/range.ts";
@@ -69,7 +75,9 @@ const formats: readonly [called: string, name: string, problems: NamedFormat["pr
   ["datetime", "datetime", schemaFormat("datetime", "invalid datetime"), dateTimeSize],
 ];
 
-const named = new Map(formats.map(([called, name, problems, regexSize]) => [called, new CelFormat({ name, problems, regexSize })]));
+const named = new Map(
+  formats.map(([called, name, problems, regexSize]) => [called, new CelFormat({ name, problems, regexSize })]),
+);
 
 /** What is wrong with a text; none when nothing is. */
 function validate({ format }: CelFormat, text: string): CelOptional {
@@ -82,14 +90,19 @@ const validating: Pick<FunctionDeclaration, "cost" | "estimate"> = {
     const regexSize = format instanceof CelFormat ? format.format.regexSize : 0;
     return Math.ceil((1 + sizeOf(text)) * traversalFactor) * Math.ceil(regexSize * regexFactor);
   },
-  estimate: ({ args }) => ({ cost: timesFactor(timesFactor(sizeOrUnknown(args[0]), traversalFactor), 128 * regexFactor) }),
+  estimate: ({ args }) => ({
+    cost: timesFactor(timesFactor(sizeOrUnknown(args[0]), traversalFactor), 128 * regexFactor),
+  }),
 };
 
 /** Needs optional types. */
 export const kubernetesFormats = library({
   functions: [
     {
-      ...declare("validate", member("format-validate", [formatType, stringType], optionalType(listType(stringType)), { evaluate: validate })),
+      ...declare(
+        "validate",
+        member("format-validate", [formatType, stringType], optionalType(listType(stringType)), { evaluate: validate }),
+      ),
       ...validating,
     },
     {
@@ -101,6 +114,8 @@ export const kubernetesFormats = library({
       ),
       ...nominal,
     },
-    ...[...named].map(([name, format]) => declare(`format.${name}`, overload(`format.${name}`, [], formatType, { evaluate: () => format }))),
+    ...[...named].map(([name, format]) =>
+      declare(`format.${name}`, overload(`format.${name}`, [], formatType, { evaluate: () => format })),
+    ),
   ],
 });

@@ -100,7 +100,12 @@ function parseWithoutFragment(bytes: string, { viaRequest }: { readonly viaReque
     if (cut(rest, "/")[0].includes(":")) throw new GoUrlError("first path segment in URL cannot contain colon");
   }
   if (!rest.startsWith("//") || (scheme === "" && (viaRequest || rest.startsWith("///"))))
-    return { ...url, omitsHost: scheme !== "" && rest.startsWith("/"), path: unescapeBytes(rest, "path"), rawPath: rest };
+    return {
+      ...url,
+      omitsHost: scheme !== "" && rest.startsWith("/"),
+      path: unescapeBytes(rest, "path"),
+      rawPath: rest,
+    };
   const slash = rest.indexOf("/", 2);
   const [authority, path] = slash < 0 ? [rest.slice(2), ""] : [rest.slice(2, slash), rest.slice(slash)];
   return { ...url, ...parseAuthority(scheme, authority), path: unescapeBytes(path, "path"), rawPath: path };
@@ -126,7 +131,13 @@ function parseAuthority(scheme: string, authority: string): Pick<GoUrl, "user" |
   const user = authority.slice(0, at);
   if (!/^[\w\-.:~!$&'()*+,;=%@]*$/.test(user)) throw new GoUrlError("net/url: invalid userinfo");
   const [name, password] = cut(user, ":");
-  return { user: { name: unescapeBytes(name, "user"), password: user.includes(":") ? unescapeBytes(password, "user") : undefined }, host };
+  return {
+    user: {
+      name: unescapeBytes(name, "user"),
+      password: user.includes(":") ? unescapeBytes(password, "user") : undefined,
+    },
+    host,
+  };
 }
 
 /** Only http and https refuse a second colon. */
@@ -146,7 +157,10 @@ function parseLiteral(host: string): string {
   checkPort(host.slice(end + 1));
   const written = host.slice(1, end);
   const zone = written.indexOf("%25");
-  const name = zone < 0 ? unescapeBytes(written, "host") : unescapeBytes(written.slice(0, zone), "host") + unescapeBytes(written.slice(zone), "zone");
+  const name =
+    zone < 0
+      ? unescapeBytes(written, "host")
+      : unescapeBytes(written.slice(0, zone), "host") + unescapeBytes(written.slice(zone), "zone");
   if (addressOf(textOf(name)).family === 4) throw new GoUrlError("invalid IP-literal");
   return `[${name}]${host.slice(end + 1)}`;
 }
@@ -169,7 +183,8 @@ function unescapeBytes(bytes: string, part: Part): string {
   const isHost = part === "host" || part === "zone";
   for (const [found] of bytes.matchAll(/%.{0,2}|./gs)) {
     if (found.startsWith("%")) checkEscape(found, part);
-    else if (isHost && found < "\x80" && !allowed.host.test(found)) throw new GoUrlError(`invalid character ${quoteGo(found)} in host name`);
+    else if (isHost && found < "\x80" && !allowed.host.test(found))
+      throw new GoUrlError(`invalid character ${quoteGo(found)} in host name`);
   }
   const spaced = part === "query" ? bytes.replaceAll("+", " ") : bytes;
   return spaced.replace(/%(..)/gs, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
@@ -179,7 +194,12 @@ function unescapeBytes(bytes: string, part: Part): string {
 function checkEscape(found: string, part: Part): void {
   const value = Number.parseInt(found.slice(1), 16);
   const isWrongInZone = found !== "%25" && value !== 0x20 && !allowed.host.test(String.fromCharCode(value));
-  if (/^%[0-9A-Fa-f]{2}$/.test(found) && !(part === "host" && value < 0x80 && found !== "%25") && !(part === "zone" && isWrongInZone)) return;
+  if (
+    /^%[0-9A-Fa-f]{2}$/.test(found) &&
+    !(part === "host" && value < 0x80 && found !== "%25") &&
+    !(part === "zone" && isWrongInZone)
+  )
+    return;
   throw new GoUrlError(`invalid URL escape ${quoteBytes(found)}`);
 }
 
@@ -193,7 +213,9 @@ function quoteBytes(bytes: string): string {
 }
 
 function escapeBytes(bytes: string, part: keyof typeof allowed): string {
-  return bytes.replace(/./gs, (byte) => (allowed[part].test(byte) ? byte : `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`));
+  return bytes.replace(/./gs, (byte) =>
+    allowed[part].test(byte) ? byte : `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
+  );
 }
 
 /** As it was written, where that is right. */

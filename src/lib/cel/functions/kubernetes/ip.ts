@@ -25,7 +25,9 @@ export class CelIp extends CelOpaque {
     return widthOf(this.address.family) / 8;
   }
   equals(other: CelOpaque): boolean {
-    return other instanceof CelIp && other.address.family === this.address.family && other.address.bits === this.address.bits;
+    return (
+      other instanceof CelIp && other.address.family === this.address.family && other.address.bits === this.address.bits
+    );
   }
   toString(): string {
     return formatAddress(this.address);
@@ -39,7 +41,8 @@ export function parseIp(text: string): CelIp | CelFailure {
     if (address.zone !== "") return fail(`IP address ${quoteGo(text)} with zone value is not allowed`);
     return isFourInSix(address) ? fail(`IPv4-mapped IPv6 address ${quoteGo(text)} is not allowed`) : new CelIp(address);
   } catch (error) {
-    if (error instanceof AddressError) return fail(`IP Address ${quoteGo(text)} parse error during conversion from string: ${error.message}`);
+    if (error instanceof AddressError)
+      return fail(`IP Address ${quoteGo(text)} parse error during conversion from string: ${error.message}`);
     throw error;
   }
 }
@@ -88,17 +91,29 @@ const questions: readonly [name: string, id: string, evaluate: (ip: CelIp) => bo
 ];
 
 const functions: readonly FunctionDeclaration[] = [
-  declare("ip", overload("string_to_ip", [stringType], ipType, { evaluate: parseIp, ...reading(1, { keepsSize: false }) })),
+  declare(
+    "ip",
+    overload("string_to_ip", [stringType], ipType, { evaluate: parseIp, ...reading(1, { keepsSize: false }) }),
+  ),
   {
-    ...declare("isIP", overload("is_ip", [stringType], boolType, { evaluate: (text: string) => !(parseIp(text) instanceof CelFailure) })),
+    ...declare(
+      "isIP",
+      overload("is_ip", [stringType], boolType, { evaluate: (text: string) => !(parseIp(text) instanceof CelFailure) }),
+    ),
     ...reading(1, { keepsSize: false }),
   },
   {
     ...declare("ip.isCanonical", overload("ip_is_canonical", [stringType], boolType, { evaluate: isCanonical })),
     ...reading(2, { keepsSize: false }),
   },
-  { ...declare("family", member("ip_family", [ipType], intType, { evaluate: ({ address }: CelIp) => address.family })), ...nominal },
-  ...questions.map(([name, id, evaluate]) => ({ ...declare(name, member(id, [ipType], boolType, { evaluate })), ...nominal })),
+  {
+    ...declare("family", member("ip_family", [ipType], intType, { evaluate: ({ address }: CelIp) => address.family })),
+    ...nominal,
+  },
+  ...questions.map(([name, id, evaluate]) => ({
+    ...declare(name, member(id, [ipType], boolType, { evaluate })),
+    ...nominal,
+  })),
   declare("string", overload("ip_to_string", [ipType], stringType, { evaluate: String })),
 ];
 

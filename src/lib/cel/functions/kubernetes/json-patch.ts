@@ -11,7 +11,10 @@ function escapeKey(key: string): string {
 export const jsonPatchKeys = library({
   functions: [
     {
-      ...declare("jsonpatch.escapeKey", overload("string_jsonpatch_escapeKey_string", [stringType], stringType, { evaluate: escapeKey })),
+      ...declare(
+        "jsonpatch.escapeKey",
+        overload("string_jsonpatch_escapeKey_string", [stringType], stringType, { evaluate: escapeKey }),
+      ),
       ...reading(1, { keepsSize: true }),
     },
   ],

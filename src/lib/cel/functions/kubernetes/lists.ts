@@ -102,7 +102,12 @@ function lastIndexOf(list: CelList, item: CelValue): number {
 const any = parameterType("A");
 
 const functions: readonly FunctionDeclaration[] = [
-  declare("isSorted", ...comparable.map(([name, type]) => member(`list_${name}_is_sorted_bool`, [listType(type)], boolType, { evaluate: isSorted }))),
+  declare(
+    "isSorted",
+    ...comparable.map(([name, type]) =>
+      member(`list_${name}_is_sorted_bool`, [listType(type)], boolType, { evaluate: isSorted }),
+    ),
+  ),
   declare(
     "sum",
     ...summable.map(([name, type, zero]) =>
@@ -113,7 +118,9 @@ const functions: readonly FunctionDeclaration[] = [
     declare(
       name,
       ...comparable.map(([of, type]) =>
-        member(`list_${of}_${name}_${of}`, [listType(type)], type, { evaluate: (list: CelList) => extreme(list, name) }),
+        member(`list_${of}_${name}_${of}`, [listType(type)], type, {
+          evaluate: (list: CelList) => extreme(list, name),
+        }),
       ),
     ),
   ),

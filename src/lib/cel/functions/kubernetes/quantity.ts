@@ -67,16 +67,35 @@ function sign({ quantity }: CelQuantity): number {
 
 const operations: readonly FunctionDeclaration[] = [
   // The documentation has `quantity("1").sign()`; in 1.36 only `sign(quantity("1"))` compiles.
-  declare("sign", overload("quantity_sign", one, intType, { evaluate: sign }), member("quantity_sign_member", one, intType, { evaluate: sign })),
-  declare("isGreaterThan", member("quantity_is_greater_than", two, boolType, { evaluate: (a: CelQuantity, b: CelQuantity) => compare(a, b) > 0 })),
-  declare("isLessThan", member("quantity_is_less_than", two, boolType, { evaluate: (a: CelQuantity, b: CelQuantity) => compare(a, b) < 0 })),
+  declare(
+    "sign",
+    overload("quantity_sign", one, intType, { evaluate: sign }),
+    member("quantity_sign_member", one, intType, { evaluate: sign }),
+  ),
+  declare(
+    "isGreaterThan",
+    member("quantity_is_greater_than", two, boolType, {
+      evaluate: (a: CelQuantity, b: CelQuantity) => compare(a, b) > 0,
+    }),
+  ),
+  declare(
+    "isLessThan",
+    member("quantity_is_less_than", two, boolType, { evaluate: (a: CelQuantity, b: CelQuantity) => compare(a, b) < 0 }),
+  ),
   declare("compareTo", member("quantity_compare_to", two, intType, { evaluate: compare })),
   declare(
     "asApproximateFloat",
-    member("quantity_get_float", one, doubleType, { evaluate: ({ quantity }: CelQuantity) => new CelDouble(asApproximateFloat(quantity)) }),
+    member("quantity_get_float", one, doubleType, {
+      evaluate: ({ quantity }: CelQuantity) => new CelDouble(asApproximateFloat(quantity)),
+    }),
   ),
   declare("asInteger", member("quantity_get_int", one, intType, { evaluate: integer })),
-  declare("isInteger", member("quantity_is_integer", one, boolType, { evaluate: ({ quantity }: CelQuantity) => asInteger(quantity) !== undefined })),
+  declare(
+    "isInteger",
+    member("quantity_is_integer", one, boolType, {
+      evaluate: ({ quantity }: CelQuantity) => asInteger(quantity) !== undefined,
+    }),
+  ),
   declare(
     "add",
     member("quantity_add", two, quantityType, {
@@ -99,7 +118,12 @@ const operations: readonly FunctionDeclaration[] = [
 
 const parsing: readonly FunctionDeclaration[] = [
   declare("quantity", overload("string_to_quantity", [stringType], quantityType, { evaluate: parse })),
-  declare("isQuantity", overload("is_quantity_string", [stringType], boolType, { evaluate: (text: string) => !(parse(text) instanceof CelFailure) })),
+  declare(
+    "isQuantity",
+    overload("is_quantity_string", [stringType], boolType, {
+      evaluate: (text: string) => !(parse(text) instanceof CelFailure),
+    }),
+  ),
 ];
 
 export const kubernetesQuantity = library({

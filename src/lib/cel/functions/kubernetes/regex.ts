@@ -55,7 +55,9 @@ const functions: readonly FunctionDeclaration[] = [
   declare("find", member("string_find_string", two, stringType, { evaluate: find })),
   declare(
     "findAll",
-    member("string_find_all_string", two, listType(stringType), { evaluate: (text: string, pattern: string) => findAll(text, pattern) }),
+    member("string_find_all_string", two, listType(stringType), {
+      evaluate: (text: string, pattern: string) => findAll(text, pattern),
+    }),
     member("string_find_all_string_int", [...two, intType], listType(stringType), { evaluate: findAll }),
   ),
 ];

@@ -19,7 +19,8 @@ export class SemanticVersionError extends Error {
 export function parseSemanticVersion(text: string): SemanticVersion {
   if (text === "") throw new SemanticVersionError("Version string empty");
   const [majorText, minorText, rest] = splitInThree(text);
-  if (minorText === undefined || rest === undefined) throw new SemanticVersionError("No Major.Minor.Patch elements found");
+  if (minorText === undefined || rest === undefined)
+    throw new SemanticVersionError("No Major.Minor.Patch elements found");
   const [major, minor] = [numberOf("Major", majorText), numberOf("Minor", minorText)];
   const [unbuilt, build] = cutList(rest, "+");
   const [patchText, prerelease] = cutList(unbuilt, "-");
@@ -42,8 +43,10 @@ function cutList(text: string, separator: string): [before: string, list: readon
 }
 
 function numberOf(which: "Major" | "Minor" | "Patch", text: string): bigint {
-  if (!/^[0-9]*$/.test(text)) throw new SemanticVersionError(`Invalid character(s) found in ${which.toLowerCase()} number ${quoteGo(text)}`);
-  if (/^0./.test(text)) throw new SemanticVersionError(`${which} number must not contain leading zeroes ${quoteGo(text)}`);
+  if (!/^[0-9]*$/.test(text))
+    throw new SemanticVersionError(`Invalid character(s) found in ${which.toLowerCase()} number ${quoteGo(text)}`);
+  if (/^0./.test(text))
+    throw new SemanticVersionError(`${which} number must not contain leading zeroes ${quoteGo(text)}`);
   return toUint64(text);
 }
 
@@ -51,21 +54,25 @@ function numberOf(which: "Major" | "Minor" | "Patch", text: string): bigint {
 function toUint64(text: string): bigint {
   if (text === "") throw new SemanticVersionError('strconv.ParseUint: parsing "": invalid syntax');
   const value = text.length > 20 ? 2n ** 64n : BigInt(text);
-  if (value >= 2n ** 64n) throw new SemanticVersionError(`strconv.ParseUint: parsing ${quoteGo(text)}: value out of range`);
+  if (value >= 2n ** 64n)
+    throw new SemanticVersionError(`strconv.ParseUint: parsing ${quoteGo(text)}: value out of range`);
   return value;
 }
 
 function prereleaseOf(text: string): bigint | string {
   if (text === "") throw new SemanticVersionError("Prerelease is empty");
-  if (/^0[0-9]+$/.test(text)) throw new SemanticVersionError(`Numeric PreRelease version must not contain leading zeroes ${quoteGo(text)}`);
+  if (/^0[0-9]+$/.test(text))
+    throw new SemanticVersionError(`Numeric PreRelease version must not contain leading zeroes ${quoteGo(text)}`);
   if (/^[0-9]+$/.test(text)) return toUint64(text);
-  if (!/^[0-9A-Za-z-]+$/.test(text)) throw new SemanticVersionError(`Invalid character(s) found in prerelease ${quoteGo(text)}`);
+  if (!/^[0-9A-Za-z-]+$/.test(text))
+    throw new SemanticVersionError(`Invalid character(s) found in prerelease ${quoteGo(text)}`);
   return text;
 }
 
 function buildOf(text: string): string {
   if (text === "") throw new SemanticVersionError("Build meta data is empty");
-  if (!/^[0-9A-Za-z-]+$/.test(text)) throw new SemanticVersionError(`Invalid character(s) found in build meta data ${quoteGo(text)}`);
+  if (!/^[0-9A-Za-z-]+$/.test(text))
+    throw new SemanticVersionError(`Invalid character(s) found in build meta data ${quoteGo(text)}`);
   return text;
 }
 

@@ -31,7 +31,11 @@ export class CelSemver extends CelOpaque {
   }
   toString(): string {
     const { numbers, prerelease, build } = this.version;
-    return [numbers.join("."), prerelease.length > 0 ? `-${prerelease.join(".")}` : "", build.length > 0 ? `+${build.join(".")}` : ""].join("");
+    return [
+      numbers.join("."),
+      prerelease.length > 0 ? `-${prerelease.join(".")}` : "",
+      build.length > 0 ? `+${build.join(".")}` : "",
+    ].join("");
   }
 }
 
@@ -73,8 +77,14 @@ const parsing: readonly FunctionDeclaration[] = [
 ];
 
 const operations: readonly FunctionDeclaration[] = [
-  declare("isGreaterThan", member("semver_is_greater_than", two, boolType, { evaluate: (a: CelSemver, b: CelSemver) => compare(a, b) > 0 })),
-  declare("isLessThan", member("semver_is_less_than", two, boolType, { evaluate: (a: CelSemver, b: CelSemver) => compare(a, b) < 0 })),
+  declare(
+    "isGreaterThan",
+    member("semver_is_greater_than", two, boolType, { evaluate: (a: CelSemver, b: CelSemver) => compare(a, b) > 0 }),
+  ),
+  declare(
+    "isLessThan",
+    member("semver_is_less_than", two, boolType, { evaluate: (a: CelSemver, b: CelSemver) => compare(a, b) < 0 }),
+  ),
   declare("compareTo", member("semver_compare_to", two, intType, { evaluate: compare })),
   declare("major", member("semver_major", one, intType, { evaluate: number(0) })),
   declare("minor", member("semver_minor", one, intType, { evaluate: number(1) })),

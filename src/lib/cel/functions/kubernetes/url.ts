@@ -7,7 +7,18 @@ import { type CelFailure, fail } from "../../values/failure.ts";
 import { CelOpaque, type CelValue } from "../../values/value.ts";
 import { declare, member, overload } from "../declare.ts";
 import { nominal, reading } from "./costs.ts";
-import { checkRequestUri, escapedPath, formatGoUrl, type GoUrl, GoUrlError, hostnameOf, parseGoUrl, portOf, queryOf, textOf } from "./go-url.ts";
+import {
+  checkRequestUri,
+  escapedPath,
+  formatGoUrl,
+  type GoUrl,
+  GoUrlError,
+  hostnameOf,
+  parseGoUrl,
+  portOf,
+  queryOf,
+  textOf,
+} from "./go-url.ts";
 
 export const urlType = opaqueType("kubernetes.URL");
 
@@ -55,13 +66,24 @@ function query(url: GoUrl): CelValue {
 }
 
 function accessor(name: string, id: string, read: (url: GoUrl) => string): FunctionDeclaration {
-  return { ...declare(name, member(id, [urlType], stringType, { evaluate: ({ url }: CelUrl) => textOf(read(url)) })), ...nominal };
+  return {
+    ...declare(name, member(id, [urlType], stringType, { evaluate: ({ url }: CelUrl) => textOf(read(url)) })),
+    ...nominal,
+  };
 }
 
 export const kubernetesUrls = library({
   functions: [
-    { ...declare("url", overload("string_to_url", [stringType], urlType, { evaluate: parse })), ...reading(1, { keepsSize: true }) },
-    declare("isURL", overload("is_url_string", [stringType], boolType, { evaluate: (text: string) => whyNoRequestUri(text) === undefined })),
+    {
+      ...declare("url", overload("string_to_url", [stringType], urlType, { evaluate: parse })),
+      ...reading(1, { keepsSize: true }),
+    },
+    declare(
+      "isURL",
+      overload("is_url_string", [stringType], boolType, {
+        evaluate: (text: string) => whyNoRequestUri(text) === undefined,
+      }),
+    ),
     accessor("getScheme", "url_get_scheme", ({ scheme }) => scheme),
     accessor("getHost", "url_get_host", ({ host }) => host),
     accessor("getHostname", "url_get_hostname", hostnameOf),
@@ -70,7 +92,9 @@ export const kubernetesUrls = library({
     {
       ...declare(
         "getQuery",
-        member("url_get_query", [urlType], mapType(stringType, listType(stringType)), { evaluate: ({ url }: CelUrl) => query(url) }),
+        member("url_get_query", [urlType], mapType(stringType, listType(stringType)), {
+          evaluate: ({ url }: CelUrl) => query(url),
+        }),
       ),
       ...nominal,
     },

@@ -1,11 +1,38 @@
 /** `+ - * / %` and unary `-`. Overloads are in upstream's order: the first that fits says what a value of unknown type is taken for. */
 import type { FunctionDeclaration } from "../../declarations.ts";
-import { bytesType, doubleType, durationType, intType, listType, parameterType, stringType, timestampType, uintType } from "../../types.ts";
+import {
+  bytesType,
+  doubleType,
+  durationType,
+  intType,
+  listType,
+  parameterType,
+  stringType,
+  timestampType,
+  uintType,
+} from "../../types.ts";
 import { concatLists } from "../../values/containers.ts";
 import { fail } from "../../values/failure.ts";
-import { addInt, divideInt, int64Max, int64Min, multiplyInt, negateInt, remainderInt, subtractInt } from "../../values/int.ts";
+import {
+  addInt,
+  divideInt,
+  int64Max,
+  int64Min,
+  multiplyInt,
+  negateInt,
+  remainderInt,
+  subtractInt,
+} from "../../values/int.ts";
 import { checkedTimestamp } from "../../values/time.ts";
-import { CelDouble, CelDuration, type CelInt, type CelList, type CelTimestamp, CelUint, type Result } from "../../values/value.ts";
+import {
+  CelDouble,
+  CelDuration,
+  type CelInt,
+  type CelList,
+  type CelTimestamp,
+  CelUint,
+  type Result,
+} from "../../values/value.ts";
 import { concatenation, listConcatenation } from "../costs.ts";
 import { declare, overload } from "../declare.ts";
 
@@ -17,7 +44,10 @@ function ints(compute: (left: CelInt, right: CelInt) => CelInt | undefined): (le
 }
 
 /** @param zero what is said of a divisor of nothing */
-function dividing(compute: (left: CelInt, right: CelInt) => CelInt | undefined, zero: string): (left: CelInt, right: CelInt) => Result {
+function dividing(
+  compute: (left: CelInt, right: CelInt) => CelInt | undefined,
+  zero: string,
+): (left: CelInt, right: CelInt) => Result {
   return (left, right) => (right === 0 ? fail(zero) : (compute(left, right) ?? fail(overflow)));
 }
 
@@ -28,7 +58,10 @@ function uints(compute: (left: bigint, right: bigint) => bigint): (left: CelUint
   };
 }
 
-function uintDividing(compute: (left: bigint, right: bigint) => bigint, zero: string): (left: CelUint, right: CelUint) => Result {
+function uintDividing(
+  compute: (left: bigint, right: bigint) => bigint,
+  zero: string,
+): (left: CelUint, right: CelUint) => Result {
   return (left, right) => (right.value === 0n ? fail(zero) : new CelUint(compute(left.value, right.value)));
 }
 
@@ -60,8 +93,14 @@ export const arithmetic: readonly FunctionDeclaration[] = [
       evaluate: (left: CelTimestamp, right: CelDuration) => checkedTimestamp(left.nanoseconds + right.nanoseconds),
     }),
     overload("add_int64", two.int, intType, { evaluate: ints(addInt) }),
-    overload("add_list", [list, list], list, { evaluate: (left: CelList, right: CelList) => concatLists(left, right), ...listConcatenation }),
-    overload("add_string", [stringType, stringType], stringType, { evaluate: (left: string, right: string) => left + right, ...concatenation }),
+    overload("add_list", [list, list], list, {
+      evaluate: (left: CelList, right: CelList) => concatLists(left, right),
+      ...listConcatenation,
+    }),
+    overload("add_string", [stringType, stringType], stringType, {
+      evaluate: (left: string, right: string) => left + right,
+      ...concatenation,
+    }),
     overload("add_uint64", two.uint, uintType, { evaluate: uints((left, right) => left + right) }),
   ),
   declare(
@@ -89,16 +128,22 @@ export const arithmetic: readonly FunctionDeclaration[] = [
     "_/_",
     overload("divide_double", two.double, doubleType, { evaluate: doubles((left, right) => left / right) }),
     overload("divide_int64", two.int, intType, { evaluate: dividing(divideInt, "division by zero") }),
-    overload("divide_uint64", two.uint, uintType, { evaluate: uintDividing((left, right) => left / right, "division by zero") }),
+    overload("divide_uint64", two.uint, uintType, {
+      evaluate: uintDividing((left, right) => left / right, "division by zero"),
+    }),
   ),
   declare(
     "_%_",
     overload("modulo_int64", two.int, intType, { evaluate: dividing(remainderInt, "modulus by zero") }),
-    overload("modulo_uint64", two.uint, uintType, { evaluate: uintDividing((left, right) => left % right, "modulus by zero") }),
+    overload("modulo_uint64", two.uint, uintType, {
+      evaluate: uintDividing((left, right) => left % right, "modulus by zero"),
+    }),
   ),
   declare(
     "-_",
-    overload("negate_double", [doubleType], doubleType, { evaluate: (value: CelDouble) => new CelDouble(-value.value) }),
+    overload("negate_double", [doubleType], doubleType, {
+      evaluate: (value: CelDouble) => new CelDouble(-value.value),
+    }),
     overload("negate_int64", [intType], intType, { evaluate: (value: CelInt) => negateInt(value) ?? fail(overflow) }),
   ),
 ];

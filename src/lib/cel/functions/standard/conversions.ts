@@ -19,7 +19,16 @@ import { intOf } from "../../values/int.ts";
 import { formatDouble, formatSeconds, parseDouble } from "../../values/numbers.ts";
 import { checkedTimestamp, formatTimestamp, parseTimestamp } from "../../values/time.ts";
 import { typeNameOf } from "../../values/type-names.ts";
-import { CelDouble, CelDuration, type CelInt, type CelTimestamp, CelTypeValue, CelUint, type CelValue, type Result } from "../../values/value.ts";
+import {
+  CelDouble,
+  CelDuration,
+  type CelInt,
+  type CelTimestamp,
+  CelTypeValue,
+  CelUint,
+  type CelValue,
+  type Result,
+} from "../../values/value.ts";
 import { traversal } from "../costs.ts";
 import { declare, overload } from "../declare.ts";
 
@@ -92,7 +101,9 @@ function stringToDuration(text: string): Result {
 
 function stringToTimestamp(text: string): Result {
   const timestamp = parseTimestamp(text);
-  return timestamp instanceof CelFailure && !timestamp.message.endsWith("overflow") ? notConvertible("google.protobuf.Timestamp") : timestamp;
+  return timestamp instanceof CelFailure && !timestamp.message.endsWith("overflow")
+    ? notConvertible("google.protobuf.Timestamp")
+    : timestamp;
 }
 
 const second = 1_000_000_000n;
@@ -112,13 +123,17 @@ export const conversions: readonly FunctionDeclaration[] = [
   declare("dyn", overload("to_dyn", [parameterType("A")], dynType, same)),
   declare(
     "type",
-    overload("type", [parameterType("A")], typeOf(parameterType("A")), { evaluate: (value: CelValue) => new CelTypeValue(typeNameOf(value)) }),
+    overload("type", [parameterType("A")], typeOf(parameterType("A")), {
+      evaluate: (value: CelValue) => new CelTypeValue(typeNameOf(value)),
+    }),
   ),
   declare(
     "int",
     overload("int64_to_int64", [intType], intType, same),
     overload("double_to_int64", [doubleType], intType, { evaluate: doubleToInt }),
-    overload("duration_to_int64", [durationType], intType, { evaluate: (value: CelDuration) => toInt(value.nanoseconds) }),
+    overload("duration_to_int64", [durationType], intType, {
+      evaluate: (value: CelDuration) => toInt(value.nanoseconds),
+    }),
     overload("string_to_int64", [stringType], intType, { evaluate: stringToInt }),
     overload("timestamp_to_int64", [timestampType], intType, { evaluate: timestampToInt }),
     overload("uint64_to_int64", [uintType], intType, { evaluate: (value: CelUint) => toInt(value.value) }),
@@ -135,7 +150,9 @@ export const conversions: readonly FunctionDeclaration[] = [
     overload("double_to_double", [doubleType], doubleType, same),
     overload("int64_to_double", [intType], doubleType, { evaluate: (value: CelInt) => new CelDouble(Number(value)) }),
     overload("string_to_double", [stringType], doubleType, { evaluate: stringToDouble }),
-    overload("uint64_to_double", [uintType], doubleType, { evaluate: (value: CelUint) => new CelDouble(Number(value.value)) }),
+    overload("uint64_to_double", [uintType], doubleType, {
+      evaluate: (value: CelUint) => new CelDouble(Number(value.value)),
+    }),
   ),
   declare(
     "bool",
@@ -146,9 +163,16 @@ export const conversions: readonly FunctionDeclaration[] = [
     "string",
     overload("string_to_string", [stringType], stringType, same),
     overload("bool_to_string", [boolType], stringType, { evaluate: (value: boolean) => String(value) }),
-    overload("bytes_to_string", [bytesType], stringType, { evaluate: bytesToString, ...traversal(0, 0, (min, max) => ({ min: min / 4n, max })) }),
-    overload("double_to_string", [doubleType], stringType, { evaluate: (value: CelDouble) => formatDouble(value.value) }),
-    overload("duration_to_string", [durationType], stringType, { evaluate: (value: CelDuration) => formatSeconds(value.nanoseconds) }),
+    overload("bytes_to_string", [bytesType], stringType, {
+      evaluate: bytesToString,
+      ...traversal(0, 0, (min, max) => ({ min: min / 4n, max })),
+    }),
+    overload("double_to_string", [doubleType], stringType, {
+      evaluate: (value: CelDouble) => formatDouble(value.value),
+    }),
+    overload("duration_to_string", [durationType], stringType, {
+      evaluate: (value: CelDuration) => formatSeconds(value.nanoseconds),
+    }),
     overload("int64_to_string", [intType], stringType, { evaluate: (value: CelInt) => String(value) }),
     overload("timestamp_to_string", [timestampType], stringType, { evaluate: formatTimestamp }),
     overload("uint64_to_string", [uintType], stringType, { evaluate: (value: CelUint) => String(value.value) }),
@@ -170,7 +194,9 @@ export const conversions: readonly FunctionDeclaration[] = [
   declare(
     "timestamp",
     overload("timestamp_to_timestamp", [timestampType], timestampType, same),
-    overload("int64_to_timestamp", [intType], timestampType, { evaluate: (value: CelInt) => checkedTimestamp(BigInt(value) * second) }),
+    overload("int64_to_timestamp", [intType], timestampType, {
+      evaluate: (value: CelInt) => checkedTimestamp(BigInt(value) * second),
+    }),
     overload("string_to_timestamp", [stringType], timestampType, { evaluate: stringToTimestamp }),
   ),
 ];

@@ -33,8 +33,12 @@ function nanoseconds(left: CelTimestamp | CelDuration, right: CelTimestamp | Cel
 
 /** `<` and its like. @param id upstream's word: `less`, `greater_equals` */
 function ordered(name: string, id: string, test: Test, acrossTypes: boolean): FunctionDeclaration {
-  const row = (suffix: string, type: CelType, evaluate: OverloadDeclaration["evaluate"], costs = {}): OverloadDeclaration =>
-    overload(`${id}_${suffix}`, [type, type], boolType, { evaluate, ...costs });
+  const row = (
+    suffix: string,
+    type: CelType,
+    evaluate: OverloadDeclaration["evaluate"],
+    costs = {},
+  ): OverloadDeclaration => overload(`${id}_${suffix}`, [type, type], boolType, { evaluate, ...costs });
   const evaluate = (left: CelNumber, right: CelNumber): boolean => {
     const order = compareNumbers(left, right);
     return order !== undefined && test(order);
@@ -70,7 +74,9 @@ const orders: readonly [name: string, id: string, test: Test][] = [
 ];
 
 /** Across int, uint and double, and all others again: where they stand among them counts. Source: cel-go's CrossTypeNumericComparisons */
-export const crossTypeOrder: readonly FunctionDeclaration[] = orders.map(([name, id, test]) => ordered(name, id, test, true));
+export const crossTypeOrder: readonly FunctionDeclaration[] = orders.map(([name, id, test]) =>
+  ordered(name, id, test, true),
+);
 
 function isIn(element: CelValue, list: CelList): boolean {
   for (let at = 0; at < list.size; at++) if (equal(element, list.at(at))) return true;
@@ -81,7 +87,11 @@ export const logic: readonly FunctionDeclaration[] = [
   declare("_&&_", overload("logical_and", [boolType, boolType], boolType, planned)),
   declare("_||_", overload("logical_or", [boolType, boolType], boolType, planned)),
   declare("_?_:_", overload("conditional", [boolType, a, a], a, planned)),
-  declare("_[_]", overload("index_list", [listType(a), intType], a, planned), overload("index_map", [mapType(a, b), a], b, planned)),
+  declare(
+    "_[_]",
+    overload("index_list", [listType(a), intType], a, planned),
+    overload("index_map", [mapType(a, b), a], b, planned),
+  ),
   declare("!_", overload("logical_not", [boolType], boolType, { evaluate: (value: boolean) => !value })),
   declare(
     "@not_strictly_false",
@@ -91,7 +101,13 @@ export const logic: readonly FunctionDeclaration[] = [
     }),
   ),
   declare("_==_", overload("equals", [a, a], boolType, { evaluate: equal, ...comparison })),
-  declare("_!=_", overload("not_equals", [a, a], boolType, { evaluate: (left: CelValue, right: CelValue) => !equal(left, right), ...comparison })),
+  declare(
+    "_!=_",
+    overload("not_equals", [a, a], boolType, {
+      evaluate: (left: CelValue, right: CelValue) => !equal(left, right),
+      ...comparison,
+    }),
+  ),
   declare(
     "@in",
     overload("in_list", [a, listType(a)], boolType, { evaluate: isIn, ...membership }),

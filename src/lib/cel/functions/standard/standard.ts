@@ -6,4 +6,10 @@ import { logic } from "./logic.ts";
 import { strings } from "./strings.ts";
 import { time } from "./time.ts";
 
-export const standardFunctions: readonly FunctionDeclaration[] = [...logic, ...arithmetic, ...strings, ...conversions, ...time];
+export const standardFunctions: readonly FunctionDeclaration[] = [
+  ...logic,
+  ...arithmetic,
+  ...strings,
+  ...conversions,
+  ...time,
+];

@@ -1,6 +1,15 @@
 /** Texts, and sizes. */
 import type { FunctionDeclaration } from "../../declarations.ts";
-import { boolType, bytesType, type CelType, intType, listType, mapType, parameterType, stringType } from "../../types.ts";
+import {
+  boolType,
+  bytesType,
+  type CelType,
+  intType,
+  listType,
+  mapType,
+  parameterType,
+  stringType,
+} from "../../types.ts";
 import { sizeOf } from "../../values/containers.ts";
 import { CelFailure } from "../../values/failure.ts";
 import { compileMatches } from "../../values/regex.ts";
@@ -32,13 +41,25 @@ export const strings: readonly FunctionDeclaration[] = [
   ),
   declare(
     "startsWith",
-    member("starts_with_string", two, boolType, { evaluate: (text: string, part: string) => text.startsWith(part), ...traversal(0, 0) }),
+    member("starts_with_string", two, boolType, {
+      evaluate: (text: string, part: string) => text.startsWith(part),
+      ...traversal(0, 0),
+    }),
   ),
   declare(
     "endsWith",
-    member("ends_with_string", two, boolType, { evaluate: (text: string, part: string) => text.endsWith(part), ...traversal(0, 0) }),
+    member("ends_with_string", two, boolType, {
+      evaluate: (text: string, part: string) => text.endsWith(part),
+      ...traversal(0, 0),
+    }),
   ),
-  declare("contains", member("contains_string", two, boolType, { evaluate: (text: string, part: string) => text.includes(part), ...containment })),
+  declare(
+    "contains",
+    member("contains_string", two, boolType, {
+      evaluate: (text: string, part: string) => text.includes(part),
+      ...containment,
+    }),
+  ),
   declare(
     "matches",
     overload("matches", two, boolType, { evaluate: matches }), // One unit: upstream counts the size for the method alone.

@@ -8,22 +8,36 @@ import type { CelDuration, CelInt, CelTimestamp, Result } from "../../values/val
 import { declare, member } from "../declare.ts";
 
 /** @param part of a date whose UTC fields are the wall clock; @param id upstream's word */
-function ofTimestamp(name: string, id: string, part: (clock: Date) => number, ...more: Parameters<typeof declare>[1][]): FunctionDeclaration {
+function ofTimestamp(
+  name: string,
+  id: string,
+  part: (clock: Date) => number,
+  ...more: Parameters<typeof declare>[1][]
+): FunctionDeclaration {
   const inZone = (timestamp: CelTimestamp, zone: string): Result => {
     const clock = wallClock(timestamp, zone);
     return clock instanceof CelFailure ? clock : part(clock);
   };
   return declare(
     name,
-    member(`timestamp_to_${id}`, [timestampType], intType, { evaluate: (timestamp: CelTimestamp) => inZone(timestamp, "UTC") }),
-    member(id === "seconds" ? "timestamp_to_seconds_tz" : `timestamp_to_${id}_with_tz`, [timestampType, stringType], intType, { evaluate: inZone }),
+    member(`timestamp_to_${id}`, [timestampType], intType, {
+      evaluate: (timestamp: CelTimestamp) => inZone(timestamp, "UTC"),
+    }),
+    member(
+      id === "seconds" ? "timestamp_to_seconds_tz" : `timestamp_to_${id}_with_tz`,
+      [timestampType, stringType],
+      intType,
+      { evaluate: inZone },
+    ),
     ...more,
   );
 }
 
 /** Of a whole duration, in a unit; of milliseconds too, where the language says those of the last second: so has upstream. */
 function ofDuration(id: string, unit: bigint): Parameters<typeof declare>[1] {
-  return member(`duration_to_${id}`, [durationType], intType, { evaluate: (duration: CelDuration) => intOf(duration.nanoseconds / unit) as CelInt });
+  return member(`duration_to_${id}`, [durationType], intType, {
+    evaluate: (duration: CelDuration) => intOf(duration.nanoseconds / unit) as CelInt,
+  });
 }
 
 function dayOfYear(clock: Date): number {
@@ -41,5 +55,10 @@ export const time: readonly FunctionDeclaration[] = [
   ofTimestamp("getHours", "hours", (clock) => clock.getUTCHours(), ofDuration("hours", 3_600_000_000_000n)),
   ofTimestamp("getMinutes", "minutes", (clock) => clock.getUTCMinutes(), ofDuration("minutes", 60_000_000_000n)),
   ofTimestamp("getSeconds", "seconds", (clock) => clock.getUTCSeconds(), ofDuration("seconds", 1_000_000_000n)),
-  ofTimestamp("getMilliseconds", "milliseconds", (clock) => clock.getUTCMilliseconds(), ofDuration("milliseconds", 1_000_000n)),
+  ofTimestamp(
+    "getMilliseconds",
+    "milliseconds",
+    (clock) => clock.getUTCMilliseconds(),
+    ofDuration("milliseconds", 1_000_000n),
+  ),
 ];
