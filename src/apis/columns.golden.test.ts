@@ -1,4 +1,4 @@
-/** Random objects of every kind as upstream's printers show them: scripts/table-golden makes the file. */
+/** Random objects of every kind as upstream's printers show them: tools/golden/kubernetes/tables makes the file. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

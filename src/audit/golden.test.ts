@@ -1,4 +1,4 @@
-/** Events and policies as upstream's own code has them: `scripts/audit-golden`. */
+/** Events and policies as upstream's own code has them: `tools/golden/audit`. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
  * What upstream says of rules: when their definition is written, what they may cost, what they say of objects, and what that costs.
- * `go run .` in scripts/cel-rules-golden makes each file in testdata/ but policies.jsonl anew from its rows.
+ * `go run .` in tools/golden/cel-rules makes each file in testdata/ but policies.jsonl anew from its rows.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
  * What upstream says of policies' expressions: their types, values, failures, and the units that are left.
- * `go run .` in scripts/cel-policy-golden makes testdata/policies.jsonl anew from its rows.
+ * `go run .` in tools/golden/cel-policies makes testdata/policies.jsonl anew from its rows.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

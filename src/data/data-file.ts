@@ -1,4 +1,4 @@
-/** Where the generated tables are: beside this module, in the sources and in the bundled package alike (scripts/build.ts keeps it so). */
+/** Where the generated tables are: beside this module, in the sources and in the bundled package alike (tools/build.ts keeps it so). */
 import { readFileSync } from "node:fs";
 
 /** @param name such as `types.json` */

@@ -1,6 +1,6 @@
 /**
  * Requests at both versions of a kind while its conversion webhook answers well, badly and one way only, against the answers of a kube-apiserver
- * (scripts/record-conversions.ts).
+ * (tools/golden/server/conversions.ts).
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

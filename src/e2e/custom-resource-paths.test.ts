@@ -1,4 +1,4 @@
-/** Every method on every shape of path below custom kinds, and bodies of writes, against the answers of a kube-apiserver (scripts/record-custom-paths.ts). */
+/** Every method on every shape of path below custom kinds, and bodies of writes, against the answers of a kube-apiserver (tools/golden/server/custom-resource-paths.ts). */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";

@@ -1,5 +1,5 @@
 /**
- * What clients ask of definitions and their objects, and upstream's own answers. `UPDATE_GOLDEN=1` asks upstream's server (scripts/crd-server) again
+ * What clients ask of definitions and their objects, and upstream's own answers. `UPDATE_GOLDEN=1` asks upstream's server (tools/golden/definition-server) again
  * and keeps what it says; COXSWAIN_TEST_FULL=1 holds what is kept against it.
  */
 import assert from "node:assert/strict";

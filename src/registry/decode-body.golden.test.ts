@@ -1,5 +1,5 @@
 /**
- * Damaged bodies of all kinds, and what upstream's own decoders make of them: scripts/decode-golden makes the file, and with COXSWAIN_TEST_FULL=1
+ * Damaged bodies of all kinds, and what upstream's own decoders make of them: tools/golden/damaged-bodies makes the file, and with COXSWAIN_TEST_FULL=1
  * and Go at hand it is made again and compared.
  */
 import assert from "node:assert/strict";
@@ -135,7 +135,7 @@ for (const format of formats) {
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 
 test("upstream's decoders still say this", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
-  const cwd = join(import.meta.dirname, "../../scripts/decode-golden");
+  const cwd = join(import.meta.dirname, "../../tools/golden/damaged-bodies");
   const options = { cwd, maxBuffer: 64 << 20 };
   const bodies = spawnSync(process.execPath, ["bodies.ts"], options);
   assert.equal(bodies.status, 0, bodies.stderr.toString());

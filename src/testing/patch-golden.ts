@@ -27,7 +27,7 @@ export function golden(file: URL, apply: (kind: string, doc: unknown, patch: unk
   });
   const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
   test("upstream's library still makes this", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
-    const cwd = join(import.meta.dirname, "../../scripts/patch-golden");
+    const cwd = join(import.meta.dirname, "../../tools/golden/patch");
     const { status, stdout, stderr } = spawnSync("go", ["run", "."], { cwd, input: text, maxBuffer: 64 << 20 });
     assert.equal(status, 0, stderr.toString());
     assert.ok(text.equals(stdout));

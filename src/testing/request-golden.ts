@@ -1,6 +1,6 @@
 /**
  * Requests as they are sent, damaged ones among them, with what kube-apiserver answers. All are dry runs on the same few objects.
- * `scripts/record-requests.ts` fills the answers in.
+ * `tools/golden/server/requests.ts` fills the answers in.
  */
 
 /** `$VERSION` and `$UID` in a body stand for those of the object that the path is of. */

@@ -1,5 +1,5 @@
 /**
- * Requests with the rights that a kube-apiserver asks its authorizer for. `scripts/record-rights.ts` records them; {@link openRightsSession} sends
+ * Requests with the rights that a kube-apiserver asks its authorizer for. `tools/golden/server/rights/record.ts` records them; {@link openRightsSession} sends
  * a step to either server and reports what its webhook authorizer was asked.
  */
 import http2 from "node:http2";

@@ -1,5 +1,5 @@
 /**
- * Upstream's own server of definitions, made of its libraries (scripts/crd-server), so that answers can be held against it. It knows
+ * Upstream's own server of definitions, made of its libraries (tools/golden/definition-server), so that answers can be held against it. It knows
  * CustomResourceDefinitions and their objects alone: no namespaces, no admission.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -24,7 +24,7 @@ export function upstreamMissing(): string | undefined {
     : `upstream's server cannot be built: ${error?.message ?? stderr.toString().trim().split("\n").at(-1)}`;
 }
 
-const source = join(import.meta.dirname, "../../scripts/crd-server");
+const source = join(import.meta.dirname, "../../tools/golden/definition-server");
 const binary = join(tmpdir(), `coxswain-crd-server-${process.getuid?.() ?? ""}`);
 
 /** @param flags of kube-apiserver's server of definitions, `--feature-gates=…` */

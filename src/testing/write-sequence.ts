@@ -4,7 +4,7 @@
  * resourceVersion, `$t3` three seconds after the beginning.
  */
 
-/** One request and what was answered to it. Made by scripts/apply-sequences. */
+/** One request and what was answered to it. Made by tools/golden/server/apply-sequences. */
 export interface SequenceStep {
   /** Seconds since the beginning. */
   readonly at: number;

@@ -1,4 +1,4 @@
-/** Each rule over addresses and prefixes of all sorts, as upstream answers (scripts/ip-golden). */
+/** Each rule over addresses and prefixes of all sorts, as upstream answers (tools/golden/ip-addresses). */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

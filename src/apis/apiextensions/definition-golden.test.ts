@@ -1,5 +1,5 @@
 /**
- * Definitions, and what upstream says of them. scripts/crd-golden makes the answers (`go run . < definitions.jsonl`), and with
+ * Definitions, and what upstream says of them. tools/golden/custom-resources makes the answers (`go run . < definitions.jsonl`), and with
  * COXSWAIN_TEST_FULL=1 and Go at hand they are made again and compared.
  */
 import assert from "node:assert/strict";
@@ -82,7 +82,7 @@ for (const row of rows.filter(({ want }) => want === "panic")) {
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 test("upstream still says this", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
   const input = readFileSync(file);
-  const cwd = join(import.meta.dirname, "../../../scripts/crd-golden");
+  const cwd = join(import.meta.dirname, "../../../tools/golden/custom-resources");
   const { status, stdout, stderr } = spawnSync("go", ["run", "."], { cwd, input, maxBuffer: 64 << 20 });
   assert.equal(status, 0, stderr.toString());
   assert.equal(stdout.toString(), input.toString());

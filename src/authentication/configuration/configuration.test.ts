@@ -1,4 +1,4 @@
-/** Configuration files, held against upstream's own code: `scripts/authentication-golden`. */
+/** Configuration files, held against upstream's own code: `tools/golden/authentication`. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

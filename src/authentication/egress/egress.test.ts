@@ -1,4 +1,4 @@
-/** Ways to issuers: the file, held against upstream's own code (`scripts/authentication-golden`), and tunnels through proxies. */
+/** Ways to issuers: the file, held against upstream's own code (`tools/golden/authentication`), and tunnels through proxies. */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";

@@ -1,4 +1,4 @@
-/** What becomes of claims, held against upstream's own code: `scripts/authentication-golden`. */
+/** What becomes of claims, held against upstream's own code: `tools/golden/authentication`. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

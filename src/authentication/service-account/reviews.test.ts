@@ -1,4 +1,4 @@
-/** Tokens of service accounts, good and forged, as upstream's own code answers TokenReviews of them (scripts/service-account-golden). */
+/** Tokens of service accounts, good and forged, as upstream's own code answers TokenReviews of them (tools/golden/kubernetes/service-account-tokens). */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What is made of the answers of a webhook, held against upstream's (scripts/token-webhook-golden). */
+/** What is made of the answers of a webhook, held against upstream's (tools/golden/token-webhook). */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

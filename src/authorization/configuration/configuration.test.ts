@@ -6,7 +6,7 @@ import { formatDuration } from "../../lib/duration/duration.ts";
 import { parseAuthorizationConfiguration } from "./configuration.ts";
 import type { AuthorizerConfiguration } from "./contract.ts";
 
-/** Made by scripts/authorization-golden. */
+/** Made by tools/golden/authorization. */
 interface Row {
   readonly what: string;
   readonly file: string;

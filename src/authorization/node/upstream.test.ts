@@ -1,4 +1,4 @@
-/** Random clusters and requests: decisions and reasons are upstream's. testdata/upstream.jsonl.gz is what scripts/node-golden makes. */
+/** Random clusters and requests: decisions and reasons are upstream's. testdata/upstream.jsonl.gz is what tools/golden/kubernetes/node-authorizer makes. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Held against upstream's webhook authorizer (scripts/authorization-golden). */
+/** Held against upstream's webhook authorizer (tools/golden/authorization). */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

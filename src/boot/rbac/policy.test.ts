@@ -1,4 +1,4 @@
-/** The bootstrap policy against upstream's own, with gates on and off: testdata/upstream.jsonl.gz is what scripts/policy-golden prints. */
+/** The bootstrap policy against upstream's own, with gates on and off: testdata/upstream.jsonl.gz is what tools/golden/kubernetes/bootstrap-policy prints. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 /**
  * Requests for objects of a kind that a webhook converts, at both of its versions, while the webhook answers well and while it fails: first
  * stored at the version that is stored, then after the other version has become that one.
- * `scripts/record-conversions.ts` records the answers of a kube-apiserver in `testdata/answers.json.gz`.
+ * `tools/golden/server/conversions.ts` records the answers of a kube-apiserver in `testdata/answers.json.gz`.
  */
 import type { WebhookReply, WebhookRequest } from "../../testing/webhook-server.ts";
 import { answerOf, definitionOf, good, target } from "./targets.ts";

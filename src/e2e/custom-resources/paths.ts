@@ -1,6 +1,6 @@
 /**
  * Requests to every shape of path below custom kinds, namespaced and not, with `status` and `scale` and without. Writes are dry runs.
- * `scripts/record-custom-paths.ts` records the answers of a kube-apiserver in `testdata/paths.json.gz`.
+ * `tools/golden/server/custom-resource-paths.ts` records the answers of a kube-apiserver in `testdata/paths.json.gz`.
  */
 
 export interface PathAnswer {

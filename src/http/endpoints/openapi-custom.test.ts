@@ -1,6 +1,6 @@
 /**
  * What is published of custom resources, against what upstream publishes of the same definitions: testdata/openapi-published.json, made by
- * scripts/openapi-golden.
+ * tools/golden/custom-resource-openapi.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

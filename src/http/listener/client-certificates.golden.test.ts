@@ -1,5 +1,5 @@
 /**
- * Odd client certificates through a handshake: who upstream's own code takes them for, who we do. The rows were made by scripts/certificates-golden
+ * Odd client certificates through a handshake: who upstream's own code takes them for, who we do. The rows were made by tools/golden/client-certificates
  * (`node make.ts | go run . > …/client-certificates.jsonl`).
  */
 import assert from "node:assert/strict";

@@ -1,5 +1,5 @@
 /**
- * What upstream's router and negotiation choose: scripts/negotiation-golden makes the file, and with COXSWAIN_TEST_FULL=1 and Go at hand it is made
+ * What upstream's router and negotiation choose: tools/golden/negotiation makes the file, and with COXSWAIN_TEST_FULL=1 and Go at hand it is made
  * again and compared.
  */
 import assert from "node:assert/strict";
@@ -92,7 +92,7 @@ test("answers have the form that upstream's have", async () => {
 
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 test("upstream's libraries still choose so", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
-  const cwd = join(import.meta.dirname, "../../../scripts/negotiation-golden");
+  const cwd = join(import.meta.dirname, "../../../tools/golden/negotiation");
   const { status, stdout, stderr } = spawnSync("go", ["run", "."], { cwd, input: text, maxBuffer: 64 << 20 });
   assert.equal(status, 0, stderr.toString());
   assert.ok(text.equals(stdout));

@@ -1,5 +1,5 @@
 /**
- * What upstream's own code writes, and what it makes of bytes that were tampered with: scripts/cbor-golden answers the questions in the file, and with
+ * What upstream's own code writes, and what it makes of bytes that were tampered with: tools/golden/cbor answers the questions in the file, and with
  * COXSWAIN_TEST_FULL=1 and Go at hand it is asked again.
  */
 import assert from "node:assert/strict";
@@ -139,7 +139,7 @@ test("of bytes that were tampered with we make what upstream makes of them, in i
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 
 test("upstream's code still answers so", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
-  const cwd = join(import.meta.dirname, "../../../scripts/cbor-golden");
+  const cwd = join(import.meta.dirname, "../../../tools/golden/cbor");
   const { status, stdout, stderr } = spawnSync("go", ["run", "."], { cwd, input: text, maxBuffer: 64 << 20 });
   assert.equal(status, 0, stderr.toString());
   assert.ok(stdout.toString() === text);

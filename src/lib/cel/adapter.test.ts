@@ -1,10 +1,10 @@
-/** scripts/cel-adapter.ts: a line in, a line out. */
+/** tools/cel-adapter.ts: a line in, a line out. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
 
-const adapter = join(import.meta.dirname, "../../../scripts/cel-adapter.ts");
+const adapter = join(import.meta.dirname, "../../../tools/cel-adapter.ts");
 const unlimited = "18446744073709551615";
 
 const rows: [given: string, answer: string][] = [

@@ -10,7 +10,7 @@ import { librariesOf } from "./library.ts";
 import { standardMacros } from "./macros.ts";
 import type { CelType } from "./types.ts";
 
-/** Made by `scripts/cel-golden declarations`. */
+/** Made by `tools/golden/cel declarations`. */
 const golden = new URL("testdata/declarations.txt", import.meta.url);
 
 /** Those in which something changed, and the ones before and after. */

@@ -1,6 +1,6 @@
 /**
  * What upstream's library makes of expressions, wrong ones above all: its complaints, letter by letter, and its values, types and costs.
- * `go run . < testdata/upstream.jsonl` in scripts/cel-golden makes the answers anew from the rows.
+ * `go run . < testdata/upstream.jsonl` in tools/golden/cel makes the answers anew from the rows.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

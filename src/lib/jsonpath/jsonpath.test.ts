@@ -1,4 +1,4 @@
-/** Held against client-go's library: scripts/jsonpath-golden. */
+/** Held against client-go's library: tools/golden/jsonpath. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
 /**
- * Objects of every kind as upstream's own code wrote them: scripts/protobuf-golden makes the file, and with COXSWAIN_TEST_FULL=1 and Go at hand
+ * Objects of every kind as upstream's own code wrote them: tools/golden/protobuf makes the file, and with COXSWAIN_TEST_FULL=1 and Go at hand
  * it is made again and compared.
  */
 import assert from "node:assert/strict";
@@ -86,7 +86,7 @@ test("every kind is there", () => {
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 
 test("upstream's code still writes this", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
-  const cwd = join(import.meta.dirname, "../../../scripts/protobuf-golden");
+  const cwd = join(import.meta.dirname, "../../../tools/golden/protobuf");
   const { status, stdout, stderr } = spawnSync("go", ["run", "."], { cwd, maxBuffer: 64 << 20 });
   assert.equal(status, 0, stderr.toString());
   assert.ok(stdout.toString() === text);

@@ -1,5 +1,5 @@
 /**
- * Random objects and patches of them, and what upstream's library makes of these. scripts/patch-golden makes the answers
+ * Random objects and patches of them, and what upstream's library makes of these. tools/golden/patch makes the answers
  * (`zcat golden.jsonl.gz | go run . | gzip -9n`), and with COXSWAIN_TEST_FULL=1 and Go at hand they are made again and compared.
  * Patches that say one thing and its opposite are left out: upstream's answer hangs on the order of a map there.
  */

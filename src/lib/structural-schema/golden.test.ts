@@ -1,5 +1,5 @@
 /**
- * Random schemas and objects, and what upstream makes of them: what is pruned, told, defaulted and refused. scripts/crd-golden makes the answers
+ * Random schemas and objects, and what upstream makes of them: what is pruned, told, defaulted and refused. tools/golden/custom-resources makes the answers
  * (`zcat objects.jsonl.gz | go run . | gzip -9n`), and with COXSWAIN_TEST_FULL=1 and Go at hand they are made again and compared.
  */
 import assert from "node:assert/strict";
@@ -95,7 +95,7 @@ test("objects are pruned, defaulted and refused as upstream does", () => {
 
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 test("upstream still says this", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
-  const cwd = join(import.meta.dirname, "../../../scripts/crd-golden");
+  const cwd = join(import.meta.dirname, "../../../tools/golden/custom-resources");
   const { status, stdout, stderr } = spawnSync("go", ["run", "."], { cwd, input: text, maxBuffer: 256 << 20 });
   assert.equal(status, 0, stderr.toString());
   assert.equal(stdout.toString(), text.toString());

@@ -1,4 +1,4 @@
-/** Random texts and values, with the diffs that upstream makes of them (scripts/diff-golden). */
+/** Random texts and values, with the diffs that upstream makes of them (tools/golden/text-diff). */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
  * Texts, and what upstream's own library makes of them. To add a text, add a line `{"in":"…"}` and run
- * `go run . < golden.jsonl` in scripts/yaml-golden; with COXSWAIN_TEST_FULL=1 and Go at hand the file is made again and compared.
+ * `go run . < golden.jsonl` in tools/golden/yaml; with COXSWAIN_TEST_FULL=1 and Go at hand the file is made again and compared.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -90,7 +90,7 @@ test("what is written reads as the same", () => {
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 
 test("upstream's library still makes this", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
-  const cwd = join(import.meta.dirname, "../../../scripts/yaml-golden");
+  const cwd = join(import.meta.dirname, "../../../tools/golden/yaml");
   const { status, stdout, stderr } = spawnSync("go", ["run", "."], { cwd, input: text, maxBuffer: 64 << 20 });
   assert.equal(status, 0, stderr.toString());
   // Of the two keys it keeps now the one, now the other: it goes through a map.

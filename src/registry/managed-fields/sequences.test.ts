@@ -1,6 +1,6 @@
 /**
  * Random sequences of writes of one object by several managers: apply, put and patches of the object, its status and its scale, managed fields
- * that clients write, several versions. What kube-apiserver 1.36 answered is replayed. Made by scripts/apply-sequences.
+ * that clients write, several versions. What kube-apiserver 1.36 answered is replayed. Made by tools/golden/server/apply-sequences.
  */
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-/** Random objects of every kind with rules, and the errors that the validation generated upstream finds. Recorded by scripts/declarative-golden. */
+/** Random objects of every kind with rules, and the errors that the validation generated upstream finds. Recorded by tools/golden/kubernetes/declarative-validation. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-/** Answers of webhooks, and what upstream's converter makes of them (scripts/conversion-golden). */
+/** Answers of webhooks, and what upstream's converter makes of them (tools/golden/conversion-webhook). */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

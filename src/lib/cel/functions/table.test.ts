@@ -22,7 +22,7 @@ import {
 import { type AuthorizationQuestion, authorizerType, CelAuthorizer } from "./kubernetes/authorizer.ts";
 import { jsonPatchKeys } from "./kubernetes/json-patch.ts";
 
-/** Made by `node scripts/cel-golden/expressions.ts | cel-golden table`. */
+/** Made by `node tools/golden/cel/expressions.ts | cel-golden table`. */
 const golden = new URL("../testdata/functions.jsonl", import.meta.url);
 
 type Row = readonly [expression: string, outcome: string, min?: number | string, max?: number | string, cost?: number];

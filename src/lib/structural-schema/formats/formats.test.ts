@@ -1,4 +1,4 @@
-/** Texts of every format, and whether upstream takes them. scripts/crd-golden makes the answers (`go run . < formats.jsonl`). */
+/** Texts of every format, and whether upstream takes them. tools/golden/custom-resources makes the answers (`go run . < formats.jsonl`). */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
 /** Changes of objects and managed fields that are mostly odd. */
-import { cloneJson } from "../../src/lib/json/values.ts";
+import { cloneJson } from "../../../../src/lib/json/values.ts";
 
 /** An integer from 0 to below the argument. */
 export type Random = (below: number) => number;

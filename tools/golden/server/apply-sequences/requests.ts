@@ -1,5 +1,5 @@
 /** Random requests about one object. The same seed makes the same request of the same object. */
-import { cloneJson } from "../../src/lib/json/values.ts";
+import { cloneJson } from "../../../../src/lib/json/values.ts";
 import { chance, freePlaces, type Json, lay, pick, type Random, removeAt, spoil, tamper, valueAt } from "./change.ts";
 import { type Kind, pathOf } from "./kinds.ts";
 

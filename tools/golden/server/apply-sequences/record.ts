@@ -1,16 +1,16 @@
 /**
  * Sends random sequences of writes to a kube-apiserver and replays them here. Tells where the two differ; keeps what they agree on.
- *   node scripts/apply-sequences/record.ts KUBECONFIG FROM TO [FILE PER_KIND]
+ *   node tools/golden/server/apply-sequences/record.ts KUBECONFIG FROM TO [FILE PER_KIND]
  * FROM and TO are seeds. FILE (src/registry/managed-fields/testdata/sequences.jsonl.gz) gets at most PER_KIND sequences of each kind. The server
  * needs nothing but `--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,Priority,DefaultTolerationSeconds,RuntimeClass,`
  * `StorageObjectInUseProtection`; the definitions and the namespace `n` are created there, and stay. Its clock must be this machine's.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { openSequenceReplay } from "../../src/testing/replay-sequence.ts";
-import { seededRandom } from "../../src/testing/seeded-random.ts";
-import { Disguise, inOrder, type SequenceStep, type WriteSequence } from "../../src/testing/write-sequence.ts";
-import { openServerClient, type ServerAnswer } from "../server-client.ts";
+import { openSequenceReplay } from "../../../../src/testing/replay-sequence.ts";
+import { seededRandom } from "../../../../src/testing/seeded-random.ts";
+import { Disguise, inOrder, type SequenceStep, type WriteSequence } from "../../../../src/testing/write-sequence.ts";
+import { openServerClient, type ServerAnswer } from "../client.ts";
 import type { Json } from "./change.ts";
 import { definitions, type Kind, kinds, pathOf } from "./kinds.ts";
 import { makeRequest, plan, type Request } from "./requests.ts";

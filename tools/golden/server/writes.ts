@@ -1,12 +1,12 @@
 /**
  * Fills in what a kube-apiserver answers to the rows of goldens of writes (src/testing/write-golden.ts).
- *   node scripts/record-writes.ts KUBECONFIG ETCD_URL FILE...
+ *   node tools/golden/server/writes.ts KUBECONFIG ETCD_URL FILE...
  * The namespace `work` and the bases are created there, and stay. The server must have no other writers of these.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { openWrites, type Row, type WriteGolden, type WriteServer } from "../src/testing/write-golden.ts";
-import { openServerClient } from "./server-client.ts";
+import { openWrites, type Row, type WriteGolden, type WriteServer } from "../../../src/testing/write-golden.ts";
+import { openServerClient } from "./client.ts";
 
 const [kubeconfig, etcdUrl, ...files] = process.argv.slice(2);
 if (kubeconfig === undefined || etcdUrl === undefined)

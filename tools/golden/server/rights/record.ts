@@ -1,6 +1,6 @@
 /**
  * Records which rights a kube-apiserver asks its authorizer for, in the order in which it does, by a webhook that notes them.
- *   node scripts/rights/record.ts KUBECONFIG WEBHOOK_KUBECONFIG FILE
+ *   node tools/golden/server/rights/record.ts KUBECONFIG WEBHOOK_KUBECONFIG FILE
  * Writes WEBHOOK_KUBECONFIG, waits until the server of KUBECONFIG (of a member of system:masters) is ready, and sends it the steps beside this file.
  * The server runs with these flags; tokens.csv has the admin, and of the users of rights-table.ts lines like `node-token,system:node:n,n,system:nodes`:
  *   --token-auth-file=tokens.csv --authorization-mode=Webhook --authorization-webhook-config-file=WEBHOOK_KUBECONFIG
@@ -22,9 +22,9 @@ import {
   type RightsSession,
   type RightsStep,
   requesters,
-} from "../../src/testing/rights-table.ts";
-import { startWebhookServer } from "../../src/testing/webhook-server.ts";
-import { openServerClient, readKubeconfig, type Send } from "../server-client.ts";
+} from "../../../../src/testing/rights-table.ts";
+import { startWebhookServer } from "../../../../src/testing/webhook-server.ts";
+import { openServerClient, readKubeconfig, type Send } from "../client.ts";
 import { type DiscoveredResource, genericSteps } from "./generic-steps.ts";
 import { customVersions, setUp, specialResources, specialSteps } from "./special-steps.ts";
 

@@ -4,10 +4,10 @@
  *   go run . < cases.jsonl > errors.jsonl
  *   paste -d '\n' cases.jsonl errors.jsonl | gzip -9n > ../../src/api/validation/declarative/testdata/errors.jsonl.gz
  */
-import { compileRules } from "../../src/api/validation/declarative/compile.ts";
-import { builtinDefinitionNames, builtinSchema, builtinType } from "../../src/resource/builtin-schemas.ts";
-import { DeclaredObjects } from "../../src/testing/declared-object.ts";
-import { seededRandom } from "../../src/testing/seeded-random.ts";
+import { compileRules } from "../../../../src/api/validation/declarative/compile.ts";
+import { builtinDefinitionNames, builtinSchema, builtinType } from "../../../../src/resource/builtin-schemas.ts";
+import { DeclaredObjects } from "../../../../src/testing/declared-object.ts";
+import { seededRandom } from "../../../../src/testing/seeded-random.ts";
 
 const [seed = "1", count = "60"] = process.argv.slice(2);
 const options = ["HPAScaleToZero", "TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption"];

@@ -1,9 +1,9 @@
 /**
  * Random pods, volumes and what else names nodes, and requests of nodes: a line of JSON each world, for main.go, which adds upstream's answers.
  *
- *     node scripts/node-golden/worlds.ts | go run -C scripts/node-golden . | gzip -9n > src/authorization/node/testdata/upstream.jsonl.gz
+ *     node tools/golden/kubernetes/node-authorizer/worlds.ts | go run -C tools/golden/kubernetes/node-authorizer . | gzip -9n > src/authorization/node/testdata/upstream.jsonl.gz
  */
-import { seededRandom } from "../../src/testing/seeded-random.ts";
+import { seededRandom } from "../../../../src/testing/seeded-random.ts";
 
 const worlds = 36;
 const requestsPerWorld = 150;
