@@ -2,8 +2,8 @@
 import { isObject } from "../../lib/json/values.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { checkPolicy, checkWebhooks } from "./check-policy.ts";
-import { exitWrong, type Output } from "./command.ts";
 import { type PlainObject, readDocuments } from "./documents.ts";
+import { exitWrong, type Output } from "./output.ts";
 
 /** What is wrong with one expression. */
 export interface Problem {

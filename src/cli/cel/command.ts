@@ -3,14 +3,8 @@ import { Command, CommanderError } from "commander";
 import { checkFiles } from "./check.ts";
 import { InputError } from "./documents.ts";
 import { type EvalOptions, evaluateExpression } from "./eval.ts";
+import type { Output } from "./output.ts";
 
-export interface Output {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-}
-
-/** Something is wrong with an expression, or it has no value. */
-export const exitWrong = 1;
 /** The command line, or a file it names, is not understood. */
 export const exitUsage = 2;
 

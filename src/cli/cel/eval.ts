@@ -13,9 +13,9 @@ import {
   type SizeHints,
 } from "../../lib/cel/index.ts";
 import { declTypeOfSchema, sizeHintsOf, typeRegistry, wrapOf } from "../../lib/cel/schema-types/index.ts";
-import { exitWrong, type Output } from "./command.ts";
 import { InputError, readDocument } from "./documents.ts";
 import { formatValue, jsonOf } from "./format-value.ts";
+import { exitWrong, type Output } from "./output.ts";
 import { schemaAt } from "./schema-at.ts";
 
 export interface EvalOptions {

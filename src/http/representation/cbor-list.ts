@@ -4,7 +4,7 @@ import { major, nullByte, selfDescribed } from "../../lib/cbor/wire.ts";
 import { Writer } from "../../lib/cbor/writer.ts";
 import { builtinSchema } from "../../resource/builtin-schemas.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
-import { cborOfJson } from "./cbor.ts";
+import { cborOfJson } from "./cbor-of-json.ts";
 import type { Listed, View } from "./contract.ts";
 import { type Piece, pieceBytes } from "./pieces.ts";
 

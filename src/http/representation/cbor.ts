@@ -1,10 +1,7 @@
 /** CBOR, behind the gate `CBORServingAndStorage`: made from the JSON of what is shown, by its schema. Source: resource-api §4.4; apimachinery's serializer. */
-import { encodeAnyCbor, encodeCbor } from "../../lib/cbor/encode.ts";
 import { cborSequenceType, cborType } from "../../lib/cbor/media-types.ts";
-import { parseJson } from "../../lib/json/parse.ts";
-import { decodeJson } from "../../lib/schema/decode.ts";
-import type { Struct } from "../../lib/schema/schema.ts";
 import { cborListPieces } from "./cbor-list.ts";
+import { cborOfJson } from "./cbor-of-json.ts";
 import type { Encoding, Shown } from "./contract.ts";
 import { cborItems } from "./event-framing.ts";
 
@@ -21,10 +18,4 @@ export const cbor: Encoding = {
 
 function shownCbor({ json, schema }: Shown): Buffer {
   return cborOfJson(json(), schema);
-}
-
-/** @param schema undefined for what nothing describes */
-export function cborOfJson(json: Buffer, schema: Struct | undefined): Buffer {
-  if (schema === undefined) return encodeAnyCbor(parseJson(json).value, json.length);
-  return encodeCbor(decodeJson(json, schema).object, schema, json.length);
 }

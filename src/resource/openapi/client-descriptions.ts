@@ -2,7 +2,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { clientFieldName, type DescriptionTexts } from "./descriptions.ts";
+import { clientFieldName } from "./client-field-name.ts";
+import type { DescriptionTexts } from "./descriptions.ts";
 
 /** @returns no texts when the client is not installed */
 export async function readClientDescriptions(): Promise<DescriptionTexts> {

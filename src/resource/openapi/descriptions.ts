@@ -7,6 +7,7 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { dataFile } from "../../data/data-file.ts";
+import { clientFieldName } from "./client-field-name.ts";
 
 export interface Descriptions {
   /** @param definition OpenAPI name, such as `io.k8s.api.core.v1.Pod` */
@@ -57,11 +58,6 @@ function clientNames(definition: string): string[] {
   const [kind = "", version = "", group = ""] = definition.split(".").reverse();
   const plain = capitalize(version) + kind;
   return [capitalize(group) + plain, plain];
-}
-
-/** How a field is called as a property of the client's classes, as far as that may be known without its tables. */
-export function clientFieldName(field: string): string {
-  return field.replace(/^[_$]+/, "").replace(/[^A-Za-z0-9]/g, "_");
 }
 
 function capitalize(text: string): string {
