@@ -2,10 +2,10 @@
  * What definitions and their objects cost: `node bench/custom-resources.ts`. One process, server and client; CPU of both, which is why ratios are
  * those of the whole request.
  */
-import { FieldErrors } from "../src/api/field-errors.ts";
+import { FieldErrors } from "../src/apimachinery/field-errors.ts";
 import { objectRules } from "../src/cel-environment/object-rules.ts";
-import { rawClient } from "../src/testing/raw-client.ts";
-import { startTestServer } from "../src/testing/start-test-server.ts";
+import { rawClient } from "../test/support/raw-client.ts";
+import { startTestServer } from "../test/support/start-test-server.ts";
 
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const objects = 2000;

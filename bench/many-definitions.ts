@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type RawClient, rawClient } from "../src/testing/raw-client.ts";
+import { type RawClient, rawClient } from "../test/support/raw-client.ts";
 import { type Child, startChild } from "./child.ts";
 
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";

@@ -1,6 +1,6 @@
 /** The library's face. */
 import { defaultAdmissionOptions } from "./admission/options.ts";
-import { systemClock } from "./api/clock.ts";
+import { systemClock } from "./apimachinery/clock.ts";
 import { defaultAuditOptions } from "./audit/options.ts";
 import { defaultMetricsOptions } from "./metrics/options.ts";
 import type { RunningServer, ServerOptions } from "./options.ts";

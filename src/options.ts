@@ -1,7 +1,7 @@
 /** Everything a server can be told; the flags of the command and the options of the library are this one shape. */
 import type { AdmissionOptions } from "./admission/contract.ts";
-import type { Clock } from "./api/clock.ts";
-import type { Logger } from "./api/logger.ts";
+import type { Clock } from "./apimachinery/clock.ts";
+import type { Logger } from "./apimachinery/logger.ts";
 import type { AuditOptions } from "./audit/contract.ts";
 import type { OidcOptions } from "./authentication/configuration/contract.ts";
 import type { RequestHeaderOptions, TokenWebhookSettings } from "./authentication/contract.ts";

@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
-import { type DecoderName, decoderFuzzer, decoderNames } from "../src/testing/decoder-fuzz.ts";
+import { type DecoderName, decoderFuzzer, decoderNames } from "../test/support/decoder-fuzz.ts";
 
 const hangMs = 10_000;
 /** What the heap may grow by once everything is warm. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { manualClock } from "../testing/manual-clock.ts";
+import { manualClock } from "../../test/support/manual-clock.ts";
 import { createAdmission } from "./chain.ts";
 import type { AdmissionAttributes, AdmissionPlugin, Observe } from "./contract.ts";
 

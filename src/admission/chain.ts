@@ -1,5 +1,5 @@
 /** Runs plugins in their order. Source: architecture, "The line a request walks". */
-import { type Clock, systemClock } from "../api/clock.ts";
+import { type Clock, systemClock } from "../apimachinery/clock.ts";
 import type {
   Admission,
   AdmissionAttributes,

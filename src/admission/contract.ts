@@ -1,8 +1,8 @@
 /** Admission: what may change or refuse a write between authorization and storage. */
-import type { KubeObject } from "../api/object.ts";
-import type { UserInfo } from "../api/user.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
-import type { Resolved } from "../resource/contract.ts";
+import type { Resolved } from "../catalog/contract.ts";
 
 export type AdmissionOperation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 

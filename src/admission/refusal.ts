@@ -1,7 +1,7 @@
 /** What a plugin says of a request that it refuses. Source: apiserver's admission.NewForbidden. */
 
-import type { StatusCause } from "../api/errors.ts";
-import { type ApiError, forbidden } from "../api/errors.ts";
+import type { StatusCause } from "../apimachinery/errors.ts";
+import { type ApiError, forbidden } from "../apimachinery/errors.ts";
 import type { AdmissionAttributes } from "./contract.ts";
 
 /** @returns a 403 that names the object as far as it has a name yet */

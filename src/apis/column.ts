@@ -1,6 +1,6 @@
 /** What the columns of the kinds are made of. Texts are upstream's; where a column shows one field, its description is the field's. */
-import type { KubeObject } from "../api/object.ts";
-import type { Column } from "../resource/contract.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { Column } from "../catalog/contract.ts";
 import { items, type Part } from "./fields.ts";
 
 type Value = Column["value"];

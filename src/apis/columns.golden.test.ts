@@ -4,12 +4,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { type KubeObject, parseGroupVersion } from "../api/object.ts";
-import { parseRuntimeConfig } from "../cli/runtime-config.ts";
+import { type KubeObject, parseGroupVersion } from "../apimachinery/object.ts";
+import { builtinDefinitions, builtinVersions } from "../catalog/builtin-definitions.ts";
+import { cellAt, defaultColumns } from "../catalog/common-columns.ts";
+import type { ResourceDefinition, StorageForm } from "../catalog/contract.ts";
+import { parseRuntimeConfig } from "../catalog/runtime-config.ts";
 import { conform } from "../lib/schema/decode.ts";
-import { builtinDefinitions, builtinVersions } from "../resource/builtin-definitions.ts";
-import { cellAt, defaultColumns } from "../resource/common-columns.ts";
-import type { ResourceDefinition, StorageForm } from "../resource/contract.ts";
 import { builtinConversions, builtinStrategies } from "./index.ts";
 
 interface Row {

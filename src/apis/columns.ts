@@ -1,7 +1,7 @@
 /** What tables show of the built-in kinds. A kind without a row shows its name and when it was created. Source: upstream's printers */
-import { formatGroupResource, type KubeObject } from "../api/object.ts";
-import { ageColumn, nameColumn } from "../resource/common-columns.ts";
-import type { Column } from "../resource/contract.ts";
+import { formatGroupResource, type KubeObject } from "../apimachinery/object.ts";
+import { ageColumn, nameColumn } from "../catalog/common-columns.ts";
+import type { Column } from "../catalog/contract.ts";
 import { admissionregistrationColumns } from "./admissionregistration/columns.ts";
 import { appsColumns } from "./apps/columns.ts";
 import { autoscalingColumns } from "./autoscaling/columns.ts";

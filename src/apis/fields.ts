@@ -1,7 +1,7 @@
 /** Small helpers the kinds share. */
-import type { FieldErrors } from "../api/field-errors.ts";
-import type { KubeObject } from "../api/object.ts";
-import { addInvalid } from "../api/validation/metadata.ts";
+import type { FieldErrors } from "../apimachinery/field-errors.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import { addInvalid } from "../apimachinery/validation/metadata.ts";
 import { deepEqual } from "../lib/json/values.ts";
 
 /** Part of an object, checked against its schema. */

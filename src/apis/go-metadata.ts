@@ -1,6 +1,7 @@
 /** Metadata as Go prints it inside another type: by the names of JSON, in its own order, and without what is not set. */
+
+import { isWithoutItems } from "../catalog/go-equality.ts";
 import { isObject } from "../lib/json/values.ts";
-import { isWithoutItems } from "../resource/go-equality.ts";
 import type { Part } from "./fields.ts";
 import { byName } from "./label-selector.ts";
 

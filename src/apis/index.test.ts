@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { builtinDefinitions, builtinVersions } from "../resource/builtin-definitions.ts";
+import { builtinDefinitions, builtinVersions } from "../catalog/builtin-definitions.ts";
 import { builtinConversions, builtinStrategies, strategiesWith } from "./index.ts";
 import { connectSubresources, createActions } from "./subresources.ts";
 

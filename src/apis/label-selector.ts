@@ -1,6 +1,6 @@
 /** metav1.LabelSelector: whether it is valid, what it selects, and how it reads as text. */
-import { FieldErrors } from "../api/field-errors.ts";
-import { addInvalid, validateLabels } from "../api/validation/metadata.ts";
+import { FieldErrors } from "../apimachinery/field-errors.ts";
+import { addInvalid, validateLabels } from "../apimachinery/validation/metadata.ts";
 import { labelValueProblems, qualifiedNameProblems } from "../lib/names/names.ts";
 import { items, type Part } from "./fields.ts";
 

@@ -1,6 +1,6 @@
 /** autoscaling/v1 Scale, as the workloads offer it. */
-import type { KubeObject } from "../api/object.ts";
-import type { ScaleMapping } from "../resource/contract.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { ScaleMapping } from "../catalog/contract.ts";
 import { type Part, struct } from "./fields.ts";
 import { formatLabelSelector } from "./label-selector.ts";
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { ApiError } from "../api/errors.ts";
-import type { KubeObject } from "../api/object.ts";
-import { loopbackUser } from "../api/system-user.ts";
+import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../test/support/memory-registry.ts";
+import { ApiError } from "../apimachinery/errors.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import { loopbackUser } from "../apimachinery/system-user.ts";
+import type { Resolved } from "../catalog/contract.ts";
 import type { WriteRequest } from "../registry/contract.ts";
-import type { Resolved } from "../resource/contract.ts";
-import { type MemoryRegistry, openMemoryRegistry, type Place } from "../testing/memory-registry.ts";
 import { createActions, refuseConnect } from "./subresources.ts";
 
 const pods: Place = ["/pods", "ns"];

@@ -1,9 +1,9 @@
 /** Subresources that are no part of an object: creating one does something, connecting to one would need a kubelet. */
-import { badRequest, notFound, serviceUnavailable } from "../api/errors.ts";
-import type { KubeObject } from "../api/object.ts";
+import { badRequest, notFound, serviceUnavailable } from "../apimachinery/errors.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
 import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
-import { bindPod } from "./core/pod-binding.ts";
-import { checkContainer, checkLogOptions } from "./core/pod-connections.ts";
+import { bindPod } from "./core/pod/binding.ts";
+import { checkContainer, checkLogOptions } from "./core/pod/connections.ts";
 import { evictPod } from "./policy/eviction.ts";
 
 /**

@@ -1,12 +1,12 @@
 /** Rules the workloads share: a selector that is required, fixed, and selects the template; counts of a status. */
-import type { FieldErrors } from "../api/field-errors.ts";
-import type { KubeObject } from "../api/object.ts";
-import { validateAnnotations, validateLabels } from "../api/validation/metadata.ts";
+import type { FieldErrors } from "../apimachinery/field-errors.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import { validateAnnotations, validateLabels } from "../apimachinery/validation/metadata.ts";
 import { deepEqual } from "../lib/json/values.ts";
 import { dnsLabelProblems } from "../lib/names/names.ts";
 import type { PodOptions } from "./core/pod/options.ts";
 import { templateWarnings } from "./core/pod/warnings.ts";
-import { validateTemplate } from "./core/pod-template.ts";
+import { validateTemplate } from "./core/pod/workload-template.ts";
 import { checkNonNegative, type Part } from "./fields.ts";
 import { byName, isEmptySelector, selects, shownSelector, validateLabelSelector } from "./label-selector.ts";
 

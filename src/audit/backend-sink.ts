@@ -1,6 +1,6 @@
 /** What the backends have in common: modes, truncation, what is lost. Source: upstream's options/audit.go and plugin/pkg/audit/truncate. */
-import type { Clock } from "../api/clock.ts";
-import type { Logger } from "../api/logger.ts";
+import type { Clock } from "../apimachinery/clock.ts";
+import type { Logger } from "../apimachinery/logger.ts";
 import { batchQueue, type Delivery, messageOf } from "./batch-queue.ts";
 import type { AuditBackendOptions, AuditCounts, AuditEvent, AuditSink } from "./contract.ts";
 import { formatJsonEvent } from "./format-event.ts";

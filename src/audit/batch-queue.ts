@@ -1,5 +1,5 @@
 /** Events that wait to be delivered, so that no request does. Source: upstream's plugin/pkg/audit/buffered. */
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../apimachinery/clock.ts";
 import type { BatchOptions } from "./contract.ts";
 
 export interface BatchQueue {

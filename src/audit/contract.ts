@@ -1,6 +1,6 @@
 /** What is written down of requests, and where. Source: audit.k8s.io/v1; upstream's audit package. */
-import type { KubeObject } from "../api/object.ts";
-import type { UserInfo } from "../api/user.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { UserInfo } from "../apimachinery/user.ts";
 
 /** Each holds what the one before it does, and more. */
 export const auditLevels = ["None", "Metadata", "Request", "RequestResponse"] as const;

@@ -1,5 +1,5 @@
 /** Has requests recorded as the policy says. Source: upstream's endpoints/filters/audit.go. */
-import { ApiError, internalError } from "../api/errors.ts";
+import { ApiError, internalError } from "../apimachinery/errors.ts";
 import type { Filter, RequestContext } from "../http/contract.ts";
 import { attributesOf } from "../http/filters/authorization.ts";
 import { isLongRunning } from "../http/request-info.ts";

@@ -1,6 +1,6 @@
 /** Events as text: a line of JSON, or upstream's older line. Source: audit.k8s.io/v1 Event; upstream's audit/format.go. */
-import { formatTime } from "../api/clock.ts";
-import type { UserInfo } from "../api/user.ts";
+import { formatTime } from "../apimachinery/clock.ts";
+import type { UserInfo } from "../apimachinery/user.ts";
 import { encodeAny, encodeString } from "../lib/json/encode-any.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { AuditEvent, ObjectReference, ResponseStatus } from "./contract.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { UserInfo } from "../api/user.ts";
+import type { UserInfo } from "../apimachinery/user.ts";
 import { encodeAny } from "../lib/json/encode-any.ts";
 import type { AuditEvent, ObjectReference } from "./contract.ts";
 import { formatEventList, formatJsonEvent, formatLegacyEvent, formatListedEvent } from "./format-event.ts";

@@ -4,8 +4,8 @@ import { mkdtempSync, openSync, readFileSync, readSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { Logger } from "../api/logger.ts";
-import { manualClock } from "../testing/manual-clock.ts";
+import { manualClock } from "../../test/support/manual-clock.ts";
+import type { Logger } from "../apimachinery/logger.ts";
 import { closeMsMax } from "./batch-queue.ts";
 import type { AuditCounts } from "./contract.ts";
 import { LineFile, openForLines } from "./line-file.ts";

@@ -1,6 +1,6 @@
 /** Lines into an open file, whole, whatever becomes of the writes. */
 import { close, constants, fstatSync, openSync, readSync, write, writeSync } from "node:fs";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../apimachinery/clock.ts";
 
 /**
  * Opens a file to append to; a pipe, too, that nobody reads. A write to one that is full fails at once: a thread that waits there could not be stopped,

@@ -1,6 +1,6 @@
 /** Auditing as the options say. */
-import type { Clock } from "../api/clock.ts";
-import type { Logger } from "../api/logger.ts";
+import type { Clock } from "../apimachinery/clock.ts";
+import type { Logger } from "../apimachinery/logger.ts";
 import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { webhookClient } from "../webhook/client.ts";
 import type { CallObserver, WebhookClient } from "../webhook/contract.ts";

@@ -1,7 +1,7 @@
 /** Reads `--audit-policy-file`. Source: audit.k8s.io/v1; upstream's policy reader and validation, whose texts these are. */
-import { aggregated } from "../api/configuration-file.ts";
-import { bool, configKind, configStruct, listOf, text } from "../api/configuration-schema.ts";
-import { FieldErrors } from "../api/field-errors.ts";
+import { aggregated } from "../apimachinery/configuration-file.ts";
+import { bool, configKind, configStruct, listOf, text } from "../apimachinery/configuration-schema.ts";
+import { FieldErrors } from "../apimachinery/field-errors.ts";
 import { type Document, type TypeMeta, TypeMetaError, typeMetaOf } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../lib/names/names.ts";

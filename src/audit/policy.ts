@@ -1,5 +1,5 @@
 /** Which rule of the policy a request falls under: the first that matches. Source: audit.k8s.io/v1; upstream's policy checker. */
-import { pathMatches } from "../api/path-pattern.ts";
+import { pathMatches } from "../apimachinery/path-pattern.ts";
 import type { AuthorizationAttributes } from "../authorization/contract.ts";
 import type { AuditLevel, AuditStage } from "./contract.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { manualClock } from "../testing/manual-clock.ts";
+import { manualClock } from "../../test/support/manual-clock.ts";
 import type { AuditEvent } from "./contract.ts";
 import { RequestRecord } from "./request-record.ts";
 import { sampleAt, sampleEvent } from "./testing/sample-event.ts";

@@ -1,8 +1,8 @@
 /** What is gathered about one request, and told at its stages. Source: upstream's audit/context.go and request.go. */
-import type { Clock } from "../api/clock.ts";
-import type { Logger } from "../api/logger.ts";
-import type { KubeObject } from "../api/object.ts";
-import type { UserInfo } from "../api/user.ts";
+import type { Clock } from "../apimachinery/clock.ts";
+import type { Logger } from "../apimachinery/logger.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { UserInfo } from "../apimachinery/user.ts";
 import { formatDuration } from "../lib/duration/duration.ts";
 import type {
   AuditCounts,

@@ -6,9 +6,9 @@ import { createReadStream, createWriteStream, readdirSync, renameSync, rmSync } 
 import { basename, dirname, extname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import type { Clock } from "../api/clock.ts";
-import type { Logger } from "../api/logger.ts";
-import { makeDirectory } from "../api/make-directory.ts";
+import type { Clock } from "../apimachinery/clock.ts";
+import type { Logger } from "../apimachinery/logger.ts";
+import { makeDirectory } from "../apimachinery/make-directory.ts";
 import { LineFile, openForLines } from "./line-file.ts";
 
 export interface RotatingFileOptions {

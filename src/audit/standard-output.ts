@@ -1,6 +1,6 @@
 /** Standard output as the log, for `--audit-log-path=-`. */
 import { constants, openSync } from "node:fs";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../apimachinery/clock.ts";
 import { LineFile } from "./line-file.ts";
 import type { LineWriter } from "./log-sink.ts";
 

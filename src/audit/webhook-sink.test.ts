@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Logger } from "../api/logger.ts";
-import { manualClock } from "../testing/manual-clock.ts";
+import { manualClock } from "../../test/support/manual-clock.ts";
+import type { Logger } from "../apimachinery/logger.ts";
 import { type PostOptions, type WebhookAnswer, WebhookError } from "../webhook/contract.ts";
 import { unionSink } from "./backend-sink.ts";
 import { closeMsMax } from "./batch-queue.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { seededRandom } from "../testing/seeded-random.ts";
+import { seededRandom } from "../../test/support/seeded-random.ts";
 import { withoutManagedFields } from "./without-managed-fields.ts";
 
 const fields = '"managedFields":[{"manager":"m","fieldsV1":{"f:a\\"]}":{}}}]';

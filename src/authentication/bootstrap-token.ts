@@ -6,10 +6,10 @@ import {
   bootstrapNamespace,
   bootstrapSecretName,
   bootstrapTokenType,
-} from "../api/bootstrap-token.ts";
-import type { Clock } from "../api/clock.ts";
-import type { KubeObject } from "../api/object.ts";
-import type { UserInfo } from "../api/user.ts";
+} from "../apimachinery/bootstrap-token.ts";
+import type { Clock } from "../apimachinery/clock.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { UserInfo } from "../apimachinery/user.ts";
 import { isSameSecret } from "../lib/secrets/same-secret.ts";
 import type { TokenAuthenticator } from "./contract.ts";
 import type { LiveObjects } from "./service-account/live-objects.ts";

@@ -1,5 +1,5 @@
 /** The subject of a verified client certificate: common name, organizations and uid. Source: access-control §5.2; apiserver's request/x509. */
-import type { UserInfo } from "../api/user.ts";
+import type { UserInfo } from "../apimachinery/user.ts";
 import type { Exchange, PeerCertificate } from "../http/contract.ts";
 import type { Authorities } from "../lib/x509/authorities.ts";
 import type { Authenticator } from "./contract.ts";

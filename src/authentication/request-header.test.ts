@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { UserInfo } from "../api/user.ts";
+import type { UserInfo } from "../apimachinery/user.ts";
 import type { Exchange, PeerCertificate } from "../http/contract.ts";
 import type { RequestHeaderOptions } from "./contract.ts";
 import { requestHeaderAuthenticator } from "./request-header.ts";

@@ -1,6 +1,6 @@
 /** Callers of a proxy that authenticates: whom its headers name. Source: access-control §5.2; apiserver's headerrequest. */
-import { headerKey, headerText } from "../api/header-text.ts";
-import type { UserInfo } from "../api/user.ts";
+import { headerKey, headerText } from "../apimachinery/header-text.ts";
+import type { UserInfo } from "../apimachinery/user.ts";
 import type { Exchange } from "../http/contract.ts";
 import type { Authorities } from "../lib/x509/authorities.ts";
 import type { Authenticator, RequestHeaderOptions } from "./contract.ts";

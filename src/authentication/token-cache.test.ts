@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { manualClock } from "../testing/manual-clock.ts";
+import { manualClock } from "../../test/support/manual-clock.ts";
 import type { AcceptedToken, TokenAnswer, TokenCacheObserver } from "./contract.ts";
 import { tokenCache } from "./token-cache.ts";
 

@@ -1,6 +1,6 @@
 /** Keeps what a token was worth for a moment, under a hash that nobody outside can compute. Source: access-control §5.2; apiserver's token cache. */
 import { createHmac, randomBytes } from "node:crypto";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../apimachinery/clock.ts";
 import type { AcceptedToken, TokenAnswer, TokenAuthenticator, TokenCacheObserver } from "./contract.ts";
 
 export interface TokenCacheOptions {

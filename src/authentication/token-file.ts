@@ -1,6 +1,6 @@
 /** `--token-auth-file`: tokens that live as long as the server. Source: access-control §5.2; apiserver's tokenfile. */
 import { createHmac, randomBytes } from "node:crypto";
-import type { UserInfo } from "../api/user.ts";
+import type { UserInfo } from "../apimachinery/user.ts";
 import { CsvError, parseCsv } from "../lib/csv/csv.ts";
 import type { TokenAuthenticator } from "./contract.ts";
 

@@ -1,6 +1,6 @@
 /** Several methods together: the first that knows the caller decides. Source: access-control §5.1. */
-import { unauthorized } from "../api/errors.ts";
-import { type UserInfo, withAuthenticatedGroup } from "../api/user.ts";
+import { unauthorized } from "../apimachinery/errors.ts";
+import { type UserInfo, withAuthenticatedGroup } from "../apimachinery/user.ts";
 import type { Exchange } from "../http/contract.ts";
 import type { AnonymousConfiguration } from "./configuration/configuration.ts";
 import type { Authenticated, AuthenticationNotes, Authenticator } from "./contract.ts";

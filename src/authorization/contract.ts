@@ -1,4 +1,4 @@
-import type { UserInfo } from "../api/user.ts";
+import type { UserInfo } from "../apimachinery/user.ts";
 import type { PolicyRule } from "./rbac/rule.ts";
 
 /** What a user may do, as far as authorizers can list it. */

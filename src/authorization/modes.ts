@@ -1,6 +1,6 @@
 /** The authorizers that one chooses from, and the chain they make. Source: access-control §5.3. */
-import { nodeIdentity } from "../api/node-identity.ts";
-import type { UserInfo } from "../api/user.ts";
+import { nodeIdentity } from "../apimachinery/node-identity.ts";
+import type { UserInfo } from "../apimachinery/user.ts";
 import { joinErrors } from "../lib/json/quote.ts";
 import { abacAuthorizer, abacRules } from "./abac/abac.ts";
 import type { AbacPolicy } from "./abac/policy-file.ts";

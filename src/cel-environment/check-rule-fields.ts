@@ -2,7 +2,7 @@
  * Checks the fields of rules but their expressions: that there is a rule, that messages are one line, that reasons are known and paths lead
  * somewhere. Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation/validation.go
  */
-import type { FieldErrors } from "../api/field-errors.ts";
+import type { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { JsonSchema, ValidationRule } from "../lib/cel/schema-types/index.ts";
 import { rulesOf } from "./compile-rules.ts";
 import { parseFieldPath } from "./field-path.ts";

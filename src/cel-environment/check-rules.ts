@@ -2,7 +2,7 @@
  * Checks the rules of a custom resource's schema when its definition is written: that they compile, what they may cost, where they may use
  * the old value. Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation/validation.go and cel_validation.go
  */
-import type { FieldErrors } from "../api/field-errors.ts";
+import type { FieldErrors } from "../apimachinery/field-errors.ts";
 import { uint64Max } from "../lib/cel/index.ts";
 import {
   type DeclType,

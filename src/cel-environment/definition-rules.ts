@@ -1,5 +1,5 @@
 /** Rules of definitions, as whoever checks definitions asks for them. */
-import type { FieldErrors } from "../api/field-errors.ts";
+import type { FieldErrors } from "../apimachinery/field-errors.ts";
 import { isEmbeddedResource, type JsonSchema } from "../lib/cel/schema-types/index.ts";
 import { ruleSteps } from "./check-rules.ts";
 import { compileRules } from "./compile-rules.ts";

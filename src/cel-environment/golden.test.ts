@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { FieldErrors } from "../api/field-errors.ts";
+import { FieldErrors } from "../apimachinery/field-errors.ts";
 import {
   declTypeOfSchema,
   isEmbeddedResource,

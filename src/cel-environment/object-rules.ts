@@ -1,5 +1,5 @@
 /** Rules of custom resources, as whoever checks objects asks for them. */
-import type { FieldErrors } from "../api/field-errors.ts";
+import type { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { JsonSchema } from "../lib/cel/schema-types/index.ts";
 import { compileRules } from "./compile-rules.ts";
 import { validateRules } from "./validate-rules.ts";

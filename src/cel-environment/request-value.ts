@@ -2,8 +2,8 @@
  * What `request` and `namespaceObject` are in policies and match conditions. Source: k8s.io/apiserver pkg/admission/plugin/cel/condition.go
  * (CreateAdmissionRequest, CreateNamespaceObject)
  */
-import type { KubeObject } from "../api/object.ts";
-import type { UserInfo } from "../api/user.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { UserInfo } from "../apimachinery/user.ts";
 import type { JsonValue } from "../lib/cel/index.ts";
 
 export interface GroupVersionKind {

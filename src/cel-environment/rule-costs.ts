@@ -1,5 +1,5 @@
 /** What rules may cost at worst: how often they run, how much is too much, and how that is said. Source: k8s.io/apiextensions-apiserver, cel_validation.go */
-import type { FieldErrors } from "../api/field-errors.ts";
+import type { FieldErrors } from "../apimachinery/field-errors.ts";
 import { uint64Max } from "../lib/cel/index.ts";
 import { type DeclType, type JsonSchema, maxRequestBytes } from "../lib/cel/schema-types/index.ts";
 import { estimatedSchemaLimit } from "./limits.ts";

@@ -1,7 +1,7 @@
 /** Rules of custom resources: what they say of objects, and in what words. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FieldErrors } from "../api/field-errors.ts";
+import { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { JsonSchema } from "../lib/cel/schema-types/index.ts";
 import { compileRules } from "./compile-rules.ts";
 import { validateRules } from "./validate-rules.ts";

@@ -2,7 +2,7 @@
  * The rules of one place: what they say of its value, in which words, and what that costs.
  * Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/cel/validation.go
  */
-import { FieldErrors, omitted } from "../api/field-errors.ts";
+import { FieldErrors, omitted } from "../apimachinery/field-errors.ts";
 import { type Activation, CelError, CelOptional, type CelValue, optionalNone, type Program } from "../lib/cel/index.ts";
 import type { ValidationRule } from "../lib/cel/schema-types/index.ts";
 import { quoteGo } from "../lib/json/quote.ts";

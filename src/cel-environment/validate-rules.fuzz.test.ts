@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { FieldErrors } from "../api/field-errors.ts";
+import { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { JsonSchema } from "../lib/cel/schema-types/index.ts";
 import { compileRules } from "./compile-rules.ts";
 import { validateRules } from "./validate-rules.ts";

@@ -2,7 +2,7 @@
  * Runs the rules of a schema over an object: at each place the rules of that place, then what is below.
  * Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/cel/validation.go
  */
-import type { FieldErrors } from "../api/field-errors.ts";
+import type { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { RuleNode } from "./compile-rules.ts";
 import { Correlation, isJsonObject, itemsByKey, type JsonObject, memberOf } from "./correlation.ts";
 import { runtimeBudget } from "./limits.ts";

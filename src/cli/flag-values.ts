@@ -1,10 +1,10 @@
 /** Reads the text of one flag. Each throws a FlagValueError whose message says what is expected. */
 import { isIP } from "node:net";
+import { parseBool } from "../apimachinery/parse-bool.ts";
 import { CsvError, parseCsv } from "../lib/csv/csv.ts";
 import { DurationError, parseDuration } from "../lib/duration/duration.ts";
 import { formatPortRange, parsePortRange } from "../lib/ip-range/port-range.ts";
 import { integerValue, parseQuantity, QuantityError } from "../lib/quantity/quantity.ts";
-import { parseBool } from "./parse-bool.ts";
 
 export class FlagValueError extends Error {
   constructor(message: string) {

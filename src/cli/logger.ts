@@ -1,5 +1,5 @@
 /** Writes one line an event, as text in klog's structured form or as JSON. */
-import type { Logger } from "../api/logger.ts";
+import type { Logger } from "../apimachinery/logger.ts";
 
 export interface LoggerOptions {
   readonly format: "text" | "json";

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
-import { systemClock } from "../api/clock.ts";
+import { systemClock } from "../apimachinery/clock.ts";
 import { type RunningServer, startServer } from "../index.ts";
 import { DamagedStore } from "../storage/contract.ts";
 import { FlagError, parseFlags, type Settings } from "./flags.ts";

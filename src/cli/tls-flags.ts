@@ -1,8 +1,8 @@
 /** How the server speaks TLS, and the certificates of some names. Names, defaults and words are kube-apiserver's. */
 import type { NamedCertificateFiles } from "../http/listener/contract.ts";
+import { cipherSuiteNames, minVersionNames } from "../serving/tls-options.ts";
 import { FlagValueError, stringSlice } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
-import { cipherSuiteNames, minVersionNames } from "./tls-options.ts";
 
 export const tlsFlags: readonly Flag[] = [
   {

@@ -1,7 +1,7 @@
 /** Follows the secrets with bootstrap tokens, and the time at which each expires. */
-import { bootstrapExpiration, bootstrapNamespace, bootstrapTokenType } from "../api/bootstrap-token.ts";
+import { bootstrapExpiration, bootstrapNamespace, bootstrapTokenType } from "../apimachinery/bootstrap-token.ts";
+import type { ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import type { ResourceStore } from "../resource/contract.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 
 export interface BootstrapSecretsOptions {

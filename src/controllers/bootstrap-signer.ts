@@ -8,12 +8,12 @@ import {
   bootstrapNamespace,
   bootstrapTokenType,
   tokenIdOfName,
-} from "../api/bootstrap-token.ts";
-import { ApiError } from "../api/errors.ts";
-import type { KubeObject } from "../api/object.ts";
+} from "../apimachinery/bootstrap-token.ts";
+import { ApiError } from "../apimachinery/errors.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { update } from "../registry/update.ts";
-import type { Resolved, ResourceStore } from "../resource/contract.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import { followBootstrapSecrets } from "./bootstrap-secrets.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";

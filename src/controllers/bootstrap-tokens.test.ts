@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
-import { bootstrapExpiration, bootstrapGroups } from "../api/bootstrap-token.ts";
-import type { KubeObject } from "../api/object.ts";
+import { type ManualClock, manualClock } from "../../test/support/manual-clock.ts";
+import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../test/support/memory-registry.ts";
+import { bootstrapExpiration, bootstrapGroups } from "../apimachinery/bootstrap-token.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
 import { bootstrapTokenAuthenticator } from "../authentication/bootstrap-token.ts";
 import { liveObjects } from "../authentication/service-account/live-objects.ts";
-import { type ManualClock, manualClock } from "../testing/manual-clock.ts";
-import { type MemoryRegistry, openMemoryRegistry, type Place } from "../testing/memory-registry.ts";
 import { bootstrapSigner } from "./bootstrap-signer.ts";
 import { tokenCleaner } from "./token-cleaner.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createAuthority } from "../cli/x509.ts";
+import { manualClock } from "../../test/support/manual-clock.ts";
+import { openMemoryRegistry, type Place } from "../../test/support/memory-registry.ts";
 import { type Authorities, parseAuthorities } from "../lib/x509/authorities.ts";
-import { manualClock } from "../testing/manual-clock.ts";
-import { openMemoryRegistry, type Place } from "../testing/memory-registry.ts";
+import { createAuthority } from "../serving/x509.ts";
 import { type ClusterTrust, clusterTrustController } from "./cluster-trust.ts";
 
 const place: Place = ["/configmaps", "kube-system"];

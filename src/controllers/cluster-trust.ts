@@ -3,10 +3,11 @@
  * others. Source: upstream's clusterauthenticationtrust controller.
  */
 import type { X509Certificate } from "node:crypto";
-import { ApiError } from "../api/errors.ts";
-import type { KubeObject } from "../api/object.ts";
-import { loopbackUser } from "../api/system-user.ts";
+import { ApiError } from "../apimachinery/errors.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import { loopbackUser } from "../apimachinery/system-user.ts";
 import type { RequestHeaderOptions } from "../authentication/contract.ts";
+import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import { deepEqual } from "../lib/json/values.ts";
 import type { Authorities } from "../lib/x509/authorities.ts";
 import { formatCertificates, parseCertificates } from "../lib/x509/pem.ts";
@@ -14,7 +15,6 @@ import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
 import { create } from "../registry/create.ts";
 import { deleteOne } from "../registry/delete.ts";
 import { update } from "../registry/update.ts";
-import type { Resolved, ResourceStore } from "../resource/contract.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
 import { openWorkQueue } from "./work-queue.ts";

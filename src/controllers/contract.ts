@@ -1,4 +1,4 @@
-import type { Logger } from "../api/logger.ts";
+import type { Logger } from "../apimachinery/logger.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 
 /** Told what becomes of the keys of one queue, for metrics. */

@@ -1,6 +1,6 @@
-import { controllerUser } from "../api/system-user.ts";
+import { controllerUser } from "../apimachinery/system-user.ts";
+import type { Resolved } from "../catalog/contract.ts";
 import type { WriteRequest } from "../registry/contract.ts";
-import type { Resolved } from "../resource/contract.ts";
 
 /** What every write of one controller carries. */
 export interface ControllerWrites {

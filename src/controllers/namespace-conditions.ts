@@ -1,5 +1,5 @@
 /** What a terminating namespace says about its deletion. Source: the namespace controller's conditions. */
-import { formatTime } from "../api/clock.ts";
+import { formatTime } from "../apimachinery/clock.ts";
 
 /** How far the deletion of the content got. */
 export interface Remaining {

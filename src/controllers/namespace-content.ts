@@ -1,7 +1,7 @@
 /** Deletes what is in a namespace and says what stays. */
-import { ApiError } from "../api/errors.ts";
+import { ApiError } from "../apimachinery/errors.ts";
+import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import type { Resolved, ResourceStore } from "../resource/contract.ts";
 import type { Remaining } from "./namespace-conditions.ts";
 import { deleteObjects } from "./namespace-writes.ts";
 import { servedTarget } from "./served-target.ts";

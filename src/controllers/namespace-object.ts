@@ -1,11 +1,11 @@
 /** Keeps one object of a given name in every active namespace, or in one, for the controllers that do so. */
-import { ApiError } from "../api/errors.ts";
-import type { Logger } from "../api/logger.ts";
-import type { KubeObject } from "../api/object.ts";
+import { ApiError } from "../apimachinery/errors.ts";
+import type { Logger } from "../apimachinery/logger.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { create } from "../registry/create.ts";
 import { update } from "../registry/update.ts";
-import type { Resolved, ResourceStore } from "../resource/contract.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { Controller } from "./contract.ts";
 import { writesAs } from "./controller-write.ts";

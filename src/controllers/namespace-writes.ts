@@ -1,11 +1,11 @@
 /** What the namespace controller writes. */
-import { notFound } from "../api/errors.ts";
-import type { KubeObject } from "../api/object.ts";
+import { notFound } from "../apimachinery/errors.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { Resolved } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { deleteMany } from "../registry/delete-collection.ts";
 import { plainList } from "../registry/list-options.ts";
 import { update } from "../registry/update.ts";
-import type { Resolved } from "../resource/contract.ts";
 import { writesAs } from "./controller-write.ts";
 
 const writes = writesAs("namespace-controller");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Clock } from "../api/clock.ts";
-import { type MemoryRegistry, openMemoryRegistry, type Place } from "../testing/memory-registry.ts";
+import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../test/support/memory-registry.ts";
+import type { Clock } from "../apimachinery/clock.ts";
 import { namespaceController } from "./namespace.ts";
 
 const namespaces: Place = ["/namespaces", ""];

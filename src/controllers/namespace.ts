@@ -2,9 +2,9 @@
  * Empties terminating namespaces and then lets them go. Source: the namespace controller: content first, then the `kubernetes` finalizer;
  * what holds it up is told in the namespace's conditions.
  */
-import type { Logger } from "../api/logger.ts";
+import type { Logger } from "../apimachinery/logger.ts";
+import type { ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import type { ResourceStore } from "../resource/contract.ts";
 import type { CacheEvent, CacheSubscription, Entry } from "../watch-cache/contract.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
 import { type Condition, nextConditions, type Remaining } from "./namespace-conditions.ts";

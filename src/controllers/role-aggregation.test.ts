@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ensureBootState } from "../boot/boot-state.ts";
-import { ensureRbacPolicy } from "../boot/rbac/ensure.ts";
-import { openMemoryRegistry, type Place } from "../testing/memory-registry.ts";
+import { openMemoryRegistry, type Place } from "../../test/support/memory-registry.ts";
+import { ensureBootState } from "../bootstrap/boot-state.ts";
+import { ensureRbacPolicy } from "../bootstrap/rbac/ensure.ts";
 import { roleAggregation } from "./role-aggregation.ts";
 
 const clusterRoles: Place = ["rbac.authorization.k8s.io/clusterroles", ""];

@@ -1,11 +1,11 @@
 /** Fills the rules of ClusterRoles that collect those of others by label. Source: access-control §5.3.6; upstream's clusterroleaggregation controller. */
-import type { KubeObject } from "../api/object.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import { deepEqual } from "../lib/json/values.ts";
 import { matchesLabels } from "../lib/selectors/label.ts";
 import { type LabelSelectorObject, labelSelectorFromObject } from "../lib/selectors/label-object.ts";
 import { apply } from "../registry/apply.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import type { Resolved, ResourceStore } from "../resource/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";

@@ -1,6 +1,6 @@
 /** Every namespace has the certificates by which pods know this server. Source: upstream's rootcacertpublisher controller. */
-import type { Logger } from "../api/logger.ts";
-import type { KubeObject } from "../api/object.ts";
+import type { Logger } from "../apimachinery/logger.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
 import { deepEqual } from "../lib/json/values.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Controller } from "./contract.ts";

@@ -1,4 +1,4 @@
-import type { Catalog, Resolved, ResourceDefinition } from "../resource/contract.ts";
+import type { Catalog, Resolved, ResourceDefinition } from "../catalog/contract.ts";
 
 /** @returns the definition at the first served version that has all these verbs: the one that discovery prefers, which upstream's controllers work at */
 export function servedTarget(

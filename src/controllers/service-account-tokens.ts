@@ -1,9 +1,9 @@
 /** Secrets that are to hold the token of an account get it, and go with the account. Source: access-control §5.2; upstream's tokens controller. */
-import { ApiError } from "../api/errors.ts";
-import type { KubeObject } from "../api/object.ts";
+import { ApiError } from "../apimachinery/errors.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import { deleteOne } from "../registry/delete.ts";
 import { update } from "../registry/update.ts";
-import type { Resolved, ResourceStore } from "../resource/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";

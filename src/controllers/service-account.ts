@@ -1,5 +1,5 @@
 /** Every namespace has an account `default`. Source: access-control §5.2; upstream's serviceaccount controller. */
-import type { Logger } from "../api/logger.ts";
+import type { Logger } from "../apimachinery/logger.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Controller } from "./contract.ts";
 import { namespaceObject } from "./namespace-object.ts";

@@ -1,9 +1,9 @@
 /** Deletes bootstrap tokens that have expired. Source: access-control §5.2; upstream's token cleaner. */
-import { bootstrapExpiration, bootstrapTokenType } from "../api/bootstrap-token.ts";
-import { ApiError } from "../api/errors.ts";
+import { bootstrapExpiration, bootstrapTokenType } from "../apimachinery/bootstrap-token.ts";
+import { ApiError } from "../apimachinery/errors.ts";
+import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { deleteOne } from "../registry/delete.ts";
-import type { Resolved, ResourceStore } from "../resource/contract.ts";
 import type { Follower } from "../watch-cache/follow.ts";
 import { followBootstrapSecrets } from "./bootstrap-secrets.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";

@@ -1,5 +1,5 @@
 /** Keys to be reconciled: each at most once at a time, again after a growing delay when it is not done yet. */
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../apimachinery/clock.ts";
 import type { QueueObserver } from "./contract.ts";
 
 export interface WorkQueueOptions {

@@ -1,6 +1,8 @@
 /** Objects of requests and answers as audit shows them: in JSON, whatever they were sent in. Source: audit.k8s.io/v1 Event, `requestObject`, `responseObject`. */
-import { formatGroupVersion, type KubeObject } from "../api/object.ts";
+import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
 import type { RequestAudit } from "../audit/contract.ts";
+import { builtinSchema } from "../catalog/builtin-schemas.ts";
+import type { Resolved } from "../catalog/contract.ts";
 import { decodeAnyCbor } from "../lib/cbor/decode.ts";
 import { CborError } from "../lib/cbor/wire.ts";
 import { encodeAny } from "../lib/json/encode-any.ts";
@@ -11,8 +13,6 @@ import type { DecodeOptions } from "../registry/decode-body.ts";
 import { toStorageVersion } from "../registry/decode-body.ts";
 import { decodeDeleteOptions, deleteOptionsType } from "../registry/delete-options.ts";
 import type { ListResult } from "../registry/list.ts";
-import { builtinSchema } from "../resource/builtin-schemas.ts";
-import type { Resolved } from "../resource/contract.ts";
 import type { RequestContext } from "./contract.ts";
 import type { Piece } from "./representation/pieces.ts";
 import { encodeAtVersion, encodeWithVersion } from "./representation/version.ts";

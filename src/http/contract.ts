@@ -1,9 +1,9 @@
 /** The socket as the rest sees it, and what a request carries on its way. */
-import type { UserInfo } from "../api/user.ts";
+import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import type { AuditAnnotations } from "../authentication/contract.ts";
+import type { Resolved } from "../catalog/contract.ts";
 import type { Authorities } from "../lib/x509/authorities.ts";
-import type { Resolved } from "../resource/contract.ts";
 import type { Encoding } from "./representation/contract.ts";
 
 /** Lower-case names; a list becomes a header line each. */

@@ -1,6 +1,6 @@
 /** What paths below custom kinds lead to. Source: `k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/customresource_handler.go` */
-import { badRequest, methodNotSupported, notFound } from "../api/errors.ts";
-import type { Resolved } from "../resource/contract.ts";
+import { badRequest, methodNotSupported, notFound } from "../apimachinery/errors.ts";
+import type { Resolved } from "../catalog/contract.ts";
 import type { RequestContext, RequestInfo } from "./contract.ts";
 import type { Endpoint } from "./serve-resource.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { send } from "../testing/api-client.ts";
-import { openMemoryRegistry } from "../testing/memory-registry.ts";
+import { send } from "../../test/support/api-client.ts";
+import { openMemoryRegistry } from "../../test/support/memory-registry.ts";
 
 const endpoints = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
 

@@ -1,6 +1,6 @@
 /** What clients of deprecated versions are told, in every answer. Source: access-control §6; upstream's deprecation warnings. */
-import { formatGroupVersion } from "../api/object.ts";
-import type { Resolved } from "../resource/contract.ts";
+import { formatGroupVersion } from "../apimachinery/object.ts";
+import type { Resolved } from "../catalog/contract.ts";
 
 /**
  * @param subresource empty for the main resource; views of other kinds (Scale) are deprecated with custom kinds alone

@@ -1,5 +1,5 @@
 /** The requests under way, so that they can be counted, timed out and drained. */
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../apimachinery/clock.ts";
 import type { RequestContext } from "./contract.ts";
 import { isLongRunning } from "./request-info.ts";
 

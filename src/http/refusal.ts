@@ -1,5 +1,5 @@
 /** Upstream's words for what a user may not do. Source: access-control §7. */
-import { type ApiError, forbidden } from "../api/errors.ts";
+import { type ApiError, forbidden } from "../apimachinery/errors.ts";
 import type { AuthorizationAttributes } from "../authorization/contract.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 

@@ -1,5 +1,5 @@
 /** What a method and a path mean. Source: resource-api §4.1–4.3; the reading order of segments is upstream's request info resolver. */
-import { ApiError, badRequest } from "../api/errors.ts";
+import { ApiError, badRequest } from "../apimachinery/errors.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { parseFieldSelector, requiresExactMatch } from "../lib/selectors/field.ts";
 import { parseLabelSelector } from "../lib/selectors/label.ts";

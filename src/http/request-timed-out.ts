@@ -1,4 +1,4 @@
-import { type ApiError, timeout } from "../api/errors.ts";
+import { type ApiError, timeout } from "../apimachinery/errors.ts";
 
 /** The answer to a request that took longer than it may. */
 export function requestTimedOut(): ApiError {

@@ -1,8 +1,8 @@
 /** Refusals have the form that was asked for, as far as there is one for them. Source: upstream's ErrorNegotiated. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { send } from "../testing/api-client.ts";
-import { type MemoryRegistry, openMemoryRegistry } from "../testing/memory-registry.ts";
+import { send } from "../../test/support/api-client.ts";
+import { type MemoryRegistry, openMemoryRegistry } from "../../test/support/memory-registry.ts";
 
 const path = "/api/v1/namespaces/n/configmaps/none";
 const json = "application/json";

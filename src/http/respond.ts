@@ -1,6 +1,6 @@
 /** Turns outcomes into answers; the one place where an ApiError becomes a Status. */
-import { ApiError, internalError, type Status } from "../api/errors.ts";
-import type { Logger } from "../api/logger.ts";
+import { ApiError, internalError, type Status } from "../apimachinery/errors.ts";
+import type { Logger } from "../apimachinery/logger.ts";
 import type { RequestAudit, ResponseStatus } from "../audit/contract.ts";
 import { indentJson } from "../lib/json/indent.ts";
 import type { AnswerHeaders, BodyStream, RequestContext } from "./contract.ts";

@@ -1,9 +1,9 @@
 /** From a resource path to the endpoint of its verb. */
-import { badRequest, methodNotAllowed, resourceNotServed } from "../api/errors.ts";
+import { badRequest, methodNotAllowed, resourceNotServed } from "../apimachinery/errors.ts";
+import type { Resolved, SubresourceDefinition } from "../catalog/contract.ts";
+import { isBuiltinGroup } from "../catalog/discovery.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import type { Resolved, SubresourceDefinition } from "../resource/contract.ts";
-import { isBuiltinGroup } from "../resource/discovery.ts";
 import type { RequestContext, RequestInfo } from "./contract.ts";
 import { checkObjectName, customEndpoint, isInScope } from "./custom-paths.ts";
 import { deprecationWarning } from "./deprecation.ts";

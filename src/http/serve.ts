@@ -1,8 +1,8 @@
 /** The line a request walks: request info, filters, route, endpoint. Source: architecture, "The line a request walks". */
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../api/clock.ts";
-import type { Logger } from "../api/logger.ts";
-import type { UserInfo } from "../api/user.ts";
+import type { Clock } from "../apimachinery/clock.ts";
+import type { Logger } from "../apimachinery/logger.ts";
+import type { UserInfo } from "../apimachinery/user.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Exchange, Filter, RequestContext, RequestInfo } from "./contract.ts";
 import type { OpenRequests } from "./open-requests.ts";

@@ -1,7 +1,7 @@
 /** Who was authenticated, and how long it took. Source: apiserver's endpoints/filters/metrics.go. */
 
-import type { Clock } from "../api/clock.ts";
-import { ApiError } from "../api/errors.ts";
+import type { Clock } from "../apimachinery/clock.ts";
+import { ApiError } from "../apimachinery/errors.ts";
 import type { Filter, RequestContext } from "../http/contract.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { exponentialBounds, Histogram } from "./histogram.ts";

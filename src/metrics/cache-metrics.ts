@@ -1,5 +1,5 @@
 /** What the watch caches have done, and how they stand to the store. Source: apiserver's storage/metrics and storage/cacher/metrics */
-import type { GroupResource } from "../api/object.ts";
+import type { GroupResource } from "../apimachinery/object.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
 

@@ -1,5 +1,5 @@
 /** How long client certificates are still good for. Source: apiserver's request/x509. */
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../apimachinery/clock.ts";
 import type { PeerCertificate } from "../http/contract.ts";
 import type { Metric } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";

@@ -1,5 +1,5 @@
 /** Which feature gates are on. Source: component-base's metrics/prometheus/feature. */
-import type { FeatureGates } from "../api/feature-gates.ts";
+import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 
 /** A gate, and its stage as upstream names it: `GA` has no name there. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { manualClock } from "../testing/manual-clock.ts";
+import { manualClock } from "../../test/support/manual-clock.ts";
 import { jwtMetrics } from "./jwt-metrics.ts";
 
 const url = "https://idp.example.com";

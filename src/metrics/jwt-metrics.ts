@@ -1,6 +1,6 @@
 /** What the authenticators of identity providers' tokens do. Source: apiserver's oidc authenticator, metrics.go. */
 import { createHash } from "node:crypto";
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../apimachinery/clock.ts";
 import type { JwtObserver } from "../authentication/contract.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";

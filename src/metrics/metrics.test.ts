@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Clock } from "../api/clock.ts";
+import { ask } from "../../test/support/request-context.ts";
+import type { Clock } from "../apimachinery/clock.ts";
+import type { Resolved, ResourceDefinition, ServedVersion } from "../catalog/contract.ts";
 import type { Exchange, RequestContext } from "../http/contract.ts";
 import { requestInfo } from "../http/request-info.ts";
-import type { Resolved, ResourceDefinition, ServedVersion } from "../resource/contract.ts";
-import { ask } from "../testing/request-context.ts";
 import { formatLabels, formatNumber } from "./exposition.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 

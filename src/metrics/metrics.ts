@@ -1,6 +1,6 @@
 /** `/metrics`: upstream's names for what exists here. Counting is our own, since a library's costs more than the counted request's routing. */
-import type { Clock } from "../api/clock.ts";
-import { formatGroupResource, type GroupResource } from "../api/object.ts";
+import type { Clock } from "../apimachinery/clock.ts";
+import { formatGroupResource, type GroupResource } from "../apimachinery/object.ts";
 import type { AuditCounts } from "../audit/contract.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { gzipThresholdBytes, respondGzipped } from "../http/representation/gzip.ts";

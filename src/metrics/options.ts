@@ -1,6 +1,6 @@
 /** Upstream's complaints about what is to be shown of metrics. Source: component-base's metrics/api/v1. */
 
-import { FieldErrors } from "../api/field-errors.ts";
+import { FieldErrors } from "../apimachinery/field-errors.ts";
 import { readBoundedFile } from "../lib/bounded-file/bounded-file.ts";
 import { decodeYaml, YamlError } from "../lib/yaml/decode.ts";
 import type { MetricsOptions } from "./contract.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { manualClock } from "../../test/support/manual-clock.ts";
 import { openWorkQueue } from "../controllers/work-queue.ts";
-import { manualClock } from "../testing/manual-clock.ts";
 import { queueMetrics } from "./queue-metrics.ts";
 
 test("a queue: keys that wait, that are looked at, and that are looked at again", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { serverIdentity } from "../api/server-identity.ts";
-import { manualClock } from "../testing/manual-clock.ts";
+import { manualClock } from "../../test/support/manual-clock.ts";
+import { serverIdentity } from "../apimachinery/server-identity.ts";
 import { formatMetrics } from "./exposition.ts";
 import { reloadMetrics } from "./reload-metrics.ts";
 

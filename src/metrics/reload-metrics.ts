@@ -1,7 +1,7 @@
 /** What is counted of a configuration file that is followed. Source: k8s.io/apiserver, server/options/{authentication,authorization}config/metrics. */
 import { createHash } from "node:crypto";
-import type { Clock } from "../api/clock.ts";
-import type { ReloadObserver } from "../api/reload-observer.ts";
+import type { Clock } from "../apimachinery/clock.ts";
+import type { ReloadObserver } from "../apimachinery/reload-observer.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 
 export interface ReloadMetrics extends ReloadObserver {

@@ -1,5 +1,5 @@
 /** How upstream labels a request in its metrics. Values come from the catalogue only, so that clients cannot make up series. */
-import { dryRunOfQuery } from "../api/dry-run.ts";
+import { dryRunOfQuery } from "../apimachinery/dry-run.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { formatLabels } from "./exposition.ts";
 

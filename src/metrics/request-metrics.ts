@@ -1,5 +1,5 @@
 /** Counts requests, their duration and the size of what was read. Source: apiserver's endpoints/metrics. */
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../apimachinery/clock.ts";
 import type { Filter, RequestContext } from "../http/contract.ts";
 import { isLongRunning } from "../http/request-info.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";

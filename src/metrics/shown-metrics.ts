@@ -1,5 +1,5 @@
 /** Which of the metrics are shown, in what words, and metrics about that. Source: component-base's metrics registry and options. */
-import type { Logger } from "../api/logger.ts";
+import type { Logger } from "../apimachinery/logger.ts";
 import type { MetricsOptions } from "./contract.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 import { constrainLabels, type LabelAllowList, labelAllowList } from "./label-allow-list.ts";

@@ -1,5 +1,5 @@
 /** Counts events sent to watchers, their bytes, and those who are cut off. */
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../apimachinery/clock.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 import { exponentialBounds, Histogram } from "./histogram.ts";

@@ -1,10 +1,10 @@
 /** Server-side apply (PATCH with an apply patch): the part of an object that one manager wants. Source: resource-api §4.11; KEP-555. */
-import { conflict, plainError } from "../api/errors.ts";
-import type { KubeObject, ObjectMeta } from "../api/object.ts";
+import { conflict, plainError } from "../apimachinery/errors.ts";
+import type { KubeObject, ObjectMeta } from "../apimachinery/object.ts";
+import type { Resolved } from "../catalog/contract.ts";
 import { cloneJson } from "../lib/json/values.ts";
 import { conform, DecodeError, OwnDecoderError } from "../lib/schema/decode.ts";
 import type { Struct } from "../lib/schema/schema.ts";
-import type { Resolved } from "../resource/contract.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { expectedKind, toStorageVersion, withMetadata } from "./decode-body.ts";
 import { type AppliedKind, describeKind, describeObject, mergeIntent } from "./managed-fields/apply-intent.ts";

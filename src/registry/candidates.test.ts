@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Resolved, ResourceStore } from "../resource/contract.ts";
-import { type MemoryRegistry, openMemoryRegistry } from "../testing/memory-registry.ts";
+import { type MemoryRegistry, openMemoryRegistry } from "../../test/support/memory-registry.ts";
+import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import type { Entry, Snapshot } from "../watch-cache/contract.ts";
 import { listEntries } from "./list.ts";
 import { parseListOptions } from "./list-options.ts";

@@ -1,5 +1,5 @@
 /** Entries that a selection can want, found through what the cache keeps in order, so that a hot selector does not look at all objects. */
-import type { ResourceStore } from "../resource/contract.ts";
+import type { ResourceStore } from "../catalog/contract.ts";
 import type { Entry, Snapshot, Topic } from "../watch-cache/contract.ts";
 import type { Selection } from "./selection.ts";
 

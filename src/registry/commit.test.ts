@@ -1,10 +1,10 @@
 /** Guarantees: a write that was refused by the store is not visible; writers of one object all come through; a taken generated name is made anew. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiError } from "../api/errors.ts";
+import { send } from "../../test/support/api-client.ts";
+import { type MemoryRegistry, openMemoryRegistry } from "../../test/support/memory-registry.ts";
+import type { ApiError } from "../apimachinery/errors.ts";
 import { type Storage, StorageUnavailable, ValueTooLarge } from "../storage/contract.ts";
-import { send } from "../testing/api-client.ts";
-import { type MemoryRegistry, openMemoryRegistry } from "../testing/memory-registry.ts";
 import type { RegistryContext } from "./contract.ts";
 
 const maps = "/api/v1/namespaces/n/configmaps";

@@ -1,9 +1,9 @@
 /** From what an attempt wants to what is stored: encode once, commit under a check, and try again from the winner's state. */
-import { ApiError, conflict, objectModified, plainError, serviceUnavailable } from "../api/errors.ts";
-import { formatGroupVersion, type KubeObject } from "../api/object.ts";
+import { ApiError, conflict, objectModified, plainError, serviceUnavailable } from "../apimachinery/errors.ts";
+import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
 import type { RequestAudit } from "../audit/contract.ts";
+import type { Resource, ResourceStore } from "../catalog/contract.ts";
 import { type Encoded, encodeObject } from "../lib/schema/encode.ts";
-import type { Resource, ResourceStore } from "../resource/contract.ts";
 import {
   type Committed,
   type Conflict,

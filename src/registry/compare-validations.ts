@@ -3,9 +3,9 @@
  * k8s.io/apiserver@v0.36.0/pkg/registry/rest/validate.go. What follows from the order in which both look at an object, or from what each of them
  * lets pass because it was so before, is no mismatch here; upstream counts it.
  */
-import type { StatusCause } from "../api/errors.ts";
-import type { FieldErrors } from "../api/field-errors.ts";
-import type { DeclarativeValidation } from "../resource/contract.ts";
+import type { StatusCause } from "../apimachinery/errors.ts";
+import type { FieldErrors } from "../apimachinery/field-errors.ts";
+import type { DeclarativeValidation } from "../catalog/contract.ts";
 import type { ValidationMismatch } from "./contract.ts";
 
 export interface Comparison {

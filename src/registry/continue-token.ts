@@ -1,5 +1,5 @@
 /** Where the next chunk of a list begins. Source: resource-api §4.8; the form is upstream's, so that either server reads the other's tokens. */
-import { badRequest } from "../api/errors.ts";
+import { badRequest } from "../apimachinery/errors.ts";
 import { JsonSyntaxError, parseJson } from "../lib/json/parse.ts";
 
 export interface ContinueToken {

@@ -1,11 +1,11 @@
 /** The generic verbs over any resource: what endpoints and controllers call. */
 import type { Admission } from "../admission/contract.ts";
-import type { Clock } from "../api/clock.ts";
-import type { FeatureGates } from "../api/feature-gates.ts";
-import type { GroupResource, KubeObject } from "../api/object.ts";
-import type { UserInfo } from "../api/user.ts";
+import type { Clock } from "../apimachinery/clock.ts";
+import type { FeatureGates } from "../apimachinery/feature-gates.ts";
+import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
+import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
-import type { Catalog, Resolved } from "../resource/contract.ts";
+import type { Catalog, Resolved } from "../catalog/contract.ts";
 import type { Storage } from "../storage/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 

@@ -1,9 +1,9 @@
 /** Creates one object (POST, and PUT or apply of what does not exist). Source: resource-api §2.2, §4.2; apiserver's registry/rest and generic store. */
 import type { AdmissionAttributes } from "../admission/contract.ts";
-import { ApiError, alreadyExists, generatedNameTaken, plainError } from "../api/errors.ts";
-import { FieldErrors } from "../api/field-errors.ts";
-import type { KubeObject } from "../api/object.ts";
-import { validateObjectMeta } from "../api/validation/metadata.ts";
+import { ApiError, alreadyExists, generatedNameTaken, plainError } from "../apimachinery/errors.ts";
+import { FieldErrors } from "../apimachinery/field-errors.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import { validateObjectMeta } from "../apimachinery/validation/metadata.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Entry } from "../watch-cache/contract.ts";

@@ -1,12 +1,12 @@
 /** Random objects, and random changes of those that are accepted: declarative and hand-written validation of every kind with rules agree. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatGroupVersion } from "../api/object.ts";
-import { compileRules } from "../api/validation/declarative/compile.ts";
-import { send } from "../testing/api-client.ts";
-import { DeclaredObjects } from "../testing/declared-object.ts";
-import { openMemoryRegistry } from "../testing/memory-registry.ts";
-import { seededRandom } from "../testing/seeded-random.ts";
+import { send } from "../../test/support/api-client.ts";
+import { DeclaredObjects } from "../../test/support/declared-object.ts";
+import { openMemoryRegistry } from "../../test/support/memory-registry.ts";
+import { seededRandom } from "../../test/support/seeded-random.ts";
+import { formatGroupVersion } from "../apimachinery/object.ts";
+import { compileRules } from "../apimachinery/validation/declarative/compile.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const count = Number(process.env.COUNT ?? 60);

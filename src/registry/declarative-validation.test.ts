@@ -1,11 +1,11 @@
 /** What comes of declarative rules beside hand-written validation: what is compared, what is enforced, and what a rule that throws ends. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { FieldErrors, type RuleLevel } from "../api/field-errors.ts";
-import type { KubeObject } from "../api/object.ts";
+import { openMemoryRegistry } from "../../test/support/memory-registry.ts";
+import { FieldErrors, type RuleLevel } from "../apimachinery/field-errors.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { DeclarativeValidation } from "../catalog/contract.ts";
 import type { Field, Struct, Type } from "../lib/schema/schema.ts";
-import type { DeclarativeValidation } from "../resource/contract.ts";
-import { openMemoryRegistry } from "../testing/memory-registry.ts";
 import type { RegistryContext, ValidationMismatch } from "./contract.ts";
 import { validateDeclared } from "./declarative-validation.ts";
 

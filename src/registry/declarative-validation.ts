@@ -2,14 +2,14 @@
  * Runs the declarative rules of a kind beside its hand-written validation, compares what both report, and lets rules that are not alpha decide
  * where they are enforced. Source: KEP-5073; k8s.io/apiserver@v0.36.0/pkg/registry/rest/validate.go.
  */
-import type { StatusCause } from "../api/errors.ts";
-import type { FeatureGates } from "../api/feature-gates.ts";
-import { FieldErrors } from "../api/field-errors.ts";
-import type { KubeObject } from "../api/object.ts";
-import { compileRules, type DeclaredRules } from "../api/validation/declarative/compile.ts";
+import type { StatusCause } from "../apimachinery/errors.ts";
+import type { FeatureGates } from "../apimachinery/feature-gates.ts";
+import { FieldErrors } from "../apimachinery/field-errors.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import { compileRules, type DeclaredRules } from "../apimachinery/validation/declarative/compile.ts";
+import type { DeclarativeValidation, Resolved } from "../catalog/contract.ts";
 import { cloneJson } from "../lib/json/values.ts";
 import type { Struct } from "../lib/schema/schema.ts";
-import type { DeclarativeValidation, Resolved } from "../resource/contract.ts";
 import { type Comparison, compareValidations } from "./compare-validations.ts";
 import type { RegistryContext, WriteRequest } from "./contract.ts";
 

@@ -8,11 +8,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { ApiError } from "../api/errors.ts";
-import { parseGroupVersion } from "../api/object.ts";
+import { builtinCatalog } from "../../test/support/builtin-catalog.ts";
+import { ApiError } from "../apimachinery/errors.ts";
+import { parseGroupVersion } from "../apimachinery/object.ts";
+import { builtinSchema, definitionOf } from "../catalog/builtin-schemas.ts";
 import { encodeObject } from "../lib/schema/encode.ts";
-import { builtinSchema, definitionOf } from "../resource/builtin-schemas.ts";
-import { builtinCatalog } from "../testing/builtin-catalog.ts";
 import { type DecodeOptions, decodeBody, type ExpectedKind, strictError } from "./decode-body.ts";
 
 const formats = ["json", "yaml", "protobuf"] as const;

@@ -1,7 +1,9 @@
 /** From the bytes of a body to an object: kinds, field validation, defaults, the storage version. Source: resource-api §4.10; apiserver's endpoint handlers. */
-import { ApiError, badRequest, invalid, unsupportedMediaType } from "../api/errors.ts";
-import { FieldErrors } from "../api/field-errors.ts";
-import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../api/object.ts";
+import { ApiError, badRequest, invalid, unsupportedMediaType } from "../apimachinery/errors.ts";
+import { FieldErrors } from "../apimachinery/field-errors.ts";
+import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../apimachinery/object.ts";
+import { builtinSchema, definitionOf } from "../catalog/builtin-schemas.ts";
+import type { Catalog, Resolved, SubresourceDefinition } from "../catalog/contract.ts";
 import { cborTypeMeta, decodeAnyCbor, decodeCbor } from "../lib/cbor/decode.ts";
 import { cborType } from "../lib/cbor/media-types.ts";
 import { CborError } from "../lib/cbor/wire.ts";
@@ -25,8 +27,6 @@ import { applyDefaults } from "../lib/schema/defaults.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import { strictYamlError, YamlError } from "../lib/yaml/decode.ts";
 import { yamlType } from "../lib/yaml/media-type.ts";
-import { builtinSchema, definitionOf } from "../resource/builtin-schemas.ts";
-import type { Catalog, Resolved, SubresourceDefinition } from "../resource/contract.ts";
 import type { FieldValidation } from "./contract.ts";
 import { isToldOfAny, kindProblem, type NamedKind, nullVersion } from "./kind-problem.ts";
 import { readText, type TextBody } from "./read-text.ts";

@@ -1,6 +1,6 @@
 /** Deletes what a list selects, each object like any other deletion. Source: resource-api §4.2; apiserver's generic store. */
-import { ApiError } from "../api/errors.ts";
-import type { ResourceDefinition } from "../resource/contract.ts";
+import { ApiError } from "../apimachinery/errors.ts";
+import type { ResourceDefinition } from "../catalog/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import type { RegistryContext } from "./contract.ts";
 import { type DeleteRequest, deleteOne, warnOfOrphans } from "./delete.ts";

@@ -1,8 +1,9 @@
 /** How an object is to be deleted, as the body says, or the query. Source: resource-api §2.8, §4.9; apiserver's delete handlers, apimachinery's validation. */
-import { dryRunOfQuery } from "../api/dry-run.ts";
-import { badRequest } from "../api/errors.ts";
-import { FieldErrors } from "../api/field-errors.ts";
-import { parseGroupVersion } from "../api/object.ts";
+import { dryRunOfQuery } from "../apimachinery/dry-run.ts";
+import { badRequest } from "../apimachinery/errors.ts";
+import { FieldErrors } from "../apimachinery/field-errors.ts";
+import { parseGroupVersion } from "../apimachinery/object.ts";
+import { builtinSchema } from "../catalog/builtin-schemas.ts";
 import { cborTypeMeta, decodeCbor } from "../lib/cbor/decode.ts";
 import { cborType } from "../lib/cbor/media-types.ts";
 import { CborError } from "../lib/cbor/wire.ts";
@@ -14,7 +15,6 @@ import { isProtobuf } from "../lib/protobuf/media-types.ts";
 import { ProtobufError } from "../lib/protobuf/reader.ts";
 import { conform, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
 import { YamlError } from "../lib/yaml/decode.ts";
-import { builtinSchema } from "../resource/builtin-schemas.ts";
 import type { DeleteOptions } from "./contract.ts";
 import { readBoolean, throwInvalidOptions, validateDryRun } from "./options.ts";
 import { readText } from "./read-text.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError } from "../api/errors.ts";
+import { send } from "../../test/support/api-client.ts";
+import { type MemoryRegistry, openMemoryRegistry } from "../../test/support/memory-registry.ts";
+import { ask } from "../../test/support/request-context.ts";
+import { ApiError } from "../apimachinery/errors.ts";
+import type { Resolved } from "../catalog/contract.ts";
 import { deleteObject } from "../http/endpoints/delete.ts";
 import { serveResource } from "../http/serve-resource.ts";
-import type { Resolved } from "../resource/contract.ts";
-import { send } from "../testing/api-client.ts";
-import { type MemoryRegistry, openMemoryRegistry } from "../testing/memory-registry.ts";
-import { ask } from "../testing/request-context.ts";
 import { parseListOptions } from "./list-options.ts";
 import { planWatch } from "./watch.ts";
 

@@ -2,8 +2,8 @@
  * Removes an object that cannot be read, whatever its finalizers say and whoever depends on it. Source: resource-api §3, §2.8; apiserver's
  * corrupt object deleter.
  */
-import { invalid } from "../api/errors.ts";
-import { FieldErrors } from "../api/field-errors.ts";
+import { invalid } from "../apimachinery/errors.ts";
+import { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { Stored } from "../storage/contract.ts";
 import { type EntrySource, entryFromStored } from "../watch-cache/entry.ts";
 import { isReadFailure } from "../watch-cache/unreadable.ts";

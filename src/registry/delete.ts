@@ -1,11 +1,11 @@
 /** Deletes one object, in two phases where something holds it. Source: resource-api §3, §2.8; apiserver's generic store and rest.BeforeDelete. */
 import type { AdmissionAttributes } from "../admission/contract.ts";
-import { formatTime } from "../api/clock.ts";
-import { ApiError, notFound } from "../api/errors.ts";
-import type { KubeObject } from "../api/object.ts";
-import { loopbackUser } from "../api/system-user.ts";
+import { formatTime } from "../apimachinery/clock.ts";
+import { ApiError, notFound } from "../apimachinery/errors.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import { loopbackUser } from "../apimachinery/system-user.ts";
+import type { ConvertedVersion, DependentsOptions, Resource } from "../catalog/contract.ts";
 import { cloneJson } from "../lib/json/values.ts";
-import type { ConvertedVersion, DependentsOptions, Resource } from "../resource/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { commitWithRetry, type Step } from "./commit.ts";
 import type { Deleted, DeleteOptions, RegistryContext, WriteRequest } from "./contract.ts";

@@ -1,6 +1,6 @@
 /** Reads one object. Source: resource-api §4.6. */
-import { notFound, resourceVersionTooLarge } from "../api/errors.ts";
-import type { Resource, Strategy } from "../resource/contract.ts";
+import { notFound, resourceVersionTooLarge } from "../apimachinery/errors.ts";
+import type { Resource, Strategy } from "../catalog/contract.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { parseResourceVersion } from "./list-options.ts";
 import { aloneAfter, storedResource, storeOf } from "./resource-names.ts";

@@ -1,8 +1,8 @@
 /** Why an object of one kind cannot stand for one of another, in the words of upstream's schemes. */
-import { formatGroupVersion } from "../api/object.ts";
+import { formatGroupVersion } from "../apimachinery/object.ts";
+import { builtinSchema, definitionOf } from "../catalog/builtin-schemas.ts";
+import type { Catalog } from "../catalog/contract.ts";
 import { quoteGo } from "../lib/json/quote.ts";
-import { builtinSchema, definitionOf } from "../resource/builtin-schemas.ts";
-import type { Catalog } from "../resource/contract.ts";
 import type { ExpectedKind } from "./decode-body.ts";
 
 export interface NamedKind {

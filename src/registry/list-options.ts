@@ -1,6 +1,6 @@
 /** What the query of a list, a watch or a deletecollection asks for. Source: resource-api §4.3, §4.6, §4.7; upstream's ListOptions and its validation. */
-import { ApiError, badRequest, plainError, type StatusCause } from "../api/errors.ts";
-import { FieldErrors } from "../api/field-errors.ts";
+import { ApiError, badRequest, plainError, type StatusCause } from "../apimachinery/errors.ts";
+import { FieldErrors } from "../apimachinery/field-errors.ts";
 import { joinErrors, quoteGo } from "../lib/json/quote.ts";
 
 export interface ListOptions {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { systemClock } from "../api/clock.ts";
-import { ApiError } from "../api/errors.ts";
-import type { Resolved } from "../resource/contract.ts";
-import { type MemoryRegistry, openMemoryRegistry } from "../testing/memory-registry.ts";
+import { type MemoryRegistry, openMemoryRegistry } from "../../test/support/memory-registry.ts";
+import { systemClock } from "../apimachinery/clock.ts";
+import { ApiError } from "../apimachinery/errors.ts";
+import type { Resolved } from "../catalog/contract.ts";
 import { formatContinue } from "./continue-token.ts";
 import { getEntry } from "./get.ts";
 import { listEntries } from "./list.ts";

@@ -1,6 +1,6 @@
 /** Reads a collection: which state, which keys, which chunk. Source: resource-api §4.6, §4.8. */
-import { ApiError, badRequest, expired, resourceVersionTooLarge } from "../api/errors.ts";
-import type { ConvertedVersion, Resolved, Resource, ResourceStore, Strategy } from "../resource/contract.ts";
+import { ApiError, badRequest, expired, resourceVersionTooLarge } from "../apimachinery/errors.ts";
+import type { ConvertedVersion, Resolved, Resource, ResourceStore, Strategy } from "../catalog/contract.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { candidates, indexName } from "./candidates.ts";
 import { type ContinueToken, formatContinue, parseContinue } from "./continue-token.ts";

@@ -8,14 +8,14 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError } from "../api/errors.ts";
-import type { Resource } from "../resource/contract.ts";
+import { manualClock } from "../../test/support/manual-clock.ts";
+import { seededRandom } from "../../test/support/seeded-random.ts";
+import { ApiError } from "../apimachinery/errors.ts";
+import type { Resource } from "../catalog/contract.ts";
 import type { Storage, Write } from "../storage/contract.ts";
 import { openEmbeddedStorage } from "../storage/embedded/embedded-storage.ts";
 import type { LedgerGroup } from "../storage/embedded/ledger.ts";
 import { MemoryLedger } from "../storage/embedded/memory-ledger.ts";
-import { manualClock } from "../testing/manual-clock.ts";
-import { seededRandom } from "../testing/seeded-random.ts";
 import type { CacheEvent, CacheSubscription, Entry, WatchCache } from "../watch-cache/contract.ts";
 import { type EntrySource, makeEntry } from "../watch-cache/entry.ts";
 import { openWatchCache } from "../watch-cache/watch-cache.ts";

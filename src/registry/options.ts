@@ -1,8 +1,8 @@
 /** What the query says about how to write. Source: resource-api §4.3, §4.9, §4.10; apimachinery's validation. */
-import { dryRunOfQuery } from "../api/dry-run.ts";
-import { invalid } from "../api/errors.ts";
-import { FieldErrors } from "../api/field-errors.ts";
-import { validateFieldManager } from "../api/validation/metadata.ts";
+import { dryRunOfQuery } from "../apimachinery/dry-run.ts";
+import { invalid } from "../apimachinery/errors.ts";
+import { FieldErrors } from "../apimachinery/field-errors.ts";
+import { validateFieldManager } from "../apimachinery/validation/metadata.ts";
 import type { FieldValidation } from "./contract.ts";
 
 export interface WriteOptions {

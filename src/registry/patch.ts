@@ -1,10 +1,10 @@
 /** Patches one object (PATCH): an update whose object is made from the present one. Source: resource-api §4.5, §4.10; apiserver's patch handler. */
-import { type ApiError, invalid, notFound } from "../api/errors.ts";
-import { FieldErrors } from "../api/field-errors.ts";
-import { formatGroupVersion, type KubeObject } from "../api/object.ts";
+import { type ApiError, invalid, notFound } from "../apimachinery/errors.ts";
+import { FieldErrors } from "../apimachinery/field-errors.ts";
+import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
+import type { Catalog, Resolved } from "../catalog/contract.ts";
 import { conform, type Decoded, DecodeError, decodeJson } from "../lib/schema/decode.ts";
 import { encodeObject } from "../lib/schema/encode.ts";
-import type { Catalog, Resolved } from "../resource/contract.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
 import {
   checkCustomType,

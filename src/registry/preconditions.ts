@@ -1,9 +1,9 @@
 /** What a write demands of the object as it is now. Source: resource-api §4.5, §3; apimachinery's and apiserver's texts. */
-import { type ApiError, badRequest, conflict, invalid, objectModified, plainError } from "../api/errors.ts";
-import { FieldErrors } from "../api/field-errors.ts";
-import type { KubeObject } from "../api/object.ts";
+import { type ApiError, badRequest, conflict, invalid, objectModified, plainError } from "../apimachinery/errors.ts";
+import { FieldErrors } from "../apimachinery/field-errors.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { Resource } from "../catalog/contract.ts";
 import { quoteGo } from "../lib/json/quote.ts";
-import type { Resource } from "../resource/contract.ts";
 import type { DeletePreconditions, WriteRequest } from "./contract.ts";
 import { storedKind, storedResource } from "./resource-names.ts";
 

@@ -1,10 +1,10 @@
 /** What the server sets, keeps or cleans in the metadata of every object written. Source: resource-api §2.2, §2.9; apiserver's registry/rest. */
-import { formatTime } from "../api/clock.ts";
-import type { KubeObject, ObjectMeta, OwnerReference } from "../api/object.ts";
+import { formatTime } from "../apimachinery/clock.ts";
+import type { KubeObject, ObjectMeta, OwnerReference } from "../apimachinery/object.ts";
+import type { ResourceDefinition } from "../catalog/contract.ts";
 import { addIntegers, deepEqual, identical, setMember } from "../lib/json/values.ts";
 import { equalValues } from "../lib/schema/equal.ts";
 import type { Struct } from "../lib/schema/schema.ts";
-import type { ResourceDefinition } from "../resource/contract.ts";
 import type { RegistryContext } from "./contract.ts";
 
 const lenientGroups: ReadonlySet<string> = new Set([

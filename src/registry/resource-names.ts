@@ -1,8 +1,8 @@
 /** How errors name a resource, its kind and its objects. */
-import { invalid, methodNotAllowed } from "../api/errors.ts";
-import type { FieldErrors } from "../api/field-errors.ts";
-import type { GroupResource } from "../api/object.ts";
-import type { Resource, ResourceStore } from "../resource/contract.ts";
+import { invalid, methodNotAllowed } from "../apimachinery/errors.ts";
+import type { FieldErrors } from "../apimachinery/field-errors.ts";
+import type { GroupResource } from "../apimachinery/object.ts";
+import type { Resource, ResourceStore } from "../catalog/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { UnreadableObjects } from "../watch-cache/unreadable.ts";
 

@@ -1,11 +1,16 @@
 /** Writes of the `scale` subresource: an update of the object that changes nothing but its replicas. Source: upstream's scale REST of the workloads. */
-import { badRequest, conflict, internalError, invalid, methodNotAllowed } from "../api/errors.ts";
-import { FieldErrors } from "../api/field-errors.ts";
-import { formatGroupVersion, type KubeObject, type ManagedFieldsEntry, parseGroupVersion } from "../api/object.ts";
-import { validateObjectMeta } from "../api/validation/metadata.ts";
+import { badRequest, conflict, internalError, invalid, methodNotAllowed } from "../apimachinery/errors.ts";
+import { FieldErrors } from "../apimachinery/field-errors.ts";
+import {
+  formatGroupVersion,
+  type KubeObject,
+  type ManagedFieldsEntry,
+  parseGroupVersion,
+} from "../apimachinery/object.ts";
+import { validateObjectMeta } from "../apimachinery/validation/metadata.ts";
+import type { Resolved, Resource, ScaleMapping } from "../catalog/contract.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../lib/names/names.ts";
-import type { Resolved, Resource, ScaleMapping } from "../resource/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import type { RegistryContext, WriteRequest } from "./contract.ts";
 import { validateDeclared } from "./declarative-validation.ts";

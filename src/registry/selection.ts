@@ -1,9 +1,9 @@
 /** Which objects of a resource a label selector and a field selector want. */
-import { badRequest } from "../api/errors.ts";
+import { badRequest } from "../apimachinery/errors.ts";
+import type { ResourceDefinition } from "../catalog/contract.ts";
 import { type FieldSelector, matchesFields, parseFieldSelector, requiresExactMatch } from "../lib/selectors/field.ts";
 import { type LabelSelector, matchesLabels, parseLabelSelector } from "../lib/selectors/label.ts";
 import { SelectorError } from "../lib/selectors/selector-error.ts";
-import type { ResourceDefinition } from "../resource/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 
 export interface Selection {

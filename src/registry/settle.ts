@@ -1,6 +1,6 @@
 /** The last thing that is done to an object before it is encoded. Source: apiextensions-apiserver's crdConversionRESTOptionsGetter */
-import type { KubeObject } from "../api/object.ts";
-import type { Resolved } from "../resource/contract.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { Resolved } from "../catalog/contract.ts";
 import { storeOf } from "./resource-names.ts";
 
 /**

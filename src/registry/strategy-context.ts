@@ -1,6 +1,6 @@
 /** What strategies may ask of the world, made for one write. */
-import type { KubeObject } from "../api/object.ts";
-import type { StrategyContext } from "../resource/contract.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import type { StrategyContext } from "../catalog/contract.ts";
 import type { RegistryContext, WriteRequest } from "./contract.ts";
 
 type Request = Pick<WriteRequest, "user" | "warnings"> & { readonly isPatch?: boolean };

@@ -1,15 +1,15 @@
 /** Replaces one object (PUT), or lets a patch make the replacement. Source: resource-api §4.5, §3; apiserver's registry/rest and generic store. */
 import type { AdmissionAttributes } from "../admission/contract.ts";
-import { ApiError, notFound } from "../api/errors.ts";
-import { FieldErrors } from "../api/field-errors.ts";
-import type { KubeObject } from "../api/object.ts";
-import { validateObjectMetaUpdate } from "../api/validation/metadata.ts";
+import { ApiError, notFound } from "../apimachinery/errors.ts";
+import { FieldErrors } from "../apimachinery/field-errors.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import { validateObjectMetaUpdate } from "../apimachinery/validation/metadata.ts";
+import type { ConvertedVersion, Resolved, Strategy, StrategyContext, SubresourceRules } from "../catalog/contract.ts";
+import { ConversionError } from "../catalog/converter.ts";
 import { cloneJson } from "../lib/json/values.ts";
 import { equalValues } from "../lib/schema/equal.ts";
 import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Struct } from "../lib/schema/schema.ts";
-import type { ConvertedVersion, Resolved, Strategy, StrategyContext, SubresourceRules } from "../resource/contract.ts";
-import { ConversionError } from "../resource/converter.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { commitWithRetry, type Step } from "./commit.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";

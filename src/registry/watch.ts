@@ -1,6 +1,6 @@
 /** Where a watch begins and which events it shows. Source: resource-api §4.7. */
-import { ApiError, badRequest, resourceVersionTooLarge } from "../api/errors.ts";
-import type { Resource, ResourceStore } from "../resource/contract.ts";
+import { ApiError, badRequest, resourceVersionTooLarge } from "../apimachinery/errors.ts";
+import type { Resource, ResourceStore } from "../catalog/contract.ts";
 import type { CacheEvent, Entry, Snapshot, Topic, WatchCache } from "../watch-cache/contract.ts";
 import { deletedEntry } from "../watch-cache/entry.ts";
 import { candidates, topicOf } from "./candidates.ts";

@@ -1,7 +1,7 @@
 /** All of authorization, from the options to the one question the server asks. */
 import { hostname } from "node:os";
-import type { FeatureGates } from "../api/feature-gates.ts";
-import { serverIdentity } from "../api/server-identity.ts";
+import type { FeatureGates } from "../apimachinery/feature-gates.ts";
+import { serverIdentity } from "../apimachinery/server-identity.ts";
 import { type AbacPolicy, parseAbacPolicies } from "../authorization/abac/policy-file.ts";
 import { type Chain, openChain } from "../authorization/chain.ts";
 import type {
@@ -22,13 +22,13 @@ import {
 import { followRelations } from "../authorization/node/follow-relations.ts";
 import { type FollowedPolicy, followPolicy } from "../authorization/rbac/follow-policy.ts";
 import type { OpenWebhook } from "../authorization/webhook/open-webhook.ts";
-import { nodeRules } from "../boot/rbac/policy.ts";
+import { nodeRules } from "../bootstrap/rbac/policy.ts";
+import { builtinSchema } from "../catalog/builtin-schemas.ts";
 import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { authorizationMetrics } from "../metrics/authorization-metrics.ts";
 import { reloadMetrics } from "../metrics/reload-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import { builtinSchema } from "../resource/builtin-schemas.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
 

@@ -1,5 +1,5 @@
 /** What is done with each verb of each resource. */
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../apimachinery/clock.ts";
 import { selfSubjectReview } from "../apis/authentication/self-subject-review.ts";
 import { tokenReview } from "../apis/authentication/token-review.ts";
 import {

@@ -5,8 +5,8 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { manualClock } from "../../test/support/manual-clock.ts";
 import { defaultOptions, type ServerOptions, startServer } from "../index.ts";
-import { manualClock } from "../testing/manual-clock.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-starts-"));
 const taken = net.createServer().listen(0, "127.0.0.1");

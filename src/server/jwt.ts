@@ -1,11 +1,11 @@
 /** Tokens of identity providers, and who is nobody in particular: from the options to what answers for them. */
 import { hostname } from "node:os";
-import type { FeatureGates } from "../api/feature-gates.ts";
-import { serverIdentity } from "../api/server-identity.ts";
+import type { FeatureGates } from "../apimachinery/feature-gates.ts";
+import { parseFeatureGates } from "../apimachinery/feature-gates.ts";
+import { serverIdentity } from "../apimachinery/server-identity.ts";
 import type { AnonymousConfiguration } from "../authentication/configuration/configuration.ts";
 import type { AuthenticationSettings } from "../authentication/configuration/settings.ts";
 import type { TokenAuthenticator } from "../authentication/contract.ts";
-import { parseFeatureGates } from "../cli/feature-gates.ts";
 import { jwtMetrics } from "../metrics/jwt-metrics.ts";
 import type { MetricsCollector } from "../metrics/metrics.ts";
 import { reloadMetrics } from "../metrics/reload-metrics.ts";

@@ -1,8 +1,9 @@
 /** All metrics of a server. Parts that count for themselves get what they tell from here. */
 import type { AdmissionObserver } from "../admission/contract.ts";
-import type { Clock } from "../api/clock.ts";
-import type { GroupResource } from "../api/object.ts";
-import { knownGates } from "../cli/feature-gates.ts";
+import type { Clock } from "../apimachinery/clock.ts";
+import { knownGates } from "../apimachinery/feature-gates.ts";
+import type { GroupResource } from "../apimachinery/object.ts";
+import type { Installer } from "../catalog/install.ts";
 import { versionBody } from "../http/endpoints/version.ts";
 import type { ImpersonationObserver } from "../http/impersonation/contract.ts";
 import { admissionMetrics } from "../metrics/admission-metrics.ts";
@@ -21,7 +22,6 @@ import { type TokenMetrics, tokenMetrics } from "../metrics/token-metrics.ts";
 import { type ValidationMetrics, validationMetrics } from "../metrics/validation-metrics.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
-import type { Installer } from "../resource/install.ts";
 import type { Storage } from "../storage/contract.ts";
 import type { WatchCache } from "../watch-cache/contract.ts";
 import { readWaitBounds } from "../watch-cache/counts.ts";

@@ -2,10 +2,10 @@
 import type { TokenAuthenticator, TokenCacheObserver, TokenWebhookSettings } from "../authentication/contract.ts";
 import { acceptedMsDefault, tokenCache } from "../authentication/token-cache.ts";
 import { tokenWebhook } from "../authentication/webhook/token-webhook.ts";
+import { builtinSchema } from "../catalog/builtin-schemas.ts";
 import { formatDuration } from "../lib/duration/duration.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { ServerOptions } from "../options.ts";
-import { builtinSchema } from "../resource/builtin-schemas.ts";
 import { webhookClient } from "../webhook/client.ts";
 import type { CallObserver } from "../webhook/contract.ts";
 import { readWebhookKubeconfig } from "../webhook/kubeconfig-file.ts";

@@ -1,5 +1,5 @@
 /** Counts and logs what declarative and hand-written validation do not agree about. */
-import type { Logger } from "../api/logger.ts";
+import type { Logger } from "../apimachinery/logger.ts";
 import type { ValidationMetrics } from "../metrics/validation-metrics.ts";
 import type { ValidationObserver } from "../registry/contract.ts";
 

@@ -1,8 +1,8 @@
 /** Where services are reached that are webhooks, by what is stored of them. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { openMemoryRegistry } from "../../test/support/memory-registry.ts";
 import { callMetrics } from "../metrics/call-metrics.ts";
-import { openMemoryRegistry } from "../testing/memory-registry.ts";
 import { openWebhooks } from "./webhooks.ts";
 
 const { registry, create, close } = await openMemoryRegistry();

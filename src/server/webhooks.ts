@@ -1,8 +1,8 @@
 /** Webhooks that objects name, and how those are reached that are services of the cluster. */
 import { type ConversionWebhooks, openConversionWebhooks } from "../apis/apiextensions/conversion/webhook-clients.ts";
+import type { Catalog, ResourceStore } from "../catalog/contract.ts";
 import { conversionMetrics } from "../metrics/conversion-metrics.ts";
 import type { ServerOptions } from "../options.ts";
-import type { Catalog, ResourceStore } from "../resource/contract.ts";
 import type { Address } from "../webhook/contract.ts";
 import {
   clusterIpResolver,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { manualClock } from "../testing/manual-clock.ts";
+import { manualClock } from "../../test/support/manual-clock.ts";
 import { startCompactor } from "./compactor.ts";
 
 test("each interval compacts to the newest revision of the interval before; a failure is reported and tried again", async () => {

@@ -2,7 +2,7 @@
  * Compacts, each interval, to the revision that was the newest one interval before: history reaches back for one to two intervals.
  * Source: `k8s.io/apiserver@v0.36.0/pkg/storage/etcd3/compact.go`.
  */
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../apimachinery/clock.ts";
 import type { Storage } from "./contract.ts";
 
 /** What timers can count. */

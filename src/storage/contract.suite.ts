@@ -1,9 +1,9 @@
 /** What every engine must do; an engine's test file runs all of it. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { systemClock } from "../api/clock.ts";
-import { manualClock } from "../testing/manual-clock.ts";
-import { seededRandom } from "../testing/seeded-random.ts";
+import { manualClock } from "../../test/support/manual-clock.ts";
+import { seededRandom } from "../../test/support/seeded-random.ts";
+import { systemClock } from "../apimachinery/clock.ts";
 import {
   type Check,
   type LogEvent,

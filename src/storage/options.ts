@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { Clock } from "../api/clock.ts";
-import type { Logger } from "../api/logger.ts";
+import type { Clock } from "../apimachinery/clock.ts";
+import type { Logger } from "../apimachinery/logger.ts";
 
 export interface StorageOptions {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { builtinSchema } from "../catalog/builtin-schemas.ts";
 import { encodeObject } from "../lib/schema/encode.ts";
-import { builtinSchema } from "../resource/builtin-schemas.ts";
 import type { Seal } from "../storage/contract.ts";
 import { type EntrySource, entryFromStored } from "./entry.ts";
 

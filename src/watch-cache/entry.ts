@@ -1,5 +1,5 @@
 /** An object as the cache holds it: the bytes that are served, and what selectors need of them. */
-import type { KubeObject } from "../api/object.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
 import { peekTypeMeta } from "../lib/json/parse.ts";
 import { decodeStored } from "../lib/schema/decode.ts";
 import { encodeObject } from "../lib/schema/encode.ts";

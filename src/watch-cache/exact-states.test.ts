@@ -1,9 +1,9 @@
 /** States whose events the cache has let go, read back from the store: they are right, and share what they have in common with states at hand. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { manualClock } from "../../test/support/manual-clock.ts";
+import { seededRandom } from "../../test/support/seeded-random.ts";
 import { openMemoryStorage } from "../storage/memory.ts";
-import { manualClock } from "../testing/manual-clock.ts";
-import { seededRandom } from "../testing/seeded-random.ts";
 import { type EntrySource, makeEntry } from "./entry.ts";
 import { openWatchCache } from "./watch-cache.ts";
 

@@ -1,5 +1,5 @@
 /** Follows the objects of one cache: lists them, then takes their changes, and lists again whenever it was overtaken or could not read them. */
-import type { Clock } from "../api/clock.ts";
+import type { Clock } from "../apimachinery/clock.ts";
 import type { CacheEvent, CacheSubscription, Entry, WatchCache } from "./contract.ts";
 import { UnreadableObjects } from "./unreadable.ts";
 

@@ -1,5 +1,5 @@
 /** Events that the cache has let go, or that happened before it was loaded, read from the store's log. */
-import { expired } from "../api/errors.ts";
+import { expired } from "../apimachinery/errors.ts";
 import { type LogEvent, RevisionCompacted, type Storage, type Stored } from "../storage/contract.ts";
 import type { CacheEvent, Entry } from "./contract.ts";
 import { deletedEntry } from "./entry.ts";

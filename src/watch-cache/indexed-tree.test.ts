@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { seededRandom } from "../testing/seeded-random.ts";
+import { seededRandom } from "../../test/support/seeded-random.ts";
 import type { Entry } from "./contract.ts";
 import { IndexedTree, IndexedTreeBuilder } from "./indexed-tree.ts";
 

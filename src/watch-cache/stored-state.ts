@@ -1,5 +1,5 @@
 /** All objects of a cache, read from the store. */
-import type { GroupResource } from "../api/object.ts";
+import type { GroupResource } from "../apimachinery/object.ts";
 import type { Storage, Stored } from "../storage/contract.ts";
 import type { Entry } from "./contract.ts";
 import type { CacheCounts } from "./counts.ts";

@@ -1,6 +1,6 @@
 /** Objects in the store that are not what their definition says. Source: the etcd3 store's corrupt object errors. */
-import { ApiError, internalError, type StatusCause } from "../api/errors.ts";
-import { formatGroupResource, type GroupResource } from "../api/object.ts";
+import { ApiError, internalError, type StatusCause } from "../apimachinery/errors.ts";
+import { formatGroupResource, type GroupResource } from "../apimachinery/object.ts";
 import { JsonSyntaxError } from "../lib/json/syntax-error.ts";
 import { DecodeError } from "../lib/schema/decode.ts";
 import { DamagedRecord } from "../storage/contract.ts";

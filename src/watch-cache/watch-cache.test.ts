@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Clock, systemClock } from "../api/clock.ts";
-import { ApiError } from "../api/errors.ts";
+import { seededRandom } from "../../test/support/seeded-random.ts";
+import { type Clock, systemClock } from "../apimachinery/clock.ts";
+import { ApiError } from "../apimachinery/errors.ts";
 import { DecodeError } from "../lib/schema/decode.ts";
 import type { Storage } from "../storage/contract.ts";
 import { openMemoryStorage } from "../storage/memory.ts";
-import { seededRandom } from "../testing/seeded-random.ts";
 import type { CacheEvent, CacheSubscription, Entry, Snapshot, WatchCache } from "./contract.ts";
 import { type EntrySource, makeEntry } from "./entry.ts";
 import { openWatchCache, type WatchCacheOptions } from "./watch-cache.ts";

@@ -1,7 +1,7 @@
 /** Latest objects of one resource, and recent events. Source: architecture, "Watch cache"; resource-api §4.6, §4.7, §4.12. */
-import type { Clock } from "../api/clock.ts";
-import { type ApiError, expired, resourceVersionTooLarge, tooManyRequests } from "../api/errors.ts";
-import type { GroupResource } from "../api/object.ts";
+import type { Clock } from "../apimachinery/clock.ts";
+import { type ApiError, expired, resourceVersionTooLarge, tooManyRequests } from "../apimachinery/errors.ts";
+import type { GroupResource } from "../apimachinery/object.ts";
 import {
   type LogEvent,
   RevisionCompacted,

@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { before, test } from "node:test";
-import { createAuthority } from "../cli/x509.ts";
 import {
   startWebhookServer,
   type WebhookReply,
   type WebhookServer,
   type WebhookServerOptions,
-} from "../testing/webhook-server.ts";
+} from "../../test/support/webhook-server.ts";
+import { createAuthority } from "../serving/x509.ts";
 import { checkAnswer, decodeAnswer } from "./answer.ts";
 import { type ClientOptions, webhookClient } from "./client.ts";
 import { type CallObserver, type WebhookEndpoint, WebhookError, type WebhookErrorKind } from "./contract.ts";

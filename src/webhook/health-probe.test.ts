@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import net from "node:net";
 import { test } from "node:test";
-import { startWebhookServer, type WebhookReply } from "../testing/webhook-server.ts";
+import { startWebhookServer, type WebhookReply } from "../../test/support/webhook-server.ts";
 import { type ProbeResult, probeHealth } from "./health-probe.ts";
 
 const host = "127.0.0.1";

@@ -2,7 +2,7 @@
  * Reads a kubeconfig whose current context says which webhook to call, and as whom. Source: client-go's tools/clientcmd, as LoadKubeconfig of
  * k8s.io/apiserver's util/webhook uses it: its rules and texts.
  */
-import type { Logger } from "../api/logger.ts";
+import type { Logger } from "../apimachinery/logger.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import {
   type ClusterConfig,

@@ -1,5 +1,5 @@
 /** Tries a call again, after growing pauses. Source: k8s.io/apiserver, util/webhook (WithExponentialBackoff, DefaultShouldRetry); apimachinery's wait.Backoff */
-import { type Clock, systemClock } from "../api/clock.ts";
+import { type Clock, systemClock } from "../apimachinery/clock.ts";
 import { WebhookError } from "./contract.ts";
 
 export interface Backoff {

@@ -1,5 +1,5 @@
 /** Questions that are objects, such as a TokenReview: the answer is an object of the same kind. Source: apiserver's util/webhook, apimachinery's codecs. */
-import { formatGroupVersion } from "../api/object.ts";
+import { formatGroupVersion } from "../apimachinery/object.ts";
 import { conform, DecodeError } from "../lib/schema/decode.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import { decodeAnswer } from "./answer.ts";

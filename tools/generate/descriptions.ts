@@ -2,9 +2,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { readClientDescriptions } from "../../src/resource/openapi/client-descriptions.ts";
+import { readClientDescriptions } from "../../src/openapi/client-descriptions.ts";
 
-/** Writes `descriptions.json.gz`, which src/resource/openapi/descriptions.ts finds beside the other tables. @param dataDir such as `dist` */
+/** Writes `descriptions.json.gz`, which src/openapi/descriptions.ts finds beside the other tables. @param dataDir such as `dist` */
 export async function writeDescriptions(dataDir: string): Promise<void> {
   writeFileSync(
     join(dataDir, "descriptions.json.gz"),

@@ -1,8 +1,8 @@
-/** src/data/resources.json: every built-in resource, one row each. src/resource/resources-table.ts says how to read it. */
+/** src/data/resources.json: every built-in resource, one row each. src/catalog/resources-table.ts says how to read it. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { ResourceRow, ResourcesTable, SubresourceRow, VersionRow } from "../../src/resource/resources-table.ts";
+import type { ResourceRow, ResourcesTable, SubresourceRow, VersionRow } from "../../src/catalog/resources-table.ts";
 
 interface FactRow {
   group: string;

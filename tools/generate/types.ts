@@ -1,7 +1,7 @@
-/** src/data/types.json: every built-in type in a compact form. src/resource/types-table.ts says how to read it. */
+/** src/data/types.json: every built-in type in a compact form. src/catalog/types-table.ts says how to read it. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FieldExtras, FieldRow, TypeRow } from "../../src/resource/types-table.ts";
+import type { FieldExtras, FieldRow, TypeRow } from "../../src/catalog/types-table.ts";
 
 /** A field, a list's item or a map's value, as the facts have it. */
 interface FactType {

@@ -1,7 +1,7 @@
 /** What kube-apiserver answers to writes of webhook configurations and policies, and what we do. */
 import { readdirSync } from "node:fs";
+import { replayWrites } from "../../../test/support/memory-writes.ts";
 import { policyChecker } from "../../cel-environment/policy-checker.ts";
-import { replayWrites } from "../../testing/memory-writes.ts";
 import { strategiesWith } from "../index.ts";
 
 const directory = `${import.meta.dirname}/testdata`;

@@ -1,7 +1,7 @@
 /** What binds policies to parameters and requests. Source: upstream's admissionregistration validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
 import type { Part } from "../fields.ts";
 import { validateLabelSelector } from "../label-selector.ts";

@@ -1,7 +1,7 @@
 /** Columns of webhooks and admission policies. Source: upstream's printers */
-import type { KubeObject } from "../../api/object.ts";
-import { ageColumn, nameColumn } from "../../resource/common-columns.ts";
-import type { Column } from "../../resource/contract.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
+import type { Column } from "../../catalog/contract.ts";
 import { count, integer, text } from "../column.ts";
 import { items, type Part } from "../fields.ts";
 

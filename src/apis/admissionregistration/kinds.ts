@@ -1,11 +1,11 @@
 /** admissionregistration.k8s.io: webhook configurations and policies. Their rules are loaded for the first write of one. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateMetaAgain } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import type { Strategy, StrategyContext } from "../../catalog/contract.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { identical } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
-import type { Strategy, StrategyContext } from "../../resource/contract.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { items, keepMetaForStatus, type Part, setAbsent, struct } from "../fields.ts";
 import { type ExpressionChecker, type LoadExpressionChecker, uncheckedExpressions } from "./expression-checker.ts";
 

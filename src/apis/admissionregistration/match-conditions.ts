@@ -1,6 +1,6 @@
 /** Expressions that say for which requests a webhook or a policy is. Source: upstream's admissionregistration validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { qualifiedNameProblems } from "../../lib/names/names.ts";
 import { items, type Part } from "../fields.ts";
 import type { ExpressionChecker } from "./expression-checker.ts";

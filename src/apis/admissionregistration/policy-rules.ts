@@ -1,7 +1,7 @@
 /** Admission policies, validating and mutating. Source: upstream's admissionregistration validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import { items, type Part } from "../fields.ts";

@@ -1,7 +1,7 @@
 /** What the type checker reports of a policy. Source: upstream's admissionregistration validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateConditions } from "../../api/validation/conditions.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateConditions } from "../../apimachinery/validation/conditions.ts";
 import { JsonPathSyntaxError, parseTemplate } from "../../lib/jsonpath/index.ts";
 import { items } from "../fields.ts";
 

@@ -1,6 +1,6 @@
 /** Which requests webhooks and policies are for. Source: upstream's admissionregistration validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { items, type Part } from "../fields.ts";
 import { validateLabelSelector } from "../label-selector.ts";

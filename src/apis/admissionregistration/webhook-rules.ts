@@ -1,7 +1,7 @@
 /** Webhook configurations. What was wrong with a stored one, and cannot be told otherwise, is tolerated. Source: upstream's admissionregistration validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { identical } from "../../lib/json/values.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { checkWebhookService, checkWebhookUrl } from "../apiextensions/conversion-rules.ts";

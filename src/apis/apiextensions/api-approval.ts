@@ -1,6 +1,6 @@
 /** Groups of the Kubernetes community take definitions that were approved. Source: k8s.io/apiextensions-apiserver pkg/apihelpers */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { requestUri } from "../../lib/structural-schema/formats/uri.ts";
 

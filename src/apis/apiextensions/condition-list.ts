@@ -1,6 +1,6 @@
 /** What a definition's status says of it, one condition of each type. */
-import { formatTime } from "../../api/clock.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { formatTime } from "../../apimachinery/clock.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 
 export interface Condition {

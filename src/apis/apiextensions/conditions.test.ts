@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { KubeObject } from "../../api/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import { type Condition, findCondition, setCondition } from "./condition-list.ts";
 import { acceptNames, approvalCondition, establish, nonStructural, usedNames } from "./conditions.ts";
 import type { DefinitionNames } from "./definition.ts";

@@ -2,8 +2,8 @@
  * What the server says of a definition: which of its names it got, and whether it is served.
  * Source: k8s.io/apiextensions-apiserver pkg/controller/status, establish, nonstructuralschema, apiapproval
  */
-import { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import { joinErrors, quoteGo } from "../../lib/json/quote.ts";
 import { cloneJson, deepEqual } from "../../lib/json/values.ts";
 import { NotStructuralError, parseStructuralSchema } from "../../lib/structural-schema/structural-schema.ts";

@@ -1,6 +1,6 @@
 /** How versions are converted, and by whom. Source: k8s.io/apiextensions-apiserver, validateCustomResourceConversion; apiserver's util/webhook */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems, portNumberProblems } from "../../lib/names/names.ts";
 import { type GoUrl, parseUrl, UrlError } from "../../lib/structural-schema/formats/uri.ts";
 import { caBundleProblem } from "./ca-bundle.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import type { KubeObject } from "../../api/object.ts";
-import { cellAt } from "../../resource/common-columns.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { cellAt } from "../../catalog/common-columns.ts";
 import { customColumns } from "./custom-columns.ts";
 
 const object = {

@@ -1,10 +1,11 @@
 /** What tables show of custom resources. Source: k8s.io/apiextensions-apiserver pkg/registry/customresource/tableconvertor */
+
+import { nameColumn, since } from "../../catalog/common-columns.ts";
+import type { Column } from "../../catalog/contract.ts";
 import { encodeSorted } from "../../lib/json/encode-any.ts";
 import { formatGoFloat, formatGoValue } from "../../lib/json/go-value.ts";
 import { NumberLiteral, TextByte } from "../../lib/jsonpath/index.ts";
 import { isNumber } from "../../lib/structural-schema/validate/go-numbers.ts";
-import { nameColumn, since } from "../../resource/common-columns.ts";
-import type { Column } from "../../resource/contract.ts";
 import { columnFinder } from "./column-path.ts";
 import type { PrinterColumn } from "./definition.ts";
 

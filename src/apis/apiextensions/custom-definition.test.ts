@@ -1,13 +1,13 @@
 /** Kinds that definitions make, through the registry of all kinds. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { ApiError } from "../../api/errors.ts";
-import { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
+import { testContext } from "../../../test/support/strategy-driver.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { MutableCatalog } from "../../catalog/contract.ts";
 import { objectRules } from "../../cel-environment/object-rules.ts";
-import type { MutableCatalog } from "../../resource/contract.ts";
-import { openMemoryRegistry, type Place } from "../../testing/memory-registry.ts";
-import { testContext } from "../../testing/strategy-driver.ts";
 import { customDefinition } from "./custom-definition.ts";
 
 const schema = (more: object = {}) => ({

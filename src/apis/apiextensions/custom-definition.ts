@@ -3,8 +3,19 @@
  * Source: k8s.io/apiextensions-apiserver pkg/apiserver, customresource_handler.go and customresource_discovery_controller.go
  */
 import { createHash } from "node:crypto";
-import { forbidden } from "../../api/errors.ts";
-import { formatGroupVersion, type KubeObject } from "../../api/object.ts";
+import { forbidden } from "../../apimachinery/errors.ts";
+import { formatGroupVersion, type KubeObject } from "../../apimachinery/object.ts";
+import { builtinSchema } from "../../catalog/builtin-schemas.ts";
+import type {
+  Conversion,
+  ResourceDefinition,
+  ServedVersion,
+  StorageForm,
+  Strategy,
+  SubresourceDefinition,
+} from "../../catalog/contract.ts";
+import type { Converter } from "../../catalog/converter.ts";
+import { compareVersions } from "../../catalog/discovery.ts";
 import { conform } from "../../lib/schema/decode.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { coerce, customSchema } from "../../lib/structural-schema/custom-schema.ts";
@@ -14,17 +25,6 @@ import {
   parseStructuralSchema,
   type StructuralSchema,
 } from "../../lib/structural-schema/structural-schema.ts";
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
-import type {
-  Conversion,
-  ResourceDefinition,
-  ServedVersion,
-  StorageForm,
-  Strategy,
-  SubresourceDefinition,
-} from "../../resource/contract.ts";
-import type { Converter } from "../../resource/converter.ts";
-import { compareVersions } from "../../resource/discovery.ts";
 import { noObserver } from "./conversion/contract.ts";
 import type { ConversionWebhooks } from "./conversion/webhook-clients.ts";
 import { webhookConverter } from "./conversion/webhook-converter.ts";

@@ -1,7 +1,7 @@
 /** What the controller of definitions is told of them. */
 
-import type { KubeObject } from "../../api/object.ts";
-import type { ResourceDefinition } from "../../resource/contract.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { ResourceDefinition } from "../../catalog/contract.ts";
 import { isConditionTrue, setCondition } from "./condition-list.ts";
 import { establish, nextStatus, rememberedStructure, type UsedNames, usedNames } from "./conditions.ts";
 import { type CustomDefinitionOptions, customDefinition } from "./custom-definition.ts";

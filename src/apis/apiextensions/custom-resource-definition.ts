@@ -1,10 +1,10 @@
 /** apiextensions.k8s.io: CustomResourceDefinition. Source: k8s.io/apiextensions-apiserver pkg/registry/customresourcedefinition, v1/defaults.go */
-import type { KubeObject } from "../../api/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { Strategy } from "../../catalog/contract.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { isSupportedFormat } from "../../lib/structural-schema/formats/formats.ts";
 import { schemaHas } from "../../lib/structural-schema/json-schema-props.ts";
-import type { Strategy } from "../../resource/contract.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { items, setAbsent, struct } from "../fields.ts";
 import { setCondition } from "./condition-list.ts";
 import { type DefinitionVersion, liftSpec, schemasOf } from "./definition.ts";

@@ -1,7 +1,9 @@
 /** What is special about the kind of a definition: its schema and rules. Source: k8s.io/apiextensions-apiserver pkg/registry/customresource */
-import { plainError } from "../../api/errors.ts";
-import { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { plainError } from "../../apimachinery/errors.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { ScaleMapping, Strategy, StrategyContext } from "../../catalog/contract.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { cloneJson } from "../../lib/json/values.ts";
 import { qualifiedNameProblems } from "../../lib/names/names.ts";
@@ -9,8 +11,6 @@ import { Correlation } from "../../lib/structural-schema/correlation.ts";
 import type { StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { type ValueValidator, valueValidator } from "../../lib/structural-schema/validate/value-validator.ts";
 import { validateListTypes } from "../../lib/structural-schema/validate-list-types.ts";
-import type { ScaleMapping, Strategy, StrategyContext } from "../../resource/contract.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { columnFinder } from "./column-path.ts";
 import { customColumns } from "./custom-columns.ts";
 import type { PrinterColumn, ScaleSubresource, SelectableField, Subresources } from "./definition.ts";

@@ -1,5 +1,5 @@
 /** Defaults are values of their schema. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/defaulting/validation.go */
-import { FieldErrors } from "../../api/field-errors.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { cloneJson, identical } from "../../lib/json/values.ts";
 import { coerceMetadata } from "../../lib/structural-schema/coerce-metadata.ts";
 import type { JsonObject } from "../../lib/structural-schema/json-object.ts";

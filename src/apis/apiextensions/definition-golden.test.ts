@@ -7,14 +7,14 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateObjectMeta, validateObjectMetaUpdate } from "../../api/validation/metadata.ts";
+import { testContext } from "../../../test/support/strategy-driver.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateObjectMeta, validateObjectMetaUpdate } from "../../apimachinery/validation/metadata.ts";
+import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { definitionRules } from "../../cel-environment/definition-rules.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { conform } from "../../lib/schema/decode.ts";
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
-import { testContext } from "../../testing/strategy-driver.ts";
 import { customResourceDefinitionWith } from "./custom-resource-definition.ts";
 
 interface Row {

@@ -1,6 +1,6 @@
 /** What a definition has to keep. Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation/validation.go */
-import { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { type JsonSchemaProps, schemaHas } from "../../lib/structural-schema/json-schema-props.ts";
 import {

@@ -1,8 +1,9 @@
 /** A CustomResourceDefinition as it is decoded (apiextensions.k8s.io/v1), and as upstream looks at it when it validates. */
+
+import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { equalValues } from "../../lib/schema/equal.ts";
 import type { Type } from "../../lib/schema/schema.ts";
 import type { JsonSchemaProps } from "../../lib/structural-schema/json-schema-props.ts";
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
 
 export interface DefinitionNames {
   readonly plural?: string;

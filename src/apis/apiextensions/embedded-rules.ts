@@ -1,7 +1,7 @@
 /** Type and metadata of embedded resources. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/objectmeta/validation.go */
-import { FieldErrors } from "../../api/field-errors.ts";
-import { type ObjectMeta, parseGroupVersion } from "../../api/object.ts";
-import { validateObjectMeta } from "../../api/validation/metadata.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { type ObjectMeta, parseGroupVersion } from "../../apimachinery/object.ts";
+import { validateObjectMeta } from "../../apimachinery/validation/metadata.ts";
 import { cloneJson } from "../../lib/json/values.ts";
 import { dns1035LabelProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { conform, DecodeError } from "../../lib/schema/decode.ts";

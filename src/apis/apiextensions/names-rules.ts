@@ -1,5 +1,5 @@
 /** Names of kinds and resources. Source: k8s.io/apiextensions-apiserver, ValidateCustomResourceDefinitionNames */
-import type { FieldErrors } from "../../api/field-errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { dns1035LabelProblems } from "../../lib/names/names.ts";
 import type { DefinitionNames, DefinitionStatus } from "./definition.ts";
 

@@ -1,4 +1,6 @@
 /** Whether defaults say more than their schema knows. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/defaulting/prune.go */
+
+import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { cloneJson, identical } from "../../lib/json/values.ts";
 import { coerceMetadata } from "../../lib/structural-schema/coerce-metadata.ts";
 import { isJsonObject } from "../../lib/structural-schema/json-object.ts";
@@ -10,7 +12,6 @@ import {
   parseStructuralSchema,
   type StructuralSchema,
 } from "../../lib/structural-schema/structural-schema.ts";
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
 import { isStructural } from "./structural-rules.ts";
 import { type Steps, surround, within } from "./surrounding.ts";
 

@@ -2,7 +2,7 @@
  * Where rules of `x-kubernetes-validations` get compiled. Who knows expressions gives an implementation; without one, rules are looked at as
  * data alone.
  */
-import type { FieldErrors } from "../../api/field-errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { JsonSchemaProps } from "../../lib/structural-schema/json-schema-props.ts";
 
 export interface RuleChecker {

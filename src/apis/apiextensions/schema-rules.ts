@@ -2,7 +2,7 @@
  * What a schema of a definition may say, node by node. Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation,
  * ValidateCustomResourceDefinitionOpenAPISchema
  */
-import type { FieldErrors } from "../../api/field-errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { findField } from "../../lib/structural-schema/field-path.ts";
 import {
   itemSchema,

@@ -1,5 +1,5 @@
 /** The rules of structural schemas. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema, validation.go and complete.go */
-import { FieldErrors } from "../../api/field-errors.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import {
   itemSchema,
   type JsonSchemaProps,

@@ -2,7 +2,7 @@
  * What an update is let pass, because the stored definition is so already: rules that came later do not lock old definitions.
  * Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation, ValidateCustomResourceDefinitionUpdate
  */
-import { FieldErrors } from "../../api/field-errors.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { identical } from "../../lib/json/values.ts";
 import { itemSchema, type JsonSchemaProps, schemaHas } from "../../lib/structural-schema/json-schema-props.ts";
 import { NotStructuralError, parseStructuralSchema } from "../../lib/structural-schema/structural-schema.ts";

@@ -1,5 +1,5 @@
 /** Columns, subresources, selectable fields and warnings of versions. Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation */
-import type { FieldErrors } from "../../api/field-errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { isPrintable } from "../../lib/json/quote.ts";
 import { findField } from "../../lib/structural-schema/field-path.ts";
 import type { StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";

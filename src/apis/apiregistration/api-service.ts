@@ -1,8 +1,9 @@
 /** APIService: who serves a version of a group. Source: kube-aggregator's pkg/apis/apiregistration, registry/apiservice. */
-import { formatTime } from "../../api/clock.ts";
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
+import { formatTime } from "../../apimachinery/clock.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import {
   dns1035LabelProblems,
@@ -10,7 +11,6 @@ import {
   pathSegmentNameProblems,
   portNumberProblems,
 } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
 
 export const apiService = strategy({

@@ -1,9 +1,9 @@
 /** StorageVersion: at which versions servers store a resource. Source: kubernetes' pkg/apis/apiserverinternal. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { items, keepMetaForStatus, type Part } from "../fields.ts";
 
 export const storageVersion = strategy({

@@ -1,5 +1,5 @@
 /** What kube-apiserver answers to writes of workloads, and what we do. */
-import { replayWrites } from "../../testing/memory-writes.ts";
+import { replayWrites } from "../../../test/support/memory-writes.ts";
 
 for (const kind of ["controller-revisions", "daemon-sets", "deployments", "replica-sets", "stateful-sets"])
   replayWrites(`${import.meta.dirname}/testdata/${kind}.json.gz`);

@@ -1,8 +1,8 @@
 /** Columns of workloads. Source: upstream's printers */
-import type { KubeObject } from "../../api/object.ts";
-import { formatGroupKind, parseGroupVersion } from "../../api/object.ts";
-import { ageColumn, nameColumn } from "../../resource/common-columns.ts";
-import type { Column } from "../../resource/contract.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { formatGroupKind, parseGroupVersion } from "../../apimachinery/object.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
+import type { Column } from "../../catalog/contract.ts";
 import { containerColumns, formatLabels, formatSelector, integer, text, wide } from "../column.ts";
 import type { Part } from "../fields.ts";
 import { formatLabelSelector } from "../label-selector.ts";

@@ -1,6 +1,7 @@
 /** ControllerRevision: data that never changes. Source: upstream's apps validation. */
+
+import { strategy } from "../../catalog/strategy.ts";
 import { identical, isObject } from "../../lib/json/values.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { checkNonNegative } from "../fields.ts";
 
 export const controllerRevision = strategy({

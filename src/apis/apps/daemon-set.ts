@@ -1,13 +1,13 @@
 /** DaemonSet. */
-import { type ApiError, badRequest } from "../../api/errors.ts";
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { type ApiError, badRequest } from "../../apimachinery/errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { addIntegers, deepEqual, type Integer, toInteger } from "../../lib/json/values.ts";
-import { strategy } from "../../resource/strategy.ts";
 import type { PodOptions } from "../core/pod/options.ts";
 import { templateWarnings } from "../core/pod/warnings.ts";
-import { setTemplateDefaults, templateOptions, validateTemplate } from "../core/pod-template.ts";
+import { setTemplateDefaults, templateOptions, validateTemplate } from "../core/pod/workload-template.ts";
 import { type Part, setAbsent, struct } from "../fields.ts";
 import { isEmptySelector, shownSelector, validateLabelSelector } from "../label-selector.ts";
 import {

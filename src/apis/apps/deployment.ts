@@ -1,10 +1,10 @@
 /** Deployment. Source: upstream's apps validation and strategy. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
-import { strategy } from "../../resource/strategy.ts";
 import type { PodOptions } from "../core/pod/options.ts";
-import { setTemplateDefaults, templateOptions } from "../core/pod-template.ts";
+import { setTemplateDefaults, templateOptions } from "../core/pod/workload-template.ts";
 import { checkNonNegative, type Part, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";
 import {

@@ -1,5 +1,5 @@
 /** The numbers of a rolling update: integers, or percentages of the replicas. Source: upstream's apps validation */
-import type { FieldErrors } from "../../api/field-errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { checkNonNegative, type Part } from "../fields.ts";
 
 const notPercent =

@@ -1,15 +1,15 @@
 /** StatefulSet: all of its spec but a few fields is fixed. Source: upstream's apps validation and strategy. */
-import { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsLabelProblems } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { setClaimDefaults } from "../core/persistent-volume-claim.ts";
 import { validateClaimSpec } from "../core/pod/claim-template.ts";
 import type { PodOptions } from "../core/pod/options.ts";
 import { warnOfClaim } from "../core/pod/warnings.ts";
-import { setTemplateDefaults, templateOptions, validateTemplate } from "../core/pod-template.ts";
+import { setTemplateDefaults, templateOptions, validateTemplate } from "../core/pod/workload-template.ts";
 import { checkNonNegative, items, type Part, setAbsent, struct } from "../fields.ts";
 import { workloadScale } from "../scale.ts";
 import {

@@ -1,5 +1,5 @@
 /** Tells callers who they are, as every stage of authentication left them; nothing of what is sent comes back. Source: access-control §4.2. */
-import { type Clock, formatTime } from "../../api/clock.ts";
+import { type Clock, formatTime } from "../../apimachinery/clock.ts";
 import type { Review } from "../../registry/contract.ts";
 import { userInfoOf } from "./user-info.ts";
 

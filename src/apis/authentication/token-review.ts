@@ -1,7 +1,7 @@
 /** Tells others whose token it is, by all the methods that this server knows for tokens. Source: access-control §4.4; upstream's TokenReview registry. */
-import { badRequest, internalError } from "../../api/errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { withAuthenticatedGroup } from "../../api/user.ts";
+import { badRequest, internalError } from "../../apimachinery/errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { withAuthenticatedGroup } from "../../apimachinery/user.ts";
 import type { TokenAuthenticator } from "../../authentication/contract.ts";
 import type { Review } from "../../registry/contract.ts";
 import type { Part } from "../fields.ts";

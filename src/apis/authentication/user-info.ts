@@ -1,5 +1,5 @@
 /** A user as the kinds of this group show one. */
-import type { UserInfo } from "../../api/user.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import type { Part } from "../fields.ts";
 
 export function userInfoOf({ name, uid, groups, extra }: UserInfo): Part {

@@ -1,11 +1,11 @@
 /** Access reviews: may someone do this, and what may I do. Source: access-control §4.3. */
-import { badRequest, invalid } from "../../api/errors.ts";
-import { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject, ObjectMeta } from "../../api/object.ts";
-import type { UserInfo } from "../../api/user.ts";
+import { badRequest, invalid } from "../../apimachinery/errors.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject, ObjectMeta } from "../../apimachinery/object.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import type { AuthorizationAttributes, Authorizer, UserRules } from "../../authorization/contract.ts";
+import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import type { Review } from "../../registry/contract.ts";
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
 import type { Part } from "../fields.ts";
 import { ignoredSelectors, selectorText, validateSelector } from "./review-selectors.ts";
 

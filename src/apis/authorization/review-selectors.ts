@@ -1,6 +1,6 @@
 /** Selectors in access reviews: as text, or as requirements. What cannot be understood is left out, which asks for more, and is told. Source: KEP-4601. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { labelValueProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import { formatFieldSelector, parseFieldSelector } from "../../lib/selectors/field.ts";
 import { formatLabelSelector } from "../../lib/selectors/label.ts";

@@ -1,5 +1,5 @@
 /** What travels in annotations where autoscaling/v1 has no field for it. Source: autoscaling/v1 conversion. */
-import type { KubeObject } from "../../api/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 
 export const annotationNames = {
   metrics: "autoscaling.alpha.kubernetes.io/metrics",

@@ -1,5 +1,5 @@
 /** How fast an autoscaler moves. Source: upstream's autoscaling defaults and validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { items, type Part, struct } from "../fields.ts";
 
 const periodSecondsMax = 1800;

@@ -2,8 +2,8 @@
  * HorizontalPodAutoscaler v1 and v2. What v1 has no field for travels in annotations, in the shape upstream writes there, so that both
  * directions lose nothing. Source: autoscaling/v1 conversion.
  */
-import type { KubeObject } from "../../api/object.ts";
-import type { Conversion } from "../../resource/contract.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { Conversion } from "../../catalog/contract.ts";
 import { items, type Part, struct } from "../fields.ts";
 import { annotationNames, dropAnnotations } from "./annotations.ts";
 import { cpuMetric, defaultCpuUtilization } from "./horizontal-pod-autoscaler.ts";

@@ -1,9 +1,9 @@
 /** HorizontalPodAutoscaler, stored as autoscaling/v2. Source: upstream's autoscaling validation and strategy. */
-import type { FeatureGates } from "../../api/feature-gates.ts";
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import type { StrategyContext } from "../../resource/contract.ts";
-import { strategy } from "../../resource/strategy.ts";
+import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { StrategyContext } from "../../catalog/contract.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { items, type Part, struct } from "../fields.ts";
 import { checkCounts } from "../workload.ts";
 import { dropAnnotations } from "./annotations.ts";

@@ -1,7 +1,7 @@
 /** What an autoscaler looks at. Source: upstream's autoscaling validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { parseGroupVersion } from "../../api/object.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { parseGroupVersion } from "../../apimachinery/object.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { dnsLabelProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { validateContainerResourceName } from "../core/pod/resources.ts";
 import type { Part } from "../fields.ts";

@@ -1,8 +1,8 @@
 /** Columns of jobs. Source: upstream's printers */
-import type { KubeObject } from "../../api/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { ageColumn, nameColumn, since } from "../../catalog/common-columns.ts";
+import type { Column, TimedCell } from "../../catalog/contract.ts";
 import { humanDuration } from "../../lib/duration/duration.ts";
-import { ageColumn, nameColumn, since } from "../../resource/common-columns.ts";
-import type { Column, TimedCell } from "../../resource/contract.ts";
 import { containerColumns, count, flag, formatSelector, integer, isTrue, text, wide } from "../column.ts";
 
 const selectorText =

@@ -1,11 +1,11 @@
 /** CronJob. Source: upstream's batch validation and strategy. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { encodeAny } from "../../lib/json/encode-any.ts";
 import { GoPrinted } from "../../lib/json/go-value.ts";
-import { strategy } from "../../resource/strategy.ts";
 import type { PodOptions } from "../core/pod/options.ts";
-import { setTemplateDefaults, templateOptions } from "../core/pod-template.ts";
+import { setTemplateDefaults, templateOptions } from "../core/pod/workload-template.ts";
 import { checkNonNegative, type Part, setAbsent, struct } from "../fields.ts";
 import { shownSelector } from "../label-selector.ts";
 import { checkCounts, podNameWarnings } from "../workload.ts";

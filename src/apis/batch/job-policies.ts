@@ -1,6 +1,6 @@
 /** When a job fails before its pods are used up, and when it is done before all have succeeded. Source: upstream's batch validation. */
-import { type FieldErrors, omitted } from "../../api/field-errors.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import { type FieldErrors, omitted } from "../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { qualifiedNameProblems } from "../../lib/names/names.ts";
 import { checkNonNegative, items, type Part } from "../fields.ts";
 import { countIndexes } from "./job-indexes.ts";

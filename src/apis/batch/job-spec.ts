@@ -1,10 +1,10 @@
 /** A job's spec, its own or that of a CronJob's template. Source: upstream's batch validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import type { PodOptions } from "../core/pod/options.ts";
 import { templateWarnings } from "../core/pod/warnings.ts";
-import { validateTemplate } from "../core/pod-template.ts";
+import { validateTemplate } from "../core/pod/workload-template.ts";
 import type { Part } from "../fields.ts";
 import { checkCounts } from "../workload.ts";
 import { successPolicyInGo, validateFailurePolicy, validateSuccessPolicy } from "./job-policies.ts";

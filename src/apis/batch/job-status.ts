@@ -2,8 +2,8 @@
  * A job's status: who reports it may be another controller than upstream's, so that what it must not do is refused. What was wrong before and stays as it
  * was is tolerated. Source: upstream's batch validation, and the options of its strategy.
  */
-import { type FieldErrors, omitted } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { type FieldErrors, omitted } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { items, type Part } from "../fields.ts";
 import { checkCounts } from "../workload.ts";

@@ -1,9 +1,9 @@
 /** What may change of the pods of a job that is there: where they run, and what they ask for, while it is suspended. Source: upstream's batch validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { equalGoForms } from "../../catalog/go-equality.ts";
+import { goForm } from "../../catalog/go-form.ts";
 import { identical } from "../../lib/json/values.ts";
-import { equalGoForms } from "../../resource/go-equality.ts";
-import { goForm } from "../../resource/go-form.ts";
 import { items, type Part } from "../fields.ts";
 import { metadataInGo } from "../go-metadata.ts";
 import { conditionsOf } from "./job-status.ts";

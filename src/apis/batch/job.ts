@@ -1,12 +1,12 @@
 /** Job: selects its pods by its own uid, unless told otherwise. Source: upstream's batch validation and strategy. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import type { PodOptions } from "../core/pod/options.ts";
-import { setTemplateDefaults, templateOptions } from "../core/pod-template.ts";
+import { setTemplateDefaults, templateOptions } from "../core/pod/workload-template.ts";
 import { checkImmutable, items, type Part, selectable, setAbsent, struct } from "../fields.ts";
 import { byName, isSoundSelector, selects, shownSelector, validateLabelSelector } from "../label-selector.ts";
 import { checkSelected, checkSelectorUnchanged, podNameWarnings } from "../workload.ts";

@@ -1,5 +1,5 @@
 /** What kube-apiserver answers to writes of trust bundles and pods' certificate requests, and what we do. */
-import { replayWrites } from "../../testing/memory-writes.ts";
+import { replayWrites } from "../../../test/support/memory-writes.ts";
 
 const featureGates = "ClusterTrustBundle=true,PodCertificateRequest=true";
 for (const kind of ["cluster-trust-bundles", "pod-certificate-requests"]) {

@@ -1,11 +1,11 @@
 /** ClusterTrustBundle: certificates that all of the cluster may trust. Source: kubernetes' pkg/apis/certificates. */
 import { X509Certificate } from "node:crypto";
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { type PemBlock, pemBlocks } from "../../lib/x509/pem-blocks.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { checkImmutable, selectableAt } from "../fields.ts";
 import { validateSignerName } from "./signer-name.ts";
 

@@ -1,8 +1,8 @@
 /** What tables show of requests for certificates and of bundles of trust. Source: upstream's printers */
-import type { KubeObject } from "../../api/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
+import type { Column } from "../../catalog/contract.ts";
 import { humanDuration } from "../../lib/duration/duration.ts";
-import { ageColumn, nameColumn } from "../../resource/common-columns.ts";
-import type { Column } from "../../resource/contract.ts";
 import { formatLabels, text } from "../column.ts";
 import { items } from "../fields.ts";
 

@@ -1,10 +1,10 @@
 /** PodCertificateRequest: a pod asks for a certificate. Source: kubernetes' pkg/apis/certificates, registry/certificates/podcertificaterequest. */
-import { type FieldErrors, omitted } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import { type FieldErrors, omitted } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { keepMetaForStatus, type Part, selectableAt, struct } from "../fields.ts";
 import { validateCertificateStatus } from "./pod-certificate-status.ts";
 import { validateKeyWithProof, validateStubRequest } from "./request-key.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { webcrypto } from "node:crypto";
 import { test } from "node:test";
-import { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import { loadX509 } from "../../lib/load-x509.ts";
 import { validateCertificateStatus } from "./pod-certificate-status.ts";
 

@@ -1,8 +1,8 @@
 /** What becomes of a pod's certificate request: it is issued, denied or fails, once. Source: kubernetes' pkg/apis/certificates/validation. */
 import type { X509Certificate } from "node:crypto";
-import { type FieldErrors, omitted } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateConditions } from "../../api/validation/conditions.ts";
+import { type FieldErrors, omitted } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateConditions } from "../../apimachinery/validation/conditions.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { pemBlocks } from "../../lib/x509/pem-blocks.ts";
 import { items, type Part } from "../fields.ts";

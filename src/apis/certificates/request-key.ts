@@ -1,6 +1,6 @@
 /** The key that a pod asks a certificate for, and the proof that it has it. Source: kubernetes' pkg/apis/certificates/validation. */
 import { constants, createPublicKey, type KeyObject, verify } from "node:crypto";
-import { type FieldErrors, omitted } from "../../api/field-errors.ts";
+import { type FieldErrors, omitted } from "../../apimachinery/field-errors.ts";
 import { loadX509 } from "../../lib/load-x509.ts";
 import type { Part } from "../fields.ts";
 

@@ -1,6 +1,6 @@
 /** Names of signers, `example.com/name`, and what they are told. Source: kubernetes' pkg/apis/core/validation/names.go. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 

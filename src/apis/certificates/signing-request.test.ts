@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import type { StrategyContext } from "../../resource/contract.ts";
-import { anyCertificate, certificateRequest } from "../../testing/certificate-request.ts";
+import { anyCertificate, certificateRequest } from "../../../test/support/certificate-request.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { StrategyContext } from "../../catalog/contract.ts";
 import { certificateSigningRequest } from "./signing-request.ts";
 
 const context = { now: Date.parse("2026-01-02T03:04:05Z") } as StrategyContext;

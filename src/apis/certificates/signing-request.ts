@@ -3,14 +3,14 @@
  * Source: access-control §9.3; upstream's validation of certificates.k8s.io.
  */
 import { X509Certificate } from "node:crypto";
-import { formatTime } from "../../api/clock.ts";
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { formatTime } from "../../apimachinery/clock.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { StrategyContext } from "../../catalog/contract.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { pathSegmentNameProblems } from "../../lib/names/names.ts";
 import { certificateRequestProblem } from "../../lib/x509/certificate-request.ts";
-import type { StrategyContext } from "../../resource/contract.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { items, type Part, selectableAt, setAbsent, struct } from "../fields.ts";
 import { validateSignerName } from "./signer-name.ts";
 

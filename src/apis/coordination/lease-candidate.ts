@@ -1,8 +1,8 @@
 /** LeaseCandidate: who would hold a lease. Source: kubernetes' pkg/apis/coordination. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { configMapKeyProblems } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { checkImmutable } from "../fields.ts";
 import { validateLeaseStrategy } from "./lease-strategy.ts";
 import { compareVersions, parseVersion, type SemanticVersion, zeroVersion } from "./semantic-version.ts";

@@ -1,6 +1,6 @@
 /** How the holder of a lease is chosen: a name that Kubernetes knows, or one with a domain. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { qualifiedNameProblems } from "../../lib/names/names.ts";
 
 /** @param path of the field; upstream names it twice */

@@ -1,7 +1,7 @@
 /** Lease: who holds something, and until when. Source: kubernetes' pkg/apis/coordination. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { strategy } from "../../resource/strategy.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { validateLeaseStrategy } from "./lease-strategy.ts";
 
 export const lease = strategy({

@@ -1,4 +1,4 @@
 /** What kube-apiserver answers to writes of leases, and what we do. */
-import { replayWrites } from "../../testing/memory-writes.ts";
+import { replayWrites } from "../../../test/support/memory-writes.ts";
 
 replayWrites(`${import.meta.dirname}/testdata/leases.json.gz`);

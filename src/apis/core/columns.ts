@@ -1,14 +1,14 @@
 /** Columns of the core group, and of its offshoots. Source: upstream's printers */
-import type { KubeObject } from "../../api/object.ts";
-import { ageColumn, nameColumn } from "../../resource/common-columns.ts";
-import type { Column } from "../../resource/contract.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
+import type { Column } from "../../catalog/contract.ts";
 import { containerColumns, count, formatLabels, integer, text, wide } from "../column.ts";
 import type { Part } from "../fields.ts";
-import { eventColumns } from "./event.columns.ts";
-import { nodeColumns } from "./node.columns.ts";
-import { podColumns, podTemplateColumns } from "./pod.columns.ts";
-import { endpointSliceColumns, endpointsColumns, serviceColumns } from "./service.columns.ts";
-import { persistentVolumeClaimColumns, persistentVolumeColumns } from "./volume.columns.ts";
+import { eventColumns } from "./event/columns.ts";
+import { nodeColumns } from "./node/columns.ts";
+import { persistentVolumeClaimColumns, persistentVolumeColumns } from "./persistent-volume/columns.ts";
+import { podColumns, podTemplateColumns } from "./pod/columns.ts";
+import { endpointSliceColumns, endpointsColumns, serviceColumns } from "./service/columns.ts";
 
 const replicationControllerColumns: readonly Column[] = [
   nameColumn,

@@ -1,5 +1,5 @@
 /** ComponentStatus: made for each request from the health of a component. Source: k8s.io/kubernetes@v1.36.0/pkg/registry/core/componentstatus/rest.go */
-import type { KubeObject } from "../../api/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import type { ComputedObjects } from "../../registry/contract.ts";
 
 export interface ComponentHealth {

@@ -1,9 +1,9 @@
 /** ConfigMap: keys that can be file names, at most 1 MiB, and immutable once it says so. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid, validateObjectMeta } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid, validateObjectMeta } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { configMapKeyProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { checkImmutableValues, decodedBytes, entries, valuesBytesMax } from "./key-values.ts";
 
 export const configMap = strategy({

@@ -1,8 +1,9 @@
 /** What kube-apiserver answers to writes of core kinds, and what we do. Its plugins that change such objects were off. */
+
+import type { MemoryRegistryOptions } from "../../../test/support/memory-registry.ts";
+import { replayWrites } from "../../../test/support/memory-writes.ts";
+import { openServiceAddresses } from "../../admission/plugins/service-addresses/service-addresses.ts";
 import { parseIpRanges } from "../../lib/ip-range/ip-range.ts";
-import type { MemoryRegistryOptions } from "../../testing/memory-registry.ts";
-import { replayWrites } from "../../testing/memory-writes.ts";
-import { openServiceAddresses } from "./service-addresses.ts";
 
 const kinds = [
   ...[

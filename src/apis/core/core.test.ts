@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Strategy } from "../../resource/contract.ts";
-import { created, testContext, updated } from "../../testing/strategy-driver.ts";
+import { created, testContext, updated } from "../../../test/support/strategy-driver.ts";
+import type { Strategy } from "../../catalog/contract.ts";
 import { configMap } from "./configmap.ts";
-import { coreEvent, event, eventConversion } from "./event.ts";
+import { coreEvent, event, eventConversion } from "./event/event.ts";
 import { limitRange } from "./limit-range.ts";
 import { namespace } from "./namespace.ts";
-import { persistentVolume } from "./persistent-volume.ts";
-import { pod } from "./pod.ts";
+import { persistentVolume } from "./persistent-volume/persistent-volume.ts";
+import { pod } from "./pod/pod.ts";
 import { secret } from "./secret.ts";
-import { service } from "./service.ts";
+import { service } from "./service/service.ts";
 
 const configKey =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";

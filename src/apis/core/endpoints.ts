@@ -1,9 +1,10 @@
 /** Endpoints: where a service is reached, as it was told before there were EndpointSlices. Source: kubernetes pkg/apis/core/validation. */
-import type { FeatureGates } from "../../api/feature-gates.ts";
-import { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateEndpointIp, validateLegacyIp, warnOfIp } from "../../api/validation/ip.ts";
-import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
+import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateEndpointIp, validateLegacyIp, warnOfIp } from "../../apimachinery/validation/ip.ts";
+import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual, isObject } from "../../lib/json/values.ts";
 import {
   dnsLabelProblems,
@@ -11,9 +12,8 @@ import {
   portNumberProblems,
   qualifiedNameProblems,
 } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { items, type Part, setAbsent } from "../fields.ts";
-import { protocols } from "./service-rules.ts";
+import { protocols } from "./service/rules.ts";
 
 export const endpoints = strategy({
   isolatesStatus: false,

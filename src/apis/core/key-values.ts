@@ -1,5 +1,5 @@
 /** What configmaps and secrets share. */
-import type { FieldErrors } from "../../api/field-errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { identical } from "../../lib/json/values.ts";
 import type { Part } from "../fields.ts";
 

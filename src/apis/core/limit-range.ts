@@ -1,7 +1,8 @@
 /** LimitRange: bounds and defaults of what containers, pods and claims ask for. Source: kubernetes pkg/apis/core/validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import {
   compareQuantities,
@@ -10,9 +11,8 @@ import {
   parseQuantity,
   type Quantity,
 } from "../../lib/quantity/quantity.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { items, type Part } from "../fields.ts";
-import { allowsOvercommit } from "./pod/resource-names.ts";
+import { allowsOvercommit } from "./pod/quantity-names.ts";
 import { byName, validateContainerResourceName, validateResourceName } from "./pod/resources.ts";
 import { roundResources } from "./resource-list.ts";
 

@@ -1,11 +1,11 @@
 /** Namespace: stays in phase Terminating until the controller has emptied it and taken `kubernetes` off spec.finalizers. */
-import { forbidden } from "../../api/errors.ts";
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import { forbidden } from "../../apimachinery/errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import type { DependentsOptions } from "../../catalog/contract.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { dnsLabelProblems, finalizerProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
-import type { DependentsOptions } from "../../resource/contract.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { selectableAt, setAbsent, struct } from "../fields.ts";
 
 /** The finalizer that stands for "its content must go first". */

@@ -1,20 +1,20 @@
 /** PersistentVolumeClaim: it stays as it is, but that it may grow, and change its class of attributes, once it is bound.
  * Source: kubernetes pkg/apis/core/validation, pkg/api/persistentvolumeclaim. */
-import type { FeatureGates } from "../../api/feature-gates.ts";
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
+import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { goForm } from "../../catalog/go-form.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { identical } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import { compareQuantities, parseQuantity } from "../../lib/quantity/quantity.ts";
 import { jsonDiff } from "../../lib/text-diff/unified-diff.ts";
-import { goForm } from "../../resource/go-form.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { type Part, setAbsent, struct } from "../fields.ts";
 import { isSoundSelector } from "../label-selector.ts";
-import { checkBasicResource } from "./persistent-volume-rules.ts";
+import { checkBasicResource } from "./persistent-volume/rules.ts";
 import { type ClaimRules, validateClaimSpec } from "./pod/claim-template.ts";
-import { isNativeResource } from "./pod/resource-names.ts";
+import { isNativeResource } from "./pod/quantity-names.ts";
 import { byName, validateResourceQuantity } from "./pod/resources.ts";
 import { warnOfClaim } from "./pod/warnings.ts";
 import { roundResources } from "./resource-list.ts";

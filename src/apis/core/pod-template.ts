@@ -1,49 +1,16 @@
-/** The pod template that workloads carry. */
-import type { FeatureGates } from "../../api/feature-gates.ts";
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { validateAnnotations, validateLabels } from "../../api/validation/metadata.ts";
-import { items, type Part, struct } from "../fields.ts";
-import { dropInitContainerAnnotations, validatePodAnnotations, validateProfilesAgree } from "./pod/annotations.ts";
-import { type PodOptions, templateOptions } from "./pod/options.ts";
-import { validatePodSpec } from "./pod/spec.ts";
-import { setPodSpecDefaults } from "./pod-spec.ts";
+/** PodTemplate: a template for pods that stands alone. Source: kubernetes pkg/registry/core/podtemplate. */
+import { strategy } from "../../catalog/strategy.ts";
+import { templateWarnings } from "./pod/warnings.ts";
+import { setTemplateDefaults, templateOptions, validateTemplate } from "./pod/workload-template.ts";
 
-export { templateOptions } from "./pod/options.ts";
-
-export function setTemplateDefaults(owner: Part): void {
-  const template = struct(owner, "template");
-  setPodSpecDefaults(struct(template, "spec"));
-  dropInitContainerAnnotations(template.metadata);
-}
-
-/**
- * @param path of the template, such as `spec.template`
- * @param options `templateOptions(context.gates, old template)`; without it, those of the gates' defaults for a new template
- */
-export function validateTemplate(
-  template: Part,
-  path: string,
-  errors: FieldErrors,
-  options: PodOptions = usualOptions(),
-): void {
-  const { metadata, spec = {} } = template;
-  validateLabels(metadata?.labels, `${path}.labels`, errors);
-  validateAnnotations(metadata?.annotations, `${path}.annotations`, errors);
-  validatePodAnnotations(metadata?.annotations, spec, `${path}.annotations`, options, errors);
-  validatePodSpec(spec, `${path}.spec`, { options }, errors);
-  validateProfilesAgree(metadata?.annotations, spec, `${path}.spec`, errors);
-  if (items(spec.ephemeralContainers).length > 0) {
-    errors.forbidden(`${path}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template");
-  }
-}
-
-/** Gates that options ask for and that are off by default. */
-const usuallyOff = [
-  "SELinuxMount",
-  "UserNamespacesHostNetworkSupport",
-  "TaintTolerationComparisonOperators",
-  "ImageVolumeWithDigest",
-];
-const usualGates: FeatureGates = { enabled: (name) => !usuallyOff.includes(name) };
-
-const usualOptions = (): PodOptions => templateOptions(usualGates);
+export const podTemplate = strategy({
+  isolatesStatus: false,
+  hasGeneration: true,
+  setDefaults: setTemplateDefaults,
+  validate: (object, errors, { gates }) =>
+    validateTemplate(object.template ?? {}, "template", errors, templateOptions(gates)),
+  validateUpdate: (next, old, errors, { gates }) =>
+    validateTemplate(next.template ?? {}, "template", errors, templateOptions(gates, old.template)),
+  warnings: (object, old) =>
+    object.metadata.generation === old?.metadata.generation ? [] : templateWarnings(object.template, "template"),
+});

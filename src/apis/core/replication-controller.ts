@@ -1,15 +1,15 @@
 /** ReplicationController: its selector is a plain map, by default the labels of its template. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { longNameProblems } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { type Part, selectable, setAbsent, struct } from "../fields.ts";
 import { byName, formatLabelSelector, selects } from "../label-selector.ts";
 import { scaleWith } from "../scale.ts";
 import { checkAtMost, checkCounts, checkTemplateRuns, podNameWarnings } from "../workload.ts";
 import type { PodOptions } from "./pod/options.ts";
 import { templateWarnings } from "./pod/warnings.ts";
-import { setTemplateDefaults, templateOptions, validateTemplate } from "./pod-template.ts";
+import { setTemplateDefaults, templateOptions, validateTemplate } from "./pod/workload-template.ts";
 
 export const replicationController = strategy({
   hasGeneration: true,

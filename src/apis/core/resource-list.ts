@@ -1,5 +1,5 @@
 /** Lists of resources, such as of what a node has: their rules and the precision they are kept at. Source: kubernetes pkg/apis/core. */
-import type { FieldErrors } from "../../api/field-errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { formatQuantity, milliValue, parseQuantity } from "../../lib/quantity/quantity.ts";
 import type { Part } from "../fields.ts";
 import { byName, validateResourceQuantity } from "./pod/resources.ts";

@@ -1,10 +1,10 @@
 /** ResourceQuota: what it counts, and of which objects. Source: kubernetes pkg/apis/core/validation, pkg/registry/core/resourcequota. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { compareQuantities, parseQuantity } from "../../lib/quantity/quantity.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { items, type Part, struct } from "../fields.ts";
-import { isHugePages } from "./pod/resource-names.ts";
+import { isHugePages } from "./pod/quantity-names.ts";
 import { byName, validateResourceName, validateResourceQuantity } from "./pod/resources.ts";
 import { roundResources } from "./resource-list.ts";
 

@@ -1,11 +1,11 @@
 /** Secret: `stringData` goes into `data`, and each well-known type asks for its keys. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid, validateObjectMeta } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid, validateObjectMeta } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { JsonSyntaxError, parseJson } from "../../lib/json/parse.ts";
 import { setMember } from "../../lib/json/values.ts";
 import { configMapKeyProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { checkImmutable, selectableAt } from "../fields.ts";
 import { keyPairProblem } from "./key-pair.ts";
 import { checkImmutableValues, decodedBytes, entries, valuesBytesMax } from "./key-values.ts";

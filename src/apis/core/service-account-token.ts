@@ -1,8 +1,8 @@
 /** `serviceaccounts/token`: a TokenRequest is answered with a token. Source: access-control §5.2; the service account registry's TokenREST. */
-import { formatTime } from "../../api/clock.ts";
-import { badRequest, conflict, invalid, notFound } from "../../api/errors.ts";
-import { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { formatTime } from "../../apimachinery/clock.ts";
+import { badRequest, conflict, invalid, notFound } from "../../apimachinery/errors.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import type { TokenGrant } from "../../authentication/contract.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import type { Part } from "../fields.ts";

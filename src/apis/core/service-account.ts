@@ -1,8 +1,8 @@
 /** ServiceAccount: of the secrets it names only the names are kept. Source: kubernetes pkg/registry/core/serviceaccount. */
-import type { KubeObject } from "../../api/object.ts";
-import { validateMetaAgain } from "../../api/validation/metadata.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { items } from "../fields.ts";
 
 const mountableAnnotation = "kubernetes.io/enforce-mountable-secrets";

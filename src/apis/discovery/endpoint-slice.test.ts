@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { KubeObject } from "../../api/object.ts";
-import { updated } from "../../testing/strategy-driver.ts";
+import { updated } from "../../../test/support/strategy-driver.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import { endpointSlice } from "./endpoint-slice.ts";
 
 test("a change of labels raises the generation", () => {

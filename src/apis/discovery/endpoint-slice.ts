@@ -1,8 +1,15 @@
 /** EndpointSlice: some of the addresses behind a service. Source: kubernetes' pkg/apis/discovery, registry/discovery/endpointslice. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { type OldIps, validateEndpointIp, validateIp, validateLegacyIp, warnOfIp } from "../../api/validation/ip.ts";
-import { addInvalid, validateLabels, validateMetaAgain } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import {
+  type OldIps,
+  validateEndpointIp,
+  validateIp,
+  validateLegacyIp,
+  warnOfIp,
+} from "../../apimachinery/validation/ip.ts";
+import { addInvalid, validateLabels, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { parseIp } from "../../lib/ip-range/ip-address.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import {
@@ -12,7 +19,6 @@ import {
   qualifiedNameProblems,
 } from "../../lib/names/names.ts";
 import { raiseGeneration } from "../../registry/prepare.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { checkImmutable, items, type Part } from "../fields.ts";
 
 const endpointsMax = 1000;

@@ -1,6 +1,6 @@
 /** Columns of flow control. Source: upstream's printers */
-import { ageColumn, nameColumn } from "../../resource/common-columns.ts";
-import type { Column } from "../../resource/contract.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
+import type { Column } from "../../catalog/contract.ts";
 import { text } from "../column.ts";
 import { items, type Part } from "../fields.ts";
 

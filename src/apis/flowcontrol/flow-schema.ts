@@ -1,9 +1,9 @@
 /** FlowSchema. Source: upstream's flowcontrol validation and strategy. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
+import { goForm } from "../../catalog/go-form.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
-import { goForm } from "../../resource/go-form.ts";
 import { items, type Part, struct } from "../fields.ts";
 import { isFixedValue, mandatorySchemas } from "./mandatory.ts";
 import { validateConditionTypes } from "./status.ts";

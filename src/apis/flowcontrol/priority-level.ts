@@ -1,7 +1,7 @@
 /** PriorityLevelConfiguration. Source: upstream's flowcontrol validation and strategy. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { goForm } from "../../resource/go-form.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { goForm } from "../../catalog/go-form.ts";
 import { type Part, struct } from "../fields.ts";
 import { isFixedValue, mandatoryLevels } from "./mandatory.ts";
 import { validateConditionTypes } from "./status.ts";

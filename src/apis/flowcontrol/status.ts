@@ -1,6 +1,6 @@
 /** What flow schemas and priority levels share: conditions, and what writes of status leave as it is. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import { items } from "../fields.ts";
 
 export function validateConditionTypes({ status }: KubeObject, errors: FieldErrors): void {

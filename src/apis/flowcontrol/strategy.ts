@@ -1,8 +1,8 @@
 /** What flow control's kinds have in common: an update is checked as a creation is, and the status tells conditions alone. Source: upstream's strategies. */
-import { validateMetaAgain } from "../../api/validation/metadata.ts";
+import { validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import type { Strategy } from "../../catalog/contract.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
-import type { Strategy } from "../../resource/contract.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { keepMeta, validateConditionTypes } from "./status.ts";
 
 interface OwnRules {

@@ -1,10 +1,10 @@
 /** Columns of ingresses, policies and addresses. Source: upstream's printers */
-import type { KubeObject } from "../../api/object.ts";
-import { formatGroupResource } from "../../api/object.ts";
-import { ageColumn, nameColumn } from "../../resource/common-columns.ts";
-import type { Column } from "../../resource/contract.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { formatGroupResource } from "../../apimachinery/object.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
+import type { Column } from "../../catalog/contract.ts";
 import { formatSelector, text } from "../column.ts";
-import { loadBalancerAddresses } from "../core/service.columns.ts";
+import { loadBalancerAddresses } from "../core/service/columns.ts";
 import { items } from "../fields.ts";
 
 export const networkingColumns: Readonly<Record<string, readonly Column[]>> = {

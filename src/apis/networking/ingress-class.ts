@@ -1,8 +1,8 @@
 /** IngressClass: who serves ingresses. Source: kubernetes' pkg/apis/networking, registry/networking/ingressclass. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { checkImmutable, type Part, struct } from "../fields.ts";
 import { validateReference } from "./reference.ts";
 

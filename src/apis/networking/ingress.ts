@@ -1,8 +1,9 @@
 /** Ingress: which requests from outside go to which service. Source: kubernetes' pkg/apis/networking, registry/networking/ingress. */
-import { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateLegacyIp, warnOfIp } from "../../api/validation/ip.ts";
-import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateLegacyIp, warnOfIp } from "../../apimachinery/validation/ip.ts";
+import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { parseIp } from "../../lib/ip-range/ip-address.ts";
 import {
   dns1035LabelProblems,
@@ -12,7 +13,6 @@ import {
   portNumberProblems,
   wildcardSubdomainProblems,
 } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { items, type Part } from "../fields.ts";
 import { validateReference } from "./reference.ts";
 

@@ -1,10 +1,10 @@
 /** IPAddress: an address that is given out, and to whom. Source: kubernetes' pkg/apis/networking, registry/networking/ipaddress. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { ipProblems } from "../../api/validation/ip.ts";
-import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { ipProblems } from "../../apimachinery/validation/ip.ts";
+import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import { goForm } from "../../catalog/go-form.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
-import { goForm } from "../../resource/go-form.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { checkImmutable, type Part } from "../fields.ts";
 import { requireSegment } from "./reference.ts";
 

@@ -1,12 +1,12 @@
 /** NetworkPolicy: who may talk to the pods it selects. Source: kubernetes' pkg/apis/networking, registry/networking/networkpolicy. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateLegacyPrefix, warnOfPrefix } from "../../api/validation/ip.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateLegacyPrefix, warnOfPrefix } from "../../apimachinery/validation/ip.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { networkOf, parsePrefix } from "../../lib/ip-range/ip-address.ts";
 import { identical } from "../../lib/json/values.ts";
 import { portNameProblems, portNumberProblems } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { items, type Part, struct } from "../fields.ts";
 import { isSoundSelector, validateLabelSelector } from "../label-selector.ts";
 

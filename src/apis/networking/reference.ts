@@ -1,6 +1,6 @@
 /** References of the networking kinds to an object of any kind. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
 import type { Part } from "../fields.ts";
 

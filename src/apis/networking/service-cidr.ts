@@ -1,9 +1,9 @@
 /** ServiceCIDR: where services' addresses come from. Source: kubernetes' pkg/apis/networking, registry/networking/servicecidr. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validatePrefix } from "../../api/validation/ip.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validatePrefix } from "../../apimachinery/validation/ip.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { networkOf, parsePrefix } from "../../lib/ip-range/ip-address.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { keepMetaForStatus } from "../fields.ts";
 
 const path = "spec.cidrs";

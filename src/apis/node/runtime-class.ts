@@ -1,15 +1,15 @@
 /** RuntimeClass: what runs the containers of a pod. Source: kubernetes' pkg/apis/node, registry/node/runtimeclass. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import {
   addInvalid,
   validateLabels,
   validateMetaAgain,
   validateMetaChangesAgain,
-} from "../../api/validation/metadata.ts";
+} from "../../apimachinery/validation/metadata.ts";
+import { goForm } from "../../catalog/go-form.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
-import { goForm } from "../../resource/go-form.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { nodeLabelDeprecation } from "../core/pod/node-labels.ts";
 import { validateResources } from "../core/pod/resources.ts";
 import { validateTolerations } from "../core/pod/tolerations.ts";

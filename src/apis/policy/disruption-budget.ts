@@ -1,12 +1,12 @@
 /** What a pod's disruption budget says to its eviction. Source: the pod registry's eviction storage; component-helpers' conditions of budgets. */
-import { formatTime } from "../../api/clock.ts";
-import { ApiError, forbidden, notFound, plainError } from "../../api/errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { loopbackUser } from "../../api/system-user.ts";
+import { formatTime } from "../../apimachinery/clock.ts";
+import { ApiError, forbidden, notFound, plainError } from "../../apimachinery/errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { loopbackUser } from "../../apimachinery/system-user.ts";
+import type { ResourceStore } from "../../catalog/contract.ts";
 import { addIntegers, setMember } from "../../lib/json/values.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { update } from "../../registry/update.ts";
-import type { ResourceStore } from "../../resource/contract.ts";
 import { items, type Part, struct } from "../fields.ts";
 import { isEmptySelector, selects } from "../label-selector.ts";
 

@@ -1,12 +1,12 @@
 /** Evictions, each of a pod of its own: what is answered, and what is left of the pod and its budget. Held against kube-apiserver. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
 import type { AdmissionPlugin } from "../../admission/contract.ts";
-import { ApiError } from "../../api/errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { loopbackUser } from "../../api/system-user.ts";
-import type { Resolved } from "../../resource/contract.ts";
-import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../testing/memory-registry.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { loopbackUser } from "../../apimachinery/system-user.ts";
+import type { Resolved } from "../../catalog/contract.ts";
 import { evictPod } from "./eviction.ts";
 
 const pods: Place = ["/pods", "ns"];

@@ -1,14 +1,14 @@
 /** `eviction`: deletes a pod unless its disruption budget forbids it now. Source: the pod registry's eviction storage. */
-import { formatTime } from "../../api/clock.ts";
-import { ApiError, badRequest, invalid, notFound, plainError } from "../../api/errors.ts";
-import { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { formatTime } from "../../apimachinery/clock.ts";
+import { ApiError, badRequest, invalid, notFound, plainError } from "../../apimachinery/errors.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import { commitWithRetry } from "../../registry/commit.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { deleteOne } from "../../registry/delete.ts";
 import { checkDeleteOptions, type RawDeleteOptions } from "../../registry/delete-options.ts";
 import { checkDeletePreconditions } from "../../registry/preconditions.ts";
-import type { Resolved, ResourceStore } from "../../resource/contract.ts";
 import { items, type Part, struct } from "../fields.ts";
 import { askBudget, stillProcessed } from "./disruption-budget.ts";
 

@@ -1,8 +1,8 @@
 /** PodDisruptionBudget. Source: upstream's policy validation and strategy. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateConditions } from "../../api/validation/conditions.ts";
-import { strategy } from "../../resource/strategy.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateConditions } from "../../apimachinery/validation/conditions.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { checkAtMostAll, checkIntOrPercent } from "../apps/rolling-update.ts";
 import { items, type Part } from "../fields.ts";
 import { isSoundSelector, type SelectorRules, shownSelector, validateLabelSelector } from "../label-selector.ts";

@@ -1,7 +1,7 @@
 /** Columns of role bindings. Source: upstream's printers */
-import type { KubeObject } from "../../api/object.ts";
-import { ageColumn, nameColumn } from "../../resource/common-columns.ts";
-import type { Column } from "../../resource/contract.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
+import type { Column } from "../../catalog/contract.ts";
 import { text, wide } from "../column.ts";
 import { items } from "../fields.ts";
 

@@ -1,11 +1,11 @@
 /** Roles and bindings: named by any segment of a path, such as `system:node`. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import type { Strategy } from "../../catalog/contract.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/names.ts";
-import type { Strategy } from "../../resource/contract.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { items, type Part, setAbsent, struct } from "../fields.ts";
 import { validateLabelSelector } from "../label-selector.ts";
 

@@ -1,6 +1,6 @@
 /** Conditions that a device has to fulfil before it is bound, and those that end the attempt. Source: upstream's resource validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { qualifiedNameProblems } from "../../lib/names/names.ts";
 import type { Part } from "../fields.ts";
 import { validateList } from "./lists.ts";

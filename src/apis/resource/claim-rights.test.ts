@@ -1,9 +1,9 @@
 /** What kube-apiserver 1.36 says to the same users. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import type { UserInfo } from "../../api/user.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import { type ClaimRight, checkStatusRights } from "./claim-rights.ts";
 
 const who = (name: string, node?: string): UserInfo => {

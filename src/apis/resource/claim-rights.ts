@@ -1,13 +1,13 @@
 /** Who may change which part of a claim's status: schedulers what it was given, each driver what is said of its own devices. Source: upstream's registry/resource. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { serviceAccountOf } from "../../api/service-account.ts";
-import type { UserInfo } from "../../api/user.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { serviceAccountOf } from "../../apimachinery/service-account.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
+import { equalGoForms } from "../../catalog/go-equality.ts";
+import { goForm } from "../../catalog/go-form.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
-import { equalGoForms } from "../../resource/go-equality.ts";
-import { goForm } from "../../resource/go-form.ts";
 import { items, type Part } from "../fields.ts";
 
 /** What is asked on a resource below `resourceclaims` that is there for nothing else. */

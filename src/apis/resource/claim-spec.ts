@@ -1,5 +1,5 @@
 /** What a claim asks for. Source: upstream's resource validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { items, type Part } from "../fields.ts";
 import { configsMax, type SelectorRules, validateConfiguration, validateSelectors } from "./device-config.ts";
 import { validateClassName, validateFullName, validateLabelName } from "./device-names.ts";

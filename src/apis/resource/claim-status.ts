@@ -1,12 +1,12 @@
 /** What a claim was given, who has it, and what drivers say of it. Source: upstream's resource validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateConditions } from "../../api/validation/conditions.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateConditions } from "../../apimachinery/validation/conditions.ts";
+import { equalGoForms } from "../../catalog/go-equality.ts";
+import { goForm } from "../../catalog/go-form.ts";
 import { canonicalIp, parsePrefix } from "../../lib/ip-range/ip-address.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { deepEqual } from "../../lib/json/values.ts";
-import { equalGoForms } from "../../resource/go-equality.ts";
-import { goForm } from "../../resource/go-form.ts";
 import { validateNodeSelector } from "../core/pod/affinity.ts";
 import { items, type Part } from "../fields.ts";
 import { validateBindingConditions } from "./binding-conditions.ts";

@@ -1,7 +1,7 @@
 /** What tables show of devices and claims to them. Source: upstream's printers */
-import type { KubeObject } from "../../api/object.ts";
-import { age, ageColumn, nameColumn } from "../../resource/common-columns.ts";
-import type { Column } from "../../resource/contract.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { age, ageColumn, nameColumn } from "../../catalog/common-columns.ts";
+import type { Column } from "../../catalog/contract.ts";
 import { integer, text } from "../column.ts";
 import { items, type Part } from "../fields.ts";
 

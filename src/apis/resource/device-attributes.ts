@@ -1,6 +1,6 @@
 /** What a device is like: one value for each name. Source: upstream's resource validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { goForm } from "../../resource/go-form.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { goForm } from "../../catalog/go-form.ts";
 import type { Part } from "../fields.ts";
 
 const valueBytesMax = 64;

@@ -1,5 +1,5 @@
 /** How much of a device there is, and how much of that may be asked for. Source: upstream's resource validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import {
   addQuantities,
   compareQuantities,

@@ -1,12 +1,12 @@
 /** DeviceClass. Source: upstream's resource validation and strategy. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import type { Strategy, StrategyContext } from "../../catalog/contract.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { longNameProblems } from "../../lib/names/names.ts";
-import type { Strategy, StrategyContext } from "../../resource/contract.ts";
-import { strategy } from "../../resource/strategy.ts";
-import { isExtendedResource } from "../core/pod/resource-names.ts";
+import { isExtendedResource } from "../core/pod/quantity-names.ts";
 import { items } from "../fields.ts";
 import { configsMax, validateConfiguration, validateSelectors } from "./device-config.ts";
 import { validateList } from "./lists.ts";

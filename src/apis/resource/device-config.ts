@@ -1,5 +1,5 @@
 /** What drivers are told, and which devices are wanted. Source: upstream's resource validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { isObject } from "../../lib/json/values.ts";
 import { items, type Part } from "../fields.ts";
 import { validateDriverName } from "./device-names.ts";

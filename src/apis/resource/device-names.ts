@@ -1,6 +1,6 @@
 /** Names of drivers, pools, devices and what is said of them. Source: upstream's resource validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { validateCsiDriverName } from "../storage/driver-name.ts";

@@ -1,8 +1,8 @@
 /** DeviceTaintRule: taints devices of others. Source: upstream's resource validation and strategy. */
-import { formatTime } from "../../api/clock.ts";
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { validateConditions } from "../../api/validation/conditions.ts";
-import { strategy } from "../../resource/strategy.ts";
+import { formatTime } from "../../apimachinery/clock.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { validateConditions } from "../../apimachinery/validation/conditions.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
 import { validateDriverName, validateLabelName, validatePoolName } from "./device-names.ts";
 import { setTaintDefaults, validateTaint } from "./taints.ts";

@@ -1,10 +1,10 @@
 /** One device of a slice. Source: upstream's resource validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { validateNodeSelector } from "../core/pod/affinity.ts";
-import { isNativeResource } from "../core/pod/resource-names.ts";
+import { isNativeResource } from "../core/pod/quantity-names.ts";
 import { items, type Part } from "../fields.ts";
 import { byName } from "../label-selector.ts";
 import { validateBindingConditions } from "./binding-conditions.ts";

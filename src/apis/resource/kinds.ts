@@ -1,5 +1,5 @@
 /** resource.k8s.io: the kinds whose expressions somebody compiles. */
-import type { Strategy } from "../../resource/contract.ts";
+import type { Strategy } from "../../catalog/contract.ts";
 import type { ClaimRight } from "./claim-rights.ts";
 import { deviceClassWith } from "./device-class.ts";
 import { deviceTaintRule } from "./device-taint-rule.ts";

@@ -1,5 +1,5 @@
 /** Lists and maps that may not be longer than so much; those that are are not looked at further. Source: upstream's resource validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { byName } from "../label-selector.ts";
 
 type Check<Item> = (item: Item, path: string) => void;

@@ -1,11 +1,11 @@
 /** ResourcePoolStatusRequest: asks once how a driver's pools stand, and is answered once. Source: upstream's declared rules of resource/v1alpha3, and its strategy. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateConditions } from "../../api/validation/conditions.ts";
-import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateConditions } from "../../apimachinery/validation/conditions.ts";
+import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, longNameProblems, longNameProblemsOfAnyCase } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { items, keepMetaForStatus, type Part, setAbsent, struct } from "../fields.ts";
 
 const [limitUsual, limitMax, poolsMax, conditionsMax] = [100, 1000, 1000, 10];

@@ -2,14 +2,14 @@
  * ResourceClaim and its template: what is claimed never changes, and access to devices that others use is for namespaces with the label for it.
  * Source: upstream's resource validation, and its registry/resource.
  */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import type { Strategy, StrategyContext } from "../../catalog/contract.ts";
+import { equalGoForms } from "../../catalog/go-equality.ts";
+import { goForm } from "../../catalog/go-form.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
-import type { Strategy, StrategyContext } from "../../resource/contract.ts";
-import { equalGoForms } from "../../resource/go-equality.ts";
-import { goForm } from "../../resource/go-form.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { validateTemplateMeta } from "../core/pod/claim-template.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
 import { metadataInGo } from "../go-metadata.ts";

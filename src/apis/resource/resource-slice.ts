@@ -1,12 +1,12 @@
 /** ResourceSlice: devices of one driver on a node, or on several. Source: upstream's resource validation and strategy. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
+import type { DeclarativeValidation } from "../../catalog/contract.ts";
+import { goForms } from "../../catalog/go-form.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
-import type { DeclarativeValidation } from "../../resource/contract.ts";
-import { goForms } from "../../resource/go-form.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { validateNodeSelector } from "../core/pod/affinity.ts";
 import { items, type Part, selectableAt } from "../fields.ts";
 import { validateCounterSet, validateDevice } from "./device.ts";

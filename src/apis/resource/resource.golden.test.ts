@@ -1,7 +1,7 @@
 /** What kube-apiserver answers to writes of claims, classes and slices of devices, and what we do. */
 import { readdirSync } from "node:fs";
+import { replayWrites } from "../../../test/support/memory-writes.ts";
 import { deviceChecker } from "../../cel-environment/device-checker.ts";
-import { replayWrites } from "../../testing/memory-writes.ts";
 import { strategiesWith } from "../index.ts";
 
 const directory = `${import.meta.dirname}/testdata`;

@@ -1,5 +1,5 @@
 /** Where expressions that select devices get compiled. Who knows expressions gives an implementation; without one they are taken as they are. */
-import type { StrategyContext } from "../../resource/contract.ts";
+import type { StrategyContext } from "../../catalog/contract.ts";
 
 /** What gates add to devices. */
 export interface DeviceFeatures {

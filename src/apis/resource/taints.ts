@@ -1,7 +1,7 @@
 /** What keeps claims away from devices, and what bears it. Source: upstream's resource validation. */
-import { formatTime } from "../../api/clock.ts";
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import { formatTime } from "../../apimachinery/clock.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { labelValueProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import type { Part } from "../fields.ts";
 

@@ -2,8 +2,8 @@
  * v1beta1 of claims, their templates and slices: what is asked for stands in the request itself, what a device has in its `basic`.
  * Source: upstream's resource/v1beta1 conversion.
  */
-import type { KubeObject } from "../../api/object.ts";
-import type { Conversion } from "../../resource/contract.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { Conversion } from "../../catalog/contract.ts";
 import { items, type Part } from "../fields.ts";
 
 const requestFields = [

@@ -1,5 +1,5 @@
 /** What kube-apiserver answers to writes of workloads and groups of pods, with all their gates on, and what we do. */
-import { replayWrites } from "../../testing/memory-writes.ts";
+import { replayWrites } from "../../../test/support/memory-writes.ts";
 
 const gates = [
   "GenericWorkload",

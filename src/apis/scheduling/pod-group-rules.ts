@@ -1,13 +1,13 @@
 /** What groups of pods, and templates of them, have in common. Source: kubernetes' pkg/apis/scheduling/v1alpha2, its generated validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
+import type { DeclarativeValidation } from "../../catalog/contract.ts";
 import {
   longNameProblems,
   pathSegmentNameProblems,
   qualifiedNameProblems,
   shortNameProblems,
 } from "../../lib/names/names.ts";
-import type { DeclarativeValidation } from "../../resource/contract.ts";
 import { items, type Part } from "../fields.ts";
 
 /** Upstream validates these kinds by their rules. */

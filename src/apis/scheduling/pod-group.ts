@@ -1,9 +1,9 @@
 /** PodGroup: pods that are scheduled together. Source: kubernetes' pkg/apis/scheduling, registry/scheduling/podgroup. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateConditions } from "../../api/validation/conditions.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateConditions } from "../../apimachinery/validation/conditions.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { identical } from "../../lib/json/values.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
 import {
   enforcedRules,

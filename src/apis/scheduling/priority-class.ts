@@ -1,7 +1,7 @@
 /** PriorityClass: which pods go before others. Source: kubernetes' pkg/apis/scheduling, registry/scheduling/priorityclass. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { strategy } from "../../resource/strategy.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { checkImmutable } from "../fields.ts";
 
 const userValueMax = 1_000_000_000;

@@ -1,9 +1,9 @@
 /** Workload: templates of the groups in which its pods are scheduled. Source: kubernetes' pkg/apis/scheduling, registry/scheduling/workload. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { identical } from "../../lib/json/values.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { items, type Part } from "../fields.ts";
 import {
   enforcedRules,

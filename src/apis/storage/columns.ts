@@ -1,7 +1,7 @@
 /** Columns of storage classes and drivers. Source: upstream's printers */
-import type { KubeObject } from "../../api/object.ts";
-import { ageColumn, nameColumn, nameOf } from "../../resource/common-columns.ts";
-import type { Column } from "../../resource/contract.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { ageColumn, nameColumn, nameOf } from "../../catalog/common-columns.ts";
+import type { Column } from "../../catalog/contract.ts";
 import { count, flag, integer, text } from "../column.ts";
 import { items } from "../fields.ts";
 

@@ -1,8 +1,8 @@
 /** CSIDriver: what a driver of volumes can do. Source: kubernetes' pkg/apis/storage, registry/storage/csidriver. */
-import type { FieldErrors } from "../../api/field-errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { StrategyContext } from "../../catalog/contract.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
-import type { StrategyContext } from "../../resource/contract.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { checkImmutable, items, type Part, struct } from "../fields.ts";
 
 const tokenSecretsGate = "CSIServiceAccountTokenSecrets";

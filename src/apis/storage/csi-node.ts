@@ -1,11 +1,11 @@
 /** CSINode: the drivers of volumes that run on a node. Source: kubernetes' pkg/apis/storage, registry/storage/csinode. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { goForm } from "../../catalog/go-form.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
-import { goForm } from "../../resource/go-form.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { checkNonNegative, items, type Part } from "../fields.ts";
 import { validateCsiDriverName } from "./driver-name.ts";
 

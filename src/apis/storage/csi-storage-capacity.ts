@@ -1,11 +1,11 @@
 /** CSIStorageCapacity: how much room a class has for volumes. Source: kubernetes' pkg/apis/storage, registry/storage/csistoragecapacity. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { identical } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { compareQuantities, formatQuantity, parseQuantity, zeroQuantity } from "../../lib/quantity/quantity.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { nodeLabelDeprecation, warnOfNodeSelectorTerm } from "../core/pod/node-labels.ts";
 import { isSoundSelector, type SelectorRules, shownSelector, validateLabelSelector } from "../label-selector.ts";
 

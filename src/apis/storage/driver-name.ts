@@ -1,6 +1,6 @@
 /** Names of drivers of volumes, wherever they stand. Source: kubernetes' ValidateCSIDriverName. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { dnsSubdomainProblems, isLongerThan } from "../../lib/names/names.ts";
 
 const nameBytesMax = 63;

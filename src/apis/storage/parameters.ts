@@ -1,6 +1,6 @@
 /** What classes of volumes have in common: a driver and its parameters. Source: kubernetes' pkg/apis/storage/validation. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import { addInvalid } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { qualifiedNameProblems } from "../../lib/names/names.ts";
 
 const parametersMax = 512;

@@ -1,10 +1,10 @@
 /** StorageClass: how volumes are made. Source: kubernetes' pkg/apis/storage, registry/storage/storageclass. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { identical } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { nodeLabelDeprecation } from "../core/pod/node-labels.ts";
 import { checkImmutable, items, type Part } from "../fields.ts";
 import { byName } from "../label-selector.ts";

@@ -1,5 +1,5 @@
 /** What kube-apiserver answers to writes of the storage kinds, and what we do. */
-import { replayWrites } from "../../testing/memory-writes.ts";
+import { replayWrites } from "../../../test/support/memory-writes.ts";
 
 const kinds = [
   "csi-drivers",

@@ -1,13 +1,13 @@
 /** VolumeAttachment: that a volume is, or is to be, attached to a node. Source: kubernetes' pkg/apis/storage, registry/storage/volumeattachment. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { addInvalid, validateMetaAgain } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { goForm } from "../../catalog/go-form.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
-import { goForm } from "../../resource/go-form.ts";
-import { strategy } from "../../resource/strategy.ts";
-import { validateVolumeSpec } from "../core/persistent-volume-rules.ts";
-import { setHostPathDefaults } from "../core/pod-spec.ts";
+import { validateVolumeSpec } from "../core/persistent-volume/rules.ts";
+import { setHostPathDefaults } from "../core/pod/spec-defaults.ts";
 import { roundResources } from "../core/resource-list.ts";
 import { keepMetaForStatus, type Part, setAbsent } from "../fields.ts";
 import { validateCsiDriverName } from "./driver-name.ts";

@@ -1,10 +1,10 @@
 /** VolumeAttributesClass: what of a volume may be changed. Source: kubernetes' pkg/apis/storage, registry/storage/volumeattributesclass. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateMetaAgain } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { validateDriver, validateParameters } from "./parameters.ts";
 
 export const volumeAttributesClass = strategy({

@@ -1,11 +1,11 @@
 /** StorageVersionMigration: that what is stored is to be written again. Source: kubernetes' pkg/apis/storagemigration. */
-import type { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateConditions } from "../../api/validation/conditions.ts";
-import { validateMetaAgain, validateMetaChangesAgain } from "../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateConditions } from "../../apimachinery/validation/conditions.ts";
+import { validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
-import { strategy } from "../../resource/strategy.ts";
 import { items, keepMetaForStatus, type Part } from "../fields.ts";
 
 export const storageVersionMigration = strategy({

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { aggregated, ConfigurationError } from "../../api/configuration-file.ts";
+import { aggregated, ConfigurationError } from "../../apimachinery/configuration-file.ts";
 import { readAuthenticationConfiguration } from "./configuration.ts";
 import { validateConfiguration } from "./validate.ts";
 

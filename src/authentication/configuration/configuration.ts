@@ -4,8 +4,8 @@ import {
   ConfigurationError,
   type ConfigurationKind,
   decodeConfiguration,
-} from "../../api/configuration-file.ts";
-import { bool, configKind, configStruct, listOf, text } from "../../api/configuration-schema.ts";
+} from "../../apimachinery/configuration-file.ts";
+import { bool, configKind, configStruct, listOf, text } from "../../apimachinery/configuration-schema.ts";
 
 /** What is left out is empty, but for what differs from that. */
 export interface AuthenticationConfiguration {

@@ -4,8 +4,8 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { type ManualClock, manualClock } from "../../testing/manual-clock.ts";
-import { discoveryPath, startTokenIssuer, type TokenIssuer } from "../../testing/token-issuer.ts";
+import { type ManualClock, manualClock } from "../../../test/support/manual-clock.ts";
+import { discoveryPath, startTokenIssuer, type TokenIssuer } from "../../../test/support/token-issuer.ts";
 import { type FollowedAuthenticators, followAuthenticators } from "./follow-configuration.ts";
 import { authenticationSettings } from "./settings.ts";
 

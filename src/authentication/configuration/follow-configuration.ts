@@ -3,8 +3,8 @@
  * access-control §5.2; kube-apiserver's BuiltInAuthenticationOptions.
  */
 import { isDeepStrictEqual } from "node:util";
-import { aggregated } from "../../api/configuration-file.ts";
-import type { ReloadObserver } from "../../api/reload-observer.ts";
+import { aggregated } from "../../apimachinery/configuration-file.ts";
+import type { ReloadObserver } from "../../apimachinery/reload-observer.ts";
 import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";
 import { watchFile } from "../../lib/watched-file/watched-file.ts";
 import type { TokenAuthenticator } from "../contract.ts";

@@ -1,8 +1,8 @@
 /** What the options say of tokens of identity providers and of nobody in particular, checked at the start. Source: access-control §5.2. */
 
-import { aggregated, ConfigurationError } from "../../api/configuration-file.ts";
-import type { FeatureGates } from "../../api/feature-gates.ts";
-import { FieldErrors } from "../../api/field-errors.ts";
+import { aggregated, ConfigurationError } from "../../apimachinery/configuration-file.ts";
+import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { readBoundedFile } from "../../lib/bounded-file/bounded-file.ts";
 import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";
 import { signingAlgorithms } from "../oidc/jwt-authenticators.ts";

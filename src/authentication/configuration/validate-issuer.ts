@@ -1,5 +1,5 @@
 /** Whose tokens, how they are asked for their keys, and for whom tokens are. Source: apiserver's pkg/apis/apiserver/validation, whose texts these are. */
-import type { FieldErrors } from "../../api/field-errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { GoUrlError, parseGoUrl } from "../../lib/cel/functions/kubernetes/go-url.ts";
 import { parseCertificates } from "../../lib/x509/pem.ts";
 import type { Issuer } from "./configuration.ts";

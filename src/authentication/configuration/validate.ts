@@ -1,5 +1,5 @@
 /** What an AuthenticationConfiguration must keep, and its expressions compiled. Source: apiserver's pkg/apis/apiserver/validation, whose texts these are. */
-import { FieldErrors } from "../../api/field-errors.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import {
   type Compiled,
   claimsExpressions,

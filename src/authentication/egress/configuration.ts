@@ -5,9 +5,9 @@ import {
   ConfigurationError,
   type ConfigurationKind,
   decodeConfiguration,
-} from "../../api/configuration-file.ts";
-import { configKind, configStruct, listOf, text } from "../../api/configuration-schema.ts";
-import { FieldErrors } from "../../api/field-errors.ts";
+} from "../../apimachinery/configuration-file.ts";
+import { configKind, configStruct, listOf, text } from "../../apimachinery/configuration-schema.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
 
 /** As it is written, checked. */
 export interface EgressSelection {

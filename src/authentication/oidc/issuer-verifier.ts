@@ -1,6 +1,6 @@
 /** Checks the tokens of one issuer, once it has told where its keys are: it is asked in the background, until it does. Source: apiserver's oidc authenticator. */
-import type { Clock } from "../../api/clock.ts";
-import type { Logger } from "../../api/logger.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
 import { discoverKeys } from "./discovery.ts";
 import { type DocumentClient, DocumentError } from "./document-client.ts";
 import { type CheckedClaims, checkIdToken } from "./id-token.ts";

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { base64url, CompactEncrypt, SignJWT, UnsecuredJWT } from "jose";
-import type { Logger } from "../../api/logger.ts";
-import { type ManualClock, manualClock } from "../../testing/manual-clock.ts";
+import { type ManualClock, manualClock } from "../../../test/support/manual-clock.ts";
 import {
   discoveryPath,
   issuerKey,
@@ -11,7 +10,8 @@ import {
   publishedKey,
   startTokenIssuer,
   type TokenIssuer,
-} from "../../testing/token-issuer.ts";
+} from "../../../test/support/token-issuer.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
 import type { JwtAuthenticator } from "../configuration/configuration.ts";
 import { validateConfiguration } from "../configuration/validate.ts";
 import { type JwtAuthenticators, jwtAuthenticators, signingAlgorithms } from "./jwt-authenticators.ts";

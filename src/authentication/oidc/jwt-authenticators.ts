@@ -1,6 +1,6 @@
 /** The authenticators of one configuration: a token belongs to that of its issuer. Source: access-control §5.2; apiserver's oidc authenticator. */
-import type { Clock } from "../../api/clock.ts";
-import type { Logger } from "../../api/logger.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
 import type { CompiledAuthenticator } from "../configuration/validate.ts";
 import type { AcceptedToken, JwtObserver, TokenAnswer, TokenAuthenticator } from "../contract.ts";
 import { loadJose } from "../service-account/load-jose.ts";

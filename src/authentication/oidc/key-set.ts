@@ -1,6 +1,6 @@
 /** The keys of an issuer: fetched when a token needs them, kept, and fetched again for a key that is not known. Source: coreos/go-oidc's jwks. */
 import { createPublicKey, type JsonWebKeyInput, type KeyObject } from "node:crypto";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
 import { loadJose } from "../service-account/load-jose.ts";
 import { excerpt, parseObject } from "./discovery.ts";
 import { type DocumentClient, DocumentError } from "./document-client.ts";

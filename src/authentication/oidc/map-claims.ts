@@ -1,5 +1,5 @@
 /** From claims to a user: mappings, then the rules that must hold. Source: access-control §5.2; apiserver's oidc authenticator, whose texts these are. */
-import type { UserInfo } from "../../api/user.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import { type Compiled, claimsExpressions, type IdentityResult, userExpressions } from "../../cel-environment/index.ts";
 import { CelList, type CelValue, type JsonValue } from "../../lib/cel/index.ts";
 import { goKindOf } from "../../lib/json/parse.ts";

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { CompactSign } from "jose";
-import { systemClock } from "../../api/clock.ts";
-import { jsonWords, mutate } from "../../testing/mutate.ts";
-import { seededRandom } from "../../testing/seeded-random.ts";
-import { issuerKey, publishedKey, startTokenIssuer, type TokenIssuer } from "../../testing/token-issuer.ts";
+import { jsonWords, mutate } from "../../../test/support/mutate.ts";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
+import { issuerKey, publishedKey, startTokenIssuer, type TokenIssuer } from "../../../test/support/token-issuer.ts";
+import { systemClock } from "../../apimachinery/clock.ts";
 import { readAuthenticationConfiguration } from "../configuration/configuration.ts";
 import { validateConfiguration } from "../configuration/validate.ts";
 import type { TokenAnswer } from "../contract.ts";

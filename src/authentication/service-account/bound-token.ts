@@ -1,6 +1,6 @@
 /** Tokens that are bound to an account, and perhaps to a pod, a secret or a node. Source: pkg/serviceaccount's claims. */
-import { serviceAccountGroups, serviceAccountUser } from "../../api/service-account.ts";
-import type { UserInfo } from "../../api/user.ts";
+import { serviceAccountGroups, serviceAccountUser } from "../../apimachinery/service-account.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import { isObject } from "../../lib/json/values.ts";
 import type { NamedObject } from "../contract.ts";
 import type { LiveObject, LiveObjects } from "./live-objects.ts";

@@ -1,5 +1,5 @@
 /** What stands in a service account's token. Source: pkg/serviceaccount's claims and legacy. */
-import { serviceAccountUser } from "../../api/service-account.ts";
+import { serviceAccountUser } from "../../apimachinery/service-account.ts";
 import type { NamedObject, TokenGrant } from "../contract.ts";
 
 /** Seconds. A pod's token of this life is one that was put there by admission: its holder may not read it again in time. */

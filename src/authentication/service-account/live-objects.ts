@@ -1,6 +1,6 @@
 /** Whether what a token is bound to is still there, from the watch caches. Source: access-control §5.2; pkg/controller/serviceaccount's token getter. */
-import type { KubeObject } from "../../api/object.ts";
-import type { Catalog, ResourceStore } from "../../resource/contract.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { Catalog, ResourceStore } from "../../catalog/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 
 export interface LiveObject {

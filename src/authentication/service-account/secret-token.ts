@@ -1,6 +1,6 @@
 /** Tokens that stand in a secret and live as long as it. Source: pkg/serviceaccount's legacy. */
-import { serviceAccountGroups, serviceAccountUser } from "../../api/service-account.ts";
-import type { UserInfo } from "../../api/user.ts";
+import { serviceAccountGroups, serviceAccountUser } from "../../apimachinery/service-account.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import { isSameSecret } from "../../lib/secrets/same-secret.ts";
 import type { LiveObjects } from "./live-objects.ts";
 

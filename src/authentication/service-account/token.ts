@@ -1,5 +1,5 @@
 /** Service account tokens: signature, issuer, audience and dates once, what they are bound to each time. Source: access-control §5.2; pkg/serviceaccount. */
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
 import { quoteGoList } from "../../lib/json/quote.ts";
 import type { AcceptedToken, ServiceAccountTokenObserver, TokenAnswer, TokenAuthenticator } from "../contract.ts";
 import { type BoundClaims, boundProblem, boundUser, readBoundClaims, readWarnAfter } from "./bound-token.ts";

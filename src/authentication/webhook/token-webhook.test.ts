@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Clock } from "../../api/clock.ts";
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
-import { manualClock } from "../../testing/manual-clock.ts";
+import { manualClock } from "../../../test/support/manual-clock.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { type WebhookAnswer, WebhookError } from "../../webhook/contract.ts";
 import { tokenWebhook } from "./token-webhook.ts";
 

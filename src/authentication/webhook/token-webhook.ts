@@ -1,6 +1,6 @@
 /** Asks another service whose token it is. Source: access-control §5.2, "Token webhook"; apiserver's token webhook. */
-import type { Clock } from "../../api/clock.ts";
-import type { Logger } from "../../api/logger.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
 import { type WebhookClient, WebhookError } from "../../webhook/contract.ts";
 import { withBackoff } from "../../webhook/retry.ts";
 import { decodeReview, type ReviewKind } from "../../webhook/review.ts";

@@ -1,6 +1,6 @@
 /** The mode ABAC: allows what a line of the policy file allows. Source: access-control §5.3. */
-import { pathMatches } from "../../api/path-pattern.ts";
-import type { UserInfo } from "../../api/user.ts";
+import { pathMatches } from "../../apimachinery/path-pattern.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import type { AuthorizationAttributes, Authorizer } from "../contract.ts";
 import { allow } from "../decisions.ts";
 import type { PolicyRule } from "../rbac/rule.ts";

@@ -1,6 +1,6 @@
 /** Reads `--authorization-config`. Source: access-control §5.3; k8s.io/apiserver, pkg/apis/apiserver/load; kube-apiserver's LoadAndValidateData. */
-import { aggregated, ConfigurationError, decodeConfiguration } from "../../api/configuration-file.ts";
-import { FieldErrors } from "../../api/field-errors.ts";
+import { aggregated, ConfigurationError, decodeConfiguration } from "../../apimachinery/configuration-file.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { joinErrors } from "../../lib/json/quote.ts";
 import {
   type AuthorizationConfiguration,

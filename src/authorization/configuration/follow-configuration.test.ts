@@ -1,10 +1,10 @@
-/** A chain that follows its file, while the next one takes its time. The file itself: src/e2e/authorization-webhook.test.ts */
+/** A chain that follows its file, while the next one takes its time. The file itself: test/e2e/authorization-webhook.test.ts */
 import assert from "node:assert/strict";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { systemClock } from "../../api/clock.ts";
+import { systemClock } from "../../apimachinery/clock.ts";
 import type { Chain } from "../chain.ts";
 import type { AuthorizationAttributes } from "../contract.ts";
 import { parseAuthorizationConfiguration } from "./configuration.ts";

@@ -1,7 +1,7 @@
 /** A chain that is made anew when its file changes. Source: access-control §5.3; kube-apiserver's reloadableAuthorizerResolver. */
-import type { Clock } from "../../api/clock.ts";
-import type { Logger } from "../../api/logger.ts";
-import type { ReloadObserver } from "../../api/reload-observer.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
+import type { ReloadObserver } from "../../apimachinery/reload-observer.ts";
 import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";
 import { watchFile } from "../../lib/watched-file/watched-file.ts";
 import type { Chain } from "../chain.ts";

@@ -2,7 +2,7 @@
  * The conditions under which a webhook is asked at all: CEL over the review it would get. Compiled once, when the configuration is read.
  * Source: access-control §5.3; k8s.io/apiserver, pkg/authorization/cel/matcher.go and pkg/apis/apiserver/validation.
  */
-import type { FieldErrors } from "../../api/field-errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { type ReviewSpec, reviewExpressions, reviewValue } from "../../cel-environment/index.ts";
 import { boolType } from "../../lib/cel/index.ts";
 import { joinErrors } from "../../lib/json/quote.ts";

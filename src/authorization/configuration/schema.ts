@@ -1,6 +1,6 @@
 /** The kind AuthorizationConfiguration, alike in its three versions. Source: k8s.io/apiserver, pkg/apis/apiserver/{v1,v1beta1,v1alpha1}/types.go */
-import type { ConfigurationKind } from "../../api/configuration-file.ts";
-import { bool, configKind, configStruct, duration, listOf, text } from "../../api/configuration-schema.ts";
+import type { ConfigurationKind } from "../../apimachinery/configuration-file.ts";
+import { bool, configKind, configStruct, duration, listOf, text } from "../../apimachinery/configuration-schema.ts";
 
 /** What a file of the kind decodes to: everything may be missing. */
 export interface AuthorizationFile {

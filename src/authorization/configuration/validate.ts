@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { getSystemErrorMessage } from "node:util";
-import type { FieldErrors } from "../../api/field-errors.ts";
+import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { formatDuration, parseDuration } from "../../lib/duration/duration.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { type AuthorizerConfiguration, authorizerTypes, type WebhookConfiguration } from "./contract.ts";

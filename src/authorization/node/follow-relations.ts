@@ -1,7 +1,7 @@
 /** Keeps the relations of nodes as pods, volumes and what else names a node are stored. */
-import type { Clock } from "../../api/clock.ts";
-import type { Logger } from "../../api/logger.ts";
-import type { Catalog, ResourceStore } from "../../resource/contract.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
+import type { Catalog, ResourceStore } from "../../catalog/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import { NodeRelations, type OwnKind } from "./relations.ts";

@@ -2,7 +2,7 @@
  * The mode Node: what a kubelet may do for its node, with its own objects and with those its pods need; no opinion on all else.
  * Source: access-control §5.3, "Node authorizer"; upstream's node authorizer with the selector rules of 1.32.
  */
-import { nodeIdentity } from "../../api/node-identity.ts";
+import { nodeIdentity } from "../../apimachinery/node-identity.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { parseFieldSelector, requiresExactMatch } from "../../lib/selectors/field.ts";
 import { SelectorError } from "../../lib/selectors/selector-error.ts";

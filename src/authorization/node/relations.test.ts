@@ -1,8 +1,8 @@
 /** Random writes: what is kept step by step is what a walk over all objects finds, and what building it anew would keep. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { KubeObject } from "../../api/object.ts";
-import { seededRandom } from "../../testing/seeded-random.ts";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import { NodeRelations, type OwnKind, type RelatedKind } from "./relations.ts";
 
 const nodes = ["n1", "n2", "n3"];

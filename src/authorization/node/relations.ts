@@ -2,8 +2,8 @@
  * Which objects a node has to do with: its pods, what they refer to, the volumes behind their claims, and what names the node itself.
  * Source: access-control §5.3, "Node authorizer".
  */
-import type { KubeObject } from "../../api/object.ts";
-import { isMirrorPod, podReferences, type ReferredKind } from "../../api/pod-references.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { isMirrorPod, podReferences, type ReferredKind } from "../../apimachinery/pod-references.ts";
 import { volumeSecrets } from "./volume-secrets.ts";
 
 /** Kinds whose objects name one node. */

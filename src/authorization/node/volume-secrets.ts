@@ -1,5 +1,5 @@
 /** Secrets that a persistent volume's node must read. Source: upstream's visitor of them, those that it calls visible to kubelets. */
-import type { KubeObject } from "../../api/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 
 /** Source and field; `claim`: a reference that names no namespace is to the claim's. */
 const sources: readonly (readonly [source: string, field: string, home: "claim" | "none"])[] = [

@@ -1,5 +1,5 @@
 /** Whether rules allow all that others allow; and what they do not, piece by piece. Source: access-control §5.3.9; upstream's policy comparator. */
-import { pathMatches } from "../../api/path-pattern.ts";
+import { pathMatches } from "../../apimachinery/path-pattern.ts";
 import { quoteGoList } from "../../lib/json/quote.ts";
 import type { PolicyRule } from "./rule.ts";
 

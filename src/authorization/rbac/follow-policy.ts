@@ -1,8 +1,8 @@
 /** Keeps a policy as the four kinds of RBAC are stored. */
-import type { Clock } from "../../api/clock.ts";
-import type { Logger } from "../../api/logger.ts";
-import type { KubeObject } from "../../api/object.ts";
-import type { Catalog } from "../../resource/contract.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { Catalog } from "../../catalog/contract.ts";
 import type { WatchCache } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import { UnreadableObjects } from "../../watch-cache/unreadable.ts";

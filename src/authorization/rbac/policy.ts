@@ -2,8 +2,8 @@
  * Roles and bindings, indexed by whom a binding is for, so that a decision looks at the bindings of one user only, however many there are.
  * Source: access-control §5.3, "RBAC".
  */
-import { serviceAccountUser } from "../../api/service-account.ts";
-import type { UserInfo } from "../../api/user.ts";
+import { serviceAccountUser } from "../../apimachinery/service-account.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import type { PolicyRule } from "./rule.ts";
 
 export interface Role {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { UserInfo } from "../../api/user.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import type { AuthorizationAttributes } from "../contract.ts";
 import { type Binding, Policy, type Role, type Subject } from "./policy.ts";
 import { rbacAuthorizer, rulesFor } from "./rbac.ts";

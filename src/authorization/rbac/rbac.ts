@@ -1,5 +1,5 @@
 /** The mode RBAC: allows what a role that is bound to the user allows, and has no opinion otherwise. Source: access-control §5.3, "RBAC". */
-import type { UserInfo } from "../../api/user.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import { joinErrors, quoteGo } from "../../lib/json/quote.ts";
 import type { Authorizer } from "../contract.ts";
 import { noOpinion } from "../decisions.ts";

@@ -1,5 +1,5 @@
 /** What one rule of a role allows. Source: access-control §5.3, "RBAC"; upstream's rule evaluation. */
-import { pathMatches } from "../../api/path-pattern.ts";
+import { pathMatches } from "../../apimachinery/path-pattern.ts";
 import type { AuthorizationAttributes } from "../contract.ts";
 
 /** As roles hold it; a list that is absent names nothing. */

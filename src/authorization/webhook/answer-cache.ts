@@ -1,6 +1,6 @@
 /** What webhooks answered, for as long as it may be used. Source: access-control §5.3 and §8. */
 import { hash } from "node:crypto";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
 
 export interface ReviewStatus {
   readonly allowed: boolean;

@@ -1,6 +1,6 @@
 /** The mode Webhook: asks another service. Source: access-control §5.3 and §7; upstream's authorizer/webhook. */
-import type { Clock } from "../../api/clock.ts";
-import type { Logger } from "../../api/logger.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
 import type { ReviewSpec } from "../../cel-environment/index.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { type WebhookClient, WebhookError } from "../../webhook/contract.ts";

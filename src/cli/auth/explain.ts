@@ -1,5 +1,5 @@
 /** `coxswain auth explain`: asks a server what it makes of a request, and its roles and bindings why. */
-import type { UserInfo } from "../../api/user.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import { countedDeciders } from "./counted-deciders.ts";
 import { type Explanation, rbacReason } from "./explanation.ts";
 import { findResource } from "./find-resource.ts";

@@ -1,5 +1,5 @@
 /** Puts together what the server says and what its roles and bindings say. */
-import { nodeIdentity } from "../../api/node-identity.ts";
+import { nodeIdentity } from "../../apimachinery/node-identity.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { Decider } from "./counted-deciders.ts";
 import type { Question } from "./question.ts";

@@ -1,5 +1,5 @@
 /** What of a rule does not fit, when it nearly does. */
-import { pathMatches } from "../../api/path-pattern.ts";
+import { pathMatches } from "../../apimachinery/path-pattern.ts";
 import { type PolicyRule, ruleAllows } from "../../authorization/rbac/rule.ts";
 import type { Question } from "./question.ts";
 

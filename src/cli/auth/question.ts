@@ -1,6 +1,6 @@
 /** What `coxswain auth explain` is asked: may who do what, where? */
-import { serviceAccountGroups, serviceAccountOf } from "../../api/service-account.ts";
-import type { UserInfo } from "../../api/user.ts";
+import { serviceAccountGroups, serviceAccountOf } from "../../apimachinery/service-account.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import type { AuthorizationAttributes } from "../../authorization/contract.ts";
 import type { FoundResource } from "./find-resource.ts";
 

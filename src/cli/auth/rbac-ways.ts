@@ -1,5 +1,5 @@
 /** Which bindings, roles and rules allow what is asked, and which come close. */
-import { serviceAccountOf } from "../../api/service-account.ts";
+import { serviceAccountOf } from "../../apimachinery/service-account.ts";
 import { type Binding, type Grant, Policy, type Role, type Subject } from "../../authorization/rbac/policy.ts";
 import { boundRole } from "../../authorization/rbac/rbac.ts";
 import { type PolicyRule, ruleAllows } from "../../authorization/rbac/rule.ts";

@@ -1,6 +1,6 @@
 /** What `coxswain auth explain` asks of a server, any that speaks Kubernetes' API. */
-import type { KubeObject } from "../../api/object.ts";
-import type { UserInfo } from "../../api/user.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";
 import type { Binding, Role } from "../../authorization/rbac/policy.ts";
 import { type Question, requestSpec } from "./question.ts";

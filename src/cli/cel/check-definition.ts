@@ -1,5 +1,5 @@
 /** The rules of a CustomResourceDefinition, of all its versions, as the server checks them when a definition is written. */
-import { FieldErrors } from "../../api/field-errors.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { checkRuleFields, checkRules } from "../../cel-environment/index.ts";
 import type { JsonSchema } from "../../lib/cel/schema-types/index.ts";
 import { isObject } from "../../lib/json/values.ts";

@@ -1,8 +1,8 @@
 /** `coxswain envtest`: the directory that controller-runtime's envtest wants, with this server in it. */
 import { mkdirSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
+import { writeWhole } from "../../apimachinery/write-whole.ts";
 import { stringSlice } from "../flag-values.ts";
-import { writeWhole } from "../write-whole.ts";
 import { answerHealth } from "./etcd.ts";
 
 export interface Output {

@@ -1,6 +1,6 @@
 /** What the controller of definitions must be told of them. */
-import type { KubeObject } from "../../api/object.ts";
-import type { ResourceDefinition } from "../../resource/contract.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { ResourceDefinition } from "../../catalog/contract.ts";
 
 export interface DefinitionRules {
   /** Names of a group that definitions have been given. @param definitions with their names, groups and accepted names */

@@ -1,11 +1,11 @@
 /** The objects of a kind that is to go. Source: k8s.io/apiextensions-apiserver pkg/controller/finalizer */
-import { ApiError } from "../../api/errors.ts";
-import { formatGroupVersion } from "../../api/object.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
+import { formatGroupVersion } from "../../apimachinery/object.ts";
+import type { ResourceDefinition } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { deleteMany } from "../../registry/delete-collection.ts";
 import { listEntries } from "../../registry/list.ts";
 import { plainList } from "../../registry/list-options.ts";
-import type { ResourceDefinition } from "../../resource/contract.ts";
 import { writesAs } from "../controller-write.ts";
 
 const writes = writesAs("kube-apiserver");

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { KubeObject } from "../../api/object.ts";
+import { openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import { customKinds } from "../../apis/apiextensions/custom-kinds.ts";
-import type { MutableCatalog, ResourceDefinition } from "../../resource/contract.ts";
-import { openMemoryRegistry, type Place } from "../../testing/memory-registry.ts";
+import type { MutableCatalog, ResourceDefinition } from "../../catalog/contract.ts";
 import { definitionController } from "./definitions.ts";
 
 const memory = await openMemoryRegistry();

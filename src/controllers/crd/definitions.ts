@@ -2,12 +2,12 @@
  * Brings definitions to be served: gives them their names, says so in their conditions, and puts their kinds into the catalogue.
  * Source: k8s.io/apiextensions-apiserver pkg/controller/status, establish
  */
-import { notFound } from "../../api/errors.ts";
-import type { Logger } from "../../api/logger.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { notFound } from "../../apimachinery/errors.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { MutableCatalog, Resolved, ResourceDefinition } from "../../catalog/contract.ts";
 import { cloneJson, deepEqual } from "../../lib/json/values.ts";
 import { update } from "../../registry/update.ts";
-import type { MutableCatalog, Resolved, ResourceDefinition } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";

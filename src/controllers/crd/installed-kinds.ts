@@ -1,6 +1,6 @@
 /** Which kinds of definitions are in the catalogue. */
-import type { KubeObject } from "../../api/object.ts";
-import type { MutableCatalog, ResourceDefinition } from "../../resource/contract.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { MutableCatalog, ResourceDefinition } from "../../catalog/contract.ts";
 
 export interface InstalledKinds {
   /**

@@ -1,6 +1,6 @@
 /** Follows the objects of one kind, from its watch cache, into the graph. */
-import type { Clock } from "../../api/clock.ts";
-import type { Logger } from "../../api/logger.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import type { FollowedKind, Graph } from "./graph.ts";
 import { concernOf, readMetadata } from "./metadata.ts";

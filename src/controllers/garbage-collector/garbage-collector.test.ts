@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { MutableCatalog, ResourceDefinition, StorageForm } from "../../resource/contract.ts";
-import { eventsOf, eventually, gone, refTo, settled, withCluster } from "../../testing/collector-cluster.ts";
-import type { Place } from "../../testing/memory-registry.ts";
+import { eventsOf, eventually, gone, refTo, settled, withCluster } from "../../../test/support/collector-cluster.ts";
+import type { Place } from "../../../test/support/memory-registry.ts";
+import type { MutableCatalog, ResourceDefinition, StorageForm } from "../../catalog/contract.ts";
 
 const configMaps: Place = ["/configmaps", "ns"];
 const secrets: Place = ["/secrets", "ns"];

@@ -3,8 +3,8 @@
  * what is orphaned go. Nothing is deleted on what the graph says alone: owners are looked up as they are at that moment, and an owner whose kind
  * cannot be read, or is not served, counts as there. Source: kube-controller-manager's garbage collector.
  */
-import type { Logger } from "../../api/logger.ts";
-import { parseGroupVersion } from "../../api/object.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
+import { parseGroupVersion } from "../../apimachinery/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import type { Controller, ControllerOptions } from "../contract.ts";
 import { servedTarget } from "../served-target.ts";

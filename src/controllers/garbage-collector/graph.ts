@@ -2,8 +2,9 @@
  * Who depends on whom, by uid, as far as the followed kinds have told. Only objects that have owners or wait for dependents are in it: an owner
  * that exists and stays needs no place. Source: the garbage collector's graph builder.
  */
+
+import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import { deepEqual } from "../../lib/json/values.ts";
-import type { Resolved, ResourceStore } from "../../resource/contract.ts";
 import { type CollectedMeta, orphansDependents, waitsForDependents } from "./metadata.ts";
 
 /** A kind whose objects are followed. */

@@ -1,6 +1,6 @@
 /** What the collector reads of an object: a few fields of its metadata, from the bytes that the cache holds. */
 import assert from "node:assert/strict";
-import type { ObjectMeta, OwnerReference } from "../../api/object.ts";
+import type { ObjectMeta, OwnerReference } from "../../apimachinery/object.ts";
 import { memberBytes } from "../../lib/json/member.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 

@@ -1,8 +1,8 @@
 /** Tells of references to owners that are in another namespace than the object that names them: whoever wrote that may want to know. */
-import { formatTime } from "../../api/clock.ts";
-import { ApiError } from "../../api/errors.ts";
-import type { Logger } from "../../api/logger.ts";
-import { formatGroupVersion, type OwnerReference } from "../../api/object.ts";
+import { formatTime } from "../../apimachinery/clock.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
+import { formatGroupVersion, type OwnerReference } from "../../apimachinery/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { create } from "../../registry/create.ts";
 import { readMetadata } from "./metadata.ts";

@@ -1,7 +1,7 @@
 /** Looks up the owners an object names, as they are at that moment. Source: the garbage collector's classification of references. */
-import { type OwnerReference, parseGroupVersion } from "../../api/object.ts";
+import { type OwnerReference, parseGroupVersion } from "../../apimachinery/object.ts";
+import type { ConvertedVersion, ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import type { ConvertedVersion, ResourceStore } from "../../resource/contract.ts";
 import { readMetadata, waitsForDependents } from "./metadata.ts";
 
 export interface Classified {

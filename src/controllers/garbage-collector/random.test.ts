@@ -4,10 +4,10 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { OwnerReference } from "../../api/object.ts";
-import { type Cluster, refTo, settled, withCluster } from "../../testing/collector-cluster.ts";
-import type { Place } from "../../testing/memory-registry.ts";
-import { seededRandom } from "../../testing/seeded-random.ts";
+import { type Cluster, refTo, settled, withCluster } from "../../../test/support/collector-cluster.ts";
+import type { Place } from "../../../test/support/memory-registry.ts";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
+import type { OwnerReference } from "../../apimachinery/object.ts";
 import type { Controller } from "../contract.ts";
 
 const full = process.env.COXSWAIN_TEST_FULL === "1";

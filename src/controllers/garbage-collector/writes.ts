@@ -1,6 +1,6 @@
 /** What the garbage collector writes: each write only where the object still is the one that was looked at. */
-import { ApiError } from "../../api/errors.ts";
-import type { ObjectMeta } from "../../api/object.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
+import type { ObjectMeta } from "../../apimachinery/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { deleteOne } from "../../registry/delete.ts";
 import { update } from "../../registry/update.ts";

@@ -1,12 +1,12 @@
 /** Ends legacy tokens that nobody uses: first they are marked as invalid, a period later deleted. Source: upstream's legacy service account token cleaner. */
-import { ApiError } from "../../api/errors.ts";
-import type { Logger } from "../../api/logger.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { podReferences } from "../../api/pod-references.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { podReferences } from "../../apimachinery/pod-references.ts";
+import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { deleteOne } from "../../registry/delete.ts";
 import { update } from "../../registry/update.ts";
-import type { Resolved, ResourceStore } from "../../resource/contract.ts";
 import type { Entry, Snapshot } from "../../watch-cache/contract.ts";
 import type { Controller } from "../contract.ts";
 import { writesAs } from "../controller-write.ts";

@@ -1,6 +1,6 @@
 /** Writes into secrets the day on which their token was last used. Source: pkg/serviceaccount's legacy validator. */
-import { ApiError } from "../../api/errors.ts";
-import type { Logger } from "../../api/logger.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { update } from "../../registry/update.ts";
 import { writesAs } from "../controller-write.ts";

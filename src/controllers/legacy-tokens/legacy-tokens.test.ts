@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { KubeObject } from "../../api/object.ts";
-import { type ManualClock, manualClock } from "../../testing/manual-clock.ts";
-import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../testing/memory-registry.ts";
+import { type ManualClock, manualClock } from "../../../test/support/manual-clock.ts";
+import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import { legacyTokenCleaner } from "./cleaner.ts";
 import { dayMs, parseDay } from "./dates.ts";
 import { openSecretUses } from "./last-used.ts";

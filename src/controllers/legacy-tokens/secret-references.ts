@@ -1,7 +1,7 @@
 /** Takes secrets that are gone out of the lists of the accounts they were made for. Source: upstream's tokens controller. */
-import { ApiError } from "../../api/errors.ts";
-import type { Logger } from "../../api/logger.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { update } from "../../registry/update.ts";
 import { writesAs } from "../controller-write.ts";

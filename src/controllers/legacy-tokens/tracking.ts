@@ -1,6 +1,6 @@
 /** Says since when the use of legacy tokens is written down. Source: kube-apiserver's legacytokentracking controller. */
-import type { Logger } from "../../api/logger.ts";
-import type { KubeObject } from "../../api/object.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import type { Controller } from "../contract.ts";
 import { namespaceObject } from "../namespace-object.ts";

@@ -1,11 +1,11 @@
 /** Server-side apply and managed fields, request by request: who manages what after each. Source: resource-api §4.11. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ManagedFieldsEntry } from "../../api/object.ts";
-import type { MutableCatalog, ResourceDefinition } from "../../resource/contract.ts";
-import { send } from "../../testing/api-client.ts";
-import { customThing } from "../../testing/custom-thing.ts";
-import { openMemoryRegistry } from "../../testing/memory-registry.ts";
+import { send } from "../../../test/support/api-client.ts";
+import { customThing } from "../../../test/support/custom-thing.ts";
+import { openMemoryRegistry } from "../../../test/support/memory-registry.ts";
+import type { ManagedFieldsEntry } from "../../apimachinery/object.ts";
+import type { MutableCatalog, ResourceDefinition } from "../../catalog/contract.ts";
 
 const maps = "/api/v1/namespaces/n/configmaps";
 const deployments = "/apis/apps/v1/namespaces/n/deployments";

@@ -1,14 +1,14 @@
 /** Custom resources in CBOR: what is known of them is their schema, which has no part in how they are written. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { send } from "../../../test/support/api-client.ts";
+import { customThing } from "../../../test/support/custom-thing.ts";
+import { type MemoryRegistry, openMemoryRegistry } from "../../../test/support/memory-registry.ts";
+import type { MutableCatalog, ResourceDefinition } from "../../catalog/contract.ts";
 import { decodeAnyCbor } from "../../lib/cbor/decode.ts";
 import { encodeAnyCbor } from "../../lib/cbor/encode.ts";
 import { selfDescribed } from "../../lib/cbor/wire.ts";
 import { encodeAny } from "../../lib/json/encode-any.ts";
-import type { MutableCatalog, ResourceDefinition } from "../../resource/contract.ts";
-import { send } from "../../testing/api-client.ts";
-import { customThing } from "../../testing/custom-thing.ts";
-import { type MemoryRegistry, openMemoryRegistry } from "../../testing/memory-registry.ts";
 
 const things = "/apis/example.com/v1/namespaces/n/things";
 const cbor = "application/cbor";

@@ -1,5 +1,6 @@
 /** Objects that are made for each request and can only be read (ComponentStatus). Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/handlers/get.go */
-import { methodNotSupported, notFound } from "../../api/errors.ts";
+import { methodNotSupported, notFound } from "../../apimachinery/errors.ts";
+import type { Resolved } from "../../catalog/contract.ts";
 import type { ComputedObjects, RegistryContext } from "../../registry/contract.ts";
 import {
   checkListOptions,
@@ -8,7 +9,6 @@ import {
   parseListOptions,
 } from "../../registry/list-options.ts";
 import { type Selection, selectionOf } from "../../registry/selection.ts";
-import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendObject, sendObjects } from "../representation/object.ts";
 import type { Endpoint } from "../serve-resource.ts";

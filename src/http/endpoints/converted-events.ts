@@ -1,5 +1,5 @@
 /** Events of objects that somebody else converts: made once for all watchers of a version. */
-import type { ConvertedVersion } from "../../resource/contract.ts";
+import type { ConvertedVersion } from "../../catalog/contract.ts";
 import type { CacheEvent, Entry } from "../../watch-cache/contract.ts";
 import { deletedEntry } from "../../watch-cache/entry.ts";
 

@@ -1,10 +1,10 @@
 /** The right to create: a PUT or an apply needs it as soon as it creates. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { type ApiAnswer, send } from "../../../test/support/api-client.ts";
+import { type MemoryRegistryOptions, openMemoryRegistry } from "../../../test/support/memory-registry.ts";
 import type { AdmissionPlugin } from "../../admission/contract.ts";
 import type { AuthorizationAttributes, Authorizer, Decision } from "../../authorization/contract.ts";
-import { type ApiAnswer, send } from "../../testing/api-client.ts";
-import { type MemoryRegistryOptions, openMemoryRegistry } from "../../testing/memory-registry.ts";
 
 const maps = "/api/v1/namespaces/n/configmaps";
 const leases = "/apis/coordination.k8s.io/v1/namespaces/n/leases";

@@ -2,7 +2,7 @@
  * The right to create, for a PUT or an apply that creates. Source: `withAuthorization` in
  * k8s.io/apiserver@v0.36.0/pkg/endpoints/handlers/update.go.
  */
-import { internalError } from "../../api/errors.ts";
+import { internalError } from "../../apimachinery/errors.ts";
 import type { Authorizer, Decision } from "../../authorization/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { attributesOf } from "../filters/authorization.ts";

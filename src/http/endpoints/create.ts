@@ -1,12 +1,12 @@
 /** POST to a collection, and to the name of a custom resource. */
-import { methodNotAllowed } from "../../api/errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { methodNotAllowed } from "../../apimachinery/errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { Resolved } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { create } from "../../registry/create.ts";
 import { decodeBody, expectedKind, toStorageVersion } from "../../registry/decode-body.ts";
 import { readWriteOptions } from "../../registry/options.ts";
 import { checkNamespace } from "../../registry/preconditions.ts";
-import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, sendWritten, writeRequest } from "./write-request.ts";
 

@@ -1,11 +1,11 @@
 /** DELETE of a collection. Source: resource-api §4.2. */
-import { type ApiError, invalid, methodNotAllowed } from "../../api/errors.ts";
-import { FieldErrors } from "../../api/field-errors.ts";
+import { type ApiError, invalid, methodNotAllowed } from "../../apimachinery/errors.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { Resolved } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { checkCollection, deleteMany } from "../../registry/delete-collection.ts";
 import { readDeleteOptions } from "../../registry/delete-options.ts";
 import { parseListOptions } from "../../registry/list-options.ts";
-import type { Resolved } from "../../resource/contract.ts";
 import { auditDeleteOptions } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
 import type { PieceMemory } from "../representation/pieces.ts";

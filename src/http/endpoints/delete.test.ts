@@ -1,9 +1,9 @@
 /** DELETE, from what is asked to what is answered and left. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { send } from "../../testing/api-client.ts";
-import { manualClock } from "../../testing/manual-clock.ts";
-import { type MemoryRegistry, openMemoryRegistry } from "../../testing/memory-registry.ts";
+import { send } from "../../../test/support/api-client.ts";
+import { manualClock } from "../../../test/support/manual-clock.ts";
+import { type MemoryRegistry, openMemoryRegistry } from "../../../test/support/memory-registry.ts";
 
 const path = "/api/v1/namespaces/ns/configmaps";
 

@@ -1,13 +1,13 @@
 /** DELETE of an object. Source: resource-api §3, §4.2, §2.8. */
-import { forbidden, internalError, methodNotAllowed } from "../../api/errors.ts";
+import { forbidden, internalError, methodNotAllowed } from "../../apimachinery/errors.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
+import type { Resolved, Resource } from "../../catalog/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { Deleted, RegistryContext } from "../../registry/contract.ts";
 import { deleteOne } from "../../registry/delete.ts";
 import { readDeleteOptions } from "../../registry/delete-options.ts";
 import { deleteUnreadable } from "../../registry/delete-unreadable.ts";
 import { storedResource } from "../../registry/resource-names.ts";
-import type { Resolved, Resource } from "../../resource/contract.ts";
 import { auditDeleteOptions } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
 import { attributesOf } from "../filters/authorization.ts";

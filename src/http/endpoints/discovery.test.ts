@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiError } from "../../api/errors.ts";
-import { builtinCatalog } from "../../testing/builtin-catalog.ts";
-import { decodeAnswer } from "../../testing/protobuf-answers.ts";
-import { ask } from "../../testing/request-context.ts";
+import { builtinCatalog } from "../../../test/support/builtin-catalog.ts";
+import { decodeAnswer } from "../../../test/support/protobuf-answers.ts";
+import { ask } from "../../../test/support/request-context.ts";
+import type { ApiError } from "../../apimachinery/errors.ts";
 import { createDiscovery, type Discovery } from "./discovery.ts";
 
 const create = (runtimeConfig = ""): Discovery =>

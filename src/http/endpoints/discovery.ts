@@ -1,9 +1,8 @@
 /** Discovery: what this server serves. Source: upstream's discovery and aggregated discovery; resource-api §4.4 for the choice of a form. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { methodNotAllowed, notAcceptable, resourceNotServed } from "../../api/errors.ts";
-import { indentJson } from "../../lib/json/indent.ts";
-import type { Catalog } from "../../resource/contract.ts";
+import { methodNotAllowed, notAcceptable, resourceNotServed } from "../../apimachinery/errors.ts";
+import type { Catalog } from "../../catalog/contract.ts";
 import {
   apiGroup,
   apiGroupDiscoveryList,
@@ -14,7 +13,8 @@ import {
   type ServedGroup,
   type ServerAddresses,
   servedGroups,
-} from "../../resource/discovery.ts";
+} from "../../catalog/discovery.ts";
+import { indentJson } from "../../lib/json/indent.ts";
 import type { RequestContext } from "../contract.ts";
 import type { Encoding, Shown } from "../representation/contract.ts";
 import { metaObject } from "../representation/meta-object.ts";

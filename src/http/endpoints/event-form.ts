@@ -1,9 +1,9 @@
 /** How a watcher gets objects, by what it asked for. */
 import assert from "node:assert/strict";
-import type { Clock } from "../../api/clock.ts";
-import { formatGroupVersion, type KubeObject } from "../../api/object.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import { formatGroupVersion, type KubeObject } from "../../apimachinery/object.ts";
+import type { Resolved } from "../../catalog/contract.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
-import type { Resolved } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { RequestContext, Shape } from "../contract.ts";
 import type { Shown } from "../representation/contract.ts";

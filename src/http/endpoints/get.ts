@@ -1,8 +1,8 @@
-import { badRequest } from "../../api/errors.ts";
+import { badRequest } from "../../apimachinery/errors.ts";
+import type { Resolved } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { getEntry } from "../../registry/get.ts";
 import { readBoolean } from "../../registry/options.ts";
-import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendEntry } from "../representation/object.ts";
 import { getScale } from "./scale.ts";

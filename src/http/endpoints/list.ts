@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
+import type { Resolved } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { type ListResult, listEntries } from "../../registry/list.ts";
 import { parseListOptions } from "../../registry/list-options.ts";
-import type { Resolved } from "../../resource/contract.ts";
 import { auditedList } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
 import { jsonListPieces } from "../representation/json-list.ts";

@@ -1,7 +1,7 @@
 /** The watches of one server: what they share, and how they are ended together. */
 
+import type { Resolved } from "../../catalog/contract.ts";
 import type { WatchScope } from "../../registry/watch.ts";
-import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { PieceMemory } from "../representation/pieces.ts";
 import { type EventForm, WatchEncoder } from "./watch-encoder.ts";

@@ -1,11 +1,11 @@
 /** Documents when resources come, change and go. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { builtinCatalog } from "../../../test/support/builtin-catalog.ts";
+import { ask } from "../../../test/support/request-context.ts";
+import type { MutableCatalog, PublishedSchema, ResourceDefinition } from "../../catalog/contract.ts";
 import type { JsonSchemaProps } from "../../lib/structural-schema/json-schema-props.ts";
-import type { MutableCatalog, PublishedSchema, ResourceDefinition } from "../../resource/contract.ts";
-import { noDescriptions } from "../../resource/openapi/descriptions.ts";
-import { builtinCatalog } from "../../testing/builtin-catalog.ts";
-import { ask } from "../../testing/request-context.ts";
+import { noDescriptions } from "../../openapi/descriptions.ts";
 import { createOpenApi, type OpenApi } from "./openapi.ts";
 
 /** @param properties of `spec` */

@@ -5,11 +5,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { builtinCatalog } from "../../../test/support/builtin-catalog.ts";
+import { ask } from "../../../test/support/request-context.ts";
+import type { ResourceDefinition, SubresourceDefinition } from "../../catalog/contract.ts";
 import type { JsonSchemaProps } from "../../lib/structural-schema/json-schema-props.ts";
-import type { ResourceDefinition, SubresourceDefinition } from "../../resource/contract.ts";
-import { noDescriptions } from "../../resource/openapi/descriptions.ts";
-import { builtinCatalog } from "../../testing/builtin-catalog.ts";
-import { ask } from "../../testing/request-context.ts";
+import { noDescriptions } from "../../openapi/descriptions.ts";
 import { createOpenApi } from "./openapi.ts";
 
 interface Definition {

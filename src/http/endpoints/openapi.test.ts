@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { descriptionsFrom } from "../../resource/openapi/descriptions.ts";
-import { builtinCatalog } from "../../testing/builtin-catalog.ts";
-import { type Answer, ask } from "../../testing/request-context.ts";
+import { builtinCatalog } from "../../../test/support/builtin-catalog.ts";
+import { type Answer, ask } from "../../../test/support/request-context.ts";
+import { descriptionsFrom } from "../../openapi/descriptions.ts";
 import { createOpenApi } from "./openapi.ts";
 
 const descriptions = descriptionsFrom({

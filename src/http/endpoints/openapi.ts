@@ -1,19 +1,12 @@
 /** `/openapi/v2`, `/openapi/v3` and the documents of `/openapi/v3/…`. Headers and redirects are kube-openapi's. */
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import type { Catalog } from "../../resource/contract.ts";
-import { type ServedGroup, servedGroups } from "../../resource/discovery.ts";
-import { type Descriptions, loadDescriptions } from "../../resource/openapi/descriptions.ts";
-import {
-  type DocumentSource,
-  type Encoding,
-  encodeV2,
-  encodeV3,
-  type Part,
-  partsOf,
-} from "../../resource/openapi/documents.ts";
-import { joinedHash, partHash } from "../../resource/openapi/part-hash.ts";
-import { readResourcesTable } from "../../resource/resources-table.ts";
+import type { Catalog } from "../../catalog/contract.ts";
+import { type ServedGroup, servedGroups } from "../../catalog/discovery.ts";
+import { readResourcesTable } from "../../catalog/resources-table.ts";
+import { type Descriptions, loadDescriptions } from "../../openapi/descriptions.ts";
+import { type DocumentSource, type Encoding, encodeV2, encodeV3, type Part, partsOf } from "../../openapi/documents.ts";
+import { joinedHash, partHash } from "../../openapi/part-hash.ts";
 import type { RequestContext } from "../contract.ts";
 import { parseAccept } from "../representation/negotiate.ts";
 import { answerHeaders, send } from "../respond.ts";

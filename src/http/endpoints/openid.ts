@@ -1,5 +1,5 @@
 /** Two documents by which others check service account tokens. Source: access-control §5.2; upstream's OpenID metadata routes. */
-import { methodNotAllowed } from "../../api/errors.ts";
+import { methodNotAllowed } from "../../apimachinery/errors.ts";
 import { send } from "../respond.ts";
 import type { PathHandler, PathRoute } from "../serve.ts";
 

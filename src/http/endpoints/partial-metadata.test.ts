@@ -1,11 +1,11 @@
 /** Metadata alone, of custom resources too, request by request. The texts are upstream's. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { MutableCatalog, ResourceDefinition } from "../../resource/contract.ts";
-import { type ApiAnswer, send } from "../../testing/api-client.ts";
-import { customThing } from "../../testing/custom-thing.ts";
-import { type MemoryRegistry, openMemoryRegistry } from "../../testing/memory-registry.ts";
-import { decodeAnswer } from "../../testing/protobuf-answers.ts";
+import { type ApiAnswer, send } from "../../../test/support/api-client.ts";
+import { customThing } from "../../../test/support/custom-thing.ts";
+import { type MemoryRegistry, openMemoryRegistry } from "../../../test/support/memory-registry.ts";
+import { decodeAnswer } from "../../../test/support/protobuf-answers.ts";
+import type { MutableCatalog, ResourceDefinition } from "../../catalog/contract.ts";
 
 const maps = "/api/v1/namespaces/n/configmaps";
 const things = "/apis/example.com/v1/namespaces/n/things";

@@ -1,7 +1,8 @@
 /** PATCH of an object, or of a view of it (`/status`, `/scale` …). Source: resource-api §4.2, §4.5. */
-import { unsupportedMediaType } from "../../api/errors.ts";
-import type { FeatureGates } from "../../api/feature-gates.ts";
+import { unsupportedMediaType } from "../../apimachinery/errors.ts";
+import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
+import type { Resolved } from "../../catalog/contract.ts";
 import { applyPatchCborType } from "../../lib/cbor/media-types.ts";
 import { apply } from "../../registry/apply.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
@@ -11,7 +12,6 @@ import { jsonPatcher } from "../../registry/patch/json-patch.ts";
 import { mergePatcher } from "../../registry/patch/merge-patch.ts";
 import { strategicMergePatcher } from "../../registry/patch/strategic-merge-patch.ts";
 import { patch } from "../../registry/patch.ts";
-import type { Resolved } from "../../resource/contract.ts";
 import { auditDocument } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
 import { checkObjectName } from "../custom-paths.ts";

@@ -1,9 +1,9 @@
 /** Patches of every kind: field validation, what is no change, versions, what custom resources take. The texts are upstream's. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { MutableCatalog, ResourceDefinition, StorageForm } from "../../resource/contract.ts";
-import { send } from "../../testing/api-client.ts";
-import { openMemoryRegistry } from "../../testing/memory-registry.ts";
+import { send } from "../../../test/support/api-client.ts";
+import { openMemoryRegistry } from "../../../test/support/memory-registry.ts";
+import type { MutableCatalog, ResourceDefinition, StorageForm } from "../../catalog/contract.ts";
 
 const maps = "/api/v1/namespaces/n/configmaps";
 const pods = "/api/v1/namespaces/n/pods";

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { send } from "../../testing/api-client.ts";
-import { openMemoryRegistry } from "../../testing/memory-registry.ts";
-import { openRequestGolden, type RequestGolden } from "../../testing/request-golden.ts";
+import { send } from "../../../test/support/api-client.ts";
+import { openMemoryRegistry } from "../../../test/support/memory-registry.ts";
+import { openRequestGolden, type RequestGolden } from "../../../test/support/request-golden.ts";
 
 const golden: RequestGolden = JSON.parse(
   gunzipSync(readFileSync(`${import.meta.dirname}/testdata/requests.json.gz`)).toString(),

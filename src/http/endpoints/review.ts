@@ -1,5 +1,6 @@
 /** POST of what stores nothing: a question whose answer is the object that was sent, or one in its place. Source: access-control §4.2, §4.3. */
-import { methodNotAllowed, resourceNotServed } from "../../api/errors.ts";
+import { methodNotAllowed, resourceNotServed } from "../../apimachinery/errors.ts";
+import type { Resolved } from "../../catalog/contract.ts";
 import type { Review } from "../../registry/contract.ts";
 import { createAttributes } from "../../registry/create.ts";
 import { decodeBody, expectedKind } from "../../registry/decode-body.ts";
@@ -7,7 +8,6 @@ import { trackManagedFields } from "../../registry/managed-fields/track.ts";
 import { readWriteOptions } from "../../registry/options.ts";
 import { checkNamespace } from "../../registry/preconditions.ts";
 import { wipeSystemFields } from "../../registry/prepare.ts";
-import type { Resolved } from "../../resource/contract.ts";
 import { sendObject } from "../representation/object.ts";
 import type { Endpoint } from "../serve-resource.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, writeRequest } from "./write-request.ts";

@@ -1,6 +1,7 @@
 /** `/scale`: an object's replicas as an autoscaling/v1 Scale, to read and to write. Source: upstream's scale REST of the workloads. */
 import assert from "node:assert/strict";
-import type { KubeObject } from "../../api/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { Resolved } from "../../catalog/contract.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import { type ApplyRequest, applyBody } from "../../registry/apply.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
@@ -12,7 +13,6 @@ import type { WriteOptions } from "../../registry/options.ts";
 import { type PatchRequest, patchTree } from "../../registry/patch.ts";
 import { checkNames } from "../../registry/preconditions.ts";
 import { readScale, scaledObject, scaleMapping, updateScale } from "../../registry/scale.ts";
-import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import type { Shown } from "../representation/contract.ts";
 import { checkSingle, metadataShown } from "../representation/partial-metadata.ts";

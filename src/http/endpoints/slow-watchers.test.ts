@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { systemClock } from "../../api/clock.ts";
+import { systemClock } from "../../apimachinery/clock.ts";
 import type { WatchScope } from "../../registry/watch.ts";
 import { openMemoryStorage } from "../../storage/memory.ts";
 import { type EntrySource, makeEntry } from "../../watch-cache/entry.ts";

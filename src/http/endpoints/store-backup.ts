@@ -1,8 +1,8 @@
 /** `POST /storage/backup`: a backup of the store as the answer. No file is named by clients, and none is written. */
 import type { Readable } from "node:stream";
-import type { Clock } from "../../api/clock.ts";
-import { internalError, methodNotAllowed, tooManyRequests } from "../../api/errors.ts";
-import type { Logger } from "../../api/logger.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import { internalError, methodNotAllowed, tooManyRequests } from "../../apimachinery/errors.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
 import type { BodyStream, RequestContext } from "../contract.ts";
 import { answerHeaders } from "../respond.ts";
 import type { PathHandler } from "../serve.ts";

@@ -1,11 +1,11 @@
 /** The rights that a connection to a pod needs. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { openMemoryRegistry } from "../../../test/support/memory-registry.ts";
+import { ask } from "../../../test/support/request-context.ts";
+import { parseFeatureGates } from "../../apimachinery/feature-gates.ts";
 import { connectSubresources, createActions, refuseConnect } from "../../apis/subresources.ts";
-import { parseFeatureGates } from "../../cli/feature-gates.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { openMemoryRegistry } from "../../testing/memory-registry.ts";
-import { ask } from "../../testing/request-context.ts";
 import { sendError } from "../respond.ts";
 import { subresourceEndpoints } from "./subresources.ts";
 

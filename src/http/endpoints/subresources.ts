@@ -1,14 +1,14 @@
 /** Subresources that are no view of an object: a POST does something, a connection is refused. Source: resource-api §2.1, §4.2. */
-import { forbidden, methodNotAllowed, plainError } from "../../api/errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { forbidden, methodNotAllowed, plainError } from "../../apimachinery/errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
+import type { Resolved } from "../../catalog/contract.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { createAttributes } from "../../registry/create.ts";
 import { decodeBody, expectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
 import { readWriteOptions } from "../../registry/options.ts";
 import { checkNamespace } from "../../registry/preconditions.ts";
 import { wipeSystemFields } from "../../registry/prepare.ts";
-import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext, RequestInfo } from "../contract.ts";
 import { attributesOf } from "../filters/authorization.ts";
 import { answerHeaders, sendStatus } from "../respond.ts";

@@ -1,6 +1,7 @@
 /** POST of `serviceaccounts/token`: nothing is stored, the request comes back with a token. Source: access-control §5.2. */
-import { methodNotAllowed } from "../../api/errors.ts";
-import { formatGroupVersion, type KubeObject } from "../../api/object.ts";
+import { methodNotAllowed } from "../../apimachinery/errors.ts";
+import { formatGroupVersion, type KubeObject } from "../../apimachinery/object.ts";
+import type { Resolved } from "../../catalog/contract.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { createAttributes } from "../../registry/create.ts";
@@ -8,7 +9,6 @@ import { decodeBody, type ExpectedKind, expectedSubresourceKind } from "../../re
 import { trackAnswer } from "../../registry/managed-fields/track.ts";
 import { readWriteOptions } from "../../registry/options.ts";
 import { checkNamespace } from "../../registry/preconditions.ts";
-import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { encodeWithVersion } from "../representation/version.ts";
 import { sendShown } from "../respond.ts";

@@ -1,13 +1,13 @@
 /** PUT of an object, or of a view of it (`/status`, `/scale` …). Source: resource-api §4.2, §4.5. */
-import type { KubeObject } from "../../api/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
+import type { Resolved } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { decodeBody, expectedKind, toStorageVersion } from "../../registry/decode-body.ts";
 import { readWriteOptions } from "../../registry/options.ts";
 import { checkNames } from "../../registry/preconditions.ts";
 import { dedupOwnerReferences } from "../../registry/prepare.ts";
 import { update } from "../../registry/update.ts";
-import type { Resolved } from "../../resource/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { createCheck } from "./create-check.ts";
 import { putScale } from "./scale.ts";

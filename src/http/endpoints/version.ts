@@ -1,5 +1,5 @@
 /** `/version`: which release of the API this is. kubectl compares it with its own. */
-import { methodNotAllowed } from "../../api/errors.ts";
+import { methodNotAllowed } from "../../apimachinery/errors.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendRawJson } from "../respond.ts";
 

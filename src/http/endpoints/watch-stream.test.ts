@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Clock } from "../../api/clock.ts";
-import { expired, plainError } from "../../api/errors.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import { expired, plainError } from "../../apimachinery/errors.ts";
+import type { ConvertedVersion } from "../../catalog/contract.ts";
 import type { WatchPlan, WatchScope } from "../../registry/watch.ts";
-import type { ConvertedVersion } from "../../resource/contract.ts";
 import type { CacheEvent, CacheSubscriber, Entry, Snapshot, WatchCache } from "../../watch-cache/contract.ts";
 import type { BodyStream } from "../contract.ts";
 import { jsonLines } from "../representation/event-framing.ts";

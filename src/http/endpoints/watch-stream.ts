@@ -1,8 +1,8 @@
 /** One watcher: initial events, then what happens, bookmarks in between, an end in time. */
-import type { Clock } from "../../api/clock.ts";
-import { ApiError } from "../../api/errors.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
+import type { ConvertedVersion } from "../../catalog/contract.ts";
 import type { WatchPlan } from "../../registry/watch.ts";
-import type { ConvertedVersion } from "../../resource/contract.ts";
 import type { CacheEvent, CacheSubscription, Entry, WatchCache } from "../../watch-cache/contract.ts";
 import type { BodyStream } from "../contract.ts";
 import { type PieceMemory, pieceBytes } from "../representation/pieces.ts";

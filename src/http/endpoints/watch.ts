@@ -1,8 +1,8 @@
-import { ApiError } from "../../api/errors.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
+import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { type ListOptions, parseListOptions } from "../../registry/list-options.ts";
 import { planWatch } from "../../registry/watch.ts";
-import type { Resolved, ResourceStore } from "../../resource/contract.ts";
 import type { BodyStream, RequestContext } from "../contract.ts";
 import { answerHeaders } from "../respond.ts";
 import { eventForm } from "./event-form.ts";

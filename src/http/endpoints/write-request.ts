@@ -1,10 +1,10 @@
 /** What the endpoints of all write verbs read from a request. */
-import { ApiError, methodNotAllowed, unsupportedMediaType } from "../../api/errors.ts";
-import { headerText } from "../../api/header-text.ts";
+import { ApiError, methodNotAllowed, unsupportedMediaType } from "../../apimachinery/errors.ts";
+import { headerText } from "../../apimachinery/header-text.ts";
+import type { Resolved } from "../../catalog/contract.ts";
 import type { RegistryContext, WriteRequest, Written } from "../../registry/contract.ts";
 import type { DecodeOptions } from "../../registry/decode-body.ts";
 import type { WriteOptions } from "../../registry/options.ts";
-import type { Resolved } from "../../resource/contract.ts";
 import { auditedBody } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
 import { parseMediaType } from "../representation/media-type.ts";

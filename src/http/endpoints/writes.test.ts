@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { send } from "../../testing/api-client.ts";
-import { certificateRequest } from "../../testing/certificate-request.ts";
-import { openMemoryRegistry } from "../../testing/memory-registry.ts";
+import { send } from "../../../test/support/api-client.ts";
+import { certificateRequest } from "../../../test/support/certificate-request.ts";
+import { openMemoryRegistry } from "../../../test/support/memory-registry.ts";
 
 /** A request, and of its answer the status with either a Status's message or a part of the body. */
 type Row = readonly [

@@ -1,9 +1,9 @@
 /** Bodies and answers in YAML. The texts are upstream's. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { send } from "../../testing/api-client.ts";
-import { openMemoryRegistry } from "../../testing/memory-registry.ts";
-import { ask } from "../../testing/request-context.ts";
+import { send } from "../../../test/support/api-client.ts";
+import { openMemoryRegistry } from "../../../test/support/memory-registry.ts";
+import { ask } from "../../../test/support/request-context.ts";
 import { negotiate } from "../representation/negotiate.ts";
 
 const maps = "/api/v1/namespaces/default/configmaps";

@@ -1,6 +1,6 @@
 /** Finds out who asks. Source: access-control §5.1; apiserver's filter of authentication. */
-import { ApiError } from "../../api/errors.ts";
-import type { UserInfo } from "../../api/user.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import type { AuthenticationNotes } from "../../authentication/contract.ts";
 import type { Exchange, Filter, RequestContext } from "../contract.ts";
 

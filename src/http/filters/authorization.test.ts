@@ -1,11 +1,11 @@
 /** What becomes of a decision: of refusals filters.test.ts tells more. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError } from "../../api/errors.ts";
+import { manualClock } from "../../../test/support/manual-clock.ts";
+import { ask } from "../../../test/support/request-context.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
 import type { RequestAudit } from "../../audit/contract.ts";
 import type { Decision } from "../../authorization/contract.ts";
-import { manualClock } from "../../testing/manual-clock.ts";
-import { ask } from "../../testing/request-context.ts";
 import { authorizationFilter } from "./authorization.ts";
 
 /** @param decision after `waitMs`; at once without */

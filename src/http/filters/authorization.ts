@@ -1,6 +1,6 @@
 /** Asks whether the caller may do this. Source: access-control §5.3, §7. */
-import { type Clock, systemClock } from "../../api/clock.ts";
-import { plainError } from "../../api/errors.ts";
+import { type Clock, systemClock } from "../../apimachinery/clock.ts";
+import { plainError } from "../../apimachinery/errors.ts";
 import type {
   AuthorizationAttributes,
   AuthorizationObserver,

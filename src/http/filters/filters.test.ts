@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError, type Status } from "../../api/errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import type { UserInfo } from "../../api/user.ts";
+import { ApiError, type Status } from "../../apimachinery/errors.ts";
+import { parseFeatureGates } from "../../apimachinery/feature-gates.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import { bearerTokenAuthenticator } from "../../authentication/bearer-token.ts";
 import { clientCertificateAuthenticator } from "../../authentication/client-certificate.ts";
 import type { Authenticator } from "../../authentication/contract.ts";
@@ -20,8 +21,7 @@ import {
 } from "../../authorization/modes.ts";
 import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";
 import { Policy } from "../../authorization/rbac/policy.ts";
-import { bootstrapPolicy } from "../../boot/rbac/policy.ts";
-import { parseFeatureGates } from "../../cli/feature-gates.ts";
+import { bootstrapPolicy } from "../../bootstrap/rbac/policy.ts";
 import type { Exchange, PeerCertificate, RequestContext, WebSocketRequest } from "../contract.ts";
 import { requestInfo } from "../request-info.ts";
 import { authenticationFilter } from "./authentication.ts";

@@ -1,7 +1,7 @@
 /** Serves a request as another user, when its headers ask for that and the caller may. Source: access-control §5.2. */
-import type { Clock } from "../../api/clock.ts";
-import { ApiError } from "../../api/errors.ts";
-import type { UserInfo } from "../../api/user.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import type { AuthorizationAttributes, Authorizer } from "../../authorization/contract.ts";
 import type { Filter } from "../contract.ts";
 import type { ImpersonationMode, ImpersonationObserver } from "../impersonation/contract.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError } from "../../api/errors.ts";
-import { manualClock } from "../../testing/manual-clock.ts";
+import { manualClock } from "../../../test/support/manual-clock.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
 import type { Exchange, RequestContext } from "../contract.ts";
 import { openRequests } from "../open-requests.ts";
 import { requestInfo } from "../request-info.ts";

@@ -1,6 +1,6 @@
 /** The parameter `timeout`: how long the client will wait, which no watch looks at. Source: upstream's WithRequestDeadline */
-import type { Clock } from "../../api/clock.ts";
-import { badRequest } from "../../api/errors.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import { badRequest } from "../../apimachinery/errors.ts";
 import { DurationError, parseDuration } from "../../lib/duration/duration.ts";
 import type { Filter, RequestContext } from "../contract.ts";
 import { isLongRunning } from "../request-info.ts";

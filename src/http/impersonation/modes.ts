@@ -3,9 +3,9 @@
  * groups, and so on; the constrained ways (gate ConstrainedImpersonation) ask for verbs of their own, and for one on what is done in his name.
  * Source: access-control §5.2; KEP-5284.
  */
-import type { ApiError } from "../../api/errors.ts";
-import { serviceAccountGroups, serviceAccountOf } from "../../api/service-account.ts";
-import type { UserInfo } from "../../api/user.ts";
+import type { ApiError } from "../../apimachinery/errors.ts";
+import { serviceAccountGroups, serviceAccountOf } from "../../apimachinery/service-account.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import type { AuthorizationAttributes, Authorizer } from "../../authorization/contract.ts";
 import { quoteGo, quoteGoList } from "../../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";

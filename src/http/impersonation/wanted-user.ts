@@ -1,7 +1,7 @@
 /** Who a request wants to be served as, by its `Impersonate-…` headers. Source: access-control §5.2. */
-import { badRequest } from "../../api/errors.ts";
-import { headerKey, headerText } from "../../api/header-text.ts";
-import type { UserInfo } from "../../api/user.ts";
+import { badRequest } from "../../apimachinery/errors.ts";
+import { headerKey, headerText } from "../../apimachinery/header-text.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { Exchange } from "../contract.ts";
 

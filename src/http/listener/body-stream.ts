@@ -1,6 +1,6 @@
 /** An answer in pieces over any writable stream. */
 import type { Writable } from "node:stream";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
 import type { BodyStream } from "../contract.ts";
 
 export interface WritableBodyOptions {

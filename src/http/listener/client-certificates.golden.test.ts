@@ -8,11 +8,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import tls from "node:tls";
-import { systemClock } from "../../api/clock.ts";
-import type { UserInfo } from "../../api/user.ts";
+import { systemClock } from "../../apimachinery/clock.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
 import { clientCertificateAuthenticator } from "../../authentication/client-certificate.ts";
-import { createCertificates } from "../../cli/certificates.ts";
 import { type Authorities, parseAuthorities } from "../../lib/x509/authorities.ts";
+import { createCertificates } from "../../serving/certificates.ts";
 import { type Listener, listen } from "./listen.ts";
 import type { ServingCertificate } from "./secure-contexts.ts";
 

@@ -1,7 +1,7 @@
 /** HTTP/1.1 on connections that are through their TLS handshake. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
 import type { Exchange } from "../contract.ts";
 import { Http1Exchange, targetOf } from "./http1-exchange.ts";
 import type { Connection } from "./http2-exchange.ts";

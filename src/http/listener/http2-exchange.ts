@@ -1,6 +1,6 @@
 /** An exchange on one HTTP/2 stream. */
 import http2 from "node:http2";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
 import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate } from "../contract.ts";
 import { WritableBody } from "./body-stream.ts";
 import { CloseCallbacks } from "./close-callbacks.ts";

@@ -1,7 +1,7 @@
 /** HTTP/2 on connections that are through their TLS handshake. */
 import http2 from "node:http2";
 import type { TLSSocket } from "node:tls";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
 import type { Exchange } from "../contract.ts";
 import { Http2Exchange } from "./http2-exchange.ts";
 import type { Limits } from "./limits.ts";

@@ -1,8 +1,8 @@
 /** One TLS port that speaks HTTP/2 and HTTP/1.1, chosen by ALPN. */
 import net, { type AddressInfo, type Socket } from "node:net";
 import tls from "node:tls";
-import type { Clock } from "../../api/clock.ts";
-import type { Logger } from "../../api/logger.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
 import type { Exchange } from "../contract.ts";
 import { createHttp1 } from "./http1.ts";
 import { createHttp2 } from "./http2.ts";

@@ -1,7 +1,7 @@
 /** Who is at the other end of a TLS connection. */
 import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
 import { type Authorities, type ValidTimes, wayTo } from "../../lib/x509/authorities.ts";
 import type { PeerCertificate } from "../contract.ts";
 

@@ -1,7 +1,7 @@
 /** Collects a request body within a limit. */
 import type { Readable } from "node:stream";
-import type { Clock } from "../../api/clock.ts";
-import { badRequest, timeout, tooLarge } from "../../api/errors.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import { badRequest, timeout, tooLarge } from "../../apimachinery/errors.ts";
 
 export interface BodyLimits {
   readonly bytesMax: number;

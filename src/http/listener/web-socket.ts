@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { WebSocket } from "ws";
-import { badRequest } from "../../api/errors.ts";
+import { badRequest } from "../../apimachinery/errors.ts";
 import type { BodyStream } from "../contract.ts";
 import { drained } from "./body-stream.ts";
 

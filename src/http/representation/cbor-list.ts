@@ -1,8 +1,9 @@
 /** Writes a collection in CBOR, in pieces, its keys in order: kind, items, metadata, apiVersion. How many items there are comes before them. */
+
+import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { encodeAnyCbor, encodeCbor } from "../../lib/cbor/encode.ts";
 import { major, nullByte, selfDescribed } from "../../lib/cbor/wire.ts";
 import { Writer } from "../../lib/cbor/writer.ts";
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { cborOfJson } from "./cbor-of-json.ts";
 import type { Listed, View } from "./contract.ts";

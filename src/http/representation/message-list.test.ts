@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { builtinDefinitionNames, builtinType } from "../../resource/builtin-schemas.ts";
+import { builtinDefinitionNames, builtinType } from "../../catalog/builtin-schemas.ts";
 
 /** A list of no resource, which has them the other way around. */
 const other = "io.k8s.apimachinery.pkg.apis.meta.v1beta1.PartialObjectMetadataList";

@@ -1,9 +1,10 @@
 /** Writes a collection in protobuf. The length of the whole comes first, so the objects are looked at twice: measured, then written in pieces. */
+
+import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import { envelopeHead, envelopeTail } from "../../lib/protobuf/envelope.ts";
 import { wire } from "../../lib/protobuf/reader.ts";
 import { varintBytes, writeVarint } from "../../lib/protobuf/writer.ts";
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Listed, View } from "./contract.ts";
 import { type Piece, type PieceMemory, pieceBytes } from "./pieces.ts";

@@ -1,7 +1,7 @@
 /** Objects as protobuf messages, at the version that was asked for. Source: resource-api §2.6, §4.4. */
-import type { KubeObject } from "../../api/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
-import type { Resolved, ResourceStore } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type KeepOptions, MessageCache } from "./message-cache.ts";
 import { objectAtVersion } from "./version.ts";

@@ -1,8 +1,8 @@
-import { parseGroupVersion } from "../../api/object.ts";
+import { parseGroupVersion } from "../../apimachinery/object.ts";
+import { builtinSchema, definitionOf } from "../../catalog/builtin-schemas.ts";
 import { encodeAny } from "../../lib/json/encode-any.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
-import { builtinSchema, definitionOf } from "../../resource/builtin-schemas.ts";
 import type { Shown } from "./contract.ts";
 
 /** @param object as the wire has it, such as a Status, a discovery document or a list; of `v1` unless it says otherwise */

@@ -1,5 +1,5 @@
 /** Chooses the form of an answer by Accept, as upstream does. Source: resource-api §4.4; upstream's negotiation, goautoneg and go-restful. */
-import { ApiError, badRequest, notAcceptable } from "../../api/errors.ts";
+import { ApiError, badRequest, notAcceptable } from "../../apimachinery/errors.ts";
 import type { Representation, RequestContext, Shape } from "../contract.ts";
 import type { Encoding } from "./contract.ts";
 

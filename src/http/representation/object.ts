@@ -1,6 +1,6 @@
 /** Answers with one object in the form that was asked for. */
-import { formatGroupVersion, type KubeObject } from "../../api/object.ts";
-import type { ConvertedVersion, Resolved } from "../../resource/contract.ts";
+import { formatGroupVersion, type KubeObject } from "../../apimachinery/object.ts";
+import type { ConvertedVersion, Resolved } from "../../catalog/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { RequestContext } from "../contract.ts";
 import { sendShown } from "../respond.ts";

@@ -3,14 +3,14 @@
  * Source: resource-api §4.4; upstream's transformation of answers.
  */
 import assert from "node:assert/strict";
-import { ApiError } from "../../api/errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { builtinSchema } from "../../catalog/builtin-schemas.ts";
+import type { Resolved, ResourceDefinition } from "../../catalog/contract.ts";
 import { memberBytes } from "../../lib/json/member.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import { decodeEncoded } from "../../lib/schema/decode.ts";
 import { encodeValue } from "../../lib/schema/encode.ts";
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
-import type { Resolved, ResourceDefinition } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Shape } from "../contract.ts";
 import type { Shown, View } from "./contract.ts";

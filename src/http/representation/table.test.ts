@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import type { Column, Resolved, ResourceStore } from "../../resource/contract.ts";
-import { type MemoryRegistry, openMemoryRegistry } from "../../testing/memory-registry.ts";
+import { type MemoryRegistry, openMemoryRegistry } from "../../../test/support/memory-registry.ts";
+import type { Column, Resolved, ResourceStore } from "../../catalog/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { makeEntry } from "../../watch-cache/entry.ts";
 import { tableBody, tableBookmark, tableEvent, tableOfObject, tableOfScale, tablePieces } from "./table.ts";

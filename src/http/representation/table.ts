@@ -1,9 +1,9 @@
 /** Objects as rows for people: meta.k8s.io Table, `v1` and `v1beta1`. Source: resource-api §4.4; columns are upstream's printers. */
 import assert from "node:assert/strict";
-import type { KubeObject } from "../../api/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { defaultColumns, scaleColumns } from "../../catalog/common-columns.ts";
+import type { Column, Resolved, ResourceDefinition, ResourceStore, TimedCell } from "../../catalog/contract.ts";
 import type { ListMeta } from "../../registry/list.ts";
-import { defaultColumns, scaleColumns } from "../../resource/common-columns.ts";
-import type { Column, Resolved, ResourceDefinition, ResourceStore, TimedCell } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Shape } from "../contract.ts";
 import type { Shown } from "./contract.ts";

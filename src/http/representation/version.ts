@@ -1,9 +1,9 @@
 /** An object at the version a request asked for. Source: architecture, "Objects are bytes first". */
-import type { KubeObject } from "../../api/object.ts";
-import { formatGroupVersion } from "../../api/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { formatGroupVersion } from "../../apimachinery/object.ts";
+import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import { type Encoded, encodeObject } from "../../lib/schema/encode.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
-import type { Resolved, ResourceStore } from "../../resource/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 
 /** JSON of the whole object, and where a list item of a built-in begins in it. */

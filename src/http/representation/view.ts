@@ -1,6 +1,6 @@
 /** What a request sees of the objects of a resource. */
-import { formatGroupVersion, type KubeObject } from "../../api/object.ts";
-import type { Resolved } from "../../resource/contract.ts";
+import { formatGroupVersion, type KubeObject } from "../../apimachinery/object.ts";
+import type { Resolved } from "../../catalog/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Shown, View } from "./contract.ts";
 import { entryMessage, objectMessage } from "./message.ts";

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { seededRandom } from "../../testing/seeded-random.ts";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { standardFunctions } from "./functions/standard/standard.ts";
 import {
   CelError,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RE2JS } from "re2js";
-import { seededRandom } from "../../testing/seeded-random.ts";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { plainPattern } from "./values/plain-pattern.ts";
 
 const rows: [pattern: string, isPlain: boolean][] = [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { seededRandom } from "../../testing/seeded-random.ts";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { applyJsonPatch, JsonPatchError, type JsonPatchOperation } from "./json-patch.ts";
 import { LongList } from "./long-list.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
-import { randomObject } from "../../testing/random-object.ts";
-import { seededRandom } from "../../testing/seeded-random.ts";
+import { randomObject } from "../../../test/support/random-object.ts";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
+import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { JsonSyntaxError } from "../json/syntax-error.ts";
 import { conform, DecodeError } from "../schema/decode.ts";
 import type { Struct } from "../schema/schema.ts";

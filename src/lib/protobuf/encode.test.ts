@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { builtinDefinitionNames, builtinSchema, builtinType } from "../../resource/builtin-schemas.ts";
-import { randomObject } from "../../testing/random-object.ts";
-import { seededRandom } from "../../testing/seeded-random.ts";
+import { randomObject } from "../../../test/support/random-object.ts";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
+import { builtinDefinitionNames, builtinSchema, builtinType } from "../../catalog/builtin-schemas.ts";
 import { encodeAny } from "../json/encode-any.ts";
 import { conform, decodeJson } from "../schema/decode.ts";
 import { encodeObject } from "../schema/encode.ts";

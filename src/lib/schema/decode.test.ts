@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { builtinSchema, definitionOf } from "../../resource/builtin-schemas.ts";
+import { builtinSchema, definitionOf } from "../../catalog/builtin-schemas.ts";
 import { conform, decodeJson, retainedDepthMax } from "./decode.ts";
 import type { Struct } from "./schema.ts";
 

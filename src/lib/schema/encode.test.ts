@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
+import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { encodeAny, encodeObject, encodeValue } from "./encode.ts";
 
 const core = (name: string) => builtinSchema(`io.k8s.api.core.v1.${name}`);

@@ -4,8 +4,8 @@
  * Patches that say one thing and its opposite are left out: upstream's answer hangs on the order of a map there.
  */
 
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
-import { golden } from "../../testing/patch-golden.ts";
+import { golden } from "../../../test/support/patch-golden.ts";
+import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { applyStrategicMergePatch } from "./strategic-merge.ts";
 
 const definitions: Readonly<Record<string, string>> = { Deployment: "apps", default: "core" };

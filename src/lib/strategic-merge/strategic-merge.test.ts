@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
+import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { applyStrategicMergePatch, StrategicMergeError } from "./strategic-merge.ts";
 import type { StrategicMergeFault } from "./strategic-merge-error.ts";
 

@@ -1,7 +1,7 @@
 /** Custom resources through the code that built-in ones go through: decoding, writing, merging. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
+import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { conform, DecodeError, decodeJson, decodeStored } from "../schema/decode.ts";
 import { encodeObject } from "../schema/encode.ts";
 import { granular } from "../structured-merge/typed.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { FieldErrors } from "../../api/field-errors.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { cloneJson, identical } from "../json/values.ts";
 import { Correlation } from "./correlation.ts";
 import type { JsonSchemaProps } from "./json-schema-props.ts";

@@ -1,7 +1,7 @@
 /** What the creator of built-in objects owns: Go's zero values are no one's, unless they came with an item. Shapes as real servers write them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
+import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { encodeFieldsV1 } from "./fields-v1.ts";
 import { emptySet } from "./set.ts";
 import type { PlainMap } from "./typed.ts";

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { test } from "node:test";
-import { anyUsage, clientAuth, type OddAuthority, oddCertificate, serverAuth } from "../../testing/odd-certificates.ts";
+import {
+  anyUsage,
+  clientAuth,
+  type OddAuthority,
+  oddCertificate,
+  serverAuth,
+} from "../../../test/support/odd-certificates.ts";
 import { parseAuthorities, wayTo } from "./authorities.ts";
 import { parseCertificates } from "./pem.ts";
 

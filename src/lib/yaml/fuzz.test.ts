@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { seededRandom } from "../../testing/seeded-random.ts";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { encodeAny } from "../json/encode-any.ts";
 import { resolveLiterals } from "../json/parse.ts";
 import { decodeYaml, YamlError } from "./decode.ts";

@@ -1,8 +1,8 @@
 /** Lays an intent over an object and says who manages what then. Source: resource-api §4.11; apimachinery's managedfields package. */
 
-import { formatTime } from "../../api/clock.ts";
-import { badRequest, plainError } from "../../api/errors.ts";
-import { type KubeObject, parseGroupVersion } from "../../api/object.ts";
+import { formatTime } from "../../apimachinery/clock.ts";
+import { badRequest, plainError } from "../../apimachinery/errors.ts";
+import { type KubeObject, parseGroupVersion } from "../../apimachinery/object.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
 import {

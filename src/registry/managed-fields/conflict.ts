@@ -1,5 +1,5 @@
 /** What an apply that meets fields of others is answered. Source: resource-api §4.11 point 3; apimachinery's managedfields. */
-import { ApiError } from "../../api/errors.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { formatPath } from "../../lib/structured-merge/fields-v1.ts";
 import { paths } from "../../lib/structured-merge/set.ts";

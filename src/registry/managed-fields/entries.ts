@@ -2,7 +2,7 @@
  * `metadata.managedFields` on the wire, and as the merge works with it.
  * Source: resource-api §2.7, §4.11; apimachinery's managedfields package.
  */
-import type { ManagedFieldsEntry } from "../../api/object.ts";
+import type { ManagedFieldsEntry } from "../../apimachinery/object.ts";
 import { decodeFieldsV1, encodeFieldsV1, FieldsV1Error } from "../../lib/structured-merge/fields-v1.ts";
 import { equalSets, type PathSet } from "../../lib/structured-merge/set.ts";
 import type { ManagedSet } from "../../lib/structured-merge/updater.ts";

@@ -2,11 +2,11 @@
  * Merging compares objects at the versions of all who manage fields, and does not wait. Where a converter takes his time, it is done again and again,
  * each time with one more conversion known, until it needs no other.
  */
-import type { KubeObject } from "../../api/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { Resolved } from "../../catalog/contract.ts";
+import type { Converter } from "../../catalog/converter.ts";
 import { encodeSorted } from "../../lib/json/encode-any.ts";
 import type { PlainMap } from "../../lib/structured-merge/typed.ts";
-import type { Resolved } from "../../resource/contract.ts";
-import type { Converter } from "../../resource/converter.ts";
 
 /** Of one write: two for each version that manages something, and two for what an apply takes away. */
 const conversionsMax = 200;

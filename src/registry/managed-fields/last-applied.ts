@@ -3,9 +3,9 @@
  * it current so that one can go back. Source: resource-api §4.11 point 12; apimachinery's managedfields.
  */
 
-import { FieldErrors } from "../../api/field-errors.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { validateAnnotations } from "../../api/validation/metadata.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import { validateAnnotations } from "../../apimachinery/validation/metadata.ts";
 import { encodeAny, sortedKeys } from "../../lib/json/encode-any.ts";
 import { JsonSyntaxError, parseJson } from "../../lib/json/parse.ts";
 import { cloneJson, setMember } from "../../lib/json/values.ts";

@@ -1,5 +1,7 @@
 /** What the merge must know of a resource: its schemas and conversions by apiVersion, and what nobody may own. Source: resource-api §4.11. */
-import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../../api/object.ts";
+import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../../apimachinery/object.ts";
+import { builtinSchema } from "../../catalog/builtin-schemas.ts";
+import type { Resolved, Resource, ServedVersion } from "../../catalog/contract.ts";
 import { cloneJson } from "../../lib/json/values.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { fieldElement } from "../../lib/structured-merge/fields-v1.ts";
@@ -7,8 +9,6 @@ import { emptySet, type PathSet, pathSetOf } from "../../lib/structured-merge/se
 import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
 import type { MergeContext } from "../../lib/structured-merge/updater.ts";
 import { validateIntent } from "../../lib/structured-merge/validate.ts";
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
-import type { Resolved, Resource, ServedVersion } from "../../resource/contract.ts";
 import type { KnownConversions } from "./known-conversions.ts";
 import { scaleVersion } from "./scale.ts";
 

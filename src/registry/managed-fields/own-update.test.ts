@@ -1,13 +1,13 @@
 /** What an update leaves of managed fields, told the quick way and the long way. `SEED=n` replays a run, COXSWAIN_TEST_FULL=1 makes thirty times as many. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ManagedFieldsEntry } from "../../api/object.ts";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
+import type { ManagedFieldsEntry } from "../../apimachinery/object.ts";
+import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { compare, withoutFields } from "../../lib/structured-merge/compare.ts";
 import { emptySet, type PathSet, pathSetOf } from "../../lib/structured-merge/set.ts";
 import type { PlainMap } from "../../lib/structured-merge/typed.ts";
 import type { MergeContext } from "../../lib/structured-merge/updater.ts";
-import { builtinSchema } from "../../resource/builtin-schemas.ts";
-import { seededRandom } from "../../testing/seeded-random.ts";
 import { capManagers } from "./cap.ts";
 import { decodeManaged, encodeManaged, type ManagerInfo, managerId } from "./entries.ts";
 import { ownUpdate } from "./own-update.ts";

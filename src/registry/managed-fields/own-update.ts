@@ -3,7 +3,7 @@
  * writer's is decoded. It gives what `takeOver` gives, to which all other updates are left.
  * Source: resource-api §4.11; structured-merge-diff's updater.
  */
-import type { ManagedFieldsEntry } from "../../api/object.ts";
+import type { ManagedFieldsEntry } from "../../apimachinery/object.ts";
 import { isObject } from "../../lib/json/values.ts";
 import type { Struct, Type } from "../../lib/schema/schema.ts";
 import { type Comparison, changedFields } from "../../lib/structured-merge/compare.ts";

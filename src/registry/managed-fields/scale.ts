@@ -2,7 +2,7 @@
  * Managed fields of an object as those of its Scale, and back: of all that a manager owns, a Scale shows the replicas alone.
  * Source: resource-api §4.11; apimachinery's scale handler.
  */
-import type { ManagedFieldsEntry } from "../../api/object.ts";
+import type { ManagedFieldsEntry } from "../../apimachinery/object.ts";
 import { fieldElement } from "../../lib/structured-merge/fields-v1.ts";
 import { difference, has, isEmpty, pathSetOf } from "../../lib/structured-merge/set.ts";
 import type { ManagedSet } from "../../lib/structured-merge/updater.ts";

@@ -5,9 +5,9 @@
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import type { KubeObject } from "../../api/object.ts";
-import { openSequenceReplay } from "../../testing/replay-sequence.ts";
-import type { WriteSequence } from "../../testing/write-sequence.ts";
+import { openSequenceReplay } from "../../../test/support/replay-sequence.ts";
+import type { WriteSequence } from "../../../test/support/write-sequence.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 
 const lines = gunzipSync(readFileSync(new URL("testdata/sequences.jsonl.gz", import.meta.url))).toString();
 const [definitions, ...sequences] = lines.split("\n").map((line) => JSON.parse(line)) as [

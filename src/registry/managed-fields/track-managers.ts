@@ -1,6 +1,6 @@
 /** Who manages which fields, where finding it out may have to wait for a converter. */
-import { ApiError } from "../../api/errors.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import type { RegistryContext, WriteRequest } from "../contract.ts";
 import { withConversions } from "./known-conversions.ts";
 import { setEntries, trackManagedFields } from "./track.ts";

@@ -2,9 +2,10 @@
  * Who manages what after a create, an update or any patch but apply: none of them conflicts, what changes is the writer's.
  * Source: resource-api §4.11 points 3 to 5 and 9; apimachinery's managedfields package.
  */
-import { formatTime } from "../../api/clock.ts";
-import type { KubeObject, ManagedFieldsEntry } from "../../api/object.ts";
-import { fieldManagerBytesMax, plainManager } from "../../api/validation/metadata.ts";
+import { formatTime } from "../../apimachinery/clock.ts";
+import type { KubeObject, ManagedFieldsEntry } from "../../apimachinery/object.ts";
+import { fieldManagerBytesMax, plainManager } from "../../apimachinery/validation/metadata.ts";
+import type { Resolved } from "../../catalog/contract.ts";
 import { isPrintable } from "../../lib/json/quote.ts";
 import { cloneJson, identical } from "../../lib/json/values.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
@@ -18,7 +19,6 @@ import {
   type Versioned,
 } from "../../lib/structured-merge/updater.ts";
 import { hasTypes } from "../../lib/structured-merge/validate.ts";
-import type { Resolved } from "../../resource/contract.ts";
 import type { RegistryContext, WriteRequest } from "../contract.ts";
 import { capManagers } from "./cap.ts";
 import {

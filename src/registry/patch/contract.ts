@@ -1,5 +1,5 @@
 /** One way of patching: how the body is read and applied. Source: resource-api §4.5. */
-import type { KubeObject } from "../../api/object.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 
 export interface PatchTarget {

@@ -1,5 +1,5 @@
 /** JSON Patch (RFC 6902). Source: resource-api §4.5; apiserver's patch handler. */
-import { badRequest, tooLarge, unprocessable } from "../../api/errors.ts";
+import { badRequest, tooLarge, unprocessable } from "../../apimachinery/errors.ts";
 import { goKindOf, JsonSyntaxError, type ParsedJson } from "../../lib/json/parse.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { encodeOpened, openAll } from "../../lib/json-patch/describe.ts";

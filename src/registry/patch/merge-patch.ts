@@ -1,5 +1,5 @@
 /** JSON Merge Patch (RFC 7386). Source: resource-api §4.5; apiserver's patch handler. */
-import { badRequest } from "../../api/errors.ts";
+import { badRequest } from "../../apimachinery/errors.ts";
 import { encodeAny, encodeSorted } from "../../lib/json/encode-any.ts";
 import { goKindOf, JsonSyntaxError, type ParsedJson } from "../../lib/json/parse.ts";
 import { encodeMerged } from "../../lib/json-patch/describe.ts";

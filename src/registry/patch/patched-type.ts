@@ -1,12 +1,12 @@
 /** What a patched document says it is. Upstream reads it as it reads a body, but that it takes the stored kind for the one to be filled in. */
-import { type ApiError, internalError } from "../../api/errors.ts";
-import { parseGroupVersion } from "../../api/object.ts";
+import { type ApiError, internalError } from "../../apimachinery/errors.ts";
+import { parseGroupVersion } from "../../apimachinery/object.ts";
+import type { Catalog } from "../../catalog/contract.ts";
 import { sortedKeys } from "../../lib/json/encode-any.ts";
 import { exactType, type TypeMeta, TypeMetaError, typeMetaOf } from "../../lib/json/parse.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { isObject } from "../../lib/json/values.ts";
 import type { Decoded } from "../../lib/schema/decode.ts";
-import type { Catalog } from "../../resource/contract.ts";
 import type { ExpectedKind } from "../decode-body.ts";
 import { internalKindProblem, kindProblem, nullVersion } from "../kind-problem.ts";
 

@@ -1,5 +1,5 @@
 /** The body of a server-side apply: YAML, which JSON is. Source: resource-api §4.10, §4.11; apiserver's patch handler. */
-import { badRequest } from "../../api/errors.ts";
+import { badRequest } from "../../apimachinery/errors.ts";
 import { decodeAnyCbor } from "../../lib/cbor/decode.ts";
 import { CborError } from "../../lib/cbor/wire.ts";
 import { goKindOf, resolveLiterals } from "../../lib/json/parse.ts";

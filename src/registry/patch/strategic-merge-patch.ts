@@ -1,5 +1,5 @@
 /** Strategic merge patch, driven by the schema's merge keys. Source: resource-api §4.5; apiserver's patch handler. */
-import { type ApiError, badRequest, plainError, unprocessable } from "../../api/errors.ts";
+import { type ApiError, badRequest, plainError, unprocessable } from "../../apimachinery/errors.ts";
 import { formatGoValue } from "../../lib/json/go-value.ts";
 import { goKindOf, JsonSyntaxError } from "../../lib/json/parse.ts";
 import type { Struct } from "../../lib/schema/schema.ts";

@@ -1,5 +1,5 @@
 /** Deletes keys whose time is over, a bounded number in one commit. */
-import type { Clock } from "../../api/clock.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
 import { StorageUnavailable } from "../contract.ts";
 import type { Expiry, Ledger } from "./ledger.ts";
 

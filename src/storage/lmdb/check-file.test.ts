@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { seededRandom } from "../../testing/seeded-random.ts";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { suiteOptions } from "../contract.suite.ts";
 import { DamagedStore, type Storage, type Write } from "../contract.ts";
 import { checkFile, closingChecksum, dataFile } from "./check-file.ts";

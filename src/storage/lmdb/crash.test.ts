@@ -10,12 +10,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
-import { seededRandom } from "../../testing/seeded-random.ts";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
 import { suiteOptions } from "../contract.suite.ts";
 import type { Storage } from "../contract.ts";
 import { openLmdbStorage } from "./lmdb.ts";
 
-const writerProgram = join(import.meta.dirname, "../../testing/storage-writer.ts");
+const writerProgram = join(import.meta.dirname, "../../../test/support/storage-writer.ts");
 const writers = 4;
 const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 200 : 5;
 

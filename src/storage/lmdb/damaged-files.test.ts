@@ -22,8 +22,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
-import { seededRandom } from "../../testing/seeded-random.ts";
-import type { ReadStore } from "../../testing/store-reader.ts";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
+import type { ReadStore } from "../../../test/support/store-reader.ts";
 import { suiteOptions } from "../contract.suite.ts";
 import { openLmdbStorage } from "./lmdb.ts";
 import { PageFile, readMeta } from "./page-file.ts";
@@ -71,7 +71,7 @@ class Reader {
   }
 
   async #start(): Promise<void> {
-    const child = spawn(process.execPath, [join(import.meta.dirname, "../../testing/store-reader.ts")]);
+    const child = spawn(process.execPath, [join(import.meta.dirname, "../../../test/support/store-reader.ts")]);
     child.stdin.on("error", () => {}); // It has died: its output has ended, too.
     child.stderr.resume();
     this.#child = child;

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { after, type TestContext, test } from "node:test";
-import { manualClock } from "../../testing/manual-clock.ts";
+import { manualClock } from "../../../test/support/manual-clock.ts";
 import { StorageUnavailable } from "../contract.ts";
 import { valueBytesMaxDefault } from "../options.ts";
 import { hasOverrunMemory } from "./file-guard.ts";
@@ -15,7 +15,7 @@ import { openLmdbStorage } from "./lmdb.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coxswain-disk-"));
 after(() => rmSync(base, { recursive: true, force: true }));
-const program = (name: string): string => join(import.meta.dirname, "../../testing", name);
+const program = (name: string): string => join(import.meta.dirname, "../../../test/support", name);
 
 function isMissing(context: TestContext, command: string, ...args: string[]): boolean {
   const { error, status } = spawnSync(command, args, { stdio: "ignore" });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { manualClock } from "../../testing/manual-clock.ts";
+import { manualClock } from "../../../test/support/manual-clock.ts";
 import { storageContract, suiteOptions } from "../contract.suite.ts";
 import type { Storage } from "../contract.ts";
 import { type LmdbOptions, openLmdbStorage } from "./lmdb.ts";

@@ -1,6 +1,6 @@
 /** What must hold of a data directory and of this process before a store is opened, said in words that lead to what must change. */
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
-import { makeDirectory } from "../../api/make-directory.ts";
+import { makeDirectory } from "../../apimachinery/make-directory.ts";
 import { dataFile } from "./check-file.ts";
 
 /** @throws Error when the directory cannot be made, or not be written to, or the process may not map so many bytes */

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { manualClock } from "../../testing/manual-clock.ts";
+import { manualClock } from "../../../test/support/manual-clock.ts";
 import { valueBytesMaxDefault } from "../options.ts";
 import { openLmdbStorage } from "./lmdb.ts";
 
@@ -38,7 +38,7 @@ test("reports a process that reads an old state, and reuses the pages it held wh
   assert.equal(await grow(400), 0);
   const reader = spawn(
     process.execPath,
-    [join(import.meta.dirname, "../../testing/store-holder.ts"), join(base, "store")],
+    [join(import.meta.dirname, "../../../test/support/store-holder.ts"), join(base, "store")],
     {
       stdio: ["ignore", "pipe", "inherit"],
     },

@@ -1,6 +1,6 @@
 /** Other processes that read the store: a backup, a tool. LMDB reuses no page that one of them may see, so the file grows as long as they read. */
 import type { RootDatabase } from "lmdb";
-import type { Logger } from "../../api/logger.ts";
+import type { Logger } from "../../apimachinery/logger.ts";
 
 /** Transactions after which a reader is reported: a backup of a small store ends before. */
 const behindMax = 1000;

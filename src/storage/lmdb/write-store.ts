@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { makeDirectory } from "../../api/make-directory.ts";
+import { makeDirectory } from "../../apimachinery/make-directory.ts";
 import { type Change, type Expiry, revisionOf } from "../embedded/ledger.ts";
 import { dataFile } from "./check-file.ts";
 import { LmdbLedger } from "./lmdb-ledger.ts";

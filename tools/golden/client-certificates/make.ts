@@ -8,7 +8,7 @@ import {
   type OddCertificate,
   oddCertificate,
   serverAuth,
-} from "../../../src/testing/odd-certificates.ts";
+} from "../../../test/support/odd-certificates.ts";
 
 const always = { notBefore: new Date("2020-01-01T00:00:00Z"), notAfter: new Date("2120-01-01T00:00:00Z") };
 const past = { notBefore: new Date("2020-01-01T00:00:00Z"), notAfter: new Date("2021-01-01T00:00:00Z") };

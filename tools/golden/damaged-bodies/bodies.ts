@@ -1,6 +1,6 @@
 /** Bodies that were tampered with, a line of JSON each: see main.go. */
-import { formatGroupVersion } from "../../../src/api/object.ts";
-import { damagedBodies } from "../../../src/testing/decoder-fuzz.ts";
+import { formatGroupVersion } from "../../../src/apimachinery/object.ts";
+import { damagedBodies } from "../../../test/support/decoder-fuzz.ts";
 
 const perFormat = Number(process.argv[2] ?? 1500);
 

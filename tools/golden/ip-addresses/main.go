@@ -1,6 +1,6 @@
 // What upstream says of addresses and prefixes: a JSON line for each text, with the errors and warnings of every rule.
 //
-//	go run . > ../../src/api/validation/testdata/ip.jsonl
+//	go run . > ../../src/apimachinery/validation/testdata/ip.jsonl
 package main
 
 import (

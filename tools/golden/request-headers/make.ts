@@ -1,5 +1,5 @@
 /** Writes header lines as they may come, one JSON object a line; main.go says whom upstream takes them for. */
-import { seededRandom } from "../../../src/testing/seeded-random.ts";
+import { seededRandom } from "../../../test/support/seeded-random.ts";
 
 const random = seededRandom(7);
 const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;

@@ -1,13 +1,13 @@
 /**
- * Records what a kube-apiserver answers while a webhook converts objects, well and badly (src/e2e/conversion/answers.ts).
+ * Records what a kube-apiserver answers while a webhook converts objects, well and badly (test/e2e/conversion/answers.ts).
  *   node tools/golden/server/conversions.ts KUBECONFIG
  * The definition, the namespaces and the objects are created there, and stay. The server runs without the plugin ServiceAccount and reaches loopback.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { askWhileConverting, type Reply } from "../../../src/e2e/conversion/answers.ts";
-import { good } from "../../../src/e2e/conversion/targets.ts";
-import { startWebhookServer } from "../../../src/testing/webhook-server.ts";
+import { askWhileConverting, type Reply } from "../../../test/e2e/conversion/answers.ts";
+import { good } from "../../../test/e2e/conversion/targets.ts";
+import { startWebhookServer } from "../../../test/support/webhook-server.ts";
 import { openServerClient } from "./client.ts";
 
 const [kubeconfig] = process.argv.slice(2);
@@ -19,6 +19,6 @@ const answer = (next: Reply): void => {
   reply = next;
 };
 const rows = await askWhileConverting(openServerClient(readFileSync(kubeconfig, "utf8")), { url, ca, answer });
-const file = new URL("../../../src/e2e/conversion/testdata/answers.json.gz", import.meta.url);
+const file = new URL("../../../test/e2e/conversion/testdata/answers.json.gz", import.meta.url);
 writeFileSync(file, gzipSync(`[\n${rows.map((row) => JSON.stringify(row)).join(",\n")}\n]\n`, { level: 9 }));
 process.exit(0); // The webhook and a connection are open.

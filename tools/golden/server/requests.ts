@@ -1,5 +1,5 @@
 /**
- * Fills in what a kube-apiserver answers to the requests of a golden (src/testing/request-golden.ts).
+ * Fills in what a kube-apiserver answers to the requests of a golden (test/support/request-golden.ts).
  *   node tools/golden/server/requests.ts KUBECONFIG FILE
  * The namespace `work` and the objects are created there, and stay. The server must have no other writers of these, and no plugin ServiceAccount.
  */
@@ -11,7 +11,7 @@ import {
   type RequestGolden,
   type RequestRow,
   type SendRequest,
-} from "../../../src/testing/request-golden.ts";
+} from "../../../test/support/request-golden.ts";
 
 const [kubeconfig, file] = process.argv.slice(2);
 if (kubeconfig === undefined || file === undefined) throw new Error("usage: record-requests.ts KUBECONFIG FILE");

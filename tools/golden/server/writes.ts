@@ -1,11 +1,11 @@
 /**
- * Fills in what a kube-apiserver answers to the rows of goldens of writes (src/testing/write-golden.ts).
+ * Fills in what a kube-apiserver answers to the rows of goldens of writes (test/support/write-golden.ts).
  *   node tools/golden/server/writes.ts KUBECONFIG ETCD_URL FILE...
  * The namespace `work` and the bases are created there, and stay. The server must have no other writers of these.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { openWrites, type Row, type WriteGolden, type WriteServer } from "../../../src/testing/write-golden.ts";
+import { openWrites, type Row, type WriteGolden, type WriteServer } from "../../../test/support/write-golden.ts";
 import { openServerClient } from "./client.ts";
 
 const [kubeconfig, etcdUrl, ...files] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 /** What a webhook may make of an object: all but its identity and its metadata. Source: apiextensions-apiserver's webhook_converter.go */
-import { FieldErrors } from "../../../api/field-errors.ts";
-import type { KubeObject } from "../../../api/object.ts";
-import { validateAnnotations, validateLabels } from "../../../api/validation/metadata.ts";
+import { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../../apimachinery/object.ts";
+import { validateAnnotations, validateLabels } from "../../../apimachinery/validation/metadata.ts";
 import { goTypeOf } from "../../../lib/json/go-value.ts";
 import { isObject } from "../../../lib/json/values.ts";
 

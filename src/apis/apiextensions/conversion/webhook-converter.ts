@@ -1,9 +1,9 @@
 /** Brings objects to another version by asking a webhook. Source: apiextensions-apiserver's webhook_converter.go and converter.go, whose texts these are */
 import { randomUUID } from "node:crypto";
-import { type KubeObject, parseGroupVersion } from "../../../api/object.ts";
+import { type KubeObject, parseGroupVersion } from "../../../apimachinery/object.ts";
+import { ConversionError, type Converted } from "../../../catalog/converter.ts";
 import { memberBytes } from "../../../lib/json/member.ts";
 import { parseJson, peekTypeMeta, type TypeMeta } from "../../../lib/json/parse.ts";
-import { ConversionError, type Converted } from "../../../resource/converter.ts";
 import { type WebhookClient, WebhookError } from "../../../webhook/contract.ts";
 import type { ConversionFailure, ConversionObserver } from "./contract.ts";
 import { identityProblem, restoreMetadata } from "./converted-object.ts";

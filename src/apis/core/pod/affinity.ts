@@ -1,6 +1,6 @@
 /** Affinity of pods to nodes and to other pods. Volumes and resource slices choose nodes by the same selectors. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import { addInvalid } from "../../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import {
   dnsLabelProblems,
   dnsSubdomainProblems,

@@ -1,7 +1,7 @@
 /** Annotations that mean something to pods: profiles of old, mirrors, costs of deletion. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import type { KubeObject } from "../../../api/object.ts";
-import { mirrorAnnotation } from "../../../api/pod-references.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../../apimachinery/object.ts";
+import { mirrorAnnotation } from "../../../apimachinery/pod-references.ts";
 import { JsonSyntaxError, parseDocument } from "../../../lib/json/parse.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { isObject } from "../../../lib/json/values.ts";

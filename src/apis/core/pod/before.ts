@@ -1,12 +1,12 @@
 /** What an object that is there already has, and may keep, though it would not be let in any more. */
-import { FieldErrors } from "../../../api/field-errors.ts";
+import { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { labelValueProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";
 import { validateLabelSelector } from "../../label-selector.ts";
 import { isSidecar, someContainer } from "./containers-of.ts";
 import { validateLabelKeys, validateSpreadKeys } from "./label-keys.ts";
 import { checkLocalPath } from "./paths.ts";
-import { isDivisibleHugePages, isHugePages } from "./resource-names.ts";
+import { isDivisibleHugePages, isHugePages } from "./quantity-names.ts";
 import { isHostSysctl } from "./sysctls.ts";
 
 export function hasIndivisibleHugePages(spec: Part): boolean {

@@ -1,6 +1,6 @@
 /** Claims that are made for a pod's volumes, and what is asked of any claim. Source: upstream's core validation. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import { addInvalid, validateAnnotations, validateLabels } from "../../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { addInvalid, validateAnnotations, validateLabels } from "../../../apimachinery/validation/metadata.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import type { Part } from "../../fields.ts";
 import { validateLabelSelector } from "../../label-selector.ts";

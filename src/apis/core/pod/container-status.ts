@@ -1,5 +1,5 @@
 /** What is said of each container: who it runs as, the health of its devices, its images' digests. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { items, type Part } from "../../fields.ts";
 import type { PodOptions } from "./options.ts";
 import { checkId } from "./security-context.ts";

@@ -1,6 +1,6 @@
 /** Containers of a pod, of all three kinds. Source: upstream's core validation. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import { addInvalid } from "../../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { dnsLabelProblems, portNameProblems, portNumberProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";
 import { isSidecar } from "./containers-of.ts";

@@ -1,6 +1,6 @@
 /** How a pod's containers find names. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import { validateLegacyIp } from "../../../api/validation/ip.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { validateLegacyIp } from "../../../apimachinery/validation/ip.ts";
 import { items, type Part } from "../../fields.ts";
 import { checkChoice } from "./container.ts";
 

@@ -1,6 +1,6 @@
 /** References to fields and resources of the pod itself, for variables and files. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import { addInvalid } from "../../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { qualifiedNameProblems } from "../../../lib/names/names.ts";
 import type { Part } from "../../fields.ts";
 

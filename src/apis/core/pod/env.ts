@@ -1,6 +1,6 @@
 /** Variables of containers, and where their values come from. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import { addInvalid } from "../../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { configMapKeyProblems, dnsLabelProblems, dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import type { Part } from "../../fields.ts";
 import { validateFieldRef, validateResourceFieldRef } from "./downward-api.ts";

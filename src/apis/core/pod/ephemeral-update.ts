@@ -1,7 +1,7 @@
 /** Ephemeral containers are added to a pod, never changed or taken away. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import type { KubeObject } from "../../../api/object.ts";
-import { isMirrorPod } from "../../../api/pod-references.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../../apimachinery/object.ts";
+import { isMirrorPod } from "../../../apimachinery/pod-references.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { items } from "../../fields.ts";
 import type { PodOptions } from "./options.ts";

@@ -1,6 +1,6 @@
 /** Probes and hooks of containers: what is run or asked, and how often. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import { addInvalid } from "../../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { portNameProblems, portNumberProblems } from "../../../lib/names/names.ts";
 import { checkNonNegative, items, type Part } from "../../fields.ts";
 import { validateStopSignal } from "./stop-signals.ts";

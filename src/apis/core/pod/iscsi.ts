@@ -1,5 +1,5 @@
 /** Names and addresses of iSCSI disks. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { Part } from "../../fields.ts";
 
 export function validateIscsi(source: Part, path: string, errors: FieldErrors): void {

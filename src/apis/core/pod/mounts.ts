@@ -1,5 +1,5 @@
 /** Where a container finds the pod's volumes: mounted, or as devices. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { items, type Part } from "../../fields.ts";
 import { checkDescendingPath, hasBackstep } from "./paths.ts";
 

@@ -1,6 +1,6 @@
 /** Names that only pods' volumes use: of bundles of trust. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import { addInvalid } from "../../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { dnsSubdomainProblems } from "../../../lib/names/names.ts";
 
 /** A bundle of a signer is named `example.com:signer:name`. */

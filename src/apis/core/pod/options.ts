@@ -2,7 +2,7 @@
  * What the validation of a pod lets pass beyond the rules: by feature gates, and what an update must not break that the object already has.
  * Source: upstream's pod utilities, which the same gates and the same old objects ask.
  */
-import type { FeatureGates } from "../../../api/feature-gates.ts";
+import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
 import type { Part } from "../../fields.ts";
 import { isDeletionCost } from "./annotations.ts";
 import * as before from "./before.ts";

@@ -1,5 +1,5 @@
 /** What a pod for one operating system cannot have. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { Part } from "../../fields.ts";
 import { visitContainers } from "./containers-of.ts";
 

@@ -1,5 +1,5 @@
 /** Paths inside volumes and containers. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 
 /** A relative path that stays below where it starts. */
 export function checkDescendingPath(target: string, path: string, errors: FieldErrors): void {

@@ -1,8 +1,8 @@
 /** What is filled into a new pod: what its labels make of its selectors, why it is not scheduled, what annotations of old mean. Source: upstream's pod strategy. */
-import { formatTime } from "../../../api/clock.ts";
-import type { FeatureGates } from "../../../api/feature-gates.ts";
-import { FieldErrors } from "../../../api/field-errors.ts";
-import type { KubeObject } from "../../../api/object.ts";
+import { formatTime } from "../../../apimachinery/clock.ts";
+import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
+import { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../../apimachinery/object.ts";
 import { deepEqual } from "../../../lib/json/values.ts";
 import { items, type Part, struct } from "../../fields.ts";
 import { roundResources } from "../resource-list.ts";

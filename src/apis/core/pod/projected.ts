@@ -1,6 +1,6 @@
 /** Files that are made of secrets, configmaps, the pod's fields, tokens and certificates. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import { goForm } from "../../../resource/go-form.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { goForm } from "../../../catalog/go-form.ts";
 import { isKubernetesSigner, validateSignerName, validateUserAnnotations } from "../../certificates/signer-name.ts";
 import { items, type Part } from "../../fields.ts";
 import { validateLabelSelector } from "../../label-selector.ts";

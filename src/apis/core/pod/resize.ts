@@ -1,11 +1,11 @@
 /** What `/resize` may change: cpu and memory. Source: upstream's core validation. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import type { KubeObject } from "../../../api/object.ts";
-import { isMirrorPod } from "../../../api/pod-references.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../../apimachinery/object.ts";
+import { isMirrorPod } from "../../../apimachinery/pod-references.ts";
 import { items, type Part } from "../../fields.ts";
-import { qosClass } from "../qos-class.ts";
 import { isSidecar } from "./containers-of.ts";
 import type { PodOptions } from "./options.ts";
+import { qosClass } from "./qos-class.ts";
 import { samePart } from "./same.ts";
 import { validateChangedPod } from "./validate.ts";
 

@@ -1,9 +1,9 @@
 /** Claims of devices that a pod's containers use. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import { mirrorAnnotation } from "../../../api/pod-references.ts";
-import { addInvalid } from "../../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { mirrorAnnotation } from "../../../apimachinery/pod-references.ts";
+import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
+import { goForm } from "../../../catalog/go-form.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../lib/names/names.ts";
-import { goForm } from "../../../resource/go-form.ts";
 import type { Part } from "../../fields.ts";
 import { annotationOf } from "./annotations.ts";
 

@@ -1,6 +1,6 @@
 /** Requests and limits of containers and of whole pods. Source: upstream's core validation. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import { addInvalid } from "../../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { dnsLabelProblems, qualifiedNameProblems } from "../../../lib/names/names.ts";
 import { compareQuantities, formatQuantity, parseQuantity } from "../../../lib/quantity/quantity.ts";
 import { items, type Part } from "../../fields.ts";
@@ -15,7 +15,7 @@ import {
   isStandardContainerResource,
   isStandardResource,
   isWhole,
-} from "./resource-names.ts";
+} from "./quantity-names.ts";
 import { sumOfContainers } from "./sums.ts";
 
 export interface ResourceRules {

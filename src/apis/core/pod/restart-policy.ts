@@ -1,5 +1,5 @@
 /** Whether a container is started again, and by its exit code. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { items, type Part } from "../../fields.ts";
 import { isSidecar } from "./containers-of.ts";
 

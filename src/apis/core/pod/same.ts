@@ -1,6 +1,7 @@
 /** Whether parts of pods are equal to upstream. */
+
+import { builtinSchema } from "../../../catalog/builtin-schemas.ts";
 import { equalValues } from "../../../lib/schema/equal.ts";
-import { builtinSchema } from "../../../resource/builtin-schemas.ts";
 
 /** @param type its name at v1, such as `PodSpec` */
 export function samePart(type: string, a: unknown, b: unknown): boolean {

@@ -1,6 +1,6 @@
 /** Security contexts of pods and containers: users, groups, profiles. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import { goForm } from "../../../resource/go-form.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { goForm } from "../../../catalog/go-form.ts";
 import type { Part } from "../../fields.ts";
 import { checkDescendingPath } from "./paths.ts";
 import { validateSysctls } from "./sysctls.ts";

@@ -1,5 +1,5 @@
 /** What sources of volumes ask of their fields, pods' and persistent ones. Source: upstream's core validation. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { Part } from "../../fields.ts";
 
 type FieldCheck = (source: Part, path: string, errors: FieldErrors) => void;

@@ -1,7 +1,8 @@
 /** What changed where nothing may, as upstream shows it. */
+
+import { goForm } from "../../../catalog/go-form.ts";
 import { encodeAny } from "../../../lib/json/encode-any.ts";
 import { jsonDiff } from "../../../lib/text-diff/unified-diff.ts";
-import { goForm } from "../../../resource/go-form.ts";
 import type { Part } from "../../fields.ts";
 
 /** Of both as JSON, in characters. Lines are compared with lines, which takes long where there are many of them; upstream has no limit. */

@@ -1,15 +1,15 @@
 /** What a kubelet says of a pod. Source: upstream's core validation. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import type { KubeObject } from "../../../api/object.ts";
-import { validateLegacyIp } from "../../../api/validation/ip.ts";
-import { addInvalid } from "../../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../../apimachinery/object.ts";
+import { validateLegacyIp } from "../../../apimachinery/validation/ip.ts";
+import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { parseIp } from "../../../lib/ip-range/ip-address.ts";
 import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";
 import { validateAnnotationChanges, validatePodAnnotations } from "./annotations.ts";
 import { validateContainerStatuses } from "./container-status.ts";
 import type { PodOptions } from "./options.ts";
-import { isNativeResource } from "./resource-names.ts";
+import { isNativeResource } from "./quantity-names.ts";
 import { validateTransitions } from "./transitions.ts";
 
 export function validatePodStatus(next: KubeObject, old: KubeObject, options: PodOptions, errors: FieldErrors): void {

@@ -1,5 +1,5 @@
 /** Signals that stop a container. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { Part } from "../../fields.ts";
 
 const plain =

@@ -1,5 +1,5 @@
 /** Kernel parameters of a pod. Source: component-helpers' sysctl namespaces, core validation. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { items, type Part } from "../../fields.ts";
 
 const segment = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?";

@@ -1,6 +1,6 @@
 /** Tolerations of taints. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import { addInvalid } from "../../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { labelValueProblems, qualifiedNameProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";

@@ -1,5 +1,5 @@
 /** How pods are spread over nodes, zones and other domains. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { Part } from "../../fields.ts";
 import { validateLabelSelector } from "../../label-selector.ts";
 import { validateLabelKeys, validateSpreadKeys } from "./label-keys.ts";

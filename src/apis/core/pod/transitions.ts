@@ -1,5 +1,5 @@
 /** What has ended stays so, unless it is to be started again. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { items, type Part } from "../../fields.ts";
 import { isSidecar } from "./containers-of.ts";
 import type { PodOptions } from "./options.ts";

@@ -1,8 +1,8 @@
 /** What an update of a pod may change: little. Source: upstream's core validation. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import type { KubeObject } from "../../../api/object.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../../apimachinery/object.ts";
+import { goForm, goForms } from "../../../catalog/go-form.ts";
 import { deepEqual } from "../../../lib/json/values.ts";
-import { goForm, goForms } from "../../../resource/go-form.ts";
 import { items, type Part } from "../../fields.ts";
 import { checkImagePadding } from "./container.ts";
 import type { PodOptions } from "./options.ts";

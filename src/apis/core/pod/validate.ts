@@ -1,13 +1,13 @@
 /** A pod as a whole, when it is made and when it is changed. Source: upstream's core validation. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import type { KubeObject } from "../../../api/object.ts";
-import { validateMetaAgain } from "../../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import type { KubeObject } from "../../../apimachinery/object.ts";
+import { validateMetaAgain } from "../../../apimachinery/validation/metadata.ts";
 import { dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";
 import { validateAnnotationChanges, validatePodAnnotations, validateProfilesAgree } from "./annotations.ts";
 import { checkImagePadding } from "./container.ts";
 import type { PodOptions } from "./options.ts";
-import { validatePodSpec } from "./spec.ts";
+import { validatePodSpec } from "./validate-spec.ts";
 
 /** Of a new pod, whose metadata has been looked at. */
 export function validateNewPod(pod: KubeObject, options: PodOptions, errors: FieldErrors): void {

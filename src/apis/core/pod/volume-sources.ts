@@ -1,6 +1,6 @@
 /** Sources of volumes, in the order in which upstream looks at them. Persistent volumes have the same, or nearly so. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import { addInvalid } from "../../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";
 import { validateCsiDriverName } from "../../storage/driver-name.ts";

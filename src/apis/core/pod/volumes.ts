@@ -1,6 +1,6 @@
 /** A pod's volumes: their names, and that each has one source. */
-import type { FieldErrors } from "../../../api/field-errors.ts";
-import { addInvalid } from "../../../api/validation/metadata.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import type { Part } from "../../fields.ts";

@@ -1,6 +1,6 @@
 /** What clients are warned of in a pod or a template. Source: upstream's pod warnings. */
-import type { KubeObject } from "../../../api/object.ts";
-import { warnOfIp } from "../../../api/validation/ip.ts";
+import type { KubeObject } from "../../../apimachinery/object.ts";
+import { warnOfIp } from "../../../apimachinery/validation/ip.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { deepEqual } from "../../../lib/json/values.ts";
 import { dnsLabelProblems } from "../../../lib/names/names.ts";
@@ -12,7 +12,7 @@ import { warnOfNodeLabels } from "./node-labels.ts";
 import { warnOfOverlaps } from "./overlapping-paths.ts";
 import { warningsMax, warnOfPorts } from "./port-warnings.ts";
 import { profileOf } from "./prepare.ts";
-import { isWhole } from "./resource-names.ts";
+import { isWhole } from "./quantity-names.ts";
 
 /** Of a new pod; nothing is said of changes. */
 export function podWarnings(pod: KubeObject, old: KubeObject | undefined): string[] {

@@ -1,7 +1,7 @@
 /** What expressions see of built-in kinds. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { builtinSchema } from "../../../resource/builtin-schemas.ts";
+import { builtinSchema } from "../../../catalog/builtin-schemas.ts";
 import { CelSyntaxError, formatType, kubernetesEnvironment } from "../index.ts";
 import { declTypeOfStruct } from "./decl-type-of-struct.ts";
 import { typeRegistry } from "./type-registry.ts";

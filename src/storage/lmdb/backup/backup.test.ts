@@ -4,7 +4,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, trunc
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { seededRandom } from "../../../testing/seeded-random.ts";
+import { seededRandom } from "../../../../test/support/seeded-random.ts";
 import { suiteOptions } from "../../contract.suite.ts";
 import { RevisionCompacted, type Storage, type Write } from "../../contract.ts";
 import { openLmdbStorage } from "../lmdb.ts";

@@ -8,7 +8,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { seededRandom } from "../../../testing/seeded-random.ts";
+import { seededRandom } from "../../../../test/support/seeded-random.ts";
 import { suiteOptions } from "../../contract.suite.ts";
 import { type Expiry, revisionOf } from "../../embedded/ledger.ts";
 import { openLmdbStorage } from "../lmdb.ts";

@@ -2,12 +2,12 @@
  * Writes random objects of every built-in kind with declarative rules, for main.go:
  *   node cases.ts [SEED] [COUNT_OF_EACH_KIND] > cases.jsonl
  *   go run . < cases.jsonl > errors.jsonl
- *   paste -d '\n' cases.jsonl errors.jsonl | gzip -9n > ../../src/api/validation/declarative/testdata/errors.jsonl.gz
+ *   paste -d '\n' cases.jsonl errors.jsonl | gzip -9n > ../../src/apimachinery/validation/declarative/testdata/errors.jsonl.gz
  */
-import { compileRules } from "../../../../src/api/validation/declarative/compile.ts";
-import { builtinDefinitionNames, builtinSchema, builtinType } from "../../../../src/resource/builtin-schemas.ts";
-import { DeclaredObjects } from "../../../../src/testing/declared-object.ts";
-import { seededRandom } from "../../../../src/testing/seeded-random.ts";
+import { compileRules } from "../../../../src/apimachinery/validation/declarative/compile.ts";
+import { builtinDefinitionNames, builtinSchema, builtinType } from "../../../../src/catalog/builtin-schemas.ts";
+import { DeclaredObjects } from "../../../../test/support/declared-object.ts";
+import { seededRandom } from "../../../../test/support/seeded-random.ts";
 
 const [seed = "1", count = "60"] = process.argv.slice(2);
 const options = ["HPAScaleToZero", "TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption"];

@@ -3,7 +3,7 @@
  *
  *     node tools/golden/kubernetes/node-authorizer/worlds.ts | go run -C tools/golden/kubernetes/node-authorizer . | gzip -9n > src/authorization/node/testdata/upstream.jsonl.gz
  */
-import { seededRandom } from "../../../../src/testing/seeded-random.ts";
+import { seededRandom } from "../../../../test/support/seeded-random.ts";
 
 const worlds = 36;
 const requestsPerWorld = 150;

@@ -3,15 +3,15 @@
  * are words that printers look for. See main.go for how the golden file is made.
  */
 
-import { formatGroupVersion } from "../../../../src/api/object.ts";
+import { formatGroupVersion } from "../../../../src/apimachinery/object.ts";
 import { builtinConversions, strategiesWith } from "../../../../src/apis/index.ts";
-import { parseRuntimeConfig } from "../../../../src/cli/runtime-config.ts";
+import { builtinDefinitions, builtinVersions } from "../../../../src/catalog/builtin-definitions.ts";
+import { parseRuntimeConfig } from "../../../../src/catalog/runtime-config.ts";
 import { setMember } from "../../../../src/lib/json/values.ts";
 import { conform } from "../../../../src/lib/schema/decode.ts";
 import { encodeObject } from "../../../../src/lib/schema/encode.ts";
 import type { Struct, Type } from "../../../../src/lib/schema/schema.ts";
-import { builtinDefinitions, builtinVersions } from "../../../../src/resource/builtin-definitions.ts";
-import { seededRandom } from "../../../../src/testing/seeded-random.ts";
+import { seededRandom } from "../../../../test/support/seeded-random.ts";
 
 const perKind = Number(process.argv[2] ?? 12);
 const now = Date.now();

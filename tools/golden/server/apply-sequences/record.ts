@@ -7,9 +7,9 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { openSequenceReplay } from "../../../../src/testing/replay-sequence.ts";
-import { seededRandom } from "../../../../src/testing/seeded-random.ts";
-import { Disguise, inOrder, type SequenceStep, type WriteSequence } from "../../../../src/testing/write-sequence.ts";
+import { openSequenceReplay } from "../../../../test/support/replay-sequence.ts";
+import { seededRandom } from "../../../../test/support/seeded-random.ts";
+import { Disguise, inOrder, type SequenceStep, type WriteSequence } from "../../../../test/support/write-sequence.ts";
 import { openServerClient, type ServerAnswer } from "../client.ts";
 import type { Json } from "./change.ts";
 import { definitions, type Kind, kinds, pathOf } from "./kinds.ts";

@@ -1,5 +1,5 @@
 /** What is sent to every resource, by the verbs and subresources that discovery lists. */
-import type { RightsStep } from "../../../../src/testing/rights-table.ts";
+import type { RightsStep } from "../../../../test/support/rights-table.ts";
 import { namespace, objectOf } from "./objects.ts";
 
 /** An entry of aggregated discovery. */

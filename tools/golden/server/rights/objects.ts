@@ -1,5 +1,5 @@
 /** A valid object of each built-in resource, as small as it can be. `$N` is replaced by a letter, `$I` by a number that differs with it. */
-import { anyCertificate, certificateRequest } from "../../../../src/testing/certificate-request.ts";
+import { anyCertificate, certificateRequest } from "../../../../test/support/certificate-request.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: any object of any kind.
 type Sent = Record<string, any>;

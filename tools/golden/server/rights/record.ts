@@ -22,8 +22,8 @@ import {
   type RightsSession,
   type RightsStep,
   requesters,
-} from "../../../../src/testing/rights-table.ts";
-import { startWebhookServer } from "../../../../src/testing/webhook-server.ts";
+} from "../../../../test/support/rights-table.ts";
+import { startWebhookServer } from "../../../../test/support/webhook-server.ts";
 import { openServerClient, readKubeconfig, type Send } from "../client.ts";
 import { type DiscoveredResource, genericSteps } from "./generic-steps.ts";
 import { customVersions, setUp, specialResources, specialSteps } from "./special-steps.ts";

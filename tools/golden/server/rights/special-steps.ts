@@ -1,6 +1,6 @@
 /** What is special: subresources that do something, reviews, and writes that need further rights. */
-import { anyCertificate } from "../../../../src/testing/certificate-request.ts";
-import type { RightsStep } from "../../../../src/testing/rights-table.ts";
+import { anyCertificate } from "../../../../test/support/certificate-request.ts";
+import type { RightsStep } from "../../../../test/support/rights-table.ts";
 import { namespace, objectOf } from "./objects.ts";
 
 const core = `/api/v1/namespaces/${namespace}`;

@@ -1,0 +1,29 @@
+/** Looks up what a node's write names. */
+import { type ApiError, notFound } from "../../../apimachinery/errors.ts";
+import type { GroupResource } from "../../../apimachinery/object.ts";
+import type { Catalog } from "../../../catalog/contract.ts";
+import type { FindObject, LookedUpKind } from "./contract.ts";
+
+const resources: Readonly<Record<LookedUpKind, GroupResource>> = {
+  pod: { group: "", resource: "pods" },
+  node: { group: "", resource: "nodes" },
+  serviceaccount: { group: "", resource: "serviceaccounts" },
+  persistentvolumeclaim: { group: "", resource: "persistentvolumeclaims" },
+  persistentvolume: { group: "", resource: "persistentvolumes" },
+  csidriver: { group: "storage.k8s.io", resource: "csidrivers" },
+};
+
+/** Sees all that was written before. */
+export function objectFinder(catalog: Pick<Catalog, "findResource">): FindObject {
+  return async (kind, namespace, name) => {
+    const { group, resource } = resources[kind];
+    const store = catalog.findResource(group, resource)?.store;
+    const entry = (await store?.cache.current())?.get(store?.keyOf(namespace, name) ?? "");
+    return entry && store?.decode(entry);
+  };
+}
+
+/** As upstream's listers say it: in the singular. */
+export function absent(kind: LookedUpKind, name: string): ApiError {
+  return notFound({ group: resources[kind].group, resource: kind }, name);
+}

@@ -1,0 +1,24 @@
+/** A node asks the signers of kubelets for certificates in its own name alone. */
+
+import { refusal } from "../../refusal.ts";
+import { requestSubject } from "../certificates/request-subject.ts";
+import type { Check, NodeWrite } from "./contract.ts";
+
+const kubeletSigners: readonly string[] = [
+  "kubernetes.io/kubelet-serving",
+  "kubernetes.io/kube-apiserver-client-kubelet",
+];
+
+export const checkSigningRequest: Check = (write) => {
+  const { attributes, needs } = write;
+  if (needs.enabled("AllowInsecureKubeletCertificateSigningRequests") || attributes.operation !== "CREATE") return;
+  if (kubeletSigners.includes(attributes.object?.spec?.signerName))
+    return checkCommonName(write, attributes.object?.spec?.request ?? "");
+};
+
+async function checkCommonName({ node, attributes }: NodeWrite, request: string): Promise<void> {
+  const subject = await requestSubject(request);
+  if ("problem" in subject) throw refusal(attributes, `unable to parse csr: ${subject.problem}`);
+  const wanted = `system:node:${node}`;
+  if (subject.commonNames.at(-1) !== wanted) throw refusal(attributes, `can only create a node CSR with CN=${wanted}`);
+}

@@ -1,0 +1,225 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openMemoryRegistry } from "../../../test/support/memory-registry.ts";
+import { ApiError } from "../../apimachinery/errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
+import { authorizerOf, rbacModule } from "../../authorization/modes.ts";
+import { type FollowedPolicy, followPolicy } from "../../authorization/rbac/follow-policy.ts";
+import type { Resolved } from "../../catalog/contract.ts";
+import { create } from "../../registry/create.ts";
+import { update } from "../../registry/update.ts";
+import { rbacEscalation } from "./rbac-escalation.ts";
+
+const group = "rbac.authorization.k8s.io";
+const ann: UserInfo = { name: "ann", uid: "", groups: ["dev", "system:authenticated"], extra: new Map() };
+const root: UserInfo = { ...ann, name: "root", groups: ["system:masters"] };
+const readPods = { verbs: ["get", "list"], apiGroups: [""], resources: ["pods"] };
+const writePods = { verbs: ["create"], apiGroups: [""], resources: ["pods"] };
+const to = (kind: string, name: string): object => ({ apiGroup: group, kind, name });
+
+/** A cluster in which ann may read pods, everywhere. */
+async function open() {
+  let followed: FollowedPolicy | undefined;
+  const cluster = await openMemoryRegistry({
+    plugins: (catalog) => {
+      followed = followPolicy({
+        catalog,
+        clock: { now: Date.now, after: () => () => {} },
+        logger: { info() {}, warn() {}, error() {} },
+      });
+      const authorize = authorizerOf([rbacModule(followed.policy)]);
+      return [rbacEscalation(followed.policy, authorize)];
+    },
+  });
+  const { registry } = cluster;
+  const rbac = followed as FollowedPolicy;
+  const request = (resource: string, namespace: string, name: string, user: UserInfo) => {
+    const target = registry.catalog.find(group, "v1", resource) as Resolved;
+    return {
+      target,
+      namespace,
+      name,
+      subresource: "",
+      user,
+      dryRun: false,
+      fieldManager: "test",
+      userAgent: "test",
+      warnings: [],
+    };
+  };
+  const settle = async (): Promise<void> => rbac.reached(await registry.storage.current());
+  const make = async (user: UserInfo, resource: string, namespace: string, object: object): Promise<void> => {
+    await create(registry, {
+      ...request(resource, namespace, "", user),
+      decode: () => structuredClone(object) as KubeObject,
+    });
+    await settle();
+  };
+  const change = async (
+    user: UserInfo,
+    resource: string,
+    namespace: string,
+    name: string,
+    by: (object: KubeObject) => void,
+  ): Promise<void> => {
+    await update(registry, {
+      ...request(resource, namespace, name, user),
+      next(current) {
+        const object = (current as () => KubeObject)();
+        by(object);
+        return object;
+      },
+    });
+    await settle();
+  };
+  await rbac.tried;
+  await cluster.create(["/namespaces", ""], { kind: "Namespace", metadata: { name: "n" } });
+  await make(root, "clusterroles", "", { metadata: { name: "reader" }, rules: [readPods] });
+  await make(root, "clusterroles", "", { metadata: { name: "writer" }, rules: [writePods] });
+  await make(root, "clusterrolebindings", "", {
+    metadata: { name: "ann" },
+    roleRef: to("ClusterRole", "reader"),
+    subjects: [{ kind: "User", name: "ann", apiGroup: group }],
+  });
+  return {
+    make,
+    change,
+    async close() {
+      rbac.stop();
+      await cluster.close();
+    },
+  };
+}
+
+type Cluster = Awaited<ReturnType<typeof open>>;
+
+const who = 'user "ann" (groups=["dev" "system:authenticated"])';
+const holdsNot = (missing: string): string =>
+  `${who} is attempting to grant RBAC permissions not currently held:\n${missing}`;
+const create1 = '{APIGroups:[""], Resources:["pods"], Verbs:["create"]}';
+const grant = (cluster: Cluster, verb: string, resource: string, name: string): Promise<void> =>
+  cluster
+    .make(root, "clusterroles", "", {
+      metadata: { name: "more" },
+      rules: [{ verbs: [verb], apiGroups: [group], resources: [resource], resourceNames: [name] }],
+    })
+    .then(() =>
+      cluster.make(root, "clusterrolebindings", "", {
+        metadata: { name: "more" },
+        roleRef: to("ClusterRole", "more"),
+        subjects: [{ kind: "User", name: "ann", apiGroup: group }],
+      }),
+    );
+
+const rows: [what: string, write: (cluster: Cluster) => Promise<void>, refusal?: string][] = [
+  ["a role of what she has", ({ make }) => make(ann, "roles", "n", { metadata: { name: "r" }, rules: [readPods] })],
+  [
+    "a role of more",
+    ({ make }) => make(ann, "roles", "n", { metadata: { name: "r" }, rules: [readPods, writePods] }),
+    `roles.rbac.authorization.k8s.io "r" is forbidden: ${holdsNot(create1)}`,
+  ],
+  [
+    "a change of a role to more",
+    ({ change }) => change(ann, "clusterroles", "", "reader", (role) => role.rules.push(writePods)),
+    `clusterroles.rbac.authorization.k8s.io "reader" is forbidden: ${holdsNot(create1)}`,
+  ],
+  [
+    "a label on a role of more",
+    ({ change }) =>
+      change(ann, "clusterroles", "", "writer", (role) => Object.assign(role.metadata, { labels: { a: "b" } })),
+    `clusterroles.rbac.authorization.k8s.io "writer" is forbidden: ${holdsNot(create1)}`,
+  ],
+  [
+    "a finalizer on a role of more",
+    ({ change }) =>
+      change(ann, "clusterroles", "", "writer", (role) => Object.assign(role.metadata, { finalizers: ["a.b/c"] })),
+  ],
+  [
+    "a role that collects others",
+    ({ make }) =>
+      make(ann, "clusterroles", "", {
+        metadata: { name: "r" },
+        rules: [],
+        aggregationRule: { clusterRoleSelectors: [{}] },
+      }),
+    'clusterroles.rbac.authorization.k8s.io "r" is forbidden: must have cluster-admin privileges to use the aggregationRule',
+  ],
+  [
+    "a binding of what she has",
+    ({ make }) =>
+      make(ann, "rolebindings", "n", { metadata: { name: "b" }, roleRef: to("ClusterRole", "reader"), subjects: [] }),
+  ],
+  [
+    "a binding of more",
+    ({ make }) =>
+      make(ann, "rolebindings", "n", { metadata: { name: "b" }, roleRef: to("ClusterRole", "writer"), subjects: [] }),
+    `rolebindings.rbac.authorization.k8s.io "b" is forbidden: ${holdsNot(create1)}`,
+  ],
+  [
+    "a binding of what is not there",
+    ({ make }) =>
+      make(ann, "rolebindings", "n", { metadata: { name: "b" }, roleRef: to("Role", "gone"), subjects: [] }),
+    'rolebindings.rbac.authorization.k8s.io "gone" not found',
+  ],
+  [
+    "a binding of a role of the cluster that does not exist",
+    ({ make }) =>
+      make(ann, "clusterrolebindings", "", {
+        metadata: { name: "b" },
+        roleRef: to("ClusterRole", "gone"),
+        subjects: [],
+      }),
+    'clusterrolebindings.rbac.authorization.k8s.io "gone" not found',
+  ],
+  [
+    "a binding of the cluster to a role of a namespace",
+    ({ make }) =>
+      make(ann, "clusterrolebindings", "", { metadata: { name: "b" }, roleRef: to("Role", "gone"), subjects: [] }),
+    "Namespace parameter required.",
+  ],
+  [
+    "a role of more, while a role that is bound to her does not exist",
+    async ({ make }) => {
+      const subjects = [{ kind: "User", name: "ann", apiGroup: group }];
+      await make(root, "rolebindings", "n", { metadata: { name: "b" }, roleRef: to("ClusterRole", "gone"), subjects });
+      await make(ann, "roles", "n", { metadata: { name: "r" }, rules: [writePods] });
+    },
+    `roles.rbac.authorization.k8s.io "r" is forbidden: ${holdsNot(create1)}; resolution errors: [roles.rbac.authorization.k8s.io "gone" not found]`,
+  ],
+  [
+    "a role of more, when she may escalate",
+    async (cluster) => {
+      await grant(cluster, "escalate", "clusterroles", "writer");
+      await cluster.change(ann, "clusterroles", "", "writer", (role) =>
+        role.rules.push({ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }),
+      );
+    },
+  ],
+  [
+    "a binding of more, when she may bind it",
+    async (cluster) => {
+      await grant(cluster, "bind", "clusterroles", "writer");
+      await cluster.make(ann, "clusterrolebindings", "", {
+        metadata: { name: "b" },
+        roleRef: to("ClusterRole", "writer"),
+        subjects: [],
+      });
+    },
+  ],
+];
+
+for (const [what, write, refusal] of rows) {
+  test(`ann ${refusal === undefined ? "writes" : "may not write"} ${what}`, async () => {
+    const cluster = await open();
+    const message = await write(cluster).then(
+      () => undefined,
+      (error: unknown) => {
+        assert.ok(error instanceof ApiError, String(error));
+        return error.message;
+      },
+    );
+    assert.equal(message, refusal);
+    await cluster.close();
+  });
+}

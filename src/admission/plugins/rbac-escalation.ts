@@ -1,0 +1,130 @@
+/** A user cannot grant permissions that the user does not have. Source: k8s.io/kubernetes@v1.36.0/pkg/registry/rbac/{role,rolebinding}/policybased. */
+
+import { ApiError, badRequest, forbidden, notFound } from "../../apimachinery/errors.ts";
+import type { KubeObject } from "../../apimachinery/object.ts";
+import type { UserInfo } from "../../apimachinery/user.ts";
+import type { Authorizer } from "../../authorization/contract.ts";
+import { describePieces, uncovered } from "../../authorization/rbac/cover.ts";
+import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";
+import type { Policy } from "../../authorization/rbac/policy.ts";
+import { boundRole, rulesFor } from "../../authorization/rbac/rbac.ts";
+import type { PolicyRule } from "../../authorization/rbac/rule.ts";
+import { quoteGo, quoteGoList } from "../../lib/json/quote.ts";
+import { deepEqual } from "../../lib/json/values.ts";
+import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
+
+const group = "rbac.authorization.k8s.io";
+const everything: readonly PolicyRule[] = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
+  { verbs: ["*"], nonResourceURLs: ["*"] },
+];
+
+/** Looks at roles and bindings after all that may change them. @param authorize the whole chain */
+export function rbacEscalation(policy: Policy, authorize: Authorizer): AdmissionPlugin {
+  return {
+    name: "rbacEscalation",
+    mutate(attributes) {
+      const { operation, target, object, subresource, user } = attributes;
+      if ((operation !== "CREATE" && operation !== "UPDATE") || object === undefined || subresource !== "") return;
+      if (target.resource.definition.group !== group || user.groups.includes("system:masters")) return;
+      return object.roleRef === undefined
+        ? checkRole(policy, authorize, attributes, object)
+        : checkBinding(policy, authorize, attributes, object);
+    },
+  };
+}
+
+/** Owners and finalizers may change without a look at the rest: the garbage collector must be able to do its work. */
+function onlyLetsGo({ object, oldObject }: AdmissionAttributes): boolean {
+  if (object === undefined || oldObject === undefined) return false;
+  const bare = ({ metadata, ...rest }: KubeObject): object => {
+    const { ownerReferences, finalizers, managedFields, ...kept } = metadata;
+    return { ...rest, metadata: kept };
+  };
+  return deepEqual(bare(object), bare(oldObject));
+}
+
+async function checkRole(
+  policy: Policy,
+  authorize: Authorizer,
+  attributes: AdmissionAttributes,
+  object: KubeObject,
+): Promise<void> {
+  const { user, namespace } = attributes;
+  const { resource } = attributes.target.resource.definition;
+  if (await may(authorize, user, "escalate", { resource, namespace, name: attributes.pathName })) return;
+  if (onlyLetsGo(attributes)) return;
+  const { name, rules } = roleOf(object);
+  const missing = whyNot(policy, attributes, rules);
+  if (missing !== undefined) throw forbidden({ group, resource }, name, missing);
+  if (!aggregates(object) && !aggregates(attributes.oldObject)) return;
+  if (whyNot(policy, attributes, everything) === undefined) return;
+  throw forbidden({ group, resource }, name, "must have cluster-admin privileges to use the aggregationRule");
+}
+
+function aggregates(object: KubeObject | undefined): boolean {
+  return (object?.aggregationRule?.clusterRoleSelectors ?? []).length > 0;
+}
+
+async function checkBinding(
+  policy: Policy,
+  authorize: Authorizer,
+  attributes: AdmissionAttributes,
+  object: KubeObject,
+): Promise<void> {
+  if (onlyLetsGo(attributes)) return;
+  const { user, namespace, target } = attributes;
+  const { resource } = target.resource.definition;
+  const binding = { ...bindingOf(object), namespace };
+  const { kind, name } = binding.roleRef;
+  const roles = kind === "Role" ? "roles" : "clusterroles";
+  if (
+    (kind === "Role" || kind === "ClusterRole") &&
+    (await may(authorize, user, "bind", { resource: roles, namespace, name }))
+  )
+    return;
+  const role = boundRole(policy, binding);
+  if (typeof role === "string") {
+    if (kind === "Role" && namespace === "") throw badRequest("Namespace parameter required.");
+    // Upstream reads the role in the context of this request, whose resource the error names.
+    if (kind === "Role" || kind === "ClusterRole") throw notFound({ group, resource }, name);
+    throw new ApiError({ code: 500, message: role });
+  }
+  const missing = whyNot(policy, attributes, role.rules);
+  if (missing !== undefined) throw forbidden({ group, resource }, binding.name, missing);
+}
+
+interface RoleAction {
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+async function may(authorize: Authorizer, user: UserInfo, verb: string, action: RoleAction): Promise<boolean> {
+  const request = {
+    user,
+    verb,
+    isResourceRequest: true,
+    path: "",
+    group,
+    version: "*",
+    subresource: "",
+    fieldSelector: "",
+    labelSelector: "",
+  };
+  return (await authorize({ ...request, ...action })).decision === "allow";
+}
+
+/** @returns undefined when the user has all that the rules grant */
+function whyNot(
+  policy: Policy,
+  { user, namespace, target }: AdmissionAttributes,
+  rules: readonly PolicyRule[],
+): string | undefined {
+  const owned = rulesFor(policy, user, namespace, target.resource.definition.resource);
+  const missing = uncovered(owned.rules, rules);
+  if (missing.length === 0) return undefined;
+  const who = `user ${quoteGo(user.name)} (groups=${quoteGoList(user.groups)})`;
+  const why = `${who} is attempting to grant RBAC permissions not currently held:\n${describePieces(missing).join("\n")}`;
+  return owned.problems.length === 0 ? why : `${why}; resolution errors: [${owned.problems.join(", ")}]`;
+}

@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../../../test/support/memory-registry.ts";
+import type { KubeObject } from "../../../apimachinery/object.ts";
+import { parseIpRange, parseIpRanges } from "../../../lib/ip-range/ip-range.ts";
+import { openServiceAddresses } from "./service-addresses.ts";
+
+const services: Place = ["/services", "ns"];
+let cluster: MemoryRegistry;
+
+/** 10.0.0.0/27: those kept for who asks are 1 to 16, those given out first 17 to 30. */
+before(async () => {
+  const clock = { now: () => 0, after: () => () => {} };
+  const range = parseIpRange("10.0.0.0/27");
+  assert.ok(range);
+  cluster = await openMemoryRegistry({
+    clock,
+    plugins: (catalog) => [openServiceAddresses({ catalog, clock, ranges: [range], strict: true })],
+  });
+  await cluster.create(["/namespaces", ""], { metadata: { name: "ns" } });
+});
+after(() => cluster.close());
+
+const create = (name: string, spec: Record<string, unknown> = {}, dryRun = false): Promise<KubeObject> =>
+  cluster.create(services, { metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } }, dryRun);
+
+test("each service has its own address, also when many come at once, and it is free again afterwards", async () => {
+  const made = await Promise.all(Array.from({ length: 14 }, (_none, index) => create(`s${index}`)));
+  const given = made.map(({ spec }) => spec.clusterIP);
+  assert.equal(new Set(given).size, 14);
+  assert.deepEqual(made[0]?.spec.clusterIPs, [given[0]]);
+  assert.deepEqual([made[0]?.spec.ipFamilies, made[0]?.spec.ipFamilyPolicy], [["IPv4"], "SingleStack"]);
+  const kept = await Promise.all(Array.from({ length: 16 }, (_none, index) => create(`kept${index}`)));
+  assert.equal(new Set([...given, ...kept.map(({ spec }) => spec.clusterIP)]).size, 30);
+  await assert.rejects(
+    create("more"),
+    /Internal error occurred: failed to allocate a serviceIP for Service "more": range is full/,
+  );
+  for (const { metadata } of kept) await cluster.delete(services, metadata.name as string);
+  for (const { metadata } of made) await cluster.delete(services, metadata.name as string);
+  assert.ok(given.includes((await create("more")).spec.clusterIP));
+  await cluster.delete(services, "more");
+});
+
+test("an address may be asked for, once", async () => {
+  assert.equal((await create("mine", { clusterIP: "10.0.0.5" })).spec.clusterIP, "10.0.0.5");
+  await assert.rejects(
+    create("yours", { clusterIP: "10.0.0.5" }),
+    /\["10.0.0.5"\]: failed to allocate IP 10.0.0.5: provided IP is already allocated/,
+  );
+  await assert.rejects(
+    create("yours", { clusterIP: "10.1.0.5" }),
+    /the provided network does not match the current range/,
+  );
+  await assert.rejects(
+    create("yours", { clusterIP: "ten" }),
+    /spec.clusterIPs\[0\]: Invalid value: "ten": must be a valid IP address/,
+  );
+});
+
+test("a headless service has none, and may be of both families", async () => {
+  const { spec } = await create("headless", { clusterIP: "None", selector: { a: "b" } });
+  assert.deepEqual([spec.clusterIP, spec.clusterIPs, spec.ipFamilies], ["None", ["None"], ["IPv4"]]);
+  const free = await create("free", { clusterIP: "None" });
+  assert.deepEqual([free.spec.ipFamilies, free.spec.ipFamilyPolicy], [["IPv4", "IPv6"], "RequireDualStack"]);
+});
+
+test("a dry run takes nothing", async () => {
+  assert.equal((await create("dry", { clusterIP: "10.0.0.6" }, true)).spec.clusterIP, "10.0.0.6");
+  assert.equal((await create("wet", { clusterIP: "10.0.0.6" })).spec.clusterIP, "10.0.0.6");
+});
+
+test("a write that fails gives back what it took", async () => {
+  await assert.rejects(create("wet", { clusterIP: "10.0.0.7" }), /already exists/);
+  await assert.rejects(create("Invalid", { clusterIP: "10.0.0.7" }), /is invalid/);
+  const refused = cluster.change(services, "headless", ({ metadata, spec }) => {
+    metadata.uid = "another";
+    Object.assign(spec, { type: "NodePort", clusterIP: "10.0.0.7", clusterIPs: ["10.0.0.7"] });
+  });
+  await assert.rejects(refused, /is invalid|cannot be fulfilled/);
+  assert.equal((await create("late", { clusterIP: "10.0.0.7" })).spec.clusterIP, "10.0.0.7");
+});
+
+test("node ports are given, kept by an update that does not name them, and dropped with the type", async () => {
+  const { spec } = await create("ports", { type: "NodePort" });
+  const [{ nodePort }] = spec.ports;
+  assert.ok(nodePort >= 30000 && nodePort <= 32767);
+  await cluster.change(services, "ports", (object) => {
+    delete object.spec.ports[0].nodePort;
+    object.spec.selector = { a: "b" };
+  });
+  assert.equal((await cluster.find(services, "ports"))?.spec.ports[0].nodePort, nodePort);
+  await assert.rejects(
+    create("taken", { type: "NodePort", ports: [{ port: 80, nodePort }] }),
+    /spec.ports\[0\].nodePort: Invalid value: \d+: provided port is already allocated/,
+  );
+  await assert.rejects(
+    create("wide", { type: "NodePort", ports: [{ port: 80, nodePort: 99 }] }),
+    /The range of valid ports is 30000-32767/,
+  );
+  await cluster.change(services, "ports", (object) => {
+    object.spec.type = "ClusterIP";
+  });
+  assert.equal((await cluster.find(services, "ports"))?.spec.ports[0].nodePort, undefined);
+  assert.equal(
+    (await create("taken", { type: "NodePort", ports: [{ port: 80, nodePort }] })).spec.ports[0].nodePort,
+    nodePort,
+  );
+});
+
+test("one number in two protocols has one node port", async () => {
+  const ports = [
+    { name: "t", port: 53, protocol: "TCP" },
+    { name: "u", port: 53, protocol: "UDP" },
+  ];
+  const { spec } = await create("dns", { type: "NodePort", ports });
+  assert.equal(spec.ports[0].nodePort, spec.ports[1].nodePort);
+});
+
+test("low node ports are kept for those who ask for one, and given out when the others are gone", async () => {
+  const clock = { now: () => 0, after: () => () => {} };
+  const ranges = parseIpRanges("10.0.0.0/24");
+  assert.ok(ranges);
+  const portRange = { first: 100, last: 117 };
+  const small = await openMemoryRegistry({
+    clock,
+    plugins: (catalog) => [openServiceAddresses({ catalog, clock, ranges, strict: true, portRange })],
+  });
+  await small.create(["/namespaces", ""], { metadata: { name: "ns" } });
+  const given: number[] = [];
+  for (let index = 0; index < 3; index++) {
+    const { spec } = await small.create(services, {
+      metadata: { name: `s${index}` },
+      spec: { type: "NodePort", ports: [{ port: 80 }] },
+    });
+    given.push(spec.ports[0].nodePort);
+  }
+  assert.deepEqual(given, [116, 117, 100]);
+  await small.close();
+});
+
+test("ServiceCIDRs add to the range while they are ready", async () => {
+  const clock = { now: () => 0, after: () => () => {} };
+  const ranges = parseIpRanges("10.0.0.0/30");
+  assert.ok(ranges);
+  const small = await openMemoryRegistry({
+    clock,
+    plugins: (catalog) => [openServiceAddresses({ catalog, clock, ranges, strict: true })],
+  });
+  await small.create(["/namespaces", ""], { metadata: { name: "ns" } });
+  const made = async (name: string, spec: Record<string, unknown> = {}): Promise<string> =>
+    (await small.create(services, { metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } })).spec.clusterIP;
+  const places: Place = ["networking.k8s.io/servicecidrs", ""];
+  assert.deepEqual([await made("a"), await made("b")], ["10.0.0.1", "10.0.0.2"]);
+  await small.create(places, { metadata: { name: "more" }, spec: { cidrs: ["10.0.1.0/30"] } });
+  await assert.rejects(made("c"), /range is full/);
+  await assert.rejects(made("c", { clusterIP: "10.0.1.2" }), /the provided network does not match the current range/);
+  await small.change(
+    places,
+    "more",
+    (object) => {
+      object.status = {
+        conditions: [
+          { type: "Ready", status: "True", lastTransitionTime: "2024-01-02T03:04:05Z", reason: "", message: "" },
+        ],
+      };
+    },
+    "status",
+  );
+  assert.equal(await made("c", { clusterIP: "10.0.1.2" }), "10.0.1.2");
+  await assert.rejects(made("d", { clusterIP: "10.0.1.2" }), /provided IP is already allocated/);
+  assert.equal(await made("d"), "10.0.1.1");
+  await assert.rejects(made("e"), /range is full/);
+  await small.close();
+});
+
+test("the Endpoints of a service go with it, also where a finalizer held it", async () => {
+  const endpoints: Place = ["/endpoints", "ns"];
+  for (const name of ["gone", "held"]) {
+    await create(name, { clusterIP: "None" });
+    await cluster.create(endpoints, { metadata: { name } });
+  }
+  await cluster.delete(services, "gone");
+  await cluster.change(services, "held", ({ metadata }) => {
+    metadata.finalizers = ["example.com/a"];
+  });
+  await cluster.delete(services, "held");
+  assert.deepEqual(
+    [await cluster.find(endpoints, "gone"), (await cluster.find(endpoints, "held"))?.metadata.name],
+    [undefined, "held"],
+  );
+  await cluster.change(services, "held", ({ metadata }) => {
+    delete metadata.finalizers;
+  });
+  assert.equal(await cluster.find(endpoints, "held"), undefined);
+});
+
+test("without the gate StrictIPCIDRValidation, addresses may have leading zeros, and are the same as without", async () => {
+  const clock = { now: () => 0, after: () => () => {} };
+  const ranges = parseIpRanges("10.0.0.0/24");
+  assert.ok(ranges);
+  const loose = await openMemoryRegistry({
+    clock,
+    featureGates: "StrictIPCIDRValidation=false",
+    plugins: (catalog) => [openServiceAddresses({ catalog, clock, ranges, strict: false })],
+  });
+  await loose.create(["/namespaces", ""], { metadata: { name: "ns" } });
+  const made = (name: string, clusterIP: string): Promise<KubeObject> =>
+    loose.create(services, {
+      metadata: { name },
+      spec: { clusterIP, externalIPs: ["010.1.1.1"], ports: [{ port: 80 }] },
+    });
+  assert.equal((await made("a", "010.0.0.07")).spec.clusterIP, "010.0.0.07");
+  await assert.rejects(made("b", "10.0.0.7"), /provided IP is already allocated/);
+  await loose.close();
+});

@@ -1,0 +1,124 @@
+/** `--feature-gates`: switches by name. Rules and texts are upstream's. */
+import assert from "node:assert/strict";
+import { readTable } from "../data/data-file.ts";
+import { joinErrors } from "../lib/json/quote.ts";
+import { parseBool } from "./parse-bool.ts";
+
+/** Whether features are on, by the names of their gates. */
+export interface FeatureGates {
+  /** @throws AssertionError when there is no such gate */
+  enabled(name: string): boolean;
+}
+
+/** A row of src/data/gates.json. */
+export interface Gate {
+  readonly name: string;
+  readonly stage: "ALPHA" | "BETA" | "GA" | "DEPRECATED";
+  readonly enabled: boolean;
+  /** Cannot be changed. */
+  readonly locked?: true;
+  /** Belongs to parts of Kubernetes that are not here. */
+  readonly elsewhere?: true;
+  /** May be on only while these are. */
+  readonly needs?: readonly string[];
+}
+
+interface GatesTable {
+  readonly gates: readonly Gate[];
+  /** Other names by which fields call a gate; true: always on. */
+  readonly aliases: Readonly<Record<string, string | true>>;
+}
+
+export interface ParsedFeatureGates {
+  readonly gates: FeatureGates;
+  readonly warnings: readonly string[];
+}
+
+/** All of a stage at once, save those that are named themselves. */
+const groups: ReadonlyMap<string, Gate["stage"]> = new Map([
+  ["AllAlpha", "ALPHA"],
+  ["AllBeta", "BETA"],
+]);
+
+/**
+ * @param text `Name=true` pairs with commas between; of a name that comes twice the last counts
+ * @throws Error when a pair is malformed, a gate is unknown, one that is locked would change, or one is on without those that it needs
+ */
+export function parseFeatureGates(text: string): ParsedFeatureGates {
+  const { gates, aliases } = readGates();
+  const known = new Map(gates.map((gate) => [gate.name, gate]));
+  const settings = parsePairs(text);
+  const enabled = new Map(gates.map((gate) => [gate.name, gate.enabled]));
+  const warnings: string[] = [];
+  for (const [name, on] of settings) {
+    const stage = groups.get(name);
+    if (stage === undefined) warnings.push(...checkSetting(name, on, known.get(name)));
+    else for (const gate of gates) if (gate.stage === stage && gate.locked !== true) enabled.set(gate.name, on);
+  }
+  for (const [name, on] of settings) if (!groups.has(name)) enabled.set(name, on);
+  checkNeeds(gates, enabled);
+  for (const [alias, gate] of Object.entries(aliases)) enabled.set(alias, gate === true || enabled.get(gate) === true);
+  return { gates: featureGates(enabled), warnings };
+}
+
+function featureGates(enabled: ReadonlyMap<string, boolean>): FeatureGates {
+  return {
+    enabled(name) {
+      const on = enabled.get(name);
+      assert.ok(on !== undefined, `no feature gate ${name}`);
+      return on;
+    },
+  };
+}
+
+/** @returns warnings */
+function checkSetting(name: string, on: boolean, gate: Gate | undefined): string[] {
+  if (gate === undefined) throw new Error(`unrecognized feature gate: ${name}`);
+  if (gate.locked === true && on !== gate.enabled) {
+    throw new Error(`cannot set feature gate ${name} to ${on}, feature is locked to ${gate.enabled}`);
+  }
+  const warnings: string[] = [];
+  if (gate.stage === "DEPRECATED")
+    warnings.push(`Setting deprecated feature gate ${name}=${on}. It will be removed in a future release.`);
+  if (gate.stage === "GA")
+    warnings.push(`Setting GA feature gate ${name}=${on}. It will be removed in a future release.`);
+  if (gate.elsewhere === true) warnings.push(`Feature gate ${name} has no effect in this server.`);
+  return warnings;
+}
+
+function checkNeeds(gates: readonly Gate[], enabled: ReadonlyMap<string, boolean>): void {
+  const problems = gates.flatMap(({ name, needs = [] }) => {
+    const off = enabled.get(name) === true ? needs.filter((need) => enabled.get(need) !== true) : [];
+    return off.length === 0
+      ? []
+      : [`${name} is enabled, but depends on features that are disabled: [${off.join(" ")}]`];
+  });
+  if (problems.length > 0) throw new Error(joinErrors(problems));
+}
+
+function parsePairs(text: string): Map<string, boolean> {
+  const settings = new Map<string, boolean>();
+  for (const pair of text.split(",")) {
+    if (pair === "") continue;
+    const equals = pair.indexOf("=");
+    const name = (equals < 0 ? pair : pair.slice(0, equals)).trim();
+    if (equals < 0) throw new Error(`missing bool value for ${name}`);
+    const value = pair.slice(equals + 1).trim();
+    const on = parseBool(value);
+    if (on === undefined)
+      throw new Error(
+        `invalid value of ${name}=${value}, err: strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`,
+      );
+    settings.set(name, on);
+  }
+  return settings;
+}
+
+/** Every gate there is, by name. */
+export function knownGates(): readonly Gate[] {
+  return readGates().gates;
+}
+
+function readGates(): GatesTable {
+  return readTable("gates.json");
+}

@@ -1,0 +1,78 @@
+/** Pod: starts Pending, is deleted gracefully once it runs on a node, and all but a few fields of its spec are fixed. */
+
+import { builtinSchema } from "../../../catalog/builtin-schemas.ts";
+import { strategy } from "../../../catalog/strategy.ts";
+import { dropDisabledFields } from "../../../lib/schema/gates.ts";
+import { items, selectable, selectableAt, setAbsent, struct } from "../../fields.ts";
+import { dropInitContainerAnnotations } from "./annotations.ts";
+import { podRowConditions } from "./columns.ts";
+import { podOptions } from "./options.ts";
+import {
+  addGatedCondition,
+  keepObservedGenerations,
+  mergeLabelKeys,
+  setStatusDefaults,
+  takeAppArmorAnnotations,
+} from "./prepare.ts";
+import { qosClass } from "./qos-class.ts";
+import { setPodDefaults, setPodSpecDefaults } from "./spec-defaults.ts";
+import { validatePodStatus } from "./status.ts";
+import { ephemeralContainers, resize } from "./subresources.ts";
+import { validatePodUpdate } from "./update.ts";
+import { validateNewPod } from "./validate.ts";
+import { podStatusWarnings, podWarnings } from "./warnings.ts";
+
+export const pod = strategy({
+  hasGeneration: true,
+  rowConditions: podRowConditions,
+  selectableFields: {
+    ...selectableAt("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName"),
+    "spec.hostNetwork": (object) => String(object.spec?.hostNetwork === true),
+    "status.phase": selectable("status.phase"),
+    "status.podIP": selectable("status.podIP"),
+    "status.podIPs": (object) =>
+      items(object.status?.podIPs)
+        .map((address) => address.ip)
+        .join(","),
+    "status.nominatedNodeName": selectable("status.nominatedNodeName"),
+  },
+  indexedFields: ["spec.nodeName"],
+  setDefaults(object) {
+    const spec = struct(object, "spec");
+    setPodSpecDefaults(spec);
+    setPodDefaults(spec);
+    if (spec.terminationGracePeriodSeconds < 0) spec.terminationGracePeriodSeconds = 1;
+    dropInitContainerAnnotations(object.metadata);
+    if (object.status) setStatusDefaults(object.status);
+  },
+  keepsStatusOnCreate: true, // Of it, a class is taken that is given.
+  prepareForCreate(object, { gates, now, warn }) {
+    object.status = {
+      phase: "Pending",
+      qosClass: object.status?.qosClass || qosClass(object.spec, gates.enabled("PodLevelResources")),
+    };
+    addGatedCondition(object, now);
+    mergeLabelKeys(object, gates);
+    takeAppArmorAnnotations(object, warn);
+  },
+  prepareForStatusUpdate(next, old, { gates }) {
+    dropDisabledFields(next, old, builtinSchema("io.k8s.api.core.v1.Pod"), (gate) => gates.enabled(gate));
+    if (old.metadata.ownerReferences === undefined) delete next.metadata.ownerReferences;
+    else next.metadata.ownerReferences = old.metadata.ownerReferences;
+    const status = struct(next, "status");
+    setAbsent(status, { qosClass: old.status?.qosClass });
+    keepObservedGenerations(status, old.status ?? {});
+  },
+  subresources: { ephemeralcontainers: ephemeralContainers, resize },
+  validate: (object, errors, { gates }) => validateNewPod(object, podOptions(gates), errors),
+  validateUpdate: (next, old, errors, { gates }) => validatePodUpdate(next, old, podOptions(gates, old), errors),
+  validateStatusUpdate: (next, old, errors, { gates }) => validatePodStatus(next, old, podOptions(gates, old), errors),
+  warnings: podWarnings,
+  statusWarnings: podStatusWarnings,
+  gracePeriod(object, seconds) {
+    const phase = object.status?.phase;
+    if (!object.spec?.nodeName || phase === "Failed" || phase === "Succeeded") return { seconds: 0 };
+    const wanted = seconds ?? Number(object.spec.terminationGracePeriodSeconds ?? 0);
+    return { seconds: wanted < 0 ? 1 : wanted };
+  },
+});

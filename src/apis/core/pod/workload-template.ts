@@ -1,0 +1,49 @@
+/** The pod template that workloads carry. */
+import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
+import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
+import { validateAnnotations, validateLabels } from "../../../apimachinery/validation/metadata.ts";
+import { items, type Part, struct } from "../../fields.ts";
+import { dropInitContainerAnnotations, validatePodAnnotations, validateProfilesAgree } from "./annotations.ts";
+import { type PodOptions, templateOptions } from "./options.ts";
+import { setPodSpecDefaults } from "./spec-defaults.ts";
+import { validatePodSpec } from "./validate-spec.ts";
+
+export { templateOptions } from "./options.ts";
+
+export function setTemplateDefaults(owner: Part): void {
+  const template = struct(owner, "template");
+  setPodSpecDefaults(struct(template, "spec"));
+  dropInitContainerAnnotations(template.metadata);
+}
+
+/**
+ * @param path of the template, such as `spec.template`
+ * @param options `templateOptions(context.gates, old template)`; without it, those of the gates' defaults for a new template
+ */
+export function validateTemplate(
+  template: Part,
+  path: string,
+  errors: FieldErrors,
+  options: PodOptions = usualOptions(),
+): void {
+  const { metadata, spec = {} } = template;
+  validateLabels(metadata?.labels, `${path}.labels`, errors);
+  validateAnnotations(metadata?.annotations, `${path}.annotations`, errors);
+  validatePodAnnotations(metadata?.annotations, spec, `${path}.annotations`, options, errors);
+  validatePodSpec(spec, `${path}.spec`, { options }, errors);
+  validateProfilesAgree(metadata?.annotations, spec, `${path}.spec`, errors);
+  if (items(spec.ephemeralContainers).length > 0) {
+    errors.forbidden(`${path}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template");
+  }
+}
+
+/** Gates that options ask for and that are off by default. */
+const usuallyOff = [
+  "SELinuxMount",
+  "UserNamespacesHostNetworkSupport",
+  "TaintTolerationComparisonOperators",
+  "ImageVolumeWithDigest",
+];
+const usualGates: FeatureGates = { enabled: (name) => !usuallyOff.includes(name) };
+
+const usualOptions = (): PodOptions => templateOptions(usualGates);

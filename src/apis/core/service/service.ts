@@ -1,0 +1,157 @@
+/** Service: what it defaults to and what becomes of fields that its type does not have. Its addresses and node ports are given out by
+ * service-addresses.ts, in admission. */
+import type { KubeObject } from "../../../apimachinery/object.ts";
+import { validateObjectMeta } from "../../../apimachinery/validation/metadata.ts";
+import { strategy } from "../../../catalog/strategy.ts";
+import { dns1035LabelProblems, dnsLabelProblems } from "../../../lib/names/names.ts";
+import { items, type Part, selectableAt, setAbsent, struct } from "../../fields.ts";
+import {
+  clusterIps,
+  ipFamilies,
+  isReachedFromOutside,
+  mayHaveNodePorts,
+  needsAddress,
+  needsHealthCheck,
+  needsNodePorts,
+  sameTexts,
+} from "./forms.ts";
+import { validateService, validateServiceUpdate } from "./rules.ts";
+import { validateLoadBalancerStatus } from "./status.ts";
+import { loadBalancerWarnings, serviceWarnings } from "./warnings.ts";
+
+export const service = strategy({
+  validateName: dnsLabelProblems,
+  selectableFields: selectableAt("spec.clusterIP", "spec.type"),
+  companion: "endpoints",
+  setDefaults,
+  prepareForCreate(object) {
+    object.status = { loadBalancer: {} };
+    joinClusterIps(object.spec);
+    dropInternalPolicy(object.spec);
+  },
+  prepareForUpdate(next, old) {
+    dropInternalPolicy(next.spec);
+    keepAllocated(next.spec, old.spec);
+    dropWhatTheTypeLacks(next.spec, old.spec);
+    if (next.spec.type !== "LoadBalancer") next.status = { ...old.status, loadBalancer: {} };
+  },
+  validate(object, errors, { gates }) {
+    const { name = "" } = object.metadata;
+    if (!gates.enabled("RelaxedServiceNameValidation") && dnsLabelProblems(name).length === 0) {
+      validateObjectMeta(object.metadata, { namespaced: true, validateName: dns1035LabelProblems }, errors);
+    }
+    validateService(object, undefined, errors, gates);
+  },
+  validateUpdate(next, old, errors, { gates }) {
+    validateServiceUpdate(next, old, errors);
+    validateService(next, old, errors, gates);
+  },
+  validateStatusUpdate(next, old, errors, { gates }) {
+    const rules = {
+      type: next.spec?.type,
+      strict: gates.enabled("StrictIPCIDRValidation"),
+      old: old.status?.loadBalancer,
+    };
+    validateLoadBalancerStatus(next.status?.loadBalancer ?? {}, "status.loadBalancer", rules, errors);
+  },
+  warnings: serviceWarnings,
+  statusWarnings: ({ status }) => loadBalancerWarnings(status?.loadBalancer),
+});
+
+function setDefaults(object: KubeObject): void {
+  const spec = struct(object, "spec");
+  setAbsent(spec, { sessionAffinity: "None", type: "ClusterIP" });
+  setAffinityDefaults(spec);
+  for (const port of items(spec.ports)) {
+    setAbsent(port, { protocol: "TCP" });
+    if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === "")
+      port.targetPort = port.port ?? 0;
+  }
+  if (mayHaveNodePorts(spec) || spec.type === "ClusterIP") spec.internalTrafficPolicy ??= "Cluster";
+  if (isReachedFromOutside(spec)) setAbsent(spec, { externalTrafficPolicy: "Cluster" });
+  if (spec.type !== "LoadBalancer") return;
+  spec.allocateLoadBalancerNodePorts ??= true;
+  for (const ingress of items(object.status?.loadBalancer?.ingress))
+    if ((ingress.ip ?? "") !== "") ingress.ipMode ??= "VIP";
+}
+
+function setAffinityDefaults(spec: Part): void {
+  if (spec.sessionAffinity === "None") delete spec.sessionAffinityConfig;
+  if (spec.sessionAffinity !== "ClientIP" || typeof spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === "number")
+    return;
+  spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: 10800 } };
+}
+
+/** Clients that know only one address send that alone. */
+export function joinClusterIps(spec: Part): void {
+  if ((spec.clusterIP ?? "") !== "" && clusterIps(spec).length === 0) spec.clusterIPs = [spec.clusterIP];
+}
+
+/** It says nothing where there is no address; a wrong one is still refused. */
+function dropInternalPolicy(spec: Part): void {
+  if (spec.type === "ExternalName" && ["Cluster", "Local"].includes(spec.internalTrafficPolicy))
+    delete spec.internalTrafficPolicy;
+}
+
+/** What was given out stays where an update does not name it: clients send services without. */
+export function keepAllocated(next: Part, old: Part): void {
+  if (needsAddress(next) && needsAddress(old)) {
+    setAbsent(next, { clusterIP: old.clusterIP });
+    if (clusterIps(next).length === 0 && clusterIps(old).length > 0) next.clusterIPs = [...clusterIps(old)];
+  }
+  if (needsNodePorts(next) && needsNodePorts(old)) keepNodePorts(items(next.ports), items(old.ports));
+  if (needsHealthCheck(next) && needsHealthCheck(old) && !next.healthCheckNodePort)
+    next.healthCheckNodePort = old.healthCheckNodePort;
+  followClusterIp(next, old);
+}
+
+function keepNodePorts(next: readonly Part[], old: readonly Part[]): void {
+  const named = new Set(next.map(({ nodePort }) => nodePort));
+  const byName = new Map(old.map(({ name = "", nodePort }) => [name, nodePort]));
+  for (const port of next.filter(({ nodePort }) => !nodePort)) {
+    const before = byName.get(port.name ?? "");
+    if (before && !named.has(before)) port.nodePort = before;
+  }
+}
+
+/** Who changes the one address and repeats the list means both. */
+function followClusterIp(next: Part, old: Part): void {
+  const before = old.clusterIP ?? "";
+  const now = next.clusterIP ?? "";
+  if (clusterIps(next).length === 0 && clusterIps(old).length > 0 && now === before)
+    next.clusterIPs = [...clusterIps(old)];
+  if (now === before || !sameTexts(clusterIps(next), clusterIps(old))) return;
+  if (now === "" && before !== "") delete next.clusterIPs;
+  else next.clusterIPs = [now];
+}
+
+/** A changed type takes with it what the old one had and the update only repeats. */
+function dropWhatTheTypeLacks(next: Part, old: Part): void {
+  if (needsAddress(old) && !needsAddress(next)) dropAddresses(next, old);
+  if (mayHaveNodePorts(old) && !mayHaveNodePorts(next)) dropNodePorts(items(next.ports), items(old.ports));
+  if (needsHealthCheck(old) && !needsHealthCheck(next)) dropRepeated(next, old, "healthCheckNodePort");
+  if (old.type === "LoadBalancer" && next.type !== "LoadBalancer") {
+    dropRepeated(next, old, "allocateLoadBalancerNodePorts");
+    dropRepeated(next, old, "loadBalancerClass");
+  }
+  if (isReachedFromOutside(old) && !isReachedFromOutside(next)) dropRepeated(next, old, "externalTrafficPolicy");
+}
+
+function dropRepeated(next: Part, old: Part, field: string): void {
+  if (next[field] === old[field]) delete next[field];
+}
+
+function dropAddresses(next: Part, old: Part): void {
+  if ((next.clusterIP ?? "") === (old.clusterIP ?? "") && sameTexts(clusterIps(next), clusterIps(old))) {
+    delete next.clusterIP;
+    delete next.clusterIPs;
+  }
+  if (sameTexts(ipFamilies(next), ipFamilies(old))) delete next.ipFamilies;
+  dropRepeated(next, old, "ipFamilyPolicy");
+}
+
+function dropNodePorts(next: readonly Part[], old: readonly Part[]): void {
+  const before = new Set(old.map(({ nodePort }) => nodePort));
+  if (next.some(({ nodePort }) => nodePort && !before.has(nodePort))) return;
+  for (const port of next) delete port.nodePort;
+}

@@ -1,0 +1,183 @@
+/** What every cluster has from its first start: its namespaces, the Service of the server itself, and the system priorities. */
+import assert from "node:assert/strict";
+import { isIP } from "node:net";
+import { ApiError } from "../apimachinery/errors.ts";
+import type { Logger } from "../apimachinery/logger.ts";
+import type { KubeObject } from "../apimachinery/object.ts";
+import { loopbackUser } from "../apimachinery/system-user.ts";
+import type { ResourceStore } from "../catalog/contract.ts";
+import { addressAt, parseIpRanges } from "../lib/ip-range/ip-range.ts";
+import { removeUnread } from "../registry/commit.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import { create } from "../registry/create.ts";
+import type { Stored } from "../storage/contract.ts";
+import { entryFromStored } from "../watch-cache/entry.ts";
+import { isReadFailure, UnreadableObjects } from "../watch-cache/unreadable.ts";
+
+export interface BootOptions {
+  /** Where clients inside a cluster would reach this server. Undefined: the Service has no endpoints. */
+  readonly advertiseAddress?: string | undefined;
+  readonly port: number;
+  /** CIDR, or one of each family; the Service has the first address. */
+  readonly serviceClusterIpRange: string;
+  readonly logger?: Logger;
+}
+
+/** One object of the boot state, as it would be sent. */
+export interface BootObject {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly namespace: string;
+  readonly object: Omit<KubeObject, "apiVersion">;
+}
+
+/** As it calls itself when it writes. */
+export const serverName = "kube-apiserver";
+
+const systemNamespaces = ["default", "kube-system", "kube-public", "kube-node-lease"];
+
+/** Creates what is missing and leaves alone what is there. @throws ApiError when something cannot be created */
+export async function ensureBootState(registry: RegistryContext, options: BootOptions): Promise<void> {
+  await ensureAll(registry, systemNamespaces.map(namespaceNamed), options); // What follows is in one of them.
+  await ensureAll(registry, [...serverObjects(options), ...priorityClasses], options);
+}
+
+/** Goes on without those that wait for what cannot be read, such as a Service for the addresses of all others. */
+async function ensureAll(
+  registry: RegistryContext,
+  objects: readonly BootObject[],
+  { logger }: BootOptions,
+): Promise<void> {
+  const ensureOne = async (wanted: BootObject): Promise<void> => {
+    try {
+      await ensure(registry, wanted);
+    } catch (error) {
+      if (!(error instanceof UnreadableObjects)) throw error;
+      const { resource, namespace, object } = wanted;
+      logger?.error("Could not create an object of the boot state", {
+        resource,
+        namespace,
+        name: object.metadata.name,
+        error: error.message,
+      });
+    }
+  };
+  await Promise.all(objects.map(ensureOne));
+}
+
+/** What cannot be read is created again. @returns what was there before; undefined when it was created, or its kind is switched off */
+export async function ensure(
+  registry: RegistryContext,
+  { group, version, resource, namespace, object }: BootObject,
+): Promise<KubeObject | undefined> {
+  const target = registry.catalog.findServed(group, version, resource);
+  const store = target?.resource.store;
+  if (target === undefined || store === undefined) return undefined; // Switched off by --runtime-config.
+  const key = store.keyOf(namespace, object.metadata.name as string);
+  const stored = await registry.storage.get(key);
+  const existing = stored && readable(stored, store);
+  if (existing !== undefined) return existing;
+  // What is damaged cannot be updated. The store has logged it.
+  if (stored !== undefined) await removeUnread(registry, target.resource, object.metadata.name as string, stored);
+  const request = { target, namespace, name: "", subresource: "", user: loopbackUser, dryRun: false, warnings: [] };
+  try {
+    await create(registry, {
+      ...request,
+      fieldManager: serverName,
+      userAgent: serverName,
+      decode: () => prepared(object),
+    });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status.reason !== "AlreadyExists") throw error; // Another replica was faster.
+  }
+  return undefined;
+
+  function prepared(sent: BootObject["object"]): KubeObject {
+    const fresh: KubeObject = {
+      apiVersion: group === "" ? version : `${group}/${version}`,
+      ...structuredClone(sent),
+      metadata: { ...sent.metadata },
+    };
+    target?.resource.definition.strategy.setDefaults(fresh);
+    return fresh;
+  }
+}
+
+/** @returns undefined when it cannot be read */
+function readable(stored: Stored, store: ResourceStore): KubeObject | undefined {
+  try {
+    return store.decode(entryFromStored(stored, store.source));
+  } catch (error) {
+    if (!isReadFailure(error)) throw error;
+    return undefined;
+  }
+}
+
+const namespaceNamed = (name: string): BootObject => ({
+  group: "",
+  version: "v1",
+  resource: "namespaces",
+  namespace: "",
+  object: { kind: "Namespace", metadata: { name } },
+});
+
+/** The Service `kubernetes` and what is behind it. */
+export function serverObjects({ advertiseAddress, port, serviceClusterIpRange }: BootOptions): BootObject[] {
+  const [addresses] = parseIpRanges(serviceClusterIpRange) ?? [];
+  assert.ok(addresses !== undefined, `${serviceClusterIpRange} is no CIDR`);
+  const own = { group: "", version: "v1", namespace: "default" };
+  const service = {
+    kind: "Service",
+    metadata: { name: "kubernetes", labels: { component: "apiserver", provider: "kubernetes" } },
+    spec: {
+      clusterIP: addressAt(addresses, 1),
+      ports: [{ name: "https", protocol: "TCP", port: 443, targetPort: port }],
+    },
+  };
+  return [
+    { ...own, resource: "services", object: service },
+    ...(advertiseAddress === undefined ? [] : endpointsAt(advertiseAddress, port)),
+  ];
+}
+
+function endpointsAt(address: string, port: number): BootObject[] {
+  const ports = [{ name: "https", port, protocol: "TCP" }];
+  const endpoints = {
+    kind: "Endpoints",
+    metadata: { name: "kubernetes", labels: { "endpointslice.kubernetes.io/skip-mirror": "true" } },
+    subsets: [{ addresses: [{ ip: address }], ports }],
+  };
+  const slice = {
+    kind: "EndpointSlice",
+    metadata: { name: "kubernetes", labels: { "kubernetes.io/service-name": "kubernetes" } },
+    addressType: isIP(address) === 6 ? "IPv6" : "IPv4",
+    endpoints: [{ addresses: [address], conditions: { ready: true } }],
+    ports,
+  };
+  return [
+    { group: "", version: "v1", resource: "endpoints", namespace: "default", object: endpoints },
+    { group: "discovery.k8s.io", version: "v1", resource: "endpointslices", namespace: "default", object: slice },
+  ];
+}
+
+const priorityClass = (name: string, value: number, description: string): BootObject => ({
+  group: "scheduling.k8s.io",
+  version: "v1",
+  resource: "priorityclasses",
+  namespace: "",
+  object: { kind: "PriorityClass", metadata: { name }, value, description, preemptionPolicy: "PreemptLowerPriority" },
+});
+
+export const priorityClasses: readonly BootObject[] = [
+  priorityClass(
+    "system-cluster-critical",
+    2_000_000_000,
+    "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+  ),
+  priorityClass(
+    "system-node-critical",
+    2_000_001_000,
+    "Used for system critical pods that must not be moved from their current node.",
+  ),
+];

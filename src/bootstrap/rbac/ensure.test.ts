@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
+import { parseFeatureGates } from "../../apimachinery/feature-gates.ts";
+import { ensureBootState } from "../boot-state.ts";
+import { ensureRbacPolicy } from "./ensure.ts";
+import { bootstrapPolicy } from "./policy.ts";
+
+const options = { advertiseAddress: undefined, port: 6443, serviceClusterIpRange: "10.0.0.0/24" };
+const group = "rbac.authorization.k8s.io";
+const clusterRoles: Place = [`${group}/clusterroles`, ""];
+const clusterBindings: Place = [`${group}/clusterrolebindings`, ""];
+
+async function booted(featureGates = ""): Promise<MemoryRegistry> {
+  const cluster = await openMemoryRegistry({ featureGates });
+  await ensureBootState(cluster.registry, options);
+  await ensureRbacPolicy(cluster.registry);
+  return cluster;
+}
+
+test("a fresh store gets the whole policy, and no more at the next start", async () => {
+  const cluster = await booted();
+  for (const { resource, namespace, object: wanted } of bootstrapPolicy(cluster.registry.gates)) {
+    const isEmpty = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0);
+    const object = Object.fromEntries(Object.entries(wanted).filter(([, value]) => !isEmpty(value))) as typeof wanted;
+    const stored = await cluster.find([`${group}/${resource}`, namespace], object.metadata.name as string);
+    assert.partialDeepStrictEqual(stored, {
+      ...object,
+      metadata: { ...object.metadata, ...(namespace !== "" && { namespace }) },
+    });
+    assert.match(stored?.metadata.uid ?? "", /^[0-9a-f-]{36}$/);
+  }
+  const revision = await cluster.registry.storage.current();
+  await ensureRbacPolicy(cluster.registry);
+  assert.equal(await cluster.registry.storage.current(), revision);
+  await cluster.close();
+});
+
+test("a binding for nobody has no subjects, and nobody manages them", async () => {
+  const cluster = await booted();
+  const { subjects, metadata } = (await cluster.find(clusterBindings, "system:node")) ?? { metadata: {} };
+  assert.equal(subjects, undefined);
+  assert.deepEqual(Object.keys(metadata.managedFields?.[0]?.fieldsV1 ?? {}), ["f:metadata", "f:roleRef"]);
+  await cluster.close();
+});
+
+test("what is seeded is what a create makes", async () => {
+  const seeded = await booted();
+  const created = await openMemoryRegistry();
+  await ensureBootState(created.registry, options);
+  await created.create(clusterRoles, { kind: "ClusterRole", metadata: { name: "mine" }, rules: [] }); // Not fresh any more.
+  await ensureRbacPolicy(created.registry);
+  for (const [place, name] of [
+    [clusterRoles, "edit"],
+    [clusterRoles, "system:node"],
+    [clusterBindings, "cluster-admin"],
+    [[`${group}/roles`, "kube-system"], "extension-apiserver-authentication-reader"],
+    [[`${group}/rolebindings`, "kube-public"], "system:controller:bootstrap-signer"],
+  ] as const) {
+    const bare = async (cluster: MemoryRegistry): Promise<unknown> =>
+      JSON.parse(
+        JSON.stringify(await cluster.find(place, name), (key, value) =>
+          ["uid", "resourceVersion", "creationTimestamp", "time"].includes(key) ? undefined : value,
+        ),
+      );
+    assert.deepEqual(await bare(seeded), await bare(created), name);
+  }
+  await seeded.close();
+  await created.close();
+});
+
+const extra = { verbs: ["sing"], apiGroups: [""], resources: ["songs"] };
+
+test("a start adds what is missing, takes nothing away, and leaves alone who does not want it", async () => {
+  const cluster = await booted();
+  const wanted = (await cluster.find(clusterRoles, "system:discovery"))?.rules;
+  await cluster.change(clusterRoles, "system:discovery", (role) => {
+    role.rules = [extra];
+    role.metadata.labels = { mine: "yes" };
+  });
+  await cluster.change(clusterRoles, "system:node", (role) => {
+    role.rules = [];
+    role.metadata.annotations = { "rbac.authorization.kubernetes.io/autoupdate": "false" };
+  });
+  await cluster.change(clusterRoles, "edit", (role) => {
+    role.aggregationRule = { clusterRoleSelectors: [{ matchLabels: { mine: "yes" } }] };
+  });
+  await cluster.change(clusterBindings, "system:discovery", (binding) => {
+    binding.subjects = [{ kind: "User", name: "ann", apiGroup: group }];
+  });
+  await cluster.delete(clusterBindings, "cluster-admin");
+  await cluster.create(clusterBindings, {
+    kind: "ClusterRoleBinding",
+    metadata: { name: "cluster-admin" },
+    roleRef: { apiGroup: group, kind: "ClusterRole", name: "view" },
+    subjects: [],
+  });
+  await ensureRbacPolicy(cluster.registry);
+
+  const discovery = await cluster.find(clusterRoles, "system:discovery");
+  assert.deepEqual(discovery?.rules[0], extra);
+  assert.deepEqual(
+    discovery?.rules.slice(1).map((rule: { nonResourceURLs: string[] }) => rule.nonResourceURLs[0]),
+    wanted?.[0].nonResourceURLs,
+  );
+  assert.deepEqual(discovery?.metadata.labels, { mine: "yes", "kubernetes.io/bootstrapping": "rbac-defaults" });
+  assert.deepEqual((await cluster.find(clusterRoles, "system:node"))?.rules, undefined);
+  assert.equal((await cluster.find(clusterRoles, "edit"))?.aggregationRule.clusterRoleSelectors.length, 2);
+  const names = (await cluster.find(clusterBindings, "system:discovery"))?.subjects.map(
+    ({ name }: { name: string }) => name,
+  );
+  assert.deepEqual(names, ["ann", "system:authenticated"]);
+  assert.equal((await cluster.find(clusterBindings, "cluster-admin"))?.roleRef.name, "cluster-admin");
+  await cluster.close();
+});
+
+test("what belongs to a gate is there while it is on, and stays when it is switched off", async () => {
+  const role = "system:cluster-trust-bundle-discovery";
+  const off = await booted();
+  assert.equal(await off.find(clusterRoles, role), undefined);
+  await off.close();
+  const on = await booted("ClusterTrustBundle=true");
+  assert.deepEqual((await on.find(clusterBindings, role))?.subjects, [
+    { kind: "Group", apiGroup: group, name: "system:serviceaccounts" },
+  ]);
+  await ensureRbacPolicy({ ...on.registry, gates: parseFeatureGates("").gates });
+  assert.notEqual(await on.find(clusterRoles, role), undefined);
+  await on.close();
+});

@@ -1,0 +1,77 @@
+/** Columns that tables of many kinds share. Source: upstream's printers */
+import type { KubeObject } from "../apimachinery/object.ts";
+import { humanDuration } from "../lib/duration/duration.ts";
+import type { Column, TimedCell } from "./contract.ts";
+
+export const nameColumn: Column = {
+  name: "Name",
+  type: "string",
+  format: "name",
+  description:
+    "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names",
+  priority: 0,
+  value: nameOf,
+};
+
+const creationDescription =
+  "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
+export const ageColumn: Column = {
+  name: "Age",
+  type: "string",
+  description: creationDescription,
+  priority: 0,
+  value: ({ metadata }) => age(metadata.creationTimestamp),
+};
+
+const createdAtColumn: Column = {
+  name: "Created At",
+  type: "date",
+  description: creationDescription,
+  priority: 0,
+  value: ({ metadata }) => metadata.creationTimestamp ?? "0001-01-01T00:00:00Z",
+};
+
+/** What kinds without columns of their own show. */
+export const defaultColumns: readonly Column[] = [nameColumn, createdAtColumn];
+
+/** Of autoscaling/v1 Scale, which many kinds answer with. */
+export const scaleColumns: readonly Column[] = [
+  { ...nameColumn, format: "" },
+  {
+    name: "Desired",
+    type: "integer",
+    description: "replicas is the desired number of instances for the scaled object.",
+    priority: 0,
+    value: ({ spec }) => spec?.replicas ?? 0,
+  },
+  {
+    name: "Available",
+    type: "integer",
+    description: "replicas is the actual number of observed instances of the scaled object.",
+    priority: 0,
+    value: ({ status }) => status?.replicas ?? 0,
+  },
+  ageColumn,
+];
+
+/** @param now milliseconds since 1970 */
+export function cellAt({ value }: Column, object: KubeObject, now: number): unknown {
+  const cell = value(object);
+  return typeof cell === "function" ? (cell as TimedCell)(now) : cell;
+}
+
+export function nameOf({ metadata }: KubeObject): string {
+  return metadata.name ?? "";
+}
+
+/** How long ago a time was, such as `3d4h`. @param time RFC 3339 */
+export function age(time: string | undefined | null): string | TimedCell {
+  return time === undefined || time === null ? "<unknown>" : since(time);
+}
+
+/** @param time RFC 3339 */
+export function since(time: string): TimedCell {
+  const at = Date.parse(time);
+  return (now) => humanDuration(now - at);
+}

@@ -1,0 +1,177 @@
+/** The discovery documents, as plain JSON in upstream's order of fields. Source: architecture, resource-api §4.1; upstream's api/discovery. */
+import { formatGroupVersion } from "../apimachinery/object.ts";
+import type { ResourceDefinition, ServedVersion, SubresourceDefinition } from "./contract.ts";
+
+/** A group and those of its versions that are served, preferred first. */
+export interface ServedGroup {
+  readonly group: string;
+  readonly versions: readonly ServedGroupVersion[];
+}
+
+export interface ServedGroupVersion {
+  readonly version: string;
+  readonly resources: readonly ServedResource[];
+}
+
+export interface ServedResource {
+  readonly definition: ResourceDefinition;
+  readonly version: ServedVersion;
+}
+
+export type ServerAddresses = readonly { readonly clientCIDR: string; readonly serverAddress: string }[];
+
+/** Groups in the order of their definitions, those without a served version left out. */
+export function servedGroups(definitions: readonly ResourceDefinition[]): ServedGroup[] {
+  const groups: ServedGroup[] = [];
+  for (const [group, members] of Map.groupBy(definitions, (definition) => definition.group)) {
+    const served = members.flatMap((definition) =>
+      definition.versions.filter((one) => one.served).map((version) => ({ definition, version })),
+    );
+    const versions = [...Map.groupBy(served, ({ version }) => version.version)]
+      .map(([version, resources]) => ({
+        version,
+        resources: resources.sort((a, b) => compareText(a.definition.resource, b.definition.resource)),
+      }))
+      .sort((a, b) => compareVersions(a.version, b.version));
+    if (versions.length > 0) groups.push({ group, versions });
+  }
+  return groups;
+}
+
+/** Whether it is one of Kubernetes' own, with a version that is served. */
+export function isBuiltinGroup(definitions: readonly ResourceDefinition[], name: string): boolean {
+  return definitions.some(
+    ({ group, custom, versions }) => group === name && !custom && versions.some(({ served }) => served),
+  );
+}
+
+/** `/api` */
+export function apiVersions(group: ServedGroup | undefined, addresses: ServerAddresses): object {
+  return {
+    kind: "APIVersions",
+    versions: group?.versions.map(({ version }) => version) ?? [],
+    serverAddressByClientCIDRs: addresses,
+  };
+}
+
+/** `/apis` */
+export function apiGroupList(groups: readonly ServedGroup[], addresses: ServerAddresses): object {
+  return {
+    kind: "APIGroupList",
+    apiVersion: "v1",
+    groups: groups.map((group) => ({ ...groupBody(group), serverAddressByClientCIDRs: addresses })),
+  };
+}
+
+/** `/apis/{group}` */
+export function apiGroup(group: ServedGroup): object {
+  return { kind: "APIGroup", apiVersion: "v1", ...groupBody(group) };
+}
+
+function groupBody({ group, versions }: ServedGroup): object {
+  const named = versions.map(({ version }) => ({ groupVersion: `${group}/${version}`, version }));
+  return { name: group, versions: named, preferredVersion: named[0] };
+}
+
+/** `/api/v1` (which, as upstream, names no apiVersion) and `/apis/{group}/{version}` */
+export function apiResourceList(group: string, { version, resources }: ServedGroupVersion): object {
+  return {
+    kind: "APIResourceList",
+    ...(group !== "" && { apiVersion: "v1" }),
+    groupVersion: formatGroupVersion(group, version),
+    resources: resources.flatMap((resource) => apiResources(resource)),
+  };
+}
+
+function apiResources({ definition, version }: ServedResource): object[] {
+  const { resource, singular, kind, namespaced, shortNames, categories, storage } = definition;
+  const main = {
+    name: resource,
+    singularName: singular,
+    namespaced,
+    kind,
+    verbs: version.discoveredVerbs ?? version.verbs,
+    ...(shortNames.length > 0 && { shortNames }),
+    ...(categories.length > 0 && { categories }),
+    ...(storage !== undefined && !isUnservedStorage(definition) && { storageVersionHash: storage.versionHash }),
+  };
+  const below = sortedSubresources(definition, version).map((subresource) => ({
+    name: `${resource}/${subresource.name}`,
+    singularName: "",
+    namespaced,
+    ...subresource.kindGroupVersion,
+    kind: subresource.kind,
+    verbs: subresource.verbs,
+  }));
+  return [main, ...below];
+}
+
+/** Aggregated discovery: `/api` with the core group alone, `/apis` with all others. */
+export function apiGroupDiscoveryList(groups: readonly ServedGroup[]): object {
+  return {
+    kind: "APIGroupDiscoveryList",
+    apiVersion: "apidiscovery.k8s.io/v2",
+    metadata: {},
+    items: groups.map(groupDiscovery),
+  };
+}
+
+function groupDiscovery({ group, versions }: ServedGroup): object {
+  return {
+    metadata: group === "" ? {} : { name: group },
+    versions: versions.map(({ version, resources }) => ({
+      version,
+      resources: resources.map(resourceDiscovery),
+      freshness: "Current",
+    })),
+  };
+}
+
+function resourceDiscovery({ definition, version }: ServedResource): object {
+  const { resource, singular, kind, namespaced, shortNames, categories } = definition;
+  // Empty group and version stand for those of the list they are in.
+  const own = definition.custom ? { group: definition.group, version: version.version } : { group: "", version: "" };
+  const subresources = sortedSubresources(definition, version).map(({ name, kind, kindGroupVersion, verbs }) => ({
+    subresource: name,
+    responseKind: { ...(kindGroupVersion ?? own), kind },
+    verbs,
+  }));
+  return {
+    resource,
+    responseKind: { ...own, kind },
+    scope: namespaced ? "Namespaced" : "Cluster",
+    singularResource: singular,
+    verbs: version.discoveredVerbs ?? version.verbs,
+    ...(shortNames.length > 0 && { shortNames }),
+    ...(categories.length > 0 && { categories }),
+    ...(subresources.length > 0 && { subresources }),
+  };
+}
+
+/** Those of custom kinds are told in the order of their definition. */
+function sortedSubresources(
+  { custom }: ResourceDefinition,
+  { subresources }: ServedVersion,
+): readonly SubresourceDefinition[] {
+  return custom ? subresources : subresources.toSorted((a, b) => compareText(a.name, b.name));
+}
+
+/** Of what is stored at a version that is not served, the version is not told. */
+function isUnservedStorage({ custom, versions, storage }: ResourceDefinition): boolean {
+  return custom && versions.every(({ version, served }) => version !== storage?.version || !served);
+}
+
+/** Which version of a group comes first: v2, v1, v2beta1, v1beta1, v1alpha1, and last, by name, whatever is no such version. */
+export function compareVersions(a: string, b: string): number {
+  const [x, y] = [versionRank(a), versionRank(b)];
+  if (x === undefined || y === undefined) return x === y ? compareText(a, b) : x === undefined ? 1 : -1;
+  return y.stage - x.stage || y.major - x.major || y.minor - x.minor;
+}
+
+function versionRank(version: string): { stage: number; major: number; minor: number } | undefined {
+  const [, major, stage, minor] = /^v([1-9]\d{0,8})(?:(alpha|beta)([1-9]\d{0,8}))?$/.exec(version) ?? [];
+  if (major === undefined) return undefined;
+  return { stage: stage === undefined ? 2 : stage === "beta" ? 1 : 0, major: Number(major), minor: Number(minor ?? 0) };
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

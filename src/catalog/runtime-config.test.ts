@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { testConversions } from "../../test/support/builtin-catalog.ts";
+import { builtinVersions } from "./builtin-definitions.ts";
+import { parseRuntimeConfig } from "./runtime-config.ts";
+
+const known = builtinVersions(testConversions);
+const parse = (text: string) => parseRuntimeConfig(text, known);
+
+const rows: [text: string, version: string, resource: string, served: boolean][] = [
+  ["", "/v1", "pods", true],
+  ["", "apps/v1", "deployments", true],
+  ["", "networking.k8s.io/v1beta1", "ipaddresses", false],
+  ["", "internal.apiserver.k8s.io/v1alpha1", "storageversions", false],
+  ["", "apps/v1", "nothing", false],
+  ["apps/v1=false", "apps/v1", "deployments", false],
+  ["apps/v1=false", "batch/v1", "jobs", true],
+  ["networking.k8s.io/v1beta1", "networking.k8s.io/v1beta1", "ipaddresses", true],
+  ["networking.k8s.io/v1beta1=true", "networking.k8s.io/v1beta1", "ipaddresses", true],
+  ["networking.k8s.io/v1beta1=1", "networking.k8s.io/v1beta1", "ipaddresses", true],
+  ["networking.k8s.io/v1beta1/ipaddresses", "networking.k8s.io/v1beta1", "ipaddresses", true],
+  ["networking.k8s.io/v1beta1/ipaddresses", "networking.k8s.io/v1beta1", "servicecidrs", false],
+  ["apps/v1=false,apps/v1/deployments=true", "apps/v1", "deployments", true],
+  ["apps/v1/deployments=true,apps/v1=false", "apps/v1", "deployments", true],
+  ["apps/v1/deployments=true,apps/v1=false", "apps/v1", "daemonsets", false],
+  ["api/all=false,apps/v1", "apps/v1", "deployments", true],
+  ["api/all=false,apps/v1", "/v1", "pods", false],
+  ["api/all=false,v1", "/v1", "pods", true],
+  ["api/all=false,api/v1=true", "/v1", "pods", true],
+  ["api/all=false,api/ga=true", "/v1", "pods", true],
+  ["api/ga=false", "/v1", "pods", false],
+  ["api/beta", "networking.k8s.io/v1beta1", "servicecidrs", true],
+  ["api/beta", "resource.k8s.io/v1beta1", "resourceclaims", false],
+  ["api/beta,networking.k8s.io/v1beta1=false", "networking.k8s.io/v1beta1", "servicecidrs", false],
+  ["api/alpha=true", "coordination.k8s.io/v1alpha2", "leasecandidates", true],
+  [" api/alpha = true , ", "coordination.k8s.io/v1alpha2", "leasecandidates", true],
+  ["api/all", "storagemigration.k8s.io/v1beta1", "storageversionmigrations", true],
+];
+for (const [text, groupVersion, resource, served] of rows) {
+  test(`--runtime-config=${text}: ${groupVersion}/${resource} is ${served ? "" : "not "}served`, () => {
+    const [group = "", version = ""] = groupVersion.split("/");
+    assert.equal(parse(text).serves(group, version, resource), served);
+  });
+}
+
+const refusals: [text: string, message: string][] = [
+  ["api/all=false", "invalid runtime-config with only api/all=false"],
+  ["apps/v1=maybe", 'invalid value of apps/v1: maybe, err: strconv.ParseBool: parsing "maybe": invalid syntax'],
+  ["apps", "runtime-config invalid key apps"],
+  ["apps/v1/deployments/status", "runtime-config invalid key apps/v1/deployments/status"],
+  ["example.com/v1", "unknown api groups example.com"],
+  ["apps/v9", "group version apps/v9 that has not been registered"],
+  ["api/v2", "group version v2 that has not been registered"],
+  [
+    "apps/v1/Deployment",
+    "invalid key apps/v1/Deployment: group/version/resource and resource is always lowercased, not Deployment",
+  ],
+  ["apps/v1/pods", "unknown resource apps/v1/pods"],
+  [
+    "resource.k8s.io/v1beta1/resourceslices",
+    "resource.k8s.io/v1beta1/resourceslices cannot be enabled: objects of resource.k8s.io/v1beta1/resourceslices cannot be converted to what is stored yet",
+  ],
+];
+for (const [text, message] of refusals) {
+  test(`--runtime-config=${text} is refused`, () => assert.throws(() => parse(text), { message }));
+}
+
+test("what a stage cannot have is left out with a warning", () => {
+  assert.deepEqual(
+    parse("api/beta").warnings.map((warning) => warning.split(",")[0]),
+    ["resourceclaims", "resourceclaimtemplates", "resourceslices"].map(
+      (resource) => `api/beta leaves out resource.k8s.io/v1beta1/${resource}`,
+    ),
+  );
+});

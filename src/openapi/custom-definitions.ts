@@ -1,0 +1,40 @@
+/** What OpenAPI says of custom kinds and their lists. Source: k8s.io/apiextensions-apiserver pkg/controller/openapi/builder. */
+import { builtinSchema } from "../catalog/builtin-schemas.ts";
+import type { DefinitionWriter } from "./definitions.ts";
+import type { Json } from "./dialect.ts";
+import type { CustomKind, KindName } from "./path-item.ts";
+import { publishedBody } from "./published-schema.ts";
+
+/** `example.com/v1 Ship` is `com.example.v1.Ship`. */
+export function customDefinitionName({ group, version, kind }: KindName): string {
+  return [...group.split(".").reverse(), version, kind].join(".");
+}
+
+export function customDefinition(kind: CustomKind, writer: DefinitionWriter): Json {
+  const { group, version, published } = kind;
+  const fields = published.selectableFields.map((fieldPath) => ({ fieldPath }));
+  return {
+    ...(kind.itemKind === undefined
+      ? publishedBody(published.schema, writer)
+      : listBody({ ...kind, itemKind: kind.itemKind }, writer)),
+    "x-kubernetes-group-version-kind": [{ group, kind: kind.kind, version }],
+    ...(fields.length > 0 && { "x-kubernetes-selectable-fields": fields }),
+  };
+}
+
+function listBody(
+  { itemKind, plural, ...list }: CustomKind & { readonly itemKind: string },
+  writer: DefinitionWriter,
+): Json {
+  const item = { $ref: writer.dialect.references + customDefinitionName({ ...list, kind: itemKind }) };
+  return {
+    description: `${list.kind} is a list of ${itemKind}`,
+    type: "object",
+    required: ["items"],
+    properties: {
+      ...writer.typeMeta(),
+      items: { description: `List of ${plural}.`, type: "array", items: item },
+      metadata: writer.metadata(builtinSchema("io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta")),
+    },
+  };
+}

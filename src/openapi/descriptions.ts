@@ -1,0 +1,65 @@
+/**
+ * What types, fields and parameters are for: the texts of the installed `@kubernetes/client-node`, which was generated from the published
+ * documents. They are never part of this repository. A packed build carries them in one file; without either there are none.
+ */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import { dataFile } from "../data/data-file.ts";
+import { clientFieldName } from "./client-field-name.ts";
+
+export interface Descriptions {
+  /** @param definition OpenAPI name, such as `io.k8s.api.core.v1.Pod` */
+  type(definition: string): string | undefined;
+  field(definition: string, field: string): string | undefined;
+  /** @param topic the operation a query parameter belongs to: `list`, `patch` … or, for connections, `PodExec` … */
+  parameter(topic: string, name: string): string | undefined;
+}
+
+/** As it is kept: by the client's names of types (`V1Pod`); the empty field is the type itself. */
+export interface DescriptionTexts {
+  readonly types: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly parameters: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+/** Where a packed build has them. */
+const packedFile = dataFile("descriptions.json.gz");
+
+export async function loadDescriptions(): Promise<Descriptions> {
+  if (existsSync(packedFile)) {
+    const json = await promisify(gunzip)(await readFile(packedFile));
+    return descriptionsFrom(JSON.parse(json.toString()));
+  }
+  const { readClientDescriptions } = await import("./client-descriptions.ts");
+  return descriptionsFrom(await readClientDescriptions());
+}
+
+export const noDescriptions: Descriptions = descriptionsFrom({ types: {}, parameters: {} });
+
+export function descriptionsFrom({ types, parameters }: DescriptionTexts): Descriptions {
+  const textsOf = (definition: string): Readonly<Record<string, string>> | undefined => {
+    const name = clientNames(definition).find((one) => Object.hasOwn(types, one));
+    return name === undefined ? undefined : types[name];
+  };
+  return {
+    type: (definition) => find(textsOf(definition), ""),
+    field: (definition, field) => find(textsOf(definition), clientFieldName(field)),
+    parameter: (topic, name) => find(Object.hasOwn(parameters, topic) ? parameters[topic] : undefined, name),
+  };
+}
+
+function find(texts: Readonly<Record<string, string>> | undefined, key: string): string | undefined {
+  return texts !== undefined && Object.hasOwn(texts, key) ? texts[key] : undefined;
+}
+
+/** The client names a type by version and kind, with the group before them where that alone would be ambiguous. */
+function clientNames(definition: string): string[] {
+  const [kind = "", version = "", group = ""] = definition.split(".").reverse();
+  const plain = capitalize(version) + kind;
+  return [capitalize(group) + plain, plain];
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,183 @@
+/** Whole OpenAPI documents, encoded. They are large: what is made in one go is kept small, so that other requests are served between. */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { ServedGroup, ServedResource } from "../catalog/discovery.ts";
+import { collectDefinitions, type Definitions, type GroupVersion } from "./definitions.ts";
+import type { Descriptions } from "./descriptions.ts";
+import { type Json, openApiV2, openApiV3 } from "./dialect.ts";
+import { encodeEntry, encodeMessage, messageField } from "./gnostic.ts";
+import { documentHeadV2, documentTailV2, documentV2, parameterV2, pathItemV2, schemaV2 } from "./gnostic-v2.ts";
+import { componentsTailV3, documentHeadV3, documentV3, pathItemV3, schemaV3 } from "./gnostic-v3.ts";
+import { jsonEntry, jsonMember, jsonMembers, jsonObject } from "./json-pieces.ts";
+import { pathsOf, topPaths } from "./operations.ts";
+import type { PathItem, PathOptions } from "./path-item.ts";
+import { renderPathV2, renderPathV3 } from "./render.ts";
+import { sharedParameters } from "./shared-parameters.ts";
+
+export type Encoding = "json" | "protobuf";
+
+export interface DocumentSource extends PathOptions {
+  readonly descriptions: Descriptions;
+  /** Whether fields say which values they accept (gate OpenAPIEnums). */
+  readonly enums: boolean;
+  /** `v1.36.0` */
+  readonly release: string;
+  /** Whether the documents for relying parties are served. */
+  readonly issuer: boolean;
+}
+
+/** How long a document may be worked on before others get their turn. */
+const sliceMs = 8;
+
+/** What upstream's documents of custom resources say of themselves. */
+const customInfo = { title: "Kubernetes CRD Swagger", version: "v0.1.0" };
+const bearerToken = { type: "apiKey", description: "Bearer Token authentication", name: "authorization", in: "header" };
+
+/** One of the documents that v3 splits the API into. */
+export interface Part {
+  /** Below `/openapi/v3/`: `api/v1`, `apis/apps/v1`, `apis/apps`, `version` … */
+  readonly name: string;
+  /** What it is made of: while these definitions stay the same, so does the document. */
+  readonly resources: readonly ServedResource[];
+  /** Whether there is nothing but custom resources in it. */
+  readonly custom: boolean;
+  /** Undefined for documents that are of no version. */
+  readonly groupVersion: GroupVersion | undefined;
+  paths(options: PathOptions): PathItem[];
+}
+
+export function partsOf(groups: readonly ServedGroup[], { issuer }: Pick<DocumentSource, "issuer">): Part[] {
+  const versions = groups.flatMap(({ group, versions }) =>
+    versions.map((version) => ({
+      name: group === "" ? `api/${version.version}` : `apis/${group}/${version.version}`,
+      resources: version.resources,
+      custom: version.resources.every(({ definition }) => definition.custom),
+      groupVersion: { group, version: version.version },
+      paths: (options: PathOptions) => pathsOf(group, version, options),
+    })),
+  );
+  return [
+    ...topPaths(groups, issuer).map(([name, item]) => ({
+      name,
+      resources: [],
+      custom: false,
+      groupVersion: undefined,
+      paths: () => [item],
+    })),
+    ...versions,
+  ];
+}
+
+/** The document of one part, encoded piece by piece. */
+export async function encodeV3(part: Part, source: DocumentSource, encoding: Encoding): Promise<Buffer> {
+  const definitions = collectDefinitions(openApiV3, { ...source, groupVersion: part.groupVersion });
+  const rendering = { definitions, descriptions: source.descriptions };
+  const head = { openapi: "3.0.0", info: part.custom ? customInfo : { title: "Kubernetes", version: source.release } };
+  const tail = part.custom ? {} : { securitySchemes: { BearerToken: bearerToken } };
+  const render = (item: PathItem): Json => renderPathV3(item, rendering);
+  if (encoding === "json") {
+    const { paths, schemas } = await encodePieces(part.paths(source), render, definitions, {
+      path: jsonEntry,
+      definition: jsonEntry,
+    });
+    const components = jsonObject([
+      ...(schemas.length > 0 ? [jsonMember("schemas", jsonObject(schemas))] : []),
+      ...jsonMembers(tail),
+    ]);
+    return Buffer.concat(
+      jsonObject([...jsonMembers(head), jsonMember("paths", jsonObject(paths)), jsonMember("components", components)]),
+    );
+  }
+  const { paths, schemas } = await encodePieces(part.paths(source), render, definitions, {
+    path: (name, value) => encodeEntry(documentV3.path, pathItemV3, name, value),
+    definition: (name, value) => encodeEntry(documentV3.schema, schemaV3, name, value),
+  });
+  const components = [
+    ...(schemas.length > 0 ? messageField(documentV3.schemas, schemas) : []),
+    encodeMessage(componentsTailV3, tail),
+  ];
+  return Buffer.concat([
+    encodeMessage(documentHeadV3, head),
+    ...messageField(documentV3.paths, paths),
+    ...messageField(documentV3.components, components),
+  ]);
+}
+
+/** The one document of all groups, encoded piece by piece. */
+export async function encodeV2(
+  groups: readonly ServedGroup[],
+  source: DocumentSource,
+  encoding: Encoding,
+): Promise<Buffer> {
+  const definitions = collectDefinitions(openApiV2, source);
+  const rendering = { definitions, descriptions: source.descriptions };
+  const shared = sharedParameters();
+  const items = partsOf(groups, source).flatMap((part) => part.paths(source));
+  const render = (item: PathItem): Json => renderPathV2(item, rendering, shared.share);
+  const head = { swagger: "2.0", info: { title: "Kubernetes", version: source.release } };
+  const tail = { securityDefinitions: { BearerToken: bearerToken }, security: [{ BearerToken: [] }] };
+  if (encoding === "json") {
+    const { paths, schemas } = await encodePieces(items, render, definitions, {
+      path: jsonEntry,
+      definition: jsonEntry,
+    });
+    const parameters = sortByName(shared.all()).map(([name, parameter]) => jsonEntry(name, parameter));
+    const sections = [
+      jsonMember("paths", jsonObject(paths)),
+      jsonMember("definitions", jsonObject(schemas)),
+      jsonMember("parameters", jsonObject(parameters)),
+    ];
+    return Buffer.concat(jsonObject([...jsonMembers(head), ...sections, ...jsonMembers(tail)]));
+  }
+  const { paths, schemas } = await encodePieces(items, render, definitions, {
+    path: (name, value) => encodeEntry(documentV2.path, pathItemV2, name, value),
+    definition: (name, value) => encodeEntry(documentV2.definition, schemaV2, name, value),
+  });
+  const parameters = sortByName(shared.all()).map(([name, parameter]) =>
+    encodeEntry(documentV2.parameter, parameterV2, name, parameter),
+  );
+  return Buffer.concat([
+    encodeMessage(documentHeadV2, head),
+    ...messageField(documentV2.paths, paths),
+    ...messageField(documentV2.definitions, schemas),
+    ...messageField(documentV2.parameters, parameters),
+    encodeMessage(documentTailV2, tail),
+  ]);
+}
+
+type EncodePiece = (name: string, value: Json) => Buffer;
+
+/** Encodes paths, and the definitions that they lead to, each by name. */
+async function encodePieces(
+  items: readonly PathItem[],
+  render: (item: PathItem) => Json,
+  definitions: Definitions,
+  encode: { readonly path: EncodePiece; readonly definition: EncodePiece },
+): Promise<{ paths: Buffer[]; schemas: Buffer[] }> {
+  const pause = pauses();
+  const paths: [string, Buffer][] = [];
+  for (const item of items) {
+    paths.push([item.path, encode.path(item.path, render(item))]);
+    await pause();
+  }
+  const schemas: [string, Buffer][] = [];
+  for (let taken = definitions.take(); taken !== undefined; taken = definitions.take()) {
+    schemas.push([taken[0], encode.definition(...taken)]);
+    await pause();
+  }
+  return { paths: sortByName(paths).map(([, piece]) => piece), schemas: sortByName(schemas).map(([, piece]) => piece) };
+}
+
+/** @returns what is to be called between steps: it waits a turn of the event loop when the slice is used up */
+function pauses(): () => Promise<void> | undefined {
+  let since = performance.now();
+  return () => {
+    if (performance.now() - since < sliceMs) return undefined;
+    return nextTurn().then(() => {
+      since = performance.now();
+    });
+  };
+}
+
+function sortByName<T>(named: readonly [string, T][]): [string, T][] {
+  return [...named].sort(([a], [b]) => (a < b ? -1 : 1));
+}

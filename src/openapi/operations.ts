@@ -1,0 +1,424 @@
+/** Every path of a group and version, with its operations. Source: upstream's installer. */
+import type { SubresourceDefinition } from "../catalog/contract.ts";
+import type { ServedGroup, ServedGroupVersion, ServedResource } from "../catalog/discovery.ts";
+import { customPaths } from "./custom-operations.ts";
+import {
+  type Answer,
+  capitalize,
+  type HttpMethod,
+  type KindName,
+  type MediaTypes,
+  nameParameter,
+  namespaceParameter,
+  type Operation,
+  type Parameter,
+  type PathItem,
+  type PathOptions,
+  queryParameters,
+  type Scope,
+  withArticle,
+} from "./path-item.ts";
+
+const anyType = ["*/*"];
+const plainTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+const streamTypes = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
+
+function builtinMediaTypes(cbor: boolean): MediaTypes {
+  const objects = [...plainTypes, ...(cbor ? ["application/cbor"] : [])];
+  return {
+    objects,
+    streams: [...objects, ...streamTypes, ...(cbor ? ["application/cbor-seq"] : [])],
+    patches: [
+      "application/json-patch+json",
+      "application/merge-patch+json",
+      "application/strategic-merge-patch+json",
+      "application/apply-patch+yaml",
+      ...(cbor ? ["application/apply-patch+cbor"] : []),
+    ],
+    bodies: anyType,
+  };
+}
+
+export function pathsOf(
+  group: string,
+  groupVersion: ServedGroupVersion,
+  { commonQuery, cbor }: PathOptions,
+): PathItem[] {
+  const { version } = groupVersion;
+  const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+  const scope: Scope = {
+    group,
+    version,
+    root,
+    commonQuery,
+    mediaTypes: builtinMediaTypes(cbor),
+    ...operationNames(group, version),
+  };
+  const [custom, builtin] = partition(groupVersion.resources, ({ definition }) => definition.custom);
+  // Upstream's documents of custom resources do not speak of discovery.
+  const discovery = builtin.length === 0 ? [] : [discoveryPath(scope)];
+  const items = [
+    ...discovery,
+    ...builtin.flatMap((one) => resourcePaths(one, scope)),
+    ...custom.flatMap((one) => customPaths(one, scope)),
+  ];
+  return items.filter(({ operations }) => operations.length > 0).sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function partition<T>(all: readonly T[], belongs: (one: T) => boolean): [those: T[], others: T[]] {
+  return [all.filter(belongs), all.filter((one) => !belongs(one))];
+}
+
+/** `rbac.authorization.k8s.io` is `RbacAuthorization` in ids and `rbacAuthorization` in tags. */
+function operationNames(group: string, version: string): { title: string; tag: string } {
+  const words = (group === "" ? "core" : group.replace(/\.k8s\.io$/, "")).split(/[^A-Za-z0-9]+/);
+  const camel = words.map((word, index) => (index === 0 ? word : capitalize(word))).join("");
+  return { title: capitalize(camel) + capitalize(version), tag: `${camel}_${version}` };
+}
+
+/**
+ * The paths above those of group versions: discovery of versions and groups, `/version`, and what others check tokens by. By the name of their document.
+ * @param issuer whether the latter are served
+ */
+export function topPaths(groups: readonly ServedGroup[], issuer: boolean): [document: string, item: PathItem][] {
+  return groups
+    .filter(({ versions }) => versions.some(({ resources }) => resources.some(({ definition }) => !definition.custom)))
+    .flatMap(({ group }): [string, PathItem][] => {
+      if (group === "")
+        return [["api", plainGet("/api/", "getCoreAPIVersions", "get available API versions", "core", "APIVersions")]];
+      const { title, tag } = operationNames(group, "");
+      const item = plainGet(
+        `/apis/${group}/`,
+        `get${title}APIGroup`,
+        "get information of a group",
+        tag.slice(0, -1),
+        "APIGroup",
+      );
+      return [[`apis/${group}`, item]];
+    })
+    .concat([
+      ["apis", plainGet("/apis/", "getAPIVersions", "get available API versions", "apis", "APIGroupList")],
+      [
+        "version",
+        plainGet("/version/", "getCodeVersion", "get the version information for this server", "version", versionInfo, [
+          "application/json",
+        ]),
+      ],
+      ...(issuer ? issuerPaths : []),
+    ]);
+}
+
+const issuerPaths: readonly [document: string, item: PathItem][] = [
+  [
+    ".well-known/openid-configuration",
+    textGet(
+      "/.well-known/openid-configuration/",
+      "getServiceAccountIssuerOpenIDConfiguration",
+      "get service account issuer OpenID configuration, also known as the 'OIDC discovery doc'",
+      { tag: "WellKnown", produces: "application/json" },
+    ),
+  ],
+  [
+    "openid/v1/jwks",
+    textGet(
+      "/openid/v1/jwks/",
+      "getServiceAccountIssuerOpenIDKeyset",
+      "get service account issuer OpenID JSON Web Key Set (contains public token verification keys)",
+      { tag: "openid", produces: "application/jwk-set+json" },
+    ),
+  ],
+];
+
+const versionInfo = "io.k8s.apimachinery.pkg.version.Info";
+
+function discoveryPath({ root, title, tag, mediaTypes }: Scope): PathItem {
+  return plainGet(
+    `${root}/`,
+    `get${title}APIResources`,
+    "get available resources",
+    tag,
+    "APIResourceList",
+    mediaTypes.objects,
+  );
+}
+
+function plainGet(
+  path: string,
+  id: string,
+  description: string,
+  tag: string,
+  content: string,
+  produces: readonly string[] = plainTypes,
+): PathItem {
+  const answers: Answer[] = [{ code: 200, content }];
+  const operation: Operation = {
+    method: "get",
+    action: undefined,
+    id,
+    description,
+    tags: [tag],
+    kind: undefined,
+    parameters: [],
+    body: undefined,
+    answers,
+    consumes: produces,
+    produces,
+  };
+  return { path, operations: [operation] };
+}
+
+/** What upstream says nothing of but that it is a text. */
+function textGet(
+  path: string,
+  id: string,
+  description: string,
+  { tag, produces }: { tag: string; produces: string },
+): PathItem {
+  const { operations } = plainGet(path, id, description, tag, "text", [produces]);
+  return { path, operations: operations.map((operation) => ({ ...operation, consumes: [] })) };
+}
+
+function resourcePaths(served: ServedResource, scope: Scope): PathItem[] {
+  const { definition, version } = served;
+  const { resource, namespaced, kind } = definition;
+  const gvk: KindName = { group: scope.group, version: scope.version, kind };
+  const has = (verb: string): boolean => version.verbs.includes(verb);
+  const place = namespaced ? "/namespaces/{namespace}" : "";
+  const within = namespaced ? [namespaceParameter] : [];
+  const noun = (namespaced ? "Namespaced" : "") + kind;
+  const name = nameParameter(kind);
+  const item = [name, ...within];
+  const make = factory(scope, gvk);
+  const collection = `${scope.root}${place}/${resource}`;
+  const watch = `${scope.root}/watch${place}/${resource}`;
+  const deleted: Answer["content"] = definition.deleteReturnsObject ? gvk : "Status";
+  const list: KindName = { ...gvk, kind: definition.listKind };
+  const listing = has("watch") ? "list or watch" : "list";
+  const items: PathItem[] = [
+    {
+      path: collection,
+      operations: [
+        ...when(has("list"), () => make.list(listing, noun, "", within, list)),
+        ...when(has("create"), () => make.create(noun, "", within, gvk)),
+        ...when(has("deletecollection"), () => make.deleteCollection(noun, within)),
+      ],
+    },
+    {
+      path: `${collection}/{name}`,
+      operations: [
+        ...when(has("get"), () => make.read(noun, "", item, gvk)),
+        ...when(has("update"), () => make.replace(noun, "", item, gvk)),
+        ...when(has("delete"), () => make.delete(noun, item, deleted)),
+        ...when(has("patch"), () => make.patch(noun, "", item, gvk)),
+      ],
+    },
+    { path: watch, operations: when(has("watch"), () => make.watchList(noun, "", within)) },
+    { path: `${watch}/{name}`, operations: when(has("watch") && has("get"), () => make.watch(noun, item)) },
+    ...version.subresources.flatMap((subresource) =>
+      subresourcePaths(subresource, served, { scope, collection, noun, within }),
+    ),
+  ];
+  if (namespaced) {
+    items.push({
+      path: `${scope.root}/${resource}`,
+      operations: when(has("list"), () => make.list(listing, kind, "ForAllNamespaces", [], list)),
+    });
+    items.push({
+      path: `${scope.root}/watch/${resource}`,
+      operations: when(has("watch"), () => make.watchList(kind, "ForAllNamespaces", [])),
+    });
+  }
+  return items;
+}
+
+interface SubresourcePlace {
+  readonly scope: Scope;
+  readonly collection: string;
+  readonly noun: string;
+  /** Parameters of the collection's path. */
+  readonly within: readonly Parameter[];
+}
+
+function subresourcePaths(
+  subresource: SubresourceDefinition,
+  { definition }: ServedResource,
+  place: SubresourcePlace,
+): PathItem[] {
+  const { scope, collection, noun, within } = place;
+  const { group, version } = subresource.kindGroupVersion ?? scope;
+  const gvk: KindName = { group, version, kind: subresource.kind };
+  const item = [nameParameter(gvk.kind), ...within];
+  const make = factory(scope, gvk, { kind: definition.kind, subresource: subresource.name });
+  const path = `${collection}/{name}/${subresource.name}`;
+  const title = capitalize(subresource.name);
+  const has = (verb: string): boolean => subresource.verbs.includes(verb);
+  if (subresource.connect !== undefined) {
+    const own = queryParameters(subresource.query?.connect ?? [], definition.kind + title);
+    const connect = (suffix: string, parameters: readonly Parameter[]): Operation[] =>
+      (subresource.connect as readonly string[]).map((method) =>
+        make.connect(method, `${noun}${title}${suffix}`, parameters),
+      );
+    const items = [{ path, operations: connect("", [...item, ...own]) }];
+    if (subresource.name === "proxy")
+      items.push({ path: `${path}/{path}`, operations: connect("WithPath", [...item, pathParameter, ...own]) });
+    return items;
+  }
+  const readParameters = [...item, ...queryParameters(subresource.query?.get ?? [], definition.kind + title)];
+  const answer: Answer["content"] = subresource.plainText === true ? "text" : gvk;
+  return [
+    {
+      path,
+      operations: [
+        ...when(has("get"), () => make.read(noun, title, readParameters, answer)),
+        ...when(has("update"), () => make.replace(noun, title, item, gvk)),
+        ...when(has("create"), () => make.create(noun, title, item, gvk)),
+        ...when(has("patch"), () => make.patch(noun, title, item, gvk)),
+      ],
+    },
+  ];
+}
+
+interface Factory {
+  /** @param words what is said to be done */
+  list(words: string, noun: string, suffix: string, path: readonly Parameter[], answer: KindName): Operation;
+  create(noun: string, title: string, path: readonly Parameter[], answer: KindName): Operation;
+  deleteCollection(noun: string, path: readonly Parameter[]): Operation;
+  read(noun: string, title: string, parameters: readonly Parameter[], answer: Answer["content"]): Operation;
+  replace(noun: string, title: string, path: readonly Parameter[], answer: KindName): Operation;
+  patch(noun: string, title: string, path: readonly Parameter[], answer: KindName): Operation;
+  delete(noun: string, path: readonly Parameter[], answer: Answer["content"]): Operation;
+  watchList(noun: string, suffix: string, path: readonly Parameter[]): Operation;
+  watch(noun: string, path: readonly Parameter[]): Operation;
+  connect(method: string, name: string, parameters: readonly Parameter[]): Operation;
+}
+
+/** Makes the operations of one kind, or of one subresource of `parent.kind`. */
+function factory(
+  { title, tag, commonQuery, mediaTypes }: Scope,
+  kind: KindName,
+  parent?: { kind: string; subresource: string },
+): Factory {
+  const subject = parent?.kind ?? kind.kind;
+  const common = (operation: string): Parameter[] => queryParameters(commonQuery[operation] ?? [], operation);
+  const base = { tags: [tag], kind, body: undefined, consumes: mediaTypes.bodies, produces: mediaTypes.objects };
+  const answers = (content: Answer["content"], ...codes: Answer["code"][]): Answer[] =>
+    codes.map((code) => ({ code, content }));
+  const specified =
+    parent === undefined ? `the specified ${subject}` : `${parent.subresource} of the specified ${subject}`;
+  const one = parent === undefined ? withArticle(subject) : `${parent.subresource} of ${withArticle(subject)}`;
+  return {
+    list: (words, noun, suffix, path, answer) => ({
+      ...base,
+      method: "get",
+      action: "list",
+      id: `list${title}${noun}${suffix}`,
+      description: `${words} objects of kind ${subject}`,
+      parameters: [...path, ...common("list")],
+      answers: answers(answer, 200),
+      produces: mediaTypes.streams,
+    }),
+    create: (noun, name, path, answer) => ({
+      ...base,
+      method: "post",
+      action: "post",
+      id: `create${title}${noun}${name}`,
+      description: `create ${one}`,
+      parameters: [...path, ...common("post")],
+      body: { kind, required: true },
+      answers: answers(answer, 200, 201, 202),
+    }),
+    deleteCollection: (noun, path) => ({
+      ...base,
+      method: "delete",
+      action: "deletecollection",
+      id: `delete${title}Collection${noun}`,
+      description: `delete collection of ${subject}`,
+      parameters: [...path, ...common("deletecollection")],
+      body: { kind: "DeleteOptions", required: false },
+      answers: answers("Status", 200),
+    }),
+    read: (noun, name, parameters, answer) => ({
+      ...base,
+      method: "get",
+      action: "get",
+      id: `read${title}${noun}${name}`,
+      description: `read ${specified}`,
+      parameters: answer === "text" ? parameters : [...parameters, ...common("get")],
+      answers: answers(answer, 200),
+      ...(answer === "text" && { produces: ["text/plain", ...mediaTypes.objects] }),
+    }),
+    replace: (noun, name, path, answer) => ({
+      ...base,
+      method: "put",
+      action: "put",
+      id: `replace${title}${noun}${name}`,
+      description: `replace ${specified}`,
+      parameters: [...path, ...common("put")],
+      body: { kind, required: true },
+      answers: answers(answer, 200, 201),
+    }),
+    patch: (noun, name, path, answer) => ({
+      ...base,
+      method: "patch",
+      action: "patch",
+      id: `patch${title}${noun}${name}`,
+      description: `partially update ${specified}`,
+      parameters: [...path, ...common("patch")],
+      body: { kind: "Patch", required: true },
+      consumes: mediaTypes.patches,
+      answers: answers(answer, 200, 201),
+    }),
+    delete: (noun, path, answer) => ({
+      ...base,
+      method: "delete",
+      action: "delete",
+      id: `delete${title}${noun}`,
+      description: `delete ${one}`,
+      parameters: [...path, ...common("delete")],
+      body: { kind: "DeleteOptions", required: false },
+      answers: answers(answer, 200, 202),
+    }),
+    watchList: (noun, suffix, path) => ({
+      ...base,
+      method: "get",
+      action: "watchlist",
+      id: `watch${title}${noun}List${suffix}`,
+      description: `watch individual changes to a list of ${subject}. deprecated: use the 'watch' parameter with a list operation instead.`,
+      parameters: [...path, ...common("list")],
+      answers: answers("WatchEvent", 200),
+      produces: mediaTypes.streams,
+    }),
+    watch: (noun, path) => ({
+      ...base,
+      method: "get",
+      action: "watch",
+      id: `watch${title}${noun}`,
+      description: `watch changes to an object of kind ${subject}. deprecated: use the 'watch' parameter with a list operation instead, filtered to a single item with the 'fieldSelector' parameter.`,
+      parameters: [...path, ...common("list")],
+      answers: answers("WatchEvent", 200),
+      produces: mediaTypes.streams,
+    }),
+    connect: (method, name, parameters) => ({
+      ...base,
+      method: method.toLowerCase() as HttpMethod,
+      action: "connect",
+      id: `connect${title}${capitalize(method.toLowerCase())}${name}`,
+      description: `connect ${method} requests to ${parent?.subresource} of ${subject}`,
+      parameters,
+      answers: answers("text", 200),
+      produces: ["*/*"],
+    }),
+  };
+}
+
+const pathParameter: Parameter = {
+  in: "path",
+  name: "path",
+  type: "string",
+  topic: "",
+  description: "path to the resource",
+};
+
+function when<T>(holds: boolean, make: () => T): T[] {
+  return holds ? [make()] : [];
+}

@@ -1,0 +1,153 @@
+/** The certificates a server makes for itself: a CA, a serving certificate, an admin client certificate. Keys are P-256. */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { isIP } from "node:net";
+import { join } from "node:path";
+import { makeDirectory } from "../apimachinery/make-directory.ts";
+import { writeWhole } from "../apimachinery/write-whole.ts";
+import { upgradeKeyFile } from "./sec1-key.ts";
+import { createAuthority, issueCertificate, type KeyPair } from "./x509.ts";
+
+export type { KeyPair } from "./x509.ts";
+
+export interface Certificates {
+  readonly ca: KeyPair;
+  readonly serving: KeyPair;
+  readonly admin: KeyPair;
+}
+
+export interface CertificateOptions {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** DNS names and addresses of the serving certificate. */
+  readonly names: readonly string[];
+}
+
+const dayMs = 24 * 3600_000;
+const authorityDays = 3650;
+const leafDays = 365;
+const renewDays = 30;
+
+/** Makes all three. */
+export async function createCertificates(options: CertificateOptions): Promise<Certificates> {
+  const ca = await createAuthority({ subject: { commonName: "coxswain-ca" }, ...validity(options.now, authorityDays) });
+  const [serving, admin] = await Promise.all([issueServing(ca, options), issueAdmin(ca, options)]);
+  return { ca, serving, admin };
+}
+
+/**
+ * Reads what is there, makes what is missing, and renews what expires within 30 days, lost its key or no longer names what it must.
+ * A CA that is renewed makes all certificates anew.
+ * @throws Error when a file is there and cannot be read as PEM
+ */
+export async function ensureCertificates(directory: string, options: CertificateOptions): Promise<Certificates> {
+  makeDirectory(directory, { mode: 0o700 });
+  const [oldCa, oldServing, oldAdmin] = await Promise.all([
+    readOwnPair(directory, "ca"),
+    readOwnPair(directory, "apiserver"),
+    readOwnPair(directory, "admin"),
+  ]);
+  const ca = isUsable(oldCa, options.now) ? oldCa : undefined;
+  if (ca === undefined) {
+    const fresh = await createCertificates(options);
+    await writePair(directory, "ca", fresh.ca);
+    await writePair(directory, "apiserver", fresh.serving);
+    await writePair(directory, "admin", fresh.admin);
+    return fresh;
+  }
+  const keepsServing =
+    isUsable(oldServing, options.now) && isIssuedBy(oldServing, ca) && hasNames(oldServing, options.names);
+  const keepsAdmin = isUsable(oldAdmin, options.now) && isIssuedBy(oldAdmin, ca);
+  const serving = keepsServing ? oldServing : await issueServing(ca, options);
+  const admin = keepsAdmin ? oldAdmin : await issueAdmin(ca, options);
+  if (!keepsServing) await writePair(directory, "apiserver", serving);
+  if (!keepsAdmin) await writePair(directory, "admin", admin);
+  return { ca, serving, admin };
+}
+
+/**
+ * Puts the serving certificate into a directory where another one may stand, which is left alone.
+ * @returns the files of the other one @throws Error in upstream's words when only one of its two files is there
+ */
+export async function placeServing(
+  directory: string,
+  { ca, serving }: Certificates,
+): Promise<readonly [cert: string, key: string] | undefined> {
+  const [certFile, keyFile] = [join(directory, "apiserver.crt"), join(directory, "apiserver.key")];
+  const isThere = await Promise.all([certFile, keyFile].map(async (file) => (await readIfThere(file)) !== undefined));
+  if (isThere[0] !== isThere[1])
+    throw new Error(`error reading ${isThere[0] ? keyFile : certFile}, certificate and key must be supplied as a pair`);
+  const found = await readPair(directory, "apiserver");
+  if (found !== undefined && !isIssuedBy(found, ca)) return [certFile, keyFile];
+  makeDirectory(directory);
+  if (found?.cert !== serving.cert || found.key !== serving.key) await writePair(directory, "apiserver", serving);
+  return undefined;
+}
+
+function issueServing(ca: KeyPair, { now, names }: CertificateOptions): Promise<KeyPair> {
+  return issueCertificate(ca, {
+    subject: { commonName: "kube-apiserver" },
+    usage: "server",
+    names,
+    ...validity(now, leafDays),
+  });
+}
+
+function issueAdmin(ca: KeyPair, { now }: CertificateOptions): Promise<KeyPair> {
+  const subject = { commonName: "kubernetes-admin", organizations: ["system:masters"] };
+  return issueCertificate(ca, { subject, usage: "client", names: [], ...validity(now, leafDays) });
+}
+
+/** From a day ago, for clients whose clock is behind. */
+function validity(now: number, days: number): { notBefore: number; notAfter: number } {
+  return { notBefore: now - dayMs, notAfter: now + days * dayMs };
+}
+
+/** Not near its end, and the key is the certificate's: a start that was killed may have written only one of them. */
+function isUsable(pair: KeyPair | undefined, now: number): pair is KeyPair {
+  if (pair === undefined) return false;
+  const certificate = new X509Certificate(pair.cert);
+  return (
+    certificate.validToDate.getTime() - now >= renewDays * dayMs &&
+    certificate.checkPrivateKey(createPrivateKey(pair.key))
+  );
+}
+
+function isIssuedBy({ cert }: KeyPair, ca: KeyPair): boolean {
+  return new X509Certificate(cert).verify(new X509Certificate(ca.cert).publicKey);
+}
+
+function hasNames({ cert }: KeyPair, wanted: readonly string[]): boolean {
+  const certificate = new X509Certificate(cert);
+  return wanted.every(
+    (name) =>
+      (isIP(name) === 0 ? certificate.checkHost(name, { wildcards: false }) : certificate.checkIP(name)) !== undefined,
+  );
+}
+
+async function readOwnPair(directory: string, name: string): Promise<KeyPair | undefined> {
+  const pair = await readPair(directory, name);
+  return pair && { ...pair, key: await upgradeKeyFile(join(directory, `${name}.key`), pair.key) };
+}
+
+async function readPair(directory: string, name: string): Promise<KeyPair | undefined> {
+  const [cert, key] = await Promise.all([
+    readIfThere(join(directory, `${name}.crt`)),
+    readIfThere(join(directory, `${name}.key`)),
+  ]);
+  return cert === undefined || key === undefined ? undefined : { cert, key };
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function writePair(directory: string, name: string, { cert, key }: KeyPair): Promise<void> {
+  await writeWhole(join(directory, `${name}.key`), key, 0o600);
+  await writeWhole(join(directory, `${name}.crt`), cert, 0o644);
+}

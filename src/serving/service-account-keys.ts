@@ -1,0 +1,69 @@
+/** The keys of service account tokens, read from the files of the flags or made once and kept. Source: access-control §5.2. */
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { join } from "node:path";
+import { makeDirectory } from "../apimachinery/make-directory.ts";
+import { writeWhole } from "../apimachinery/write-whole.ts";
+import {
+  distinctKeys,
+  type PublicKey,
+  publicKeysIn,
+  readPublicKeys,
+  readSigningKey,
+  type SigningKey,
+} from "../authentication/service-account/keys.ts";
+import { readBoundedFile } from "../lib/bounded-file/bounded-file.ts";
+import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
+import type { ServerOptions } from "../options.ts";
+import { formatSec1Key, upgradeKeyFile } from "./sec1-key.ts";
+
+export interface ServiceAccountKeys {
+  readonly signing: SigningKey;
+  /** Whose tokens are accepted, each once, the signing one among them. */
+  readonly accepted: readonly PublicKey[];
+}
+
+type KeyOptions = Pick<
+  ServerOptions,
+  "dataDir" | "serviceAccountKeyFiles" | "serviceAccountSigningKeyFile" | "tlsPrivateKeyFile"
+>;
+
+/** @throws Error that names the file that cannot be read, or has no such key */
+export async function serviceAccountKeys(options: KeyOptions): Promise<ServiceAccountKeys> {
+  const { serviceAccountKeyFiles, serviceAccountSigningKeyFile: file, dataDir, tlsPrivateKeyFile } = options;
+  const signing = file === undefined ? await ownKey(dataDir) : readSigningKey((await readGiven(file)).toString(), file);
+  const given = await Promise.all(
+    serviceAccountKeyFiles.map(async (one) => readPublicKeys((await readGiven(one)).toString(), one)),
+  );
+  // That of the server is taken only where it is one that could sign tokens.
+  const own =
+    serviceAccountKeyFiles.length === 0 && tlsPrivateKeyFile !== undefined
+      ? publicKeysIn((await readGiven(tlsPrivateKeyFile)).toString())
+      : [];
+  return { signing, accepted: distinctKeys([signing.public, ...given.flat(), ...own]) };
+}
+
+/** Tokens outlive a restart only when the key does. */
+async function ownKey(dataDir: string | undefined): Promise<SigningKey> {
+  if (dataDir === undefined) return readSigningKey(formatSec1Key(makeKey()), "");
+  const file = join(dataDir, "service-account.key");
+  const kept = await readKept(file);
+  if (kept !== undefined) return readSigningKey(await upgradeKeyFile(file, kept), file);
+  const pem = formatSec1Key(makeKey());
+  makeDirectory(dataDir, { mode: 0o700 });
+  await writeWhole(file, pem, 0o600);
+  return readSigningKey(pem, file);
+}
+
+/** Takes less than a millisecond. */
+function makeKey(): KeyObject {
+  return generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+}
+
+async function readKept(file: string): Promise<string | undefined> {
+  try {
+    return (await readBoundedFile(file)).toString();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,165 @@
+/** The certificates a server runs with: its own, or those it was given, which may change while it runs. */
+import type { X509Certificate } from "node:crypto";
+import type { Clock } from "../apimachinery/clock.ts";
+import type { Logger } from "../apimachinery/logger.ts";
+import type { ServingMaterial, TlsLimits } from "../http/listener/secure-contexts.ts";
+import { type Authorities, parseAuthorities } from "../lib/x509/authorities.ts";
+import { formatCertificates, parseCertificates } from "../lib/x509/pem.ts";
+import type { ServerOptions } from "../options.ts";
+import { createCertificates, ensureCertificates, type KeyPair, placeServing } from "./certificates.ts";
+import { constantly, type Live, openLiveFiles } from "./followed-files.ts";
+import { checkKeyPair } from "./key-pair.ts";
+import { tlsLimits } from "./tls-options.ts";
+
+export interface ServingSetup {
+  readonly limits: TlsLimits;
+  /** What the listener shows and asks for now. */
+  material(): ServingMaterial;
+  /** Whose certificates name their users now. */
+  clientAuthorities(): Authorities;
+  /** Whose certificates make proxies now; undefined when nobody's do. */
+  readonly proxyAuthorities: (() => Authorities) | undefined;
+  /** PEM bundle that clients check the serving certificate with. */
+  readonly caBundle: string;
+  /** The client certificate of the kubeconfig. */
+  readonly admin: KeyPair;
+  /** From here on changed files count. @param onChange is told after each */
+  follow(onChange: () => void): void;
+  close(): void;
+}
+
+type SetupOptions = Pick<
+  ServerOptions,
+  | "clock"
+  | "logger"
+  | "dataDir"
+  | "certDir"
+  | "tlsCertFile"
+  | "tlsPrivateKeyFile"
+  | "clientCaFile"
+  | "requestHeader"
+  | "tls"
+>;
+
+/** @throws Error when only one of a certificate and its key is given, a file cannot be read or used, or an option of TLS is not valid */
+export async function servingSetup(options: SetupOptions, names: readonly string[]): Promise<ServingSetup> {
+  const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, dataDir, certDir, requestHeader, tls } = options;
+  if ((tlsCertFile === undefined) !== (tlsPrivateKeyFile === undefined))
+    throw new Error("tls-cert-file and tls-private-key-file must be given together");
+  const limits = tlsLimits(tls);
+  const certificateOptions = { now: options.clock.now(), names };
+  const own = await (dataDir === undefined
+    ? createCertificates(certificateOptions)
+    : ensureCertificates(dataDir, certificateOptions));
+  const ownAuthorities = parseAuthorities(own.ca.cert);
+  const placed = tlsCertFile === undefined && certDir !== undefined ? await placeServing(certDir, own) : undefined;
+  const pair = tlsCertFile === undefined ? placed : ([tlsCertFile, tlsPrivateKeyFile as string] as const);
+  const given = pair && (await keyPairFiles(options, "serving-cert", pair));
+  const serving = given ?? constantly(own.serving);
+  let proxies: Live<Authorities> | undefined;
+  // Our own admin stays able to log in beside the given authorities.
+  const clients =
+    clientCaFile === undefined
+      ? constantly(ownAuthorities)
+      : await authorityFile(options, "client-ca-bundle", clientCaFile, (given) => {
+          const authorities = parseAuthorities(`${own.ca.cert}${formatCertificates(given)}`);
+          checkApart(requestHeader, authorities, proxies?.current());
+          return authorities;
+        });
+  if (requestHeader.clientCaFile !== undefined) {
+    proxies = await authorityFile(options, "request-header", requestHeader.clientCaFile, (given) => {
+      const authorities = parseAuthorities(formatCertificates(given));
+      checkApart(requestHeader, clients.current(), authorities);
+      return authorities;
+    });
+  }
+  const named = await Promise.all(
+    tls.named.map(async ({ certFile, keyFile, names: patterns }) => ({
+      patterns,
+      pair: await keyPairFiles(options, "sni-serving-cert", [certFile, keyFile]),
+    })),
+  );
+  const files: readonly Live<unknown>[] = [
+    serving,
+    clients,
+    ...(proxies === undefined ? [] : [proxies]),
+    ...named.map(({ pair }) => pair),
+  ];
+  return {
+    limits,
+    material: () => ({
+      certificate: serving.current(),
+      named: named.map(({ patterns, pair }) => ({ ...pair.current(), names: patterns })),
+      clientCa: formatCertificates([...clients.current().certificates, ...(proxies?.current().certificates ?? [])]),
+    }),
+    clientAuthorities: clients.current,
+    proxyAuthorities: proxies?.current,
+    caBundle: given?.current().cert ?? own.ca.cert,
+    admin: own.admin,
+    follow: (onChange) => {
+      const changed = (): void => {
+        onChange();
+        for (const file of files) file.retry();
+      };
+      for (const file of files) file.follow(changed);
+    },
+    close() {
+      for (const file of files) file.close();
+    },
+  };
+}
+
+/** @throws Error when clients with a certificate of their own would be proxies. The words are upstream's, which looks at the start alone. */
+function checkApart(
+  { allowedNames }: ServerOptions["requestHeader"],
+  clients: Authorities,
+  proxies: Authorities | undefined,
+): void {
+  const isProxy = (one: X509Certificate): boolean =>
+    proxies?.certificates.some((other) => one.raw.equals(other.raw)) ?? false;
+  if (allowedNames.length > 0 || !clients.certificates.some(isProxy)) return;
+  throw new Error(
+    "--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified to ensure regular client certificates cannot set authenticating proxy headers for arbitrary users",
+  );
+}
+
+interface Needs {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** @param take throws an Error when they cannot be used */
+function authorityFile(
+  { clock, logger }: Needs,
+  purpose: string,
+  file: string,
+  take: (certificates: readonly X509Certificate[]) => Authorities,
+): Promise<Live<Authorities>> {
+  const name = `${purpose}::${file}`;
+  const read = (text: string): readonly X509Certificate[] => {
+    try {
+      return parseCertificates(text);
+    } catch (error) {
+      throw new Error(`error loading CA bundle for ${JSON.stringify(name)}: ${(error as Error).message}`);
+    }
+  };
+  const parse = ([text = ""]: readonly string[]): Authorities => {
+    if (text === "") throw new Error(`missing content for CA bundle ${JSON.stringify(name)}`);
+    return take(read(text));
+  };
+  return openLiveFiles({ name, files: [file], parse, clock, logger });
+}
+
+function keyPairFiles(
+  { clock, logger }: Needs,
+  purpose: string,
+  files: readonly [cert: string, key: string],
+): Promise<Live<KeyPair>> {
+  const name = [purpose, ...files].join("::");
+  const parse = ([cert = "", key = ""]: readonly string[]): KeyPair => {
+    if (cert === "" || key === "") throw new Error(`missing content for serving cert ${JSON.stringify(name)}`);
+    checkKeyPair({ cert, key });
+    return { cert, key };
+  };
+  return openLiveFiles({ name, files, parse, clock, logger });
+}

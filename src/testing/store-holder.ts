@@ -1,7 +1,0 @@
-/** A process that reads one state of a store until it is killed. Argument: the directory. Prints a line when it has begun. */
-import { openSnapshot } from "../storage/lmdb/snapshot.ts";
-
-const { current, transaction } = await openSnapshot(process.argv[2] as string);
-const read = (): string[] => [...current.getKeys({ start: "/", limit: 1, transaction })];
-console.log(`reading ${read()}`);
-setInterval(read, 1000);

@@ -1,0 +1,21 @@
+/** How client-go applies: with COXSWAIN_TEST_FULL=1, and Go at hand. */
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+import { startTestServer } from "../support/start-test-server.ts";
+
+const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+
+test("client-go applies, extracts what it applied, and upgrades managers", {
+  skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1",
+}, async (context) => {
+  const server = await startTestServer();
+  context.after(() => server.close());
+  const { stdout } = spawn("go", ["run", ".", server.kubeconfigPath], {
+    cwd: join(import.meta.dirname, "apply-client"),
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  assert.equal(await text(stdout), "all well\n");
+});

@@ -1,0 +1,329 @@
+/**
+ * CBOR on the wire, with its gate and without. With COXSWAIN_TEST_FULL=1, and Go at hand, client-go's dynamic client prefers it, and falls back where
+ * there is none.
+ */
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { after, before, describe, test } from "node:test";
+import { decodeAnyCbor } from "../../src/lib/cbor/decode.ts";
+import { encodeAnyCbor } from "../../src/lib/cbor/encode.ts";
+import { Reader } from "../../src/lib/cbor/reader.ts";
+import { selfDescribed } from "../../src/lib/cbor/wire.ts";
+import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
+import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+
+const cbor = "application/cbor";
+const namespace = "/api/v1/namespaces/default";
+const configMaps = `${namespace}/configmaps`;
+const list = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+
+const get = (path: string, accept = cbor): RawRequest => ({ path, headers: { accept } });
+const send = (
+  method: string,
+  path: string,
+  body: object | Buffer,
+  headers: Record<string, string> = {},
+): RawRequest => ({
+  method,
+  path,
+  headers: { "content-type": cbor, accept: cbor, ...headers },
+  body: Buffer.isBuffer(body) ? body : encodeAnyCbor(body),
+});
+const configMap = (name: string, rest: object = { data: { k: "v" } }): object => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name },
+  ...rest,
+});
+const apply = (name: string, data: object): RawRequest =>
+  send("PATCH", `${configMaps}/${name}?fieldManager=m`, configMap(name, { data }), {
+    "content-type": "application/apply-patch+cbor",
+  });
+const refusal = (message: string): object => ({ kind: "Status", message });
+
+type Row = [what: string, request: RawRequest, status: number, want: object, contentType?: string];
+
+/** In order: each finds what those before it left. */
+const servedRows: Row[] = [
+  ["an object", send("POST", configMaps, configMap("a")), 201, configMap("a")],
+  [
+    "sent in CBOR, answered in JSON",
+    send("POST", configMaps, configMap("b"), { accept: "application/json" }),
+    201,
+    configMap("b"),
+    "application/json",
+  ],
+  ["one that is there", get(`${configMaps}/a`), 200, configMap("a")],
+  [
+    "what client-go's dynamic client accepts",
+    get(`${configMaps}/a`, "application/json;q=0.9,application/cbor;q=1"),
+    200,
+    configMap("a"),
+  ],
+  ["an update", send("PUT", `${configMaps}/a`, configMap("a", { data: { k: "w" } })), 200, { data: { k: "w" } }],
+  [
+    "bytes are under a tag, to be shown as base64",
+    send("POST", `${namespace}/secrets`, { metadata: { name: "s" }, data: { k: "aGk=" } }),
+    201,
+    { kind: "Secret", data: { k: "aGk=" } },
+  ],
+  ["a list", get(`${configMaps}?labelSelector=none`), 200, { kind: "ConfigMapList", apiVersion: "v1", items: [] }],
+  [
+    "a list of metadata",
+    get(configMaps, `${cbor};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io`),
+    200,
+    { kind: "PartialObjectMetadataList" },
+  ],
+  [
+    "metadata",
+    get(`${configMaps}/a`, `${cbor};as=PartialObjectMetadata;v=v1;g=meta.k8s.io`),
+    200,
+    { kind: "PartialObjectMetadata", metadata: { name: "a" } },
+  ],
+  [
+    "a table has no such form",
+    get(configMaps, `${cbor};as=Table;v=v1;g=meta.k8s.io`),
+    406,
+    { code: 406 },
+    "application/json",
+  ],
+  [
+    "a table, or else CBOR",
+    get(configMaps, `application/json;as=Table;v=v1;g=meta.k8s.io,${cbor}`),
+    200,
+    { kind: "Table" },
+    "application/json",
+  ],
+  ["sequences are for watches", get(`${configMaps}/a`, "application/cbor-seq"), 406, { code: 406 }, "application/json"],
+  [
+    "an object that is not there",
+    get(`${configMaps}/none`),
+    404,
+    { kind: "Status", apiVersion: "v1", reason: "NotFound", code: 404 },
+  ],
+  ["discovery", get("/apis/apps/v1"), 200, { kind: "APIResourceList", groupVersion: "apps/v1" }],
+  [
+    "what is of no group",
+    get("/apis"),
+    406,
+    refusal(`406: Not Acceptable\n\nAvailable representations: ${list}`),
+    "application/json",
+  ],
+  [
+    "what is of no group, or else JSON",
+    get("/apis/apps", "application/json;q=0.9,application/cbor;q=1"),
+    200,
+    { kind: "APIGroup" },
+    "application/json",
+  ],
+  ["a caller who may not", { ...get(configMaps), anonymous: true }, 403, { reason: "Forbidden" }, "application/json"],
+  ["a scale", get("/apis/apps/v1/namespaces/default/deployments/none/scale"), 404, { reason: "NotFound" }],
+  ["an apply that creates", apply("applied", { a: "1" }), 201, { data: { a: "1" } }],
+  [
+    "an apply that changes",
+    apply("applied", { a: "2" }),
+    200,
+    { data: { a: "2" }, metadata: { managedFields: [{ manager: "m", operation: "Apply" }] } },
+  ],
+  [
+    "an apply that is no CBOR",
+    send("PATCH", `${configMaps}/applied?fieldManager=m`, Buffer.from("{}"), {
+      "content-type": "application/apply-patch+cbor",
+    }),
+    400,
+    refusal("error decoding YAML: unexpected EOF"),
+  ],
+  [
+    "no other patches",
+    send("PATCH", `${configMaps}/a`, {}, { "content-type": "application/merge-patch+cbor" }),
+    415,
+    refusal("415: Unsupported Media Type"),
+  ],
+  [
+    "a field that is not known, told",
+    send("POST", `${configMaps}?fieldValidation=Strict`, { metadata: { name: "c" }, nope: 1 }),
+    400,
+    refusal(
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: cbor: found unknown field at map element index 0',
+    ),
+  ],
+  [
+    "a field that is not known, ignored",
+    send("POST", `${configMaps}?fieldValidation=Ignore`, configMap("c", { nope: 1 })),
+    201,
+    configMap("c", {}),
+  ],
+  [
+    "a key that is set twice",
+    send("POST", configMaps, Buffer.from("a2446b696e6440446b696e6440", "hex")),
+    400,
+    refusal(
+      "the object provided is unrecognized (must be of type ConfigMap): unable to determine group/version/kind: " +
+        'cbor: found duplicate map key "kind" at map element index 1 (a2446b696e6440446b696e6440)',
+    ),
+  ],
+  [
+    "JSON that is called CBOR",
+    send("POST", configMaps, Buffer.from("{}")),
+    400,
+    refusal(
+      "the object provided is unrecognized (must be of type ConfigMap): unable to determine group/version/kind: unexpected EOF ({})",
+    ),
+  ],
+  [
+    "a value of another type",
+    send("POST", configMaps, configMap("c", { data: [] })),
+    400,
+    refusal(
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: cbor: cannot unmarshal array into Go struct field v1.ConfigMap.data of type map[string]string',
+    ),
+  ],
+  [
+    "another kind",
+    send("POST", configMaps, { apiVersion: "v1", kind: "Secret", metadata: { name: "c" } }),
+    400,
+    refusal(
+      'Secret in version "v1" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown conversion',
+    ),
+  ],
+  [
+    "a type that is not known",
+    send("POST", configMaps, configMap("c"), { "content-type": "application/x" }),
+    415,
+    refusal(`the body of the request was in an unknown format - accepted media types include: ${list}, ${cbor}`),
+  ],
+  [
+    "a precondition that does not hold",
+    send("DELETE", `${configMaps}/a`, { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid: "other" } }),
+    409,
+    { reason: "Conflict" },
+  ],
+  [
+    "a deletion",
+    send("DELETE", `${configMaps}/a`, { propagationPolicy: "Background" }),
+    200,
+    { kind: "Status", status: "Success" },
+  ],
+];
+
+const unservedRows: Row[] = [
+  [
+    "a body",
+    send("POST", configMaps, configMap("a"), { accept: "application/json" }),
+    415,
+    refusal(`the body of the request was in an unknown format - accepted media types include: ${list}`),
+    "application/json",
+  ],
+  [
+    "an apply",
+    send("PATCH", `${configMaps}/a?fieldManager=m`, configMap("a"), {
+      "content-type": "application/apply-patch+cbor",
+      accept: "*/*",
+    }),
+    415,
+    refusal("415: Unsupported Media Type"),
+    "application/json",
+  ],
+  ["an answer", get(configMaps), 406, { code: 406 }, "application/json"],
+  [
+    "an answer, or else JSON",
+    get(configMaps, "application/json;q=0.9,application/cbor;q=1"),
+    200,
+    { kind: "ConfigMapList" },
+    "application/json",
+  ],
+];
+
+const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+
+for (const { title, featureGates, rows, goMode } of [
+  { title: "CBOR with its gate", featureGates: "CBORServingAndStorage=true", rows: servedRows, goMode: "cbor" },
+  { title: "CBOR without its gate", featureGates: "", rows: unservedRows, goMode: "fallback" },
+]) {
+  describe(title, () => {
+    let server: TestServer;
+    let client: RawClient;
+    before(async () => {
+      server = await startTestServer({ featureGates });
+      client = rawClient(server.kubeconfig);
+    });
+    after(async () => {
+      client.close();
+      await server.close();
+    });
+
+    for (const [what, request, status, want, contentType = cbor] of rows) {
+      test(what, async () => {
+        const answer = await client.send(request);
+        const body =
+          contentType === cbor && answer.headers["content-type"] === cbor ? decodeAnyCbor(answer.bytes) : answer.body;
+        assert.equal(answer.status, status, JSON.stringify(body));
+        assert.equal(answer.headers["content-type"], contentType);
+        assert.partialDeepStrictEqual(body, want);
+      });
+    }
+
+    if (goMode === "cbor") {
+      test("bytes are not base64 on the wire", async () => {
+        const { bytes } = await client.send(get(`${namespace}/secrets/s`));
+        assert.ok(bytes.subarray(0, 3).equals(selfDescribed));
+        assert.ok(bytes.includes(Buffer.from("d6426869", "hex")));
+      });
+
+      test("a field that is not known is warned of", async () => {
+        const { headers } = await client.send(send("POST", configMaps, configMap("warned", { nope: 1 })));
+        assert.equal(headers.warning, '299 - "cbor: found unknown field at map element index 1"');
+      });
+
+      test("a long list is the sum of its pieces", async () => {
+        const data = { text: "0123456789abcdef".repeat(4096) };
+        for (let index = 0; index < 20; index++) {
+          const body = configMap(`long-${index}`, {
+            metadata: { name: `long-${index}`, labels: { long: "yes" } },
+            data,
+          });
+          assert.equal((await client.send(send("POST", configMaps, body))).status, 201);
+        }
+        const { items } = decodeAnyCbor((await client.send(get(`${configMaps}?labelSelector=long`))).bytes);
+        assert.equal(
+          (items as { data: unknown }[]).filter((item) => JSON.stringify(item.data) === JSON.stringify(data)).length,
+          20,
+        );
+      });
+
+      for (const accept of [cbor, `${cbor};stream=watch`]) {
+        test(`a watch is a sequence of events: ${accept}`, async () => {
+          const query = "watch=1&fieldSelector=metadata.name%3Db&timeoutSeconds=1&allowWatchBookmarks=true";
+          const answer = await client.send(get(`${configMaps}?${query}`, accept));
+          assert.equal(answer.headers["content-type"], "application/cbor-seq");
+          assert.partialDeepStrictEqual(sequenceOf(answer.bytes), [
+            { type: "ADDED", object: configMap("b") },
+            { type: "BOOKMARK", object: { kind: "ConfigMap", apiVersion: "v1" } },
+          ]);
+        });
+      }
+    }
+
+    test(`client-go: ${goMode}`, { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, async () => {
+      const { stdout } = spawn("go", ["run", ".", server.kubeconfigPath, goMode], {
+        cwd: join(import.meta.dirname, "cbor-client"),
+        env: { ...process.env, KUBE_FEATURE_ClientsAllowCBOR: "true", KUBE_FEATURE_ClientsPreferCBOR: "true" },
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      assert.equal(await text(stdout), "all well\n");
+    });
+  });
+}
+
+function sequenceOf(bytes: Buffer): Record<string, unknown>[] {
+  const items: Record<string, unknown>[] = [];
+  const reader = new Reader(bytes);
+  while (reader.at < bytes.length) {
+    const start = reader.at;
+    reader.skip();
+    items.push(decodeAnyCbor(bytes.subarray(start, reader.at)));
+  }
+  return items;
+}

@@ -1,0 +1,417 @@
+/** Sentences of docs/compatibility.md that no other test shows: what is missing, what differs, and what happens then. A table for each heading. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
+import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+
+const core = "/api/v1/namespaces/default";
+const configMaps = `${core}/configmaps`;
+const revisions = "/apis/apps/v1/namespaces/default/controllerrevisions";
+const roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
+const services = `${core}/services`;
+const tableForm = "application/json;as=Table;v=v1;g=meta.k8s.io";
+const named = (name: string, rest: object = {}): object => ({ metadata: { name }, ...rest });
+const get = (path: string, accept = "application/json"): RawRequest => ({ path, headers: { accept } });
+const post = (path: string, body: object | string): RawRequest => ({ method: "POST", path, body });
+const patch = (path: string, type: string, body: object | string = "{}"): RawRequest => ({
+  method: "PATCH",
+  path,
+  headers: { "content-type": type },
+  body,
+});
+const container = { name: "c", image: "i" };
+const pod = (name: string, spec: object = {}): object => named(name, { spec: { containers: [container], ...spec } });
+const nested = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
+const revision = (name: string, data: string): string => `{"metadata":{"name":"${name}"},"revision":1,"data":${data}}`;
+const quota = (name: string, hard: object): object => named(name, { spec: { hard } });
+const apiService = {
+  group: "example.com",
+  version: "v1",
+  groupPriorityMinimum: 100,
+  versionPriority: 100,
+  service: { name: "x", namespace: "y" },
+};
+
+/** Requests are sent in this order. */
+type Row = readonly [what: string, request: RawRequest, status: number, text: RegExp];
+
+const sections: Readonly<Record<string, readonly Row[]>> = {
+  Serving: [
+    ...["/debug/pprof", "/debug/pprof/", "/logs", "/logs/", "/statusz", "/flagz"].map(
+      (path): Row => [`${path} is missing`, get(path), 404, /^404 page/],
+    ),
+    ...[
+      "application/json",
+      "application/yaml",
+      "application/vnd.kubernetes.protobuf",
+      "application/cbor",
+      "application/apply-patch+cbor",
+    ].map(
+      (type): Row => [
+        `a patch cannot be ${type}`,
+        patch(`${configMaps}/c?fieldManager=m`, type),
+        415,
+        /415: Unsupported Media Type/,
+      ],
+    ),
+    [
+      "an apply may be YAML",
+      patch(`${configMaps}/c?fieldManager=m`, "application/apply-patch+yaml", "apiVersion: v1\nkind: ConfigMap"),
+      200,
+      /"name":"c"/,
+    ],
+    ["a watch cannot be YAML", get(`${configMaps}?watch=1`, "application/yaml"), 406, /application\/json;stream=watch/],
+    [
+      "a value of any type nests 1000 levels",
+      post(`${revisions}?dryRun=All`, revision("n", `{"a":${nested(998)}}`)),
+      201,
+      /\[\[\]\]/,
+    ],
+    [
+      "but not more",
+      post(`${revisions}?dryRun=All`, revision("n", `{"a":${nested(999)}}`)),
+      400,
+      /exceeded max depth of 1000/,
+    ],
+    [
+      "an unknown field nests 9999 levels",
+      post(`${configMaps}?dryRun=All`, `{"metadata":{"name":"n"},"x":${nested(9999)}}`),
+      201,
+      /"name":"n"/,
+    ],
+    [
+      "but not more",
+      post(`${configMaps}?dryRun=All`, `{"metadata":{"name":"n"},"x":${nested(10_000)}}`),
+      400,
+      /exceeded max depth/,
+    ],
+    [
+      "values of any type lose the spelling of their floats",
+      post(revisions, revision("f", '{"a":1.0,"b":1e3,"c":123456789012345678901234567890.5}')),
+      201,
+      /"data":\{"a":1,"b":1000,"c":1\.2345678901234568e\+29\}/,
+    ],
+    [
+      "a number that no double holds is rejected",
+      post(revisions, revision("g", '{"a":1e999}')),
+      400,
+      /cannot unmarshal number 1e999/,
+    ],
+  ],
+  "Rejected patches": [
+    [
+      "the type of a patch is checked before Accept",
+      {
+        method: "PATCH",
+        path: `${configMaps}/c`,
+        headers: { "content-type": "text/x", accept: "text/html" },
+        body: "{}",
+      },
+      415,
+      /415: Unsupported Media Type/,
+    ],
+    [
+      "Accept is checked where the type is known",
+      {
+        method: "PATCH",
+        path: `${configMaps}/c`,
+        headers: { "content-type": "application/merge-patch+json", accept: "text/html" },
+        body: "{}",
+      },
+      406,
+      /406: Not Acceptable/,
+    ],
+  ],
+  "Resources and verbs": [
+    ["no APIServices are made", get("/apis/apiregistration.k8s.io/v1/apiservices"), 200, /"items":\[\]/],
+    [
+      "they are stored",
+      post("/apis/apiregistration.k8s.io/v1/apiservices", named("v1.example.com", { spec: apiService })),
+      201,
+      /"v1.example.com"/,
+    ],
+    ["and do nothing", get("/apis/example.com/v1"), 404, /^404 page not found/],
+    [
+      "privileged containers are allowed",
+      post(
+        `${core}/pods?dryRun=All`,
+        pod("p", { containers: [{ ...container, securityContext: { privileged: true } }] }),
+      ),
+      201,
+      /"privileged":true/,
+    ],
+    [
+      "a quantity has 1024 characters",
+      post(`${core}/resourcequotas?dryRun=All`, quota("q", { cpu: "0".repeat(1024) })),
+      201,
+      /"cpu":"0"/,
+    ],
+    [
+      "but not more",
+      post(`${core}/resourcequotas?dryRun=All`, quota("q", { cpu: "0".repeat(1025) })),
+      400,
+      /quantities must match/,
+    ],
+  ],
+  "Services' addresses": [
+    [
+      "a service gets an address",
+      post(services, named("s", { spec: { ports: [{ port: 80 }] } })),
+      201,
+      /"clusterIP":"10\./,
+    ],
+    ["without an IPAddress", get("/apis/networking.k8s.io/v1/ipaddresses"), 200, /"items":\[\]/],
+    [
+      "the ServiceCIDR is ready",
+      get("/apis/networking.k8s.io/v1/servicecidrs/kubernetes"),
+      200,
+      /"type":"Ready","status":"True"/,
+    ],
+  ],
+  "Writes, patches, deletion": [
+    [
+      "an apply to the status of a Service that does not exist",
+      patch(`${services}/none/status?fieldManager=m`, "application/apply-patch+yaml", {
+        apiVersion: "v1",
+        kind: "Service",
+        ...named("none"),
+      }),
+      404,
+      /services \\"none\\" not found/,
+    ],
+    [
+      "a PUT to it",
+      { method: "PUT", path: `${services}/none/status`, body: named("none") },
+      404,
+      /services \\"none\\" not found/,
+    ],
+    [
+      "an integer beyond 32 bits in a strategic merge patch",
+      patch(`${services}/s`, "application/strategic-merge-patch+json", { spec: { ports: [{ port: 4294967376 }] } }),
+      422,
+      /cannot unmarshal number 4294967376 into Go struct field ServicePort\.spec\.ports\.port of type int32/,
+    ],
+    [
+      "an integer beyond 32 bits in an apply",
+      patch(`${services}/s?fieldManager=m`, "application/apply-patch+yaml", {
+        apiVersion: "v1",
+        kind: "Service",
+        ...named("s"),
+        spec: { ports: [{ port: 4294967376 }] },
+      }),
+      500,
+      /unable to convert unstructured object to \/v1, Kind=Service/,
+    ],
+  ],
+  "List and watch": [
+    [
+      "an empty segment for the namespace",
+      get("/api/v1/namespaces//configmaps"),
+      404,
+      /could not find the requested resource/,
+    ],
+    ["a method that no standard knows, over HTTP/1.1", { method: "FOO", path: configMaps }, 400, /^$/],
+    ["a method that some standard knows", { method: "PROPFIND", path: configMaps }, 405, /does not allow this method/],
+    ["/version does not read Accept", get("/version", "text/html"), 200, /"gitVersion"/],
+    ["groups at /apis have addresses", get("/apis"), 200, /"serverAddressByClientCIDRs"/],
+    ["the document of a group has none", get("/apis/apps"), 200, /^(?!.*serverAddress)/s],
+    ["it accepts GET alone", { method: "POST", path: "/apis/apps", body: {} }, 405, /does not allow this method/],
+    [
+      "a chunk of a selection has a token where an object of the selection follows",
+      get(`${configMaps}?limit=1&labelSelector=t`),
+      200,
+      /"continue":"/,
+    ],
+    [
+      "and none where another object follows",
+      get(`${configMaps}?limit=2&labelSelector=t`),
+      200,
+      /"metadata":\{"resourceVersion":"\d+"\}/,
+    ],
+  ],
+  "Kinds that upstream does not cache": [
+    ...["a", "b", "c"].map(
+      (name, index): Row => [
+        `an Event ${name}`,
+        post(`${core}/events`, {
+          metadata: { name },
+          involvedObject: { namespace: "default" },
+          reason: index === 2 ? "Z" : "Y",
+        }),
+        201,
+        /"Event"/,
+      ],
+    ),
+    [
+      "a limit holds for any version",
+      get(`${core}/events?limit=1&resourceVersion=0`),
+      200,
+      /"continue":"[^"]+","remainingItemCount":2/,
+    ],
+    [
+      "a token is given where another object follows",
+      get(`${core}/events?limit=2&fieldSelector=reason=Y`),
+      200,
+      /"continue":"/,
+    ],
+    [
+      "and only there",
+      get(`${core}/events?limit=1&fieldSelector=reason=Z`),
+      200,
+      /"metadata":\{"resourceVersion":"\d+"\}/,
+    ],
+    [
+      "no list is waited for",
+      get(`${core}/events?resourceVersion=99999999999`),
+      504,
+      /"details":\{"causes":\[\{[^\]]*\}\]\},"code":504/,
+    ],
+    [
+      "nor an object",
+      get(`${core}/events/a?resourceVersion=99999999999`),
+      504,
+      /"details":\{"causes":\[\{[^\]]*\}\]\},"code":504/,
+    ],
+    [
+      "a version that is no number",
+      get(`${core}/events/a?resourceVersion=x`),
+      400,
+      /"invalid resource version: resourceVersion: Invalid value/,
+    ],
+    ["of others it is 500", get(`${configMaps}/a?resourceVersion=x`), 500, /"resourceVersion: Invalid value/],
+  ],
+  "Errors of options": [
+    [
+      "timeoutSeconds comes before limit",
+      get(`${configMaps}?limit=x&timeoutSeconds=`),
+      400,
+      /strconv\.ParseInt: parsing \\"\\": invalid syntax/,
+    ],
+    [
+      "ReplicaSets cannot be selected by status.replicas",
+      get("/apis/apps/v1/namespaces/default/replicasets?fieldSelector=status.replicas%3D0"),
+      400,
+      /\\"status\.replicas\\" is not a known field selector: only \\"metadata\.name\\", \\"metadata\.namespace\\"/,
+    ],
+  ],
+  "Errors about the metadata of roles": [
+    ["a role", post(roles, named("r")), 201, /"Role"/],
+    [
+      "an update checks metadata once more than that of other kinds",
+      { method: "PUT", path: `${roles}/r`, body: { metadata: { name: "r", finalizers: ["x"] } } },
+      422,
+      /(?:"field":"metadata\.finalizers\[0\]".*){2}/,
+    ],
+  ],
+  Negotiation: [
+    [
+      "a watch of PartialObjectMetadataList",
+      get(`${configMaps}?watch=1`, "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"),
+      406,
+      /requested object is not a list/,
+    ],
+    [
+      "a Table with another includeObject is rejected",
+      {
+        method: "POST",
+        path: `${configMaps}?includeObject=Some`,
+        headers: { accept: tableForm },
+        body: named("unwritten"),
+      },
+      400,
+      /includeObject/,
+    ],
+    ["before the object is written", get(`${configMaps}/unwritten`), 404, /not found/],
+  ],
+  Admission: [
+    [
+      "pods get no account, no tolerations and no priority",
+      post(`${core}/pods`, pod("p")),
+      201,
+      /^(?!.*"(?:serviceAccountName|tolerations|priority)")/,
+    ],
+    [
+      "a pod may have a priority class that does not exist",
+      post(`${core}/pods`, pod("q", { priorityClassName: "none" })),
+      201,
+      /"none"/,
+    ],
+    ["a quota", post(`${core}/resourcequotas`, quota("q", { configmaps: "0" })), 201, /"configmaps":"0"/],
+    ["is not enforced", post(`${configMaps}?dryRun=All`, named("over")), 201, /"over"/],
+    [
+      "a limit range",
+      post(`${core}/limitranges`, named("l", { spec: { limits: [{ type: "Container", default: { cpu: "1" } }] } })),
+      201,
+      /"default":\{"cpu":"1"\}/,
+    ],
+    ["sets no limits", post(`${core}/pods?dryRun=All`, pod("r")), 201, /"resources":\{\}/],
+    [
+      "a namespace with a level of pod security",
+      post("/api/v1/namespaces", {
+        metadata: { name: "strict", labels: { "pod-security.kubernetes.io/enforce": "restricted" } },
+      }),
+      201,
+      /restricted/,
+    ],
+    [
+      "does not enforce it",
+      post("/api/v1/namespaces/strict/pods?dryRun=All", pod("p", { hostNetwork: true })),
+      201,
+      /"hostNetwork":true/,
+    ],
+  ],
+  "Controllers and the state from the first start on": [
+    ["there are no flow schemas", get("/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"), 200, /"items":\[\]/],
+    [
+      "there is no identity lease",
+      get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"),
+      200,
+      /"items":\[\]/,
+    ],
+    ...["default", "kube-system", "kube-public"].map(
+      (name): Row => [
+        `${name} cannot be deleted`,
+        { method: "DELETE", path: `/api/v1/namespaces/${name}` },
+        403,
+        /this namespace may not be deleted/,
+      ],
+    ),
+    [
+      "kube-node-lease can",
+      { method: "DELETE", path: "/api/v1/namespaces/kube-node-lease?dryRun=All" },
+      200,
+      /"deletionTimestamp"/,
+    ],
+    [
+      "the system priority classes exist",
+      get("/apis/scheduling.k8s.io/v1/priorityclasses"),
+      200,
+      /system-cluster-critical.*system-node-critical/,
+    ],
+  ],
+};
+
+describe("docs/compatibility.md", () => {
+  let server: TestServer;
+  let client: RawClient;
+  before(async () => {
+    server = await startTestServer();
+    client = rawClient(server.kubeconfig);
+    for (const name of ["a", "b"]) await client.send(post(configMaps, { metadata: { name, labels: { t: "x" } } }));
+    for (const name of ["c", "d"]) await client.send(post(configMaps, named(name)));
+  });
+  after(async () => {
+    client.close();
+    await server.close();
+  });
+
+  for (const [section, rows] of Object.entries(sections)) {
+    for (const [what, request, status, text] of rows) {
+      test(`${section}: ${what}`, async () => {
+        const answer = await client.send(request);
+        assert.equal(answer.status, status, answer.text);
+        assert.match(answer.text, text);
+      });
+    }
+  }
+});

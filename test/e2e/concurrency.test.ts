@@ -1,0 +1,131 @@
+/**
+ * Many clients at once. Guarantees:
+ * - of writers that read, change and write back, none loses what another wrote;
+ * - a crowd of patches of one object all come through;
+ * - of many creations of one name one comes through, of many deletions of one object too;
+ * - generated names are taken once;
+ * - a collection that is deleted while others write to it is empty after the last deletion;
+ * - what is created while its namespace goes is refused or goes too.
+ * What observers see meanwhile: model/model.test.ts.
+ */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { type RunningServer, startServer } from "../../src/index.ts";
+import { type Http2Client, http2Client } from "../support/http2-client.ts";
+import { quietControllers } from "../support/start-test-server.ts";
+
+const merge = "application/merge-patch+json";
+const strategic = "application/strategic-merge-patch+json";
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+for (const storage of ["memory", "lmdb"] as const) {
+  describe(`many clients at once, ${storage}`, () => {
+    let directory: string;
+    let server: RunningServer;
+    let clients: Http2Client[];
+    const client = (index: number): Http2Client => clients[index % clients.length] as Http2Client;
+
+    before(async () => {
+      directory = mkdtempSync(join(tmpdir(), "coxswain-concurrency-"));
+      server = await startServer({ storage, dataDir: directory, durability: "relaxed", controllers: quietControllers });
+      clients = times(4, () => http2Client(server.kubeconfig));
+    });
+    after(async () => {
+      for (const one of clients) one.close();
+      await server.close();
+      rmSync(directory, { recursive: true, force: true });
+    });
+
+    /** A fresh namespace's ConfigMaps. */
+    async function freshMaps(name: string): Promise<string> {
+      await client(0).send("POST /api/v1/namespaces", { metadata: { name } });
+      return `/api/v1/namespaces/${name}/configmaps`;
+    }
+
+    test("no update is lost", async () => {
+      const maps = await freshMaps("updates");
+      await client(0).send(`POST ${maps}`, { metadata: { name: "counter" }, data: { count: "0" } });
+      const increments = 10;
+      const writer = async (index: number): Promise<void> => {
+        for (let done = 0; done < increments; ) {
+          const { body } = await client(index).send(`GET ${maps}/counter`);
+          body.data.count = String(Number(body.data.count) + 1);
+          const { status } = await client(index + 1).send(`PUT ${maps}/counter`, body);
+          assert.ok(status === 200 || status === 409, String(status));
+          if (status === 200) done++;
+        }
+      };
+      await Promise.all(times(8, writer));
+      assert.equal((await client(0).send(`GET ${maps}/counter`)).body.data.count, String(8 * increments));
+    });
+
+    test("three hundred patches of one object come through", async () => {
+      const maps = await freshMaps("patches");
+      await client(0).send(`POST ${maps}`, { metadata: { name: "a" } });
+      const answers = await Promise.all(
+        times(300, (index) =>
+          client(index).send(`PATCH ${maps}/a`, { data: { [`k${index}`]: "v" } }, index % 2 === 0 ? merge : strategic),
+        ),
+      );
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+      assert.equal(Object.keys((await client(0).send(`GET ${maps}/a`)).body.data).length, 300);
+    });
+
+    test("one creation of a name, one deletion of an object", async () => {
+      const maps = await freshMaps("once");
+      const created = await Promise.all(
+        times(50, (index) => client(index).send(`POST ${maps}`, { metadata: { name: "a" } })),
+      );
+      assert.deepEqual(countOf(created), { 201: 1, 409: 49 });
+      const deleted = await Promise.all(times(50, (index) => client(index).send(`DELETE ${maps}/a`)));
+      assert.deepEqual(countOf(deleted), { 200: 1, 404: 49 });
+    });
+
+    test("generated names are taken once", async () => {
+      const maps = await freshMaps("generated");
+      const created = await Promise.all(
+        times(1000, (index) => client(index).send(`POST ${maps}`, { metadata: { generateName: "g-" } })),
+      );
+      assert.deepEqual(countOf(created), { 201: 1000 });
+      assert.equal(new Set(created.map(({ body }) => body.metadata.name)).size, 1000);
+    });
+
+    test("a collection is deleted while others write to it", async () => {
+      const maps = await freshMaps("collection");
+      const body = { metadata: { generateName: "c-", labels: { go: "1" } } };
+      const writers = times(200, (index) => client(index).send(`POST ${maps}`, body));
+      const deletions = times(3, (index) => client(index).send(`DELETE ${maps}?labelSelector=go%3D1`));
+      assert.deepEqual(countOf(await Promise.all(deletions)), { 200: 3 });
+      await Promise.all(writers);
+      await client(0).send(`DELETE ${maps}?labelSelector=go%3D1`);
+      assert.deepEqual((await client(0).send(`GET ${maps}`)).body.items, []);
+    });
+
+    test("what is created while its namespace goes is refused or goes too", async () => {
+      const maps = await freshMaps("going");
+      const writers = times(8, async (index) => {
+        for (;;) {
+          const { status, body } = await client(index).send(`POST ${maps}`, { metadata: { generateName: "late-" } });
+          if (status === 404) return; // The namespace is gone.
+          assert.ok(
+            status === 201 || body.details?.causes?.[0]?.reason === "NamespaceTerminating",
+            JSON.stringify(body),
+          );
+        }
+      });
+      await client(0).send("DELETE /api/v1/namespaces/going");
+      await Promise.all(writers);
+      assert.deepEqual((await client(0).send(`GET ${maps}`)).body.items, []);
+    });
+  });
+}
+
+function countOf(answers: readonly { readonly status: number }[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}

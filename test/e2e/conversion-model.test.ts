@@ -1,0 +1,139 @@
+/**
+ * Writers at both versions, watchers at both, and a webhook that is slow and fails now and then. Guarantees: a watcher sees the changes of each object in
+ * order, each once, and what it has seen in the end is what is stored; a write that was answered is there, and both versions say the same of it.
+ */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type RawClient, rawClient } from "../support/raw-client.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { http2Watches } from "../support/watch-connection.ts";
+import { startWebhookServer, type WebhookServer } from "../support/webhook-server.ts";
+import { definitionOf, good, target } from "./conversion/targets.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
+type Json = any;
+
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const random = seededRandom(seed);
+const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 300 : 15;
+const writers = 8;
+const objects = 5;
+
+let server: TestServer;
+let client: RawClient;
+let webhook: WebhookServer;
+let fails = true;
+
+before(async () => {
+  server = await startTestServer();
+  client = rawClient(server.kubeconfig);
+  webhook = await startWebhookServer(async (request) => {
+    await new Promise((resolve) => setTimeout(resolve, random(6)));
+    return fails && random(10) === 0 ? "garbage" : good(request);
+  });
+  const clientConfig = { url: webhook.url, caBundle: Buffer.from(webhook.ca).toString("base64") };
+  const conversion = { strategy: "Webhook", webhook: { clientConfig, conversionReviewVersions: ["v1"] } };
+  await client.send({
+    method: "POST",
+    path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+    body: definitionOf(conversion),
+  });
+  await until("served", async () => (await client.send({ path: path("v1") })).status === 200);
+});
+after(async () => {
+  client.close();
+  await server.close();
+  await webhook.close();
+});
+
+const path = (at: string, rest = ""): string => `/apis/example.com/${at}/namespaces/default/targets${rest}`;
+
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await holds()); tries++) {
+    assert.ok(tries < 3000, `never: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** @returns whether it was answered as done */
+async function write(name: string, port: number): Promise<boolean> {
+  const at = random(2) === 0 ? "v1" : "v2";
+  const spec = at === "v1" ? { hostPort: `h:${port}` } : { host: "h", port };
+  const headers = { "content-type": "application/merge-patch+json" };
+  switch (random(6)) {
+    case 0:
+      return (await client.send({ method: "POST", path: path(at), body: target(at, name, spec) })).status === 201;
+    case 1:
+      return (await client.send({ method: "DELETE", path: path(at, `/${name}`) })).status === 200;
+    default:
+      return (
+        (await client.send({ method: "PATCH", path: path(at, `/${name}`), headers, body: { spec } })).status === 200
+      );
+  }
+}
+
+interface Seen {
+  readonly objects: Map<string, Json>;
+  /** What must not be. */
+  readonly wrong: string[];
+  last: number;
+  over: boolean;
+}
+
+/** Follows one watch; what it was told of is checked as it comes. */
+function follow(seen: Seen, at: string, { type, object }: Json): void {
+  const { name, resourceVersion } = object.metadata ?? {};
+  if (type === "ERROR") seen.wrong.push(object.message);
+  if (object.apiVersion !== `example.com/${at}`) seen.wrong.push(`${object.apiVersion} at ${at}`);
+  if (Number(resourceVersion) <= seen.last) seen.wrong.push(`${resourceVersion} after ${seen.last}`);
+  seen.last = Number(resourceVersion);
+  if ((type === "ADDED") === seen.objects.has(name))
+    seen.wrong.push(`${type} of ${name}, which was ${seen.objects.has(name) ? "" : "not "}there`);
+  if (type === "DELETED") seen.objects.delete(name);
+  else seen.objects.set(name, object);
+}
+
+test(`random writers, watchers, and a webhook that fails (SEED=${seed})`, async () => {
+  const connection = http2Watches(server.kubeconfig);
+  const { resourceVersion } = (await client.send({ path: path("v1") })).body.metadata;
+  const watchers = ["v1", "v2", "v2", "v2"].map((at) => {
+    const seen: Seen = { objects: new Map(), wrong: [], last: 0, over: false };
+    const end = (): void => {
+      seen.over = true;
+    };
+    connection.open(`${path(at)}?watch=1&resourceVersion=${resourceVersion}`, {
+      event: (event) => follow(seen, at, event),
+      end,
+    });
+    return { at, seen };
+  });
+  let done = 0;
+  for (let round = 0; round < rounds; round++) {
+    const outcomes = await Promise.all(
+      Array.from({ length: writers }, (_, index) => write(`o${random(objects)}`, round * writers + index)),
+    );
+    done += outcomes.filter((was) => was).length;
+  }
+  fails = false;
+  assert.ok(done > 0);
+  const list = async (at: string): Promise<Json[]> => (await client.send({ path: path(at) })).body.items;
+  const stored = await list("v1");
+  const converted = await list("v2");
+  assert.deepEqual(
+    converted.map(({ metadata, spec }) => [metadata.name, metadata.resourceVersion, `${spec.host}:${spec.port}`]),
+    stored.map(({ metadata, spec }) => [metadata.name, metadata.resourceVersion, spec.hostPort]),
+  );
+  for (const { at, seen } of watchers) {
+    const wanted = new Map((at === "v1" ? stored : converted).map((object) => [object.metadata.name, object]));
+    const isThere = (): boolean =>
+      wanted.size === seen.objects.size &&
+      [...wanted].every(
+        ([name, { metadata }]) => seen.objects.get(name)?.metadata.resourceVersion === metadata.resourceVersion,
+      );
+    await until(`${at} has seen it all: ${seen.wrong}`, () => seen.over || isThere());
+    assert.deepEqual([seen.over, seen.wrong], [false, []]);
+    for (const [name, object] of wanted) assert.deepEqual(seen.objects.get(name), object);
+  }
+  connection.break();
+});

@@ -1,0 +1,709 @@
+/** Versions that a webhook converts, through a real server and over TLS. Source: apiextensions-apiserver pkg/apiserver/conversion */
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { kubectls, runKubectl } from "../support/kubectl.ts";
+import { jsonWords, mutate } from "../support/mutate.ts";
+import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { http2Watches } from "../support/watch-connection.ts";
+import {
+  startWebhookServer,
+  type WebhookReply,
+  type WebhookRequest,
+  type WebhookServer,
+} from "../support/webhook-server.ts";
+import { answerOf, definitionOf, good, target } from "./conversion/targets.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
+type Json = any;
+
+let server: TestServer;
+let client: RawClient;
+let webhook: WebhookServer;
+let reply: (request: WebhookRequest) => WebhookReply | Promise<WebhookReply> = good;
+
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const path = (at: string, rest = ""): string => `/apis/example.com/${at}/namespaces/default/targets${rest}`;
+const send = (method: string, at: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> =>
+  client.send({ method, path: at, headers, ...(body !== undefined && { body }) });
+const ok = async (method: string, at: string, body?: object, headers: Record<string, string> = {}): Promise<Json> => {
+  const answer = await send(method, at, body, headers);
+  assert.ok(answer.status < 300, `${method} ${at}: ${answer.status} ${answer.text}`);
+  return answer.body;
+};
+const merge = { "content-type": "application/merge-patch+json" };
+const applied = { "content-type": "application/apply-patch+yaml" };
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await holds()); tries++) {
+    assert.ok(tries < 500, `never: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+before(async () => {
+  server = await startTestServer({ serviceResolver: () => ({ host: "127.0.0.1", port: webhook.port }) });
+  webhook = await startWebhookServer((request) => reply(request), { names: ["127.0.0.1", "conv.hooks.svc"] });
+  client = rawClient(server.kubeconfig);
+  const clientConfig = { url: `${webhook.url}/convert`, caBundle: Buffer.from(webhook.ca).toString("base64") };
+  const conversion = { strategy: "Webhook", webhook: { clientConfig, conversionReviewVersions: ["v1", "v1beta1"] } };
+  await ok("POST", definitions, definitionOf(conversion));
+  await until("served", async () => (await send("GET", path("v2"))).status === 200);
+});
+afterEach(() => {
+  reply = good;
+});
+after(async () => {
+  client.close();
+  await server.close();
+  await webhook.close();
+});
+
+test("an object is stored as one version has it, and seen as each does", async () => {
+  const created = await ok("POST", path("v2"), target("v2", "a", { host: "h", port: 80, other: 1 }));
+  assert.deepEqual([created.apiVersion, created.spec], ["example.com/v2", { host: "h", port: 80 }]);
+  assert.deepEqual((await ok("GET", path("v1", "/a"))).spec, { hostPort: "h:80" });
+  assert.deepEqual((await ok("GET", path("v2", "/a"))).spec, { host: "h", port: 80 });
+  const { metadata } = await ok("GET", path("v2", "/a"));
+  assert.deepEqual(metadata, { ...(await ok("GET", path("v1", "/a"))).metadata });
+  const review = webhook.requests.at(-1)?.body;
+  assert.deepEqual(
+    [review.kind, review.apiVersion, review.request.desiredAPIVersion],
+    ["ConversionReview", "apiextensions.k8s.io/v1", "example.com/v2"],
+  );
+  assert.equal(webhook.requests.at(-1)?.path, "/convert?timeout=30s");
+});
+
+test("what is stored as the request has it asks nobody", async () => {
+  const before = webhook.requests.length;
+  await ok("POST", path("v1"), target("v1", "b", { hostPort: "b:1" }));
+  await ok("GET", path("v1", "/b"));
+  await ok("GET", path("v1"));
+  await ok("PATCH", path("v1", "/b"), { spec: { replicas: 2 } }, merge);
+  assert.equal(webhook.requests.length, before);
+});
+
+test("a write is checked as its version has it", async () => {
+  const refused = await send("POST", path("v2"), target("v2", "c", { host: "h", port: 70_000 }));
+  assert.equal(refused.status, 422);
+  assert.match(refused.body.message, /spec\.port: Invalid value: 70000/);
+});
+
+test("update, patch, status and scale at a version", async () => {
+  const seen = await ok("GET", path("v2", "/a"));
+  const updated = await ok("PUT", path("v2", "/a"), { ...seen, spec: { ...seen.spec, port: 81 } });
+  assert.deepEqual([updated.spec.port, updated.metadata.generation], [81, 2]);
+  const patched = await ok("PATCH", path("v2", "/a"), { spec: { host: "i" } }, merge);
+  assert.deepEqual(patched.spec, { host: "i", port: 81 });
+  const json = { "content-type": "application/json-patch+json" };
+  assert.equal(
+    (await ok("PATCH", path("v2", "/a"), [{ op: "replace", path: "/spec/port", value: 82 }], json)).spec.port,
+    82,
+  );
+  assert.deepEqual((await ok("GET", path("v1", "/a"))).spec, { hostPort: "i:82" });
+  const status = await ok("PATCH", path("v2", "/a/status"), { status: { seen: "yes" }, spec: { host: "no" } }, merge);
+  assert.deepEqual([status.status, status.spec.host], [{ seen: "yes" }, "i"]);
+  const scale = await ok("PATCH", path("v2", "/a/scale"), { spec: { replicas: 3 } }, merge);
+  assert.equal(scale.spec.replicas, 3);
+  assert.equal((await ok("GET", path("v2", "/a/scale"))).spec.replicas, 3);
+  assert.deepEqual((await ok("GET", path("v1", "/a"))).spec, { hostPort: "i:82", replicas: 3 });
+  const same = await ok("GET", path("v2", "/a"));
+  const again = await ok("PUT", path("v2", "/a"), same);
+  assert.equal(again.metadata.resourceVersion, same.metadata.resourceVersion);
+});
+
+test("a dry run shows its version and stores nothing", async () => {
+  const dry = await ok("POST", `${path("v2")}?dryRun=All`, target("v2", "dry", { host: "d", port: 1 }));
+  assert.deepEqual([dry.apiVersion, dry.spec], ["example.com/v2", { host: "d", port: 1 }]);
+  assert.equal((await send("GET", path("v1", "/dry"))).status, 404);
+  const updated = await ok("PATCH", `${path("v2", "/a")}?dryRun=All`, { spec: { host: "dry" } }, merge);
+  assert.deepEqual([updated.apiVersion, updated.spec.host], ["example.com/v2", "dry"]);
+  assert.equal((await ok("GET", path("v2", "/a"))).spec.host, "i");
+});
+
+test("applies at two versions: each owns what it names in its own", async () => {
+  const first = await ok(
+    "PATCH",
+    path("v2", "/ssa?fieldManager=one"),
+    target("v2", "ssa", { host: "s", port: 1 }),
+    applied,
+  );
+  assert.deepEqual([first.apiVersion, first.spec], ["example.com/v2", { host: "s", port: 1 }]);
+  const second = await ok(
+    "PATCH",
+    path("v1", "/ssa?fieldManager=two"),
+    target("v1", "ssa", { replicas: 4 } as object),
+    applied,
+  );
+  assert.deepEqual(second.spec, { hostPort: "s:1", replicas: 4 });
+  const managers = second.metadata.managedFields.map(({ manager, apiVersion }: Json) => [manager, apiVersion]);
+  assert.deepEqual(managers.sort(), [
+    ["one", "example.com/v2"],
+    ["two", "example.com/v1"],
+  ]);
+  const conflict = await send(
+    "PATCH",
+    path("v2", "/ssa?fieldManager=three"),
+    target("v2", "ssa", { host: "t" }),
+    applied,
+  );
+  assert.equal(conflict.status, 409);
+  assert.match(
+    conflict.body.message,
+    /conflict with "one" using example\.com\/v2: \.spec\.host|conflict with "one": \.spec\.host/,
+  );
+  const gone = await ok("PATCH", path("v1", "/ssa?fieldManager=two"), target("v1", "ssa", {}), applied);
+  assert.deepEqual(gone.spec, { hostPort: "s:1" });
+  const changed = await ok("PATCH", path("v1", "/ssa?fieldManager=four"), { spec: { hostPort: "other:9" } }, merge);
+  const owners = changed.metadata.managedFields.map(({ manager }: Json) => manager);
+  assert.deepEqual(owners.sort(), ["four", "two"]); // One owned the host in its own version.
+});
+
+test("a list is one review, of those objects that need it", async () => {
+  await ok(
+    "POST",
+    path("v1"),
+    target("v1", "l1", { hostPort: "l:1" }, { metadata: { name: "l1", labels: { list: "yes" } } }),
+  );
+  await ok(
+    "POST",
+    path("v1"),
+    target("v1", "l2", { hostPort: "m:2" }, { metadata: { name: "l2", labels: { list: "yes" } } }),
+  );
+  const before = webhook.requests.length;
+  const list = await ok("GET", `${path("v2")}?labelSelector=list`);
+  assert.deepEqual(
+    list.items.map(({ apiVersion, metadata, spec }: Json) => [apiVersion, metadata.name, spec]),
+    [
+      ["example.com/v2", "l1", { host: "l", port: 1 }],
+      ["example.com/v2", "l2", { host: "m", port: 2 }],
+    ],
+  );
+  assert.equal(list.apiVersion, "example.com/v2");
+  assert.equal(webhook.requests.length, before + 1);
+  await ok("GET", path("v2"));
+  assert.equal(webhook.requests.length, before + 1); // They are known by now.
+  const byField = await ok("GET", `${path("v2")}?fieldSelector=spec.host=m`);
+  assert.deepEqual(
+    byField.items.map(({ metadata }: Json) => metadata.name),
+    ["l2"],
+  );
+  const chunk = await ok("GET", `${path("v2")}?limit=2`);
+  assert.equal(chunk.items.length, 2);
+  const rest = await ok("GET", `${path("v2")}?limit=100&continue=${chunk.metadata.continue}`);
+  const names = [...chunk.items, ...rest.items].map(({ metadata }: Json) => metadata.name);
+  assert.deepEqual(
+    names,
+    (await ok("GET", path("v1"))).items.map(({ metadata }: Json) => metadata.name),
+  );
+});
+
+test("tables and metadata show the version", async () => {
+  const table = await ok("GET", path("v2"), undefined, { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" });
+  const row = table.rows.find(({ object }: Json) => object.metadata.name === "l1");
+  assert.deepEqual([table.columnDefinitions[1].name, row.cells[1]], ["Host", "l"]);
+  const one = await ok("GET", path("v2", "/l1"), undefined, {
+    accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+  });
+  assert.deepEqual([one.kind, one.metadata.name], ["PartialObjectMetadata", "l1"]);
+  const yaml = await send("GET", path("v2", "/l1"), undefined, { accept: "application/yaml" });
+  assert.match(yaml.text, /host: l\n/);
+});
+
+test("a watch shows its version, in order", async () => {
+  const connection = http2Watches(server.kubeconfig);
+  const events: Json[] = [];
+  const { resourceVersion } = (await ok("GET", path("v1"))).metadata;
+  const selected = `${path("v2")}?watch=1&resourceVersion=${resourceVersion}&fieldSelector=spec.host=w`;
+  const watch = connection.open(selected, { event: (event) => events.push(event), end() {} });
+  let delay = 20;
+  reply = async (request) => {
+    delay = 20 - delay;
+    await new Promise((resolve) => setTimeout(resolve, delay));
+    return good(request);
+  };
+  await ok("POST", path("v1"), target("v1", "w1", { hostPort: "w:1" }));
+  for (let port = 2; port < 8; port++) await ok("PATCH", path("v1", "/w1"), { spec: { hostPort: `w:${port}` } }, merge);
+  await ok("PATCH", path("v1", "/w1"), { spec: { hostPort: "x:1" } }, merge);
+  await ok("PATCH", path("v1", "/w1"), { spec: { hostPort: "w:8" } }, merge);
+  await ok("DELETE", path("v1", "/w1"));
+  await until("10 events", async () => events.length >= 10);
+  assert.deepEqual(
+    events.map(({ type, object }) => [type, object.apiVersion, object.spec.port]),
+    [
+      ["ADDED", "example.com/v2", 1],
+      ...[2, 3, 4, 5, 6, 7].map((port) => ["MODIFIED", "example.com/v2", port]),
+      ["DELETED", "example.com/v2", 7],
+      ["ADDED", "example.com/v2", 8],
+      ["DELETED", "example.com/v2", 8],
+    ],
+  );
+  watch.cut();
+  connection.break();
+});
+
+test("many watchers of a version share its reviews", async () => {
+  const connection = http2Watches(server.kubeconfig);
+  const { length } = (await ok("GET", path("v2"))).items;
+  const seen: Json[][] = [[], [], []];
+  for (const events of seen)
+    connection.open(`${path("v2")}?watch=1`, { event: (event) => events.push(event), end() {} });
+  await until("begun", async () => seen.every((events) => events.length === length));
+  const before = webhook.requests.length;
+  await ok("POST", path("v1"), target("v1", "many", { hostPort: "n:1" }));
+  await until("seen by all", async () => seen.every((events) => events.length === length + 1));
+  assert.equal(webhook.requests.length, before + 1);
+  connection.break();
+});
+
+test("a streaming list shows its version, and its bookmark comes after it", async () => {
+  const connection = http2Watches(server.kubeconfig);
+  const events: Json[] = [];
+  const query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+  reply = async (request) => {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return good(request);
+  };
+  connection.open(`${path("v2")}?${query}`, { event: (event) => events.push(event), end() {} });
+  await until("all of it", async () => events.at(-1)?.type === "BOOKMARK");
+  const { items } = await ok("GET", path("v1"));
+  assert.deepEqual(
+    events.map(({ type, object }) => [type, object.apiVersion, object.metadata.name ?? object.metadata.annotations]),
+    [
+      ...items.map(({ metadata }: Json) => ["ADDED", "example.com/v2", metadata.name]),
+      ["BOOKMARK", "example.com/v2", { "k8s.io/initial-events-end": "true" }],
+    ],
+  );
+  connection.break();
+});
+
+test("a watch whose events cannot be converted waits a while for a better answer", async () => {
+  const connection = http2Watches(server.kubeconfig);
+  const { metadata } = await ok("GET", path("v1"));
+  const events: Json[] = [];
+  connection.open(`${path("v2")}?watch=1&resourceVersion=${metadata.resourceVersion}`, {
+    event: (event) => events.push(event),
+    end() {},
+  });
+  const before = webhook.requests.length;
+  reply = () => ({ kind: "ConversionReview" });
+  await ok("POST", path("v1"), target("v1", "broken", { hostPort: "n:1" }));
+  await ok("PATCH", path("v1", "/broken"), { spec: { hostPort: "n:2" } }, merge);
+  await until("asked in vain", async () => webhook.requests.length > before);
+  reply = good;
+  await until("seen", async () => events.length === 2);
+  assert.deepEqual(
+    events.map(({ type, object }) => [type, object.spec.port]),
+    [
+      ["ADDED", 1],
+      ["MODIFIED", 2],
+    ],
+  );
+  connection.break();
+});
+
+const bad = "conversion webhook for example.com/v1, Kind=Target";
+const badRows: [what: string, reply: (request: WebhookRequest) => WebhookReply, message: string | RegExp][] = [
+  [
+    "says another uid",
+    (request) => answerOf(request, undefined, { uid: "x" }),
+    /^conversion webhook .* failed: expected response\.uid="[-0-9a-f]{36}", got "x"$/,
+  ],
+  ["drops the object", (request) => answerOf(request, () => []), `${bad} returned 0 objects, expected 1`],
+  [
+    "does not convert",
+    (request) => answerOf(request, () => request.body.request.objects),
+    `${bad} returned invalid object at index 0: invalid groupVersion (expected example.com/v2, received example.com/v1)`,
+  ],
+  [
+    "renames it",
+    (request) => answerOf(request, ([one]) => [{ ...one, metadata: { ...one.metadata, name: "z" } }]),
+    `${bad} returned invalid object: must have the same name: a != z`,
+  ],
+  [
+    "makes wrong labels",
+    (request) => answerOf(request, ([one]) => [{ ...one, metadata: { ...one.metadata, labels: { a: 1 } } }]),
+    `${bad} returned invalid metadata: metadata.labels[a] must be a string, but is int64 in converted object`,
+  ],
+  [
+    "says no",
+    (request) => answerOf(request, () => [], { result: { status: "Failure", message: "not today" } }),
+    `${bad} failed: not today`,
+  ],
+  ["answers garbage", () => "garbage", new RegExp(`^${bad} failed: couldn't get version/kind; json parse error: `)],
+  [
+    "answers nothing",
+    () => "",
+    `${bad} failed: 0-length response with status code: 200 and content type: application/json`,
+  ],
+  [
+    "is broken",
+    () => (response) => response.writeHead(503, { "content-type": "text/plain" }).end("gone"),
+    `${bad} failed: the server is currently unable to handle the request`,
+  ],
+  [
+    "hangs up",
+    () => (response) => void response.socket?.destroy(),
+    /^conversion webhook .* failed: Post "https:\/\/127\.0\.0\.1:\d+\/convert\?timeout=30s": EOF$/,
+  ],
+];
+
+const writtenAtV2 = "conversion webhook for example.com/v2, Kind=Target";
+const v2ToV1 = "(expected example.com/v1, received example.com/v2)";
+
+for (const [what, answer, message] of badRows) {
+  test(`a webhook that ${what}: reads and writes at the other version fail, and nothing changes`, async () => {
+    const before = await ok("GET", path("v1", "/a"));
+    reply = answer;
+    const writes: Promise<Answer>[] = [
+      send("GET", path("v2", "/a")),
+      send("PATCH", path("v2", "/a"), { spec: { host: "never" } }, merge),
+      send(
+        "PUT",
+        path("v2", "/a"),
+        target(
+          "v2",
+          "a",
+          { host: "never" },
+          { metadata: { name: "a", resourceVersion: before.metadata.resourceVersion } },
+        ),
+      ),
+      send("PATCH", path("v2", "/a?fieldManager=x&force=true"), target("v2", "a", { host: "never" }), applied),
+    ];
+    for (const { status, body } of await Promise.all(writes)) {
+      assert.deepEqual([status, body.reason], [500, undefined]);
+      const told = body.message
+        .replace(writtenAtV2, bad)
+        .replace(v2ToV1, "(expected example.com/v2, received example.com/v1)"); // What is seen is known from before.
+      if (typeof message === "string") assert.equal(told, message);
+      else assert.match(told, message);
+    }
+    const refused = await send("POST", path("v2"), target("v2", "never", { host: "n" }));
+    assert.equal(refused.status, 500);
+    assert.match(refused.body.message, /^conversion webhook for example\.com\/v2, Kind=Target /);
+    assert.equal((await send("GET", path("v1", "/never"))).status, 404);
+    assert.deepEqual(await ok("GET", path("v1", "/a")), before);
+  });
+}
+
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const damagedAnswers = process.env.COXSWAIN_TEST_FULL === "1" ? 5000 : 100;
+
+test(`damaged answers damage nothing (SEED=${seed})`, async () => {
+  const random = seededRandom(seed);
+  await ok("POST", path("v1"), target("v1", "fuzzed", { hostPort: "f:1" }));
+  const before = await ok("GET", path("v1", "/fuzzed"));
+  let answer = "";
+  reply = (request) => {
+    const whole = Buffer.from(JSON.stringify(answerOf(request)));
+    answer = mutate(whole, { others: [Buffer.from(request.text)], words: jsonWords, random }).toString("latin1");
+    return (response) => response.writeHead(200, { "content-type": "application/json" }).end(answer, "latin1");
+  };
+  for (let times = 0; times < damagedAnswers; times++) {
+    const write =
+      random(2) === 0
+        ? await send("GET", path("v2", "/fuzzed"))
+        : await send("PATCH", path("v2", "/fuzzed"), { spec: { replicas: times } }, merge);
+    assert.ok([200, 422, 500].includes(write.status), `${write.status}: ${answer}`);
+    const { status, body } = await send("GET", path("v1", "/fuzzed"));
+    assert.deepEqual([status, body.apiVersion, body.kind], [200, "example.com/v1", "Target"], answer);
+    const {
+      labels: _l,
+      annotations: _a,
+      managedFields: _m,
+      resourceVersion: _r,
+      generation: _g,
+      ...metadata
+    } = body.metadata;
+    assert.deepEqual({ ...before.metadata, ...metadata }, before.metadata, answer);
+    for (const field of Object.keys(body))
+      assert.ok(["apiVersion", "kind", "metadata", "spec", "status"].includes(field), answer);
+  }
+});
+
+test("only labels and annotations are the webhook's", async () => {
+  const before = await ok("GET", path("v1", "/a"));
+  reply = (request) =>
+    answerOf(request, (objects) =>
+      objects.map((one) => ({
+        ...one,
+        metadata: {
+          ...one.metadata,
+          labels: { by: "webhook" },
+          annotations: { a: "b" },
+          generation: 99,
+          finalizers: ["x/y"],
+          ownerReferences: [{}],
+        },
+      })),
+    );
+  const seen = await ok("GET", path("v2", "/a"));
+  assert.deepEqual(seen.metadata, { ...before.metadata, labels: { by: "webhook" }, annotations: { a: "b" } });
+});
+
+test("a list of which one fails names it", async () => {
+  await ok("PATCH", path("v1", "/l2"), { spec: { replicas: 1 } }, merge);
+  await ok("PATCH", path("v1", "/l1"), { spec: { replicas: 1 } }, merge);
+  reply = (request) =>
+    answerOf(request, (objects) =>
+      objects.map((one) => (one.metadata.name === "l2" ? { ...one, kind: "Other" } : one)),
+    );
+  const { status, body } = await send("GET", path("v2"));
+  const { objects } = (webhook.requests.at(-1) as WebhookRequest).body.request;
+  const index = objects.findIndex(({ metadata }: Json) => metadata.name === "l2");
+  assert.deepEqual(
+    [status, body.message],
+    [
+      500,
+      `conversion webhook for example.com/v1, Kind=TargetList returned invalid converted object at index ${index}: invalid kind (expected Target, received Other)`,
+    ],
+  );
+  assert.equal((await send("GET", path("v2", "/l1"))).status, 200); // The others can still be had.
+});
+
+test("a webhook that never answers holds nobody up but who asks it", async () => {
+  const held: ((value: WebhookReply) => void)[] = [];
+  reply = (request) => new Promise((resolve) => held.push(() => resolve(good(request))));
+  const waiting = Promise.all(Array.from({ length: 20 }, () => send("GET", path("v2", "/a"))));
+  await until("asked", async () => held.length === 20);
+  const startedAt = performance.now();
+  for (let requests = 0; requests < 50; requests++) await ok("GET", path("v1", "/a"));
+  await ok("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "other" } });
+  await ok("PATCH", path("v1", "/b"), { spec: { replicas: 9 } }, merge);
+  assert.ok(performance.now() - startedAt < 5000);
+  for (const release of held) release({});
+  for (const { status } of await waiting) assert.equal(status, 200);
+});
+
+test("a deletion at a version that must be converted fails with the webhook, one at the stored version needs none", async () => {
+  await ok(
+    "POST",
+    path("v1"),
+    target("v1", "held", { hostPort: "h:1" }, { metadata: { name: "held", finalizers: ["x/y"] } }),
+  );
+  reply = () => "";
+  for (const name of ["l1", "held"]) {
+    const refused = await send("DELETE", path("v2", `/${name}`));
+    assert.deepEqual(
+      [refused.status, /^conversion webhook for example\.com\/v1, Kind=Target failed: /.test(refused.body.message)],
+      [500, true],
+    );
+    assert.equal((await ok("GET", path("v1", `/${name}`))).metadata.deletionTimestamp, undefined);
+  }
+  assert.equal((await ok("DELETE", path("v1", "/held"))).metadata.deletionTimestamp !== undefined, true);
+  assert.equal((await send("PATCH", path("v2", "/held"), { metadata: { finalizers: null } }, merge)).status, 500);
+  await ok("PATCH", path("v1", "/held"), { metadata: { finalizers: null } }, merge);
+  assert.equal((await send("GET", path("v1", "/held"))).status, 404);
+  await ok("DELETE", path("v1", "/l1"));
+  const refused = await send("DELETE", `${path("v2")}?labelSelector=list`);
+  assert.equal(refused.status, 500);
+  assert.equal((await ok("GET", `${path("v1")}?labelSelector=list`)).items.length, 1);
+  reply = good;
+  assert.deepEqual(
+    (await ok("DELETE", `${path("v2")}?labelSelector=list`)).items.map(({ apiVersion, metadata }: Json) => [
+      apiVersion,
+      metadata.name,
+    ]),
+    [["example.com/v2", "l2"]],
+  );
+});
+
+test("the garbage collector works at the preferred version, and waits while the webhook fails", async () => {
+  const owner = await ok("POST", path("v1"), target("v1", "owner", { hostPort: "o:1" }));
+  const ownerReferences = [{ apiVersion: "example.com/v2", kind: "Target", name: "owner", uid: owner.metadata.uid }];
+  await ok(
+    "POST",
+    path("v1"),
+    target("v1", "owned", { hostPort: "o:2" }, { metadata: { name: "owned", ownerReferences } }),
+  );
+  reply = () => "";
+  await ok("DELETE", path("v1", "/owner"), { propagationPolicy: "Foreground" });
+  const failed = webhook.requests.length;
+  await until("tried twice", async () => webhook.requests.length > failed + 1);
+  for (const name of ["/owner", "/owned"]) await ok("GET", path("v1", name));
+  reply = good;
+  await until(
+    "collected",
+    async () =>
+      (await send("GET", path("v1", "/owner"))).status === 404 &&
+      (await send("GET", path("v1", "/owned"))).status === 404,
+  );
+});
+
+const namespacedPath = (at: string, rest = ""): string => path(at, rest).replace("/default/", "/going/");
+
+test("a namespace is emptied at the preferred version, and reports the webhook's failure once", async () => {
+  await ok("POST", "/api/v1/namespaces", { metadata: { name: "going" } });
+  for (const name of ["a", "b"]) await ok("POST", namespacedPath("v1"), target("v1", name, { hostPort: "n:1" }));
+  await ok("GET", namespacedPath("v2")); // Upstream's cache converts without being asked.
+  reply = () => (response) => response.writeHead(500, { "content-type": "text/plain" }).end("broken");
+  await ok("DELETE", "/api/v1/namespaces/going");
+  const conditions = async (): Promise<Json> =>
+    ((await ok("GET", "/api/v1/namespaces/going")).status.conditions ?? []).map(
+      ({ type, status, reason, message }: Json) => [type, status, reason, message],
+    );
+  await until("reported", async () => (await conditions()).length > 0);
+  const why =
+    'conversion webhook for example.com/v1, Kind=Target failed: an error on the server ("broken") has prevented the request from succeeding';
+  assert.deepEqual(await conditions(), [
+    ["NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered", "All resources successfully discovered"],
+    [
+      "NamespaceDeletionGroupVersionParsingFailure",
+      "False",
+      "ParsedGroupVersions",
+      "All legacy kube types successfully parsed",
+    ],
+    [
+      "NamespaceDeletionContentFailure",
+      "True",
+      "ContentDeletionFailed",
+      `Failed to delete all resource types, 1 remaining: ${why}`,
+    ],
+    ["NamespaceContentRemaining", "False", "ContentRemoved", "All content successfully removed"],
+    ["NamespaceFinalizersRemaining", "False", "ContentHasNoFinalizers", "All content-preserving finalizers finished"],
+  ]);
+  assert.equal((await ok("GET", namespacedPath("v1"))).items.length, 2);
+  reply = good;
+  await until("gone", async () => (await send("GET", "/api/v1/namespaces/going")).status === 404);
+});
+
+test("a write at the stored version whose other managers cannot be seen forgets them", async () => {
+  await ok("PATCH", path("v2", "/forget?fieldManager=one"), target("v2", "forget", { host: "f", port: 1 }), applied);
+  reply = () => "";
+  const changed = await ok("PATCH", path("v1", "/forget"), { spec: { replicas: 1 } }, merge);
+  assert.deepEqual([changed.spec, changed.metadata.managedFields], [{ hostPort: "f:1", replicas: 1 }, undefined]);
+  const apply = await send(
+    "PATCH",
+    path("v1", "/b?fieldManager=two&force=true"),
+    target("v1", "b", { replicas: 2 }),
+    applied,
+  );
+  assert.equal(apply.status, 200); // Nobody manages it at another version.
+});
+
+test("by service, v1beta1, and another version that is stored", async () => {
+  await ok("POST", path("v1"), target("v1", "l0", { hostPort: "l:0" }));
+  const definition = await ok("GET", `${definitions}/targets.example.com`);
+  const caBundle = Buffer.from(webhook.ca).toString("base64");
+  const service = { name: "conv", namespace: "hooks", path: "/by-service" };
+  const { versions } = definitionOf({}, "v2").spec;
+  definition.spec.conversion = {
+    strategy: "Webhook",
+    webhook: { clientConfig: { service, caBundle }, conversionReviewVersions: ["v1beta1"] },
+  };
+  definition.spec.versions = versions;
+  const updated = await ok("PUT", `${definitions}/targets.example.com`, definition);
+  assert.deepEqual(updated.status.storedVersions, ["v1", "v2"]);
+  await until("called by service", async () => {
+    await send("GET", path("v2", "/a"));
+    return webhook.requests.at(-1)?.path === "/by-service?timeout=30s";
+  });
+  assert.equal(webhook.requests.at(-1)?.headers.host, "conv.hooks.svc:443");
+  const review = webhook.requests.at(-1)?.body;
+  assert.deepEqual(
+    [review.apiVersion, review.request.desiredAPIVersion],
+    ["apiextensions.k8s.io/v1beta1", "example.com/v2"],
+  );
+  const before = webhook.requests.length;
+  assert.deepEqual((await ok("GET", path("v1", "/a"))).spec, { hostPort: "i:82", replicas: 3 });
+  assert.equal(webhook.requests.length, before); // It is stored so.
+  reply = () => "";
+  assert.equal((await send("GET", path("v2", "/a"))).status, 500);
+  assert.equal((await send("PATCH", path("v2", "/l0"), { spec: { port: 1 } }, merge)).status, 500);
+  assert.deepEqual((await ok("GET", path("v1", "/a"))).spec, { hostPort: "i:82", replicas: 3 });
+  reply = good;
+  assert.deepEqual((await ok("GET", path("v2", "/a"))).spec, { host: "i", port: 82, replicas: 3 });
+  assert.deepEqual((await ok("PATCH", path("v2", "/a"), { spec: { port: 83 } }, merge)).spec, {
+    host: "i",
+    port: 83,
+    replicas: 3,
+  });
+  const now = webhook.requests.length;
+  assert.deepEqual((await ok("GET", path("v2", "/a"))).spec, { host: "i", port: 83, replicas: 3 });
+  assert.equal(webhook.requests.length, now); // It is stored as v2 now.
+  assert.deepEqual((await ok("GET", path("v1", "/a"))).spec, { hostPort: "i:83", replicas: 3 });
+  const both = await ok("GET", path("v2"));
+  assert.ok(
+    both.items.length > 1 &&
+      both.items.every(({ apiVersion, spec }: Json) => apiVersion === "example.com/v2" && spec.hostPort === undefined),
+  );
+});
+
+const kubectl = kubectls().at(-1);
+const kubectlRows: [args: string, output: RegExp][] = [
+  ["get targets.v1.example.com k -o jsonpath={.apiVersion}{.spec}", /^example\.com\/v1\{"hostPort":"k:7"\}$/],
+  ["get targets.v2.example.com k", /^NAME +HOST\nk +k$/],
+  ["scale targets.v2.example.com k --replicas=3", /^target\.example\.com\/k scaled$/],
+  ["label targets.v2.example.com k by=kubectl", /^target\.example\.com\/k labeled$/],
+  ["get targets.v1.example.com -l by=kubectl -o jsonpath={.items[*].spec}", /^\{"hostPort":"k:7","replicas":3\}$/],
+  ["delete targets.v1.example.com k", /^target\.example\.com "k" deleted/],
+];
+for (const [args, output] of kubectlRows) {
+  test(`kubectl ${args}`, { skip: kubectl === undefined && "there is no kubectl" }, async () => {
+    if (args === kubectlRows[0]?.[0]) await ok("POST", path("v2"), target("v2", "k", { host: "k", port: 7 }));
+    const run = await runKubectl(kubectl as string, args.split(" "), {
+      directory: server.directory,
+      kubeconfigPath: server.kubeconfigPath,
+    });
+    assert.match(run.output, output);
+  });
+}
+
+test("what conversions cost is measured", async () => {
+  const { text: metrics } = await send("GET", "/metrics");
+  assert.match(metrics, /^apiserver_conversion_webhook_request_total\{failure_type="",result="success"\} \d+$/m);
+  for (const failure of ["call", "malformed_response", "partial_response", "invalid_converted_object"])
+    assert.match(
+      metrics,
+      new RegExp(
+        `^apiserver_conversion_webhook_request_total\\{failure_type="conversion_webhook_${failure}_failure",result="failure"\\} \\d+$`,
+        "m",
+      ),
+    );
+  assert.match(metrics, /^apiserver_conversion_webhook_duration_seconds_bucket\{.*le="60"\} \d+$/m);
+  assert.match(
+    metrics,
+    /^apiserver_crd_conversion_webhook_duration_seconds_count\{crd_name="targets\.example\.com",from_version="v1",succeeded="true",to_version="v2"\} \d+$/m,
+  );
+});
+
+test("a definition whose objects must be converted waits for its webhook, and delays no other one", async () => {
+  await ok("POST", path("v1"), target("v1", "last", { hostPort: "l:1" }));
+  const definition = await ok("GET", `${definitions}/targets.example.com`);
+  definition.spec.versions = definitionOf({}, "v1").spec.versions; // What is stored as v2 must be converted now.
+  await ok("PUT", `${definitions}/targets.example.com`, definition);
+  await until("stored as v1", async () => {
+    const before = webhook.requests.length;
+    await ok("POST", `${path("v1")}?dryRun=All`, target("v1", "probe", { hostPort: "p:1" }));
+    return webhook.requests.length === before;
+  });
+  const held: (() => void)[] = [];
+  reply = () => (response) =>
+    void held.push(() => response.writeHead(500, { "content-type": "text/plain" }).end("broken"));
+  await ok("DELETE", `${definitions}/targets.example.com`);
+  await until("asked", async () => held.length > 0);
+  const other = structuredClone(definitionOf({ strategy: "None" })) as Json;
+  other.metadata.name = "others.example.com";
+  other.spec.names = { plural: "others", kind: "Other" };
+  await ok("POST", definitions, other);
+  await until("the other one is served", async () => (await send("GET", "/apis/example.com/v1/others")).status === 200);
+  reply = () => (response) => response.writeHead(500, { "content-type": "text/plain" }).end("broken");
+  for (const release of held) release();
+  const terminating = async (): Promise<Json> =>
+    (await ok("GET", `${definitions}/targets.example.com`)).status.conditions.find(
+      ({ type }: Json) => type === "Terminating",
+    );
+  let why = "";
+  await until("failed", async () => {
+    const { reason, message } = await terminating();
+    why = message;
+    return reason === "InstanceDeletionFailed";
+  });
+  assert.match(
+    why,
+    /^could not (?:list instances: storage is \(re\)initializing: failed to list example\.com\/v1, Kind=Target|issue all deletes): conversion webhook /,
+  );
+  reply = good;
+  await until("gone", async () => (await send("GET", `${definitions}/targets.example.com`)).status === 404);
+});

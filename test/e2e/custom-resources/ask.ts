@@ -1,0 +1,30 @@
+/** Runs a scenario, and brings answers into a form that two servers can share. */
+import type { Answer, RawClient } from "../../support/raw-client.ts";
+import { comparable } from "../real-definitions/twins.ts";
+import type { Scenario, Step } from "./scenarios.ts";
+
+/** @returns one line of what was asked, and what is kept of the answer, for each step */
+export async function ask(client: RawClient, { steps }: Scenario): Promise<[asked: string, answer: unknown][]> {
+  const answers: [string, unknown][] = [];
+  for (const step of steps)
+    answers.push([`${step.method ?? "GET"} ${step.path}`, shown(step, await send(client, step))]);
+  return JSON.parse(JSON.stringify(answers));
+}
+
+const triesMax = 300;
+
+async function send(client: RawClient, { method = "GET", path, body, headers = {}, until }: Step): Promise<Answer> {
+  for (let tries = 1; ; tries++) {
+    const answer = await client.send({ method, path, headers: { ...headers }, ...(body !== undefined && { body }) });
+    if (until === undefined || until.test(JSON.stringify(answer.body)) || tries === triesMax) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function shown({ show }: Step, answer: Answer): unknown {
+  const { status, warnings, body } = comparable(answer);
+  if (status >= 400 || show === undefined) return { status, ...(warnings.length > 0 && { warnings }), body };
+  let part = body;
+  for (const name of show) part = part?.[name];
+  return { status, ...(warnings.length > 0 && { warnings }), part };
+}

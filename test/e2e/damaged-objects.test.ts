@@ -1,0 +1,153 @@
+/** A store some of whose records are damaged, under a whole server: it starts, serves what is whole, and says what is not. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { damageStore } from "../support/damage-store.ts";
+import { type RawClient, rawClient } from "../support/raw-client.ts";
+import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+
+const dataDir = join(mkdtempSync(join(tmpdir(), "coxswain-damaged-objects-")), "data");
+const options = {
+  dataDir,
+  storage: "lmdb",
+  durability: "relaxed",
+  securePort: 0,
+  featureGates: "AllowUnsafeMalformedObjectDeletion=true",
+} as const;
+const configMaps = "/api/v1/namespaces/default/configmaps";
+const rbac = "/apis/rbac.authorization.k8s.io/v1";
+const damagedKeys = [
+  "/registry/clusterrolebindings/of-eve",
+  "/registry/clusterrolebindings/system:basic-user",
+  "/registry/clusterroles/cluster-admin",
+  "/registry/clusterroles/theirs",
+  "/registry/configmaps/default/damaged",
+  "/registry/namespaces/default",
+  "/registry/services/specs/default/kubernetes",
+];
+let server: TestServer;
+let admin: RawClient;
+const logged: string[] = [];
+
+const send = (client: RawClient, method: string, path: string, body?: object) =>
+  client.send({ method, path, ...(body && { body }) });
+
+async function as<Answer>(user: string, ask: (client: RawClient) => Promise<Answer>): Promise<Answer> {
+  const client = rawClient((await server.as(user)).kubeconfig);
+  try {
+    return await ask(client);
+  } finally {
+    client.close();
+  }
+}
+
+async function mayRead(user: string): Promise<boolean> {
+  const { status } = await as(user, (client) => send(client, "GET", `${configMaps}/whole`));
+  return status === 200;
+}
+
+function bind(user: string, role: string): Promise<unknown> {
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role };
+  const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }];
+  return send(admin, "POST", `${rbac}/clusterrolebindings`, { metadata: { name: `of-${user}` }, roleRef, subjects });
+}
+
+before(async () => {
+  server = await startTestServer(options);
+  admin = rawClient(server.kubeconfig);
+  for (const name of ["whole", "damaged"])
+    await send(admin, "POST", configMaps, { metadata: { name }, data: { text: "secret words ".repeat(50) } });
+  const rules = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["get"] }];
+  for (const name of ["ours", "theirs"])
+    await send(admin, "POST", `${rbac}/clusterroles`, { metadata: { name }, rules });
+  await bind("ann", "ours");
+  await bind("bob", "theirs");
+  await bind("eve", "ours");
+  for (const user of ["ann", "bob", "eve"]) assert.ok(await mayRead(user), user);
+  admin.close();
+  await server.close();
+  assert.deepEqual(await damageStore(dataDir, (key) => damagedKeys.includes(key)), damagedKeys);
+  const log = (message: string, values: object = {}): void => void logged.push(`${message} ${JSON.stringify(values)}`);
+  server = await startTestServer({ ...options, logger: { info() {}, warn: log, error: log } });
+  admin = rawClient(server.kubeconfig);
+});
+after(async () => {
+  admin.close();
+  await server.close();
+  rmSync(join(dataDir, ".."), { recursive: true, force: true });
+});
+
+test("each damaged record is logged with its key", () => {
+  for (const key of damagedKeys)
+    assert.ok(
+      logged.some((line) => line.startsWith("Found damage in the store") && line.includes(`"key":"${key}"`)),
+      key,
+    );
+});
+
+test("damaged objects of the first start are created again", async () => {
+  for (const path of [
+    "/api/v1/namespaces/default",
+    "/api/v1/namespaces/default/services/kubernetes",
+    `${rbac}/clusterroles/cluster-admin`,
+    `${rbac}/clusterrolebindings/system:basic-user`,
+  ])
+    assert.equal((await send(admin, "GET", path)).status, 200, path);
+});
+
+test("a damaged role, or binding, grants nothing; others do, and what is written counts at once", async () => {
+  assert.deepEqual([await mayRead("ann"), await mayRead("bob"), await mayRead("eve")], [true, false, false]);
+  await bind("joe", "ours");
+  assert.ok(await mayRead("joe"));
+  await send(admin, "DELETE", `${rbac}/clusterrolebindings/of-joe`);
+  assert.equal(await mayRead("joe"), false);
+});
+
+test("a damaged object is named and not shown; the others of its kind are served, and it can be removed", async () => {
+  const why = "the stored record is damaged: the checksum does not match";
+  const one = await send(admin, "GET", `${configMaps}/damaged`);
+  assert.equal(one.status, 500);
+  assert.match(one.text, new RegExp(`Key: /configmaps/default/damaged, .*${why}`));
+  const list = await send(admin, "GET", configMaps);
+  assert.equal(list.status, 500);
+  assert.match(
+    list.text,
+    new RegExp(`"reason":"StorageReadError".*${why}.*"field":"/registry/configmaps/default/damaged"`),
+  );
+  assert.doesNotMatch(one.text + list.text, /secret words/);
+  assert.equal((await send(admin, "GET", `${configMaps}/whole`)).status, 200);
+  assert.equal((await send(admin, "PUT", `${configMaps}/whole`, { metadata: { name: "whole" } })).status, 200);
+  const { text: metrics } = await send(admin, "GET", "/metrics");
+  assert.match(metrics, /apiserver_storage_decode_errors_total\{group="",resource="configmaps"\} [1-9]/);
+
+  const unsafe = { kind: "DeleteOptions", apiVersion: "v1", ignoreStoreReadErrorWithClusterBreakingPotential: true };
+  assert.equal((await send(admin, "DELETE", `${configMaps}/damaged`, unsafe)).status, 200);
+  const later = await send(admin, "GET", configMaps);
+  assert.equal(later.status, 200);
+
+  // What a watch should show of the deletion is gone.
+  const { resourceVersion } = (await send(admin, "GET", "/api/v1/namespaces/default")).body.metadata;
+  const watch = await send(admin, "GET", `${configMaps}?watch=1&timeoutSeconds=1&resourceVersion=${resourceVersion}`);
+  assert.match(watch.text, /"code":410/);
+});
+
+test("a server starts when every object is damaged", async () => {
+  const all = join(dataDir, "..", "all");
+  await (await startTestServer({ ...options, dataDir: all })).close();
+  assert.ok((await damageStore(all, () => true)).length > 100);
+  const started = await startTestServer({ ...options, dataDir: all });
+  const client = rawClient(started.kubeconfig);
+  const statuses: number[] = [];
+  for (const path of [
+    "/readyz",
+    "/api/v1/namespaces",
+    "/api/v1/namespaces/default/services/kubernetes",
+    `${rbac}/clusterroles`,
+  ])
+    statuses.push((await send(client, "GET", path)).status);
+  assert.deepEqual(statuses, [200, 200, 200, 200]);
+  client.close();
+  await started.close();
+});

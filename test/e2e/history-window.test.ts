@@ -1,0 +1,125 @@
+/** A small history window, as tests of clients' 410 handling set it, on both engines and over a restart. The time is the test's. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import type { RunningServer, ServerOptions } from "../../src/index.ts";
+import { startServer } from "../../src/index.ts";
+import { type Http2Answer, http2Client, type WatchEvent } from "../support/http2-client.ts";
+import { manualClock } from "../support/manual-clock.ts";
+
+const maps = "/api/v1/namespaces/default/configmaps";
+const windowMs = 2000;
+const tooOldList = "The resourceVersion for the provided list is too old.";
+
+async function send(server: RunningServer, line: string, body?: object): Promise<Http2Answer> {
+  const client = http2Client(server.kubeconfig);
+  const answer = await client.send(line, body);
+  client.close();
+  return answer;
+}
+
+/** The first event of a watch. */
+function firstEvent(server: RunningServer, query: string): Promise<WatchEvent> {
+  const client = http2Client(server.kubeconfig);
+  return new Promise((resolve) => {
+    const stop = client.watch(`${maps}?watch=1&${query}`, (event) => {
+      stop();
+      client.close();
+      resolve(event);
+    });
+  });
+}
+
+const create = (server: RunningServer, name: string): Promise<Http2Answer> =>
+  send(server, `POST ${maps}`, { metadata: { name } });
+
+/** What a client sees that asks for exactly the revision, goes on with a chunked list, and watches from it. */
+async function answers(server: RunningServer, revision: string, token: string): Promise<string[]> {
+  const exact = await send(server, `GET ${maps}?resourceVersion=${revision}&resourceVersionMatch=Exact`);
+  const rest = await send(server, `GET ${maps}?limit=1&continue=${token}`);
+  const { type, object } = await firstEvent(server, `resourceVersion=${revision}`);
+  return [
+    exact.status === 200 ? "list" : `${exact.status} ${exact.body.message}`,
+    rest.status === 200 ? "chunk" : `${rest.status} ${rest.body.reason}`,
+    type === "ERROR" ? `${object.code} ${object.message.replace(/\d+/g, "N")}` : type,
+  ];
+}
+
+const within = ["list", "chunk", "ADDED"];
+const beyond = [`410 ${tooOldList}`, "410 Expired", "410 too old resource version: N (N)"];
+
+for (const storage of ["memory", "lmdb"] as const) {
+  describe(`history window, ${storage}`, () => {
+    const directories: string[] = [];
+    after(() => {
+      for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+    });
+
+    const start = (options: Partial<ServerOptions>): Promise<RunningServer> => {
+      const dataDir = mkdtempSync(join(tmpdir(), "coxswain-window-"));
+      directories.push(dataDir);
+      return startServer({
+        storage,
+        controllers: [],
+        ...(storage === "lmdb" && { dataDir, durability: "relaxed" }),
+        ...options,
+      });
+    };
+
+    test("what was superseded longer ago answers 410, the newest state never does", async () => {
+      const clock = manualClock(Date.now());
+      const server = await start({ clock, historyMs: windowMs });
+      for (const name of ["a", "b"]) await create(server, name);
+      const chunk = await send(server, `GET ${maps}?limit=1`);
+      const { resourceVersion, continue: token } = chunk.body.metadata;
+      clock.advance(10 * windowMs);
+      assert.deepEqual(
+        (await send(server, `GET ${maps}?limit=1&continue=${token}`)).status,
+        200,
+        "nothing happened since",
+      );
+      const { resourceVersion: newest } = (await create(server, "c")).body.metadata;
+      clock.advance(windowMs - 1);
+      assert.deepEqual(await answers(server, resourceVersion, token), within);
+      clock.advance(1);
+      assert.deepEqual(await answers(server, resourceVersion, token), beyond);
+      const expired = await send(server, `GET ${maps}?limit=1&continue=${token}`);
+      assert.match(
+        expired.body.message,
+        /^The provided continue parameter is too old to display a consistent list result\./,
+      );
+      const inconsistent = await send(server, `GET ${maps}?continue=${expired.body.metadata.continue}`);
+      const names = inconsistent.body.items.map((item: { metadata: { name: string } }) => item.metadata.name);
+      assert.deepEqual(names, ["b", "c"]);
+      clock.advance(3_600_000);
+      assert.equal(
+        (await send(server, `GET ${maps}?resourceVersion=${newest}&resourceVersionMatch=Exact`)).status,
+        200,
+      );
+      const watched = firstEvent(server, `resourceVersion=${newest}`);
+      await create(server, "d");
+      assert.equal((await watched).type, "ADDED");
+      await server.close();
+    });
+
+    test("an interval of compaction removes states older than an interval for exact reads; the watch cache still serves watches", async () => {
+      const clock = manualClock(Date.now());
+      const server = await start({ clock, historyMs: Number.POSITIVE_INFINITY, compactionIntervalMs: 1000 });
+      await send(server, `GET ${maps}`);
+      const { resourceVersion: first } = (await create(server, "e")).body.metadata;
+      await create(server, "f");
+      const exact = async (): Promise<number> =>
+        (await send(server, `GET ${maps}?resourceVersion=${first}&resourceVersionMatch=Exact`)).status;
+      assert.equal(await exact(), 200);
+      clock.advance(1000);
+      assert.equal(await exact(), 200, "the first interval only remembers the revision");
+      clock.advance(1000);
+      for (let tries = 0; tries < 200 && (await exact()) === 200; tries++);
+      assert.equal(await exact(), 410);
+      assert.equal((await firstEvent(server, `resourceVersion=${first}`)).type, "ADDED");
+      await server.close();
+    });
+  });
+}

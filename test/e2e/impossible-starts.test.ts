@@ -1,0 +1,125 @@
+/** Starts of the command that cannot work: each ends with one sentence that names what must change, and with exit code 1. */
+import assert from "node:assert/strict";
+import { type SpawnOptions, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import net from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, type TestContext, test } from "node:test";
+
+const main = join(import.meta.dirname, "../../src/main.ts");
+const base = mkdtempSync(join(tmpdir(), "coxswain-impossible-"));
+// So that another user gets through to a directory in it.
+chmodSync(base, 0o755);
+after(() => rmSync(base, { recursive: true, force: true }));
+const isLinux = process.platform === "linux";
+const isRoot = process.getuid?.() === 0;
+
+function skip(context: TestContext, why: string): void {
+  console.error(`NOT TESTED: ${context.name}: ${why}`);
+  context.skip(why);
+}
+
+/** @returns what it wrote, and its exit code */
+async function run(
+  command: readonly string[],
+  options: SpawnOptions = {},
+): Promise<{ output: string; code: number | null }> {
+  const child = spawn(command[0] as string, command.slice(1), { ...options, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  const listen = (piece: Buffer): void => {
+    output += piece;
+  };
+  child.stdout?.on("data", listen);
+  child.stderr?.on("data", listen);
+  const [code] = (await once(child, "close")) as [number | null];
+  return { output, code };
+}
+
+const server = (dataDir: string, ...flags: string[]): string[] => [
+  process.execPath,
+  main,
+  "--secure-port=0",
+  "--data-dir",
+  dataDir,
+  ...flags,
+];
+const directory = (name: string, mode = 0o700): string => {
+  mkdirSync(join(base, name), { mode });
+  return join(base, name);
+};
+
+async function check(command: readonly string[], expected: RegExp, options?: SpawnOptions): Promise<void> {
+  const { output, code } = await run(command, options);
+  assert.match(output, expected);
+  assert.equal(output.trimEnd().split("\n").length, 1, output);
+  assert.equal(code, 1, output);
+}
+
+test("a data directory in one where none can be made", async (context) => {
+  if (!isLinux) return skip(context, "it needs /proc");
+  await check(server("/proc/coxswain"), /^Error: the data directory \/proc\/coxswain\/storage cannot be made: ENOENT/);
+});
+
+test("a directory of certificates where none can be made", async (context) => {
+  if (!isLinux) return skip(context, "it needs /proc");
+  await check(server(join(base, "certificates"), "--cert-dir=/proc/coxswain"), /^Error: ENOENT: .*'\/proc\/coxswain'/);
+});
+
+test("a file in place of the data directory", async () => {
+  writeFileSync(join(base, "file"), "");
+  await check(server(join(base, "file")), /^Error: the data directory .*file\/storage cannot be made: ENOTDIR|EEXIST/);
+});
+
+test("a data directory of another user", async (context) => {
+  if (!isRoot) return skip(context, "it must run as root");
+  const theirs = directory("theirs", 0o755);
+  mkdirSync(join(theirs, "storage"), { mode: 0o755 });
+  // The program may be where other users cannot go.
+  const readable = spawnSync(process.execPath, [main, "--help"], { uid: 65534, stdio: "ignore", cwd: "/" });
+  if (readable.status !== 0) return skip(context, "the program cannot be read by other users here");
+  await check(server(theirs), /^Error: the data directory .*theirs\/storage cannot be written to: EACCES/, {
+    uid: 65534,
+    cwd: "/",
+  });
+});
+
+test("a file system without locks", async (context) => {
+  if (spawnSync("strace", ["-qq", "-o", join(base, "probe"), "true"]).status !== 0)
+    return skip(context, "strace is missing or not permitted here");
+  const dataDir = directory("without-locks");
+  const lock = ["-P", join(dataDir, "storage", "lock"), "-e", "trace=fcntl", "-e", "inject=fcntl:error=ENOLCK"];
+  const expected =
+    /^Error: the data directory .* (?:is in use by another server, or is on a file system without locks|cannot be locked)/;
+  const { output, code } = await run(["strace", "-f", "-qq", "-o", join(base, "trace"), ...lock, ...server(dataDir)]);
+  assert.match(output, expected);
+  assert.equal(code, 1);
+});
+
+test("less address space than the store reserves", async (context) => {
+  if (!isLinux) return skip(context, "the limit is Linux's");
+  const limited = ["bash", "-c", 'ulimit -v 12582912; exec "$@"', "bash", ...server(directory("limited"))];
+  await check(
+    limited,
+    /^Error: the store needs 16\.0 GiB of address space, and the limit of this process \(ulimit -v\) leaves \d+\.\d GiB\n$/,
+  );
+});
+
+test("a port that is taken, and an address that is not ours", async () => {
+  const taken = net.createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as net.AddressInfo;
+  const started = server(directory("port"), `--secure-port=${port}`);
+  await check(
+    started,
+    new RegExp(
+      `^Error: port ${port} of 127\\.0\\.0\\.1 is taken by another process: choose another one with --secure-port\n$`,
+    ),
+  );
+  taken.close();
+  await check(
+    server(join(base, "port"), "--bind-address=192.0.2.1"),
+    /^Error: 192\.0\.2\.1 is not an address of this machine: .*--bind-address\n$/,
+  );
+});

@@ -1,0 +1,211 @@
+/** `/metrics` of a real server: everything is upstream's, and what is shown follows the options. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import type { Logger } from "../../src/apimachinery/logger.ts";
+import type { MetricsOptions } from "../../src/metrics/contract.ts";
+import { defaultMetricsOptions } from "../../src/metrics/options.ts";
+import { type RawClient, rawClient } from "../support/raw-client.ts";
+import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+
+interface Row {
+  readonly type: string;
+  readonly stability: string;
+}
+
+const table: Readonly<Record<string, Row>> = JSON.parse(
+  readFileSync(join(import.meta.dirname, "../../src/metrics/testdata/upstream-metrics.json"), "utf8"),
+);
+
+let server: TestServer;
+let admin: RawClient;
+before(async () => {
+  server = await startTestServer();
+  admin = rawClient(server.kubeconfig);
+});
+after(async () => {
+  admin.close();
+  await server.close();
+});
+
+async function scrape(client = admin): Promise<string> {
+  const answer = await client.send({ path: "/metrics" });
+  assert.equal(answer.status, 200);
+  assert.match(answer.headers["process-start-time-unix"] as string, /^\d{10}$/);
+  return answer.text;
+}
+
+function seriesValue(text: string, series: string): number {
+  return Number(
+    text
+      .split("\n")
+      .find((line) => line.startsWith(`${series} `))
+      ?.slice(series.length + 1),
+  );
+}
+
+test("every metric is upstream's, has help and type, and each series stands there once", async () => {
+  await admin.send({ path: "/api/v1/namespaces" });
+  await admin.send({ path: "/api/v1/endpoints" });
+  await admin.send({
+    method: "POST",
+    path: "/api/v1/namespaces/default/configmaps",
+    body: { metadata: { name: "a" } },
+  });
+  const text = await scrape();
+  const series = new Set<string>();
+  let name = "";
+  for (const line of text.trimEnd().split("\n")) {
+    const [, comment, of, rest = ""] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
+    if (of !== undefined && comment === "HELP") {
+      name = of;
+      const row = table[name];
+      assert.ok(
+        row !== undefined || name.startsWith("process_") || name === "declarative_validation_mismatch_total",
+        name,
+      );
+      if (row !== undefined) assert.ok(rest.startsWith(`[${row.stability}] `), line);
+    } else if (of !== undefined) assert.deepEqual([of, rest], [name, table[name]?.type ?? rest]);
+    else {
+      const [, key = "", value = ""] = /^([a-z_]+(?:\{(?:\w+="(?:[^"\\]|\\.)*",?)*\})?) (\S+)$/.exec(line) ?? [];
+      assert.ok(
+        key.startsWith(name) && !series.has(key) && !Number.isNaN(Number(value.replace("+Inf", "Infinity"))),
+        line,
+      );
+      series.add(key);
+    }
+  }
+  assert.ok(series.size > 100);
+});
+
+test("who was authenticated, and who was not", async () => {
+  const counted = async (): Promise<Record<string, number>> => {
+    const text = await scrape();
+    return Object.fromEntries(
+      [
+        'authentication_attempts{result="success"}',
+        'authentication_attempts{result="error"}',
+        'authenticated_user_requests{username="other"}',
+        'authenticated_user_requests{username="email_id"}',
+        'authentication_duration_seconds_count{result="success"}',
+      ].map((one) => [one, seriesValue(text, one) || 0]),
+    );
+  };
+  const before = await counted();
+  const someone = rawClient((await server.as("ann@example.com")).kubeconfig);
+  await someone.send({ path: "/version" });
+  someone.close();
+  await admin.send({ path: "/version", anonymous: true });
+  await admin.send({ path: "/version", anonymous: true, headers: { authorization: "Bearer wrong" } });
+  const now = await counted();
+  const more = Object.keys(now).map((one) => (now[one] as number) - (before[one] as number));
+  assert.deepEqual(more, [3, 1, 2, 1, 3]); // The second scrape is one of them.
+});
+
+test("requests in another's name", async () => {
+  const wishes: Record<string, string>[] = [
+    { "impersonate-user": "bob" },
+    { "impersonate-user": "bob", "impersonate-group": "dev" },
+  ];
+  for (const headers of wishes) await admin.send({ path: "/version", headers });
+  const someone = rawClient((await server.as("eve")).kubeconfig);
+  await someone.send({ path: "/version", headers: { "impersonate-user": "bob" } });
+  someone.close();
+  const text = await scrape();
+  assert.equal(seriesValue(text, 'apiserver_impersonation_attempts_total{mode="user-info",decision="allowed"}'), 2);
+  assert.equal(seriesValue(text, 'apiserver_impersonation_attempts_total{mode="",decision="denied"}'), 1);
+  assert.ok(
+    seriesValue(text, 'apiserver_impersonation_authorization_attempts_total{mode="legacy",decision="denied"}') >= 1,
+  );
+  assert.ok(
+    seriesValue(
+      text,
+      'apiserver_impersonation_authorization_attempts_duration_seconds_count{mode="user-info",decision="allowed"}',
+    ) >= 2,
+  );
+});
+
+test("feature gates", async () => {
+  const text = await scrape();
+  assert.equal(seriesValue(text, 'kubernetes_feature_enabled{name="WatchList",stage="BETA"}'), 1);
+  assert.equal(seriesValue(text, 'kubernetes_feature_enabled{name="CBORServingAndStorage",stage="ALPHA"}'), 0);
+});
+
+test("many metrics are compressed for who takes that", async () => {
+  for (const resource of ["pods", "secrets", "services", "nodes", "events", "endpoints", "configmaps", "limitranges"])
+    for (const path of [
+      resource,
+      `${resource}/x`,
+      `namespaces/default/${resource}`,
+      `namespaces/default/${resource}/x/status`,
+    ])
+      for (const method of ["GET", "PUT", "DELETE", "PATCH", "POST"])
+        await admin.send({ method, path: `/api/v1/${path}` });
+  const { headers, bytes } = await admin.send({ path: "/metrics", headers: { "accept-encoding": "gzip" } });
+  assert.equal(headers["content-encoding"], "gzip");
+  assert.ok(gunzipSync(bytes).length > 128 << 10);
+});
+
+test("what came of health checks", async () => {
+  for (const path of ["/livez", "/livez?exclude=etcd", "/readyz", "/livez/ping"]) await admin.send({ path });
+  const { text } = await admin.send({ path: "/metrics/slis" });
+  assert.match(text, /^# HELP kubernetes_healthcheck \[STABLE\] /m);
+  assert.equal(seriesValue(text, 'kubernetes_healthcheck{name="etcd",type="livez"}'), 1);
+  assert.equal(seriesValue(text, 'kubernetes_healthchecks_total{name="etcd",type="livez",status="success"}'), 1);
+  assert.equal(seriesValue(text, 'kubernetes_healthchecks_total{name="ping",type="livez",status="success"}'), 2);
+  assert.ok(seriesValue(text, "process_start_time_seconds") > 1e9);
+  assert.ok((await admin.send({ path: "/" })).body.paths.includes("/metrics/slis"));
+});
+
+interface Shown {
+  readonly text: string;
+  readonly warnings: readonly string[];
+}
+
+async function shownWith(metrics: Partial<MetricsOptions>): Promise<Shown> {
+  const warnings: string[] = [];
+  const logger: Logger = { info() {}, warn: (text) => warnings.push(text), error() {} };
+  const other = await startTestServer({ metrics: { ...defaultMetricsOptions, ...metrics }, logger });
+  const client = rawClient(other.kubeconfig);
+  await client.send({ path: "/api/v1/namespaces" });
+  await scrape(client);
+  const text = await scrape(client);
+  client.close();
+  await other.close();
+  return { text, warnings: warnings.filter((warning) => /metric/i.test(warning)) };
+}
+
+const deprecated = "Metric apiserver_storage_objects is deprecated since 1.34.0; it will be hidden in a future release";
+
+test("deprecated metrics say so, and the log is told once; hidden ones are not there", async () => {
+  const { text, warnings } = await shownWith({});
+  assert.match(text, /^# HELP apiserver_storage_objects \[STABLE\] \(Deprecated from 1\.34\) /m);
+  assert.doesNotMatch(text, /apiserver_request_slo_duration_seconds|apiserver_storage_db_total_size_in_bytes/);
+  assert.deepEqual(warnings, [deprecated]);
+});
+
+test("hidden metrics are there when they are asked for, disabled ones never, labels as they are allowed", async () => {
+  const { text, warnings } = await shownWith({
+    showHiddenForVersion: "1.35",
+    disabled: ["apiserver_storage_db_total_size_in_bytes", "apiserver_request_duration_seconds"],
+    allowLabels: new Map([["apiserver_request_total,resource", "pods"]]),
+  });
+  assert.match(text, /^# HELP apiserver_request_slo_duration_seconds \[ALPHA\] \(Deprecated from 1\.27\) /m);
+  assert.doesNotMatch(text, /apiserver_storage_db_total_size_in_bytes|apiserver_request_duration_seconds/);
+  assert.match(text, /^apiserver_request_total\{verb="LIST",.*resource="unexpected",/m);
+  assert.doesNotMatch(text, /^apiserver_request_total\{.*resource="namespaces"/m);
+  assert.equal(warnings.length, 2);
+  assert.equal(
+    warnings[0],
+    "Hidden metrics (apiserver_request_slo_duration_seconds) have been manually overridden, showing this very deprecated metric.",
+  );
+});
+
+test("options that are not right end the start", async () => {
+  await assert.rejects(startTestServer({ metrics: { ...defaultMetricsOptions, showHiddenForVersion: "1.30" } }), {
+    message:
+      "metrics.showHiddenMetricsForVersion: Invalid value: \"1.30\": must be omitted or have the value '1.35'; only the previous minor version is allowed",
+  });
+});

@@ -1,0 +1,103 @@
+/** Lets everybody loose on one server, and checks afterwards what they saw. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Clock } from "../../../src/apimachinery/clock.ts";
+import { requestSweepMs } from "../../../src/http/open-requests.ts";
+import { startServer } from "../../../src/index.ts";
+import { http2Client } from "../../support/http2-client.ts";
+import { manualClock } from "../../support/manual-clock.ts";
+import { quietControllers } from "../../support/start-test-server.ts";
+import { http1Watches, http2Watches } from "../../support/watch-connection.ts";
+import { checkWorld } from "./check.ts";
+import { inform, keepLog } from "./informers.ts";
+import { read } from "./readers.ts";
+import { collections, namespaces, views } from "./views.ts";
+import { World } from "./world.ts";
+import { write } from "./writers.ts";
+
+export interface ModelOptions {
+  readonly storage: "memory" | "lmdb";
+  readonly seed: number;
+  readonly operations: number;
+  readonly informersPerView: number;
+  readonly historyMs: number;
+  readonly historyBytesMax: number;
+  readonly featureGates?: string;
+}
+
+export interface ModelOutcome {
+  readonly problems: readonly string[];
+  /** What was done and seen, how often. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+const clientCount = 3;
+const writerCount = 6;
+const readerCount = 3;
+/** How often it is looked whether time must pass for anything to go on. */
+const idleMs = 5;
+
+export async function runModel(options: ModelOptions): Promise<ModelOutcome> {
+  const { storage, seed, operations, informersPerView, historyMs, historyBytesMax, featureGates = "" } = options;
+  const dataDir = mkdtempSync(join(tmpdir(), "coxswain-model-"));
+  const clock = manualClock(Date.now());
+  // The time passes in jumps: requests that are under way meanwhile did not take that long.
+  const after: Clock["after"] = (delayMs, run) => (delayMs === requestSweepMs ? () => {} : clock.after(delayMs, run));
+  const limits = { historyMs, historyBytesMax };
+  const server = await startServer({
+    storage,
+    dataDir,
+    durability: "relaxed",
+    controllers: quietControllers,
+    featureGates,
+    clock: { ...clock, after },
+    ...limits,
+  });
+  const clients = Array.from({ length: clientCount }, () => http2Client(server.kubeconfig));
+  const connections = [
+    http2Watches(server.kubeconfig),
+    http1Watches(server.kubeconfig),
+    http2Watches(server.kubeconfig),
+  ];
+  const world = new World({ clients, connections, clock, seed, operationsMax: operations });
+  const logConnection = http2Watches(server.kubeconfig);
+  let before = -1;
+  const idle = setInterval(() => {
+    if (before === world.operations) world.passTime();
+    before = world.operations;
+  }, idleMs);
+  try {
+    await prepare(world);
+    const logs = collections.map((collection) => keepLog(world, collection, logConnection));
+    const informers = Array.from({ length: views.length * informersPerView }, (_, index) =>
+      inform(world, 100 + index, index),
+    );
+    const writers = Array.from({ length: writerCount }, (_, index) => write(world, 1 + index));
+    const readers = Array.from({ length: readerCount }, (_, index) => read(world, 50 + index));
+    await Promise.all([...writers, ...readers]);
+    world.final.resolve(await newestRevision(world));
+    const segments = await Promise.all(logs);
+    await Promise.all(informers);
+    return { problems: checkWorld(world, segments, limits), counts: world.counts };
+  } finally {
+    clearInterval(idle);
+    logConnection.break();
+    world.close();
+    await server.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Namespaces to write in, and two nodes' names need none. */
+async function prepare(world: World): Promise<void> {
+  for (const name of namespaces) await world.client(0).send("POST /api/v1/namespaces", { metadata: { name } });
+  world.start = await newestRevision(world);
+  world.answered = world.start;
+}
+
+/** By a consistent read, which sees all that has been answered. */
+async function newestRevision(world: World): Promise<number> {
+  const { body } = await world.client(0).send("GET /api/v1/configmaps");
+  return Number(body.metadata.resourceVersion);
+}

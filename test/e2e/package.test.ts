@@ -1,0 +1,110 @@
+/** The package as users get it: packed, installed elsewhere, run as a command and embedded. Builds, so it runs with COXSWAIN_TEST_FULL=1 only. */
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { rawClient } from "../support/raw-client.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const skip =
+  process.env.COXSWAIN_TEST_FULL === "1" ? false : "builds and installs the package: COXSWAIN_TEST_FULL=1 runs it";
+
+test("the packed package serves as a command and as a library", { skip }, async (context) => {
+  const directory = mkdtempSync(join(tmpdir(), "coxswain-package-"));
+  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  execFileSync("npm", ["pack", "--pack-destination", directory], { cwd: root, stdio: "ignore" });
+  const archive = readdirSync(directory).find((name) => name.endsWith(".tgz")) as string;
+  writeFileSync(join(directory, "package.json"), JSON.stringify({ name: "user", type: "module" }));
+  execFileSync("npm", ["install", "--no-audit", "--no-fund", join(directory, archive)], {
+    cwd: directory,
+    stdio: "ignore",
+  });
+
+  const data = join(directory, "data");
+  const command = spawn(
+    process.execPath,
+    [join(directory, "node_modules/coxswain/dist/main.js"), "--data-dir", data, "--secure-port=0"],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
+  const exited = new Promise<number | null>((resolve) => command.once("exit", resolve));
+  await new Promise<void>((resolve) => command.stdout.once("data", () => resolve()));
+  const client = rawClient(readFileSync(join(data, "kubeconfig"), "utf8"));
+  assert.equal((await client.send({ path: "/api/v1/namespaces/default" })).status, 200);
+  assert.match((await client.send({ path: "/openapi/v3/api/v1" })).text, /Pod is a collection of containers/);
+  const program = join(directory, "node_modules/coxswain/dist/main.js");
+  const backup = join(directory, "backup");
+  assert.match(
+    execFileSync(process.execPath, [program, "store", "backup", data, backup], { encoding: "utf8" }),
+    /: \d+ objects at revision \d+\n$/,
+  );
+  const given = await client.send({ method: "POST", path: "/storage/backup" });
+  assert.equal(given.status, 200);
+  writeFileSync(`${backup}-given`, given.bytes);
+  for (const file of [backup, `${backup}-given`]) execFileSync(process.execPath, [program, "store", "check", file]);
+  client.close();
+  command.kill("SIGTERM");
+  assert.equal(await exited, 0);
+  execFileSync(process.execPath, [program, "store", "check", data]);
+
+  const evaluated = execFileSync(process.execPath, [
+    join(directory, "node_modules/coxswain/dist/main.js"),
+    "cel",
+    "eval",
+    "--expr",
+    "1 + 1",
+    "--json",
+  ]);
+  assert.equal(String(evaluated), '{"value":2,"type":"int","cost":{"actual":1,"estimated":{"min":1,"max":1}}}\n');
+
+  const script =
+    'import { startServer } from "coxswain"; const server = await startServer(); console.log(server.url); await server.close();';
+  assert.match(
+    execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: directory, encoding: "utf8" }),
+    /^https:\/\/127\.0\.0\.1:\d+\n$/,
+  );
+
+  const merging = `
+    import { applyIntent, emptySet, encodeFieldsV1, type Struct, type MergeContext } from "coxswain/structured-merge";
+    const field = { name: "a", type: { kind: "string" }, pointer: true, omitEmpty: true, omitZero: false, required: false } as const;
+    const base = { kind: "struct", definition: "Kind", goType: "Kind", atomic: false, preserveUnknown: false } as const;
+    const schema: Struct = { ...base, fields: [field], byName: new Map([["a", field]]) };
+    const context: MergeContext = { schemaOf: () => schema, convert: (object) => object, ignored: () => emptySet };
+    const live = { object: {}, version: "v1" };
+    const { object, managers } = applyIntent(context, live, { object: { a: "x" }, version: "v1" }, new Map(), "me", { force: false });
+    console.log(JSON.stringify([object, encodeFieldsV1(managers.get("me")!.set)]));`;
+  writeFileSync(join(directory, "merging.ts"), merging);
+  const output = execFileSync(process.execPath, [join(directory, "merging.ts")], { cwd: directory, encoding: "utf8" });
+  assert.equal(output, '[{"a":"x"},{"f:a":{}}]\n');
+
+  const ruling = `
+    import { CelError, dynType, jsonValue, kubernetesEnvironment, type Program } from "coxswain/cel";
+    const environment = kubernetesEnvironment([1, 36]).extend({ variables: [{ name: "self", type: dynType }] });
+    const program: Program = environment.plan(environment.compile("self.replicas <= self.maxReplicas"));
+    const self = jsonValue({ replicas: 2, maxReplicas: 3 });
+    console.log(program.evaluate(new Map([["self", self]]), { costLimit: 1_000_000 }));
+    try { program.evaluate(new Map([["self", jsonValue({})]])); } catch (error) { console.log((error as CelError).message); }`;
+  writeFileSync(join(directory, "ruling.ts"), ruling);
+  const ruled = execFileSync(process.execPath, [join(directory, "ruling.ts")], { cwd: directory, encoding: "utf8" });
+  assert.equal(ruled, "{ value: true, cost: 5 }\nno such key: replicas\n");
+
+  const compiler = join(root, "node_modules/.bin/tsc");
+  const options = [
+    "--noEmit",
+    "--strict",
+    "--skipLibCheck",
+    "--module",
+    "nodenext",
+    "--types",
+    "",
+    "--lib",
+    "esnext,dom",
+  ];
+  execFileSync(compiler, [...options, join(directory, "merging.ts"), join(directory, "ruling.ts")], {
+    cwd: directory,
+    stdio: "inherit",
+  });
+});

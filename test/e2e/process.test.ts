@@ -1,0 +1,189 @@
+/** The command as a process: start, restart, kill -9 with writers running, drain, a second server on the same directory. */
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { type RawClient, rawClient } from "../support/raw-client.ts";
+
+const main = join(import.meta.dirname, "../../src/main.ts");
+const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 30 : 3;
+const writers = 8;
+const configMaps = "/api/v1/namespaces/default/configmaps";
+
+interface Started {
+  readonly process: ChildProcess;
+  readonly output: () => string;
+  readonly exited: Promise<number | null>;
+  client(): RawClient;
+}
+
+/** Starts the command and waits until it says where its kubeconfig is, or ends. */
+function start(directory: string, ...flags: string[]): Promise<Started> {
+  const child = spawn(process.execPath, [main, "--data-dir", directory, "--secure-port=0", ...flags], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  const exited = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+  const started: Started = {
+    process: child,
+    output: () => output,
+    exited,
+    client: () => rawClient(readFileSync(join(directory, "kubeconfig"), "utf8")),
+  };
+  return new Promise((resolve) => {
+    const listen = (piece: Buffer): void => {
+      output += piece.toString();
+      if (output.includes(join(directory, "kubeconfig"))) resolve(started);
+    };
+    child.stdout.on("data", listen);
+    child.stderr.on("data", listen);
+    void exited.then(() => resolve(started));
+  });
+}
+
+describe("the command", () => {
+  let directory: string;
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), "coxswain-process-"));
+  });
+  after(() => rmSync(directory, { recursive: true, force: true }));
+
+  test("first start makes a kubeconfig for its owner only; a later start reuses the CA and keeps the objects", async () => {
+    const first = await start(directory);
+    const client = first.client();
+    assert.equal(
+      (await client.send({ method: "POST", path: configMaps, body: { metadata: { name: "kept" } } })).status,
+      201,
+    );
+    client.close();
+    assert.equal(statSync(join(directory, "kubeconfig")).mode & 0o777, 0o600);
+    const authority = /certificate-authority-data: \S+/.exec(readFileSync(join(directory, "kubeconfig"), "utf8"))?.[0];
+    first.process.kill("SIGTERM");
+    assert.equal(await first.exited, 0, first.output());
+    assert.equal(readdirSync(join(directory, "compiled")).length, 1, "what V8 made of the code is kept");
+    const second = await start(directory);
+    assert.equal(
+      /certificate-authority-data: \S+/.exec(readFileSync(join(directory, "kubeconfig"), "utf8"))?.[0],
+      authority,
+    );
+    const again = second.client();
+    assert.equal((await again.send({ path: `${configMaps}/kept` })).status, 200);
+    again.close();
+    second.process.kill("SIGTERM");
+    assert.equal(await second.exited, 0, second.output());
+  });
+
+  test("a second server on the same directory is refused", async () => {
+    const first = await start(directory);
+    const second = await start(directory);
+    assert.equal(await second.exited, 1);
+    assert.match(second.output(), /in use/);
+    assert.ok(second.output().includes(directory));
+    first.process.kill("SIGTERM");
+    assert.equal(await first.exited, 0);
+  });
+
+  test("a store that is cut off is not opened, and stays as it is", async () => {
+    const damaged = join(directory, "damaged");
+    const first = await start(damaged);
+    first.process.kill("SIGTERM");
+    await first.exited;
+    const data = join(damaged, "storage", "data.mdb");
+    truncateSync(data, 3 * 4096);
+    const second = await start(damaged);
+    assert.equal(await second.exited, 3);
+    assert.match(
+      second.output(),
+      /^Error: .*data\.mdb is damaged: .* see "A store that does not open" in docs\/reliability\.md\n$/,
+    );
+    assert.equal(statSync(data).size, 3 * 4096);
+  });
+
+  test("a server that was killed is mentioned by the next start", async () => {
+    const killed = join(directory, "killed");
+    const first = await start(killed);
+    first.process.kill("SIGKILL");
+    await first.exited;
+    const second = await start(killed);
+    assert.match(
+      second.output(),
+      /"The last server ended without closing the store" dir=".*storage" checked="all pages"/,
+    );
+    second.process.kill("SIGTERM");
+    assert.equal(await second.exited, 0, second.output());
+    const third = await start(killed);
+    assert.doesNotMatch(third.output(), /last server/);
+    third.process.kill("SIGTERM");
+    await third.exited;
+  });
+
+  test("SIGTERM ends watches cleanly and lets open requests finish", async () => {
+    const server = await start(directory);
+    const client = server.client();
+    const watching = client.send({ path: `${configMaps}?watch=1` });
+    await client.send({ method: "POST", path: configMaps, body: { metadata: { generateName: "seen-" } } });
+    server.process.kill("SIGTERM");
+    const { status, text } = await watching;
+    assert.equal(status, 200);
+    assert.ok(text.endsWith("\n"));
+    client.close();
+    assert.equal(await server.exited, 0, server.output());
+  });
+
+  test(`kill -9 with ${writers} writers, ${rounds} times: every acknowledged write is served after the restart`, async () => {
+    const acknowledged = new Map<string, string>();
+    let stamp = 0;
+    for (let round = 0; round < rounds; round++) {
+      const server = await start(directory);
+      const client = server.client();
+      let alive = true;
+      let left = 50 + 137 * (round % 5); // Acknowledgments before the kill.
+      const { promise: enough, resolve: kill } = Promise.withResolvers<void>();
+      const write = async (writer: number): Promise<void> => {
+        const name = `writer-${writer}`;
+        while (alive) {
+          const value = String(stamp++);
+          const body = { metadata: { name }, data: { value, copy: value.repeat(100) } };
+          const known = acknowledged.has(name);
+          const answer = await client
+            .send(
+              known
+                ? { method: "PUT", path: `${configMaps}/${name}`, body }
+                : { method: "POST", path: configMaps, body },
+            )
+            .catch(() => undefined);
+          if (answer === undefined) return;
+          if (answer.status === 200 || answer.status === 201) {
+            acknowledged.set(name, value);
+            if (--left === 0) kill();
+          } else if (answer.status === 409)
+            acknowledged.set(name, "0"); // Created by a request whose answer the kill swallowed.
+          else assert.fail(answer.text);
+        }
+      };
+      const running = Array.from({ length: writers }, (_, writer) => write(writer));
+      await Promise.race([enough, server.exited]);
+      server.process.kill("SIGKILL");
+      await server.exited;
+      alive = false;
+      await Promise.all(running);
+      client.close();
+      const restarted = await start(directory);
+      const reader = restarted.client();
+      for (const [name, value] of acknowledged) {
+        const { body, text } = await reader.send({ path: `${configMaps}/${name}` });
+        assert.ok(
+          Number(body?.data?.value) >= Number(value),
+          `${name}: acknowledged ${value}, got ${text.slice(0, 300)}`,
+        );
+        assert.equal(body.data.copy, body.data.value.repeat(100), "no half-written object");
+      }
+      reader.close();
+      restarted.process.kill("SIGTERM");
+      assert.equal(await restarted.exited, 0, restarted.output());
+    }
+    assert.equal(acknowledged.size, writers);
+  });
+});

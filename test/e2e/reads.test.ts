@@ -1,0 +1,214 @@
+/** Gets, lists and watches as they are answered on the wire: statuses, headers, bodies, events, and when they come. The time is the test's. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { type ManualClock, manualClock } from "../support/manual-clock.ts";
+import { type Answer, type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
+import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+
+const maps = "/api/v1/namespaces/default/configmaps";
+const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+const streaming = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+const second = 1000;
+const minute = 60 * second;
+
+describe("reads", () => {
+  let clock: ManualClock;
+  let server: TestServer;
+  let client: RawClient;
+  before(async () => {
+    clock = manualClock(Date.now());
+    server = await startTestServer({ clock, requestTimeoutMs: 86_400_000 });
+    client = rawClient(server.kubeconfig);
+    for (const name of ["a", "b", "c"]) await create(name);
+  });
+  after(async () => {
+    client.close();
+    await server.close();
+  });
+
+  const create = (name: string): Promise<Answer> =>
+    client.send({ method: "POST", path: maps, body: { metadata: { name, labels: { n: name } } } });
+
+  /** Time passes, a step a turn, until there is the answer. @returns what it took, in steps */
+  async function ask(request: RawRequest, stepMs = second): Promise<Answer & { readonly steps: number }> {
+    let answer: Answer | undefined;
+    // Kept connections time out, too.
+    const waiting = client.send({ ...request, headers: { ...request.headers, connection: "close" } }).then((one) => {
+      answer = one;
+    });
+    let steps = 0;
+    for (; answer === undefined && steps < 10_000; steps++) {
+      clock.advance(stepMs);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await waiting;
+    return Object.assign(answer as unknown as Answer, { steps });
+  }
+
+  const tooLarge = (kind: string): object => ({
+    status: "Failure",
+    reason: "Timeout",
+    code: 504,
+    message: kind,
+    details: {
+      retryAfterSeconds: 1,
+      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+    },
+  });
+
+  const futureRows = [
+    `${maps}/a?resourceVersion=99999`,
+    `${maps}?resourceVersion=99999`,
+    `${maps}?resourceVersion=99999&limit=1`,
+    `${maps}?resourceVersion=99999&resourceVersionMatch=Exact`,
+    `${maps}?resourceVersion=99999&resourceVersionMatch=NotOlderThan`,
+  ];
+  for (const path of futureRows) {
+    test(`a version to come: ${path}`, async () => {
+      const answer = await ask({ path });
+      const current = /current: (\d+)$/.exec(answer.body.message)?.[1];
+      assert.partialDeepStrictEqual(
+        answer.body,
+        tooLarge(`Timeout: Too large resource version: 99999, current: ${current}`),
+      );
+      assert.deepEqual([answer.status, answer.headers["retry-after"]], [504, "1"]);
+      assert.ok(answer.steps >= 3, "it was waited for");
+    });
+  }
+
+  test("a version to come, in a watch: without initial events it waits, with them it is an event", async () => {
+    assert.equal(
+      (await ask({ path: `${maps}?watch=1&resourceVersion=99999&timeoutSeconds=5&allowWatchBookmarks=true` })).text,
+      "",
+    );
+    const [event] = eventsOf(await ask({ path: `${maps}?watch=1&resourceVersion=99999&${streaming}` }));
+    assert.equal(event?.type, "ERROR");
+    assert.partialDeepStrictEqual(event.object, tooLarge(event.object.message));
+  });
+
+  test("no version that is a number", async () => {
+    const list = await client.send({ path: `${maps}?resourceVersion=x` });
+    assert.deepEqual([list.status, list.body.reason], [400, "BadRequest"]);
+    for (const path of [`${maps}/a?resourceVersion=x`, `${maps}?watch=1&resourceVersion=x`]) {
+      const { status, body } = await client.send({ path });
+      assert.deepEqual([status, body.reason], [500, undefined]);
+      assert.equal(body.message, 'resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax');
+    }
+  });
+
+  const bookmark = "BOOKMARK -";
+  const end = "BOOKMARK - end";
+  const all = ["ADDED a", "ADDED b", "ADDED c"];
+  const streamRows: [what: string, query: string, want: string[]][] = [
+    ["without a version", "", all],
+    ["at any version", "&resourceVersion=0", all],
+    ["one with bookmarks tells its end, and where it was left", "&allowWatchBookmarks=true", [...all, end, bookmark]],
+    ["streaming lists do", `&${streaming}`, [...all, end, bookmark]],
+    ["… by label", `&${streaming}&labelSelector=n%3Db`, ["ADDED b", end, bookmark]],
+    ["… by field", `&${streaming}&fieldSelector=metadata.name%3Dc`, ["ADDED c", end, bookmark]],
+    ["… of nothing", `&${streaming}&labelSelector=n%3Dx`, [end, bookmark]],
+  ];
+  for (const [what, query, want] of streamRows) {
+    test(`a watch ${what}`, async () => {
+      const answer = await ask({ path: `${maps}?watch=1&timeoutSeconds=10${query}` });
+      const seen = eventsOf(answer).map(({ type, object: { metadata } }) => {
+        return `${type} ${metadata.name ?? "-"}${metadata.annotations?.["k8s.io/initial-events-end"] === "true" ? " end" : ""}`;
+      });
+      assert.deepEqual(seen, want);
+      assert.equal(answer.headers["content-type"], "application/json");
+    });
+  }
+
+  test("bookmarks come about every minute, each with the fields that are always written", async () => {
+    const path = "/api/v1/pods?watch=1&resourceVersion=1&timeoutSeconds=200&allowWatchBookmarks=true";
+    const answer = await ask({ path });
+    const { body } = await client.send({ path: "/api/v1/pods" });
+    const { resourceVersion } = body.metadata;
+    const object = {
+      kind: "Pod",
+      apiVersion: "v1",
+      metadata: { resourceVersion },
+      spec: { containers: null },
+      status: {},
+    };
+    assert.deepEqual(eventsOf(answer), Array(4).fill({ type: "BOOKMARK", object }));
+  });
+
+  test("a watch that names no timeout lasts between thirty and sixty minutes", async () => {
+    for (const path of [`${maps}?watch=1`, `${maps}?watch=1&timeoutSeconds=0`, "/api/v1/watch/configmaps"]) {
+      const { steps } = await ask({ path }, 10 * second);
+      // Some turns pass before it begins.
+      assert.ok(steps >= 180 && steps <= 600, String(steps));
+    }
+  });
+
+  test("bookmarks of a watch in table form are tables", async () => {
+    const path = `${maps}?watch=1&timeoutSeconds=10&${streaming}`;
+    for (const [query, first, second] of [
+      ["&labelSelector=n%3Da", "ADDED a", "BOOKMARK "],
+      ["&labelSelector=none", "BOOKMARK ", "BOOKMARK "],
+    ] as const) {
+      const answer = await ask({ path: path + query, headers: { accept: table } });
+      const events = eventsOf(answer);
+      assert.ok(events.every(({ object }) => object.kind === "Table"));
+      assert.deepEqual(
+        events.slice(0, 2).map(({ type, object }) => `${type} ${object.rows[0].cells[0]}`),
+        [first, second],
+      );
+      assert.deepEqual(
+        events.map(({ object }) => object.columnDefinitions !== null),
+        [true, ...events.slice(1).map(() => false)],
+      );
+      const last = events.find(({ object }) => object.rows[0].object.metadata.annotations !== undefined);
+      assert.deepEqual(last?.object.rows[0].object.metadata.annotations, { "k8s.io/initial-events-end": "true" });
+    }
+  });
+
+  test("after five minutes a list cannot go on where it was, nor a watch, and the error tells how it can", async () => {
+    const first = (await client.send({ path: `${maps}?limit=1` })).body;
+    await create("b2");
+    const { resourceVersion } = first.metadata;
+    const next = (token: string): Promise<Answer> => client.send({ path: `${maps}?limit=1&continue=${token}` });
+    const early = (await next(first.metadata.continue)).body;
+    assert.deepEqual([early.metadata.resourceVersion, early.metadata.remainingItemCount], [resourceVersion, 1]);
+    for (let step = 0; step < 12; step++) {
+      clock.advance(minute / 2);
+      await create(`later-${step}`);
+    }
+    const late = await next(first.metadata.continue);
+    assert.deepEqual([late.status, late.body.reason, Object.keys(late.body.metadata)], [410, "Expired", ["continue"]]);
+    assert.match(
+      late.body.message,
+      /^The provided continue parameter is too old to display a consistent list result\./,
+    );
+    const rest = (await next(late.body.metadata.continue)).body;
+    assert.deepEqual([rest.items[0].metadata.name, rest.metadata.remainingItemCount], ["b", 14]);
+    const further = (await next(rest.metadata.continue)).body;
+    assert.deepEqual(
+      [further.items[0].metadata.name, further.metadata.resourceVersion],
+      ["b2", rest.metadata.resourceVersion],
+    );
+
+    const exact = await client.send({ path: `${maps}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact` });
+    assert.deepEqual([exact.status, exact.body.reason], [410, "Expired"]);
+    assert.equal(exact.body.message, "The resourceVersion for the provided list is too old.");
+    assert.deepEqual(exact.body.metadata, {});
+    for (const accept of ["application/json", table]) {
+      const gone = await ask({ path: `${maps}?watch=1&resourceVersion=${resourceVersion}`, headers: { accept } });
+      const [event, ...others] = eventsOf(gone);
+      assert.deepEqual(
+        [gone.status, event?.type, event?.object.reason, event?.object.code, others],
+        [200, "ERROR", "Expired", 410, []],
+      );
+      assert.match(event?.object.message, /^too old resource version: \d+ \(\d+\)$/);
+    }
+  });
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
+function eventsOf({ text }: Answer): { type: string; object: any }[] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+}

@@ -1,0 +1,195 @@
+/**
+ * The rights that a kube-apiserver asks its authorizer for, request by request: this server asks for the same ones, in the same order. Guarantees:
+ * - a user who lacks one of them gets the same error, and nothing changes;
+ * - a user who has them, and no others, gets the same status.
+ */
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { field } from "../../support/kubeconfig-fields.ts";
+import { type RawClient, rawClient } from "../../support/raw-client.ts";
+import {
+  dryRun,
+  formatWebhookKubeconfig,
+  openRightsSession,
+  parseRightsTable,
+  type RightsArea,
+  type RightsRow,
+  type RightsSession,
+  type RightsUser,
+  requesters,
+} from "../../support/rights-table.ts";
+import { startTestServer, type TestServer } from "../../support/start-test-server.ts";
+import { startWebhookServer, type WebhookServer } from "../../support/webhook-server.ts";
+
+const all = parseRightsTable(
+  gunzipSync(readFileSync(join(import.meta.dirname, "testdata/rights.jsonl.gz"))).toString(),
+);
+/** Without COXSWAIN_TEST_FULL=1 alpha and beta versions are left out of resources that have another. */
+const areas =
+  process.env.COXSWAIN_TEST_FULL === "1"
+    ? all
+    : all.filter(({ area }) => !isBeta(area) || !all.some((one) => isBetterOf(one, area)));
+
+function isBeta(area: string): boolean {
+  return /^\S*\/v\d+(alpha|beta)\d+ /.test(area);
+}
+
+function isBetterOf({ area }: RightsArea, beta: string): boolean {
+  return !isBeta(area) && area === beta.replace(/(\/v\d+)\w+ /, "$1 ");
+}
+
+interface Difference {
+  readonly lines: RegExp;
+  readonly status: number;
+  /** So many of the rights are asked for, the first ones; all unless said. */
+  readonly rights?: number;
+  readonly why: string;
+}
+
+/** Each is in docs/compatibility.md. */
+const differences: readonly Difference[] = [
+  { lines: /^(PUT|PATCH) .*\/services\/z\/status/, status: 404, rights: 1, why: "a write of /status creates nothing" },
+  { lines: /^DELETE .*\/services\/z$/, status: 404, why: "upstream deletes what the write of /status has created" },
+  {
+    lines: /^PATCH .*\/validatingadmissionpolicies\/z\/status.*force/,
+    status: 404,
+    why: "a write of /status creates nothing",
+  },
+  { lines: /^PATCH .*roles\/z$/, status: 404, rights: 1, why: "a patch of a missing role cannot escalate" },
+  {
+    lines: /^[A-Z]+ .*\/(nodes\/n|services\/s)\/proxy\//,
+    status: 503,
+    why: "the server has no connections to nodes and pods",
+  },
+];
+
+/** Controllers write definitions of kinds after the answer. */
+const unsettled = "apiextensions.k8s.io/v1 customresourcedefinitions";
+
+let directory: string;
+let server: TestServer;
+let webhook: WebhookServer;
+let session: RightsSession;
+let adminClient: RawClient;
+
+// biome-ignore lint/suspicious/noExplicitAny: as the server answers it.
+type Discovered = any;
+
+before(async () => {
+  directory = mkdtempSync(join(tmpdir(), "coxswain-rights-"));
+  webhook = await startWebhookServer(({ body }) => session.review(body));
+  const configFile = join(directory, "webhook");
+  writeFileSync(configFile, formatWebhookKubeconfig(webhook));
+  server = await startTestServer({
+    authorizationModes: ["Webhook"],
+    authorization: {
+      configFile: undefined,
+      webhook: { configFile, version: "v1", authorizedTtlMs: 0, unauthorizedTtlMs: 0 },
+    },
+    runtimeConfig: "api/all=true",
+    featureGates:
+      "AllowUnsafeMalformedObjectDeletion=true,ClusterTrustBundle=true,GenericWorkload=true,PodCertificateRequest=true,StorageVersionMigrator=true",
+    admission: { enable: ["NodeRestriction"], disable: [] },
+    controllers: [],
+    logger: { info() {}, warn() {}, error() {} },
+  });
+  const user = async ({ name, groups }: (typeof requesters)[string]): Promise<RightsUser> =>
+    accessOf((await server.as(name, groups)).kubeconfig);
+  const users = await Promise.all(
+    Object.entries(requesters).map(async ([as, requester]) => [as, await user(requester)] as const),
+  );
+  adminClient = rawClient(server.kubeconfig);
+  session = openRightsSession({ ...Object.fromEntries(users), admin: accessOf(server.kubeconfig) });
+});
+
+after(async () => {
+  session.close();
+  adminClient.close();
+  await webhook.close();
+  await server.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function accessOf(kubeconfig: string): RightsUser {
+  const [ca, cert, key] = ["certificate-authority-data", "client-certificate-data", "client-key-data"].map((name) =>
+    field(kubeconfig, name),
+  );
+  return { url: server.url, tls: { ca, cert, key } };
+}
+
+/** Of everything: any change raises it. */
+async function revision(): Promise<string> {
+  const { text } = await session.send({ line: "GET /api/v1/namespaces/none/podtemplates", as: "admin" }, () => true);
+  return JSON.parse(text).metadata.resourceVersion;
+}
+
+function expected(row: RightsRow): Pick<RightsRow, "status" | "rights"> {
+  const difference = differences.find(({ lines }) => lines.test(row.line));
+  return difference === undefined ? row : { status: difference.status, rights: row.rights.slice(0, difference.rights) };
+}
+
+/** Undefined after a request that may have changed something with all its rights. */
+let lastRevision: string | undefined;
+
+async function checkUnchanged(line: string): Promise<void> {
+  const before = lastRevision;
+  lastRevision = await revision();
+  if (before !== undefined) assert.equal(lastRevision, before, `${line} has changed something without a right`);
+}
+
+async function check(row: RightsRow, { settled }: { settled: boolean }): Promise<void> {
+  const { status, rights } = expected(row);
+  const needed = new Map(rights.filter(([, without]) => without !== 0));
+  if (row.as !== "admin") {
+    if (settled) lastRevision ??= await revision();
+    for (const [right, without] of needed) {
+      const answer = await session.send(without < 300 ? dryRun(row) : row, (one) => one !== right && needed.has(one));
+      assert.equal(answer.status, without, `${row.line} without the right to ${right}: ${answer.text}`);
+    }
+    if (settled) await checkUnchanged(row.line);
+  }
+  const answer = await session.send(row, (right) => needed.has(right));
+  assert.deepEqual(
+    [answer.status, ...answer.asked],
+    [status, ...rights.map(([right]) => right)],
+    `${row.line}: ${answer.text}`,
+  );
+  if (!row.line.startsWith("GET ") && !row.line.includes("dryRun=")) lastRevision = undefined;
+}
+
+for (const { area, rows } of areas) {
+  test(area, async () => {
+    for (const row of rows) await check(row, { settled: area !== unsettled && !row.line.startsWith("GET ") });
+  });
+}
+
+test("the table has every verb of every resource and subresource that is served", async () => {
+  const accept = { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" };
+  const groups = await Promise.all(["/api", "/apis"].map((path) => adminClient.send({ path, headers: accept })));
+  const served = groups.flatMap(({ body }) =>
+    body.items.flatMap(({ metadata: { name: group = "" }, versions }: Discovered) =>
+      versions.flatMap(({ version, resources }: Discovered) =>
+        resources.flatMap(({ resource, verbs, subresources = [] }: Discovered) => [
+          ...verbs.map((verb: string) => `${verb} ${group}/${version} ${resource}`),
+          ...subresources.flatMap((one: Discovered) =>
+            one.verbs.map((verb: string) => `${verb} ${group}/${version} ${resource}/${one.subresource}`),
+          ),
+        ]),
+      ),
+    ),
+  );
+  const recorded = new Set(
+    all.flatMap(({ rows }) =>
+      rows.flatMap(({ rights }) => rights.map(([right]) => right.split(" ").slice(0, 3).join(" "))),
+    ),
+  );
+  assert.ok(served.length > 850, String(served.length));
+  assert.deepEqual(
+    served.filter((right) => !recorded.has(right)),
+    [],
+  );
+});

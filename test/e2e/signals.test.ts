@@ -1,0 +1,94 @@
+/** The command's answers to signals and to what it is told wrongly. */
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { rawClient } from "../support/raw-client.ts";
+
+const main = join(import.meta.dirname, "../../src/main.ts");
+
+interface Command {
+  readonly process: ChildProcess;
+  readonly output: () => string;
+  readonly exited: Promise<number | null>;
+}
+
+function run(...flags: string[]): Command {
+  // Under npm, signals that follow each other closely count once.
+  const { npm_lifecycle_event: _, ...env } = process.env;
+  const child = spawn(process.execPath, [main, ...flags], { env, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8");
+    stream.on("data", (text: string) => {
+      output += text;
+    });
+  }
+  return { process: child, output: () => output, exited: once(child, "close").then(([code]) => code as number | null) };
+}
+
+async function serving(command: Command): Promise<void> {
+  const ended = command.exited.then((code) => assert.fail(`exited with ${code}: ${command.output()}`));
+  while (!command.output().includes("Next: "))
+    await Promise.race([once(command.process.stdout as NodeJS.ReadableStream, "data"), ended]);
+  ended.catch(() => {}); // Later it may.
+}
+
+describe("signals", () => {
+  let directory: string;
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), "coxswain-signals-"));
+  });
+  after(() => rmSync(directory, { recursive: true, force: true }));
+  const start = (...flags: string[]): Command =>
+    run("--data-dir", directory, "--storage=memory", "--secure-port=0", ...flags);
+  const connect = () => rawClient(readFileSync(join(directory, "kubeconfig"), "utf8"));
+
+  test("during the shutdown delay /readyz fails, /livez does not, and requests are served", async () => {
+    const command = start("--shutdown-delay-duration=1h");
+    await serving(command);
+    const client = connect();
+    assert.equal((await client.send({ path: "/readyz" })).status, 200);
+    command.process.kill("SIGTERM");
+    let ready = await client.send({ path: "/readyz" });
+    while (ready.status === 200) ready = await client.send({ path: "/readyz" });
+    assert.equal(ready.status, 500);
+    assert.match(ready.text, /\[-\]shutdown failed: reason withheld\n.*readyz check failed\n$/s);
+    assert.equal((await client.send({ path: "/livez" })).status, 200);
+    assert.equal((await client.send({ path: "/api/v1/namespaces" })).status, 200);
+    client.close();
+    command.process.kill("SIGTERM");
+    assert.equal(await command.exited, 128 + 15, "the second signal exits at once");
+  });
+
+  test("SIGINT ends as SIGTERM does", async () => {
+    const command = start();
+    await serving(command);
+    command.process.kill("SIGINT");
+    assert.equal(await command.exited, 0, command.output());
+  });
+
+  const refusedRows: [flags: string[], message: RegExp][] = [
+    [["--secure-prot=1"], /^Error: unknown flag: --secure-prot \(did you mean --secure-port\?\)\n/],
+    [["--authorization-mode=Foo"], /^Error: authorization-mode "Foo" is not a valid mode/],
+    [["--feature-gates=NoSuchGate=true"], /^Error: .*NoSuchGate/],
+    [["--tls-cert-file=/no/such", "--tls-private-key-file=/no/such"], /^Error: .*no such file/],
+  ];
+  for (const [flags, message] of refusedRows) {
+    test(`${flags.join(" ")} is refused`, async () => {
+      const command = start(...flags);
+      assert.equal(await command.exited, 1);
+      assert.match(command.output(), message);
+    });
+  }
+
+  test("--help and --version print and end", async () => {
+    const [help, version] = [run("--help"), run("--version")];
+    assert.deepEqual([await help.exited, await version.exited], [0, 0]);
+    assert.match(help.output(), /^Usage: coxswain \[flags\]/);
+    assert.match(version.output(), /^Coxswain v/);
+  });
+});

@@ -1,0 +1,269 @@
+/** TokenReview against a real server: whose a token is, for whom, and what is told of one that is nobody's. */
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { after, before, describe, test } from "node:test";
+import { AuthenticationV1Api, KubeConfig } from "@kubernetes/client-node";
+import { kubectls, runKubectl } from "../support/kubectl.ts";
+import { type Answer, type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
+import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+
+const path = "/apis/authentication.k8s.io/v1/tokenreviews";
+const core = "/api/v1/namespaces/default";
+const directory = mkdtempSync(join(tmpdir(), "coxswain-token-review-"));
+
+let server: TestServer;
+let admin: RawClient;
+
+before(async () => {
+  writeFileSync(join(directory, "tokens.csv"), 'static,eve,7,"a,b"\nplain,bob,8\n');
+  server = await startTestServer({ tokenAuthFile: join(directory, "tokens.csv"), apiAudiences: ["api", "other-api"] });
+  admin = rawClient(server.kubeconfig);
+});
+after(async () => {
+  admin.close();
+  await server.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const review = (spec: object, more: Partial<RawRequest> = {}): Promise<Answer> =>
+  admin.send({ method: "POST", path, body: { spec }, ...more });
+
+async function created(where: string, body: object): Promise<Answer["body"]> {
+  const answer = await admin.send({ method: "POST", path: where, body });
+  assert.equal(answer.status, 201, answer.text);
+  return answer.body;
+}
+
+const eve = { username: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] };
+const unknown = { user: {}, error: "invalid bearer token" };
+
+const rows: [what: string, spec: object, status: object][] = [
+  ["a static token", { token: "static" }, { authenticated: true, user: eve, audiences: ["api", "other-api"] }],
+  [
+    "one without groups",
+    { token: "plain" },
+    {
+      authenticated: true,
+      user: { username: "bob", uid: "8", groups: ["system:authenticated"] },
+      audiences: ["api", "other-api"],
+    },
+  ],
+  [
+    "asked for one of our audiences",
+    { token: "static", audiences: ["other-api"] },
+    { authenticated: true, user: eve, audiences: ["other-api"] },
+  ],
+  [
+    "asked for ours and others",
+    { token: "static", audiences: ["x", "other-api", "api"] },
+    { authenticated: true, user: eve, audiences: ["other-api", "api"] },
+  ],
+  ["asked for others' audiences", { token: "static", audiences: ["x"] }, unknown],
+  [
+    "an empty list of audiences",
+    { token: "static", audiences: [] },
+    { authenticated: true, user: eve, audiences: ["api", "other-api"] },
+  ],
+  ["a token nobody knows", { token: "nope" }, unknown],
+  ["what looks like a JWT", { token: "a.b.c" }, unknown],
+  [
+    "what stands behind a space does not count, as in a header",
+    { token: "static x" },
+    { authenticated: true, user: eve, audiences: ["api", "other-api"] },
+  ],
+  ["spaces alone", { token: "  " }, unknown],
+  ["a space before the token", { token: " static" }, unknown],
+  [
+    "a line's end is not the token's",
+    { token: "static\n" },
+    { authenticated: true, user: eve, audiences: ["api", "other-api"] },
+  ],
+  ["a name that objects have", { token: "__proto__" }, unknown],
+];
+for (const [what, spec, status] of rows) {
+  test(what, async () => {
+    const answer = await review(spec);
+    assert.equal(answer.status, 201, answer.text);
+    const { metadata, ...rest } = answer.body;
+    assert.deepEqual(rest, {
+      kind: "TokenReview",
+      apiVersion: "authentication.k8s.io/v1",
+      spec: written(spec),
+      status,
+    });
+    assert.equal(metadata.managedFields.length, 1);
+  });
+}
+
+/** Empty lists are left out. */
+function written(spec: object): object {
+  return Object.fromEntries(Object.entries(spec).filter(([, value]) => value.length > 0));
+}
+
+const refused: [what: string, request: Partial<RawRequest>, code: number, message: string | RegExp][] = [
+  ["no token", { body: { spec: {} } }, 400, "token is required for TokenReview in authentication"],
+  ["no spec", { body: {} }, 400, "token is required for TokenReview in authentication"],
+  [
+    "a token that is a number",
+    { body: { spec: { token: 5 } } },
+    400,
+    /cannot unmarshal number into Go struct field TokenReviewSpec\.spec\.token of type string"/,
+  ],
+  [
+    "an unknown field, strictly",
+    { path: `${path}?fieldValidation=Strict`, body: { spec: { token: "static", x: 1 } } },
+    400,
+    /strict decoding error: unknown field \\"spec\.x\\"/,
+  ],
+  [
+    "in a namespace",
+    { path: "/apis/authentication.k8s.io/v1/namespaces/default/tokenreviews", body: { spec: { token: "static" } } },
+    404,
+    /.*/,
+  ],
+  [
+    "read",
+    { method: "GET", body: undefined as unknown as object },
+    405,
+    "the server does not allow this method on the requested resource",
+  ],
+  [
+    "read by name",
+    { method: "GET", path: `${path}/x`, body: undefined as unknown as object },
+    404,
+    "the server could not find the requested resource",
+  ],
+  [
+    "in the beta version",
+    { path: "/apis/authentication.k8s.io/v1beta1/tokenreviews" },
+    404,
+    "the server could not find the requested resource",
+  ],
+];
+for (const [what, request, code, message] of refused) {
+  test(`refused: ${what}`, async () => {
+    const answer = await review({ token: "static" }, request);
+    assert.equal(answer.status, code, answer.text);
+    if (typeof message === "string") assert.equal(answer.body.message, message);
+    else assert.match(answer.text, message);
+  });
+}
+
+describe("service accounts' tokens", () => {
+  let uid = "";
+  const tokenFor = async (spec: object = {}): Promise<string> =>
+    (await created(`${core}/serviceaccounts/robot/token`, { spec })).status.token;
+  const statusOf = async (spec: object): Promise<Answer["body"]> => (await review(spec)).body.status;
+  before(async () => {
+    uid = (await created(`${core}/serviceaccounts`, { metadata: { name: "robot" } })).metadata.uid;
+  });
+
+  test("with what they are bound to", async () => {
+    const node = await created("/api/v1/nodes", { metadata: { name: "n1" } });
+    const spec = { serviceAccountName: "robot", nodeName: "n1", containers: [{ name: "c", image: "i" }] };
+    const pod = await created(`${core}/pods`, { metadata: { name: "p" }, spec });
+    const token = await tokenFor({
+      boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "p", uid: pod.metadata.uid },
+    });
+    const { user, ...status } = await statusOf({ token });
+    assert.deepEqual(status, { authenticated: true, audiences: ["api", "other-api"] });
+    const { "authentication.kubernetes.io/credential-id": id, ...extra } = user.extra;
+    assert.match(id[0], /^JTI=[0-9a-f-]{36}$/);
+    assert.deepEqual(extra, {
+      "authentication.kubernetes.io/node-name": ["n1"],
+      "authentication.kubernetes.io/node-uid": [node.metadata.uid],
+      "authentication.kubernetes.io/pod-name": ["p"],
+      "authentication.kubernetes.io/pod-uid": [pod.metadata.uid],
+    });
+    assert.deepEqual(
+      [user.username, user.uid, user.groups],
+      [
+        "system:serviceaccount:default:robot",
+        uid,
+        ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"],
+      ],
+    );
+    await admin.send({ method: "DELETE", path: `${core}/pods/p`, body: { gracePeriodSeconds: 0 } });
+    assert.deepEqual(await statusOf({ token }), { user: {}, error: "service account token has been invalidated" });
+    await created(`${core}/pods`, { metadata: { name: "p" }, spec });
+    assert.match(
+      (await statusOf({ token })).error,
+      /^pod UID \(.*\) does not match service account pod ref claim \(.*\)$/,
+    );
+  });
+
+  test("for whom they are", async () => {
+    const token = await tokenFor({ audiences: ["vault", "x"] });
+    assert.equal(
+      (await statusOf({ token })).error,
+      'token audiences ["vault" "x"] is invalid for the target audiences ["api" "other-api"]',
+    );
+    assert.deepEqual((await statusOf({ token, audiences: ["x", "y"] })).audiences, ["x"]);
+    assert.equal(
+      (await statusOf({ token, audiences: ["y"] })).error,
+      'token audiences ["vault" "x"] is invalid for the target audiences ["y"]',
+    );
+  });
+
+  test("whose signature is not ours", async () => {
+    const token = await tokenFor();
+    const [head = "", body = ""] = token.split(".");
+    const { error } = await statusOf({ token: `${head}.${body}.${Buffer.alloc(64, 1).toString("base64url")}` });
+    assert.equal(error, "go-jose/go-jose: error in cryptographic primitive");
+  });
+
+  test("of an account that is made again", async () => {
+    const token = await tokenFor();
+    await admin.send({ method: "DELETE", path: `${core}/serviceaccounts/robot`, body: {} });
+    assert.equal((await statusOf({ token })).error, 'serviceaccounts "robot" not found');
+    await created(`${core}/serviceaccounts`, { metadata: { name: "robot" } });
+    assert.match((await statusOf({ token })).error, /^service account UID \(.*\) does not match claim \(.*\)$/);
+  });
+});
+
+test("who may ask", async () => {
+  const bob = { authorization: "Bearer plain" };
+  const forbidden = await review({ token: "static" }, { headers: bob, anonymous: true });
+  assert.equal(forbidden.status, 403);
+  assert.equal(
+    forbidden.body.message,
+    'tokenreviews.authentication.k8s.io is forbidden: User "bob" cannot create resource "tokenreviews" in API group "authentication.k8s.io" at the cluster scope',
+  );
+  await created("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+    metadata: { name: "bob" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:auth-delegator" },
+    subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "bob" }],
+  });
+  assert.equal((await review({ token: "static" }, { headers: bob, anonymous: true })).status, 201);
+});
+
+test("client-node and kubectl", async () => {
+  const config = new KubeConfig();
+  config.loadFromString(server.kubeconfig);
+  const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token: "static" } };
+  const { status } = await config.makeApiClient(AuthenticationV1Api).createTokenReview({ body });
+  assert.deepEqual([status?.authenticated, status?.user?.username], [true, "eve"]);
+  const file = join(directory, "review.json");
+  writeFileSync(file, JSON.stringify(body));
+  for (const kubectl of kubectls()) {
+    const args = ["create", "-f", file, "-o", "jsonpath={.status.user.username}"];
+    const { output } = await runKubectl(kubectl, args, { directory, kubeconfigPath: server.kubeconfigPath });
+    assert.equal(output, "eve");
+  }
+});
+
+const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
+test("another server of Kubernetes' kind asks, in both encodings", {
+  skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1",
+}, async () => {
+  const asks = spawn("go", ["run", ".", server.kubeconfigPath, "static", "nobody"], {
+    cwd: join(import.meta.dirname, "token-review-client"),
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const told = "eve 7 [a b system:authenticated] map[]\ninvalid bearer token\n";
+  assert.equal(await text(asks.stdout), told + told);
+});

@@ -1,0 +1,290 @@
+/** Tokens that another service knows, which runs here over TLS: good answers, and everything that may go wrong with it. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, beforeEach, describe, test } from "node:test";
+import { startServer } from "../../src/index.ts";
+import { issueCertificate } from "../../src/serving/x509.ts";
+import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
+import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { startWebhookServer, type WebhookReply, type WebhookServer } from "../support/webhook-server.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "coxswain-token-webhook-"));
+const kubeconfig = join(directory, "webhook.yaml");
+
+let webhook: WebhookServer;
+/** What the webhook says to the token that is asked for. */
+let reply: (token: string) => WebhookReply = () => ({});
+let server: TestServer;
+let admin: RawClient;
+const logged: string[] = [];
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+/** @returns the options of a server that asks the webhook */
+function writeKubeconfig(file: string, url: string, user: object): void {
+  const config = {
+    clusters: [{ name: "c", cluster: { server: url, "certificate-authority-data": base64(webhook.ca) } }],
+    users: [{ name: "u", user }],
+    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+    "current-context": "x",
+  };
+  writeFileSync(file, JSON.stringify(config));
+}
+
+before(async () => {
+  webhook = await startWebhookServer((request) => reply(request.body.spec.token), {
+    tls: { requestCert: true, rejectUnauthorized: false },
+  });
+  const validity = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 };
+  const client = await issueCertificate(webhook.authority, {
+    subject: { commonName: "us" },
+    usage: "client",
+    names: [],
+    ...validity,
+  });
+  writeKubeconfig(kubeconfig, `${webhook.url}/authenticate`, {
+    "client-certificate-data": base64(client.cert),
+    "client-key-data": base64(client.key),
+  });
+  writeFileSync(join(directory, "tokens.csv"), "static,eve,7\n");
+  const log = (message: string, values?: object): void => void logged.push(`${message} ${JSON.stringify(values)}`);
+  server = await startTestServer({
+    tokenAuthFile: join(directory, "tokens.csv"),
+    apiAudiences: ["api"],
+    tokenWebhook: { configFile: kubeconfig, version: "v1", cacheMs: 120_000 },
+    logger: { info: log, warn: log, error: log },
+  });
+  admin = rawClient(server.kubeconfig);
+});
+after(async () => {
+  admin.close();
+  await server.close();
+  await webhook.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+beforeEach(() => {
+  webhook.requests.length = 0;
+});
+
+async function whoIs(token: string): Promise<Answer> {
+  const headers = { authorization: `Bearer ${token}` };
+  return admin.send({
+    method: "POST",
+    path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+    headers,
+    body: {},
+    anonymous: true,
+  });
+}
+
+async function review(token: string, audiences: string[] = []): Promise<Answer["body"]> {
+  const { body } = await admin.send({
+    method: "POST",
+    path: "/apis/authentication.k8s.io/v1/tokenreviews",
+    body: { spec: { token, audiences } },
+  });
+  return body.status;
+}
+
+const says = (status: object, version = "v1"): WebhookReply => ({
+  apiVersion: `authentication.k8s.io/${version}`,
+  kind: "TokenReview",
+  status,
+});
+const ann = { username: "ann", uid: "42", groups: ["devs"], extra: { "example.com/team": ["red", "blue"] } };
+
+test("a user with everything", async () => {
+  reply = () => says({ authenticated: true, user: ann });
+  const answer = await whoIs("good");
+  assert.deepEqual(answer.body.status.userInfo, { ...ann, groups: ["devs", "system:authenticated"] });
+  const [sent] = webhook.requests;
+  assert.deepEqual([sent?.path.split("?")[0], sent?.headers["content-type"]], ["/authenticate", "application/json"]);
+  assert.equal(
+    sent?.text,
+    '{"kind":"TokenReview","apiVersion":"authentication.k8s.io/v1","metadata":{},"spec":{"token":"good","audiences":["api"]},"status":{"user":{}}}\n',
+  );
+});
+
+test("answers are kept, that nobody knows a token as well, errors are not", async () => {
+  const asked = async (token: string, status: object): Promise<number[]> => {
+    webhook.requests.length = 0;
+    reply = () => says(status);
+    const codes = [(await whoIs(token)).status, (await whoIs(token)).status];
+    return [...codes, webhook.requests.length];
+  };
+  assert.deepEqual(await asked("kept-yes", { authenticated: true, user: ann }), [201, 201, 1]);
+  assert.deepEqual(await asked("kept-no", { authenticated: false }), [401, 401, 1]);
+  assert.deepEqual(await asked("kept-error", { authenticated: false, error: "no such token" }), [401, 401, 2]);
+});
+
+test("who is known here is not asked for", async () => {
+  assert.equal((await whoIs("static")).body.status.userInfo.username, "eve");
+  assert.equal(webhook.requests.length, 0);
+});
+
+test("many requests with one token ask once", async () => {
+  reply = () => says({ authenticated: true, user: ann });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => whoIs("crowd")));
+  assert.deepEqual([new Set(answers.map(({ status }) => status)), webhook.requests.length], [new Set([201]), 1]);
+});
+
+test("audiences", async () => {
+  reply = () => says({ authenticated: true, user: ann });
+  assert.deepEqual((await review("unnamed", ["api", "x"])).audiences, ["api"]);
+  assert.deepEqual(await review("unnamed", ["x"]), { user: {}, error: "invalid bearer token" });
+  reply = () => says({ authenticated: true, user: ann, audiences: ["x"] });
+  assert.deepEqual((await review("named", ["x", "y"])).audiences, ["x"]);
+  assert.deepEqual(await review("named"), { user: {}, error: "invalid bearer token" });
+});
+
+test("the words of an error are for reviews, never for the bearer", async () => {
+  reply = () => says({ authenticated: false, error: "expired on Tuesday" });
+  assert.deepEqual(await review("old"), { user: {}, error: "expired on Tuesday" });
+  const { status, text } = await whoIs("old");
+  assert.equal(status, 401);
+  assert.ok(!text.includes("Tuesday"));
+});
+
+const answers: [what: string, reply: (token: string) => WebhookReply, error: RegExp][] = [
+  [
+    "nobody's name",
+    () => says({ authenticated: true, user: { username: "" } }),
+    /^the webhook authenticated a user without a name$/,
+  ],
+  ["no user", () => says({ authenticated: true }), /^the webhook authenticated a user without a name$/],
+  [
+    "the other version",
+    () => says({ authenticated: true, user: ann }, "v1beta1"),
+    /^converting \(v1beta1\.TokenReview\) to \(v1\.TokenReview\): unknown conversion$/,
+  ],
+  [
+    "another kind",
+    () => ({ apiVersion: "v1", kind: "Pod" }),
+    /^converting \(v1\.Pod\) to \(v1\.TokenReview\): unknown conversion$/,
+  ],
+  [
+    "yes as a text",
+    () => says({ authenticated: "true", user: ann }),
+    /cannot unmarshal string into Go struct field TokenReviewStatus\.status\.authenticated of type bool$/,
+  ],
+  ["garbage", () => "<html>", /^couldn't get version\/kind; json parse error: /],
+  [
+    "half an answer",
+    () => '{"apiVersion":"authentication.k8s.io/v1"',
+    /json parse error: unexpected end of JSON input$/,
+  ],
+  ["nothing", () => "", /^0-length response with status code: 200 and content type: application\/json$/],
+  [
+    "a redirection",
+    (token) => (response) => response.writeHead(302, { location: `${webhook.url}/${token}` }).end(),
+    /^the server responded with the status code 302 but did not return more information$/,
+  ],
+  ["403", () => (response) => response.writeHead(403, { "content-type": "text/plain" }).end("go away"), /^go away$/],
+  [
+    "an answer that is huge",
+    () => (response) => void response.end(Buffer.alloc(2 << 20, 32)),
+    /^the response of the webhook is larger than 1048576 bytes$/,
+  ],
+  [
+    "an answer that breaks off",
+    () => (response) => response.writeHead(200, { "content-length": "100" }).write("{", () => response.destroy()),
+    /unexpected EOF$/,
+  ],
+];
+describe("the webhook answers with", () => {
+  for (const [what, answer, error] of answers) {
+    test(what, async () => {
+      reply = answer;
+      const { status, text } = await whoIs(`secret-${what.replaceAll(" ", "-")}`);
+      assert.equal(status, 401, text);
+      assert.match((await review(`secret-${what.replaceAll(" ", "-")}`)).error, error);
+    });
+  }
+});
+
+test("a failure that may pass is asked for again", async () => {
+  let left = 2;
+  reply = () => (left-- > 0 ? (response) => response.writeHead(500).end() : says({ authenticated: true, user: ann }));
+  assert.equal((await whoIs("patient")).status, 201);
+  assert.equal(webhook.requests.length, 3);
+});
+
+test("while the webhook is slow, others are served", async () => {
+  let release = (): void => {};
+  reply = () => (response) => {
+    release = () => void response.end(JSON.stringify(says({ authenticated: true, user: ann })));
+  };
+  const slow = whoIs("slow");
+  while (webhook.requests.length === 0) await new Promise(setImmediate);
+  assert.equal((await whoIs("static")).status, 201);
+  release();
+  assert.equal((await slow).status, 201);
+});
+
+test("what the caches do is counted", async () => {
+  const { text } = await admin.send({ path: "/metrics" });
+  for (const [name, status] of [
+    ["request_total", "hit"],
+    ["request_total", "miss"],
+    ["request_duration_seconds_count", "miss"],
+    ["fetch_total", "ok"],
+    ["fetch_total", "error"],
+  ] as const)
+    assert.match(text, new RegExp(`^authentication_token_cache_${name}\\{status="${status}"\\} [1-9]`, "m"));
+  assert.match(text, /^authentication_token_cache_active_fetch_count\{status="in_flight"\} 0$/m);
+});
+
+test("nothing secret was logged", () => {
+  assert.ok(logged.some((line) => line.includes("failed to make webhook authenticator request")));
+  assert.deepEqual(
+    logged.filter((line) => /secret-/.test(line)),
+    [],
+  );
+});
+
+test("a webhook that is not there: its tokens are refused, others are not", async () => {
+  const gone = await startWebhookServer(() => ({}));
+  await gone.close();
+  const file = join(directory, "gone.yaml");
+  writeKubeconfig(file, gone.url, { token: "us" });
+  const warnings: string[] = [];
+  const alone = await startServer({
+    tokenAuthFile: join(directory, "tokens.csv"),
+    tokenWebhook: { configFile: file, version: "v1beta1", cacheMs: 5_000 },
+    logger: { info() {}, warn: (words) => void warnings.push(words), error() {} },
+  });
+  const short =
+    "the webhook cache ttl of 5s is shorter than the overall cache ttl of 10s for successful token authentication attempts.";
+  assert.ok(warnings.includes(short));
+  const client = rawClient(alone.kubeconfig);
+  const ask = (token: string): Promise<Answer> =>
+    client.send({ path: "/version", headers: { authorization: `Bearer ${token}` }, anonymous: true });
+  assert.deepEqual(
+    [(await ask("x")).status, (await ask("static")).status, (await client.send({ path: "/api" })).status],
+    [401, 200, 200],
+  );
+  client.close();
+  await alone.close();
+});
+
+const startRows: [what: string, file: string, text: string | undefined, version: string, message: RegExp][] = [
+  ["no file", "absent.yaml", undefined, "v1", /^stat .*absent\.yaml: no such file or directory$/],
+  ["a file that is none", "wrong.yaml", "a: [", "v1", /^error loading config file ".*wrong\.yaml": /],
+  ["a file without a cluster", "empty.yaml", "{}", "v1", /^invalid configuration: no configuration has been provided/],
+  [
+    "a version nobody knows",
+    "webhook.yaml",
+    undefined,
+    "v2",
+    /^unsupported authentication webhook version "v2", supported versions are "v1", "v1beta1"$/,
+  ],
+];
+for (const [what, file, text, version, message] of startRows) {
+  test(`no start with ${what}`, async () => {
+    const configFile = join(directory, file);
+    if (text !== undefined) writeFileSync(configFile, text);
+    await assert.rejects(startServer({ tokenWebhook: { configFile, version, cacheMs: 0 } }), { message });
+  });
+}

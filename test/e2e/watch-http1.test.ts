@@ -1,0 +1,143 @@
+/** Watches over HTTP/1.1, by hand: chunks, connections that go on, clients that send ahead or hang up half-way. */
+import assert from "node:assert/strict";
+import { after, before, describe, type TestContext, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { type RawClient, rawClient } from "../support/raw-client.ts";
+import { type RawSocket, rawSocket } from "../support/raw-socket.ts";
+import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+
+const configMaps = "/api/v1/namespaces/default/configmaps";
+const first = `${configMaps}/first`;
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+let server: TestServer;
+let client: RawClient;
+before(async () => {
+  server = await startTestServer();
+  client = rawClient(server.kubeconfig);
+  await create("first");
+});
+after(async () => {
+  client.close();
+  await server.close();
+});
+
+async function create(name: string, data: Record<string, string> = {}): Promise<string> {
+  const { status, text, body } = await client.send({
+    method: "POST",
+    path: configMaps,
+    body: { metadata: { name }, data },
+  });
+  assert.equal(status, 201, text);
+  return body.metadata.resourceVersion;
+}
+
+async function openWatches(): Promise<number> {
+  const { text } = await client.send({ path: "/metrics" });
+  return Number(
+    /^apiserver_longrunning_requests\{verb="WATCH"[^}]*resource="configmaps"[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0,
+  );
+}
+
+const request = (path: string, version = "1.1"): string => `GET ${path} HTTP/${version}\r\nHost: x\r\n\r\n`;
+
+async function send(context: TestContext, ...pieces: string[]): Promise<RawSocket> {
+  const raw = await rawSocket(server.kubeconfig);
+  context.after(() => raw.socket.destroy());
+  for (const piece of pieces) raw.socket.write(piece);
+  return raw;
+}
+
+/** Status lines and chunks' ends, in the order in which they came. */
+const outline = (answer: string): string[] =>
+  [...answer.matchAll(/HTTP\/1\.[01] \d+|\r\n0\r\n\r\n/g)].map(([match]) => match.trim().replace("\r\n", ""));
+
+describe("a watch that times out", { concurrency: true }, () => {
+  test("chunks, each with whole events; the last one ends the watch, not the connection", async (context) => {
+    const raw = await send(context, request(`${first}?watch=1&timeoutSeconds=1`));
+    const answer = await raw.until(/\r\n0\r\n\r\n$/);
+    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
+    assert.match(answer, /\r\nTransfer-Encoding: chunked\r\n/);
+    const [size = "", chunk = ""] = (answer.split("\r\n\r\n")[1] as string).split("\r\n");
+    assert.equal(Number.parseInt(size, 16), chunk.length);
+    assert.deepEqual(JSON.parse(chunk).type, "ADDED");
+    raw.socket.write(request(first));
+    assert.deepEqual(outline(await raw.until(/\}\n$/)), ["HTTP/1.1 200", "0", "HTTP/1.1 200"]);
+    raw.socket.write(request(`${first}?watch=1`));
+    await raw.until(/HTTP.+"ADDED".+HTTP.+HTTP.+"ADDED"/s);
+  });
+
+  test("HTTP/1.0: no chunks, the end is the connection's", async (context) => {
+    const raw = await send(context, request(`${first}?watch=1&timeoutSeconds=1`, "1.0"));
+    const answer = await raw.all();
+    const [head = "", body = ""] = answer.split("\r\n\r\n");
+    assert.match(head, /^HTTP\/1\.1 200 OK\r\n/);
+    assert.doesNotMatch(head, /chunked/i);
+    assert.equal(JSON.parse(body).type, "ADDED");
+  });
+
+  test("requests sent ahead are answered in order, behind the watch", async (context) => {
+    const missing = request(`${configMaps}/missing`);
+    const raw = await send(
+      context,
+      request(first) + request(`${first}?watch=1&timeoutSeconds=1`) + missing,
+      missing + request(first),
+    );
+    const answer = await raw.until(/ 404 .+ 404 .+ 200 .+\}\n$/s);
+    assert.deepEqual(outline(answer), [
+      "HTTP/1.1 200",
+      "HTTP/1.1 200",
+      "0",
+      "HTTP/1.1 404",
+      "HTTP/1.1 404",
+      "HTTP/1.1 200",
+    ]);
+  });
+
+  test("two watches sent at once come one after the other", async (context) => {
+    const raw = await send(context, request(`${first}?watch=1&timeoutSeconds=1`).repeat(2));
+    const answer = await raw.until(/\r\n0\r\n\r\n.+\r\n0\r\n\r\n$/s);
+    assert.deepEqual(outline(answer), ["HTTP/1.1 200", "0", "HTTP/1.1 200", "0"]);
+  });
+});
+
+const leavers: [what: string, leave: (raw: RawSocket) => void][] = [
+  ["closes its side", (raw) => void raw.socket.end()],
+  ["breaks the connection", (raw) => void raw.socket.destroy()],
+  ["sends what is no request", (raw) => void raw.socket.write("nonsense\r\n\r\n")],
+];
+for (const [what, leave] of leavers) {
+  test(`a client that ${what} has left its watch`, async (context) => {
+    while ((await openWatches()) > 0) await tick();
+    const raw = await send(context, request(`${configMaps}?watch=1`));
+    await raw.until(/"ADDED"/);
+    assert.equal(await openWatches(), 1);
+    leave(raw);
+    while ((await openWatches()) > 0) await tick();
+    await raw.all();
+  });
+}
+
+test("a client that has sent its request and closes its side at once leaves nothing behind", async (context) => {
+  for (const path of [first, configMaps, `${configMaps}?watch=1`]) {
+    const raw = await send(context);
+    raw.socket.end(request(path));
+    await raw.all();
+  }
+  while ((await openWatches()) > 0) await tick();
+});
+
+test("a client that does not read holds nobody up, and goes on where it stopped", async (context) => {
+  const raw = await send(context, request(`${configMaps}?watch=1&resourceVersion=${await create("before")}`));
+  await raw.until(/\r\n\r\n/);
+  raw.socket.pause();
+  const reader = await send(context, request(`${configMaps}?watch=1&fieldSelector=metadata.name%3Dlast`));
+  for (let index = 0; index < 20; index++) await create(`big-${index}`, { text: "x".repeat(500_000) });
+  await create("last");
+  await reader.until(/"name":"last"/);
+  assert.doesNotMatch(raw.received(), /"name":"big-19"/);
+  raw.socket.resume();
+  while (!raw.received().slice(-1000).includes('"name":"last"')) await setTimeout(10); // Looking at it all for each piece takes long.
+  const names = [...raw.received().matchAll(/"metadata":\{"name":"([^"]+)"/g)].map(([, name]) => name);
+  assert.deepEqual(names, [...Array.from({ length: 20 }, (_, index) => `big-${index}`), "last"]);
+});

@@ -1,0 +1,114 @@
+/** Watches over HTTP/2, many on one connection: how they begin and end, and that one which is not read harms no other. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import http2 from "node:http2";
+import { after, before, test } from "node:test";
+import { field } from "../support/kubeconfig-fields.ts";
+import { type RawClient, rawClient } from "../support/raw-client.ts";
+import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+
+const configMaps = "/api/v1/namespaces/default/configmaps";
+const first = `${configMaps}?watch=1&fieldSelector=metadata.name%3Dfirst`;
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+let server: TestServer;
+let client: RawClient;
+let session: http2.ClientHttp2Session;
+before(async () => {
+  server = await startTestServer();
+  client = rawClient(server.kubeconfig);
+  session = http2.connect(server.url, {
+    ca: field(server.kubeconfig, "certificate-authority-data"),
+    cert: field(server.kubeconfig, "client-certificate-data"),
+    key: field(server.kubeconfig, "client-key-data"),
+  });
+  await create("first");
+});
+after(async () => {
+  session.destroy();
+  client.close();
+  await server.close();
+});
+
+async function create(name: string, data: Record<string, string> = {}): Promise<string> {
+  const { status, text, body } = await client.send({
+    method: "POST",
+    path: configMaps,
+    body: { metadata: { name }, data },
+  });
+  assert.equal(status, 201, text);
+  return body.metadata.resourceVersion;
+}
+
+interface Watching {
+  readonly stream: http2.ClientHttp2Stream;
+  readonly names: string[];
+  readonly closed: Promise<unknown>;
+}
+
+function watch(
+  path: string,
+  headers: http2.OutgoingHttpHeaders = {},
+  options: http2.ClientSessionRequestOptions = {},
+): Watching {
+  const stream = session.request({ ":path": path, ...headers }, options);
+  const names: string[] = [];
+  let rest = "";
+  stream.setEncoding("utf8");
+  stream.on("data", (piece: string) => {
+    const lines = (rest + piece).split("\n");
+    rest = lines.pop() as string;
+    for (const line of lines) names.push(JSON.parse(line).object.metadata.name);
+  });
+  return { stream, names, closed: once(stream, "close") };
+}
+
+async function openWatches(): Promise<number> {
+  const { text } = await client.send({ path: "/metrics" });
+  return Number(
+    /^apiserver_longrunning_requests\{verb="WATCH"[^}]*resource="configmaps"[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0,
+  );
+}
+
+test("a watch that times out ends its stream, not the connection", async () => {
+  const watching = watch(`${first}&timeoutSeconds=1`);
+  await watching.closed;
+  assert.deepEqual(
+    [watching.names, watching.stream.rstCode, session.closed],
+    [["first"], http2.constants.NGHTTP2_NO_ERROR, false],
+  );
+});
+
+test("there is no other way to a WebSocket than HTTP/1.1", async () => {
+  const stream = session.request({ ":method": "CONNECT", ":authority": "x" });
+  const [headers] = (await once(stream, "response")) as [http2.IncomingHttpHeaders];
+  assert.ok(Number(headers[":status"]) >= 400);
+  assert.equal(session.remoteSettings.enableConnectProtocol, false);
+  stream.close();
+});
+
+test("a stream that is reset leaves nothing behind", async () => {
+  while ((await openWatches()) > 0) await tick();
+  const watching = watch(first);
+  while (watching.names.length === 0) await tick();
+  watching.stream.close(http2.constants.NGHTTP2_CANCEL);
+  while ((await openWatches()) > 0) await tick();
+  assert.equal(session.closed, false);
+});
+
+test("a stream that is not read holds up no other of its connection, and goes on where it stopped", async () => {
+  const from = await create("before");
+  const stalled = watch(`${configMaps}?watch=1&resourceVersion=${from}`);
+  const reader = watch(`${configMaps}?watch=1&resourceVersion=${from}`);
+  await once(stalled.stream, "response");
+  stalled.stream.pause();
+  const names = Array.from({ length: 20 }, (_, index) => `big-${index}`);
+  for (const name of names) await create(name, { text: "x".repeat(500_000) });
+  while (reader.names.length < names.length) await tick();
+  assert.deepEqual(reader.names, names);
+  assert.deepEqual(stalled.names, []);
+  stalled.stream.resume();
+  while (stalled.names.length < names.length) await tick();
+  assert.deepEqual(stalled.names, names);
+  for (const { stream } of [stalled, reader]) stream.close(http2.constants.NGHTTP2_CANCEL);
+});

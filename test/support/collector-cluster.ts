@@ -1,0 +1,64 @@
+/** A memory registry with a garbage collector, for tests of what it does. */
+import type { KubeObject, OwnerReference } from "../../src/apimachinery/object.ts";
+import type { Controller } from "../../src/controllers/contract.ts";
+import { garbageCollector } from "../../src/controllers/garbage-collector/garbage-collector.ts";
+import { type MemoryRegistry, openMemoryRegistry, type Place } from "./memory-registry.ts";
+
+const namespaces: Place = ["/namespaces", ""];
+const logger = { info() {}, warn() {}, error() {} };
+
+export interface Cluster extends MemoryRegistry {
+  /** Not started. */
+  readonly collector: Controller;
+  /** Another one, as after a restart; the caller stops it. */
+  newCollector(): Controller;
+}
+
+async function openCluster(): Promise<Cluster> {
+  const cluster = await openMemoryRegistry({ featureGates: "AllowUnsafeMalformedObjectDeletion=true" });
+  for (const name of ["ns", "other"]) await cluster.create(namespaces, { metadata: { name } });
+  await cluster.create(namespaces, { metadata: { name: "default" } });
+  const newCollector = (): Controller => garbageCollector({ registry: cluster.registry, logger });
+  return { ...cluster, collector: newCollector(), newCollector };
+}
+
+export const refTo = (owner: KubeObject, more: Partial<OwnerReference> = {}): OwnerReference => {
+  const { name = "", uid = "" } = owner.metadata;
+  return { apiVersion: owner.apiVersion as string, kind: owner.kind as string, name, uid, ...more };
+};
+
+export async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + 10_000;
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`never: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+export const gone = (cluster: Cluster, place: Place, name: string): Promise<void> =>
+  eventually(`${name} goes`, async () => (await cluster.find(place, name)) === undefined);
+
+/** Everything that was put into the queue before has been looked at, as this object, made last, is collected last. */
+export async function settled(cluster: Cluster): Promise<void> {
+  const name = `canary-${Math.random().toString(36).slice(2)}`;
+  const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "nobody", uid: "none" }];
+  await cluster.create(["/configmaps", "other"], { metadata: { name, ownerReferences } });
+  await gone(cluster, ["/configmaps", "other"], name);
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+}
+
+export async function withCluster(run: (cluster: Cluster) => Promise<void>): Promise<void> {
+  const cluster = await openCluster();
+  try {
+    await run(cluster);
+  } finally {
+    await cluster.collector.stop();
+    await cluster.close();
+  }
+}
+
+export async function eventsOf({ registry }: Cluster): Promise<KubeObject[]> {
+  const store = registry.catalog.findResource("", "events")?.store;
+  if (store === undefined) return [];
+  return [...(await store.cache.current()).range(store.form.prefix)].map((entry) => store.decode(entry));
+}

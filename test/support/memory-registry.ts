@@ -1,0 +1,135 @@
+/** A registry over the memory store with the built-in kinds, for tests of what stands on the verbs. */
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { createAdmission } from "../../src/admission/chain.ts";
+import type { AdmissionPlugin } from "../../src/admission/contract.ts";
+import { namespaceLifecycle } from "../../src/admission/plugins/namespace-lifecycle.ts";
+import { type Clock, systemClock } from "../../src/apimachinery/clock.ts";
+import { parseFeatureGates } from "../../src/apimachinery/feature-gates.ts";
+import type { KubeObject } from "../../src/apimachinery/object.ts";
+import { loopbackUser } from "../../src/apimachinery/system-user.ts";
+import { builtinConversions, builtinStrategies } from "../../src/apis/index.ts";
+import { builtinDefinitions } from "../../src/catalog/builtin-definitions.ts";
+import { openCatalog } from "../../src/catalog/catalog.ts";
+import type { Catalog, Resolved, Strategy } from "../../src/catalog/contract.ts";
+import { createInstaller } from "../../src/catalog/install.ts";
+import type { RegistryContext, ValidationMismatch, WriteRequest } from "../../src/registry/contract.ts";
+import { create } from "../../src/registry/create.ts";
+import { type DeleteRequest, deleteOne } from "../../src/registry/delete.ts";
+import { update } from "../../src/registry/update.ts";
+import { openMemoryStorage } from "../../src/storage/memory.ts";
+import { valueBytesMaxDefault } from "../../src/storage/options.ts";
+
+export interface MemoryRegistryOptions {
+  readonly clock?: Clock;
+  /** As `--feature-gates` takes it. */
+  readonly featureGates?: string;
+  /** Groups whose alpha and beta versions are served, too. */
+  readonly allVersionsOf?: readonly string[];
+  /** Those of the built-in kinds unless told otherwise. */
+  readonly strategies?: Readonly<Record<string, Strategy>>;
+  /** After NamespaceLifecycle. */
+  readonly plugins?: (catalog: Catalog) => readonly AdmissionPlugin[];
+}
+
+export interface MemoryRegistry {
+  readonly registry: RegistryContext;
+  /** What declarative and hand-written validation did not agree about so far; the declarative one must not throw. */
+  readonly mismatches: (ValidationMismatch & { readonly identifier: string })[];
+  /** Sends an object as a client of the storage version would. */
+  create(
+    place: Place,
+    object: Omit<KubeObject, "metadata"> & Pick<KubeObject, "metadata">,
+    dryRun?: boolean,
+  ): Promise<KubeObject>;
+  change(place: Place, name: string, change: (object: KubeObject) => void, subresource?: string): Promise<void>;
+  delete(place: Place, name: string, options?: Partial<DeleteRequest["options"]>): Promise<void>;
+  find(place: Place, name: string): Promise<KubeObject | undefined>;
+  /** @throws AssertionError where there are mismatches left */
+  close(): Promise<void>;
+}
+
+/** Where an object is: `/configmaps` in a namespace, `apps/deployments`. */
+export type Place = readonly [resource: string, namespace: string];
+
+export async function openMemoryRegistry({
+  clock = systemClock,
+  featureGates = "",
+  allVersionsOf = [],
+  strategies = builtinStrategies,
+  plugins = () => [],
+}: MemoryRegistryOptions = {}): Promise<MemoryRegistry> {
+  const storage = await openMemoryStorage({
+    clock,
+    historyMs: 300_000,
+    historyBytesMax: 64 << 20,
+    valueBytesMax: valueBytesMaxDefault,
+  });
+  const { gates } = parseFeatureGates(featureGates);
+  const installer = createInstaller({ storage, clock, gates });
+  const served = {
+    serves: (group: string, version: string) => allVersionsOf.includes(group) || !/alpha|beta/.test(version),
+  };
+  const definitions = builtinDefinitions({ strategies, conversions: builtinConversions, served });
+  const catalog = openCatalog(definitions, installer.install);
+  const admission = createAdmission([namespaceLifecycle(catalog), ...plugins(catalog)]);
+  const mismatches: MemoryRegistry["mismatches"] = [];
+  const validation: RegistryContext["validation"] = {
+    mismatched: (identifier, found) => void mismatches.push(...found.map((mismatch) => ({ identifier, ...mismatch }))),
+    panic(_identifier, error) {
+      throw error;
+    },
+  };
+  const registry = { storage, catalog, clock, gates, admission, validation, random: randomBytes };
+
+  const targetOf = (resource: string): Resolved => {
+    const [group = "", plural = ""] = resource.split("/");
+    const definition = catalog.definitions().find((one) => one.group === group && one.resource === plural);
+    return catalog.find(group, definition?.storage?.version ?? "", plural) as Resolved;
+  };
+  const requestOf = ([resource, namespace]: Place, name = "", subresource = "", dryRun = false): WriteRequest => {
+    const common = { user: loopbackUser, fieldManager: "test", userAgent: "test", warnings: [] };
+    return { target: targetOf(resource), namespace, name, subresource, dryRun, ...common };
+  };
+  const find: MemoryRegistry["find"] = async ([resource, namespace], name) => {
+    const store = targetOf(resource).resource.store;
+    const entry = (await store?.cache.current())?.get(store?.keyOf(namespace, name) ?? "");
+    return entry && store?.decode(entry);
+  };
+  return {
+    registry,
+    mismatches,
+    find,
+    async create(place, object, dryRun = false) {
+      const request = requestOf(place, "", "", dryRun);
+      const { strategy } = request.target.resource.definition;
+      const decode = (): KubeObject => {
+        const sent = structuredClone(object) as KubeObject;
+        strategy.setDefaults(sent);
+        return sent;
+      };
+      const written = await create(registry, { ...request, decode });
+      if ("object" in written) return written.object;
+      return request.target.resource.store?.decode(written.entry) as KubeObject;
+    },
+    async change(place, name, change, subresource = "") {
+      const request = requestOf(place, name, subresource);
+      const next = (current: (() => KubeObject) | undefined): KubeObject => {
+        if (current === undefined) throw new Error(`${place[0]} ${name} is not there`);
+        const object = current();
+        change(object);
+        request.target.resource.definition.strategy.setDefaults(object);
+        return object;
+      };
+      await update(registry, { ...request, next });
+    },
+    async delete(place, name, options = {}) {
+      await deleteOne(registry, { ...requestOf(place, name), options: { dryRun: false, ...options } });
+    },
+    async close() {
+      for (const cache of installer.caches().values()) cache.close();
+      await storage.close();
+      assert.deepEqual(mismatches, [], "declarative and hand-written validation differ");
+    },
+  };
+}

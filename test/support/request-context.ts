@@ -1,0 +1,69 @@
+/** A request that goes to a handler without a socket, and the answer it got. */
+import type { AnswerHeaders, Exchange, RequestContext } from "../../src/http/contract.ts";
+import { json } from "../../src/http/representation/json.ts";
+import { protobuf } from "../../src/http/representation/protobuf.ts";
+import { yaml } from "../../src/http/representation/yaml.ts";
+import { requestInfo } from "../../src/http/request-info.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  readonly body: Buffer;
+}
+
+/** Hands one request to a handler. @param headers lower-case names @throws what the handler throws; an Error when it did not answer */
+export async function ask(
+  handler: (context: RequestContext) => void | Promise<void>,
+  request: { method?: string; path: string; headers?: Readonly<Record<string, string>>; body?: Buffer },
+): Promise<Answer> {
+  const { method = "GET", path, headers = {}, body: sent = Buffer.alloc(0) } = request;
+  let answer: Answer | undefined;
+  const exchange: Exchange = {
+    method,
+    target: path,
+    protocol: "HTTP/2.0",
+    header: (name) => headers[name],
+    rawHeaders: Object.entries(headers).flat(),
+    remoteAddress: "127.0.0.1",
+    peerCertificate: undefined,
+    body: async () => sent,
+    respond(status, answerHeaders, body = Buffer.alloc(0)) {
+      answer = { status, headers: answerHeaders, body };
+    },
+    stream() {
+      throw new Error("no streams here");
+    },
+    webSocket: undefined,
+    forgetHeaders() {},
+    endConnection() {},
+    onClose() {},
+    closed: false,
+    get answered() {
+      return answer !== undefined;
+    },
+    get status() {
+      return answer?.status ?? 0;
+    },
+    get sentBytes() {
+      return answer?.body.length ?? 0;
+    },
+    receivedBytes: sent.length,
+  };
+  await handler({
+    exchange,
+    info: requestInfo(method, path),
+    receivedAt: Date.UTC(2026, 0, 2, 3, 4, 5),
+    auditId: "audit",
+    user: { name: "tester", uid: "", groups: [], extra: new Map() },
+    resolved: undefined,
+    encodings: [json, yaml, ...protobuf],
+    representation: { shape: { kind: "object" }, encoding: json },
+    audit: undefined,
+    annotations: undefined,
+    gzip: false,
+    warnings: [],
+    headers: {},
+  });
+  if (answer === undefined) throw new Error(`${method} ${path} was not answered`);
+  return answer;
+}

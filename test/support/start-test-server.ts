@@ -1,0 +1,61 @@
+/** A server for one test file: in memory, on a free port. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type RunningServer, type ServerOptions, startServer } from "../../src/index.ts";
+import { formatKubeconfig } from "../../src/serving/kubeconfig.ts";
+import { createAuthority, issueCertificate } from "../../src/serving/x509.ts";
+import { field } from "./kubeconfig-fields.ts";
+
+export interface TestServer extends RunningServer {
+  /** The kubeconfig of any user: its text, and in a file. */
+  as(name: string, groups?: readonly string[]): Promise<{ kubeconfig: string; kubeconfigPath: string }>;
+  /** A file with the kubeconfig of a system:masters user. */
+  readonly kubeconfigPath: string;
+  /** Removed at the end; for a test's own files. */
+  readonly directory: string;
+}
+
+/** All but those that put objects into every namespace: tests count what they made themselves. */
+export const quietControllers: readonly string[] = [
+  "*",
+  "-serviceaccount-controller",
+  "-root-ca-certificate-publisher-controller",
+];
+
+/** Runs the {@link quietControllers} unless told otherwise. The caller closes it, in an `after` hook. */
+export async function startTestServer(options: Partial<ServerOptions> = {}): Promise<TestServer> {
+  const directory = mkdtempSync(join(tmpdir(), "coxswain-test-"));
+  const authority = await createAuthority({ subject: { commonName: "test users" }, ...validity() });
+  const clientCaFile = join(directory, "users.crt");
+  writeFileSync(clientCaFile, authority.cert);
+  const server = await startServer({ clientCaFile, controllers: quietControllers, ...options });
+  let users = 0;
+  const kubeconfigPath = join(directory, "kubeconfig");
+  writeFileSync(kubeconfigPath, server.kubeconfig, { mode: 0o600 });
+  return {
+    ...server,
+    kubeconfigPath,
+    directory,
+    async as(name, groups = []) {
+      const subject = { commonName: name, organizations: groups };
+      const admin = await issueCertificate(authority, { subject, usage: "client", names: [], ...validity() });
+      const kubeconfig = formatKubeconfig(server.url, {
+        caBundle: field(server.kubeconfig, "certificate-authority-data"),
+        admin,
+      });
+      const path = join(directory, `kubeconfig-${users++}`);
+      writeFileSync(path, kubeconfig, { mode: 0o600 });
+      return { kubeconfig, kubeconfigPath: path };
+    },
+    async close() {
+      await server.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function validity(): { notBefore: number; notAfter: number } {
+  const now = Date.now();
+  return { notBefore: now - 3_600_000, notAfter: now + 86_400_000 };
+}

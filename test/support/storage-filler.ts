@@ -1,0 +1,37 @@
+/**
+ * A process that fills a directory with LMDB until writes have failed, prints the outcome, and writes again after a line on its standard input.
+ * Arguments: directory, failures to wait for (3 by default).
+ */
+import { once } from "node:events";
+import { systemClock } from "../../src/apimachinery/clock.ts";
+import { openLmdbStorage } from "../../src/storage/lmdb/lmdb.ts";
+import { valueBytesMaxDefault } from "../../src/storage/options.ts";
+
+const dir = process.argv[2] as string;
+const options = {
+  clock: systemClock,
+  historyMs: 300_000,
+  historyBytesMax: 1 << 30,
+  valueBytesMax: valueBytesMaxDefault,
+};
+const storage = await openLmdbStorage({ ...options, dir, durability: "full" });
+const value = Buffer.alloc(100_000, "x");
+const refusalsMax = Number(process.argv[3] ?? 3);
+const refusals: string[] = [];
+let acknowledged = 0;
+for (let index = 0; refusals.length < refusalsMax; index++) {
+  try {
+    await storage.commit([], [{ key: `/k/${index}`, value }]);
+    acknowledged++;
+  } catch (error) {
+    refusals.push((error as Error).name);
+  }
+}
+const { entries } = await storage.range("/k/");
+const intact = entries.length === acknowledged && entries.every((entry) => entry.value.equals(value));
+console.log(JSON.stringify({ acknowledged, refusals, intact }));
+await once(process.stdin, "data");
+await storage.commit([], [{ key: "/k/later", value }]);
+console.log(JSON.stringify({ count: await storage.count("/k/") }));
+await storage.close();
+process.exit();

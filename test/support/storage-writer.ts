@@ -1,0 +1,39 @@
+/**
+ * A process that writes to LMDB durably and tells each commit after it was answered: a line `ack <writer> <number> <revision>` on its standard
+ * output. Arguments: directory, writers, commits of each (0: without end), durability. Each writer's n-th commit puts n under two keys and
+ * appends a third; every tenth removes the ten keys it has appended before.
+ */
+import { writeSync } from "node:fs";
+import { systemClock } from "../../src/apimachinery/clock.ts";
+import type { Write } from "../../src/storage/contract.ts";
+import { openLmdbStorage } from "../../src/storage/lmdb/lmdb.ts";
+import { valueBytesMaxDefault } from "../../src/storage/options.ts";
+
+const [dir, writers, commits, durability] = process.argv.slice(2) as [string, string, string, "full" | "relaxed"];
+const storage = await openLmdbStorage({
+  clock: systemClock,
+  historyMs: 300_000,
+  historyBytesMax: 1 << 30,
+  valueBytesMax: valueBytesMaxDefault,
+  dir,
+  durability,
+});
+
+async function write(writer: number): Promise<void> {
+  const head = `/w/${writer}/a`;
+  let { revision = 0, value } = (await storage.get(head)) ?? {};
+  const first = Number(value ?? 0) + 1;
+  for (let number = first; commits === "0" || number < first + Number(commits); number++) {
+    const bytes = Buffer.from(String(number));
+    const writes: Write[] = ["a", "b", `log/${number}`].map((name) => ({ key: `/w/${writer}/${name}`, value: bytes }));
+    if (number % 10 === 0)
+      for (let old = number - 10; old < number; old++) writes.push({ key: `/w/${writer}/log/${old}`, value: null });
+    const outcome = await storage.commit([{ key: head, revision }], writes);
+    if (!outcome.ok) throw new Error("another writer of the same number");
+    revision = outcome.revision;
+    writeSync(1, `ack ${writer} ${number} ${revision}\n`);
+  }
+}
+
+await Promise.all(Array.from({ length: Number(writers) }, (_, writer) => write(writer)));
+await storage.close();
