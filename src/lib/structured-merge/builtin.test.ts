@@ -1,4 +1,7 @@
-/** What the creator of built-in objects owns: Go's zero values are no one's, unless they came with an item. Shapes as real servers write them. */
+/**
+ * The fields that the creator of a built-in object owns. Go's zero values have no owner, except in
+ * list items. The expected sets are those of real servers.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";
@@ -44,7 +47,7 @@ const rows: [definition: string, object: PlainMap, owned: string][] = [
   ],
 ];
 for (const [definition, object, owned] of rows) {
-  test(`who creates a ${definition.split(".").at(-1)}`, () => {
+  test(`the creator of a ${definition.split(".").at(-1)} owns its fields`, () => {
     const schema = builtinSchema(definition);
     const context = { schemaOf: () => schema, convert: (same: PlainMap) => same, ignored: () => emptySet };
     const managers = updateManagers(context, { object: {}, version: "v1" }, { object, version: "v1" }, new Map(), "u");

@@ -1,10 +1,10 @@
 /**
- * What changed between two states of an object. Walks both once; what is the same object on both sides is not looked into, and sets are made
- * only where something differs.
+ * Finds the fields that differ between two states of an object. Both are walked once. Identical
+ * references are skipped, and sets are built only where something differs.
  * Source: structured-merge-diff's compare; KEP-555.
  */
 import type { List, Struct, Type } from "../schema/schema.ts";
-import { equalShown, shownOf, type Written } from "./equal.ts";
+import { equalSerialized, serializedSide, type Written } from "./equal.ts";
 import { fieldElement } from "./fields-v1.ts";
 import { itemsByElement, storedElement } from "./items.ts";
 import { emptySet, isEmpty, type PathSet, PathSetBuilder, recursiveDifference, union } from "./set.ts";
@@ -18,10 +18,11 @@ import {
   isMap,
   type MapLike,
   type PlainMap,
-  shown,
-  showsAlways,
+  serialized,
+  serializesWhenEmpty,
 } from "./typed.ts";
 
+/** The paths that differ between two objects; no path is in more than one of the sets. */
 export interface Comparison {
   readonly added: PathSet;
   readonly removed: PathSet;
@@ -33,7 +34,11 @@ type Change = keyof Comparison;
 const unchanged: Comparison = { added: emptySet, removed: emptySet, modified: emptySet };
 
 /**
- * @param left before @param right after, both whole objects as decoding by the schema leaves them: absent fields count as Go's zero values
+ * Compares two whole objects. Fields that are absent count as Go's zero values.
+ *
+ * @param left the object before the change, as the schema decoder returns it
+ * @param right the object after the change, likewise
+ * @param written the side that holds the values exactly as a client wrote them, if any
  * @throws TypedError beyond `depthMax` levels
  */
 export function compare(left: PlainMap, right: PlainMap, schema: Struct, written?: Written): Comparison {
@@ -44,7 +49,7 @@ export function compare(left: PlainMap, right: PlainMap, schema: Struct, written
   return root.comparison();
 }
 
-/** What is left of a comparison when some fields do not count. */
+/** Removes fields, and everything below them, from a comparison. */
 export function withoutFields(comparison: Comparison, fields: PathSet): Comparison {
   if (isEmpty(fields) || isUnchanged(comparison)) return comparison;
   return {
@@ -54,16 +59,19 @@ export function withoutFields(comparison: Comparison, fields: PathSet): Comparis
   };
 }
 
+/** Whether the compared objects are equal. */
 export function isUnchanged({ added, removed, modified }: Comparison): boolean {
   return isEmpty(added) && isEmpty(removed) && isEmpty(modified);
 }
 
-/** What an owner of the field hears of: new and different values. */
+/** The fields whose changes conflict with other owners: added and modified ones. */
 export function changedFields({ added, modified }: Comparison): PathSet {
   return union(added, modified);
 }
 
-/** Where the walk is. Sets are made from here up when there is something to put into them. */
+/**
+ * The position of the walk. Builders are created, from here up to the root, when a change is noted.
+ */
 class Place {
   readonly depth: number;
   readonly written: Written;
@@ -102,20 +110,20 @@ class Place {
   }
 }
 
-/** @param left undefined when absent; so is right, and not both are */
+/** At most one of `left` and `right` is undefined, which means absent. */
 function walk(left: unknown, right: unknown, type: Type, parent: Place, element: string): void {
   if (left === right) return;
   const at = new Place(parent, element);
-  if (looksScalar(left) && looksScalar(right)) return compareLeaf(left, right, type, at);
+  if (isScalar(left) && isScalar(right)) return compareLeaf(left, right, type, at);
   if (type.kind === "any" && left !== undefined && right !== undefined && isMap(left) !== isMap(right))
-    return compareUnlike(left, right, type, at);
+    return compareDifferentForms(left, right, type, at);
   const seen = granular(type, left ?? right) ?? granular(type, right);
   if (seen === undefined) return compareLeaf(left, right, type, at);
   const isList = seen.form === "list";
   const before = isList ? listOf(left) : mapOf(left);
   const after = isList ? listOf(right) : mapOf(right);
   const isEmpty =
-    isNothing(before, seen.type, at.written === "left") && isNothing(after, seen.type, at.written === "right");
+    isBlank(before, seen.type, at.written === "left") && isBlank(after, seen.type, at.written === "right");
   if (isEmpty) return compareLeaf(left, right, type, at);
   if (isList) compareLists((before ?? []) as readonly unknown[], (after ?? []) as readonly unknown[], seen.type, at);
   else compareMaps(before as PlainMap | undefined, after as PlainMap | undefined, seen.type, at);
@@ -123,26 +131,25 @@ function walk(left: unknown, right: unknown, type: Type, parent: Place, element:
   else if (right === undefined) at.note("removed");
 }
 
-function looksScalar(value: unknown): boolean {
+function isScalar(value: unknown): boolean {
   return value !== null && typeof value !== "object" && value !== undefined;
 }
 
 const mapOf = (value: unknown): PlainMap | undefined => (isMap(value) ? value : undefined);
 const listOf = (value: unknown): readonly unknown[] | undefined => (Array.isArray(value) ? value : undefined);
 
-/** @param type of which Go may show something of an empty value */
-function isNothing(
-  value: PlainMap | readonly unknown[] | undefined,
-  type: MapLike | List,
-  isWritten: boolean,
-): boolean {
+/** Whether a container is absent or empty, and Go serializes no zero value in it either. */
+function isBlank(value: PlainMap | readonly unknown[] | undefined, type: MapLike | List, isWritten: boolean): boolean {
   if (value === undefined) return true;
   if (Array.isArray(value)) return value.length === 0;
-  return isEmptyMap(value as PlainMap) && (isWritten || type?.kind !== "struct" || !showsAlways(type));
+  return isEmptyMap(value as PlainMap) && (isWritten || type?.kind !== "struct" || !serializesWhenEmpty(type));
 }
 
-/** A map became something else, or the reverse, where the schema does not say which: the place changes, and all fields come or go. */
-function compareUnlike(left: unknown, right: unknown, type: Type, at: Place): void {
+/**
+ * Compares a map with a value of another form, where no schema says which form is right. The value
+ * itself is modified, and all fields of the map are added or removed.
+ */
+function compareDifferentForms(left: unknown, right: unknown, type: Type, at: Place): void {
   const before = granular(type, left) && mapOf(left);
   const after = granular(type, right) && mapOf(right);
   if (before !== undefined && !isEmptyMap(before)) compareMaps(before, undefined, undefined, at);
@@ -150,7 +157,7 @@ function compareUnlike(left: unknown, right: unknown, type: Type, at: Place): vo
   if (
     (before === undefined && left !== null) ||
     (after === undefined && right !== null) ||
-    isNothing(before ?? after, undefined, true)
+    isBlank(before ?? after, undefined, true)
   )
     at.note("modified");
 }
@@ -158,7 +165,7 @@ function compareUnlike(left: unknown, right: unknown, type: Type, at: Place): vo
 function compareLeaf(left: unknown, right: unknown, type: Type, at: Place): void {
   if (left === undefined) at.note("added");
   else if (right === undefined) at.note("removed");
-  else if (!equalShown(left, right, type, at.written, at.depth)) at.note("modified");
+  else if (!equalSerialized(left, right, type, at.written, at.depth)) at.note("modified");
 }
 
 function compareMaps(left: PlainMap | undefined, right: PlainMap | undefined, type: MapLike, at: Place): void {
@@ -171,8 +178,8 @@ function compareMaps(left: PlainMap | undefined, right: PlainMap | undefined, ty
     const field = type.byName.get(name);
     if (field !== undefined)
       walk(
-        shownOf("left", field, before, at.written),
-        shownOf("right", field, after, at.written),
+        serializedSide("left", field, before, at.written),
+        serializedSide("right", field, after, at.written),
         field.type,
         at,
         fieldElement(name),
@@ -183,18 +190,24 @@ function compareMaps(left: PlainMap | undefined, right: PlainMap | undefined, ty
     if (Object.hasOwn(right, name) || left[name] === undefined) continue;
     const field = type.byName.get(name);
     if (field !== undefined)
-      walk(shownOf("left", field, left[name], at.written), shown(field, undefined), field.type, at, fieldElement(name));
+      walk(
+        serializedSide("left", field, left[name], at.written),
+        serialized(field, undefined),
+        field.type,
+        at,
+        fieldElement(name),
+      );
     else if (type.preserveUnknown) walk(left[name], undefined, deduced, at, fieldElement(name));
   }
 }
 
-/** A struct that comes or goes does so with all that Go shows of it, or with what was written. */
+/** Adds or removes every field that Go serializes, or every field that was written. */
 function compareWholeStruct(left: PlainMap | undefined, right: PlainMap | undefined, type: Struct, at: Place): void {
   const value = (left ?? right) as PlainMap;
   const isWritten = at.written === (left === undefined ? "right" : "left");
   for (const field of type.fields) {
-    const given = fieldOf(value, field.name);
-    const part = isWritten ? given : shown(field, given);
+    const fieldValue = fieldOf(value, field.name);
+    const part = isWritten ? fieldValue : serialized(field, fieldValue);
     if (part !== undefined) walkOneSide(part, left !== undefined, field.type, at, field.name);
   }
   if (!type.preserveUnknown) return;
@@ -225,7 +238,7 @@ function compareLists(left: readonly unknown[], right: readonly unknown[], type:
   for (const [element, items] of before) if (!after.has(element)) compareItems(items, [], type, at, element);
 }
 
-/** Items of one element: one on each side are looked into, duplicates count as a whole. */
+/** Compares the items of one path element: single items field by field, duplicates as a whole. */
 function compareItems(
   left: readonly unknown[],
   right: readonly unknown[],
@@ -240,7 +253,7 @@ function compareItems(
   }
   const at = new Place(parent, element);
   if (left.length > 1 && right.length > 1) {
-    if (!equalShown(left, right, type, at.written, at.depth)) at.note("modified");
+    if (!equalSerialized(left, right, type, at.written, at.depth)) at.note("modified");
   } else if (left.length > 1) {
     if (right.length === 1) walk(undefined, right[0], type.items, parent, element);
     at.note("removed");

@@ -1,4 +1,4 @@
-/** Items that are there more than once: tolerated when they are stored, owned as a whole, refused in an intent. */
+/** Duplicate list items: tolerated in stored objects, owned as a whole, rejected in an intent. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fieldSetOf } from "./field-set.ts";
@@ -28,7 +28,7 @@ const rows: Row[] = [
     managers: { u: ["set", "set[1]", "set[3]", "set[4]"] },
   },
   {
-    what: "who adds a duplicate owns the value",
+    what: "the manager that adds a duplicate owns the value",
     operations: [
       { update: "u", object: { set: [1, 3, 4] } },
       { update: "v", object: { set: [1, 1, 3, 4] } },
@@ -36,7 +36,7 @@ const rows: Row[] = [
     managers: { u: ["set", "set[3]", "set[4]"], v: ["set[1]"] },
   },
   {
-    what: "who removes a duplicate owns the value",
+    what: "the manager that removes a duplicate owns the value",
     operations: [
       { update: "u", object: { set: [1, 1, 3, 4] } },
       { update: "v", object: { set: [1, 3, 4] } },
@@ -44,7 +44,7 @@ const rows: Row[] = [
     managers: { u: ["set", "set[3]", "set[4]"], v: ["set[1]"] },
   },
   {
-    what: "an apply of a duplicated value leaves one",
+    what: "an apply of a duplicate value leaves one",
     operations: [
       { update: "u", object: { set: [1, 1, 3, 4] } },
       { apply: "a", object: { set: [1] }, conflicts: { u: ["set[1]"] } },
@@ -63,12 +63,12 @@ const rows: Row[] = [
     managers: { u: ["set", "set[1]", "set[3]", "set[4]"], a: ["set[5]"] },
   },
   {
-    what: "duplicated items are owned as a whole",
+    what: "duplicate items are owned as a whole",
     operations: [{ update: "u", object: { list: [...twice, b] } }],
     managers: { u: ["list", 'list[{"name":"a"}]', ...ofB] },
   },
   {
-    what: "who changes one of them owns them",
+    what: "the manager that changes one of the duplicates owns them",
     operations: [
       { update: "u", object: { list: [...twice, b] } },
       { update: "v", object: { list: [twice[0], { name: "a", one: 3 }, b] } },
@@ -76,7 +76,7 @@ const rows: Row[] = [
     managers: { u: ["list", ...ofB], v: ['list[{"name":"a"}]'] },
   },
   {
-    what: "who adds a field to one of them owns them",
+    what: "the manager that adds a field to one of the duplicates owns them",
     operations: [
       { update: "u", object: { list: [...twice, b] } },
       { update: "v", object: { list: [twice[0], { name: "a", one: 2, two: 3 }, b] } },
@@ -84,7 +84,7 @@ const rows: Row[] = [
     managers: { u: ["list", ...ofB], v: ['list[{"name":"a"}]'] },
   },
   {
-    what: "who adds the second owns both",
+    what: "the manager that adds the second item owns both",
     operations: [
       { update: "u", object: { list: [twice[0], b] } },
       { update: "v", object: { list: [twice[0], { name: "a", two: 3 }, b] } },
@@ -92,7 +92,7 @@ const rows: Row[] = [
     managers: { u: ["list", ...ofB], v: ['list[{"name":"a"}]'] },
   },
   {
-    what: "another item beside them",
+    what: "adding another item does not change the owner of the duplicates",
     operations: [
       { update: "u", object: { list: twice } },
       { update: "v", object: { list: [...twice, b] } },
@@ -100,7 +100,7 @@ const rows: Row[] = [
     managers: { u: ["list", 'list[{"name":"a"}]'], v: ofB },
   },
   {
-    what: "an apply elsewhere leaves them alone",
+    what: "an apply of another field does not change duplicates",
     operations: [
       { update: "u", object: { list: [...twice, b] } },
       { apply: "a", object: { unrelated: 5 }, force: true },
@@ -109,7 +109,7 @@ const rows: Row[] = [
     managers: { u: ["list", 'list[{"name":"a"}]', ...ofB], a: ["unrelated"] },
   },
   {
-    what: "an apply of the item leaves the intent's alone",
+    what: "an apply of the item replaces the duplicates by the intent's item",
     operations: [
       { update: "u", object: { list: [...twice, b] } },
       { apply: "a", object: { list: [{ name: "a", one: 3 }] }, conflicts: { u: ['list[{"name":"a"}]'] } },
@@ -119,7 +119,7 @@ const rows: Row[] = [
     managers: { u: ["list", ...ofB], a: ofA },
   },
   {
-    what: "nothing of duplicates is merged into the intent's item",
+    what: "the content of duplicates is not merged into the intent's item",
     operations: [
       { update: "u", object: { list: [...twice, b] } },
       { apply: "a", object: { list: [{ name: "a", two: 5 }] }, force: true },
@@ -127,14 +127,14 @@ const rows: Row[] = [
     object: { list: [{ name: "a", two: 5 }, b] },
   },
   {
-    what: "one of them applied as it is conflicts all the same",
+    what: "an apply that equals one of the duplicates conflicts",
     operations: [
       { update: "u", object: { list: [...twice, b] } },
       { apply: "a", object: { list: [{ name: "a", one: 2 }] }, conflicts: { u: ['list[{"name":"a"}]'] } },
     ],
   },
   {
-    what: "an apply of another item",
+    what: "an apply of another item does not change duplicates",
     operations: [
       { update: "u", object: { list: [...twice, b] } },
       { apply: "a", object: { list: [{ name: "b", one: 4 }] }, force: true },
@@ -143,7 +143,7 @@ const rows: Row[] = [
     managers: { u: ["list", 'list[{"name":"a"}]', 'list[{"name":"b"}]', 'list[{"name":"b"}].name'], a: ofB },
   },
   {
-    what: "an applier lets go of what became duplicated",
+    what: "an item that became a duplicate and left the intent stays",
     operations: [
       { apply: "a", object: { list: [twice[0], b] } },
       { update: "u", object: { list: [...twice, b] } },
@@ -155,7 +155,7 @@ const rows: Row[] = [
 ];
 for (const row of rows) test(row.what, () => check(row, { schemas: { v1: schema } }));
 
-const refused: [what: string, intent: Record<string, unknown>, message: string][] = [
+const rejected: [what: string, intent: Record<string, unknown>, message: string][] = [
   ["a value twice", { set: [1, 2, 1] }, ".set: duplicate entries for key [=1]"],
   ["an item twice", { list: twice }, '.list: duplicate entries for key [name="a"]'],
   [
@@ -164,8 +164,8 @@ const refused: [what: string, intent: Record<string, unknown>, message: string][
     `element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn't have default values for any key fields)`,
   ],
 ];
-for (const [what, intent, message] of refused) {
-  test(`refused in an intent: ${what}`, () => {
+for (const [what, intent, message] of rejected) {
+  test(`rejects an intent with ${what}`, () => {
     const endsWith = (error: unknown): boolean => error instanceof TypedError && error.message.endsWith(message);
     assert.throws(() => fieldSetOf(intent, schema), endsWith);
     assert.throws(() => validateIntent(intent, schema), endsWith);

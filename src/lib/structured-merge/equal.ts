@@ -1,10 +1,10 @@
-/** Equality of values that are compared as a whole. */
+/** Equality of values that the merge compares as a whole. */
 import type { Field, Struct, Type } from "../schema/schema.ts";
-import { checkDepth, fieldOf, isMap, type PlainMap, shown } from "./typed.ts";
+import { checkDepth, fieldOf, isMap, type PlainMap, serialized } from "./typed.ts";
 
 /**
- * Equality to the letter, but for the order of members.
- * @param depth of the place that holds them
+ * Deep equality; the order of object members does not matter.
+ * @param depth the level of the values in their object
  * @throws TypedError beyond `depthMax` levels
  */
 export function equalValues(a: unknown, b: unknown, depth = 0): boolean {
@@ -26,20 +26,23 @@ export function equalValues(a: unknown, b: unknown, depth = 0): boolean {
   return count === 0;
 }
 
-/** Which side is as a client wrote it: what it says counts as it stands there, empty or not. The other is as decoding by the schema leaves it. */
+/**
+ * The side of a comparison that holds values exactly as a client wrote them: there, an empty value
+ * counts as written. Values of the other side have the form that the schema decoder returns.
+ */
 export type Written = "left" | "right" | undefined;
 
 /**
- * Equality of what Go would show of both: a field that is not there may be an empty one.
- * @param depth of the place that holds them
+ * Equality of the forms that Go serializes: an absent field may equal an empty one.
+ * @param depth the level of the values in their object
  * @throws TypedError beyond `depthMax` levels
  */
-export function equalShown(a: unknown, b: unknown, type: Type, written: Written, depth = 0): boolean {
+export function equalSerialized(a: unknown, b: unknown, type: Type, written: Written, depth = 0): boolean {
   if (a === b) return true;
   checkDepth(depth);
   if (type.kind === "list" && Array.isArray(a) && Array.isArray(b)) {
     return (
-      a.length === b.length && a.every((item, index) => equalShown(item, b[index], type.items, written, depth + 1))
+      a.length === b.length && a.every((item, index) => equalSerialized(item, b[index], type.items, written, depth + 1))
     );
   }
   if (type.kind === "struct" && isMap(a) && isMap(b)) return equalFields(a, b, type, written, depth);
@@ -47,7 +50,7 @@ export function equalShown(a: unknown, b: unknown, type: Type, written: Written,
     const names = Object.keys(a);
     if (names.length !== Object.keys(b).length) return false;
     return names.every(
-      (name) => Object.hasOwn(b, name) && equalShown(a[name], b[name], type.values, written, depth + 1),
+      (name) => Object.hasOwn(b, name) && equalSerialized(a[name], b[name], type.values, written, depth + 1),
     );
   }
   return equalValues(a, b, depth);
@@ -59,9 +62,9 @@ function equalFields(a: PlainMap, b: PlainMap, type: Struct, written: Written, d
     const left = fieldOf(a, name);
     const right = fieldOf(b, name);
     if (field === undefined) return equalValues(left, right, depth + 1);
-    return equalShown(
-      shownOf("left", field, left, written),
-      shownOf("right", field, right, written),
+    return equalSerialized(
+      serializedSide("left", field, left, written),
+      serializedSide("right", field, right, written),
       field.type,
       written,
       depth + 1,
@@ -72,7 +75,10 @@ function equalFields(a: PlainMap, b: PlainMap, type: Struct, written: Written, d
   return true;
 }
 
-/** @param value undefined when absent */
-export function shownOf(side: Written, field: Field, value: unknown, written: Written): unknown {
-  return written === side && value !== undefined ? value : shown(field, value);
+/**
+ * The value as the given side serializes it.
+ * @param value undefined when absent
+ */
+export function serializedSide(side: Written, field: Field, value: unknown, written: Written): unknown {
+  return written === side && value !== undefined ? value : serialized(field, value);
 }

@@ -1,4 +1,4 @@
-/** The fields an applied intent owns. Source: structured-merge-diff's toFieldSet; KEP-555. */
+/** The fields that an applied intent owns. Source: structured-merge-diff's toFieldSet; KEP-555. */
 import type { List, Struct, Type } from "../schema/schema.ts";
 import { fieldElement, formatPath } from "./fields-v1.ts";
 import { itemElement, storedElement } from "./items.ts";
@@ -16,22 +16,25 @@ import {
 } from "./typed.ts";
 
 /**
- * Every leaf of the value, every list item, and every entry of a map; null and empty maps too, but no empty associative lists.
- * @param value as the client wrote it, schema defaults not filled in
- * @param options with duplicates tolerated, list items are named as those of whole objects are
- * @throws TypedError for duplicate items and items without keys, unless tolerated, and beyond `depthMax` levels
+ * The paths of every leaf, list item and map entry of a value. Nulls and empty maps are included,
+ * empty associative lists are not.
+ *
+ * @param value an intent as the client wrote it, without schema defaults
+ * @param options with `tolerate`, duplicate items and items without keys are allowed
+ * @throws TypedError for duplicate items and items without keys, unless tolerated, and beyond
+ *   `depthMax` levels
  */
 export function fieldSetOf(
   value: PlainMap,
   schema: Struct,
-  options: { duplicates: "refuse" | "tolerate" } = { duplicates: "refuse" },
+  options: { duplicates: "reject" | "tolerate" } = { duplicates: "reject" },
 ): PathSet {
-  const set = below(value, schema, { path: [], isStrict: options.duplicates === "refuse" });
+  const set = below(value, schema, { path: [], isStrict: options.duplicates === "reject" });
   return { member: false, children: set.children };
 }
 
 interface Walk {
-  /** Elements from the root to where the walk is. */
+  /** Elements from the root to the current position. */
   readonly path: string[];
   readonly isStrict: boolean;
 }
@@ -53,7 +56,7 @@ function ofMap(value: PlainMap, type: MapLike, walk: Walk): PathNode {
     walk.path.push(element);
     const inside = below(part, fieldType(type, name), walk);
     walk.path.pop();
-    // An entry of a map is owned itself, a declared field only through what is in it.
+    // An entry of a map is owned itself; a declared field is owned only through its content.
     const isOwned = inside.member || !isDeclared(type, name) || (isMap(part) && isEmptyMap(part));
     if (isOwned) children.set(element, asMember(inside));
     else if (inside.children.size > 0) children.set(element, inside);
@@ -65,11 +68,11 @@ function ofList(items: readonly unknown[], type: List, walk: Walk): PathNode {
   const children = new Map<string, PathNode>();
   for (const [index, item] of items.entries()) {
     const element = walk.isStrict ? itemElement(type, item, index) : storedElement(type, item, index);
-    const known = children.get(element);
-    if (known !== undefined && walk.isStrict)
+    const existing = children.get(element);
+    if (existing !== undefined && walk.isStrict)
       throw new TypedError(`${formatPath(walk.path)}: duplicate entries for key ${formatPath([element])}`);
-    // What is there more than once is owned as a whole.
-    if (type.listType === "set" || known !== undefined) {
+    // Duplicates are owned as a whole.
+    if (type.listType === "set" || existing !== undefined) {
       children.set(element, leaf);
       continue;
     }

@@ -33,14 +33,14 @@ for (const text of roundTrips) {
   });
 }
 
-/** Order of keys does not matter here. */
+/** The JSON text with sorted keys. */
 function sortedText(value: unknown): string {
   return JSON.stringify(value, (_key, part) =>
     typeof part === "object" && part !== null ? Object.fromEntries(Object.entries(part).sort()) : part,
   );
 }
 
-test("key elements come out with their keys in order", () => {
+test("sorts the keys of key elements", () => {
   const set = decodeFieldsV1({ 'k:{"protocol":"TCP","containerPort":80}': {} });
   assert.deepEqual(Object.keys(encodeFieldsV1(set)), ['k:{"containerPort":80,"protocol":"TCP"}']);
 });
@@ -50,12 +50,12 @@ for (const [what, value] of [
   ["no colon", { abc: {} }],
   ["a bad key", { "k:{": {} }],
   ["a bad index", { "i:x": {} }],
-  ["a leaf that is no object", { "f:a": 1 }],
+  ["a leaf that is not an object", { "f:a": 1 }],
 ] as const) {
-  test(`refused: ${what}`, () => assert.throws(() => decodeFieldsV1(value), FieldsV1Error));
+  test(`rejects ${what}`, () => assert.throws(() => decodeFieldsV1(value), FieldsV1Error));
 }
 
-test("paths print as conflict messages show them", () => {
+test("formats paths as conflict messages show them", () => {
   assert.equal(formatPath(["f:spec", "f:containers", 'k:{"name":"a"}', "f:image"]), '.spec.containers[name="a"].image');
   assert.equal(formatPath(["f:metadata", "f:finalizers", 'v:"x"']), '.metadata.finalizers[="x"]');
 });
@@ -63,14 +63,14 @@ test("paths print as conflict messages show them", () => {
 const of = (...texts: string[]): PathSet => pathSetOf(texts.map((text) => text.split("/")));
 const a = of("f:a", "f:a/f:b", "f:c/f:d");
 const b = of("f:a/f:b", "f:c", "f:e");
-const rows: [what: string, got: PathSet, want: PathSet][] = [
+const rows: [what: string, got: PathSet, expected: PathSet][] = [
   ["union", union(a, b), of("f:a", "f:a/f:b", "f:c/f:d", "f:c", "f:e")],
   ["intersection", intersection(a, b), of("f:a/f:b")],
   ["difference", difference(a, b), of("f:a", "f:c/f:d")],
   ["recursive difference", recursiveDifference(a, b), of("f:a")],
   ["leaves", leaves(a), of("f:a/f:b", "f:c/f:d")],
 ];
-for (const [what, got, want] of rows) test(what, () => assert.deepEqual([...paths(got)], [...paths(want)]));
+for (const [what, got, expected] of rows) test(what, () => assert.deepEqual([...paths(got)], [...paths(expected)]));
 
 test("membership", () => {
   assert.ok(has(a, ["f:a"]));

@@ -1,27 +1,37 @@
-/** FieldsV1: the JSON form of a path set in metadata.managedFields. Source: resource-api §2.7; KEP-555, "managed fields". */
+/**
+ * FieldsV1: the JSON form of a path set in metadata.managedFields.
+ * Source: KEP-555; structured-merge-diff's fieldpath/serialize.go.
+ */
 import { emptySet, isEmpty, leaf, type PathNode, type PathSet, sortedElements } from "./set.ts";
 
-/** Levels of nesting that are read; managed fields of real objects have fewer than fifty. */
+/** Levels of nesting that are decoded; managed fields of real objects have fewer than fifty. */
 const depthMax = 1000;
 
-/** @returns the plain object that stands in `fieldsV1`, keys in their written order */
+/** Encodes a set as the plain object of a `fieldsV1` field, with keys in upstream's order. */
 export function encodeFieldsV1(set: PathSet): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   if (set.member && set.children.size > 0) result["."] = {};
   for (const element of sortedElements(set)) {
     const child = set.children.get(element) as PathNode;
-    result[element] = child.children.size === 0 ? {} : encodeFieldsV1(child); // Never `__proto__`: elements begin with a letter and a colon.
+    // `element` is never `__proto__`: it begins with a letter and a colon.
+    result[element] = child.children.size === 0 ? {} : encodeFieldsV1(child);
   }
   return result;
 }
 
-/** @throws FieldsV1Error when it is no field set. Elements of unknown kinds are skipped, as upstream does. */
+/**
+ * Decodes the plain object of a `fieldsV1` field. Path elements of unknown kinds are skipped, as
+ * upstream does.
+ *
+ * @throws FieldsV1Error when the value is not a field set
+ */
 export function decodeFieldsV1(value: unknown): PathSet {
   const root = decodeNode(value, 0);
   // The root itself is never owned.
   return root.member ? { member: false, children: root.children } : root;
 }
 
+/** A value that is not a valid field set. */
 export class FieldsV1Error extends Error {}
 
 function decodeNode(value: unknown, depth: number): PathNode {
@@ -36,10 +46,10 @@ function decodeNode(value: unknown, depth: number): PathNode {
       continue;
     }
     const part = (value as Record<string, unknown>)[key];
-    const element = normalElement(key);
+    const element = canonicalElement(key);
     if (element === undefined) continue;
     const child = decodeNode(part, depth + 1);
-    // An element with nothing below it stands for itself.
+    // An element with nothing below it is itself a member.
     children ??= new Map();
     children.set(element, isEmpty(child) ? leaf : child);
   }
@@ -47,8 +57,11 @@ function decodeNode(value: unknown, depth: number): PathNode {
   return { member, children };
 }
 
-/** Whether a key says what it says as we would write it. */
-export function isPlainElement(key: string): boolean {
+/**
+ * Whether a key is a path element in the form that `encodeFieldsV1` writes. May return false for
+ * rare ones.
+ */
+export function isCanonicalElement(key: string): boolean {
   switch (key.slice(0, 2)) {
     case "f:":
       return true;
@@ -61,7 +74,7 @@ export function isPlainElement(key: string): boolean {
   }
 }
 
-function normalElement(key: string): string | undefined {
+function canonicalElement(key: string): string | undefined {
   const text = key.slice(2);
   if (key[1] !== ":") throw new FieldsV1Error(`missing colon: ${JSON.stringify(key)}`);
   switch (key[0]) {
@@ -79,7 +92,7 @@ function normalElement(key: string): string | undefined {
   }
 }
 
-/** One or two keys, in order, and nothing to escape: already as it would be written. */
+/** One or two keys, sorted, with nothing to escape: already in canonical form. */
 const plainKey =
   /^k:\{"([\w.-]+)":(?:"[\w./: -]*"|0|[1-9]\d{0,14})(?:,"([\w.-]+)":(?:"[\w./: -]*"|0|[1-9]\d{0,14}))?\}$/;
 
@@ -104,20 +117,23 @@ function parse(text: string): unknown {
   }
 }
 
+/** The path element of a field of a struct or map. */
 export function fieldElement(name: string): string {
   return `f:${name}`;
 }
 
-/** Keys in order of their names. */
+/** The path element of a list item that is identified by keys. */
 export function keyElement(keys: Readonly<Record<string, unknown>>): string {
   const names = Object.keys(keys).sort();
   return `k:{${names.map((name) => `${JSON.stringify(name)}:${scalarText(keys[name])}`).join(",")}}`;
 }
 
+/** The path element of an item of a set. */
 export function valueElement(value: unknown): string {
   return `v:${scalarText(value)}`;
 }
 
+/** The path element of a list item that is identified by its index. */
 export function indexElement(index: number): string {
   return `i:${index}`;
 }
@@ -129,7 +145,7 @@ function scalarText(value: unknown): string {
     : JSON.stringify(value, (_name, part) => (typeof part === "bigint" ? Number(part) : part));
 }
 
-/** A path as conflict messages print it: `.spec.containers[name="a"].image`. */
+/** Formats a path as conflict messages print it: `.spec.containers[name="a"].image`. */
 export function formatPath(path: readonly string[]): string {
   return path.map(formatElement).join("");
 }
@@ -150,7 +166,7 @@ function formatElement(element: string): string {
   }
 }
 
-/** Values that no key should have are told as upstream tells them. */
+/** Lists and objects, which no valid key has, are formatted as upstream formats them. */
 function formatValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(formatValue).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

@@ -1,4 +1,4 @@
-/** Structured merge: who owns which fields of an object, and what an apply makes of it. See README.md. */
+/** Structured merge: tracks field ownership by manager, and applies intents. See README.md. */
 export type { Any, Field, List, MapType, Scalar, ScalarKind, Struct, Type } from "../schema/schema.ts";
 export { type Comparison, compare } from "./compare.ts";
 export type { Written } from "./equal.ts";

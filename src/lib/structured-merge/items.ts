@@ -1,20 +1,23 @@
-/** Items of associative lists, and the path elements that name them. */
+/** Items of associative lists, and the path elements that identify them. */
 import type { List } from "../schema/schema.ts";
 import { indexElement, keyElement, valueElement } from "./fields-v1.ts";
-import { fieldOf, isMap, shown, TypedError } from "./typed.ts";
+import { fieldOf, isMap, serialized, TypedError } from "./typed.ts";
 
-/** What naming an item takes, made once for each type. */
+/** How to build the path elements of a list's items; computed once per type. */
 interface KeyPlan {
-  /** In order of their names. */
+  /** Sorted by name. */
   readonly keys: readonly Key[];
 }
 
 interface Key {
   readonly name: string;
-  /** The declared default, or what Go shows in the field when nothing is set; undefined when it shows nothing then. */
+  /**
+   * The declared default, or the zero value that Go serializes; undefined when Go omits the field.
+   */
   readonly absent: unknown;
-  /** Of the element, when this is its first, and when it is a later key. */
+  /** The text before the value when this is the first key of the element. */
   readonly first: string;
+  /** The text before the value when another key precedes it. */
   readonly later: string;
 }
 
@@ -33,15 +36,15 @@ function keyOf(type: List, name: string): Key {
   const field = type.items.kind === "struct" ? type.items.byName.get(name) : undefined;
   return {
     name,
-    absent: field === undefined ? undefined : (field.default ?? shown(field, undefined) ?? undefined),
+    absent: field === undefined ? undefined : (field.default ?? serialized(field, undefined) ?? undefined),
     first: `k:{${JSON.stringify(name)}:`,
     later: `,${JSON.stringify(name)}:`,
   };
 }
 
 /**
- * The path element of an item of an intent. Keys that are not given have their declared defaults, or Go's zero values
- * where it would show them: upstream's OpenAPI declares these as defaults.
+ * The path element of an item of an intent. Absent keys have their declared defaults, or the zero
+ * values that Go serializes, because upstream's OpenAPI declares these as defaults.
  * @throws TypedError when the item has none of its keys
  */
 export function itemElement(type: List, item: unknown, index: number): string {
@@ -54,8 +57,8 @@ export function itemElement(type: List, item: unknown, index: number): string {
 }
 
 /**
- * The path element of an item of a whole object, where Go's zero values count as given. What has no key still gets a name, its place in the list:
- * validation refuses it later, or has let it pass long ago.
+ * The path element of an item of a whole object, where Go's zero values count as set. An item
+ * without keys is identified by its index: validation rejects it later, or accepted it earlier.
  */
 export function storedElement(type: List, item: unknown, index: number): string {
   if (type.listType === "set") return valueElement(item);
@@ -64,11 +67,11 @@ export function storedElement(type: List, item: unknown, index: number): string 
 
 function keysElement(type: List, item: unknown): string | undefined {
   const { keys } = planOf(type);
-  const known = isMap(item) ? item : {};
+  const fields = isMap(item) ? item : {};
   let text = "";
   for (const key of keys) {
-    const given = fieldOf(known, key.name); // Null is a key, too.
-    const value = given === undefined ? key.absent : given;
+    const written = fieldOf(fields, key.name); // Null is a key, too.
+    const value = written === undefined ? key.absent : written;
     if (value !== undefined) text += (text === "" ? key.first : key.later) + scalar(value);
   }
   return text === "" ? undefined : `${text}}`;
@@ -87,14 +90,19 @@ function scalar(value: unknown): string {
   }
 }
 
-/** How an element of a list is found: by the rules for intents, or for whole objects. */
-export type ItemNaming = typeof itemElement;
-
-/** Items of a list by path element; an element that occurs more than once keeps all its items, in order. */
-export function itemsByElement(type: List, items: readonly unknown[], naming: ItemNaming): Map<string, unknown[]> {
+/**
+ * Items of a list by path element; an element that occurs more than once keeps all its items, in
+ * order.
+ * @param elementOf `itemElement` for intents, `storedElement` for whole objects
+ */
+export function itemsByElement(
+  type: List,
+  items: readonly unknown[],
+  elementOf: typeof itemElement,
+): Map<string, unknown[]> {
   const result = new Map<string, unknown[]>();
   for (const [index, item] of items.entries()) {
-    const element = naming(type, item, index);
+    const element = elementOf(type, item, index);
     const same = result.get(element);
     if (same === undefined) result.set(element, [item]);
     else same.push(item);

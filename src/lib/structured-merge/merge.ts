@@ -1,4 +1,6 @@
-/** Lays an applied intent over the live object. Source: structured-merge-diff's merge; KEP-555. */
+/**
+ * Merges an applied intent into the live object. Source: structured-merge-diff's merge; KEP-555.
+ */
 import type { List, Struct, Type } from "../schema/schema.ts";
 import { equalValues } from "./equal.ts";
 import { itemElement, itemsByElement, storedElement } from "./items.ts";
@@ -16,8 +18,12 @@ import {
 } from "./typed.ts";
 
 /**
- * The intent wins; what it does not mention stays, and so does what it names with null or as empty but has content in a map or associative list.
- * @returns the live object itself when the intent changes nothing; else a new one, which shares with both what it took over whole
+ * Merges an intent into the live object. Values of the intent win. Live fields that the intent does
+ * not contain stay, and so does the content of maps and associative lists that are null or empty in
+ * the intent.
+ *
+ * @returns the live object itself when the intent changes nothing, otherwise a new object that
+ *   shares unchanged parts with both
  * @throws TypedError for items without keys, and beyond `depthMax` levels
  */
 export function merge(live: PlainMap, intent: PlainMap, schema: Struct): PlainMap {
@@ -52,8 +58,9 @@ function mergeMaps(live: PlainMap, intent: PlainMap, type: MapLike, depth: numbe
 }
 
 /**
- * Items of both keep the intent's order among themselves; those only in the live list keep their places between them. Of items that the live list
- * has more than once, and the intent names, only the intent's is left.
+ * Merges associative lists. Items that are in both follow the intent's order; items that are only
+ * in the live list keep their places between them. Where the live list has duplicates of an item of
+ * the intent, only the intent's item remains.
  */
 function mergeLists(
   live: readonly unknown[],
@@ -65,7 +72,7 @@ function mergeLists(
   const liveElements = live.map((item, index) => storedElement(type, item, index));
   const intentElements = intent.map((item, index) => itemElement(type, item, index));
   const liveItems = itemsByElement(type, live, storedElement);
-  const wanted = new Set(intentElements);
+  const intentSet = new Set(intentElements);
   const shared = intentElements.filter((element) => liveItems.has(element));
   const merged = new Set<string>();
   const result: unknown[] = [];
@@ -75,13 +82,13 @@ function mergeLists(
   while (l < live.length || r < intent.length) {
     const element = liveElements[l];
     if (element !== undefined && r < intent.length && element !== intentElements[r]) {
-      if (wanted.has(element) && nextShared < shared.length && shared[nextShared] !== element) {
-        l++; // It has its turn where the intent wants it.
+      if (intentSet.has(element) && nextShared < shared.length && shared[nextShared] !== element) {
+        l++; // The item is added at its place in the intent.
         continue;
       }
     }
     if (element !== undefined && element !== intentElements[r]) {
-      if (!wanted.has(element)) {
+      if (!intentSet.has(element)) {
         result.push(live[l]);
         l++;
         continue;

@@ -1,4 +1,7 @@
-/** What holds for any objects, intents and sets. `SEED=n` replays a run, COXSWAIN_TEST_FULL=1 makes thirty times as many runs. */
+/**
+ * Properties of any objects, intents and sets. `SEED=n` replays a run; COXSWAIN_TEST_FULL=1 runs
+ * thirty times as many.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc, { type Arbitrary } from "fast-check";
@@ -6,7 +9,6 @@ import { compare, isUnchanged } from "./compare.ts";
 import { fieldSetOf } from "./field-set.ts";
 import { decodeFieldsV1, encodeFieldsV1 } from "./fields-v1.ts";
 import { merge } from "./merge.ts";
-import { named } from "./named.ts";
 import { extractItems, removeItems } from "./remove.ts";
 import {
   countPaths,
@@ -28,6 +30,7 @@ import { contextOf, describe } from "./testing/driver.ts";
 import { any, atomicList, int, keyed, map, set, string, struct } from "./testing/schemas.ts";
 import type { PlainMap } from "./typed.ts";
 import { ApplyConflict, applyIntent, type Managers, updateManagers } from "./updater.ts";
+import { withParentFields } from "./with-parent-fields.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 const numRuns = process.env.COXSWAIN_TEST_FULL === "1" ? 3000 : 100;
@@ -60,14 +63,17 @@ const key = fc.constantFrom("a", "b", "c", "__proto__", 'q"');
 const small = fc.integer({ min: 0, max: 3 });
 const word = fc.constantFrom("", "x", "y");
 
-/** A map with own members, whatever they are called. */
+/** A map with own members, also with names such as `__proto__`. */
 function dictionary(values: Arbitrary<unknown>, minKeys: number): Arbitrary<PlainMap> {
   return fc
     .uniqueArray(fc.tuple(key, values), { minLength: minKeys, maxLength: 3, selector: ([name]) => name })
     .map((entries) => Object.fromEntries(entries));
 }
 
-/** @param empty whether maps and lists may be empty, and values null: an empty map is not there again when others have come into it and gone */
+/**
+ * @param empty whether maps and lists may be empty, and values null. An empty map is not restored
+ *   after another manager added and removed entries.
+ */
 function objects({ empty }: { empty: boolean }): Arbitrary<PlainMap> {
   const minLength = empty ? 0 : 1;
   const unique = (values: Arbitrary<unknown>): Arbitrary<unknown> =>
@@ -142,7 +148,7 @@ function update(state: State, manager: string, object: PlainMap): State {
   };
 }
 
-/** Undefined when others are in the way. */
+/** Returns undefined on a conflict. */
 function tryApply(state: State, manager: string, intent: PlainMap): State | undefined {
   try {
     return apply(state, manager, intent);
@@ -155,7 +161,7 @@ function tryApply(state: State, manager: string, intent: PlainMap): State | unde
 const ownedByAll = ({ managers }: State): PathSet =>
   [...managers.values()].reduce((all, { set: owned }) => union(all, owned), emptySet);
 
-/** Equal but for the order of associative lists. */
+/** Asserts equality, apart from the order of associative lists. */
 function assertSame(a: PlainMap, b: PlainMap): void {
   assert.ok(isUnchanged(compare(a, b, schema)), `${JSON.stringify(a)} is not ${JSON.stringify(b)}`);
 }
@@ -167,14 +173,14 @@ property("an apply is idempotent", fc.tuple(anything, anything), ([live, intent]
   assert.deepEqual(describe(twice.managers).a, describe(once.managers).a);
 });
 
-property("an apply puts its intent there, and owns it", fc.tuple(anything, filled), ([live, intent]) => {
+property("an apply writes its intent and owns it", fc.tuple(anything, filled), ([live, intent]) => {
   const { object, managers } = apply(update(nothing, "u", live), "a", intent, true);
   const owned = fieldSetOf(intent, schema);
   assert.ok(equalSets(managers.get("a")?.set ?? emptySet, owned));
   assertSame(extractItems(object, owned, schema), intent);
 });
 
-property("who applies and then wants nothing leaves what was there", fc.tuple(filled, filled), ([live, intent]) => {
+property("applying an intent and then an empty one restores the object", fc.tuple(filled, filled), ([live, intent]) => {
   const before = apply(nothing, "b", live);
   const applied = tryApply(before, "a", intent);
   fc.pre(applied !== undefined);
@@ -183,18 +189,22 @@ property("who applies and then wants nothing leaves what was there", fc.tuple(fi
   assert.deepEqual(describe(after.managers), describe(before.managers));
 });
 
-property("alone, nothing is left", filled, (intent) => {
+property("an empty intent of the only manager leaves an empty object", filled, (intent) => {
   assert.deepEqual(apply(apply(nothing, "a", intent), "a", {}), { object: {}, managers: new Map() });
 });
 
-property("two appliers who do not conflict may come in either order", fc.tuple(filled, filled), ([one, two]) => {
-  const first = tryApply(apply(nothing, "a", one), "b", two);
-  const second = tryApply(apply(nothing, "b", two), "a", one);
-  assert.equal(first === undefined, second === undefined);
-  fc.pre(first !== undefined && second !== undefined);
-  assertSame((first as State).object, (second as State).object);
-  assert.deepEqual(describe((first as State).managers), describe((second as State).managers));
-});
+property(
+  "applies that do not conflict have the same result in either order",
+  fc.tuple(filled, filled),
+  ([one, two]) => {
+    const first = tryApply(apply(nothing, "a", one), "b", two);
+    const second = tryApply(apply(nothing, "b", two), "a", one);
+    assert.equal(first === undefined, second === undefined);
+    fc.pre(first !== undefined && second !== undefined);
+    assertSame((first as State).object, (second as State).object);
+    assert.deepEqual(describe((first as State).managers), describe((second as State).managers));
+  },
+);
 
 const writes = fc.array(fc.tuple(fc.constantFrom("a", "b", "u", "v"), filled), { maxLength: 6 });
 const written = (list: readonly [string, PlainMap][]): State =>
@@ -203,7 +213,7 @@ const written = (list: readonly [string, PlainMap][]): State =>
     nothing,
   );
 
-/** Maps and lists that lost what was in them stay, and nobody owns them. */
+/** Removes maps and lists that became empty: they stay in the object without an owner. */
 function withoutEmptied(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map((item) => withoutEmptied(item) ?? item);
@@ -212,7 +222,7 @@ function withoutEmptied(value: unknown): unknown {
   return filled.length === 0 ? undefined : Object.fromEntries(filled);
 }
 
-property("every leaf that is there has an owner, and nothing else has", writes, (list) => {
+property("every leaf of the object has an owner, and owners have no other leaves", writes, (list) => {
   const state = written(list);
   const filled = (withoutEmptied(state.object) ?? {}) as PlainMap;
   assert.ok(isSubset(leaves(fieldSetOf(filled, schema)), ownedByAll(state)));
@@ -228,17 +238,21 @@ property(
   },
 );
 
-property("an update owns what it changed, and no one else does", fc.tuple(writes, anything), ([list, object]) => {
-  const before = written(list);
-  const { added, modified, removed } = compare(before.object, object, schema);
-  const after = update(before, "new", object);
-  assert.ok(equalSets(after.managers.get("new")?.set ?? emptySet, union(added, modified)));
-  for (const [who, { set: owned }] of after.managers)
-    if (who !== "new") assert.ok(isEmpty(intersection(owned, union(union(added, modified), removed))));
-});
+property(
+  "only the manager of an update owns the fields that it changed",
+  fc.tuple(writes, anything),
+  ([list, object]) => {
+    const before = written(list);
+    const { added, modified, removed } = compare(before.object, object, schema);
+    const after = update(before, "new", object);
+    assert.ok(equalSets(after.managers.get("new")?.set ?? emptySet, union(added, modified)));
+    for (const [who, { set: owned }] of after.managers)
+      if (who !== "new") assert.ok(isEmpty(intersection(owned, union(union(added, modified), removed))));
+  },
+);
 
 property(
-  "what changed, taken away and laid over, leads from one to the other",
+  "removing the removed fields and merging the new object produces the new object",
   fc.tuple(anything, anything),
   ([one, two]) => {
     const rest = removeItems(one, compare(one, two, schema).removed, schema);
@@ -246,27 +260,31 @@ property(
   },
 );
 
-property("compare backwards", fc.tuple(anything, anything), ([one, two]) => {
-  const there = compare(one, two, schema);
+property("comparing in reverse swaps added and removed", fc.tuple(anything, anything), ([one, two]) => {
+  const forward = compare(one, two, schema);
   const back = compare(two, one, schema);
-  assert.ok(equalSets(there.modified, back.modified));
-  assert.ok(equalSets(there.added, back.removed));
-  assert.ok(equalSets(there.removed, back.added));
+  assert.ok(equalSets(forward.modified, back.modified));
+  assert.ok(equalSets(forward.added, back.removed));
+  assert.ok(equalSets(forward.removed, back.added));
   assert.ok(isUnchanged(compare(one, structuredClone(one), schema)));
 });
 
-property("a merge takes nothing away, and its arguments stay", fc.tuple(anything, anything), ([live, intent]) => {
-  const before = JSON.stringify([live, intent]);
-  const merged = merge(live, intent, schema);
-  assert.equal(JSON.stringify([live, intent]), before);
-  const { removed } = compare(live, merged, schema);
-  // A map may give way to what is none, where no schema says what it is.
-  assert.ok([...paths(removed)].every(([first]) => first === "f:raw"));
-});
+property(
+  "a merge removes nothing and does not change its arguments",
+  fc.tuple(anything, anything),
+  ([live, intent]) => {
+    const before = JSON.stringify([live, intent]);
+    const merged = merge(live, intent, schema);
+    assert.equal(JSON.stringify([live, intent]), before);
+    const { removed } = compare(live, merged, schema);
+    // Where no schema describes a value, a map may be replaced by a value of another form.
+    assert.ok([...paths(removed)].every(([first]) => first === "f:raw"));
+  },
+);
 
-property("taking away and keeping are each other's rest", filled, (object) => {
+property("removing all fields leaves nothing, and extracting all fields leaves everything", filled, (object) => {
   const all = fieldSetOf(object, schema);
-  assert.deepEqual(removeItems(object, named(all, schema), schema), {});
+  assert.deepEqual(removeItems(object, withParentFields(all, schema), schema), {});
   assertSame(extractItems(object, all, schema), object);
   assert.equal(removeItems(object, emptySet, schema), object);
 });
@@ -277,12 +295,12 @@ const element = fc.oneof(
 );
 const sets = fc.array(fc.array(element, { minLength: 1, maxLength: 4 }), { maxLength: 8 }).map(pathSetOf);
 
-property("FieldsV1 keeps a set", sets, (one) => {
+property("a set survives encoding as FieldsV1", sets, (one) => {
   assert.ok(equalSets(decodeFieldsV1(JSON.parse(JSON.stringify(encodeFieldsV1(one)))), one));
   assert.equal([...paths(one)].length, countPaths(one));
 });
 
-property("laws of sets", fc.tuple(sets, sets, sets), ([a, b, c]) => {
+property("set operations follow the laws of sets", fc.tuple(sets, sets, sets), ([a, b, c]) => {
   const same = (left: PathSet, right: PathSet): void => assert.ok(equalSets(left, right));
   same(union(a, b), union(b, a));
   same(intersection(a, b), intersection(b, a));

@@ -1,15 +1,17 @@
 /**
- * Field sets that were written before the schema changed, without a new version, between owned as a whole and owned field by field.
- * Source: resource-api §4.11 point 8; structured-merge-diff's reconciliation of field sets.
+ * Adapts field sets to a schema that changed between atomic and granular without a new version.
+ * Source: KEP-555; structured-merge-diff's typed/reconcile_schema.go.
  */
 import type { Struct, Type } from "../schema/schema.ts";
 import { leaf, type PathNode, type PathSet } from "./set.ts";
 import { checkDepth, fieldType } from "./typed.ts";
 
 /**
- * Who owned something in what is a whole now, owns the whole. Who owned a whole that is looked into now, owns its place and nothing in it: a place
- * with nothing below it may as well be what is left of a map whose entries were taken by others.
- * @returns the set itself when nothing about it is outdated. Parts that no schema describes are left alone.
+ * Adapts a set to the current schema. Paths below a value that is now atomic become the path of the
+ * value. The path of a value that is now granular stays as it is and gains nothing below it,
+ * because it may also be the rest of a map whose entries other managers took.
+ *
+ * @returns the set itself when it is up to date. Parts that no schema describes stay as they are.
  * @throws TypedError beyond `depthMax` levels
  */
 export function reconcile(set: PathSet, schema: Struct): PathSet {
@@ -42,14 +44,17 @@ function isContainer(type: Type): boolean {
   return type.kind === "struct" || type.kind === "map" || type.kind === "list";
 }
 
-/** Whether it is owned as a whole. */
+/** Whether values of a type are owned as a whole. */
 export function isWhole(type: Type): boolean {
   return type.kind === "list"
     ? type.listType === "atomic"
     : (type.kind === "struct" || type.kind === "map") && type.atomic;
 }
 
-/** @returns undefined for what the schema does not describe */
+/**
+ * The type of a path element below a value of the type.
+ * @returns undefined when the schema does not describe it
+ */
 export function typeBelow(type: Type, element: string): Type | undefined {
   if (type.kind === "list") return type.items;
   if (!element.startsWith("f:") || (type.kind !== "struct" && type.kind !== "map")) return undefined;

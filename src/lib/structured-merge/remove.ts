@@ -1,4 +1,7 @@
-/** Takes fields out of an object, or keeps nothing but them. Source: structured-merge-diff's removeItems and extractItems. */
+/**
+ * Removes or extracts fields of an object. Source: structured-merge-diff's removeItems and
+ * extractItems.
+ */
 import type { List, Struct, Type } from "../schema/schema.ts";
 import { fieldElement } from "./fields-v1.ts";
 import { storedElement } from "./items.ts";
@@ -15,12 +18,19 @@ import {
   setMember,
 } from "./typed.ts";
 
-/** @returns the object without the paths of the set; itself when it has none of them. Maps and lists that are not in the set stay, if empty. */
+/**
+ * Removes the paths of a set from an object. Maps and lists that are not in the set remain, even
+ * when they become empty.
+ * @returns the object itself when it has none of the paths
+ */
 export function removeItems(value: PlainMap, set: PathSet, schema: Struct): PlainMap {
   return without(value, set, schema, 0) as PlainMap;
 }
 
-/** @returns the object with the paths of the set only; a map or list that is in the set, and nothing of its content, is empty there */
+/**
+ * Reduces an object to the paths of a set. A map or list that is in the set without its content
+ * becomes empty.
+ */
 export function extractItems(value: PlainMap, set: PathSet, schema: Struct): PlainMap {
   return (only(value, set, schema, 0) ?? {}) as PlainMap;
 }
@@ -31,7 +41,7 @@ function without(value: unknown, set: PathSet, type: Type, depth: number): unkno
   const seen = granular(type, value);
   if (seen?.form === "map" && isMap(value)) return mapWithout(value, set, seen.type, depth);
   if (seen?.form === "list" && Array.isArray(value)) return listWithout(value, set, seen.type, depth);
-  // The set looks into what is a whole now: all of it goes.
+  // The set has paths below a value that is now atomic: its whole content is removed.
   if (typeof value !== "object" || value === null || set.children.size === 0) return value;
   return Array.isArray(value) ? [] : {};
 }

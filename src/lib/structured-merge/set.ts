@@ -1,30 +1,36 @@
 /**
- * Sets of field paths, as tries. A path element is its FieldsV1 text: `f:name`, `k:{"name":"a"}`, `v:"x"`, `i:0`; equal elements are equal texts.
+ * Immutable sets of field paths, as tries. A path element is its FieldsV1 text: `f:name`,
+ * `k:{"name":"a"}`, `v:"x"`, `i:0`. Equal elements have equal texts.
  * Source: structured-merge-diff's fieldpath; KEP-555.
  */
 
+/** A node of the trie: the paths that continue from one element. */
 export interface PathNode {
   /** Whether the path that ends here is in the set. */
   readonly member: boolean;
   readonly children: ReadonlyMap<string, PathNode>;
 }
 
+/** A set of paths: the root of a trie. */
 export type PathSet = PathNode;
 
 const noChildren: ReadonlyMap<string, PathNode> = new Map();
+/** The set without paths. */
 export const emptySet: PathSet = { member: false, children: noChildren };
-/** Just the path that ends here. */
+/** A node that contains only the path that ends at it. */
 export const leaf: PathNode = { member: true, children: noChildren };
 
-/** A set under construction; nodes are made when first touched. */
+/** Builds a set; nodes are created on first use. */
 export class PathSetBuilder {
   #member = false;
   #children: Map<string, PathSetBuilder> | undefined;
 
+  /** Adds the path that ends at this node. */
   insert(): void {
     this.#member = true;
   }
 
+  /** The builder of the node below an element. */
   child(element: string): PathSetBuilder {
     this.#children ??= new Map();
     let child = this.#children.get(element);
@@ -52,11 +58,15 @@ function node(member: boolean, children: ReadonlyMap<string, PathNode>): PathNod
   return { member, children };
 }
 
+/** Whether a set has no paths. */
 export function isEmpty(set: PathSet): boolean {
   return !set.member && set.children.size === 0;
 }
 
-/** @param path elements from the root */
+/**
+ * Whether a path is in the set.
+ * @param path elements from the root
+ */
 export function has(set: PathSet, path: readonly string[]): boolean {
   let at: PathNode | undefined = set;
   for (const element of path) at = at?.children.get(element);
@@ -68,6 +78,7 @@ export function below(set: PathSet, element: string): PathSet {
   return set.children.get(element) ?? emptySet;
 }
 
+/** Builds a set from paths, each a list of elements from the root. */
 export function pathSetOf(paths: Iterable<readonly string[]>): PathSet {
   const builder = new PathSetBuilder();
   for (const path of paths) {
@@ -78,15 +89,15 @@ export function pathSetOf(paths: Iterable<readonly string[]>): PathSet {
   return builder.build();
 }
 
-/** What is in either; `a` itself when it has all of `b`. */
+/** The paths that are in either set; returns `a` itself when it contains `b`. */
 export function union(a: PathSet, b: PathSet): PathSet {
   if (isEmpty(a)) return b;
   if (isEmpty(b) || a === b) return a;
   let children: Map<string, PathNode> | undefined;
   for (const [element, child] of b.children) {
-    const mine = a.children.get(element);
-    const both = mine === undefined ? child : union(mine, child);
-    if (both === mine) continue;
+    const own = a.children.get(element);
+    const both = own === undefined ? child : union(own, child);
+    if (both === own) continue;
     children ??= new Map(a.children);
     children.set(element, both);
   }
@@ -94,6 +105,7 @@ export function union(a: PathSet, b: PathSet): PathSet {
   return children === undefined && member === a.member ? a : node(member, children ?? a.children);
 }
 
+/** The paths that are in both sets. */
 export function intersection(a: PathSet, b: PathSet): PathSet {
   const children = new Map<string, PathNode>();
   for (const [element, child] of a.children) {
@@ -105,13 +117,16 @@ export function intersection(a: PathSet, b: PathSet): PathSet {
   return node(a.member && b.member, children);
 }
 
-/** What is in `a` and not in `b`; `a` itself when that is all of it. */
+/** The paths of `a` that are not in `b`; returns `a` itself when no path of `b` is in it. */
 export function difference(a: PathSet, b: PathSet): PathSet {
   if (isEmpty(b)) return a;
   return withoutMatches(a, b, a.member && !b.member, difference);
 }
 
-/** @returns `a` itself when nothing goes. @param without what is done to children that both have */
+/**
+ * @param without computes the rest of a child that both sets have
+ * @returns `a` itself when nothing is removed
+ */
 function withoutMatches(
   a: PathSet,
   b: PathSet,
@@ -131,12 +146,12 @@ function withoutMatches(
   return children === undefined && member === a.member ? a : node(member, children ?? a.children);
 }
 
-/** What is in `a` and neither in `b` nor below anything in `b`. */
+/** The paths of `a` that are neither in `b` nor below a path of `b`. */
 export function recursiveDifference(a: PathSet, b: PathSet): PathSet {
   return b.member ? emptySet : withoutMatches(a, b, a.member, recursiveDifference);
 }
 
-/** Whether everything in `a` is in `b` too. */
+/** Whether every path of `a` is in `b`. */
 export function isSubset(a: PathSet, b: PathSet): boolean {
   if (a === b) return true;
   if (a.member && !b.member) return false;
@@ -147,6 +162,7 @@ export function isSubset(a: PathSet, b: PathSet): boolean {
   return true;
 }
 
+/** Whether two sets have the same paths. */
 export function equalSets(a: PathSet, b: PathSet): boolean {
   if (a === b) return true;
   if (a.member !== b.member || a.children.size !== b.children.size) return false;
@@ -157,14 +173,17 @@ export function equalSets(a: PathSet, b: PathSet): boolean {
   return true;
 }
 
-/** Paths that have no longer path of the set below them. */
+/** The paths that are not a prefix of another path of the set. */
 export function leaves(set: PathSet): PathSet {
   const children = new Map<string, PathNode>();
   for (const [element, child] of set.children) children.set(element, leaves(child));
   return node(set.member && children.size === 0, children);
 }
 
-/** Every path of the set: those that end at a level before those that go on there, each in the order FieldsV1 writes them. */
+/**
+ * Yields every path of the set; at each level, paths that end there come first, in the order of
+ * FieldsV1.
+ */
 export function* paths(set: PathSet): Generator<readonly string[]> {
   if (set.member) yield [];
   yield* pathsBelow(set, []);
@@ -176,6 +195,7 @@ function* pathsBelow(set: PathSet, prefix: readonly string[]): Generator<readonl
   for (const element of elements) yield* pathsBelow(set.children.get(element) as PathNode, [...prefix, element]);
 }
 
+/** The number of paths in the set. */
 export function countPaths(set: PathSet): number {
   let count = set.member ? 1 : 0;
   for (const child of set.children.values()) count += countPaths(child);
@@ -184,12 +204,17 @@ export function countPaths(set: PathSet): number {
 
 const kindOrder: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 };
 
-/** Fields by name, then keys and values, numbers among them by size, then indices. */
+/**
+ * The elements of the root: fields by name, then keys and values (numbers by size), then indices.
+ */
 export function sortedElements(set: PathSet): string[] {
   return sortElements([...set.children.keys()]);
 }
 
-/** The same for any elements. @param elements sorted in place */
+/**
+ * Sorts path elements in the order of FieldsV1.
+ * @param elements sorted in place if no element contains a number
+ */
 export function sortElements(elements: string[]): string[] {
   if (elements.length < 2) return elements;
   return elements.some(holdsNumber) ? sortedByContent(elements) : elements.sort(byKindAndText);
@@ -222,7 +247,7 @@ function sortedByContent(elements: readonly string[]): string[] {
   return decorated.map(({ element }) => element);
 }
 
-/** Names and values of keys in order, or the one value. */
+/** The names and values of keys in order, or the single value. */
 function contentOf(text: string): unknown[] {
   const content: unknown = JSON.parse(text);
   return typeof content === "object" && content !== null ? Object.entries(content).flat() : [content];

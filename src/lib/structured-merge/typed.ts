@@ -1,17 +1,21 @@
 /**
- * How a value is seen by the merge: as a leaf, a map of named fields, or an associative list.
+ * How the merge treats a value: as a leaf, as a map of named fields, or as an associative list.
  * Source: structured-merge-diff's schema and typed packages; KEP-555.
  */
 import { setMember } from "../json/values.ts";
 import type { Field, List, MapType, Struct, Type } from "../schema/schema.ts";
 import { unsetOf } from "../schema/zero.ts";
 
+/** A plain JSON object. */
 export type PlainMap = Record<string, unknown>;
 
-/** Levels of nesting that are walked. */
+/** The levels of nesting that the merge walks; deeper values are rejected. */
 export const depthMax = 1000;
 
-/** Thrown for values that do not fit: duplicates in an apply, list items without keys, too many levels. The text is upstream's. */
+/**
+ * A value that does not fit its schema, such as duplicate items in an apply, list items without
+ * keys, or too many levels. The message is upstream's.
+ */
 export class TypedError extends Error {}
 
 /** @throws TypedError beyond `depthMax` */
@@ -19,18 +23,16 @@ export function checkDepth(depth: number): void {
   if (depth > depthMax) throw new TypedError("exceeded max depth");
 }
 
-/** What the merge looks into; everything else is a leaf. */
-export type Granular =
-  | { readonly form: "map"; readonly type: MapLike }
-  | { readonly form: "list"; readonly type: List };
+/** A value that the merge walks; every other value is a leaf. */
+type Granular = { readonly form: "map"; readonly type: MapLike } | { readonly form: "list"; readonly type: List };
 
 /** Undefined for a map that no schema describes. */
 export type MapLike = Struct | MapType | undefined;
 
-/** Types whose content is merged by what it looks like: maps by key, the rest as a whole. */
+/** Definitions whose content is merged by its form: maps by key, the rest as a whole. */
 const deducedDefinitions = new Set(["io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1", ""]);
 
-/** The type of what no schema describes. */
+/** The type of values that no schema describes. */
 export const deduced: Type = { kind: "any", definition: "" };
 
 const deducedMap: Granular = { form: "map", type: undefined };
@@ -51,7 +53,7 @@ export function granular(type: Type, value: unknown): Granular | undefined {
   }
 }
 
-/** Made once for each type. */
+/** Computed once per type. */
 function granularOf(type: Type, make: () => Granular): Granular {
   let made = granularTypes.get(type);
   if (made === undefined) {
@@ -61,10 +63,11 @@ function granularOf(type: Type, make: () => Granular): Granular {
   return made;
 }
 
-export function isDeduced(type: Type): boolean {
+function isDeduced(type: Type): boolean {
   return type.kind === "any" && deducedDefinitions.has(type.definition);
 }
 
+/** Whether a value is a plain object. */
 export function isMap(value: unknown): value is PlainMap {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -74,19 +77,19 @@ export function isEmptyMap(value: PlainMap): boolean {
   return true;
 }
 
-/** An own field, whatever its name. */
+/** The value of an own field; safe for names such as `__proto__`. */
 export function fieldOf(value: PlainMap, name: string): unknown {
   return Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** A copy of one level. */
+/** A shallow copy. */
 export function copyMap(value: PlainMap): PlainMap {
   return { ...value };
 }
 
 export { setMember };
 
-/** The type of one field of a map or struct. */
+/** The type of a field of a struct, or of an entry of a map. */
 export function fieldType(type: MapLike, name: string): Type {
   if (type === undefined) return deduced;
   if (type.kind === "map") return type.values;
@@ -99,26 +102,28 @@ export function isDeclared(type: MapLike, name: string): boolean {
 }
 
 /**
- * What Go would show of a field, given what our plain object has: zero values of fields that are always written, nothing for empty values of
- * fields that are written only when set. Ownership comes out as it does there that way.
- * @param value undefined when the field is not set. Null is a value: decoding takes it away where it means nothing.
- * @returns undefined when Go would show no such field; null for its nil
+ * The value that Go serializes for a field. Absent fields without `omitempty` have their zero
+ * values, and empty values of fields with `omitempty` are absent. Ownership depends on this form.
+ *
+ * @param value undefined when the field is not set. Null is a value: the decoder removes nulls that
+ *   have no meaning.
+ * @returns undefined when Go omits the field; null for Go's nil
  */
-export function shown(field: Field, value: unknown): unknown {
+export function serialized(field: Field, value: unknown): unknown {
   if (value === undefined) return unsetOf(field);
   return value !== null && field.omitEmpty && !field.pointer && isGoEmpty(field.type, value) ? undefined : value;
 }
 
-const alwaysShown = new WeakMap<Struct, boolean>();
+const serializingWhenEmpty = new WeakMap<Struct, boolean>();
 
-/** Whether Go shows a field of an empty struct. */
-export function showsAlways(type: Struct): boolean {
-  let shows = alwaysShown.get(type);
-  if (shows === undefined) {
-    shows = type.fields.some((field) => unsetOf(field) !== undefined);
-    alwaysShown.set(type, shows);
+/** Whether Go serializes any field of an empty struct. */
+export function serializesWhenEmpty(type: Struct): boolean {
+  let result = serializingWhenEmpty.get(type);
+  if (result === undefined) {
+    result = type.fields.some((field) => unsetOf(field) !== undefined);
+    serializingWhenEmpty.set(type, result);
   }
-  return shows;
+  return result;
 }
 
 function isGoEmpty(type: Type, value: unknown): boolean {
@@ -138,22 +143,24 @@ function isGoEmpty(type: Type, value: unknown): boolean {
 }
 
 /**
- * A value with all that Go would show of it, and nothing else: null in a field is as good as nothing.
+ * A copy of a value in the form that Go serializes: with every zero value that Go writes, and
+ * without the empty fields that it omits. A null field counts as absent.
  * @throws TypedError beyond `depthMax` levels
  */
-export function asShown(value: unknown, type: Type, depth = 0): unknown {
+export function asSerialized(value: unknown, type: Type, depth = 0): unknown {
   checkDepth(depth);
-  if (type.kind === "list" && Array.isArray(value)) return value.map((item) => asShown(item, type.items, depth + 1));
+  if (type.kind === "list" && Array.isArray(value))
+    return value.map((item) => asSerialized(item, type.items, depth + 1));
   if (!isMap(value) || (type.kind !== "struct" && type.kind !== "map")) return value;
   const result: PlainMap = {};
   if (type.kind === "struct") {
     for (const field of type.fields) {
-      const part = shown(field, fieldOf(value, field.name) ?? undefined);
-      if (part !== undefined) setMember(result, field.name, asShown(part, field.type, depth + 1));
+      const part = serialized(field, fieldOf(value, field.name) ?? undefined);
+      if (part !== undefined) setMember(result, field.name, asSerialized(part, field.type, depth + 1));
     }
   }
   for (const name of Object.keys(value)) {
-    if (!isDeclared(type, name)) setMember(result, name, asShown(value[name], fieldType(type, name), depth + 1));
+    if (!isDeclared(type, name)) setMember(result, name, asSerialized(value[name], fieldType(type, name), depth + 1));
   }
   return result;
 }

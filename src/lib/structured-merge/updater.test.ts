@@ -1,4 +1,7 @@
-/** Who owns what after updates and applies of one version. Rows follow structured-merge-diff's own cases. */
+/**
+ * Field ownership after updates and applies of one version. Rows follow structured-merge-diff's
+ * cases.
+ */
 import { test } from "node:test";
 import { check, type Row } from "./testing/driver.ts";
 import { atomicList, bool, goStruct, int, keyed, map, set, string, struct } from "./testing/schemas.ts";
@@ -24,14 +27,14 @@ const schemas = { v1: nested };
 
 const leaves: Row[] = [
   {
-    what: "an apply owns what it says, and an empty object nothing",
+    what: "an apply owns the fields of its intent",
     operations: [{ apply: "a", object: { text: "x", number: 1 } }],
     object: { text: "x", number: 1 },
     managers: { a: ["text", "number"] },
   },
-  { what: "nothing applied, nothing owned", operations: [{ apply: "a", object: {} }], object: {}, managers: {} },
+  { what: "an empty intent owns nothing", operations: [{ apply: "a", object: {} }], object: {}, managers: {} },
   {
-    what: "another value of an applier is a conflict",
+    what: "applying another value than an applier's conflicts",
     operations: [
       { apply: "a", object: { text: "x" } },
       { apply: "b", object: { text: "y" }, conflicts: { a: ["text"] } },
@@ -40,7 +43,7 @@ const leaves: Row[] = [
     managers: { a: ["text"] },
   },
   {
-    what: "force takes it, and who has nothing left is gone",
+    what: "force takes the field, and a manager without fields is removed",
     operations: [
       { apply: "a", object: { text: "x" } },
       { apply: "b", object: { text: "y" }, force: true },
@@ -49,7 +52,7 @@ const leaves: Row[] = [
     managers: { b: ["text"] },
   },
   {
-    what: "the same value is shared",
+    what: "appliers of the same value share the field",
     operations: [
       { apply: "a", object: { text: "x", number: 1 } },
       { apply: "b", object: { text: "x" } },
@@ -58,7 +61,7 @@ const leaves: Row[] = [
     managers: { a: ["text", "number"], b: ["text"] },
   },
   {
-    what: "either of two sharers meets the other when it wants something else",
+    what: "changing a shared field conflicts with the other owners",
     operations: [
       { apply: "a", object: { text: "x" } },
       { apply: "b", object: { text: "x" } },
@@ -67,7 +70,7 @@ const leaves: Row[] = [
     ],
   },
   {
-    what: "a field that leaves the intent goes, when no one else has it",
+    what: "a field that leaves the intent is removed when no other manager owns it",
     operations: [
       { apply: "a", object: { text: "x", number: 1 } },
       { apply: "b", object: { text: "x" } },
@@ -77,7 +80,7 @@ const leaves: Row[] = [
     managers: { b: ["text"] },
   },
   {
-    what: "an updater takes what it changes, and keeps it when the applier lets go",
+    what: "an updater owns a field that it changed, also after it left the applier's intent",
     operations: [
       { apply: "a", object: { text: "x", number: 1 } },
       { update: "u", object: { text: "x", number: 2 } },
@@ -102,7 +105,7 @@ const leaves: Row[] = [
     managers: { a: ["text"] },
   },
   {
-    what: "what an update removes is nobody's",
+    what: "a field that an update removes loses its owner",
     operations: [
       { apply: "a", object: { text: "x", number: 1 } },
       { update: "u", object: { number: 1 } },
@@ -111,7 +114,7 @@ const leaves: Row[] = [
     managers: { a: ["number"] },
   },
   {
-    what: "an updater that takes back its own change",
+    what: "an updater that reverts its own change loses the field",
     operations: [
       { update: "u", object: { text: "x" } },
       { update: "u", object: { text: "y", number: 1 } },
@@ -120,7 +123,7 @@ const leaves: Row[] = [
     managers: { u: ["number"] },
   },
   {
-    what: "the same name as updater and applier: its apply makes it an applier",
+    what: "an updater that applies becomes an applier",
     operations: [
       { update: "u", object: { text: "x", number: 1 } },
       { apply: "u", object: { text: "x" } },
@@ -132,7 +135,7 @@ const leaves: Row[] = [
 
 const maps: Row[] = [
   {
-    what: "map entries have their owners each",
+    what: "each map entry has its own owners",
     operations: [
       { apply: "a", object: { labels: { one: "1", both: "x" } } },
       { apply: "b", object: { labels: { two: "2", both: "x" } } },
@@ -142,7 +145,7 @@ const maps: Row[] = [
     managers: { a: ["labels.one"], b: ["labels.two", "labels.both"] },
   },
   {
-    what: "a map emptied by its only owner goes",
+    what: "a map that its only owner empties is removed",
     operations: [
       { apply: "a", object: { text: "x", labels: { one: "1" } } },
       { apply: "a", object: { text: "x" } },
@@ -151,7 +154,7 @@ const maps: Row[] = [
     managers: { a: ["text"] },
   },
   {
-    what: "a map emptied by its owner stays where somebody else has it as empty",
+    what: "a map that its owner empties stays when another manager owns it as empty",
     operations: [
       { apply: "a", object: { inner: { deep: { c: 1 } }, labels: { one: "1" } } },
       { apply: "b", object: { inner: { deep: {} }, labels: {} } },
@@ -161,7 +164,7 @@ const maps: Row[] = [
     managers: { a: ["text"], b: ["inner.deep", "labels"] },
   },
   {
-    what: "empty and null are told apart by what was said",
+    what: "an empty map and null are different values",
     operations: [
       { apply: "a", object: { labels: null } },
       { apply: "b", object: { labels: {} }, conflicts: { a: ["labels"] } },
@@ -171,7 +174,7 @@ const maps: Row[] = [
     managers: { b: ["labels"] },
   },
   {
-    what: "content of others in an empty map is no conflict; who owns it as empty owns none of it",
+    what: "adding entries to a map that is owned as empty does not conflict",
     operations: [
       { apply: "a", object: { labels: {} } },
       { apply: "b", object: { labels: { one: "1" } } },
@@ -181,7 +184,7 @@ const maps: Row[] = [
     managers: { a: ["labels"], b: ["labels.one"], c: ["text"] },
   },
   {
-    what: "an empty map lays nothing over content",
+    what: "applying an empty map does not change the content",
     operations: [
       { update: "u", object: { labels: { one: "1" } } },
       { apply: "a", object: { labels: {} } },
@@ -190,7 +193,7 @@ const maps: Row[] = [
     managers: { a: ["labels"], u: ["labels", "labels.one"] },
   },
   {
-    what: "null lays nothing over content either",
+    what: "applying null for a map or list does not change the content",
     operations: [
       { update: "u", object: { labels: { one: "1" }, list: [{ name: "a" }] } },
       { apply: "a", object: { labels: null, list: null } },
@@ -202,7 +205,7 @@ const maps: Row[] = [
     },
   },
   {
-    what: "null for a scalar is a value like another",
+    what: "null for a scalar is a value like any other",
     operations: [
       { update: "u", object: { text: "x" } },
       { apply: "a", object: { text: null }, conflicts: { u: ["text"] } },
@@ -233,7 +236,7 @@ const maps: Row[] = [
     managers: { a: ["inner.a"], b: ["inner.b"] },
   },
   {
-    what: "structs in structs go when they are left empty",
+    what: "nested structs are removed when they become empty",
     operations: [
       { apply: "a", object: { text: "x", inner: { deep: { c: 1 } } } },
       { apply: "a", object: { text: "x" } },
@@ -280,7 +283,7 @@ const lists: Row[] = [
     managers: { a: ["atomic"] },
   },
   {
-    what: "values of a set have their owners each",
+    what: "each value of a set has its own owners",
     operations: [
       { apply: "a", object: { set: ["x", "y"] } },
       { apply: "b", object: { set: ["z", "y"] } },
@@ -290,7 +293,7 @@ const lists: Row[] = [
     managers: { a: ['set["x"]'], b: ['set["y"]', 'set["z"]'] },
   },
   {
-    what: "an updater adds to a set and takes from it",
+    what: "an updater adds to a set and removes from it",
     operations: [
       { apply: "a", object: { set: ["x", "y"] } },
       { update: "u", object: { set: ["y", "z"] } },
@@ -299,7 +302,7 @@ const lists: Row[] = [
     managers: { a: ['set["y"]'], u: ['set["z"]'] },
   },
   {
-    what: "the intent's order holds, others keep their places",
+    what: "items of the intent follow its order, other items keep their places",
     operations: [
       { update: "u", object: { set: ["a", "b", "c", "d", "e"] } },
       { apply: "a", object: { set: ["d", "b", "new"] } },
@@ -325,7 +328,7 @@ const lists: Row[] = [
     },
   },
   {
-    what: "an item goes with its last applier",
+    what: "an item is removed with its last applier",
     operations: [
       { apply: "a", object: { list: [{ name: "x", value: 1 }, { name: "y" }] } },
       { apply: "b", object: { list: [{ name: "x" }] } },
@@ -335,7 +338,7 @@ const lists: Row[] = [
     managers: { b: ['list[{"name":"x"}]', 'list[{"name":"x"}].name'] },
   },
   {
-    what: "an item goes with what an updater wrote into it",
+    what: "a removed item takes along the fields that an updater wrote into it",
     operations: [
       { apply: "a", object: { list: [{ name: "x" }, { name: "y" }] } },
       { update: "u", object: { list: [{ name: "x", value: 2 }, { name: "y" }] } },
@@ -382,12 +385,12 @@ const lists: Row[] = [
     },
   },
   {
-    what: "some of several keys are enough to name an item",
+    what: "some of several keys are enough to identify an item",
     operations: [{ apply: "a", object: { pairs: [{ name: "x" }, { id: 1 }] } }],
     managers: { a: ['pairs[{"name":"x"}]', 'pairs[{"name":"x"}].name', 'pairs[{"id":1}]', 'pairs[{"id":1}].id'] },
   },
   {
-    what: "a key with a default need not be given",
+    what: "a key with a default may be absent",
     operations: [
       { apply: "a", object: { ports: [{ port: 80 }, { port: 80, protocol: "UDP" }] } },
       { apply: "b", object: { ports: [{ port: 80, protocol: "TCP", name: "http" }] } },
@@ -435,7 +438,7 @@ const lists: Row[] = [
     },
   },
   {
-    what: "what stands within a removed item goes with it, unless someone owns the item",
+    what: "the content of a removed item is removed with it, unless another manager owns the item",
     operations: [
       { apply: "a", object: { tree: [{ name: "t", map: { m: { k: "1" } } }] } },
       { apply: "b", object: { tree: [{ name: "t", map: { m: { l: "2" } } }] } },
@@ -450,7 +453,7 @@ for (const row of [...leaves, ...maps, ...lists]) test(row.what, () => check(row
 
 const ignoring: Row[] = [
   {
-    what: "nobody owns ignored fields, and what is below them",
+    what: "no manager owns ignored fields and the fields below them",
     operations: [
       { apply: "a", object: { text: "x", inner: { a: 1 } } },
       { update: "u", object: { text: "x", number: 1, inner: { a: 2, deep: { c: 1 } } } },
@@ -476,17 +479,17 @@ const go = goStruct({
 });
 const zeros: Row[] = [
   {
-    what: "Go's zero values were there before",
+    what: "writing Go's zero values is not a change",
     operations: [{ update: "u", object: { text: "", number: 1, inner: { on: false } } }],
     managers: { u: ["number"] },
   },
   {
-    what: "a list that Go always writes is not the writer's, its items are, with their zero values",
+    what: "the writer owns the items of a list that Go always serializes, with their zero values, but not the list",
     operations: [{ update: "u", object: { list: [{ name: "x" }] } }],
     managers: { u: ['list[{"name":"x"}]', 'list[{"name":"x"}].name', 'list[{"name":"x"}].count'] },
   },
   {
-    what: "so it is of an item that says nothing",
+    what: "the writer owns an empty item, with its zero values",
     operations: [{ update: "u", object: { list: [{}] } }],
     managers: { u: ['list[{"name":""}]', 'list[{"name":""}].name', 'list[{"name":""}].count'] },
   },

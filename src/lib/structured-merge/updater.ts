@@ -1,49 +1,55 @@
 /**
- * Who owns what after an update or an apply.
- * Source: resource-api §4.11; KEP-555; structured-merge-diff's merge package.
+ * Computes field ownership after an update or an apply.
+ * Source: KEP-555; structured-merge-diff's merge package.
  */
 import type { Struct } from "../schema/schema.ts";
 import { type Comparison, changedFields, compare, isUnchanged, withoutFields } from "./compare.ts";
-import { equalShown } from "./equal.ts";
+import { equalSerialized } from "./equal.ts";
 import { fieldSetOf } from "./field-set.ts";
 import { merge } from "./merge.ts";
-import { named } from "./named.ts";
 import { reconcile } from "./reconcile.ts";
 import { removeItems } from "./remove.ts";
 import { difference, emptySet, intersection, isEmpty, type PathSet, recursiveDifference, union } from "./set.ts";
-import { asShown, type PlainMap, TypedError } from "./typed.ts";
+import { asSerialized, type PlainMap, TypedError } from "./typed.ts";
+import { withParentFields } from "./with-parent-fields.ts";
 
+/** The fields of one manager. */
 export interface ManagedSet {
   readonly set: PathSet;
-  /** API version the paths are written in. */
+  /** The API version that the paths belong to. */
   readonly version: string;
   readonly applied: boolean;
 }
 
-/** By manager identifier. */
+/** Managed fields by manager identifier. */
 export type Managers = ReadonlyMap<string, ManagedSet>;
 
+/** An object in the form of one API version. */
 export interface Versioned {
   readonly object: PlainMap;
   readonly version: string;
 }
 
-/** What the merge must know of the kind. */
+/** The kind-specific functions that the merge calls. Errors that they throw end the write. */
 export interface MergeContext {
-  /** @returns undefined when the version is no longer known; its managers then lose their claims. What it throws ends the write. */
+  /** @returns undefined when the version no longer exists; its managers then lose their fields */
   schemaOf(version: string): Struct | undefined;
-  /** The object at another version. @throws TypedError when it cannot be said who owns what of it */
+  /**
+   * Converts an object to another version.
+   * @throws TypedError when the object cannot be converted
+   */
   convert(object: PlainMap, from: string, to: string): PlainMap;
-  /** Fields that nobody may own at that version (status in the main resource, and the like). */
+  /** The fields that no manager may own at a version, such as status in the main resource. */
   ignored(version: string): PathSet;
 }
 
+/** A manager that owns fields which an apply wants to change. */
 export interface ManagerConflict {
   readonly manager: string;
   readonly set: PathSet;
 }
 
-/** An apply met fields of others. */
+/** An apply without `force` would change fields that other managers own. */
 export class ApplyConflict extends Error {
   readonly conflicts: readonly ManagerConflict[];
   constructor(conflicts: readonly ManagerConflict[]) {
@@ -53,11 +59,13 @@ export class ApplyConflict extends Error {
 }
 
 /**
- * An update, or any patch but apply: never conflicts.
+ * Computes the managers after an update, or after any patch except apply. Never conflicts.
+ *
  * @param live empty for a create
- * @returns the managers after it: what changed is this manager's alone, who has nothing left is gone. When nothing changed, and no set is
+ * @returns the managers after the update. The manager of the update is the only owner of the
+ *   changed fields; managers without fields are removed. When nothing changed and no set is
  *   outdated, every entry is the same object as before.
- * @throws TypedError beyond `depthMax` levels, and where an object cannot be converted
+ * @throws TypedError beyond `depthMax` levels, and when an object cannot be converted
  */
 export function updateManagers(
   context: MergeContext,
@@ -66,8 +74,11 @@ export function updateManagers(
   managers: Managers,
   manager: string,
 ): Managers {
-  const known = reconciled(context, live, managers);
-  const { managers: rest, comparison } = takeOver(context, live, next, known, manager, { force: true, isApply: false });
+  const current = reconciled(context, live, managers);
+  const { managers: rest, comparison } = takeOwnership(context, live, next, current, manager, {
+    force: true,
+    isApply: false,
+  });
   const before = rest.get(manager);
   const mine = difference(before?.set ?? emptySet, comparison.removed);
   const owned = recursiveDifference(union(mine, changedFields(comparison)), context.ignored(next.version));
@@ -87,11 +98,15 @@ export function updateManagers(
 }
 
 /**
- * A server-side apply.
+ * Applies an intent to the live object (server-side apply).
+ *
  * @param live empty for a create
- * @returns the merged object, at the intent's version, and who owns what then. The object is the live one itself when the apply changes nothing of
- *   it; else it shares parts with the live object and the intent, so that whoever wants to change it copies it first.
- * @throws ApplyConflict unless forced · TypedError when the intent has duplicates or items without keys, and beyond `depthMax` levels
+ * @returns the merged object, at the intent's version, and its managers. The object is the live
+ *   one itself when the apply does not change it. Otherwise it shares parts with the live object
+ *   and the intent, so callers must copy it before they change it.
+ * @throws ApplyConflict unless forced
+ * @throws TypedError when the intent has duplicate items or items without keys, and beyond
+ *   `depthMax` levels
  */
 export function applyIntent(
   context: MergeContext,
@@ -102,25 +117,28 @@ export function applyIntent(
   options: { readonly force: boolean },
 ): { object: PlainMap; managers: Managers } {
   const schema = context.schemaOf(intent.version) as Struct;
-  const known = reconciled(context, live, managers);
-  const last = known.get(manager);
+  const current = reconciled(context, live, managers);
+  const last = current.get(manager);
   const owned = recursiveDifference(fieldSetOf(intent.object, schema), context.ignored(intent.version));
-  const result = new Map(known);
+  const result = new Map(current);
   result.set(manager, { set: owned, version: intent.version, applied: true });
   const whole = context.convert(live.object, live.version, intent.version);
   const merged = merge(whole, intent.object, schema);
-  const pruned = about("failed to prune fields", () =>
+  const pruned = withContext("failed to prune fields", () =>
     prune(context, { object: merged, version: intent.version }, result, last),
   );
-  const object = pruned !== whole && equalShown(whole, pruned, schema, "right") ? whole : pruned;
-  const taken = takeOver(context, live, { object, version: intent.version }, result, manager, {
+  const object = pruned !== whole && equalSerialized(whole, pruned, schema, "right") ? whole : pruned;
+  const taken = takeOwnership(context, live, { object, version: intent.version }, result, manager, {
     force: options.force,
     isApply: true,
   });
   return { object, managers: taken.managers };
 }
 
-/** Sets that were written under another schema of the same version, as this one has them. Versions that are no more lose their managers. */
+/**
+ * Adapts sets that were written under an older schema of the same version to the current schema.
+ * Removes the managers of versions that no longer exist.
+ */
 function reconciled(context: MergeContext, live: Versioned, managers: Managers): Managers {
   let result: Map<string, ManagedSet> | undefined;
   const tried = new Set([live.version]);
@@ -128,7 +146,8 @@ function reconciled(context: MergeContext, live: Versioned, managers: Managers):
     const schema = context.schemaOf(owned.version);
     if (schema !== undefined && !tried.has(owned.version)) {
       tried.add(owned.version);
-      context.convert(live.object, live.version, owned.version); // Before anything else is looked at: what it throws is told as it is.
+      // Convert first, so that its error reaches the client without a prefix.
+      context.convert(live.object, live.version, owned.version);
     }
     const set = schema && reconcile(owned.set, schema);
     if (set === owned.set) continue;
@@ -139,8 +158,8 @@ function reconciled(context: MergeContext, live: Versioned, managers: Managers):
   return result ?? managers;
 }
 
-/** Takes what changed from its owners. */
-function takeOver(
+/** Removes the changed fields from the sets of their other owners. */
+function takeOwnership(
   context: MergeContext,
   live: Versioned,
   next: Versioned,
@@ -170,13 +189,14 @@ function takeOver(
 
 interface Changes {
   readonly whole: Comparison;
-  /** What an owner of it hears of. */
+  /** The added and modified fields. */
   readonly changed: PathSet;
 }
 
 /**
- * Compares at a version, once. Changes of what nobody may own are none: they will be put back.
- * @param isApply whether the next object has what an intent says as it was written
+ * Returns a function that compares live and next object at a version, once per version. Ignored
+ * fields are left out, because their changes are reverted later.
+ * @param isApply whether the next object contains the values of an intent as they were written
  */
 function comparer(
   context: MergeContext,
@@ -189,7 +209,7 @@ function comparer(
     let changes = byVersion.get(version);
     if (changes === undefined) {
       const before = context.convert(live.object, live.version, version);
-      const after = about("failed to convert new object", () =>
+      const after = withContext("failed to convert new object", () =>
         isApply ? atVersion(context, next, version) : context.convert(next.object, next.version, version),
       );
       const written = isApply && version === next.version ? "right" : undefined;
@@ -204,8 +224,8 @@ function comparer(
   };
 }
 
-/** Says what was being done when a value did not fit. */
-function about<T>(what: string, run: () => T): T {
+/** Adds to the message of a TypedError what was being done. */
+function withContext<T>(what: string, run: () => T): T {
   try {
     return run();
   } catch (error) {
@@ -221,38 +241,46 @@ function afterChanges(set: PathSet, { whole, changed }: Changes): { taken: PathS
 }
 
 /**
- * Removes what this manager applied before and now does not, where no one else owns it.
- * @param managers as they are with the new intent, which is the manager's set there
+ * Removes the fields that this manager applied before, does not apply now, and no other manager
+ * owns.
+ * @param managers the managers, with the new intent's fields as this manager's set
  */
 function prune(context: MergeContext, merged: Versioned, managers: Managers, last: ManagedSet | undefined): PlainMap {
-  if (last === undefined || isOwned(last, managers)) return merged.object;
+  if (last === undefined || isStillOwned(last, managers)) return merged.object;
   const { version } = last;
   const schema = context.schemaOf(version) as Struct;
   const converting = "failed to convert merged object to last applied version";
-  const whole: Versioned = { object: about(converting, () => atVersion(context, merged, version)), version };
-  const lastNamed = named(last.set, schema);
-  const bare: Versioned = { object: removeItems(whole.object, lastNamed, schema), version };
+  const whole: Versioned = { object: withContext(converting, () => atVersion(context, merged, version)), version };
+  const lastFields = withParentFields(last.set, schema);
+  const bare: Versioned = { object: removeItems(whole.object, lastFields, schema), version };
   const withOwned = addBackOwned(context, whole, bare, managers);
-  const pruned = addBackDangling(context, whole, withOwned, lastNamed);
-  // Even when nothing goes, the way there and back may fill something in.
+  const pruned = addBackDangling(context, whole, withOwned, lastFields);
+  // Even when nothing is removed, the conversions there and back may fill in fields.
   return pruned === whole.object && version === merged.version
     ? merged.object
     : atVersion(context, { object: pruned, version }, merged.version);
 }
 
-/** Converted, an object has all that Go shows of it, so that a field which was taken away may be there again, empty; and nothing a client wrote that says nothing. */
+/**
+ * Converts an object as upstream does: through Go's types. The result has every field that Go
+ * serializes, so a removed field may return with its zero value; empty fields that Go omits are
+ * gone.
+ */
 function atVersion(context: MergeContext, { object, version }: Versioned, to: string): PlainMap {
   if (version === to) return object;
   return decoded(context.convert(decoded(object, context.schemaOf(version)), version, to), context.schemaOf(to));
 }
 
-/** Custom resources are shown as they were written, nulls too. */
+/** Custom resources keep the form in which they were written, including nulls. */
 function decoded(object: PlainMap, schema: Struct | undefined): PlainMap {
-  return schema === undefined || schema.custom !== undefined ? object : (asShown(object, schema) as PlainMap);
+  return schema === undefined || schema.custom !== undefined ? object : (asSerialized(object, schema) as PlainMap);
 }
 
-/** Whether nothing can have lost its last owner, so that there is no need to look. With more than one version, converting may change something. */
-function isOwned(last: ManagedSet, managers: Managers): boolean {
+/**
+ * Whether every field of the last set still has an owner, so that nothing needs pruning. With more
+ * than one version the answer is no, because a conversion may change fields.
+ */
+function isStillOwned(last: ManagedSet, managers: Managers): boolean {
   let rest = last.set;
   for (const { set, version } of managers.values()) {
     if (version !== last.version) return false;
@@ -261,7 +289,10 @@ function isOwned(last: ManagedSet, managers: Managers): boolean {
   return isEmpty(rest);
 }
 
-/** What any manager owns comes back, at every version that managers have, the one that was pruned first: conversions may need its fields. */
+/**
+ * Restores the fields that any manager owns, at every version that managers use. The version of
+ * the pruned object is first, because conversions may need its fields.
+ */
 function addBackOwned(context: MergeContext, merged: Versioned, bare: Versioned, managers: Managers): Versioned {
   const owned = new Map<string, PathSet>();
   for (const { set, version } of managers.values()) owned.set(version, union(owned.get(version) ?? emptySet, set));
@@ -270,30 +301,30 @@ function addBackOwned(context: MergeContext, merged: Versioned, bare: Versioned,
   for (const version of versions) {
     const schema = context.schemaOf(version) as Struct;
     const convert = (what: string, object: Versioned): PlainMap =>
-      about(`failed add back owned items: failed to convert ${what} object at version ${version}`, () =>
+      withContext(`failed add back owned items: failed to convert ${what} object at version ${version}`, () =>
         atVersion(context, object, version),
       );
     const whole = convert("merged", merged);
     const rest = convert("pruned", result);
     const gone = difference(
-      difference(present(whole, schema), present(rest, schema)),
-      named(owned.get(version) as PathSet, schema),
+      difference(presentFields(whole, schema), presentFields(rest, schema)),
+      withParentFields(owned.get(version) as PathSet, schema),
     );
     result = { object: removeItems(whole, gone, schema), version };
   }
   return result;
 }
 
-/** What was removed along with a parent, and was not this manager's, comes back. */
-function addBackDangling(context: MergeContext, merged: Versioned, pruned: Versioned, lastNamed: PathSet): PlainMap {
+/** Restores the fields that were removed with a parent but did not belong to this manager. */
+function addBackDangling(context: MergeContext, merged: Versioned, pruned: Versioned, lastFields: PathSet): PlainMap {
   const schema = context.schemaOf(merged.version) as Struct;
   const converting = "failed add back dangling items: failed to convert pruned object to last applied version";
-  const rest = about(converting, () => atVersion(context, pruned, merged.version));
-  const gone = intersection(difference(present(merged.object, schema), present(rest, schema)), lastNamed);
+  const rest = withContext(converting, () => atVersion(context, pruned, merged.version));
+  const gone = intersection(difference(presentFields(merged.object, schema), presentFields(rest, schema)), lastFields);
   return removeItems(merged.object, gone, schema);
 }
 
-/** Duplicates that are stored already are tolerated, so this is not the intent's strict set. */
-function present(object: PlainMap, schema: Struct): PathSet {
-  return named(fieldSetOf(object, schema, { duplicates: "tolerate" }), schema);
+/** The fields of an object. Duplicates are tolerated, because stored objects may have them. */
+function presentFields(object: PlainMap, schema: Struct): PathSet {
+  return withParentFields(fieldSetOf(object, schema, { duplicates: "tolerate" }), schema);
 }

@@ -1,13 +1,21 @@
-/** Whether an applied intent fits its schema, in upstream's words. Source: structured-merge-diff's typed package. */
+/**
+ * Checks whether an applied intent fits its schema, with upstream's messages.
+ * Source: structured-merge-diff's typed package.
+ */
 import type { Type } from "../schema/schema.ts";
 import { formatPath, indexElement } from "./fields-v1.ts";
 import { itemElement } from "./items.ts";
 import { depthMax, fieldType, isDeclared, isMap, type PlainMap, TypedError } from "./typed.ts";
 
-/** So many mistakes are told at most. */
+/** Problems that one error reports; further ones are dropped. */
 const problemsMax = 100;
 
-/** @throws TypedError naming what does not fit: undeclared fields, values of another type, list items that are doubled or have no key */
+/**
+ * Checks an applied intent against its schema.
+ *
+ * @throws TypedError listing undeclared fields, values of the wrong type, duplicate list items and
+ *   list items without keys
+ */
 export function validateIntent(intent: PlainMap, schema: Type): void {
   const problems: string[] = [];
   check(intent, schema, [], problems);
@@ -17,14 +25,16 @@ export function validateIntent(intent: PlainMap, schema: Type): void {
   );
 }
 
-/** Whether a value that nobody applies has the types of its schema; items of lists may be doubled. */
+/**
+ * Whether an object that was not applied has the types of its schema; duplicate items are allowed.
+ */
 export function hasTypes(value: PlainMap, schema: Type): boolean {
   const problems: string[] = [];
   check(value, schema, [], problems);
-  return problems.every((problem) => problem.includes(doubled));
+  return problems.every((problem) => problem.includes(duplicate));
 }
 
-const doubled = ": duplicate entries for key ";
+const duplicate = ": duplicate entries for key ";
 
 function check(value: unknown, type: Type, path: readonly string[], problems: string[]): void {
   if (value === null || problems.length >= problemsMax) return;
@@ -48,17 +58,18 @@ function checkMap(
   path: readonly string[],
   problems: string[],
 ): void {
-  if (!isMap(value)) return tell(problems, path, `expected map, got &{${plain(value)}}`);
+  if (!isMap(value)) return report(problems, path, `expected map, got &{${plain(value)}}`);
   for (const [name, part] of Object.entries(value)) {
     const inside = [...path, `f:${name}`];
-    const isKnown = type.kind === "map" || type.preserveUnknown || isDeclared(type, name);
-    if (!isKnown) return tell(problems, inside, "field not declared in schema"); // Upstream looks no further in this map.
+    const isAllowed = type.kind === "map" || type.preserveUnknown || isDeclared(type, name);
+    // Upstream stops at the first one of a map.
+    if (!isAllowed) return report(problems, inside, "field not declared in schema");
     check(part, fieldType(type, name), inside, problems);
   }
 }
 
 function checkList(value: unknown, type: Type & { kind: "list" }, path: readonly string[], problems: string[]): void {
-  if (!Array.isArray(value)) return tell(problems, path, `expected list, got &{${plain(value)}}`);
+  if (!Array.isArray(value)) return report(problems, path, `expected list, got &{${plain(value)}}`);
   if (type.listType === "atomic") {
     for (const [index, item] of value.entries()) check(item, type.items, [...path, indexElement(index)], problems);
     return;
@@ -67,23 +78,25 @@ function checkList(value: unknown, type: Type & { kind: "list" }, path: readonly
   for (const [index, item] of value.entries()) {
     const element = elementOf(item, index);
     if (element === undefined) return;
-    if (seen.has(element)) add(problems, `${formatPath(path)}${doubled}${formatPath([element])}`);
+    if (seen.has(element)) add(problems, `${formatPath(path)}${duplicate}${formatPath([element])}`);
     seen.add(element);
     check(item, type.items, [...path, element], problems);
   }
 
-  /** An item that cannot be named ends the look at its list. */
+  /**
+   * Returns undefined for an item that has no path element; the rest of the list is not checked.
+   */
   function elementOf(item: unknown, index: number): string | undefined {
     const problem = itemProblem(type as Type & { kind: "list" }, item);
     if (problem !== undefined) {
-      tell(problems, path, `element ${index}: ${problem}`);
+      report(problems, path, `element ${index}: ${problem}`);
       return undefined;
     }
     try {
       return itemElement(type as Type & { kind: "list" }, item, index);
     } catch (error) {
       if (!(error instanceof TypedError)) throw error;
-      tell(problems, path, error.message);
+      report(problems, path, error.message);
       return undefined;
     }
   }
@@ -105,26 +118,26 @@ function checkScalar(value: unknown, kind: string, path: readonly string[], prob
     case "bytes":
     case "duration":
       if (typeof value !== "string")
-        tell(problems, path, `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
+        report(problems, path, `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
       return;
     case "bool":
-      if (typeof value !== "boolean") tell(problems, path, `expected boolean, got &{${plain(value)}}`);
+      if (typeof value !== "boolean") report(problems, path, `expected boolean, got &{${plain(value)}}`);
       return;
     case "int32":
     case "int64":
     case "double":
       if (typeof value !== "number" && typeof value !== "bigint")
-        tell(problems, path, `expected numeric (int or float), got ${goType(value)}`);
+        report(problems, path, `expected numeric (int or float), got ${goType(value)}`);
       return;
     case "intOrString":
-      return; // To upstream's OpenAPI, these may be anything.
+      return; // Upstream's OpenAPI allows any value here.
     default:
-      // Quantities, times and the like may be any scalar; decoding looks closer.
-      if (typeof value === "object") tell(problems, path, `expected any scalar, got &{${plain(value)}}`);
+      // Quantities, times and the like may be any scalar; the decoder checks the rest.
+      if (typeof value === "object") report(problems, path, `expected any scalar, got &{${plain(value)}}`);
   }
 }
 
-function tell(problems: string[], path: readonly string[], problem: string): void {
+function report(problems: string[], path: readonly string[], problem: string): void {
   add(problems, path.length === 0 ? problem : `${formatPath(path)}: ${problem}`);
 }
 

@@ -1,4 +1,7 @@
-/** Managers at several versions, versions that are no more, types that change within a version, and objects that no schema describes. */
+/**
+ * Managers at several versions, removed versions, types that change within a version, and values
+ * without a schema.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pathSetOf } from "./set.ts";
@@ -7,7 +10,7 @@ import { atomicList, goStruct, int, keyed, map, set, string, struct } from "./te
 import { type PlainMap, TypedError } from "./typed.ts";
 import { applyIntent, type Managers, updateManagers, type Versioned } from "./updater.ts";
 
-/** `text` at v1 is `title` at v2, in the items of `list` too; the set of v1 is no longer there at v2. */
+/** `text` at v1 is `title` at v2, in the items of `list` too. */
 const v1 = struct({
   text: string,
   number: int,
@@ -40,7 +43,7 @@ const renaming: World = {
 
 const versions: Row[] = [
   {
-    what: "a conflict is told in the owner's version",
+    what: "reports a conflict in the owner's version",
     operations: [
       { apply: "a", object: { text: "x" }, version: "v1" },
       { apply: "b", object: { title: "y" }, version: "v2", conflicts: { a: ["text"] } },
@@ -50,7 +53,7 @@ const versions: Row[] = [
     managers: { a: ["text"], b: ["title"] },
   },
   {
-    what: "what leaves the intent at another version goes",
+    what: "removes a field that left the intent, although the intent has another version now",
     operations: [
       { apply: "a", object: { text: "x", number: 1, list: [{ name: "i", text: "t" }, { name: "j" }] }, version: "v1" },
       { apply: "a", object: { number: 1, list: [{ name: "j" }] }, version: "v2" },
@@ -59,7 +62,7 @@ const versions: Row[] = [
     managers: { a: ["number", 'list[{"name":"j"}]', 'list[{"name":"j"}].name'] },
   },
   {
-    what: "what another owns at another version stays",
+    what: "keeps a field that another manager owns at another version",
     operations: [
       { apply: "a", object: { text: "x", number: 1, list: [{ name: "i", text: "t" }] }, version: "v1" },
       { apply: "b", object: { title: "x", list: [{ name: "i", title: "t" }] }, version: "v2" },
@@ -72,7 +75,7 @@ const versions: Row[] = [
     },
   },
   {
-    what: "an update at one version takes from managers at another",
+    what: "an update at one version takes fields from managers at another",
     operations: [
       { apply: "a", object: { text: "x", number: 1 }, version: "v1" },
       { update: "u", object: { title: "y", number: 1 }, version: "v2" },
@@ -86,7 +89,7 @@ const inGo: World = {
   ...renaming,
   schemas: { v1: goStruct({ text: string, number: int }), v2: goStruct({ title: string, number: int }) },
 };
-test("what Go always writes stays when its owner gives it up at another version", () =>
+test("a field that Go always serializes stays when its owner gives it up at another version", () =>
   check(
     {
       what: "",
@@ -101,7 +104,7 @@ test("what Go always writes stays when its owner gives it up at another version"
   ));
 
 const managers: Managers = new Map([["a", { set: pathSetOf([["f:text"]]), version: "v1", applied: true }]]);
-const stubborn = contextOf({
+const failing = contextOf({
   schemas: { v1, v2 },
   convert(object) {
     if (object.title === "odd") throw new TypedError("odd");
@@ -113,24 +116,24 @@ const unconvertible: [what: string, live: PlainMap, next: PlainMap, message: str
   ["the new object", { title: "x" }, { title: "odd" }, "failed to convert new object: odd"],
 ];
 for (const [what, live, next, message] of unconvertible) {
-  test(`ends a write: ${what} cannot be converted`, () => {
+  test(`a write fails when ${what} cannot be converted`, () => {
     const from: Versioned = { object: live, version: "v2" };
     const to: Versioned = { object: next, version: "v2" };
-    assert.throws(() => updateManagers(stubborn, from, to, managers, "u"), { message });
-    assert.throws(() => applyIntent(stubborn, from, to, managers, "u", { force: true }), { message });
+    assert.throws(() => updateManagers(failing, from, to, managers, "u"), { message });
+    assert.throws(() => applyIntent(failing, from, to, managers, "u", { force: true }), { message });
   });
 }
 
-test("ends an apply: what another version had is looked for, and the object cannot be converted", () => {
+test("an apply fails when the merged object cannot be converted to the last applied version", () => {
   const live: Versioned = { object: { title: "x" }, version: "v2" };
   const intent: Versioned = { object: { title: "odd" }, version: "v2" };
   const message = "failed to prune fields: failed to convert merged object to last applied version: odd";
-  assert.throws(() => applyIntent(stubborn, live, intent, managers, "a", { force: true }), { message });
+  assert.throws(() => applyIntent(failing, live, intent, managers, "a", { force: true }), { message });
 });
 
 const lost: Row[] = [
   {
-    what: "a version that is no more loses its managers, at an apply",
+    what: "an apply removes the managers of a version that no longer exists",
     operations: [
       { apply: "a", object: { title: "x" }, version: "v2" },
       { apply: "b", object: { number: 1 }, version: "v1" },
@@ -141,7 +144,7 @@ const lost: Row[] = [
     managers: { b: ["text"] },
   },
   {
-    what: "a version that is no more loses its managers, at an update",
+    what: "an update removes the managers of a version that no longer exists",
     operations: [
       { apply: "a", object: { title: "x" }, version: "v2" },
       { update: "b", object: { text: "x" }, version: "v1" },
@@ -151,7 +154,7 @@ const lost: Row[] = [
     managers: { b: ["number"] },
   },
   {
-    what: "an applier whose last version is no more removes nothing",
+    what: "an applier whose last version no longer exists removes nothing",
     operations: [
       { apply: "a", object: { title: "x" }, version: "v2" },
       { apply: "b", object: { number: 1 }, version: "v1" },
@@ -181,7 +184,7 @@ const atomic = struct({
 const whole = { struct: { a: 1, b: 2 }, map: { k: "v" }, list: [{ name: "i", x: 1 }], set: ["s"] };
 const toAtomic: Row[] = [
   {
-    what: "granular becomes atomic: who owned a part owns the whole, and conflicts",
+    what: "granular becomes atomic: the owner of a part owns the whole, and conflicts",
     operations: [
       { apply: "a", object: { struct: { a: 1 }, map: { k: "v" }, list: [{ name: "i", x: 1 }], set: ["s"] } },
       { apply: "b", object: { struct: { b: 2 } } },
@@ -193,7 +196,7 @@ const toAtomic: Row[] = [
     managers: { a: ["struct", "map", "list", "set"], b: ["struct"], c: ["text"] },
   },
   {
-    what: "a map whose entries others took does not give them back",
+    what: "the owner of a map does not regain entries that other managers took",
     operations: [
       { update: "a", object: { map: { k: "v" } } },
       { update: "b", object: { map: { k: "w" } } },
@@ -215,12 +218,12 @@ for (const row of toAtomic) test(row.what, () => check(row, { schemas: { v1: gra
 
 const toGranular: Row[] = [
   {
-    what: "atomic becomes granular: who owned the whole owns its place, and nothing in it",
+    what: "atomic becomes granular: the owner of the whole keeps its path and owns nothing in it",
     operations: [{ apply: "a", object: whole }, { schema: granular }, { apply: "b", object: { text: "x" } }],
     managers: { a: ["struct", "map", "list", "set"], b: ["text"] },
   },
   {
-    what: "atomic becomes granular: nothing in it is a conflict",
+    what: "atomic becomes granular: changes of its content do not conflict",
     operations: [
       { apply: "a", object: whole },
       { apply: "b", object: { map: { k: "w" } }, conflicts: { a: ["map"] } },
@@ -231,7 +234,7 @@ const toGranular: Row[] = [
     managers: { a: ["struct", "map", "list", "set"], b: ["map.k", "map.l", 'set["t"]'] },
   },
   {
-    what: "atomic becomes granular: what the owner lets go of in it stays, as nobody's",
+    what: "atomic becomes granular: content that leaves the owner's intent stays, without an owner",
     operations: [
       { apply: "a", object: whole },
       { schema: granular },
@@ -255,7 +258,7 @@ const deduced: Row[] = [
     managers: { a: ["spec", "spec.x", "spec.list", "spec.deep", "spec.deep.y"], b: ["spec", "spec.z", "spec.deep"] },
   },
   {
-    what: "deduced: what leaves the intent goes",
+    what: "deduced: removes a field that left the intent",
     operations: [
       { apply: "a", object: { spec: { x: 1, deep: { y: 1 } } } },
       { apply: "a", object: { spec: { x: 1 } } },

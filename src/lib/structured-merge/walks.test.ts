@@ -1,4 +1,7 @@
-/** The walks by themselves: compare, merge, extract, remove, field sets, and what they all do with deep and odd input. */
+/**
+ * The single walks: compare, merge, extract, remove and field sets, also with deep and unusual
+ * input.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compare } from "./compare.ts";
@@ -30,21 +33,21 @@ const comparisons: [
   right: PlainMap,
   changes: { added?: string[]; removed?: string[]; modified?: string[] },
 ][] = [
-  ["the same", { text: "x", list: [{ name: "a" }] }, { list: [{ name: "a" }], text: "x" }, {}],
+  ["equal objects", { text: "x", list: [{ name: "a" }] }, { list: [{ name: "a" }], text: "x" }, {}],
   [
-    "a leaf each way",
+    "leaves added, removed and modified",
     { text: "x", number: 1 },
     { text: "y", either: 1 },
     { added: ["either"], removed: ["number"], modified: ["text"] },
   ],
   ["null against a value", { text: null }, { text: "x" }, { modified: ["text"] }],
   ["a value against null", { text: "x" }, { text: null }, { modified: ["text"] }],
-  ["null comes", {}, { text: null }, { added: ["text"] }],
+  ["null is added", {}, { text: null }, { added: ["text"] }],
   ["null against an empty map", { labels: null }, { labels: {} }, { modified: ["labels"] }],
   ["null against a map", { labels: null }, { labels: { a: "1" } }, { added: ["labels.a"] }],
-  ["an empty map comes", {}, { labels: {} }, { added: ["labels"] }],
+  ["an empty map is added", {}, { labels: {} }, { added: ["labels"] }],
   ["an empty map is filled", { labels: {} }, { labels: { a: "1" } }, { added: ["labels.a"] }],
-  ["a map goes", { labels: { a: "1" } }, {}, { removed: ["labels", "labels.a"] }],
+  ["a map is removed", { labels: { a: "1" } }, {}, { removed: ["labels", "labels.a"] }],
   ["an atomic map", { frozen: { a: "1" } }, { frozen: { a: "1", b: "2" } }, { modified: ["frozen"] }],
   ["an atomic map in another order", { frozen: { a: "1", b: "2" } }, { frozen: { b: "2", a: "1" } }, {}],
   ["an atomic list in another order", { atomic: ["a", "b"] }, { atomic: ["b", "a"] }, { modified: ["atomic"] }],
@@ -55,7 +58,7 @@ const comparisons: [
     { list: [{ name: "b" }, { name: "a", value: 1 }] },
     {},
   ],
-  ["a list comes empty", {}, { list: [] }, { added: ["list"] }],
+  ["an empty list is added", {}, { list: [] }, { added: ["list"] }],
   ["a list is emptied", { set: ["a"] }, { set: [] }, { removed: ['set["a"]'] }],
   [
     "within an item",
@@ -63,25 +66,25 @@ const comparisons: [
     { list: [{ name: "a", tags: ["y"] }] },
     { added: ['list[{"name":"a"}].tags["y"]'], removed: ['list[{"name":"a"}].value', 'list[{"name":"a"}].tags["x"]'] },
   ],
-  ["a number is no text", { either: 1 }, { either: "1" }, { modified: ["either"] }],
-  ["long numbers", { number: 9007199254740993n }, { number: 9007199254740995n }, { modified: ["number"] }],
-  ["fields that the schema does not know", { other: 1 }, { other: 2 }, {}],
+  ["a number becomes a string", { either: 1 }, { either: "1" }, { modified: ["either"] }],
+  ["integers beyond 2^53", { number: 9007199254740993n }, { number: 9007199254740995n }, { modified: ["number"] }],
+  ["fields that the schema does not declare", { other: 1 }, { other: 2 }, {}],
   ["deduced null and map", { raw: { a: null } }, { raw: { a: { b: 1 } } }, { added: ["raw.a.b"] }],
   ["deduced scalar and list", { raw: { a: 1 } }, { raw: { a: [1] } }, { modified: ["raw.a"] }],
   ["deduced empty map and list", { raw: { a: {} } }, { raw: { a: [] } }, { modified: ["raw.a"] }],
   ["deduced lists of maps", { raw: { a: [{ b: 1 }] } }, { raw: { a: [{ b: 1 }] } }, {}],
   [
-    "names of Object's own",
+    "names of properties of Object",
     JSON.parse('{"labels":{"__proto__":"x"}}'),
     { labels: { constructor: "y" } },
     { added: ["labels.constructor"], removed: ["labels.__proto__"] },
   ],
 ];
-for (const [what, left, right, want] of comparisons) {
+for (const [what, left, right, expected] of comparisons) {
   test(`compare: ${what}`, () => {
     const got = compare(left, right, schema);
     for (const change of ["added", "removed", "modified"] as const) {
-      assert.deepEqual(pathTexts(got[change]), pathTexts(pathSetOf((want[change] ?? []).map(path))), change);
+      assert.deepEqual(pathTexts(got[change]), pathTexts(pathSetOf((expected[change] ?? []).map(path))), change);
     }
     const back = compare(right, left, schema);
     assert.deepEqual(
@@ -99,18 +102,18 @@ const go = goStruct({
   list: atomicList(string),
   inner: goStruct({ a: int }),
 });
-test("compare: what Go writes always is no change", () => {
+test("compare: an absent field equals the zero value that Go serializes", () => {
   const zero = { text: "", number: 0, time: null, quantity: "0", list: null, inner: { a: 0 } };
   assert.deepEqual(compare({}, zero, go), compare(zero, zero, go));
   assert.deepEqual(pathTexts(compare({}, { ...zero, number: 1, list: ["x"] }, go).modified), ["list", "number"]);
 });
 
 const merges: [what: string, live: PlainMap, intent: PlainMap, merged: PlainMap][] = [
-  ["nothing", { text: "x" }, {}, { text: "x" }],
+  ["an empty intent", { text: "x" }, {}, { text: "x" }],
   ["a leaf", { text: "x", number: 1 }, { text: "y" }, { text: "y", number: 1 }],
   ["into a map", { labels: { a: "1" } }, { labels: { b: "2" } }, { labels: { a: "1", b: "2" } }],
   ["an atomic map", { frozen: { a: "1" } }, { frozen: { b: "2" } }, { frozen: { b: "2" } }],
-  ["null where nothing is", {}, { labels: null }, { labels: null }],
+  ["null for an absent map", {}, { labels: null }, { labels: null }],
   ["null over an empty map", { labels: {} }, { labels: null }, { labels: null }],
   ["null over a map", { labels: { a: "1" } }, { labels: null }, { labels: { a: "1" } }],
   ["null over a list", { set: ["a"] }, { set: null }, { set: ["a"] }],
@@ -118,25 +121,25 @@ const merges: [what: string, live: PlainMap, intent: PlainMap, merged: PlainMap]
   ["an empty list over items", { list: [{ name: "a" }] }, { list: [] }, { list: [{ name: "a" }] }],
   ["items at the end", { set: ["a", "b"] }, { set: ["c"] }, { set: ["a", "b", "c"] }],
   ["items at the front", { set: ["b", "c"] }, { set: ["a", "b"] }, { set: ["a", "b", "c"] }],
-  ["items turned round", { set: ["a", "b", "c"] }, { set: ["c", "b", "a"] }, { set: ["c", "b", "a"] }],
+  ["items in reverse order", { set: ["a", "b", "c"] }, { set: ["c", "b", "a"] }, { set: ["c", "b", "a"] }],
   ["items between", { set: ["a", "x", "b"] }, { set: ["b", "y", "a"] }, { set: ["x", "b", "y", "a"] }],
   ["a map over a scalar", { raw: { a: 1 } }, { raw: { a: { b: 1 } } }, { raw: { a: { b: 1 } } }],
   ["a list over a map", { raw: { a: { b: 1 } } }, { raw: { a: [1] } }, { raw: { a: [1] } }],
   ["deduced lists", { raw: { a: [1, 2] } }, { raw: { a: [3] } }, { raw: { a: [3] } }],
   [
-    "names of Object's own",
+    "names of properties of Object",
     { labels: { a: "1" } },
     JSON.parse('{"labels":{"__proto__":"x"}}'),
     JSON.parse('{"labels":{"a":"1","__proto__":"x"}}'),
   ],
 ];
-for (const [what, live, intent, want] of merges) {
+for (const [what, live, intent, expected] of merges) {
   test(`merge: ${what}`, () => {
     const before = JSON.stringify([live, intent]);
     const merged = merge(live, intent, schema);
-    assert.equal(JSON.stringify(merged), JSON.stringify(want));
+    assert.equal(JSON.stringify(merged), JSON.stringify(expected));
     assert.equal(JSON.stringify([live, intent]), before);
-    assert.equal(merge(merged, intent, schema), merged, "again changes nothing");
+    assert.equal(merge(merged, intent, schema), merged, "a second merge changes nothing");
   });
 }
 
@@ -151,7 +154,7 @@ const object = {
 const cuts: [what: string, paths: string[], without: PlainMap, only: PlainMap][] = [
   ["nothing", [], object, {}],
   ["a leaf", ["text"], { ...object, text: undefined }, { text: "x" }],
-  ["what is not there", ["number", "labels.c", 'set["z"]'], object, {}],
+  ["paths that do not exist", ["number", "labels.c", 'set["z"]'], object, {}],
   ["an entry", ["labels.a"], { ...object, labels: { b: "2" } }, { labels: { a: "1" } }],
   ["all entries", ["labels.a", "labels.b"], { ...object, labels: {} }, { labels: { a: "1", b: "2" } }],
   ["all values of a set", ['set["a"]', 'set["b"]'], { ...object, set: [] }, { set: ["a", "b"] }],
@@ -159,7 +162,7 @@ const cuts: [what: string, paths: string[], without: PlainMap, only: PlainMap][]
   ["a map itself", ["labels"], { ...object, labels: undefined }, { labels: {} }],
   ["an atomic map", ["frozen"], { ...object, frozen: undefined }, { frozen: { a: "1" } }],
   [
-    "within what is atomic",
+    "within atomic values",
     ["frozen.a", 'atomic["a"]'],
     { ...object, frozen: {}, atomic: [] },
     { frozen: { a: "1" }, atomic: ["a"] },
@@ -185,7 +188,7 @@ for (const [what, texts, without, only] of cuts) {
   });
 }
 
-test("extracting what an intent owns gives the intent", () =>
+test("extracting the fields that an intent owns returns the intent", () =>
   assert.deepEqual(extractItems(object, fieldSetOf(object, schema), schema), object));
 
 const chain = (levels: number, make: (inner: unknown) => unknown): unknown => {
@@ -197,7 +200,7 @@ for (const [what, make] of [
   ["maps", (inner: unknown) => ({ a: inner })],
   ["lists", (inner: unknown) => [inner]],
 ] as const) {
-  test(`nested too deep: ${what}`, () => {
+  test(`rejects ${what} that are nested too deep`, () => {
     const deep = (leaf: string): PlainMap => ({
       raw: JSON.parse(JSON.stringify(chain(500, make)).replace('"x"', `"${leaf}"`)),
     });
@@ -212,13 +215,13 @@ for (const [what, make] of [
   });
 }
 
-test("field sets nested too deep are refused", () => {
+test("rejects field sets that are nested too deep", () => {
   const deep = chain(10_000, (inner) => ({ "f:a": inner === "x" ? {} : inner }));
   assert.throws(() => decodeFieldsV1(deep), /exceeded max depth/);
   assert.ok(depthMax <= 1000);
 });
 
-test("numbers among keys and values are in order of size", () => {
+test("sorts numbers in keys and values by size", () => {
   const texts = [
     'k:{"port":443,"protocol":"TCP"}',
     'k:{"port":80,"protocol":"UDP"}',
@@ -243,7 +246,7 @@ test("numbers among keys and values are in order of size", () => {
   ]);
 });
 
-test("an intent is told all that does not fit", () => {
+test("reports every problem of an intent", () => {
   assert.throws(
     () => validateIntent({ text: 1, set: [{}], other: 2 }, schema),
     (error) => error instanceof TypedError && error.message.split("\n").length === 4,

@@ -7,7 +7,7 @@ import type { ManagedFieldsEntry } from "../../apimachinery/object.ts";
 import { isObject } from "../../lib/json/values.ts";
 import type { Struct, Type } from "../../lib/schema/schema.ts";
 import { type Comparison, changedFields } from "../../lib/structured-merge/compare.ts";
-import { decodeFieldsV1, encodeFieldsV1, isPlainElement } from "../../lib/structured-merge/fields-v1.ts";
+import { decodeFieldsV1, encodeFieldsV1, isCanonicalElement } from "../../lib/structured-merge/fields-v1.ts";
 import { isWhole, typeBelow } from "../../lib/structured-merge/reconcile.ts";
 import {
   difference,
@@ -156,7 +156,7 @@ function isApart(
       if (one?.member || other?.member) return false;
       continue;
     }
-    if (!isPlainElement(key)) return false;
+    if (!isCanonicalElement(key)) return false;
     const part = written[key];
     const [oneBelow, otherBelow] = [one?.children.get(key), other?.children.get(key)];
     if (isObject(part) && !hasKeys(part)) {

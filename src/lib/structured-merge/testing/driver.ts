@@ -1,4 +1,4 @@
-/** Lets managers write one after another, and checks what must hold after each write. */
+/** Performs a sequence of writes by several managers, and checks invariants after each write. */
 import assert from "node:assert/strict";
 import type { Struct } from "../../schema/schema.ts";
 import { compare, isUnchanged } from "../compare.ts";
@@ -21,12 +21,12 @@ export type Operation =
       readonly object: PlainMap;
       readonly version?: string;
       readonly force?: true;
-      /** Who is in the way, and with which fields; nothing is applied then. */
+      /** The expected conflicts: fields by manager. Nothing is applied then. */
       readonly conflicts?: Readonly<Record<string, readonly string[]>>;
     }
   /** The type changes without a new version. */
   | { readonly schema: Struct }
-  /** A version is no more. */
+  /** A version is removed. */
   | { readonly drop: string };
 
 type Write = Exclude<Operation, { schema: Struct } | { drop: string }>;
@@ -34,14 +34,14 @@ type Write = Exclude<Operation, { schema: Struct } | { drop: string }>;
 export interface Row {
   readonly what: string;
   readonly operations: readonly Operation[];
-  /** Left out where only owners matter. */
+  /** The expected object; absent where only owners matter. */
   readonly object?: PlainMap;
-  /** What each manager has in the end; `path` tells how paths are written. */
+  /** The expected fields of each manager at the end, in the form that `path` parses. */
   readonly managers?: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface World {
-  /** By version; the first is what updates and applies have that name none. */
+  /** By version; writes without a version use the first. */
   readonly schemas: Readonly<Record<string, Struct>>;
   readonly convert?: (object: PlainMap, from: string, to: string) => PlainMap;
   readonly ignored?: readonly string[];
@@ -53,7 +53,7 @@ export interface State {
   managers: Managers;
 }
 
-/** `spec.list[{"name":"a"}].x`: a field after each point, a key or value in brackets. */
+/** Parses `spec.list[{"name":"a"}].x`: a field after each point, a key or value in brackets. */
 export function path(text: string): readonly string[] {
   return [...text.matchAll(/\.?([^.[\]]+)|\[(\{.*?\}|"[^"]*"|[^\]]*)\]/g)].map(([, field, inner]) =>
     field !== undefined ? `f:${field}` : inner?.startsWith("{") ? `k:${inner}` : `v:${inner}`,
@@ -94,7 +94,7 @@ export function write(context: MergeContext, state: State, operation: Write, ver
     assert.ok(equalSets(decodeFieldsV1(encodeFieldsV1(set)), set), "FieldsV1 keeps the set");
 }
 
-/** A second apply of the same changes nothing, and says so by giving the same object back. */
+/** Checks that a second apply changes nothing and returns the same object. */
 function checkAgain(
   context: MergeContext,
   applied: { object: PlainMap; managers: Managers },
@@ -139,8 +139,10 @@ export function check({ operations, object, managers }: Row, world: World): void
   if (object !== undefined) assert.deepEqual(state.object, object);
   if (object !== undefined) assert.ok(isUnchanged(compare(state.object, object, schemas[state.version] as Struct)));
   if (managers !== undefined) {
-    const want = Object.fromEntries(Object.entries(managers).map(([name, texts]) => [name, pathTexts(setOf(texts))]));
-    assert.deepEqual(describe(state.managers), Object.fromEntries(Object.entries(want).sort()));
+    const expected = Object.fromEntries(
+      Object.entries(managers).map(([name, texts]) => [name, pathTexts(setOf(texts))]),
+    );
+    assert.deepEqual(describe(state.managers), Object.fromEntries(Object.entries(expected).sort()));
   }
 }
 
@@ -149,7 +151,7 @@ function checkConflicts(
   state: State,
   operation: Write,
   version: string,
-  want: Readonly<Record<string, readonly string[]>>,
+  expected: Readonly<Record<string, readonly string[]>>,
 ): void {
   assert.throws(
     () => write(context, { ...state }, operation, version),
@@ -158,7 +160,7 @@ function checkConflicts(
       const got = Object.fromEntries(error.conflicts.map(({ manager, set }) => [manager, pathTexts(set)]));
       assert.deepEqual(
         got,
-        Object.fromEntries(Object.entries(want).map(([name, texts]) => [name, pathTexts(setOf(texts))])),
+        Object.fromEntries(Object.entries(expected).map(([name, texts]) => [name, pathTexts(setOf(texts))])),
       );
       return true;
     },

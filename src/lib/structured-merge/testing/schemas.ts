@@ -1,4 +1,4 @@
-/** Schemas for the tests, in few words. Fields are absent or there, as those of custom resources are. */
+/** Short constructors of schemas for the tests. Fields are optional, as in custom resources. */
 import type { Field, List, MapType, Scalar, ScalarKind, Struct, Type } from "../../schema/schema.ts";
 
 export const scalar = (kind: ScalarKind): Scalar => ({ kind });
@@ -29,7 +29,7 @@ export function struct(
   };
 }
 
-/** A struct of Go, whose zero values are always written. */
+/** A struct whose zero values Go always serializes. */
 export function goStruct(fields: Readonly<Record<string, Type>>): Struct {
   const made = struct(fields);
   const all = made.fields.map((field) => ({ ...field, pointer: false, omitEmpty: false }));

@@ -1,13 +1,15 @@
-/** Fields of structs and maps that have owned paths below them are counted as owned themselves, so that an emptied parent goes too. */
 import type { Type } from "../schema/schema.ts";
 import type { PathNode, PathSet } from "./set.ts";
 import { fieldType, isDeclared } from "./typed.ts";
 
-/** The set with every named field on the way to one of its paths as a member; list items are left as they are. */
-export function named(set: PathSet, type: Type): PathSet {
+/**
+ * Adds the declared struct fields above the paths of a set, so that pruning also removes a parent
+ * that becomes empty. List items are not added.
+ */
+export function withParentFields(set: PathSet, type: Type): PathSet {
   const children = new Map<string, PathNode>();
   for (const [element, child] of set.children) {
-    const inside = named(child, typeBelow(type, element));
+    const inside = withParentFields(child, typeBelow(type, element));
     const isField = type.kind === "struct" && element.startsWith("f:") && isDeclared(type, element.slice(2));
     children.set(
       element,
