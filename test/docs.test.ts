@@ -1,39 +1,142 @@
-/** The documents name files that exist, and all feature gates that have an effect. */
+/** Documents and comments name files, headings, feature gates and declarations that exist. */
 import assert from "node:assert/strict";
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { test } from "node:test";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, test } from "node:test";
+import { type SourceToken, sourceTokens } from "./support/source-tokens.ts";
 
 const root = join(import.meta.dirname, "..");
+const read = (file: string): string => readFileSync(join(root, file), "utf8");
+const filesOf = (...patterns: string[]): string[] =>
+  globSync(patterns, { cwd: root, exclude: ["**/node_modules/**", "dist/**"] })
+    .map((file) => file.replaceAll("\\", "/"))
+    .sort();
+const documents = filesOf("**/*.md", ".github/**/*.md");
 
-for (const document of globSync(["README.md", "docs/*.md"], { cwd: root })) {
-  test(`${document} names files that there are`, () => {
-    const named = [
-      ...readFileSync(join(root, document), "utf8").matchAll(/[`(]((?:src|test|docs|tools|bench)\/[^`)\s]+)[`)]/g),
-    ].map(([, path]) => path as string);
-    assert.deepEqual(
-      named.filter((path) => globSync(path, { cwd: root }).length === 0),
-      [],
-    );
+describe("documents name files and headings that exist", () => {
+  for (const document of documents) {
+    test(document, () => {
+      const text = read(document);
+      assert.deepEqual([...missingPaths(text), ...brokenLinks(document, text)], []);
+    });
+  }
+});
+
+/** Paths from the root in code spans. */
+function missingPaths(text: string): string[] {
+  const paths = [...text.matchAll(/`((?:src|docs|scripts|tools|test|bench)\/[^`\s]+)`/g)].map(
+    ([, path]) => path as string,
+  );
+  return paths.filter((path) => globSync(path, { cwd: root }).length === 0);
+}
+
+/** Relative links, with their anchors. */
+function brokenLinks(document: string, text: string): string[] {
+  const targets = [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]:\s+(\S+)/gm)].map(
+    ([, inline, reference]) => (inline ?? reference) as string,
+  );
+  return targets.filter((target) => {
+    if (/^[a-z]+:/.test(target)) return false;
+    const [path = "", anchor] = target.split("#");
+    const file = path === "" ? document : join(dirname(document), path);
+    if (!existsSync(join(root, file))) return true;
+    return anchor !== undefined && !anchorsOf(read(file)).includes(anchor);
   });
 }
+
+function withoutCode(text: string): string {
+  return text.replace(/^( *)```[\s\S]*?^\1```/gm, "").replace(/`[^`\n]*`/g, "code");
+}
+
+/** Anchors of the headings, as code hosts make them. */
+function anchorsOf(markdown: string): string[] {
+  const seen = new Map<string, number>();
+  const headings = markdown.replace(/^( *)```[\s\S]*?^\1```/gm, "").matchAll(/^#{1,6} +(.+?) *#*$/gm);
+  return [...headings].map(([, heading = ""]) => {
+    const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
+    const anchor = plain.replace(/[^\p{L}\p{N}\p{M} _-]/gu, "").replaceAll(" ", "-");
+    const count = seen.get(anchor) ?? 0;
+    seen.set(anchor, count + 1);
+    return count === 0 ? anchor : `${anchor}-${count}`;
+  });
+}
+
+test("finds links whose file or heading is missing", () => {
+  const text =
+    "[a](docs/none.md) [b](#no-heading) [c](#some-heading-1) `[d](none.md)` [e](https://x.y/z.md)\n# Some `heading`\n## Some heading\n";
+  assert.deepEqual(
+    brokenLinks("README.md", text).filter((target) => target !== "#some-heading-1"),
+    ["docs/none.md", "#no-heading"],
+  );
+  assert.deepEqual(anchorsOf(text), ["some-heading", "some-heading-1"]);
+});
+
+test("comments link to declarations in scope", () => {
+  const found = filesOf("{src,tools,bench,test}/**/*.ts").flatMap((file) => {
+    const text = read(file);
+    return text.includes("{@link") ? brokenDeclarationLinks(file, text).map((name) => `${file}: ${name}`) : [];
+  });
+  assert.deepEqual(found, []);
+});
+
+/** @returns targets of links to a name, or to a member of a type, that the file neither declares nor imports */
+function brokenDeclarationLinks(file: string, text: string): string[] {
+  const tokens = sourceTokens(text);
+  const comments = tokens.filter(({ type }) => type === "comment");
+  const targets = comments.flatMap((comment) =>
+    [...comment.text.matchAll(/\{@link\s+([^\s}|]+)/g)].map(([, name]) => name as string),
+  );
+  const imports = importsOf(text);
+  const declared = declaredNames(tokens);
+  return targets.filter((target) => {
+    const [name = "", member] = target.split(".");
+    const source = imports.get(name);
+    if (source === undefined && !declared.has(name)) return true;
+    if (member === undefined || source?.startsWith(".") === false) return false;
+    const declaring = source === undefined ? tokens : sourceTokens(read(join(dirname(file), source)));
+    return !declaring.some((token) => token.type === "identifier" && token.text === member);
+  });
+}
+
+/** Local names and the modules that they come from. */
+function importsOf(text: string): Map<string, string> {
+  const imports = text.matchAll(/^import\s+(?:type\s+)?([^"';]+?)\s+from\s+"([^"]+)"/gm);
+  return new Map(
+    [...imports].flatMap(([, clause = "", source = ""]) =>
+      clause.split(/[{},]/).map((part): [string, string] => [part.trim().split(/\s+/).at(-1) as string, source]),
+    ),
+  );
+}
+
+const declaring = new Set(["function", "class", "interface", "type", "const", "let", "enum", "namespace"]);
+
+function declaredNames(tokens: readonly SourceToken[]): Set<string> {
+  const code = tokens.filter(({ type, text }) => type !== "comment" && text !== "*");
+  const names = code.filter(({ type }, index) => type === "identifier" && declaring.has(code[index - 1]?.text ?? ""));
+  return new Set(names.map(({ text }) => text));
+}
+
+test("finds links to declarations that are missing", () => {
+  const source = [
+    'import { type SourceToken, sourceTokens as tokens } from "./support/source-tokens.ts";',
+    "/** {@\u006cink tokens} {@link SourceToken.line} {@link SourceToken.column} {@link f} {@link g} {@link T.a} {@link T.b} */",
+    "function* f() {}\ninterface T { a: 1 }",
+  ].join("\n");
+  assert.deepEqual(brokenDeclarationLinks("test/x.ts", source), ["SourceToken.column", "g", "T.b"]);
+});
 
 /** Kinds that have the name of a gate. */
 const kindsNamedAsGates = ["MutatingAdmissionPolicy", "VolumeAttributesClass"];
 
-test("docs/compatibility.md lists the feature gates that the code reads", () => {
-  const { gates }: { gates: { name: string }[] } = JSON.parse(readFileSync(join(root, "src/data/gates.json"), "utf8"));
+test("the compatibility page lists the feature gates that the code reads", () => {
+  const { gates }: { gates: { name: string }[] } = JSON.parse(read("src/data/gates.json"));
   const names = new Set(gates.map(({ name }) => name));
-  const files = globSync("src/**/*.ts", { cwd: root }).filter(
-    (file) => !/\.test\.ts$|^src\/(?:data|bootstrap\/rbac)\//.test(file),
-  );
+  const files = filesOf("src/**/*.ts").filter((file) => !/\.test\.ts$|^src\/(?:data|bootstrap\/rbac)\//.test(file));
   const texts = files.flatMap((file) =>
-    [...readFileSync(join(root, file), "utf8").matchAll(/"([A-Za-z0-9]+)"/g)].map(([, text]) => text as string),
+    [...read(file).matchAll(/"([A-Za-z0-9]+)"/g)].map(([, text]) => text as string),
   );
-  const read = new Set(texts.filter((text) => names.has(text) && !kindsNamedAsGates.includes(text)));
-  const list =
-    /These gates also change.*?No other gate/s.exec(readFileSync(join(root, "docs/compatibility.md"), "utf8"))?.[0] ??
-    "";
+  const found = new Set(texts.filter((text) => names.has(text) && !kindsNamedAsGates.includes(text)));
+  const list = /These gates also change.*?No other gate/s.exec(read("docs/compatibility.md"))?.[0] ?? "";
   const listed = [...list.matchAll(/`([A-Za-z0-9]+)`/g)].map(([, name]) => name as string);
-  assert.deepEqual(listed.sort(), [...read].sort());
+  assert.deepEqual(listed.sort(), [...found].sort());
 });

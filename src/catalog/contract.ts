@@ -322,7 +322,7 @@ export interface ConvertedVersion {
   show(entries: readonly Entry[], options?: ShowOptions): readonly Entry[] | Promise<readonly Entry[]>;
   /** The same of one; what was made of it before is not good enough, and stays what others are shown. */
   showReconverted(entry: Entry): Promise<Entry>;
-  /** What a client of this version sees, named as if it were of the storage version; the caller's. @param options `reconvert`: as {@link showReconverted} */
+  /** What a client of this version sees, named as if it were of the storage version; the caller's. @param options `reconvert`: as `showReconverted` */
   present(entry: Entry, options?: { readonly reconvert?: boolean }): Promise<KubeObject>;
   /** What is stored of an object that was written at this version. @param object named as of the storage version; the outcome may share parts with it */
   stored(object: KubeObject): Promise<KubeObject>;

@@ -1,4 +1,4 @@
-/** Upstream's equality of what {@link goForm} prints: what is absent is the same as a list or map without items, not as a struct. */
+/** Upstream's equality of what `goForm` prints: what is absent is the same as a list or map without items, not as a struct. */
 import { isObject } from "../lib/json/values.ts";
 
 export function equalGoForms(a: unknown, b: unknown): boolean {

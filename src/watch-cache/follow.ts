@@ -26,7 +26,7 @@ export interface FollowOptions {
   missing(key: string): void;
   /** The list had to be read again, be it that it could not be read the first time. */
   relisted?(): void;
-  /** The list could not be read. It is read again after a while, unless {@link skipsUnreadable}. */
+  /** The list could not be read. It is read again after a while, unless `skipsUnreadable`. */
   failed(error: unknown): void;
   /** Goes on with the objects that can be read, where others cannot; these are missing. */
   readonly skipsUnreadable?: true;

@@ -1,6 +1,6 @@
 /**
  * Writes of one kind with the answers that kube-apiserver gave to them: each row changes a base object, sends it, and holds what came back.
- * `tools/golden/server/writes.ts` fills the answers in; {@link runWrite} sends a row to either server.
+ * `tools/golden/server/writes.ts` fills the answers in; `runWrite` sends a row to either server.
  */
 import { cloneJson, isObject } from "../../src/lib/json/values.ts";
 import { jsonDifferences } from "./json-differences.ts";

@@ -1,4 +1,4 @@
-/** Takes items off bytes that {@link checkWellFormed} has let pass. */
+/** Takes items off bytes that `checkWellFormed` has let pass. */
 import { isUtf8 } from "node:buffer";
 import { decodeLoosely } from "../json/exact.ts";
 import { toInteger } from "../json/values.ts";

@@ -112,7 +112,7 @@ export class Writer {
     this.#at += bytes.length;
   }
 
-  /** Begins a map whose size shows at its end. @returns what {@link closeMap} wants */
+  /** Begins a map whose size shows at its end. @returns what {@link Writer.closeMap} wants */
   openMap(): number {
     this.#need(1);
     return this.#at++;

@@ -106,7 +106,7 @@ export class Reader {
     return this.#bytes.subarray(at, at + length);
   }
 
-  /** Goes into the message that comes next. @returns for {@link leave} */
+  /** Goes into the message that comes next. @returns for {@link Reader.leave} */
   enter(): number {
     const length = this.#length();
     const outerEnd = this.#end;

@@ -56,7 +56,7 @@ export function decodeJson(bytes: Buffer, schema: Struct): Decoded {
 }
 
 /**
- * Decodes what {@link encodeObject} wrote with the same schema, or a part of it: what decoding writes is not checked for what only clients send.
+ * Decodes what `encodeObject` wrote with the same schema, or a part of it: what decoding writes is not checked for what only clients send.
  * @throws JsonSyntaxError · DecodeError
  */
 export function decodeEncoded(bytes: Buffer, schema: Struct): Record<string, unknown> {

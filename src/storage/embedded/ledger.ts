@@ -1,6 +1,6 @@
 /**
  * What an embedded engine must keep: an ordered log of changes whose entries are also the values, the position of each key's latest change,
- * and when keys expire. {@link EmbeddedStorage} is the logic above it; a ledger only stores and finds. Reads are synchronous.
+ * and when keys expire. `EmbeddedStorage` is the logic above it; a ledger only stores and finds. Reads are synchronous.
  */
 import assert from "node:assert/strict";
 import type { Seal } from "../contract.ts";
@@ -81,7 +81,7 @@ export interface Ledger {
   read(position: number, key: string): Change;
   /** Bytes of the value of a put that is there; undefined when it is damaged. */
   valueBytes(position: number, key: string): number | undefined;
-  /** Present keys with the prefix, after `after` when given, in order; each with its {@link position}. */
+  /** Present keys with the prefix, after `after` when given, in order; each with its {@link Ledger.position}. */
   keys(prefix: string, after: string | undefined): Iterable<[key: string, position: number]>;
   count(prefix: string): number;
   /** The first changes after the revision, in order, at most so many. One with `damage` takes the place of those that cannot be read. */

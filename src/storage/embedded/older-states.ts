@@ -27,7 +27,7 @@ export class OlderStates {
     this.#horizon = horizon;
   }
 
-  /** What has changed since the revision, as far as it is known: {@link advance} it before use. */
+  /** What has changed since the revision, as far as it is known: {@link OlderStates.advance} it before use. */
   since(revision: number): Difference {
     if (revision === this.#horizon.revision) return { revision, positions: new Map(), scanned: revision };
     const difference = this.#remembered.find((known) => known.revision === revision) ?? {
