@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
 import { startCompactor } from "./compactor.ts";
 
-test("each interval compacts to the newest revision of the interval before; a failure is reported and tried again", async () => {
+test("compacts each interval to the revision that was newest an interval before, and retries after a failure", async () => {
   const clock = manualClock();
   let newest = 10;
   let broken = false;

@@ -1,4 +1,4 @@
-/** What every engine must do; an engine's test file runs all of it. */
+/** The tests that every storage engine must pass; an engine's test file runs all of them. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
@@ -27,7 +27,10 @@ export const suiteOptions: StorageOptions = {
 
 export interface Opened {
   readonly storage: Storage;
-  /** Closes it and opens it with the same data, with other options; undefined where nothing outlives the process. */
+  /**
+   * Closes the store and opens it again with other options; undefined when the engine does not
+   * persist data.
+   */
   readonly reopen: ((options: StorageOptions) => Promise<Storage>) | undefined;
 }
 
@@ -40,9 +43,12 @@ const show = ({ type, key, revision, previousRevision, value, previous }: LogEve
   return `${type} ${key}@${revision}=${value} was ${before === undefined ? "absent" : `${before.value}@${before.revision}`}/${previousRevision}`;
 };
 
-/** Writes wait until they are let go, and fail when told to. */
+/** Injects delays and failures into writes. */
 interface Gate extends StorageFaults {
-  /** The writes from now on wait. @returns lets them go, with an error or without */
+  /**
+   * Blocks all further writes.
+   * @returns a function that releases them, or fails them with the error
+   */
   hold(): (error?: Error) => void;
 }
 
@@ -62,7 +68,10 @@ function gate(): Gate {
   };
 }
 
-/** @param open an empty store */
+/**
+ * Registers the tests of the storage contract.
+ * @param open opens an empty store
+ */
 export function storageContract(name: string, open: (options: StorageOptions) => Promise<Opened>): void {
   const fresh = async (changes: Partial<StorageOptions> = {}): Promise<Storage> =>
     (await open({ ...suiteOptions, ...changes })).storage;
@@ -73,13 +82,13 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
 
   describe(`storage contract: ${name}`, () => {
     const commitRows: [what: string, checks: Check[], want: "committed" | "conflict"][] = [
-      ["create: the key must be absent, and is", [{ key: "/b", revision: 0 }], "committed"],
-      ["create: the key must be absent, and is there", [{ key: "/a", revision: 0 }], "conflict"],
-      ["update: the key is at the revision", [{ key: "/a", revision: 2 }], "committed"],
-      ["update: the key is at another revision", [{ key: "/a", revision: 1 }], "conflict"],
-      ["update: the key is gone", [{ key: "/c", revision: 2 }], "conflict"],
+      ["commits a create when the key is absent", [{ key: "/b", revision: 0 }], "committed"],
+      ["rejects a create when the key exists", [{ key: "/a", revision: 0 }], "conflict"],
+      ["commits an update when the key is at the revision", [{ key: "/a", revision: 2 }], "committed"],
+      ["rejects an update when the key is at another revision", [{ key: "/a", revision: 1 }], "conflict"],
+      ["rejects an update when the key is absent", [{ key: "/c", revision: 2 }], "conflict"],
       [
-        "one of two checks fails",
+        "rejects a commit when one of two checks fails",
         [
           { key: "/a", revision: 2 },
           { key: "/b", revision: 5 },
@@ -99,14 +108,14 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       });
     }
 
-    const refusedRows: [what: string, writes: Write[], error: RegExp][] = [
+    const rejectedRows: [what: string, writes: Write[], error: RegExp][] = [
       ["a value over the limit", [put("/a", "x".repeat(1001))], /request is too large/],
-      ["a key that no engine takes", [put(`/${"x".repeat(1900)}`, "1")], /request is too large/],
+      ["a key over 1900 bytes", [put(`/${"x".repeat(1900)}`, "1")], /request is too large/],
       ["129 writes", Array.from({ length: 129 }, (_, index) => put(`/${index}`, "1")), /at most 128/],
       ["a key twice", [put("/a", "1"), put("/a", "2")], /each key once/],
     ];
-    for (const [what, writes, error] of refusedRows) {
-      test(`refused, and nothing changes: ${what}`, async () => {
+    for (const [what, writes, error] of rejectedRows) {
+      test(`rejects a commit with ${what} and changes nothing`, async () => {
         const storage = await fresh();
         await assert.rejects(storage.commit([], writes), error);
         assert.equal(await storage.current(), 1);
@@ -114,7 +123,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       });
     }
 
-    test("an empty store is at revision 1, writes of one commit share a revision, what changes nothing has none", async () => {
+    test("starts at revision 1, gives the writes of a commit one revision, and none to a commit without changes", async () => {
       const storage = await fresh();
       assert.equal(await storage.current(), 1);
       assert.deepEqual(await storage.commit([], [put("/a", "1"), put("/b", "1")]), { ok: true, revision: 2 });
@@ -125,7 +134,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
-    test("a conflict tells the present state, and sees what another writer has just decided", async () => {
+    test("a conflict returns the current state, including a concurrent commit that is not durable yet", async () => {
       const storage = await fresh();
       const [first, second] = await Promise.all([
         storage.commit([{ key: "/a", revision: 0 }], [put("/a", "1")]),
@@ -136,7 +145,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
-    test("bytes of any kind and their seal come back, in a buffer of their own", async () => {
+    test("returns values of arbitrary bytes and their seals unchanged", async () => {
       const storage = await fresh();
       const seal = { fingerprint: 0xfedcba98, versionOffset: 77, itemOffset: 33 };
       const value = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
@@ -153,7 +162,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
-    test("values of 1.5 MiB are read as they were written", async () => {
+    test("returns values of 1.5 MiB unchanged", async () => {
       const storage = await fresh({ valueBytesMax: 1.5 * 1024 * 1024 });
       const value = Buffer.alloc(1.5 * 1024 * 1024, "0123456789");
       await Promise.all([
@@ -165,7 +174,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
-    test("older states can be read until they are compacted", async () => {
+    test("reads older revisions until they are compacted", async () => {
       const storage = await fresh();
       await storage.commit([], [put("/p/a", "1")]); // 2
       await storage.commit([], [put("/p/a", "2"), put("/p/b", "2")]); // 3
@@ -193,7 +202,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
-    test("ranges come in pages, in the order of their bytes", async () => {
+    test("returns ranges in pages, ordered by the bytes of the keys", async () => {
       const storage = await fresh();
       await storage.commit(
         [],
@@ -215,7 +224,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
-    test("a long range shows one state, whatever is written meanwhile", async () => {
+    test("a long range returns one consistent state during concurrent writes", async () => {
       const storage = await fresh();
       for (let from = 0; from < 3000; from += 100) {
         await storage.commit(
@@ -242,7 +251,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
-    test("an older state is whole, however many changes came after it, and however many a commit has", async () => {
+    test("an older state is complete after many later changes", async () => {
       const storage = await fresh();
       const keys = Array.from({ length: 1300 }, (_, index) => `/w/${String(index).padStart(4, "0")}`);
       const write = async (text: string): Promise<number> => {
@@ -267,7 +276,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
-    test("the log tells what was missed, then what comes, with the state before, and nothing of other prefixes", async () => {
+    test("the log delivers past events, then new ones, with the previous state, and only those of its prefix", async () => {
       const storage = await fresh();
       await storage.commit([], [put("/p/a", "1")]);
       await storage.commit([], [put("/p/a", "2"), put("/q/a", "2")]);
@@ -279,7 +288,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
         end() {},
       };
       const subscription = storage.log("/p/", 2, subscriber);
-      assert.deepEqual([seen, progress], [[], []]); // Never before `log` has returned.
+      assert.deepEqual([seen, progress], [[], []]); // Never called before `log` has returned.
       while (progress.length === 0) await turn();
       await storage.commit([], [remove("/p/a")]);
       await storage.commit([], [put("/p/a", "5")]);
@@ -300,7 +309,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
-    test("a commit resolves after subscribers have its events; those of one prefix share the batch, all are told the progress", async () => {
+    test("a commit resolves after all subscribers received its events and progress; those of one prefix share the batch", async () => {
       const storage = await fresh();
       const batches: (readonly LogEvent[])[] = [];
       const progress: Record<string, number> = {};
@@ -326,7 +335,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
-    test("a subscriber who missed much gets it in pages, then what was written meanwhile, each event once", async () => {
+    test("a subscriber that is far behind receives past events in pages, then new ones, each once", async () => {
       const storage = await fresh();
       const commitSome = async (from: number, until: number): Promise<void> => {
         for (let index = from; index < until; index++)
@@ -353,7 +362,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
-    test("a subscriber who throws is ended with his error; the others go on", async () => {
+    test("ends the subscription of a subscriber that throws, and keeps the others", async () => {
       const storage = await fresh();
       const ends: (Error | undefined)[] = [];
       let seen = 0;
@@ -369,13 +378,13 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
-    test("what is not durable yet is seen by writers and by nobody else", async () => {
+    test("writers see commits that are not durable yet, readers and subscribers do not", async () => {
       const faults = gate();
       const storage = await fresh({ faults });
       await storage.commit([], [put("/p/a", "1"), put("/p/b", "1")]);
       const release = faults.hold();
-      const told: LogEvent[] = [];
-      storage.log("/p/", 2, { ...ignored, events: (batch) => void told.push(...batch) });
+      const events: LogEvent[] = [];
+      storage.log("/p/", 2, { ...ignored, events: (batch) => void events.push(...batch) });
       const pending = [
         storage.commit([{ key: "/p/a", revision: 2 }], [put("/p/a", "2")]),
         storage.commit([{ key: "/p/a", revision: 3 }], [remove("/p/b"), put("/p/c", "2"), put("/p/a", "3")]),
@@ -390,7 +399,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
         [await textAt(storage, "/p/a"), await textAt(storage, "/p/c"), await storage.count("/p/")],
         ["1", undefined, 2],
       );
-      assert.deepEqual([await storage.current(), told.length, settled], [2, 0, 0]);
+      assert.deepEqual([await storage.current(), events.length, settled], [2, 0, 0]);
       release();
       const [, second, third, fourth] = await Promise.all(pending);
       assert.deepEqual(
@@ -403,11 +412,11 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       assert.ok(third?.ok === false && third.current?.value.toString() === "3");
       assert.deepEqual(await listed(storage, "/p/"), ["/p/a=3", "/p/c=2"]);
       assert.deepEqual(await listed(storage, "/p/", 3), ["/p/a=2", "/p/b=1"]);
-      assert.deepEqual([told.length, await storage.count("/p/")], [4, 2]);
+      assert.deepEqual([events.length, await storage.count("/p/")], [4, 2]);
       await storage.close();
     });
 
-    test("a write that fails fails what was decided on top of it; nothing of it is visible; the next one works", async () => {
+    test("a failed write fails the commits based on it, none becomes visible, and the next commit works", async () => {
       const faults = gate();
       const storage = await fresh({ faults });
       await storage.commit([], [put("/a", "1")]);
@@ -443,12 +452,12 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
     });
 
     const lastWrites: [what: string, writes: (before: Write) => Write[]][] = [
-      ["nothing more was written", () => []],
-      ["a deletion has worked, as it may on a full disk", ({ key }) => [remove(key)]],
-      ["a put has worked", () => [put("/b", "1")]],
+      ["checkWritable", () => []],
+      ["a deletion, which may succeed on a full disk", ({ key }) => [remove(key)]],
+      ["a put", () => [put("/b", "1")]],
     ];
     for (const [what, writes] of lastWrites) {
-      test(`after a write that failed: ${what}; the failure is logged once, and its end`, async () => {
+      test(`logs a write failure once, and the recovery after ${what}`, async () => {
         const lines: string[] = [];
         const log = (message: string): void => void lines.push(message);
         let failing = false;
@@ -469,7 +478,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       });
     }
 
-    test("a store that is lost serves nothing until the process restarts", async () => {
+    test("rejects all requests after StorageLost", async () => {
       let lost = false;
       const beforeWrite = (): void => {
         if (lost) throw new StorageLost("restart the server");
@@ -485,7 +494,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
-    test("more than the queue takes is refused at once", async () => {
+    test("rejects commits when the write queue is full", async () => {
       const faults = gate();
       const storage = await fresh({ faults, waitingMax: 3 });
       const release = faults.hold();
@@ -497,7 +506,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
-    test("closing waits for what is under way, ends subscriptions and refuses the rest", async () => {
+    test("close waits for requests in progress, ends subscriptions and rejects further requests", async () => {
       const storage = await fresh();
       const ends: (Error | undefined)[] = [];
       storage.log("/p/", 1, { ...ignored, end: (error) => void ends.push(error) });
@@ -512,7 +521,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
-    test("what is being compacted is refused from then on, not half read", async () => {
+    test("rejects reads of a revision as soon as its compaction starts", async () => {
       const faults = gate();
       const storage = await fresh({ faults });
       for (let step = 0; step < 5; step++) await storage.commit([], [put("/a", String(step))]); // 2 to 6
@@ -531,12 +540,12 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
     });
 
     const compactionRows: [what: string, changes: Partial<StorageOptions>, advanceMs: number, want: number][] = [
-      ["what is younger than the limit stays", { historyMs: 1000 }, 900, 0],
-      ["what is older goes", { historyMs: 1000 }, 1100, 301],
-      ["what is over the byte limit goes, the newest stays", { historyBytesMax: 100 * (64 + 2 + 4) }, 1, 201],
+      ["keeps history younger than the age limit", { historyMs: 1000 }, 900, 0],
+      ["compacts history older than the age limit", { historyMs: 1000 }, 1100, 301],
+      ["compacts the oldest history above the byte limit", { historyBytesMax: 100 * (64 + 2 + 4) }, 1, 201],
     ];
     for (const [what, changes, advanceMs, want] of compactionRows) {
-      test(`history: ${what}`, async () => {
+      test(what, async () => {
         const clock = manualClock();
         const storage = await fresh({ clock, ...changes });
         await storage.commit([], [put("/b", "here")]); // 2
@@ -550,7 +559,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       });
     }
 
-    test("compaction goes on while others write, and loses nothing that is current", async () => {
+    test("compacts during concurrent writes and keeps the current state", async () => {
       const storage = await fresh({ historyBytesMax: 2000 });
       for (let step = 0; step < 500; step++) {
         const writes = Array.from({ length: 5 }, (_, index) =>
@@ -563,7 +572,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
-    test("what has a time to live is deleted when it is over, unless it was written again", async () => {
+    test("deletes a key when its time to live ends, unless it was written again", async () => {
       const clock = manualClock();
       const storage = await fresh({ clock });
       await storage.commit(
@@ -583,7 +592,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
       await storage.close();
     });
 
-    test("many that expire at once go in bounded steps, also after a failure", async () => {
+    test("deletes many expired keys in bounded steps, and continues after a failure", async () => {
       const clock = manualClock();
       let failures = 0;
       const faults: StorageFaults = {
@@ -615,7 +624,7 @@ export function storageContract(name: string, open: (options: StorageOptions) =>
 const seedOf = (): number => Number(process.env.SEED ?? Date.now() % 1_000_000);
 const stepsMax = process.env.COXSWAIN_TEST_FULL === "1" ? 5000 : 500;
 
-/** States by revision, the last one current. */
+/** The state at each revision; the last one is current. */
 class Model {
   readonly states: ReadonlyMap<string, { value: string; revision: number }>[] = [new Map(), new Map()];
 
@@ -653,7 +662,7 @@ class Model {
 
 function randomOperations(open: (options: StorageOptions) => Promise<Opened>): void {
   const seed = seedOf();
-  test(`random operations agree with a plain model (SEED=${seed})`, async () => {
+  test(`random operations agree with a model (SEED=${seed})`, async () => {
     const random = seededRandom(seed);
     const options: StorageOptions = { ...suiteOptions, historyBytesMax: random(2) === 0 ? 1 << 30 : 5000 };
     let { storage, reopen } = await open(options);
@@ -734,12 +743,13 @@ function randomOperations(open: (options: StorageOptions) => Promise<Opened>): v
 }
 
 /**
- * Guarantees: a counter grows by exactly the commits that were acknowledged; the log has each of them once, in order, and leads to the state that
- * is read; a failed commit is nowhere. Writers race, every fifth write fails, readers look on.
+ * Concurrent writers and readers while every fifth write fails. Guarantees: a counter equals the
+ * number of acknowledged commits; the log has each of them once, in order; a failed commit leaves
+ * no trace.
  */
 function randomConcurrency(open: (options: StorageOptions) => Promise<Opened>): void {
   const seed = seedOf();
-  test(`racing writers on a failing disk lose nothing and invent nothing (SEED=${seed})`, async () => {
+  test(`acknowledged commits, and no others, are stored while writes fail at random (SEED=${seed})`, async () => {
     const random = seededRandom(seed);
     const faults: StorageFaults = {
       beforeWrite() {

@@ -1,54 +1,70 @@
-/** Ordered keys, revisions, guarded transactions, a log. Known to the registry and the watch cache only. Source: architecture, "Storage contract". */
+/**
+ * The storage contract: ordered keys, revisions, conditional transactions and a log of changes.
+ * Only the registry and the watch cache use it. See docs/architecture.md, "Storage contract".
+ */
 
-/** What the embedded engines keep beside a value so that it can be served unparsed. An engine that cannot keep it (etcd) reads back undefined. */
+/**
+ * Encoding metadata stored with a value, so that responses are built from its bytes without
+ * parsing them. Engines that cannot store it (etcd) return undefined.
+ */
 export interface Seal {
-  /** Fingerprint of the definition that encoded the value: 32 bits. */
+  /** 32-bit fingerprint of the resource definition that encoded the value. */
   readonly fingerprint: number;
-  /** Byte offset where `"resourceVersion":"…",` is spliced in, its comma included: something always follows, since a stored object has a creationTimestamp. */
+  /**
+   * Byte offset at which `"resourceVersion":"…",` is inserted. The trailing comma is always valid,
+   * because a stored object has a creationTimestamp after it.
+   */
   readonly versionOffset: number;
-  /** Byte offset of the first byte after `"kind":…,"apiVersion":…,`, which list items of built-ins leave out. */
+  /** Byte offset after `"kind":…,"apiVersion":…,`, which items of built-in lists omit. */
   readonly itemOffset: number;
 }
 
+/** A key with its value at some revision. */
 export interface Stored {
   readonly key: string;
-  /** Revision of the last change of this key. */
+  /** Revision of the latest change of this key. */
   readonly revision: number;
-  /** The object's JSON in the storage version, without resourceVersion. Never changed by anyone after it is handed over. */
+  /** The object's JSON in the storage version, without resourceVersion. Must not be modified. */
   readonly value: Buffer;
   readonly seal?: Seal;
-  /** Why the store's record of it cannot be trusted; the value is empty then. */
+  /** Set when the stored record is damaged: the reason. The value is empty then. */
   readonly damage?: string;
 }
 
+/** A precondition of a commit. */
 export interface Check {
   readonly key: string;
   /** The revision the key must have; 0 means the key is absent. */
   readonly revision: number;
 }
 
+/** A put or a deletion in a commit. */
 export interface Write {
   readonly key: string;
-  /** null deletes. */
+  /** null deletes the key. */
   readonly value: Buffer | null;
   readonly seal?: Seal;
-  /** Seconds until the key is deleted by the store, unless it is written again before. */
+  /** Seconds after which the store deletes the key, unless it is written again before. */
   readonly ttlSeconds?: number;
 }
 
+/** The result of a successful commit. */
 export interface Committed {
   readonly ok: true;
-  /** The one revision all writes share. */
+  /** The revision shared by all writes. */
   readonly revision: number;
 }
 
+/** The result of a commit whose preconditions do not hold. */
 export interface Conflict {
   readonly ok: false;
+  /** Key of the first check that failed. */
   readonly key: string;
-  /** The key's present state; undefined when it is absent. */
+  /** The current state of the key; undefined when it is absent. */
   readonly current: Stored | undefined;
 }
 
+/** One change of a key, as log subscribers receive it. */
 export interface LogEvent {
   readonly type: "put" | "delete";
   readonly key: string;
@@ -56,84 +72,139 @@ export interface LogEvent {
   readonly revision: number;
   /** Revision this key had before; 0 when it was absent. */
   readonly previousRevision: number;
-  /** Milliseconds since 1970 when it was committed. */
+  /** Time of the commit in milliseconds since 1970. */
   readonly at: number;
-  /** The new value; for a deletion the last one. */
+  /** The new value; for a deletion, the last value before it. */
   readonly value: Buffer;
   readonly seal?: Seal;
-  /** As of {@link Stored}: of a deletion, the last value could not be read. */
+  /** As in {@link Stored}. Set on a deletion whose last value could not be read. */
   readonly damage?: string;
-  /** Reads the state before, where the engine still has it at hand; the embedded engines have it while the event is delivered. */
+  /**
+   * Reads the state before the change. Undefined when the key was absent, or when the engine does
+   * not have that state. The embedded engines guarantee it only during the call of `events`.
+   */
   readonly previous?: () => Stored;
 }
 
+/** A page of a range of keys. */
 export interface Range {
+  /** In key order. */
   readonly entries: Stored[];
-  /** The revision the answer shows. */
+  /** The revision at which the range was read. */
   readonly revision: number;
   /** Whether keys remain after the last entry. */
   readonly more: boolean;
 }
 
-/** Keys are ordered as their UTF-8 bytes are. */
+/** Options of a range. Keys are ordered by their UTF-8 bytes. */
 export interface RangeOptions {
   /** Start after this key. */
   readonly after?: string;
+  /** The maximum number of entries; unlimited when unset. */
   readonly limit?: number;
-  /** Show the state at this revision; the newest when unset. */
+  /** Read the state at this revision; the newest when unset. */
   readonly revision?: number;
 }
 
+/**
+ * Receives the changes of the keys with one prefix. Its methods are never called before `log` has
+ * returned.
+ */
 export interface LogSubscriber {
   /**
-   * Events in order, whole commits, at most about a thousand; never called before `log` has returned. Subscribers of one prefix share the array.
-   * Must not wait, and should not throw: a subscriber that does is ended with its error.
+   * Receives events in order, in whole commits, about a thousand at most. Subscribers of one prefix
+   * share the array, so it must not be modified. Must return without waiting. When it throws, the
+   * subscription ends with its error.
    */
   events(batch: readonly LogEvent[]): void;
-  /** No events at or below this revision will follow for the prefix. Called soon after `log` returned, after each batch, and when the store makes progress. */
+  /**
+   * Reports that no more events at or below this revision will follow for the prefix. Called soon
+   * after `log` returned, after each batch, and whenever the revision of the store advances.
+   */
   progress(revision: number): void;
-  /** The subscription ended: it lagged too far behind, history is gone, or the store was closed. */
+  /**
+   * Reports that the subscription has ended.
+   * @param error undefined when the store was closed; otherwise RevisionCompacted when the
+   *   subscriber needs compacted history, HistoryDamaged, or the error that the subscriber threw
+   */
   end(error: Error | undefined): void;
 }
 
+/** A subscription of the log. */
 export interface Subscription {
+  /** Ends the subscription; the subscriber is not called again. */
   close(): void;
 }
 
+/**
+ * A storage engine. After `close`, or after StorageLost, every method that reads or writes throws
+ * StorageUnavailable.
+ */
 export interface Storage {
-  /** @throws RevisionCompacted · RevisionInFuture */
+  /**
+   * Reads a key.
+   * @param revision the state to read; the newest when unset
+   * @returns undefined when the key is absent
+   * @throws RevisionCompacted
+   * @throws RevisionInFuture
+   */
   get(key: string, revision?: number): Promise<Stored | undefined>;
-  /** One state, even if others write while a long answer is put together. @throws RevisionCompacted · RevisionInFuture */
+  /**
+   * Reads the keys with a prefix, in order. The result is one consistent state, also during
+   * concurrent writes.
+   * @throws RevisionCompacted
+   * @throws RevisionInFuture
+   */
   range(prefix: string, options?: RangeOptions): Promise<Range>;
+  /** Counts the current keys with the prefix. */
   count(prefix: string): Promise<number>;
   /**
-   * Applies all writes, or none. Resolves after the writes are durable (as durable as the engine was told to be) and after
-   * every log subscriber in this process that has caught up has been called with their events. A conflict, too, tells of a durable state.
-   * @param checks what must hold at that moment
-   * @param writes at most 128, each key once; deletions of absent keys change nothing, and a commit without changes has no revision of its own
-   * @throws StorageUnavailable when the writes could not be made durable, none of them is visible then; when too many writes wait; after `close`
-   * @throws ValueTooLarge when a value is over the engine's object limit (1.5 MiB by default), or a key over 1900 bytes
+   * Applies all writes, or none. Resolves after the writes are durable (as configured for the
+   * engine) and after every log subscriber in this process that has caught up received their
+   * events. A conflict also reports a durable state.
+   * @param checks preconditions, evaluated atomically with the writes
+   * @param writes at most 128, one per key. Deletions of absent keys change nothing, and a commit
+   *   without changes returns the current revision.
+   * @throws StorageUnavailable when the writes could not be made durable (none of them is visible
+   *   then), when too many writes wait, or after `close`
+   * @throws ValueTooLarge when a value is over the engine's object limit (1.5 MiB by default), or a
+   *   key is over 1900 bytes
    */
   commit(checks: readonly Check[], writes: readonly Write[]): Promise<Committed | Conflict>;
-  /** Changes of keys with this prefix, from the first one after `from`. @throws RevisionCompacted when that is no longer kept · RevisionInFuture */
+  /**
+   * Subscribes to the changes of keys with the prefix.
+   * @param from the revision after which events are delivered
+   * @throws RevisionCompacted when that history is no longer stored
+   * @throws RevisionInFuture
+   */
   log(prefix: string, from: number, subscriber: LogSubscriber): Subscription;
-  /** Forgets what was before the state at the revision. @throws RevisionInFuture · StorageUnavailable */
+  /**
+   * Deletes history: states before the revision can no longer be read.
+   * @throws RevisionInFuture
+   * @throws StorageUnavailable
+   */
   compact(revision: number): Promise<void>;
   /**
-   * Whether writes work. Writes something only when the last write has failed.
+   * Checks that writes work. Writes to the disk only when the last write has failed.
    * @throws StorageUnavailable with the reason when they do not
    */
   checkWritable(): Promise<void>;
-  /** The newest revision that readers may see. An empty store starts at 1. @throws StorageUnavailable when only a restart helps */
+  /**
+   * Returns the newest revision that is visible to readers. An empty store is at revision 1.
+   * @throws StorageUnavailable after `close` or StorageLost
+   */
   current(): Promise<number>;
-  /** The newest compacted revision; reads below it fail, and logs from below it. */
+  /** Returns the newest compacted revision; reads and logs from earlier revisions fail. */
   compacted(): number;
-  /** Bytes on disk or in memory, for metrics. */
+  /** Returns the size on disk or in memory, for metrics. */
   sizeBytes(): number;
-  /** Waits for what is under way, then ends every subscription. */
+  /**
+   * Waits for requests in progress, then ends every subscription. Further calls wait for the same.
+   */
   close(): Promise<void>;
 }
 
+/** The requested revision is older than the compacted revision. */
 export class RevisionCompacted extends Error {
   readonly compactedRevision: number;
   constructor(compactedRevision: number) {
@@ -143,7 +214,7 @@ export class RevisionCompacted extends Error {
   }
 }
 
-/** History cannot be read past the revision: to readers it is as gone as if it had been compacted. */
+/** A damaged record makes the history before it unreadable. Callers handle it like a compaction. */
 export class HistoryDamaged extends RevisionCompacted {
   constructor(revision: number) {
     super(revision);
@@ -151,7 +222,7 @@ export class HistoryDamaged extends RevisionCompacted {
   }
 }
 
-/** A record of the store that is not what was written. */
+/** A stored record is damaged. */
 export class DamagedRecord extends Error {
   constructor(problem: string) {
     super(`the stored record is damaged: ${problem}`);
@@ -159,7 +230,9 @@ export class DamagedRecord extends Error {
   }
 }
 
-/** A store that must not be opened as it is. The message names the file, what was found, and what to do. */
+/**
+ * The store is damaged and is not opened. The message names the file, the problem, and the remedy.
+ */
 export class DamagedStore extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -167,6 +240,7 @@ export class DamagedStore extends Error {
   }
 }
 
+/** The requested revision is newer than the current one. */
 export class RevisionInFuture extends Error {
   readonly currentRevision: number;
   constructor(currentRevision: number) {
@@ -176,6 +250,7 @@ export class RevisionInFuture extends Error {
   }
 }
 
+/** The store is closed, overloaded, or its disk fails. */
 export class StorageUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -183,7 +258,9 @@ export class StorageUnavailable extends Error {
   }
 }
 
-/** Thrown by an engine: neither its reads nor its writes can be trusted until the process restarts. */
+/**
+ * The engine can no longer guarantee correct reads or writes in this process; only a restart helps.
+ */
 export class StorageLost extends StorageUnavailable {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -191,6 +268,7 @@ export class StorageLost extends StorageUnavailable {
   }
 }
 
+/** A value or key exceeds the limits of the engine. */
 export class ValueTooLarge extends Error {
   readonly bytes: number;
   readonly bytesMax: number;

@@ -3,7 +3,7 @@ import { openEmbeddedStorage } from "./embedded/embedded-storage.ts";
 import { MemoryLedger } from "./embedded/memory-ledger.ts";
 import type { StorageOptions } from "./options.ts";
 
-/** The engine for tests and embedding: everything in this process, gone with it. */
+/** Opens an empty store in memory, for tests and embedding. */
 export async function openMemoryStorage(options: StorageOptions): Promise<Storage> {
   return openEmbeddedStorage(new MemoryLedger(), options);
 }

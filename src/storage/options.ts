@@ -2,41 +2,49 @@ import { join } from "node:path";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 
+/** Options of all storage engines. */
 export interface StorageOptions {
   readonly clock: Clock;
-  /** How long old revisions are kept. */
+  /** Age at which old revisions are compacted. */
   readonly historyMs: number;
-  /** Bytes of old revisions beyond which the oldest go. */
+  /** Maximum bytes of old revisions; above it the oldest are compacted. */
   readonly historyBytesMax: number;
-  /** The largest value a key may have. */
+  /** Maximum bytes of a value. */
   readonly valueBytesMax: number;
-  /** Changes that may wait for the disk, 10,000 when unset; beyond it a commit throws StorageUnavailable. */
+  /**
+   * Maximum changes that wait for the disk, 10,000 when unset; above it `commit` throws
+   * StorageUnavailable.
+   */
   readonly waitingMax?: number;
-  /** For what a person should see of how the store was found. */
   readonly logger?: Logger;
-  /** Called once for each damaged record that is found. */
+  /** Called once for each damaged record. */
   readonly onDamage?: (damage: StorageDamage) => void;
-  /** For tests of what happens when the disk fails. */
+  /** Fault injection, for tests. */
   readonly faults?: StorageFaults;
 }
 
+/** A damaged record, as `onDamage` reports it. */
 export interface StorageDamage {
-  /** Undefined when it cannot be known. */
+  /** Undefined when the damaged record does not reveal it. */
   readonly key: string | undefined;
-  /** Of the change; negative when it cannot be known. */
+  /** Revision of the change; negative when unknown. */
   readonly revision: number;
   readonly problem: string;
 }
 
+/** Fault injection, for tests. */
 export interface StorageFaults {
-  /** Called before each group of changes is written; what it throws is taken for the disk's answer. */
+  /**
+   * Called before each group of changes is written. When it throws, the write fails with that
+   * error.
+   */
   beforeWrite(): void | Promise<void>;
 }
 
-/** etcd's limit on a request. */
+/** The default of `valueBytesMax`: etcd's default limit of a request (`--max-request-bytes`). */
 export const valueBytesMaxDefault = 1.5 * 1024 * 1024;
 
-/** Where the store of a data directory is. */
+/** @returns the path of the store in a data directory */
 export function storeDirectory(dataDir: string): string {
   return join(dataDir, "storage");
 }

@@ -1,7 +1,10 @@
-/** Decides which history goes. Each step is small and is written with the next group of changes. */
+/**
+ * Selects the history to compact, in small steps. Each step is written with the next group of
+ * changes.
+ */
 import { type Ledger, type LedgerGroup, revisionOf } from "./ledger.ts";
 
-/** Changes looked at in one step. More than one commit may have. */
+/** Changes scanned in one step. Must exceed the changes of one commit. */
 const stepMax = 256;
 
 export interface CompactionLimits {
@@ -10,10 +13,10 @@ export interface CompactionLimits {
 }
 
 export interface CompactionStep extends Pick<LedgerGroup, "drop"> {
-  /** Newest revision compacted by it. */
+  /** The newest revision that this step compacts. */
   readonly compacted: number;
   readonly historyBytes: number;
-  /** Whether the next step has something to do, too. */
+  /** Whether another step follows. */
   readonly more: boolean;
 }
 
@@ -22,11 +25,18 @@ export interface CompactionState {
   readonly revision: number;
   readonly historyBytes: number;
   readonly now: number;
-  /** Revision up to which a caller wants history gone, whatever the limits say. */
-  readonly demanded: number;
+  /**
+   * The revision of the last explicit compaction request; history before it is compacted regardless
+   * of the limits.
+   */
+  readonly requested: number;
 }
 
-/** The next commits in the log that are too old, too much or not wanted. What they replaced goes, and they themselves if they are deletions. */
+/**
+ * Selects the oldest commits in the log that exceed a limit or precede the requested revision. The
+ * step drops the values that they replaced, and the changes themselves if they are deletions.
+ * @returns undefined when there is nothing to compact
+ */
 export function nextCompaction(
   ledger: Ledger,
   limits: CompactionLimits,
@@ -42,7 +52,7 @@ export function nextCompaction(
     if (revision > state.revision || revision >= cutOff) break;
     if (revision > compacted) {
       stopped =
-        revision > state.demanded && state.now - at < limits.historyMs && historyBytes <= limits.historyBytesMax;
+        revision > state.requested && state.now - at < limits.historyMs && historyBytes <= limits.historyBytesMax;
       if (stopped) break;
       compacted = revision;
     }
@@ -50,8 +60,9 @@ export function nextCompaction(
     if (type === "delete") drop.push(position);
     historyBytes -= bytes;
   }
-  // Up to there no change is left, though some revisions never had one, such as the empty store's.
-  if (stopped || heads.length < stepMax) compacted = Math.max(compacted, Math.min(state.demanded, state.revision));
+  // No change is left before the requested revision. Some revisions have no change, such as that of
+  // an empty store, so the loop may not reach it.
+  if (stopped || heads.length < stepMax) compacted = Math.max(compacted, Math.min(state.requested, state.revision));
   if (compacted === state.compacted) return undefined;
   return { drop, compacted, historyBytes: Math.max(0, historyBytes), more: !stopped && heads.length === stepMax };
 }

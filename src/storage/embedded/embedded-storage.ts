@@ -1,9 +1,12 @@
 /**
- * The logic that embedded engines share. Commits are decided at once, in memory, on the newest state, and get their revision; those of one turn of
- * the event loop, or of the time that the write before them takes, are written together. Nothing is visible before it is written.
+ * The logic shared by the embedded engines. A commit is evaluated immediately, in memory, against
+ * the newest state, and receives its revision. Commits that arrive in the same turn of the event
+ * loop, or during the previous write, are written as one group. Changes become visible only after
+ * they are written.
  *
- * **Invariant:** revisions grow in the order in which commits were decided; groups are written, published and answered in that order; a commit
- * that was decided on a state that could not be written fails with it.
+ * **Invariant:** revisions increase in the order in which commits are accepted; groups are written,
+ * published and answered in that order; a commit based on a state that could not be written fails
+ * too.
  */
 import assert from "node:assert/strict";
 import {
@@ -30,28 +33,31 @@ import { type Change, changesMax, type Expiry, type Ledger, positionOf, revision
 import { LogSubscribers } from "./log-subscribers.ts";
 import { nextTurn } from "./next-turn.ts";
 import { type Difference, OlderStates } from "./older-states.ts";
-import { readPage } from "./page.ts";
-import { PendingKeys } from "./pending.ts";
+import { PendingKeys } from "./pending-keys.ts";
+import { readPage } from "./read-page.ts";
 import { storedOf } from "./views.ts";
 
-/** Changes written together at most, but for the last commit's. */
+/** A group is full when it has this many changes; its last commit may exceed it. */
 const groupMax = 1024;
-/** Turns of the event loop that a group waits at most for more changes. */
-const gatheringTurnsMax = 4;
+/** The maximum number of event loop turns that a group waits for more commits. */
+const groupTurnsMax = 4;
 const waitingMaxDefault = 10_000;
 const waitingBytesMax = 256 << 20;
-/** Entries read before other requests are served. */
+/** Entries of a range that are read before the event loop serves other requests. */
 const rangePage = 1000;
-/** Bytes of a key; LMDB's limit is 1978. */
+/** Maximum bytes of a key; LMDB's limit is 1978. */
 const keyBytesMax = 1900;
-/** Beside a value and its key, what a change costs in history. */
+/** Bytes of history that a change uses in addition to its key and value. */
 const changeOverheadBytes = 64;
-/** How often history is looked at for what has become too old, as a part of its age limit. */
+/** Checks for history above its age limit, per length of that limit. */
 const compactionsPerHistory = 20;
-/** … and at least so often: timers cannot count as far as history may reach. */
+/** The longest interval between these checks, because the delay of a timer is limited. */
 const compactionPauseMaxMs = 3_600_000;
 
-/** A commit that waits to be written, or an answer that waits for the state it tells of. */
+/**
+ * A commit that waits to be written, or a response that waits until the state it reports is
+ * durable.
+ */
 interface Waiting {
   readonly changes: readonly Change[];
   readonly expiries: readonly Expiry[];
@@ -60,6 +66,7 @@ interface Waiting {
   settle(error: StorageUnavailable | undefined): void;
 }
 
+/** Opens a storage engine on a ledger; closing the engine closes the ledger. */
 export function openEmbeddedStorage(ledger: Ledger, options: StorageOptions): Storage {
   return new EmbeddedStorage(ledger, options);
 }
@@ -71,21 +78,21 @@ class EmbeddedStorage implements Storage {
   readonly #subscribers: LogSubscribers;
   readonly #older: OlderStates;
   readonly #expirer: Expirer;
-  /** What is durable and may be seen. */
+  /** The durable state that readers may see. */
   readonly #horizon: { revision: number; compacted: number };
   #historyBytes: number;
-  /** Newest revision given to a commit. */
-  #decided: number;
+  /** The newest revision assigned to a commit; it may not be durable yet. */
+  #assigned: number;
   #waiting: Waiting[] = [];
   #waitingChanges = 0;
   #waitingBytes = 0;
   #writing: Promise<void> | undefined;
   readonly #reading = new Set<Promise<void>>();
   #compactionDue = false;
-  #compactionDemanded = 0;
+  #compactionRequested = 0;
   #cancelCompaction: () => void = () => {};
   #closed: Promise<void> | undefined;
-  /** Why the last write failed, until one works again. */
+  /** The error of the last write; undefined after a successful one. */
   #writeFault: StorageUnavailable | undefined;
   #lost: StorageLost | undefined;
 
@@ -95,7 +102,7 @@ class EmbeddedStorage implements Storage {
     this.#options = options;
     this.#horizon = { revision, compacted };
     this.#historyBytes = historyBytes;
-    this.#decided = revision;
+    this.#assigned = revision;
     this.#pending = new PendingKeys(ledger);
     this.#subscribers = new LogSubscribers(ledger, this.#horizon);
     this.#older = new OlderStates(ledger, this.#horizon);
@@ -111,7 +118,7 @@ class EmbeddedStorage implements Storage {
     }
     return this.#read(async () => {
       const difference = this.#older.since(revision);
-      while (!this.#reachesNow(difference)) await nextTurn();
+      while (!this.#advance(difference)) await nextTurn();
       const position = difference.positions.get(key);
       const change =
         position === undefined
@@ -131,7 +138,7 @@ class EmbeddedStorage implements Storage {
       const entries: Stored[] = [];
       for (let from = after; ; from = entries.at(-1)?.key) {
         const difference = this.#older.since(revision);
-        while (!this.#reachesNow(difference)) await nextTurn();
+        while (!this.#advance(difference)) await nextTurn();
         const page = {
           prefix,
           after: from,
@@ -159,13 +166,13 @@ class EmbeddedStorage implements Storage {
     for (const { key, revision } of checks) {
       if (this.#pending.newestRevision(key) === revision) continue;
       const current = this.#pending.newest(key);
-      return this.#answer({ ok: false, key, current: current && storedOf(current) }, [key]);
+      return this.#whenDurable({ ok: false, key, current: current && storedOf(current) }, [key]);
     }
     this.#checkBacklog();
-    const changes = this.#decide(writes);
+    const changes = this.#accept(writes);
     if (changes.length > 0) return this.#enqueue(changes, writes, []);
-    // Deletions of what is absent change nothing.
-    return this.#answer({ ok: true, revision: this.#decided }, [
+    // There were no writes, or only deletions of absent keys.
+    return this.#whenDurable({ ok: true, revision: this.#assigned }, [
       ...checks.map(({ key }) => key),
       ...writes.map(({ key }) => key),
     ]);
@@ -181,7 +188,7 @@ class EmbeddedStorage implements Storage {
   async compact(revision: number): Promise<void> {
     this.#checkOpen();
     if (revision > this.#horizon.revision) throw new RevisionInFuture(this.#horizon.revision);
-    this.#compactionDemanded = Math.max(this.#compactionDemanded, revision);
+    this.#compactionRequested = Math.max(this.#compactionRequested, revision);
     while (this.#horizon.compacted < revision) {
       this.#checkOpen();
       this.#compactionDue = true;
@@ -227,7 +234,7 @@ class EmbeddedStorage implements Storage {
     if (this.#lost !== undefined) throw this.#lost;
   }
 
-  /** Whoever closes the store waits for it. */
+  /** Runs a read; `close` waits for it. */
   async #read<Answer>(read: () => Promise<Answer>): Promise<Answer> {
     this.#checkOpen();
     const reading = read();
@@ -240,8 +247,13 @@ class EmbeddedStorage implements Storage {
     }
   }
 
-  /** @returns whether the difference reaches to this moment: it does until the caller waits for anything. @throws RevisionCompacted · RevisionInFuture */
-  #reachesNow(difference: Difference): boolean {
+  /**
+   * Extends the difference by some changes.
+   * @returns whether it is complete up to the current revision, which holds until the caller awaits
+   * @throws RevisionCompacted
+   * @throws RevisionInFuture
+   */
+  #advance(difference: Difference): boolean {
     this.#checkReadable(difference.revision);
     return this.#older.advance(difference);
   }
@@ -261,7 +273,7 @@ class EmbeddedStorage implements Storage {
     for (const { key, value } of writes) {
       assert.ok(key.length > 0, "a key is not empty");
       if (value !== null && value.length > valueBytesMax) throw new ValueTooLarge(value.length, valueBytesMax);
-      // A character has three bytes of UTF-8 at most.
+      // A UTF-16 code unit has at most three bytes in UTF-8.
       if (key.length * 3 > keyBytesMax && Buffer.byteLength(key) > keyBytesMax)
         throw new ValueTooLarge(Buffer.byteLength(key), keyBytesMax);
     }
@@ -275,9 +287,9 @@ class EmbeddedStorage implements Storage {
     );
   }
 
-  /** Adds the writes to the newest state, at a new revision. */
-  #decide(writes: readonly Write[]): Change[] {
-    const revision = this.#decided + 1;
+  /** Applies the writes to the newest state, at a new revision. */
+  #accept(writes: readonly Write[]): Change[] {
+    const revision = this.#assigned + 1;
     const at = this.#options.clock.now();
     const changes: Change[] = [];
     for (const { key, value, seal } of writes) {
@@ -298,18 +310,18 @@ class EmbeddedStorage implements Storage {
       this.#pending.add(change);
       changes.push(change);
     }
-    if (changes.length > 0) this.#decided = revision;
+    if (changes.length > 0) this.#assigned = revision;
     return changes;
   }
 
-  /** The keys' states that the answer tells of must be durable before it is given. */
-  async #answer<Answer extends Committed | Conflict>(answer: Answer, keys: readonly string[]): Promise<Answer> {
+  /** Returns the result as soon as the states of the keys that it reports are durable. */
+  async #whenDurable<Result extends Committed | Conflict>(result: Result, keys: readonly string[]): Promise<Result> {
     if (keys.some((key) => this.#pending.has(key))) await this.#enqueue([], [], []);
-    return answer;
+    return result;
   }
 
   #enqueue(changes: readonly Change[], writes: readonly Write[], dropExpiries: readonly Expiry[]): Promise<Committed> {
-    const revision = this.#decided;
+    const revision = this.#assigned;
     const expiries = expiriesOf(changes, writes);
     let bytes = 0;
     for (const { key, value } of changes) bytes += costOf(key, value.length);
@@ -325,15 +337,18 @@ class EmbeddedStorage implements Storage {
 
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0 || this.#compactionDue) {
-      await this.#gathered();
+      await this.#gatherCommits();
       await this.#writeGroup(this.#takeGroup());
     }
     this.#writing = undefined;
   }
 
-  /** Resolves when a turn of the loop has brought nothing more: a group costs about as much for one change as for many. */
-  async #gathered(): Promise<void> {
-    for (let turn = 0, before = -1; turn < gatheringTurnsMax && this.#waiting.length > before; turn++) {
+  /**
+   * Waits until a turn of the event loop adds no commit: writing a group takes about as long for
+   * one change as for many.
+   */
+  async #gatherCommits(): Promise<void> {
+    for (let turn = 0, before = -1; turn < groupTurnsMax && this.#waiting.length > before; turn++) {
       before = this.#waiting.length;
       await nextTurn();
     }
@@ -365,7 +380,7 @@ class EmbeddedStorage implements Storage {
     const dropExpiries = group.flatMap((waiting) => waiting.dropExpiries);
     const compactedBefore = this.#horizon.compacted;
     if (last !== undefined || compaction !== undefined || dropExpiries.length > 0 || this.#writeFault !== undefined) {
-      // What is being dropped is gone at some moment before we hear of it.
+      // The write drops history at some moment before it resolves.
       this.#horizon.compacted = marks.compacted;
       try {
         if (this.#lost !== undefined) throw this.#lost;
@@ -377,12 +392,12 @@ class EmbeddedStorage implements Storage {
         return;
       }
     }
-    // Deletions may work where puts do not, as on a full disk.
-    const proves =
+    // On a full disk deletions may succeed where puts fail, so they do not prove that writes work.
+    const provesRecovery =
       last === undefined
         ? compaction === undefined && dropExpiries.length === 0
         : changes.some(({ type }) => type === "put");
-    if (this.#writeFault !== undefined && proves) this.#recovered();
+    if (this.#writeFault !== undefined && provesRecovery) this.#logRecovery();
     for (const change of changes) this.#pending.settle(change);
     this.#horizon.revision = marks.revision;
     this.#historyBytes = historyBytes;
@@ -393,7 +408,10 @@ class EmbeddedStorage implements Storage {
     this.#settle(group, undefined);
   }
 
-  /** Nothing of what waits will be written: all of it was decided after what could not be. */
+  /**
+   * Rejects the group and all waiting commits, because they are based on the state that could not
+   * be written.
+   */
   #fail(group: readonly Waiting[], cause: unknown): void {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const error = new StorageUnavailable(`the write could not be made durable: ${reason}`, { cause });
@@ -402,12 +420,12 @@ class EmbeddedStorage implements Storage {
     if (cause instanceof StorageLost) this.#lost = cause;
     const all = [...group, ...this.#waiting.splice(0)];
     this.#pending.clear();
-    this.#decided = this.#horizon.revision;
+    this.#assigned = this.#horizon.revision;
     this.#compactionDue = false;
     this.#settle(all, error);
   }
 
-  #recovered(): void {
+  #logRecovery(): void {
     this.#writeFault = undefined;
     this.#options.logger?.info("Writes to the store work again");
   }
@@ -423,7 +441,7 @@ class EmbeddedStorage implements Storage {
   async #expire(due: readonly Expiry[]): Promise<void> {
     const over = due.filter(({ key, position }) => this.#pending.newestHead(key)?.position === position);
     const writes = over.map(({ key }): Write => ({ key, value: null }));
-    await this.#enqueue(this.#decide(writes), writes, due);
+    await this.#enqueue(this.#accept(writes), writes, due);
   }
 
   #compaction() {
@@ -434,7 +452,7 @@ class EmbeddedStorage implements Storage {
       compacted,
       historyBytes: this.#historyBytes,
       now: clock.now(),
-      demanded: this.#compactionDemanded,
+      requested: this.#compactionRequested,
     };
     return { limits: { historyMs, historyBytesMax }, state };
   }
@@ -460,7 +478,7 @@ function costOf(key: string, valueBytes: number): number {
   return key.length + valueBytes + changeOverheadBytes;
 }
 
-/** When the puts among the changes expire. */
+/** The expiries of the puts that have a time to live. */
 function expiriesOf(changes: readonly Change[], writes: readonly Write[]): Expiry[] {
   const expiries: Expiry[] = [];
   for (const change of changes) {

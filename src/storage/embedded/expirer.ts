@@ -1,25 +1,28 @@
-/** Deletes keys whose time is over, a bounded number in one commit. */
+/** Deletes keys whose time to live has ended, a bounded number in one commit. */
 import type { Clock } from "../../apimachinery/clock.ts";
 import { StorageUnavailable } from "../contract.ts";
 import type { Expiry, Ledger } from "./ledger.ts";
 
-/** Fewer than the writes one commit may have. */
-const togetherMax = 100;
-/** After a failure; the disk may have recovered by then. */
+/** Keys deleted in one commit; below the maximum writes of a commit. */
+const batchMax = 100;
+/** Delay after a failed write. */
 const retryMs = 1000;
-/** Timers cannot be longer than 2^31 ms. */
+/** The longest delay of the timer; Node's limit is 2^31 - 1 ms. */
 const delayMaxMs = 86_400_000;
 
 export interface ExpirerOptions {
   readonly ledger: Ledger;
   readonly clock: Clock;
-  /** Deletes the keys that still are as they were when their expiry was set, and forgets the expiries. @throws StorageUnavailable */
+  /**
+   * Deletes the keys that have not changed since their expiry was set, and removes the expiries.
+   * @throws StorageUnavailable
+   */
   expire(due: readonly Expiry[]): Promise<void>;
 }
 
 export class Expirer {
   readonly #options: ExpirerOptions;
-  /** When the timer fires; infinite when there is none. */
+  /** When the timer fires, in milliseconds since 1970; infinite without a timer. */
   #firesAt = Number.POSITIVE_INFINITY;
   #cancel: (() => void) | undefined;
   #running = false;
@@ -30,7 +33,7 @@ export class Expirer {
     this.#schedule(options.ledger.expiries(1)[0]?.at);
   }
 
-  /** A key will expire then. */
+  /** Starts the timer earlier when needed, because a key expires at this time. */
   expect(at: number): void {
     if (!this.#running && at < this.#firesAt) this.#schedule(at);
   }
@@ -55,7 +58,7 @@ export class Expirer {
     let next: number | undefined;
     try {
       for (;;) {
-        const first = ledger.expiries(togetherMax);
+        const first = ledger.expiries(batchMax);
         const now = clock.now();
         const due = first.filter(({ at }) => at <= now);
         next = first[due.length]?.at;

@@ -1,6 +1,6 @@
-/** Keys are ordered as their UTF-8 bytes are, on every engine. */
+/** Keys are ordered by their UTF-8 bytes on every engine. */
 
-/** @returns below 0, 0 or above 0 */
+/** Compares two keys by their UTF-8 bytes without encoding them. */
 export function compareKeys(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {
@@ -11,12 +11,15 @@ export function compareKeys(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for code points above U+FFFF, though their own numbers are below U+E000. */
+/** Surrogates encode code points above U+FFFF, but their own values are below U+E000. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
-/** @returns a text that is after every key with the prefix, and not after any other key that is; undefined for the empty prefix */
+/**
+ * @returns an upper bound of the keys with the prefix, in key order: every key with the prefix is
+ *   below it, and every other key above the prefix is not; undefined for the empty prefix
+ */
 export function endOfPrefix(prefix: string): string | undefined {
   if (prefix === "") return undefined;
   const last = prefix.charCodeAt(prefix.length - 1);

@@ -1,14 +1,19 @@
 /**
- * What an embedded engine must keep: an ordered log of changes whose entries are also the values, the position of each key's latest change,
- * and when keys expire. `EmbeddedStorage` is the logic above it; a ledger only stores and finds. Reads are synchronous.
+ * The ledger is the data structure of an embedded engine: an ordered log of changes, which also
+ * holds the values; an index from each key to the position of its latest put; and the expiry times
+ * of keys. `EmbeddedStorage` implements the storage contract on top of it. Reads are
+ * synchronous.
  */
 import assert from "node:assert/strict";
 import type { Seal } from "../contract.ts";
 
-/** Changes one commit may have. */
+/** Maximum changes of one commit. */
 export const changesMax = 128;
 
-/** Where a change is in the log: its revision and its index within the commit. A safe integer up to revision 2^46. */
+/**
+ * The position of a change in the log combines its revision and its index within the commit. It is
+ * a safe integer up to revision 2^46.
+ */
 export function positionOf(revision: number, index: number): number {
   assert.ok(index < changesMax);
   return revision * changesMax + index;
@@ -18,85 +23,111 @@ export function revisionOf(position: number): number {
   return Math.floor(position / changesMax);
 }
 
-/** In place of the position of a key whose position is damaged. */
+/** The position of a key whose index entry is damaged. */
 export const unknownPosition = -1;
 
-/** A change without its bytes. */
+/** A change without its value. */
 export interface ChangeHead {
   readonly type: "put" | "delete";
   readonly key: string;
   readonly position: number;
-  /** Milliseconds since 1970 when it was committed. */
+  /** Time of the commit in milliseconds since 1970. */
   readonly at: number;
-  /** Position of the key's state before; 0 when it was absent. */
+  /** Position of the previous put of the key; 0 when the key was absent. */
   readonly previous: number;
-  /** What is at `previous` is damaged, and may be another key's. */
+  /** The record at `previous` is damaged, and may belong to another key. */
   readonly previousDamaged?: true;
-  /** Bytes that are history because of this change: what it replaced, and itself if it is a deletion. They go when it is compacted. */
+  /**
+   * Bytes that became history with this change: the value it replaced, and the change itself if it
+   * is a deletion. They are freed when the change is compacted.
+   */
   readonly historyBytes: number;
-  /** Why nothing but the position can be trusted, or of {@link Ledger.read} nothing but the key: the rest is empty. */
+  /**
+   * Set when the record is damaged: the reason. Only the position is valid then, and the key if the
+   * change was returned by {@link Ledger.read}; other fields are empty.
+   */
   readonly damage?: string;
 }
 
+/** A put or deletion of one key. */
 export interface Change extends ChangeHead {
   /** Empty for a deletion. */
   readonly value: Buffer;
   readonly seal?: Seal;
 }
 
+/** The time at which a put expires. */
 export interface Expiry {
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Of the put that asked for it. Void when the key has another position by then. */
+  /**
+   * Position of the put that set it. The expiry is ignored when the key has another position then.
+   */
   readonly position: number;
   readonly key: string;
 }
 
+/** Global counters of the ledger. */
 export interface Marks {
-  /** Newest revision written. */
+  /** The newest written revision. */
   readonly revision: number;
-  /** Newest revision compacted. */
+  /** The newest compacted revision. */
   readonly compacted: number;
-  /** Sum over the changes after `compacted`. */
+  /** Sum of `historyBytes` of the changes after `compacted`. */
   readonly historyBytes: number;
 }
 
-/** Written together or not at all. */
+/** Changes that are written atomically. */
 export interface LedgerGroup {
-  /** In order, each after everything in the ledger. */
+  /** In the order of their positions, which follow all positions in the ledger. */
   readonly changes: readonly Change[];
   readonly expiries: readonly Expiry[];
-  /** Positions of changes that history no longer needs. */
+  /** Positions of changes to delete, because their history is compacted. */
   readonly drop: readonly number[];
   readonly dropExpiries: readonly Expiry[];
   readonly marks: Marks;
 }
 
+/** The contract of a ledger. */
 export interface Ledger {
-  /** As last written; those of an empty store when nothing was. */
+  /** Returns the last written marks; {@link emptyMarks} for a new store. */
   marks(): Marks;
-  /** Position of the key's latest put; 0 when the key is absent, {@link unknownPosition} when that is damaged. */
+  /**
+   * Returns the position of the key's latest put; 0 when the key is absent, {@link unknownPosition}
+   * when its index entry is damaged.
+   */
   position(key: string): number;
-  /** A put of the key, which is there; its value is a copy of its own or never changes. */
+  /** Reads an existing put of the key. Its value is not modified afterwards. */
   read(position: number, key: string): Change;
-  /** Bytes of the value of a put that is there; undefined when it is damaged. */
+  /** Returns the bytes of the value of an existing put; undefined when it is damaged. */
   valueBytes(position: number, key: string): number | undefined;
-  /** Present keys with the prefix, after `after` when given, in order; each with its {@link Ledger.position}. */
+  /**
+   * Iterates over the current keys with the prefix, in key order, each with its {@link Ledger.position}.
+   */
   keys(prefix: string, after: string | undefined): Iterable<[key: string, position: number]>;
+  /** Counts the current keys with the prefix. */
   count(prefix: string): number;
-  /** The first changes after the revision, in order, at most so many. One with `damage` takes the place of those that cannot be read. */
+  /**
+   * Returns the first changes after the revision, in order, without their values.
+   * @param limit the maximum number of changes
+   * @returns one change with `damage` replaces consecutive records that are missing or damaged
+   */
   heads(after: number, limit: number): ChangeHead[];
+  /** As {@link Ledger.heads}, with values. */
   changes(after: number, limit: number): Change[];
-  /** The first ones to come, at most so many. */
+  /** Returns the earliest expiries, at most `limit`. */
   expiries(limit: number): Expiry[];
   /**
-   * Durable when it resolves. When it rejects, nothing of the group is there. Called again only after it has settled. A group of nothing but
-   * marks finds out whether writes work.
-   * @throws StorageLost when only a restart helps · Error
+   * Writes the group. It is durable when the promise resolves; nothing of it is stored when the
+   * promise rejects. Not called again before the promise settles. A group with marks only tests
+   * whether writes work.
+   * @throws StorageLost when only a restart helps
+   * @throws Error when the disk fails
    */
   write(group: LedgerGroup): Promise<void>;
   sizeBytes(): number;
   close(): Promise<void>;
 }
 
+/** The marks of an empty store. */
 export const emptyMarks: Marks = { revision: 1, compacted: 0, historyBytes: 0 };

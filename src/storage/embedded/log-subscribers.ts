@@ -1,4 +1,7 @@
-/** Hands the log to its readers: what they missed from the ledger, in pages, then every group of changes as it becomes durable. */
+/**
+ * Delivers the log to its subscribers: first past changes from the ledger, in pages, then every
+ * group of changes when it becomes durable.
+ */
 import {
   HistoryDamaged,
   type LogEvent,
@@ -10,10 +13,10 @@ import { type Change, type Ledger, revisionOf } from "./ledger.ts";
 import { nextTurn } from "./next-turn.ts";
 import { eventOf } from "./views.ts";
 
-/** Changes read at once for a subscriber that has some to catch up with. More than one commit may have. */
+/** Changes per page for a subscriber that catches up. Must exceed the changes of one commit. */
 const pageMax = 256;
 
-/** What readers may see at this moment. */
+/** The revisions that readers may see. */
 export interface Horizon {
   readonly revision: number;
   readonly compacted: number;
@@ -37,25 +40,26 @@ interface Group {
 export class LogSubscribers {
   readonly #ledger: Ledger;
   readonly #horizon: Horizon;
-  /** By prefix. An event looks up only the prefixes that end at one of its key's slashes, … */
+  /** By prefix. For each event only the prefixes that end with a slash of its key are looked up. */
   readonly #groups = new Map<string, Group>();
-  /** … and these, which end elsewhere. */
+  /** Groups whose prefix does not end with a slash; checked for each event. */
   readonly #irregular = new Set<Group>();
   readonly #catchingUp = new Set<Follower>();
 
-  /** @param horizon a live view */
+  /** @param horizon updated by the caller */
   constructor(ledger: Ledger, horizon: Horizon) {
     this.#ledger = ledger;
     this.#horizon = horizon;
   }
 
+  /** Subscribes to changes after the revision `from`. */
   add(prefix: string, from: number, subscriber: LogSubscriber): Subscription {
     const follower: Follower = { prefix, subscriber, seen: from, open: true };
     void this.#catchUp(follower);
     return { close: () => this.#remove(follower) };
   }
 
-  /** Delivers a group of changes that has become durable. The horizon is already past it. */
+  /** Delivers a group of durable changes. The horizon already includes them. */
   deliver(changes: readonly Change[]): void {
     const touched = new Set<Group>();
     for (const change of changes) {
@@ -79,7 +83,10 @@ export class LogSubscribers {
     }
   }
 
-  /** As `#call` does it: there are many followers, and this is told to all of them after every group of changes. */
+  /**
+   * Reports progress. Does not use `#call`, which needs a closure per follower: this runs for every
+   * follower and group.
+   */
   #progress(follower: Follower, revision: number): void {
     if (!follower.open) return;
     try {
@@ -106,7 +113,7 @@ export class LogSubscribers {
     group.followers.add(follower);
   }
 
-  /** Tells what was missed, if anything, and how far that was. */
+  /** Delivers past changes and progress, then joins the follower to its group. */
   async #catchUp(follower: Follower): Promise<void> {
     const upToDate = follower.seen === this.#horizon.revision;
     if (upToDate) this.#join(follower);
@@ -134,7 +141,7 @@ export class LogSubscribers {
     if (follower.open) this.#join(follower);
   }
 
-  /** The next changes that readers may see, whole commits only, and the revision they lead to. */
+  /** Reads the next visible changes, in whole commits, and returns the revision that they reach. */
   #page(after: number): { changes: Change[]; seen: number } {
     const { revision } = this.#horizon;
     const page = this.#ledger.changes(after, pageMax);
@@ -142,12 +149,12 @@ export class LogSubscribers {
     if (page.length < pageMax || last === undefined || revisionOf(last.position) > revision) {
       return { changes: page.filter(({ position }) => revisionOf(position) <= revision), seen: revision };
     }
-    // The last commit may go on after the page.
+    // The last commit may continue after the page.
     const seen = revisionOf(last.position) - 1;
     return { changes: page.filter(({ position }) => revisionOf(position) <= seen), seen };
   }
 
-  /** A subscriber that throws must not take the others with it: it is told its own error. */
+  /** Calls a subscriber. When it throws, only its own subscription ends. */
   #call(follower: Follower, call: () => void): void {
     if (!follower.open) return;
     try {

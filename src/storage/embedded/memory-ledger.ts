@@ -10,19 +10,19 @@ import {
 } from "./ledger.ts";
 import { SortedKeys } from "./sorted-keys.ts";
 
-/** Beside its key and value, about what a change takes. */
+/** Approximate bytes of memory that a change uses in addition to its key and value. */
 const changeBytes = 200;
 
-/** A ledger that is gone with its process. */
+/** A ledger in memory. */
 export class MemoryLedger implements Ledger {
   #marks = emptyMarks;
   readonly #changes = new Map<number, Change>();
   readonly #positions = new Map<string, number>();
   readonly #keys = new SortedKeys();
-  /** Changes after the compacted revision, oldest first, from `#logStart` on. */
+  /** Changes after the compacted revision, oldest first, starting at index `#logStart`. */
   #log: Change[] = [];
   #logStart = 0;
-  /** First to come first. */
+  /** Earliest first. */
   readonly #expiries: Expiry[] = [];
   #bytes = 0;
 

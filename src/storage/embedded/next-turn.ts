@@ -1,4 +1,4 @@
-/** Resolves after the event loop has served whoever else is ready. */
+/** Resolves in the next turn of the event loop, after other ready callbacks. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,48 +1,57 @@
-/** What has changed since an older revision, so that the state then is the durable one with these changes taken back. */
+/** Reads of older revisions: the durable state with all later changes reverted. */
 import { HistoryDamaged } from "../contract.ts";
 import { type Ledger, revisionOf } from "./ledger.ts";
 import type { Horizon } from "./log-subscribers.ts";
 
-/** Changes looked at in one step. More than one commit may have. */
+/** Changes scanned in one step. Must exceed the changes of one commit. */
 const stepMax = 512;
-/** Differences that are remembered, for the next page of the same list; each is as large as history at most. */
-const rememberedMax = 4;
+/**
+ * Differences cached for the next page of the same list; each is at most as large as the history.
+ */
+const cachedMax = 4;
 
+/** The difference between an older state and the durable one. */
 export interface Difference {
   readonly revision: number;
-  /** The position each key had at the revision, 0 when it was absent. Keys that have not changed since are left out. */
+  /** Positions at the revision of the keys that changed after it; 0 when the key was absent. */
   readonly positions: Map<string, number>;
-  /** The revision up to which changes have been looked at. */
+  /** The revision up to which the log has been scanned. */
   scanned: number;
 }
 
 export class OlderStates {
   readonly #ledger: Ledger;
   readonly #horizon: Horizon;
-  #remembered: Difference[] = [];
+  /** Most recently used first. */
+  #cached: Difference[] = [];
 
-  /** @param horizon a live view */
+  /** @param horizon updated by the caller */
   constructor(ledger: Ledger, horizon: Horizon) {
     this.#ledger = ledger;
     this.#horizon = horizon;
   }
 
-  /** What has changed since the revision, as far as it is known: {@link OlderStates.advance} it before use. */
+  /**
+   * Returns the changes since the revision, as far as they are scanned: call {@link OlderStates.advance} before
+   * use.
+   */
   since(revision: number): Difference {
     if (revision === this.#horizon.revision) return { revision, positions: new Map(), scanned: revision };
-    const difference = this.#remembered.find((known) => known.revision === revision) ?? {
+    const difference = this.#cached.find((cached) => cached.revision === revision) ?? {
       revision,
       positions: new Map(),
       scanned: revision,
     };
-    this.#remembered = [difference, ...this.#remembered.filter((known) => known !== difference)].slice(
-      0,
-      rememberedMax,
-    );
+    this.#cached = [difference, ...this.#cached.filter((cached) => cached !== difference)].slice(0, cachedMax);
     return difference;
   }
 
-  /** Looks at some more changes. @returns whether the difference reaches to this moment: it does until the caller waits for anything. @throws HistoryDamaged */
+  /**
+   * Scans more changes.
+   * @returns whether the difference is complete up to the current revision, which holds until the
+   *   caller awaits
+   * @throws HistoryDamaged
+   */
   advance(difference: Difference): boolean {
     const newest = this.#horizon.revision;
     if (difference.scanned === newest) return true;
@@ -59,8 +68,8 @@ export class OlderStates {
     return whole;
   }
 
-  /** Differences from revisions that are compacted are of no use any more. */
+  /** Drops the cached differences of compacted revisions. */
   forget(compacted: number): void {
-    this.#remembered = this.#remembered.filter(({ revision }) => revision >= compacted);
+    this.#cached = this.#cached.filter(({ revision }) => revision >= compacted);
   }
 }

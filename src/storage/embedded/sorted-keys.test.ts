@@ -22,7 +22,7 @@ const keys = [
   "/\u{10ffff}",
 ];
 
-test("keys are ordered as their bytes are", () => {
+test("orders keys by their UTF-8 bytes", () => {
   for (const a of keys) {
     for (const b of keys)
       assert.equal(Math.sign(compareKeys(a, b)), Buffer.compare(Buffer.from(a), Buffer.from(b)), `${a} ${b}`);
@@ -47,10 +47,10 @@ test(`sorted keys agree with an array (SEED=${seed})`, () => {
   const model = new Set<string>();
   for (let step = 0; step < 20_000; step++) {
     const key = random(2) === 0 ? `/${step}` : `/${random(3000)}`;
-    const there = model.has(key);
-    if (there) sorted.delete(key);
+    const exists = model.has(key);
+    if (exists) sorted.delete(key);
     else sorted.add(key);
-    if (there) model.delete(key);
+    if (exists) model.delete(key);
     else model.add(key);
     if (step % 1000 === 0) {
       const from = `/${random(3000)}`;

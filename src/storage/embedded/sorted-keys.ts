@@ -1,14 +1,14 @@
 import { compareKeys } from "./key-order.ts";
 
-/** Keys of a block; a full one is split in two. */
+/** Maximum keys of a block; a full block is split in two. */
 const blockMax = 512;
 
-/** A set of keys in order. Adding and deleting move at most a block and the list of blocks. */
+/** A sorted set of keys. Adding and deleting move at most one block and the list of blocks. */
 export class SortedKeys {
-  /** None is empty. */
+  /** Blocks are never empty. */
   readonly #blocks: string[][] = [];
 
-  /** @param key is not there yet */
+  /** @param key must not be in the set */
   add(key: string): void {
     const index = Math.max(this.#blockOf(key), 0);
     const block = this.#blocks[index];
@@ -17,12 +17,12 @@ export class SortedKeys {
       return;
     }
     block.splice(position(block, key), 0, key);
-    // Keys that come in order fill blocks instead of leaving them half empty.
+    // Appended keys fill blocks completely instead of leaving them half empty.
     if (block.length > blockMax)
       this.#blocks.splice(index + 1, 0, block.splice(block.at(-1) === key ? blockMax : blockMax / 2));
   }
 
-  /** @param key is there */
+  /** @param key must be in the set */
   delete(key: string): void {
     const index = this.#blockOf(key);
     const block = this.#blocks[index] as string[];
@@ -30,7 +30,10 @@ export class SortedKeys {
     if (block.length === 0) this.#blocks.splice(index, 1);
   }
 
-  /** Keys at or after `from`, in order. The set must not change meanwhile. */
+  /**
+   * Iterates over the keys at or after `from`, in order. The set must not change during the
+   * iteration.
+   */
   *from(from: string): IterableIterator<string> {
     const first = Math.max(this.#blockOf(from), 0);
     for (let index = first; index < this.#blocks.length; index++) {
@@ -39,7 +42,9 @@ export class SortedKeys {
     }
   }
 
-  /** Index of the last block that does not begin after the key; -1 when all do. */
+  /**
+   * Returns the index of the last block that begins at or before the key; -1 when there is none.
+   */
   #blockOf(key: string): number {
     let low = 0;
     let high = this.#blocks.length;
@@ -52,7 +57,7 @@ export class SortedKeys {
   }
 }
 
-/** Where the key is in the block, or would be. */
+/** Returns the index of the key in the block, or the index at which to insert it. */
 function position(block: readonly string[], key: string): number {
   let low = 0;
   let high = block.length;

@@ -1,4 +1,4 @@
-/** A ledger's changes as callers of the storage see them. */
+/** Converts changes of a ledger to the types of the storage contract. */
 import type { LogEvent, Stored } from "../contract.ts";
 import { type Change, type Ledger, revisionOf } from "./ledger.ts";
 
@@ -9,7 +9,7 @@ export function storedOf({ key, position, value, seal, damage }: Change): Stored
   return seal === undefined ? { key, revision, value } : { key, revision, value, seal };
 }
 
-/** @param ledger has the change, and the put before it */
+/** @param ledger contains the change and the previous put of its key */
 export function eventOf(change: Change, ledger: Ledger): LogEvent {
   const { type, key, position, previous, at } = change;
   const { value, seal, damage } = type === "put" || previous === 0 ? change : ledger.read(previous, key);

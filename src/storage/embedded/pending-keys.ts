@@ -1,14 +1,17 @@
-/** Keys with changes that are not durable yet. Writers see the newest state, readers the durable one. */
+/**
+ * Keys with changes that are not durable yet. Commits are evaluated against the newest state,
+ * readers see the durable one.
+ */
 import { type Change, type Ledger, revisionOf } from "./ledger.ts";
 
 interface PendingKey {
-  /** Position of what readers see; 0 when the key is absent for them. */
+  /** Position of the durable put; 0 when the key is absent in the durable state. */
   durable: number;
-  /** May be a deletion. */
+  /** The newest put or deletion. */
   newest: Change;
 }
 
-/** Of a put that made a newest state. */
+/** The put that is the newest state of a key, without its value. */
 export interface NewestHead {
   readonly position: number;
   /** Undefined when the put is damaged. */
@@ -27,21 +30,21 @@ export class PendingKeys {
     return this.#keys.has(key);
   }
 
-  /** Revision of the newest state; 0 when the key is absent in it. */
+  /** Returns the revision of the key in the newest state; 0 when it is absent. */
   newestRevision(key: string): number {
     const pending = this.#keys.get(key);
     if (pending === undefined) return revisionOf(this.#ledger.position(key));
     return pending.newest.type === "put" ? revisionOf(pending.newest.position) : 0;
   }
 
-  /** The put that made the newest state; undefined when the key is absent in it. */
+  /** Returns the put that is the newest state of the key; undefined when it is absent. */
   newest(key: string): Change | undefined {
     const pending = this.#keys.get(key);
     if (pending === undefined) return this.#read(this.#ledger.position(key), key);
     return pending.newest.type === "put" ? pending.newest : undefined;
   }
 
-  /** Of the same, what costs less to know. */
+  /** As {@link PendingKeys.newest}, without the cost of reading the value. */
   newestHead(key: string): NewestHead | undefined {
     const pending = this.#keys.get(key);
     if (pending !== undefined)
@@ -52,31 +55,37 @@ export class PendingKeys {
     return position === 0 ? undefined : { position, valueBytes: this.#ledger.valueBytes(position, key) };
   }
 
-  /** The put that made the durable state. The ledger may be ahead of it while a write is under way. */
+  /**
+   * Returns the put that is the durable state of the key. The ledger may be ahead of it during a
+   * write.
+   */
   durable(key: string): Change | undefined {
     return this.#read(this.#keys.get(key)?.durable ?? this.#ledger.position(key), key);
   }
 
-  /** Adds a change to the newest state, which the change says was before it. */
+  /** Adds a change to the newest state. Its `previous` is the position of the state before. */
   add(change: Change): void {
     const pending = this.#keys.get(change.key);
     if (pending === undefined) this.#keys.set(change.key, { durable: change.previous, newest: change });
     else pending.newest = change;
   }
 
-  /** The change is durable. */
+  /** Marks the change as durable. */
   settle(change: Change): void {
     const pending = this.#keys.get(change.key) as PendingKey;
     if (pending.newest === change) this.#keys.delete(change.key);
     else pending.durable = change.type === "put" ? change.position : 0;
   }
 
-  /** Nothing that is pending will become durable. */
+  /** Discards all pending changes, because their write failed. */
   clear(): void {
     this.#keys.clear();
   }
 
-  /** Pending keys with the prefix and where what readers see of them is; 0 where that is nothing. */
+  /**
+   * Iterates over the pending keys with the prefix and the positions of their durable puts; 0 when
+   * absent.
+   */
   *durables(prefix: string): IterableIterator<[key: string, durable: number]> {
     for (const [key, { durable }] of this.#keys) if (key.startsWith(prefix)) yield [key, durable];
   }
