@@ -1,4 +1,4 @@
-/** The authorizers that a configuration names, in its order. Source: access-control §5.3. */
+/** The authorizers of an AuthorizationConfiguration, in its order. */
 import type {
   AuthorizationConfiguration,
   AuthorizerConfiguration,
@@ -9,30 +9,37 @@ import type { AuthorizationObserver, Authorizer } from "./contract.ts";
 import { type AuthorizationModule, authorizerOf, ruleResolverOf, webhookModule } from "./modes.ts";
 import type { OpenWebhook } from "./webhook/open-webhook.ts";
 
+/** The authorizers of one configuration; a changed configuration opens another chain. */
 export interface Chain {
   readonly authorize: Authorizer;
+  /** Lists the rules of a user, for SelfSubjectRulesReview. */
   readonly rulesOf: ReturnType<typeof ruleResolverOf>;
-  /** Another chain is asked from now on; who was asked already still answers. */
+  /** Closes each webhook when its current calls are done. Callers must not authorize with the chain any more. */
   retire(): void;
+  /** Closes the connections of all webhooks. */
   close(): void;
 }
 
-export interface ChainNeeds {
-  /** All but webhooks; those that are undefined were not asked for when the server started. */
+interface ChainOptions {
+  /** The modules other than webhooks; undefined for types that were not enabled when the server started. */
   readonly modules: Readonly<Partial<Record<AuthorizerType, AuthorizationModule>>>;
   openWebhook(name: string, configuration: WebhookConfiguration): Promise<OpenWebhook>;
   readonly observer: AuthorizationObserver;
 }
 
-/** @throws Error for an authorizer that cannot be had; nothing stays open then */
-export async function openChain({ authorizers }: AuthorizationConfiguration, needs: ChainNeeds): Promise<Chain> {
+/**
+ * Opens the authorizers of a configuration, with their webhooks.
+ *
+ * @throws Error for a type that was not enabled at startup or a webhook whose kubeconfig is unusable; all webhooks are closed then
+ */
+export async function openChain({ authorizers }: AuthorizationConfiguration, options: ChainOptions): Promise<Chain> {
   const webhooks: OpenWebhook[] = [];
   const close = (): void => {
     for (const webhook of webhooks) webhook.close();
   };
   const moduleOf = async ({ type, name, webhook }: AuthorizerConfiguration): Promise<AuthorizationModule> => {
-    if (webhook === undefined) return presentModule(type, needs);
-    const opened = await needs.openWebhook(name, webhook);
+    if (webhook === undefined) return getModule(type, options);
+    const opened = await options.openWebhook(name, webhook);
     webhooks.push(opened);
     return webhookModule(opened.authorize);
   };
@@ -41,7 +48,7 @@ export async function openChain({ authorizers }: AuthorizationConfiguration, nee
     for (const authorizer of authorizers) {
       modules.push({
         ...(await moduleOf(authorizer)),
-        counts: needs.observer.decisions(authorizer.type, authorizer.name),
+        counts: options.observer.decisions(authorizer.type, authorizer.name),
       });
     }
     const retire = (): void => {
@@ -54,7 +61,7 @@ export async function openChain({ authorizers }: AuthorizationConfiguration, nee
   }
 }
 
-function presentModule(type: AuthorizerType, { modules }: ChainNeeds): AuthorizationModule {
+function getModule(type: AuthorizerType, { modules }: ChainOptions): AuthorizationModule {
   const module = modules[type];
   if (module === undefined)
     throw new Error(`authorizer type ${type} is not allowed if it was not enabled at initial server startup`);

@@ -1,16 +1,16 @@
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { PolicyRule } from "./rbac/rule.ts";
 
-/** What a user may do, as far as authorizers can list it. */
+/** The rules that apply to a user, as far as the authorizers can list them. */
 export interface UserRules {
   readonly rules: readonly PolicyRule[];
-  /** Some authorizer cannot list what it allows. */
+  /** True when at least one authorizer cannot list its rules. */
   readonly incomplete: boolean;
-  /** Empty when nothing went wrong. */
+  /** The errors of all authorizers in one text; empty without errors. */
   readonly problem: string;
 }
 
-/** What is asked for. Source: access-control §5.3, "request attributes". */
+/** The attributes of a request that authorizers decide on. Source: Kubernetes docs, Authorization, Request attributes used in authorization. */
 export interface AuthorizationAttributes {
   readonly user: UserInfo;
   readonly verb: string;
@@ -24,53 +24,60 @@ export interface AuthorizationAttributes {
   readonly name: string;
   readonly fieldSelector: string;
   readonly labelSelector: string;
-  /** The request that waits for the decision: once it is closed, nobody does. */
-  readonly waiting?: { onClose(run: () => void): void };
+  /** The client connection of the request. A webhook call is canceled when it closes. */
+  readonly connection?: { onClose(run: () => void): void };
 }
 
+/** The decision of one authorizer, or of a chain. `noOpinion` leaves the decision to the next authorizer. */
 export interface Decision {
   readonly decision: "allow" | "deny" | "noOpinion";
   readonly reason: string;
-  /** What went wrong on the way to it. Who is not allowed then gets a 500, since it may be that he is. */
+  /** An evaluation error. A request that is not allowed is then answered with 500 instead of 403. */
   readonly error?: string;
 }
 
+/** Decides on one request. Synchronous when the decision needs no call to another service. */
 export type Authorizer = (attributes: AuthorizationAttributes) => Decision | Promise<Decision>;
 
-/** Which authorizers are asked: by the file, or by modes and what belongs to them. */
+/** Selects the authorizers: by a configuration file, or by modes and their flags. */
 export interface AuthorizationOptions {
-  /** An AuthorizationConfiguration, followed as it changes. Nothing else may be said then. */
+  /** The path of an AuthorizationConfiguration, which is reloaded when it changes. Excludes all other flags. */
   readonly configFile: string | undefined;
-  /** Of the mode Webhook. What is undefined has upstream's default. */
+  /** For the mode Webhook. Undefined fields have upstream's defaults. */
   readonly webhook: {
-    /** A kubeconfig. */
+    /** The path of a kubeconfig. */
     readonly configFile?: string;
-    /** Of the reviews that are sent: v1, v1beta1. */
+    /** The version of the SubjectAccessReviews that are sent: v1 or v1beta1. */
     readonly version?: string;
-    /** How long it is remembered that somebody may do something; 0 is not at all. */
+    /** How long `allowed` responses are cached; 0 disables the cache. */
     readonly authorizedTtlMs?: number;
-    /** The same of all other answers. */
+    /** How long all other responses are cached; 0 disables the cache. */
     readonly unauthorizedTtlMs?: number;
   };
 }
 
-/** What is counted of authorization; histograms are the observer's. Source: upstream's authorization metrics. */
+/** Records the authorization metrics. Source: k8s.io/apiserver@v0.36.0/pkg/authorization/metrics/metrics.go. */
 export interface AuthorizationObserver {
-  /** Of a request. */
+  /** Records the decision of the whole chain on one request. */
   attempted(decision: Decision, durationMs: number): void;
-  /** Of an authorizer, counted up by the chain: what it decided, but for no opinions. */
+  /** @returns the counters of one authorizer, which the chain increments for each `allow` and `deny` */
   decisions(type: string, name: string): DecisionCounts;
-  /** One call of a webhook. */
+  /** Records one call of a webhook. */
   webhookCalled(name: string, result: WebhookResult, durationMs: number): void;
-  /** A webhook could not be asked, and the next authorizer was. */
+  /** Records that a webhook call failed and the chain continued with the next authorizer. */
   webhookFailedOpen(name: string, result: WebhookResult): void;
-  /** @param outcome `excluded`: a condition did not hold; `failed`: at least one could not be evaluated, and none was false */
+  /**
+   * Records the evaluation of the match conditions of a webhook.
+   *
+   * @param outcome `excluded`: a condition is false; `failed`: at least one has an evaluation error and none is false
+   */
   conditionsEvaluated(name: string, outcome: "matched" | "excluded" | "failed", durationMs: number): void;
 }
 
-/** `canceled`: nobody waits for it any more. */
+/** `canceled`: the client closed the request, or all tries took too long. */
 export type WebhookResult = "success" | "timeout" | "error" | "canceled";
 
+/** Counters of the final decisions of one authorizer. */
 export interface DecisionCounts {
   allowed: number;
   denied: number;

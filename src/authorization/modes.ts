@@ -1,12 +1,11 @@
-/** The authorizers that one chooses from, and the chain they make. Source: access-control §5.3. */
+/** The modules for each authorization mode. Source: Kubernetes docs, Authorization, Authorization modes. */
 import { nodeIdentity } from "../apimachinery/node-identity.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import { joinErrors } from "../lib/json/quote.ts";
 import { abacAuthorizer, abacRules } from "./abac/abac.ts";
 import type { AbacPolicy } from "./abac/policy-file.ts";
-import { alwaysAllow, alwaysDeny } from "./always.ts";
 import type { Authorizer, DecisionCounts, UserRules } from "./contract.ts";
-import { masters } from "./masters.ts";
+import { allow, noOpinion } from "./decisions.ts";
 import { type NodeAuthorizerOptions, nodeAuthorizer } from "./node/node.ts";
 import type { NodeRelations } from "./node/relations.ts";
 import type { Policy } from "./rbac/policy.ts";
@@ -14,14 +13,15 @@ import { rbacAuthorizer, rulesFor } from "./rbac/rbac.ts";
 import type { PolicyRule } from "./rbac/rule.ts";
 import { unionAuthorizer } from "./union.ts";
 
-/** What one module lists. */
-export interface ModuleRules extends Omit<UserRules, "problem"> {
+/** The rules that one module lists for a user. */
+interface ModuleRules extends Omit<UserRules, "problem"> {
   readonly problems: readonly string[];
 }
 
+/** An authorizer with its list of rules and its counters. */
 export interface AuthorizationModule {
   readonly authorize: Authorizer;
-  /** Where it is counted what it decides. */
+  /** The chain counts the final decisions of the module here. */
   readonly counts?: DecisionCounts;
   rulesOf(user: UserInfo, namespace: string): ModuleRules;
 }
@@ -32,13 +32,22 @@ const everything: readonly PolicyRule[] = [
   { verbs: ["*"], nonResourceURLs: ["*"] },
 ];
 
+/** The mode AlwaysAllow. */
 export const alwaysAllowModule: AuthorizationModule = {
-  authorize: alwaysAllow,
+  authorize: () => allow,
   rulesOf: () => ({ ...noRules, rules: everything }),
 };
 
-export const alwaysDenyModule: AuthorizationModule = { authorize: alwaysDeny, rulesOf: () => noRules };
+/** The mode AlwaysDeny. */
+export const alwaysDenyModule: AuthorizationModule = {
+  authorize: () => ({ decision: "noOpinion", reason: "Everything is forbidden." }),
+  rulesOf: () => noRules,
+};
 
+/** Members of `system:masters` have unrestricted access. */
+const masters: Authorizer = ({ user }) => (user.groups.includes("system:masters") ? allow : noOpinion);
+
+/** The mode ABAC. @param policies the lines of `--authorization-policy-file` */
 export function abacModule(policies: readonly AbacPolicy[]): AuthorizationModule {
   return {
     authorize: abacAuthorizer(policies),
@@ -46,14 +55,20 @@ export function abacModule(policies: readonly AbacPolicy[]): AuthorizationModule
   };
 }
 
+/** The mode Node. */
 export function nodeModule(relations: NodeRelations, options: NodeAuthorizerOptions): AuthorizationModule {
-  const unlisted = { rules: [], incomplete: true, problems: ["node authorizer does not support user rule resolution"] };
+  const incomplete = {
+    rules: [],
+    incomplete: true,
+    problems: ["node authorizer does not support user rule resolution"],
+  };
   return {
     authorize: nodeAuthorizer(relations, options),
-    rulesOf: (user) => (nodeIdentity(user) === undefined ? noRules : unlisted),
+    rulesOf: (user) => (nodeIdentity(user) === undefined ? noRules : incomplete),
   };
 }
 
+/** The mode RBAC. */
 export function rbacModule(policy: Policy): AuthorizationModule {
   return {
     authorize: rbacAuthorizer(policy),
@@ -61,6 +76,7 @@ export function rbacModule(policy: Policy): AuthorizationModule {
   };
 }
 
+/** The mode Webhook. */
 export function webhookModule(authorize: Authorizer): AuthorizationModule {
   return {
     authorize,
@@ -72,12 +88,12 @@ export function webhookModule(authorize: Authorizer): AuthorizationModule {
   };
 }
 
-/** As upstream, system:masters is asked before any mode, and not counted. */
+/** @returns one authorizer for all modules. As upstream, `system:masters` is checked before all modes and is not counted. */
 export function authorizerOf(modules: readonly AuthorizationModule[]): Authorizer {
   return unionAuthorizer([{ authorize: masters }, ...modules]);
 }
 
-/** All rules of all modules. */
+/** @returns a function that lists the rules of a user in a namespace, from all modules */
 export function ruleResolverOf(modules: readonly AuthorizationModule[]) {
   return (user: UserInfo, namespace: string): UserRules => {
     const each = modules.map((module) => module.rulesOf(user, namespace));

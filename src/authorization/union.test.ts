@@ -3,41 +3,61 @@ import { test } from "node:test";
 import type { AuthorizationAttributes, Authorizer, Decision } from "./contract.ts";
 import { unionAuthorizer } from "./union.ts";
 
-const says = (decision: Decision["decision"], reason = "", error?: string): Decision => ({
+const decided = (decision: Decision["decision"], reason = "", error?: string): Decision => ({
   decision,
   reason,
   ...(error !== undefined && { error }),
 });
 
-const rows: [what: string, chain: Decision[], want: Decision, asked: number][] = [
-  ["nobody", [], says("noOpinion"), 0],
-  ["the first that allows", [says("noOpinion"), says("allow", "a"), says("deny", "b")], says("allow", "a"), 2],
-  ["the first that denies", [says("noOpinion"), says("deny", "b"), says("allow", "a")], says("deny", "b"), 2],
-  ["reasons of all", [says("noOpinion", "a"), says("noOpinion"), says("noOpinion", "b")], says("noOpinion", "a\nb"), 3],
-  ["reasons before do not count", [says("noOpinion", "a", "x"), says("allow", "b")], says("allow", "b"), 2],
-  ["an error with a denial", [says("deny", "", "x")], says("deny", "", "x"), 1],
+const rows: [what: string, chain: Decision[], want: Decision, calls: number][] = [
+  ["an empty chain has no opinion", [], decided("noOpinion"), 0],
   [
-    "errors of all, each once",
-    [says("noOpinion", "a", "x"), says("noOpinion", "", "y"), says("noOpinion", "", "x")],
-    says("noOpinion", "a", "[x, y]"),
+    "the first allow is final",
+    [decided("noOpinion"), decided("allow", "a"), decided("deny", "b")],
+    decided("allow", "a"),
+    2,
+  ],
+  [
+    "the first deny is final",
+    [decided("noOpinion"), decided("deny", "b"), decided("allow", "a")],
+    decided("deny", "b"),
+    2,
+  ],
+  [
+    "joins all reasons",
+    [decided("noOpinion", "a"), decided("noOpinion"), decided("noOpinion", "b")],
+    decided("noOpinion", "a\nb"),
     3,
   ],
-  ["one error", [says("noOpinion", "", "x"), says("noOpinion")], says("noOpinion", "", "x"), 2],
+  [
+    "drops earlier reasons and errors when a later authorizer allows",
+    [decided("noOpinion", "a", "x"), decided("allow", "b")],
+    decided("allow", "b"),
+    2,
+  ],
+  ["keeps the error of a deny", [decided("deny", "", "x")], decided("deny", "", "x"), 1],
+  [
+    "joins all errors without duplicates",
+    [decided("noOpinion", "a", "x"), decided("noOpinion", "", "y"), decided("noOpinion", "", "x")],
+    decided("noOpinion", "a", "[x, y]"),
+    3,
+  ],
+  ["one error", [decided("noOpinion", "", "x"), decided("noOpinion")], decided("noOpinion", "", "x"), 2],
 ];
 
-for (const waits of [false, true]) {
-  for (const [what, chain, want, asked] of rows) {
-    test(`${what}${waits ? ", and each takes its time" : ""}`, async () => {
+for (const isAsync of [false, true]) {
+  for (const [what, chain, want, calls] of rows) {
+    test(`${what}${isAsync ? ", with asynchronous authorizers" : ""}`, async () => {
       let count = 0;
       const links = chain.map((decision): { authorize: Authorizer; counts: { allowed: number; denied: number } } => ({
         authorize: () => {
           count++;
-          return waits ? Promise.resolve(decision) : decision;
+          return isAsync ? Promise.resolve(decision) : decision;
         },
         counts: { allowed: 0, denied: 0 },
       }));
       assert.deepEqual(await unionAuthorizer(links)({} as AuthorizationAttributes), want);
-      assert.equal(count, asked);
+      assert.equal(count, calls);
       const counted = links.flatMap(({ counts }, index) =>
         counts.allowed + counts.denied > 0 ? [[index, counts]] : [],
       );
@@ -45,7 +65,7 @@ for (const waits of [false, true]) {
       assert.deepEqual(
         counted,
         final
-          ? [[asked - 1, { allowed: Number(want.decision === "allow"), denied: Number(want.decision === "deny") }]]
+          ? [[calls - 1, { allowed: Number(want.decision === "allow"), denied: Number(want.decision === "deny") }]]
           : [],
       );
     });

@@ -18,7 +18,7 @@ const readPods = { verbs: ["get", "list"], apiGroups: [""], resources: ["pods"] 
 const writePods = { verbs: ["create"], apiGroups: [""], resources: ["pods"] };
 const to = (kind: string, name: string): object => ({ apiGroup: group, kind, name });
 
-/** A cluster in which ann may read pods, everywhere. */
+/** Opens a cluster in which ann can read pods in all namespaces. */
 async function open() {
   let followed: FollowedPolicy | undefined;
   const cluster = await openMemoryRegistry({
@@ -94,9 +94,9 @@ async function open() {
 
 type Cluster = Awaited<ReturnType<typeof open>>;
 
-const who = 'user "ann" (groups=["dev" "system:authenticated"])';
-const holdsNot = (missing: string): string =>
-  `${who} is attempting to grant RBAC permissions not currently held:\n${missing}`;
+const annAndGroups = 'user "ann" (groups=["dev" "system:authenticated"])';
+const notHeld = (missing: string): string =>
+  `${annAndGroups} is attempting to grant RBAC permissions not currently held:\n${missing}`;
 const create1 = '{APIGroups:[""], Resources:["pods"], Verbs:["create"]}';
 const grant = (cluster: Cluster, verb: string, resource: string, name: string): Promise<void> =>
   cluster
@@ -112,31 +112,34 @@ const grant = (cluster: Cluster, verb: string, resource: string, name: string): 
       }),
     );
 
-const rows: [what: string, write: (cluster: Cluster) => Promise<void>, refusal?: string][] = [
-  ["a role of what she has", ({ make }) => make(ann, "roles", "n", { metadata: { name: "r" }, rules: [readPods] })],
+const rows: [what: string, write: (cluster: Cluster) => Promise<void>, rejection?: string][] = [
   [
-    "a role of more",
+    "a role with permissions that she has",
+    ({ make }) => make(ann, "roles", "n", { metadata: { name: "r" }, rules: [readPods] }),
+  ],
+  [
+    "a role with permissions that she lacks",
     ({ make }) => make(ann, "roles", "n", { metadata: { name: "r" }, rules: [readPods, writePods] }),
-    `roles.rbac.authorization.k8s.io "r" is forbidden: ${holdsNot(create1)}`,
+    `roles.rbac.authorization.k8s.io "r" is forbidden: ${notHeld(create1)}`,
   ],
   [
-    "a change of a role to more",
+    "an update that adds a permission to a role",
     ({ change }) => change(ann, "clusterroles", "", "reader", (role) => role.rules.push(writePods)),
-    `clusterroles.rbac.authorization.k8s.io "reader" is forbidden: ${holdsNot(create1)}`,
+    `clusterroles.rbac.authorization.k8s.io "reader" is forbidden: ${notHeld(create1)}`,
   ],
   [
-    "a label on a role of more",
+    "a label of a role with permissions that she lacks",
     ({ change }) =>
       change(ann, "clusterroles", "", "writer", (role) => Object.assign(role.metadata, { labels: { a: "b" } })),
-    `clusterroles.rbac.authorization.k8s.io "writer" is forbidden: ${holdsNot(create1)}`,
+    `clusterroles.rbac.authorization.k8s.io "writer" is forbidden: ${notHeld(create1)}`,
   ],
   [
-    "a finalizer on a role of more",
+    "a finalizer of a role with permissions that she lacks",
     ({ change }) =>
       change(ann, "clusterroles", "", "writer", (role) => Object.assign(role.metadata, { finalizers: ["a.b/c"] })),
   ],
   [
-    "a role that collects others",
+    "a role with an aggregationRule",
     ({ make }) =>
       make(ann, "clusterroles", "", {
         metadata: { name: "r" },
@@ -146,24 +149,24 @@ const rows: [what: string, write: (cluster: Cluster) => Promise<void>, refusal?:
     'clusterroles.rbac.authorization.k8s.io "r" is forbidden: must have cluster-admin privileges to use the aggregationRule',
   ],
   [
-    "a binding of what she has",
+    "a binding to a role whose permissions she has",
     ({ make }) =>
       make(ann, "rolebindings", "n", { metadata: { name: "b" }, roleRef: to("ClusterRole", "reader"), subjects: [] }),
   ],
   [
-    "a binding of more",
+    "a binding to a role with permissions that she lacks",
     ({ make }) =>
       make(ann, "rolebindings", "n", { metadata: { name: "b" }, roleRef: to("ClusterRole", "writer"), subjects: [] }),
-    `rolebindings.rbac.authorization.k8s.io "b" is forbidden: ${holdsNot(create1)}`,
+    `rolebindings.rbac.authorization.k8s.io "b" is forbidden: ${notHeld(create1)}`,
   ],
   [
-    "a binding of what is not there",
+    "a binding to a missing Role",
     ({ make }) =>
       make(ann, "rolebindings", "n", { metadata: { name: "b" }, roleRef: to("Role", "gone"), subjects: [] }),
     'rolebindings.rbac.authorization.k8s.io "gone" not found',
   ],
   [
-    "a binding of a role of the cluster that does not exist",
+    "a cluster binding to a missing ClusterRole",
     ({ make }) =>
       make(ann, "clusterrolebindings", "", {
         metadata: { name: "b" },
@@ -173,22 +176,22 @@ const rows: [what: string, write: (cluster: Cluster) => Promise<void>, refusal?:
     'clusterrolebindings.rbac.authorization.k8s.io "gone" not found',
   ],
   [
-    "a binding of the cluster to a role of a namespace",
+    "a cluster binding to a Role",
     ({ make }) =>
       make(ann, "clusterrolebindings", "", { metadata: { name: "b" }, roleRef: to("Role", "gone"), subjects: [] }),
     "Namespace parameter required.",
   ],
   [
-    "a role of more, while a role that is bound to her does not exist",
+    "a role with permissions that she lacks, when a role bound to her is missing",
     async ({ make }) => {
       const subjects = [{ kind: "User", name: "ann", apiGroup: group }];
       await make(root, "rolebindings", "n", { metadata: { name: "b" }, roleRef: to("ClusterRole", "gone"), subjects });
       await make(ann, "roles", "n", { metadata: { name: "r" }, rules: [writePods] });
     },
-    `roles.rbac.authorization.k8s.io "r" is forbidden: ${holdsNot(create1)}; resolution errors: [roles.rbac.authorization.k8s.io "gone" not found]`,
+    `roles.rbac.authorization.k8s.io "r" is forbidden: ${notHeld(create1)}; resolution errors: [roles.rbac.authorization.k8s.io "gone" not found]`,
   ],
   [
-    "a role of more, when she may escalate",
+    "a role with permissions that she lacks, with the verb escalate",
     async (cluster) => {
       await grant(cluster, "escalate", "clusterroles", "writer");
       await cluster.change(ann, "clusterroles", "", "writer", (role) =>
@@ -197,7 +200,7 @@ const rows: [what: string, write: (cluster: Cluster) => Promise<void>, refusal?:
     },
   ],
   [
-    "a binding of more, when she may bind it",
+    "a binding to a role with permissions that she lacks, with the verb bind",
     async (cluster) => {
       await grant(cluster, "bind", "clusterroles", "writer");
       await cluster.make(ann, "clusterrolebindings", "", {
@@ -209,8 +212,8 @@ const rows: [what: string, write: (cluster: Cluster) => Promise<void>, refusal?:
   ],
 ];
 
-for (const [what, write, refusal] of rows) {
-  test(`ann ${refusal === undefined ? "writes" : "may not write"} ${what}`, async () => {
+for (const [what, write, rejection] of rows) {
+  test(`ann ${rejection === undefined ? "can write" : "cannot write"} ${what}`, async () => {
     const cluster = await open();
     const message = await write(cluster).then(
       () => undefined,
@@ -219,7 +222,7 @@ for (const [what, write, refusal] of rows) {
         return error.message;
       },
     );
-    assert.equal(message, refusal);
+    assert.equal(message, rejection);
     await cluster.close();
   });
 }

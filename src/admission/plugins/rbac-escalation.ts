@@ -19,7 +19,10 @@ const everything: readonly PolicyRule[] = [
   { verbs: ["*"], nonResourceURLs: ["*"] },
 ];
 
-/** Looks at roles and bindings after all that may change them. @param authorize the whole chain */
+/**
+ * @param authorize the whole chain, for the verbs `escalate` and `bind`
+ * @returns a plugin that checks roles and bindings; it must run after all plugins that change objects
+ */
 export function rbacEscalation(policy: Policy, authorize: Authorizer): AdmissionPlugin {
   return {
     name: "rbacEscalation",
@@ -34,8 +37,8 @@ export function rbacEscalation(policy: Policy, authorize: Authorizer): Admission
   };
 }
 
-/** Owners and finalizers may change without a look at the rest: the garbage collector must be able to do its work. */
-function onlyLetsGo({ object, oldObject }: AdmissionAttributes): boolean {
+/** The garbage collector can change owners and finalizers of roles whose permissions it lacks. */
+function changesOnlyOwnersAndFinalizers({ object, oldObject }: AdmissionAttributes): boolean {
   if (object === undefined || oldObject === undefined) return false;
   const bare = ({ metadata, ...rest }: KubeObject): object => {
     const { ownerReferences, finalizers, managedFields, ...kept } = metadata;
@@ -52,13 +55,13 @@ async function checkRole(
 ): Promise<void> {
   const { user, namespace } = attributes;
   const { resource } = attributes.target.resource.definition;
-  if (await may(authorize, user, "escalate", { resource, namespace, name: attributes.pathName })) return;
-  if (onlyLetsGo(attributes)) return;
+  if (await isAllowed(authorize, user, "escalate", { resource, namespace, name: attributes.pathName })) return;
+  if (changesOnlyOwnersAndFinalizers(attributes)) return;
   const { name, rules } = roleOf(object);
-  const missing = whyNot(policy, attributes, rules);
+  const missing = describeMissing(policy, attributes, rules);
   if (missing !== undefined) throw forbidden({ group, resource }, name, missing);
   if (!aggregates(object) && !aggregates(attributes.oldObject)) return;
-  if (whyNot(policy, attributes, everything) === undefined) return;
+  if (describeMissing(policy, attributes, everything) === undefined) return;
   throw forbidden({ group, resource }, name, "must have cluster-admin privileges to use the aggregationRule");
 }
 
@@ -72,7 +75,7 @@ async function checkBinding(
   attributes: AdmissionAttributes,
   object: KubeObject,
 ): Promise<void> {
-  if (onlyLetsGo(attributes)) return;
+  if (changesOnlyOwnersAndFinalizers(attributes)) return;
   const { user, namespace, target } = attributes;
   const { resource } = target.resource.definition;
   const binding = { ...bindingOf(object), namespace };
@@ -80,7 +83,7 @@ async function checkBinding(
   const roles = kind === "Role" ? "roles" : "clusterroles";
   if (
     (kind === "Role" || kind === "ClusterRole") &&
-    (await may(authorize, user, "bind", { resource: roles, namespace, name }))
+    (await isAllowed(authorize, user, "bind", { resource: roles, namespace, name }))
   )
     return;
   const role = boundRole(policy, binding);
@@ -90,7 +93,7 @@ async function checkBinding(
     if (kind === "Role" || kind === "ClusterRole") throw notFound({ group, resource }, name);
     throw new ApiError({ code: 500, message: role });
   }
-  const missing = whyNot(policy, attributes, role.rules);
+  const missing = describeMissing(policy, attributes, role.rules);
   if (missing !== undefined) throw forbidden({ group, resource }, binding.name, missing);
 }
 
@@ -100,7 +103,7 @@ interface RoleAction {
   readonly name: string;
 }
 
-async function may(authorize: Authorizer, user: UserInfo, verb: string, action: RoleAction): Promise<boolean> {
+async function isAllowed(authorize: Authorizer, user: UserInfo, verb: string, action: RoleAction): Promise<boolean> {
   const request = {
     user,
     verb,
@@ -115,8 +118,8 @@ async function may(authorize: Authorizer, user: UserInfo, verb: string, action: 
   return (await authorize({ ...request, ...action })).decision === "allow";
 }
 
-/** @returns undefined when the user has all that the rules grant */
-function whyNot(
+/** @returns undefined when the user has all permissions of the rules */
+function describeMissing(
   policy: Policy,
   { user, namespace, target }: AdmissionAttributes,
   rules: readonly PolicyRule[],
@@ -125,6 +128,6 @@ function whyNot(
   const missing = uncovered(owned.rules, rules);
   if (missing.length === 0) return undefined;
   const who = `user ${quoteGo(user.name)} (groups=${quoteGoList(user.groups)})`;
-  const why = `${who} is attempting to grant RBAC permissions not currently held:\n${describePieces(missing).join("\n")}`;
-  return owned.problems.length === 0 ? why : `${why}; resolution errors: [${owned.problems.join(", ")}]`;
+  const message = `${who} is attempting to grant RBAC permissions not currently held:\n${describePieces(missing).join("\n")}`;
+  return owned.problems.length === 0 ? message : `${message}; resolution errors: [${owned.problems.join(", ")}]`;
 }

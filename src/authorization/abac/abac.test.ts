@@ -49,7 +49,7 @@ const rows: [line: string, request: Partial<AuthorizationAttributes>, allowed: b
 ];
 
 for (const [line, request, allowed] of rows) {
-  test(`${line}: ${JSON.stringify(request)} ${allowed ? "allowed" : "not"}`, () => {
+  test(`${line}: ${JSON.stringify(request)} ${allowed ? "allowed" : "no opinion"}`, () => {
     const { decision, reason } = abacAuthorizer(parseAbacPolicies(`\n${line}\n`, "f"))({
       ...base,
       ...request,
@@ -60,16 +60,16 @@ for (const [line, request, allowed] of rows) {
 
 const bad: [text: string, message: RegExp][] = [
   [`${v1({ user: "a" })}\n\n{`, /^Error: error reading policy file f, line 3: \{: /],
-  ["[]", /line 1: \[\]: the policy is no object/],
+  ["[]", /line 1: \[\]: the policy is not an object/],
   ['{"apiVersion":"x/v1","kind":"Policy"}', /line 1: .*no kind "Policy" is registered for version "x\/v1"/],
-  [v1({ user: 1 }), /user is no text/],
-  [v1({ readonly: "yes" }), /readonly is neither true nor false/],
+  [v1({ user: 1 }), /user is not a string/],
+  [v1({ readonly: "yes" }), /readonly is not a boolean/],
 ];
 
 for (const [text, message] of bad)
-  test(`a file with ${text} is refused`, () => assert.throws(() => parseAbacPolicies(text, "f"), message));
+  test(`rejects a file with ${text}`, () => assert.throws(() => parseAbacPolicies(text, "f"), message));
 
-test("rules of a user", () => {
+test("lists the policies for a user as rules", () => {
   const policies = parseAbacPolicies(
     [
       v1({ user: "ann", namespace: "n", resource: "pods", readonly: true }),

@@ -1,6 +1,9 @@
-/** The file of `--authorization-policy-file`: a policy in JSON per line. Source: access-control §5.3; upstream's abac, v1beta1 and the form before it. */
+/**
+ * Parses the file of `--authorization-policy-file`, with one JSON policy per line.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/abac/v1beta1/types.go and pkg/apis/abac/v0 for lines without a version.
+ */
 
-/** What one line allows. Empty texts name nobody and nothing, `*` anything. */
+/** One policy. An empty string matches no value, `*` matches every value. */
 export interface AbacPolicy {
   readonly user: string;
   readonly group: string;
@@ -12,10 +15,13 @@ export interface AbacPolicy {
 }
 
 const apiVersion = "abac.authorization.kubernetes.io/v1beta1";
-const everybody = "system:authenticated";
-const texts = ["user", "group", "apiGroup", "resource", "namespace", "nonResourcePath"] as const;
+const allUsers = "system:authenticated";
+const stringFields = ["user", "group", "apiGroup", "resource", "namespace", "nonResourcePath"] as const;
 
-/** @param path as messages name it @throws Error that names the first line which is no policy */
+/**
+ * @param path the name of the file in error messages
+ * @throws Error with the number of the first line that is not a valid policy
+ */
 export function parseAbacPolicies(text: string, path: string): AbacPolicy[] {
   return text.split("\n").flatMap((line, index) => {
     const trimmed = line.trim();
@@ -30,20 +36,20 @@ export function parseAbacPolicies(text: string, path: string): AbacPolicy[] {
 
 function policyOf(value: unknown): AbacPolicy {
   const { apiVersion: version, kind, spec, ...rest } = membersOf(value, "policy");
-  if (version === undefined && kind === undefined) return olderPolicy(read(rest));
+  if (version === undefined && kind === undefined) return unversionedPolicy(parseFields(rest));
   if (version !== apiVersion || kind !== "Policy")
     throw new Error(`no kind ${JSON.stringify(kind ?? "")} is registered for version ${JSON.stringify(version ?? "")}`);
-  const policy = read(membersOf(spec ?? {}, "spec"));
-  return policy.user === "*" || policy.group === "*" ? { ...policy, user: "", group: everybody } : policy;
+  const policy = parseFields(membersOf(spec ?? {}, "spec"));
+  return policy.user === "*" || policy.group === "*" ? { ...policy, user: "", group: allUsers } : policy;
 }
 
-/** Without a version, what is left out means all. */
-function olderPolicy(policy: AbacPolicy): AbacPolicy {
+/** In a policy without a version, a missing field matches every value. */
+function unversionedPolicy(policy: AbacPolicy): AbacPolicy {
   const forAll = (policy.user === "" && policy.group === "") || policy.user === "*" || policy.group === "*";
   const anywhere = policy.namespace === "" && policy.resource === "";
   return {
     ...policy,
-    ...(forAll && { user: "", group: everybody }),
+    ...(forAll && { user: "", group: allUsers }),
     namespace: policy.namespace || "*",
     resource: policy.resource || "*",
     apiGroup: "*",
@@ -52,18 +58,19 @@ function olderPolicy(policy: AbacPolicy): AbacPolicy {
 }
 
 function membersOf(value: unknown, what: string): Record<string, unknown> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error(`the ${what} is no object`);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new Error(`the ${what} is not an object`);
   return value as Record<string, unknown>;
 }
 
-function read(members: Record<string, unknown>): AbacPolicy {
+function parseFields(members: Record<string, unknown>): AbacPolicy {
   const policy = { user: "", group: "", apiGroup: "", resource: "", namespace: "", nonResourcePath: "" };
-  for (const name of texts) {
+  for (const name of stringFields) {
     const value = members[name] ?? "";
-    if (typeof value !== "string") throw new Error(`${name} is no text`);
+    if (typeof value !== "string") throw new Error(`${name} is not a string`);
     policy[name] = value;
   }
   const { readonly = false } = members;
-  if (typeof readonly !== "boolean") throw new Error("readonly is neither true nor false");
+  if (typeof readonly !== "boolean") throw new Error("readonly is not a boolean");
   return { ...policy, readonly };
 }

@@ -6,7 +6,7 @@ import { formatDuration } from "../../lib/duration/duration.ts";
 import { parseAuthorizationConfiguration } from "./configuration.ts";
 import type { AuthorizerConfiguration } from "./contract.ts";
 
-/** Made by tools/golden/authorization. */
+/** A file and upstream's result, as recorded by tools/golden/authorization. */
 interface Row {
   readonly what: string;
   readonly file: string;
@@ -14,7 +14,7 @@ interface Row {
   readonly config?: { readonly authorizers: readonly unknown[] };
 }
 
-/** Of a kind that is another file's, upstream names its internal type; here it is none that can stand in this file. */
+/** For a kind of another configuration file, upstream's message names its internal Go type. */
 const different = new Set(["another kind"]);
 
 const rows = readFileSync(join(import.meta.dirname, "testdata/files.jsonl"), "utf8")
@@ -31,7 +31,7 @@ for (const { what, file, error, config } of rows.map((line): Row => JSON.parse(l
 
 const duration = (ms: number): string => formatDuration(BigInt(Math.round(ms * 1e6)));
 
-/** In the names of Go's structs. */
+/** Uses the field names of upstream's Go structs. */
 function asUpstream({ type, name, webhook }: AuthorizerConfiguration): unknown {
   if (webhook === undefined) return { Type: type, Name: name, Webhook: null };
   const {
@@ -66,7 +66,7 @@ interface GoWebhook {
   readonly MatchConditions: readonly unknown[] | null;
 }
 
-/** A cache that is switched off has no time to live here. */
+/** Expresses a disabled cache as a TTL of 0. */
 function asHere(authorizer: unknown): unknown {
   const { Webhook, ...rest } = authorizer as { Webhook: GoWebhook | null };
   if (Webhook === null) return authorizer;
@@ -96,19 +96,14 @@ const file = (...authorizers: string[]): Buffer =>
 
 const ruleRows: [what: string, file: Buffer, required: ("Node" | "RBAC" | "Webhook")[], error: string][] = [
   [
-    "a name that is not the type's",
+    "a name that differs from the type",
     file(authorizer("RBAC", "r")),
     [],
     "expected name rbac for authorizer RBAC instead of r",
   ],
+  ["missing types", file(authorizer("AlwaysDeny")), ["RBAC", "Webhook", "Node"], "missing required types: [Node RBAC]"],
   [
-    "types are missing",
-    file(authorizer("AlwaysDeny")),
-    ["RBAC", "Webhook", "Node"],
-    "missing required types: [Node RBAC]",
-  ],
-  [
-    "both",
+    "wrong names and missing types",
     file(authorizer("RBAC", "r"), authorizer("ABAC", "a")),
     ["Node"],
     "[expected name rbac for authorizer RBAC instead of r, expected name abac for authorizer ABAC instead of a, missing required types: [Node]]",

@@ -1,4 +1,7 @@
-/** Reads `--authorization-config`. Source: access-control §5.3; k8s.io/apiserver, pkg/apis/apiserver/load; kube-apiserver's LoadAndValidateData. */
+/**
+ * Parses the file of `--authorization-config`.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/load/load.go, k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/authorizer/reload.go.
+ */
 import { aggregated, ConfigurationError, decodeConfiguration } from "../../apimachinery/configuration-file.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { joinErrors } from "../../lib/json/quote.ts";
@@ -12,8 +15,10 @@ import { type AuthorizationFile, authorizationKinds } from "./schema.ts";
 import { checkAuthorizers } from "./validate.ts";
 
 /**
- * @param requiredTypes what must be among the authorizers, since it was when the server started
- * @throws ConfigurationError in upstream's words
+ * Decodes and validates an AuthorizationConfiguration.
+ *
+ * @param requiredTypes the types that were configured when the server started, which a reload cannot remove
+ * @throws ConfigurationError with upstream's messages
  */
 export function parseAuthorizationConfiguration(
   bytes: Buffer,
@@ -23,7 +28,7 @@ export function parseAuthorizationConfiguration(
   const authorizers = checkAuthorizers(decode(bytes), errors);
   const invalid = aggregated(errors);
   if (invalid !== undefined) throw new ConfigurationError(invalid);
-  checkOwnRules(authorizers, requiredTypes);
+  checkNamesAndTypes(authorizers, requiredTypes);
   return { authorizers };
 }
 
@@ -38,7 +43,7 @@ function decode(bytes: Buffer): AuthorizationFile {
   }
 }
 
-function checkOwnRules(
+function checkNamesAndTypes(
   authorizers: readonly AuthorizerConfiguration[],
   requiredTypes: readonly AuthorizerType[],
 ): void {

@@ -1,40 +1,44 @@
 import type { MatchConditions } from "./match-conditions.ts";
 
-/** Which authorizers are asked, in their order. */
+/** The authorizers, in the order of evaluation. */
 export interface AuthorizationConfiguration {
   readonly authorizers: readonly AuthorizerConfiguration[];
 }
 
+/** The values of `--authorization-mode`. */
 export const authorizerTypes = ["ABAC", "AlwaysAllow", "AlwaysDeny", "Node", "RBAC", "Webhook"] as const;
 
+/** One of {@link authorizerTypes}. */
 export type AuthorizerType = (typeof authorizerTypes)[number];
 
-/** The name of an authorizer of which there can be one only. */
+/** @returns the fixed name of an authorizer whose type can occur only once */
 export function nameOfType(type: string): string {
   return type.toLowerCase();
 }
 
+/** One entry of `authorizers`. */
 export interface AuthorizerConfiguration {
   readonly type: AuthorizerType;
-  /** Unique; of all but webhooks the type in lower case. */
+  /** Unique. For all types except Webhook, the type in lower case. */
   readonly name: string;
-  /** There for webhooks, and only for them. */
+  /** Present for the type Webhook only. */
   readonly webhook?: WebhookConfiguration;
 }
 
+/** The settings of an authorization webhook. */
 export interface WebhookConfiguration {
-  /** How long it is remembered that somebody may do something; 0 is not at all. */
+  /** How long `allowed` responses are cached; 0 disables the cache. */
   readonly authorizedTtlMs: number;
-  /** The same of all other answers. */
+  /** How long all other responses are cached; 0 disables the cache. */
   readonly unauthorizedTtlMs: number;
-  /** Of each call. */
+  /** The limit for one call. */
   readonly timeoutMs: number;
   readonly subjectAccessReviewVersion: "v1" | "v1beta1";
-  /** What is decided when no answer could be had. */
+  /** The decision when the call fails. */
   readonly failurePolicy: "NoOpinion" | "Deny";
   readonly connectionInfo:
     | { readonly type: "KubeConfigFile"; readonly kubeConfigFile: string }
     | { readonly type: "InClusterConfig" };
-  /** Undefined: all requests match. */
+  /** Undefined when all requests match. */
   readonly conditions?: MatchConditions;
 }

@@ -1,4 +1,7 @@
-/** What the flags `--authorization-*` say, as a configuration. Source: access-control §5.3; kube-apiserver's BuiltInAuthorizationOptions, whose texts these are. */
+/**
+ * Converts the flags `--authorization-*` into a configuration.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/options/authorization.go, including the error messages.
+ */
 import { joinErrors, quoteGo, quoteGoList } from "../../lib/json/quote.ts";
 import type { AuthorizationOptions } from "../contract.ts";
 import {
@@ -10,10 +13,10 @@ import {
   type WebhookConfiguration,
 } from "./contract.ts";
 
-/** None for the default: Node and RBAC. */
+/** The values of `--authorization-mode`; empty for the default of Node and RBAC. */
 type Modes = readonly string[];
 
-/** @throws Error when the file is named, and flags that say the same too */
+/** @throws Error when `--authorization-config` is combined with flags that it replaces */
 export function checkExclusive(modes: Modes, { configFile, webhook }: AuthorizationOptions): void {
   if (configFile === undefined) return;
   if (modes.length > 0 || Object.values(webhook).some((value) => value !== undefined))
@@ -22,7 +25,12 @@ export function checkExclusive(modes: Modes, { configFile, webhook }: Authorizat
     );
 }
 
-/** @param policyFile of the mode ABAC @throws Error when the flags do not go together */
+/**
+ * Converts modes and webhook flags into a configuration.
+ *
+ * @param policyFile the path of the policy file of the mode ABAC
+ * @throws Error when the flags contradict each other
+ */
 export function configurationOfFlags(
   modes: Modes,
   policyFile: string | undefined,
@@ -40,7 +48,7 @@ function problemsOf(
 ): string[] {
   const has = (mode: AuthorizerType): boolean => names.includes(mode);
   return [
-    ...names.flatMap((name) => (isKnown(name) ? [] : [`authorization-mode ${quoteGo(name)} is not a valid mode`])),
+    ...names.flatMap((name) => (isSupported(name) ? [] : [`authorization-mode ${quoteGo(name)} is not a valid mode`])),
     ...(has("ABAC") && policyFile === undefined
       ? ["authorization-mode ABAC's authorization policy file not passed"]
       : []),
@@ -59,7 +67,7 @@ function problemsOf(
   ];
 }
 
-function isKnown(name: string): boolean {
+function isSupported(name: string): boolean {
   return authorizerTypes.some((type) => type === name);
 }
 

@@ -1,4 +1,4 @@
-/** A chain that follows its file, while the next one takes its time. The file itself: test/e2e/authorization-webhook.test.ts */
+/** Reloads with a slow `open`. test/e2e/authorization-webhook.test.ts tests reloads with a real server. */
 import assert from "node:assert/strict";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,12 +15,12 @@ const text = (...types: string[]): string =>
 
 interface Followed {
   readonly chain: Chain;
-  /** What happened since the last look. */
-  happened(): string[];
+  /** Returns the events since the last call. */
+  takeEvents(): string[];
   replace(content: string): void;
-  /** Until a chain is asked for, which is made, or is not, when the answer is called. */
-  asked(): Promise<(error?: Error) => void>;
-  /** Until so much was said. */
+  /** Resolves when a chain is opened, with a function that completes the opening or fails it. */
+  openCalled(): Promise<(error?: Error) => void>;
+  /** Resolves when the event has occurred. */
   until(event: string): Promise<void>;
 }
 
@@ -32,15 +32,15 @@ async function follow(run: (followed: Followed) => Promise<void>): Promise<void>
   const events: string[] = [];
   const pending: ((error?: Error) => void)[] = [];
   let wake = (): void => undefined;
-  const tell = (event: string): void => {
+  const record = (event: string): void => {
     events.push(event);
     wake();
   };
   const named = (name: string): Chain => ({
     authorize: () => ({ decision: "noOpinion", reason: name }),
     rulesOf: () => ({ rules: [], incomplete: false, problem: name }),
-    retire: () => tell(`${name} retires`),
-    close: () => tell(`${name} closes`),
+    retire: () => record(`${name} retires`),
+    close: () => record(`${name} closes`),
   });
   const chain = followConfiguration({
     file,
@@ -54,12 +54,12 @@ async function follow(run: (followed: Followed) => Promise<void>): Promise<void>
         );
         wake();
       }),
-    reloads: { started: () => {}, succeeded: () => tell("succeeded"), failed: () => tell("failed") },
+    reloads: { started: () => {}, succeeded: () => record("succeeded"), failed: () => record("failed") },
     clock: { ...systemClock, after: (ms, then) => systemClock.after(ms / 50, then) },
-    logger: { info() {}, warn() {}, error: (message, values) => tell(`${message}: ${values?.error}`) },
+    logger: { info() {}, warn() {}, error: (message, values) => record(`${message}: ${values?.error}`) },
   });
-  const waitFor = async (isThere: () => boolean): Promise<void> => {
-    while (!isThere()) {
+  const waitFor = async (condition: () => boolean): Promise<void> => {
+    while (!condition()) {
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
@@ -68,12 +68,12 @@ async function follow(run: (followed: Followed) => Promise<void>): Promise<void>
   try {
     await run({
       chain,
-      happened: () => events.splice(0),
+      takeEvents: () => events.splice(0),
       replace(next) {
         writeFileSync(`${file}.new`, next);
         renameSync(`${file}.new`, file);
       },
-      async asked() {
+      async openCalled() {
         await waitFor(() => pending.length > 0);
         return pending.shift() as (error?: Error) => void;
       },
@@ -88,10 +88,10 @@ async function follow(run: (followed: Followed) => Promise<void>): Promise<void>
 const answerOf = async ({ chain }: Followed): Promise<string> =>
   (await chain.authorize({} as AuthorizationAttributes)).reason;
 
-test("the old chain is asked until the new one is there", async () => {
+test("uses the old chain until the new one is open", async () => {
   await follow(async (followed) => {
     followed.replace(text("AlwaysAllow", "AlwaysDeny"));
-    const ready = await followed.asked();
+    const ready = await followed.openCalled();
     assert.equal(await answerOf(followed), "first");
     ready();
     await followed.until("succeeded");
@@ -100,22 +100,22 @@ test("the old chain is asked until the new one is there", async () => {
       followed.chain.rulesOf({ name: "", uid: "", groups: [], extra: new Map() }, "").problem,
       "AlwaysAllow+AlwaysDeny",
     );
-    assert.deepEqual(followed.happened(), ["first retires", "succeeded"]);
+    assert.deepEqual(followed.takeEvents(), ["first retires", "succeeded"]);
   });
 });
 
-test("one after the other: what comes meanwhile comes after, and last", async () => {
+test("applies a change during a reload after the reload", async () => {
   await follow(async (followed) => {
     followed.replace(text("AlwaysAllow", "AlwaysDeny"));
-    const first = await followed.asked();
+    const first = await followed.openCalled();
     followed.replace(`${text("AlwaysDeny")}- {type: AlwaysAllow, name: alwaysallow}\n- {type: Node, name: node}\n`);
     await new Promise((resolve) => setTimeout(resolve, 20));
     first();
-    const second = await followed.asked();
+    const second = await followed.openCalled();
     second(new Error("no"));
     await followed.until("failed");
     assert.equal(await answerOf(followed), "AlwaysAllow+AlwaysDeny");
-    assert.deepEqual(followed.happened(), [
+    assert.deepEqual(followed.takeEvents(), [
       "first retires",
       "succeeded",
       "reloading authorization config: no",
@@ -124,13 +124,13 @@ test("one after the other: what comes meanwhile comes after, and last", async ()
   });
 });
 
-test("a chain that is there when nobody wants it any more is closed", async () => {
+test("closes a chain that opens after close()", async () => {
   await follow(async (followed) => {
     followed.replace(text("AlwaysAllow", "AlwaysDeny"));
-    const ready = await followed.asked();
+    const ready = await followed.openCalled();
     followed.chain.close();
     ready();
     await followed.until("AlwaysAllow+AlwaysDeny closes");
-    assert.deepEqual(followed.happened(), ["first closes", "AlwaysAllow+AlwaysDeny closes"]);
+    assert.deepEqual(followed.takeEvents(), ["first closes", "AlwaysAllow+AlwaysDeny closes"]);
   });
 });

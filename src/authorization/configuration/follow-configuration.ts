@@ -1,4 +1,4 @@
-/** A chain that is made anew when its file changes. Source: access-control §5.3; kube-apiserver's reloadableAuthorizerResolver. */
+/** Reloads the authorizer chain when its file changes. Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/authorizer/reload.go. */
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { ReloadObserver } from "../../apimachinery/reload-observer.ts";
@@ -8,33 +8,37 @@ import type { Chain } from "../chain.ts";
 import { parseAuthorizationConfiguration } from "./configuration.ts";
 import type { AuthorizationConfiguration } from "./contract.ts";
 
+/** The options of {@link followConfiguration}. */
 export interface FollowOptions {
   readonly file: string;
-  /** What was read of it, and made of that. */
+  /** The initial content of the file. `configuration` and `chain` are made from it. */
   readonly content: Uint8Array;
   readonly configuration: AuthorizationConfiguration;
   readonly chain: Chain;
-  /** @throws Error for an authorizer that cannot be had */
+  /** @throws Error when an authorizer cannot be opened */
   open(configuration: AuthorizationConfiguration): Promise<Chain>;
   readonly reloads: ReloadObserver;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** What cannot be used leaves things as they are. Authorizers that are no webhooks can neither be added nor taken away, but change places. */
+/**
+ * Watches the configuration file. An invalid file leaves the current chain in use. A reload can add and remove webhooks;
+ * other authorizers can only change their order.
+ */
 export function followConfiguration(options: FollowOptions): Chain {
   const { file, content, open, reloads, clock, logger } = options;
   const requiredTypes = options.configuration.authorizers.map(({ type }) => type);
   let { chain, configuration } = options;
   let closed = false;
-  let work: Promise<void> = Promise.resolve();
+  let pending: Promise<void> = Promise.resolve();
   reloads.started(content);
 
-  async function use(found: Buffer): Promise<void> {
+  async function apply(found: Buffer): Promise<void> {
     const next = parseAuthorizationConfiguration(found, requiredTypes);
-    if (sameText(next, configuration)) return;
+    if (isSameConfiguration(next, configuration)) return;
     logger.info("found new authorization config");
-    configuration = next; // Though it may turn out to be of no use: it is not tried again.
+    configuration = next; // Also when open() fails, so that the same content is not tried again.
     const opened = await open(next);
     if (closed) return opened.close();
     chain.retire();
@@ -53,7 +57,7 @@ export function followConfiguration(options: FollowOptions): Chain {
     after: clock.after,
     onContent(found) {
       logger.info("found new authorization config data");
-      work = work.then(() => use(found)).catch(fail);
+      pending = pending.then(() => apply(found)).catch(fail);
     },
     onError: fail,
   });
@@ -69,7 +73,7 @@ export function followConfiguration(options: FollowOptions): Chain {
   };
 }
 
-/** What is compiled follows from the rest, and is no text. */
-function sameText(a: AuthorizationConfiguration, b: AuthorizationConfiguration): boolean {
+/** Functions, which JSON omits, are derived from the other fields. */
+function isSameConfiguration(a: AuthorizationConfiguration, b: AuthorizationConfiguration): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -1,24 +1,30 @@
 /**
- * The conditions under which a webhook is asked at all: CEL over the review it would get. Compiled once, when the configuration is read.
- * Source: access-control §5.3; k8s.io/apiserver, pkg/authorization/cel/matcher.go and pkg/apis/apiserver/validation.
+ * The match conditions of a webhook: CEL over the review, compiled when the configuration is parsed.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authorization/cel/matcher.go, pkg/apis/apiserver/validation/validation.go.
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { type ReviewSpec, reviewExpressions, reviewValue } from "../../cel-environment/index.ts";
 import { boolType } from "../../lib/cel/index.ts";
 import { joinErrors } from "../../lib/json/quote.ts";
 
-/** `error`: some conditions could not be evaluated, and none was false. */
+/** `error`: at least one condition has an evaluation error, and none is false. */
 export type Match = { readonly matches: boolean; readonly error?: undefined } | { readonly error: string };
 
+/** Compiled match conditions. */
 export interface MatchConditions {
   readonly texts: readonly string[];
   evaluate(spec: ReviewSpec): Match;
 }
 
-/** Source: access-control §8. */
+/** Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/validation/validation.go. */
 const conditionsMax = 64;
 
-/** @param path of the list @returns undefined when there are none, or none that is right */
+/**
+ * Compiles the conditions and adds a field error for each invalid one.
+ *
+ * @param path the field path of the list, for errors
+ * @returns undefined when no condition is valid
+ */
 export function compileMatchConditions(
   texts: readonly string[],
   path: string,

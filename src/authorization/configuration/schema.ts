@@ -1,19 +1,20 @@
-/** The kind AuthorizationConfiguration, alike in its three versions. Source: k8s.io/apiserver, pkg/apis/apiserver/{v1,v1beta1,v1alpha1}/types.go */
+/** The kind AuthorizationConfiguration, equal in its three versions. Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/v1/types.go. */
 import type { ConfigurationKind } from "../../apimachinery/configuration-file.ts";
 import { bool, configKind, configStruct, duration, listOf, text } from "../../apimachinery/configuration-schema.ts";
 
-/** What a file of the kind decodes to: everything may be missing. */
+/** A decoded AuthorizationConfiguration before validation. */
 export interface AuthorizationFile {
   readonly authorizers?: readonly AuthorizerFile[];
 }
 
+/** A decoded entry of `authorizers`. */
 export interface AuthorizerFile {
   readonly type?: string;
   readonly name?: string;
   readonly webhook?: WebhookFile;
 }
 
-/** Durations are canonical: `1h0m0s`. */
+/** A decoded webhook. Durations have Go's canonical form, such as `1h0m0s`. */
 export interface WebhookFile {
   readonly authorizedTTL?: string;
   readonly cacheAuthorizedRequests?: boolean;
@@ -27,11 +28,13 @@ export interface WebhookFile {
   readonly matchConditions?: readonly { readonly expression?: string }[];
 }
 
+/** A decoded `connectionInfo`. */
 export interface ConnectionFile {
   readonly type?: string;
   readonly kubeConfigFile?: string;
 }
 
+/** The schemas of all versions. */
 export const authorizationKinds: readonly ConfigurationKind[] = ["v1", "v1beta1", "v1alpha1"].map((version) => ({
   apiVersion: `apiserver.config.k8s.io/${version}`,
   kind: "AuthorizationConfiguration",

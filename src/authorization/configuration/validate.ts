@@ -1,4 +1,7 @@
-/** What must hold of an AuthorizationConfiguration. Source: k8s.io/apiserver, pkg/apis/apiserver/validation/validation.go, whose texts and order these are. */
+/**
+ * Validates an AuthorizationConfiguration, with upstream's messages in upstream's order.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/validation/validation.go.
+ */
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { getSystemErrorMessage } from "node:util";
@@ -12,7 +15,7 @@ import type { AuthorizationFile, AuthorizerFile, ConnectionFile, WebhookFile } f
 const second = 1_000_000_000n;
 const timeoutMax = 30n * second;
 
-/** @returns what the file says with its defaults; good for use when there are no errors */
+/** @returns the authorizers with defaults; valid only when no errors were added */
 export function checkAuthorizers(
   { authorizers = [] }: AuthorizationFile,
   errors: FieldErrors,
@@ -33,19 +36,19 @@ function checkAuthorizer(
   seen: Seen,
   errors: FieldErrors,
 ): AuthorizerConfiguration[] {
-  const known = authorizerTypes.find((one) => one === type);
+  const knownType = authorizerTypes.find((one) => one === type);
   if (type === "") errors.required(`${path}.type`);
-  else if (known === undefined) errors.notSupported(`${path}.type`, type, authorizerTypes);
-  else if (known !== "Webhook" && seen.types.has(type)) errors.duplicate(`${path}.type`, type);
+  else if (knownType === undefined) errors.notSupported(`${path}.type`, type, authorizerTypes);
+  else if (knownType !== "Webhook" && seen.types.has(type)) errors.duplicate(`${path}.type`, type);
   else {
     seen.types.add(type);
     checkName(name, `${path}.name`, seen.names, errors);
-    if (known !== "Webhook") {
+    if (knownType !== "Webhook") {
       if (webhook !== undefined)
         errors.invalid(`${path}.webhook`, "non-null", "may only be specified when type=Webhook");
-      return [{ type: known, name }];
+      return [{ type: knownType, name }];
     }
-    if (webhook !== undefined) return [{ type: known, name, webhook: checkWebhook(webhook, path, errors) }];
+    if (webhook !== undefined) return [{ type: knownType, name, webhook: checkWebhook(webhook, path, errors) }];
     errors.required(`${path}.webhook`, "required when type=Webhook");
   }
   return [];
@@ -59,7 +62,7 @@ function checkName(name: string, path: string, seen: Set<string>, errors: FieldE
   seen.add(name);
 }
 
-/** @param path of the authorizer, which stands in the errors without `webhook`, as upstream has it */
+/** @param path the path of the authorizer; as upstream, field errors omit `.webhook` */
 function checkWebhook(file: WebhookFile, path: string, errors: FieldErrors): WebhookConfiguration {
   const {
     cacheAuthorizedRequests = true,

@@ -1,36 +1,37 @@
-/** Keeps the relations of nodes as pods, volumes and what else names a node are stored. */
+/** Keeps NodeRelations up to date with the stored pods, volumes and other objects that name a node. */
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { Catalog, ResourceStore } from "../../catalog/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
-import { NodeRelations, type OwnKind } from "./relations.ts";
+import { type NodeBoundKind, NodeRelations } from "./relations.ts";
 
-export interface FollowedRelations {
-  /** Grows while what is stored is read: nodes wait for theirs, the start of the server does not. */
+interface FollowedRelations {
+  /** Filled in the background. The server starts before all objects are read; until then nodes are denied access to them. */
   readonly relations: NodeRelations;
   stop(): void;
 }
 
-interface Needs {
+interface Options {
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Those kinds but pods that name their node, and where. Kinds that are not served name none. */
-const owned: readonly (readonly [kind: OwnKind, group: string, resource: string])[] = [
+/** The kinds other than pods whose `spec.nodeName` names a node. Kinds that are not served are skipped. */
+const nodeBoundKinds: readonly (readonly [kind: NodeBoundKind, group: string, resource: string])[] = [
   ["volumeattachment", "storage.k8s.io", "volumeattachments"],
   ["resourceslice", "resource.k8s.io", "resourceslices"],
   ["podcertificaterequest", "certificates.k8s.io", "podcertificaterequests"],
 ];
 
-export function followRelations({ catalog, clock, logger }: Needs): FollowedRelations {
+/** Follows the watch caches of the objects that relate to nodes. */
+export function followRelations({ catalog, clock, logger }: Options): FollowedRelations {
   const relations = new NodeRelations();
   const follow = (
     group: string,
     resource: string,
-    take: (entry: Entry, store: ResourceStore, gone: boolean) => void,
+    apply: (entry: Entry, store: ResourceStore, deleted: boolean) => void,
   ): Follower | undefined => {
     const store = catalog.findResource(group, resource)?.store;
     if (store === undefined) return undefined;
@@ -41,38 +42,38 @@ export function followRelations({ catalog, clock, logger }: Needs): FollowedRela
       clock,
       set(entry) {
         known.set(entry.key, entry);
-        take(entry, store, false);
+        apply(entry, store, false);
       },
       gone(entry) {
         known.delete(entry.key);
-        take(entry, store, true);
+        apply(entry, store, true);
       },
       known: () => known.keys(),
       missing(key) {
         const entry = known.get(key) as Entry;
         known.delete(key);
-        take(entry, store, true);
+        apply(entry, store, true);
       },
       failed: (error) =>
-        logger.warn("the node authorizer waits for objects that could not be listed", {
+        logger.warn("Node authorizer could not list objects and will retry", {
           resource,
           error: String(error),
         }),
     });
   };
   const followers = [
-    follow("", "pods", (entry, store, gone) => {
+    follow("", "pods", (entry, store, deleted) => {
       const { namespace, name, fields } = entry.index;
-      const isOnNode = !gone && fields.get("spec.nodeName") !== "";
+      const isOnNode = !deleted && fields.get("spec.nodeName") !== "";
       relations.setPod(namespace, name, isOnNode ? store.decode(entry) : undefined);
     }),
-    follow("", "persistentvolumes", (entry, store, gone) =>
-      relations.setVolume(entry.index.name, gone ? undefined : store.decode(entry)),
+    follow("", "persistentvolumes", (entry, store, deleted) =>
+      relations.setVolume(entry.index.name, deleted ? undefined : store.decode(entry)),
     ),
-    ...owned.map(([kind, group, resource]) =>
-      follow(group, resource, (entry, store, gone) => {
+    ...nodeBoundKinds.map(([kind, group, resource]) =>
+      follow(group, resource, (entry, store, deleted) => {
         const { namespace, name } = entry.index;
-        relations.setOwn(kind, namespace, name, gone ? "" : (store.decode(entry).spec?.nodeName ?? ""));
+        relations.setNode(kind, namespace, name, deleted ? "" : (store.decode(entry).spec?.nodeName ?? ""));
       }),
     ),
   ].filter((follower) => follower !== undefined);

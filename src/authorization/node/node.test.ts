@@ -76,8 +76,8 @@ relations.setVolume("free", {
   metadata: { name: "free" },
   spec: { azureFile: { secretName: "free", secretNamespace: "store" } },
 });
-relations.setOwn("volumeattachment", "", "va", "n1");
-relations.setOwn("resourceslice", "", "slice", "n1");
+relations.setNode("volumeattachment", "", "va", "n1");
+relations.setNode("resourceslice", "", "slice", "n1");
 
 const user: AuthorizationAttributes["user"] = {
   name: "system:node:n1",
@@ -107,7 +107,7 @@ const authorize = nodeAuthorizer(relations, {
 const yes = "";
 const unrelated = "no relationship found between node 'n1' and this object";
 
-/** `verb group/resource/subresource name`, and why it is not allowed. */
+/** `verb group/resource/subresource name`, and the reason of the decision. */
 const rows: [request: string, more: Partial<AuthorizationAttributes>, reason: string | undefined][] = [
   ...["pull", "init", "env", "volume", "projected", "csi"].map((name): [string, object, string] => [
     `get /secrets ${name}`,
@@ -198,17 +198,17 @@ for (const [request, more, reason] of rows) {
   });
 }
 
-test("who is no node is left to others, and a node without a name is told so", () => {
-  const asked = { ...base, resource: "pods", name: "p1" };
-  assert.deepEqual(authorize({ ...asked, user: { ...user, groups: [] } }), { decision: "noOpinion", reason: "" });
-  assert.deepEqual(authorize({ ...asked, user: { ...user, name: "ann" } }), { decision: "noOpinion", reason: "" });
-  assert.deepEqual(authorize({ ...asked, user: { ...user, name: "system:node:" } }), {
+test("has no opinion on users that are not nodes, with a reason for a node without a name", () => {
+  const request = { ...base, resource: "pods", name: "p1" };
+  assert.deepEqual(authorize({ ...request, user: { ...user, groups: [] } }), { decision: "noOpinion", reason: "" });
+  assert.deepEqual(authorize({ ...request, user: { ...user, name: "ann" } }), { decision: "noOpinion", reason: "" });
+  assert.deepEqual(authorize({ ...request, user: { ...user, name: "system:node:" } }), {
     decision: "noOpinion",
     reason: 'unknown node for user "system:node:"',
   });
 });
 
-test("what a pod referred to is closed to its node when it is gone, unless another one refers to it", () => {
+test("denies access to an object when the last pod or volume that refers to it is deleted", () => {
   const changing = new NodeRelations();
   const pod = (name: string): never =>
     ({ metadata: meta(name), spec: { nodeName: "n1", imagePullSecrets: [{ name: "s" }] } }) as never;

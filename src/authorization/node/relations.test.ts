@@ -1,16 +1,19 @@
-/** Random writes: what is kept step by step is what a walk over all objects finds, and what building it anew would keep. */
+/**
+ * Random writes. The relations that are maintained step by step equal the result of a scan over all objects, and have
+ * the size of relations that are built from scratch.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
-import { NodeRelations, type OwnKind, type RelatedKind } from "./relations.ts";
+import { type NodeBoundKind, NodeRelations, type RelatedKind } from "./relations.ts";
 
 const nodes = ["n1", "n2", "n3"];
 const namespaces = ["a", "b"];
 const names = ["x", "y", "z"];
-const ownKinds = ["volumeattachment", "resourceslice", "podcertificaterequest"] as const;
+const nodeBoundKinds = ["volumeattachment", "resourceslice", "podcertificaterequest"] as const;
 const kinds: readonly RelatedKind[] = [
-  ...ownKinds,
+  ...nodeBoundKinds,
   "pod",
   "secret",
   "configmap",
@@ -20,11 +23,11 @@ const kinds: readonly RelatedKind[] = [
   "resourceclaim",
 ];
 
-/** All that is stored, by kind, namespace and name. */
+/** All stored objects, by namespace and name. */
 interface World {
   readonly pods: Map<string, KubeObject>;
   readonly volumes: Map<string, KubeObject>;
-  readonly own: Map<string, string>;
+  readonly nodeOf: Map<string, string>;
 }
 
 type Random = (below: number) => number;
@@ -83,25 +86,25 @@ function randomVolume(random: Random): KubeObject {
   };
 }
 
-/** Changes one thing, in the world and in what is kept. */
+/** Changes one object, in the world and in the relations. */
 function write(random: Random, world: World, relations: NodeRelations): void {
-  const [namespace, name, gone] = [pick(random, namespaces), pick(random, names), random(4) === 0];
+  const [namespace, name, deleted] = [pick(random, namespaces), pick(random, names), random(4) === 0];
   const what = random(5);
   if (what < 3) {
-    const pod = gone ? undefined : randomPod(random);
+    const pod = deleted ? undefined : randomPod(random);
     if (pod !== undefined) Object.assign(pod.metadata, { namespace, name });
     set(world.pods, `${namespace}/${name}`, pod);
     relations.setPod(namespace, name, pod);
   } else if (what === 3) {
-    const volume = gone ? undefined : randomVolume(random);
+    const volume = deleted ? undefined : randomVolume(random);
     set(world.volumes, name, volume);
     relations.setVolume(name, volume);
   } else {
-    const kind = pick(random, ownKinds);
+    const kind = pick(random, nodeBoundKinds);
     const place = kind === "podcertificaterequest" ? namespace : "";
-    const node = gone ? "" : pick(random, nodes);
-    world.own.set(`${kind}/${place}/${name}`, node);
-    relations.setOwn(kind, place, name, node);
+    const node = deleted ? "" : pick(random, nodes);
+    world.nodeOf.set(`${kind}/${place}/${name}`, node);
+    relations.setNode(kind, place, name, node);
   }
 }
 
@@ -110,21 +113,21 @@ function set<T>(map: Map<string, T>, key: string, value: T | undefined): void {
   else map.set(key, value);
 }
 
-/** Kept by nobody: made of all objects at once. */
-function rebuilt({ pods, volumes, own }: World): NodeRelations {
+/** Builds the relations from all objects at once. */
+function rebuilt({ pods, volumes, nodeOf }: World): NodeRelations {
   const relations = new NodeRelations();
   for (const [name, volume] of volumes) relations.setVolume(name, volume);
-  for (const [key, node] of own) {
-    const [kind, namespace, name] = key.split("/") as [OwnKind, string, string];
-    relations.setOwn(kind, namespace, name, node);
+  for (const [key, node] of nodeOf) {
+    const [kind, namespace, name] = key.split("/") as [NodeBoundKind, string, string];
+    relations.setNode(kind, namespace, name, node);
   }
   for (const [key, pod] of pods) relations.setPod(...(key.split("/") as [string, string]), pod);
   return relations;
 }
 
-/** Whether a path leads to the node, by looking at everything. */
+/** Finds a relation to the node by a scan over all objects. */
 function isRelated(
-  { pods, volumes, own }: World,
+  { pods, volumes, nodeOf }: World,
   node: string,
   kind: RelatedKind,
   namespace: string,
@@ -139,7 +142,7 @@ function isRelated(
   };
   if (kind === "pod") return pods.get(`${namespace}/${name}`)?.spec.nodeName === node;
   if (kind === "persistentvolume") return holds(volumes.get(name));
-  if (own.get(`${kind}/${namespace}/${name}`) === node) return true;
+  if (nodeOf.get(`${kind}/${namespace}/${name}`) === node) return true;
   if (refers(kind, namespace, name)) return true;
   return (
     kind === "secret" &&
@@ -191,11 +194,11 @@ function namesOf({ metadata, spec, status }: KubeObject, kind: RelatedKind): unk
 const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 500 : 10;
 const firstSeed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
-test(`${rounds} rounds of random writes from SEED=${firstSeed}: what is kept is what there is`, () => {
-  const asked = [...names, ...names.flatMap((pod) => names.map((volume) => `${pod}-${volume}`))];
+test(`${rounds} rounds of random writes from SEED=${firstSeed}: maintained relations equal a scan`, () => {
+  const lookups = [...names, ...names.flatMap((pod) => names.map((volume) => `${pod}-${volume}`))];
   for (let seed = firstSeed; seed < firstSeed + rounds; seed++) {
     const random = seededRandom(seed);
-    const world: World = { pods: new Map(), volumes: new Map(), own: new Map() };
+    const world: World = { pods: new Map(), volumes: new Map(), nodeOf: new Map() };
     const relations = new NodeRelations();
     for (let step = 0; step < 60; step++) {
       write(random, world, relations);
@@ -204,7 +207,7 @@ test(`${rounds} rounds of random writes from SEED=${firstSeed}: what is kept is 
         for (const kind of kinds) {
           const places = ["persistentvolume", "volumeattachment", "resourceslice"].includes(kind) ? [""] : namespaces;
           for (const namespace of places) {
-            for (const name of asked) {
+            for (const name of lookups) {
               const want = isRelated(world, node, kind, namespace, name);
               assert.equal(
                 relations.areRelated(node, kind, namespace, name),

@@ -1,32 +1,34 @@
 /**
- * Which objects a node has to do with: its pods, what they refer to, the volumes behind their claims, and what names the node itself.
- * Source: access-control §5.3, "Node authorizer".
+ * The objects that relate to a node: its pods, the objects that they refer to, the volumes of their claims, and objects
+ * that name the node. Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/node/graph.go.
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { isMirrorPod, podReferences, type ReferredKind } from "../../apimachinery/pod-references.ts";
 import { volumeSecrets } from "./volume-secrets.ts";
 
 /** Kinds whose objects name one node. */
-export type OwnKind = "pod" | "volumeattachment" | "resourceslice" | "podcertificaterequest";
-export type RelatedKind = ReferredKind | OwnKind | "persistentvolume";
+export type NodeBoundKind = "pod" | "volumeattachment" | "resourceslice" | "podcertificaterequest";
+/** Kinds whose objects can relate to a node. */
+export type RelatedKind = ReferredKind | NodeBoundKind | "persistentvolume";
 
 interface Volume {
   readonly claim: string;
   readonly secrets: readonly string[];
 }
 
+/** The relations, maintained with each change of an object. */
 export class NodeRelations {
-  /** The node of objects that name one, by kind and key. */
+  /** The node that an object names, by kind and key. */
   readonly #nodeOf = new Map<string, string>();
-  /** What each pod on a node refers to. */
+  /** The objects that each pod with a node refers to. */
   readonly #references = new Map<string, readonly string[]>();
-  /** For what is referred to: the nodes, and how many of their pods refer to it. */
+  /** For each referenced object: the nodes, with the number of their pods that refer to it. */
   readonly #nodesOf = new Map<string, Map<string, number>>();
   readonly #volumes = new Map<string, Volume>();
-  /** Volumes that need a secret. */
+  /** The names of the volumes that use a secret, by the secret. */
   readonly #volumesOf = new Map<string, Set<string>>();
 
-  /** How much is kept; what is gone leaves nothing behind. */
+  /** The number of entries in all maps. Tests use it to find leaks. */
   get size(): number {
     let size = this.#nodeOf.size + this.#references.size + this.#volumes.size;
     for (const nodes of this.#nodesOf.values()) size += nodes.size;
@@ -34,22 +36,22 @@ export class NodeRelations {
     return size + this.#nodesOf.size + this.#volumesOf.size;
   }
 
-  /** @param node empty when the object names none, or is gone */
-  setOwn(kind: OwnKind, namespace: string, name: string, node: string): void {
+  /** @param node empty when the object names no node or is deleted */
+  setNode(kind: NodeBoundKind, namespace: string, name: string, node: string): void {
     const key = keyOf(kind, namespace, name);
     if (node === "") this.#nodeOf.delete(key);
     else this.#nodeOf.set(key, node);
   }
 
-  /** @param pod undefined when it is gone */
+  /** @param pod undefined when it is deleted */
   setPod(namespace: string, name: string, pod: KubeObject | undefined): void {
     const key = keyOf("pod", namespace, name);
     const before = this.#nodeOf.get(key);
     if (before !== undefined) for (const referred of this.#references.get(key) ?? []) this.#count(referred, before, -1);
     const node: string = pod?.spec?.nodeName ?? "";
-    this.setOwn("pod", namespace, name, node);
+    this.setNode("pod", namespace, name, node);
     this.#references.delete(key);
-    if (pod === undefined || node === "" || isMirrorPod(pod)) return; // A mirror pod was made by its node, and opens nothing to it.
+    if (pod === undefined || node === "" || isMirrorPod(pod)) return; // A node creates its mirror pods itself, so their references grant nothing.
     const references = [
       ...new Set([...podReferences(pod)].map(([kind, referred]) => keyOf(kind, namespace, referred))),
     ];
@@ -57,7 +59,7 @@ export class NodeRelations {
     for (const referred of references) this.#count(referred, node, 1);
   }
 
-  /** @param volume undefined when it is gone */
+  /** @param volume undefined when it is deleted */
   setVolume(name: string, volume: KubeObject | undefined): void {
     for (const secret of this.#volumes.get(name)?.secrets ?? []) {
       const volumes = this.#volumesOf.get(secret);
@@ -75,7 +77,7 @@ export class NodeRelations {
     for (const secret of secrets) this.#volumesOf.set(secret, (this.#volumesOf.get(secret) ?? new Set()).add(name));
   }
 
-  /** @param namespace empty for what has none */
+  /** @param namespace empty for cluster-scoped kinds */
   areRelated(node: string, kind: RelatedKind, namespace: string, name: string): boolean {
     if (kind === "persistentvolume") return this.#hasVolume(node, name);
     const key = keyOf(kind, namespace, name);

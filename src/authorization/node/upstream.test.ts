@@ -1,4 +1,4 @@
-/** Random clusters and requests: decisions and reasons are upstream's. testdata/upstream.jsonl.gz is what tools/golden/kubernetes/node-authorizer makes. */
+/** Decisions and reasons on random clusters equal upstream's, as recorded by tools/golden/kubernetes/node-authorizer. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,14 +9,14 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import { nodeRules } from "../../bootstrap/rbac/policy.ts";
 import type { AuthorizationAttributes, Decision } from "../contract.ts";
 import { nodeAuthorizer } from "./node.ts";
-import { NodeRelations, type OwnKind } from "./relations.ts";
+import { type NodeBoundKind, NodeRelations } from "./relations.ts";
 
 interface World {
   readonly gates: string;
   readonly pods: readonly KubeObject[];
   readonly volumes: readonly KubeObject[];
   readonly own: readonly {
-    readonly kind: OwnKind;
+    readonly kind: NodeBoundKind;
     readonly namespace: string;
     readonly name: string;
     readonly node: string;
@@ -38,7 +38,7 @@ function relationsOf({ pods, volumes, own }: World): NodeRelations {
   const relations = new NodeRelations();
   for (const pod of pods) relations.setPod(pod.metadata.namespace as string, pod.metadata.name as string, pod);
   for (const volume of volumes) relations.setVolume(volume.metadata.name as string, volume);
-  for (const { kind, namespace, name, node } of own) relations.setOwn(kind, namespace, name, node);
+  for (const { kind, namespace, name, node } of own) relations.setNode(kind, namespace, name, node);
   return relations;
 }
 

@@ -5,11 +5,11 @@ import type { PolicyRule } from "./rule.ts";
 
 const pods: PolicyRule = { verbs: ["get", "list"], apiGroups: [""], resources: ["pods", "pods/log"] };
 
-const rows: [what: string, owned: PolicyRule[], wanted: PolicyRule[], missing: string[]][] = [
-  ["the same", [pods], [pods], []],
-  ["all of everything", [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }], [pods], []],
+const rows: [what: string, owned: PolicyRule[], requested: PolicyRule[], missing: string[]][] = [
+  ["equal rules", [pods], [pods], []],
+  ["wildcards for verbs, groups and resources", [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }], [pods], []],
   [
-    "nothing",
+    "no rules",
     [],
     [pods],
     [
@@ -18,13 +18,13 @@ const rows: [what: string, owned: PolicyRule[], wanted: PolicyRule[], missing: s
     ],
   ],
   [
-    "a verb less",
+    "a rule without one verb",
     [{ ...pods, verbs: ["get"] }],
     [{ ...pods, resources: ["pods"] }],
     ['{APIGroups:[""], Resources:["pods"], Verbs:["list"]}'],
   ],
   [
-    "parts in several rules",
+    "several rules for different verbs",
     [
       { ...pods, verbs: ["get"] },
       { ...pods, verbs: ["list"] },
@@ -32,28 +32,28 @@ const rows: [what: string, owned: PolicyRule[], wanted: PolicyRule[], missing: s
     [pods],
     [],
   ],
-  ["the subresource of any", [{ ...pods, resources: ["*/log"] }], [{ ...pods, resources: ["pods/log"] }], []],
+  ["a subresource of every resource", [{ ...pods, resources: ["*/log"] }], [{ ...pods, resources: ["pods/log"] }], []],
   [
-    "only some names",
+    "only named objects, of every object",
     [{ ...pods, resourceNames: ["a"] }],
     [{ verbs: ["get"], apiGroups: [""], resources: ["pods"] }],
     ['{APIGroups:[""], Resources:["pods"], Verbs:["get"]}'],
   ],
   [
-    "another name",
+    "one of two names",
     [{ ...pods, resourceNames: ["a"] }],
     [{ verbs: ["get"], apiGroups: [""], resources: ["pods"], resourceNames: ["a", "b"] }],
     ['{APIGroups:[""], Resources:["pods"], ResourceNames:["b"], Verbs:["get"]}'],
   ],
-  ["all names", [pods], [{ ...pods, resourceNames: ["a", "b"] }], []],
+  ["every name", [pods], [{ ...pods, resourceNames: ["a", "b"] }], []],
   [
-    "paths below",
+    "a path with a wildcard",
     [{ verbs: ["get"], nonResourceURLs: ["/a/*"] }],
     [{ verbs: ["get"], nonResourceURLs: ["/a/b", "/a/*"] }],
     [],
   ],
   [
-    "other paths",
+    "a different path",
     [{ verbs: ["get"], nonResourceURLs: ["/a"] }],
     [{ verbs: ["get", "put"], nonResourceURLs: ["/a", "/b"] }],
     [
@@ -64,8 +64,8 @@ const rows: [what: string, owned: PolicyRule[], wanted: PolicyRule[], missing: s
   ],
 ];
 
-for (const [what, owned, wanted, missing] of rows) {
-  test(`who owns ${what}: ${missing.length === 0 ? "covers it" : missing.join()}`, () => {
-    assert.deepEqual(describePieces(uncovered(owned, wanted)), missing);
+for (const [what, owned, requested, missing] of rows) {
+  test(`${what}: ${missing.length === 0 ? "covers the request" : `lacks ${missing.join()}`}`, () => {
+    assert.deepEqual(describePieces(uncovered(owned, requested)), missing);
   });
 }

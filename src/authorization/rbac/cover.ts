@@ -1,11 +1,15 @@
-/** Whether rules allow all that others allow; and what they do not, piece by piece. Source: access-control §5.3.9; upstream's policy comparator. */
+/** Compares two sets of rules. Source: k8s.io/component-helpers@v0.36.0/auth/rbac/validation/policy_comparator.go. */
 import { pathMatches } from "../../apimachinery/path-pattern.ts";
 import { quoteGoList } from "../../lib/json/quote.ts";
 import type { PolicyRule } from "./rule.ts";
 
-/** @returns what of the wanted rules no rule of the owner covers, in pieces of one verb of one resource and name, or of one URL */
-export function uncovered(owned: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
-  return wanted.flatMap(piecesOf).filter((piece) => !owned.some((rule) => covers(rule, piece)));
+/**
+ * Splits the requested rules into pieces and finds the pieces that no owned rule covers.
+ *
+ * @returns rules with one verb, and with one resource and name or one URL
+ */
+export function uncovered(owned: readonly PolicyRule[], requested: readonly PolicyRule[]): PolicyRule[] {
+  return requested.flatMap(piecesOf).filter((piece) => !owned.some((rule) => covers(rule, piece)));
 }
 
 function piecesOf({
@@ -39,12 +43,12 @@ function covers(owner: PolicyRule, piece: PolicyRule): boolean {
   );
 }
 
-function coversAll(owned: readonly string[] = [], wanted: readonly string[] = []): boolean {
-  return owned.includes("*") || wanted.every((each) => owned.includes(each));
+function coversAll(owned: readonly string[] = [], requested: readonly string[] = []): boolean {
+  return owned.includes("*") || requested.every((each) => owned.includes(each));
 }
 
-function coversResources(owned: readonly string[] = [], wanted: readonly string[] = []): boolean {
-  return owned.includes("*") || wanted.every((each) => owned.includes(each) || ownsSubresource(owned, each));
+function coversResources(owned: readonly string[] = [], requested: readonly string[] = []): boolean {
+  return owned.includes("*") || requested.every((each) => owned.includes(each) || ownsSubresource(owned, each));
 }
 
 function ownsSubresource(owned: readonly string[], resource: string): boolean {
@@ -52,19 +56,19 @@ function ownsSubresource(owned: readonly string[], resource: string): boolean {
   return slash >= 0 && owned.includes(`*${resource.slice(slash)}`);
 }
 
-/** No names means all of them. */
-function coversNames(owned: readonly string[] = [], wanted: readonly string[] = []): boolean {
-  return owned.length === 0 || (wanted.length > 0 && wanted.every((each) => owned.includes(each)));
+/** A rule without resource names covers every name. */
+function coversNames(owned: readonly string[] = [], requested: readonly string[] = []): boolean {
+  return owned.length === 0 || (requested.length > 0 && requested.every((each) => owned.includes(each)));
 }
 
-/** The pieces as refusals list them: those of one resource in one, sorted. */
+/** Formats the pieces for error messages: sorted, and merged per resource. */
 export function describePieces(pieces: readonly PolicyRule[]): string[] {
   const merged = new Map<string, PolicyRule>();
   for (const piece of pieces) {
     const { verbs = [], ...what } = piece;
     const key = piece.nonResourceURLs === undefined ? JSON.stringify(what) : JSON.stringify(piece);
-    const known = merged.get(key);
-    merged.set(key, known === undefined ? piece : { ...known, verbs: [...(known.verbs ?? []), ...verbs] });
+    const existing = merged.get(key);
+    merged.set(key, existing === undefined ? piece : { ...existing, verbs: [...(existing.verbs ?? []), ...verbs] });
   }
   return [...new Set([...merged.values()].map(describe))].sort((a, b) => (a < b ? -1 : 1));
 }

@@ -1,4 +1,7 @@
-/** The indexed evaluator beside a plain one that shares no code with it, over random policies that change: 100,000 requests with COXSWAIN_TEST_FULL=1. */
+/**
+ * Compares the indexed RBAC evaluator with a linear one that shares no code with it, on random policies that change.
+ * COXSWAIN_TEST_FULL=1 runs 100,000 requests.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -12,11 +15,11 @@ interface World {
   readonly bindings: Map<string, Binding>;
 }
 
-/** Looks at everything, as access-control §5.3 has it, word by word. */
-function plainlyAllowed({ roles, bindings }: World, request: AuthorizationAttributes): boolean {
+/** Evaluates all bindings and roles. Source: Kubernetes docs, Using RBAC Authorization, API objects. */
+function allowedByScan({ roles, bindings }: World, request: AuthorizationAttributes): boolean {
   return [...bindings.values()].some(({ namespace, subjects, roleRef }) => {
-    const isHere = namespace === "" || (request.isResourceRequest && namespace === request.namespace);
-    if (!isHere || !subjects.some((subject) => isPlainlyFor(subject, namespace, request))) return false;
+    const isInScope = namespace === "" || (request.isResourceRequest && namespace === request.namespace);
+    if (!isInScope || !subjects.some((subject) => matchesSubject(subject, namespace, request))) return false;
     const home = roleRef.kind === "Role" ? namespace : "";
     return [...roles.values()].some(
       (role) => role.name === roleRef.name && role.namespace === home && role.rules.some((rule) => fits(rule, request)),
@@ -24,7 +27,7 @@ function plainlyAllowed({ roles, bindings }: World, request: AuthorizationAttrib
   });
 }
 
-function isPlainlyFor({ kind, name, namespace }: Subject, home: string, { user }: AuthorizationAttributes): boolean {
+function matchesSubject({ kind, name, namespace }: Subject, home: string, { user }: AuthorizationAttributes): boolean {
   if (kind === "User") return name === user.name;
   if (kind === "Group") return user.groups.includes(name);
   const place = namespace === "" ? home : namespace;
@@ -35,7 +38,7 @@ function fits(
   { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }: PolicyRule,
   request: AuthorizationAttributes,
 ): boolean {
-  const has = (list: readonly string[], wanted: string): boolean => list.includes("*") || list.includes(wanted);
+  const has = (list: readonly string[], value: string): boolean => list.includes("*") || list.includes(value);
   if (!has(verbs, request.verb)) return false;
   if (!request.isResourceRequest) {
     return nonResourceURLs.some(
@@ -52,7 +55,7 @@ function fits(
 
 const name = fc.constantFrom("a", "b");
 const namespace = fc.constantFrom("", "m", "n");
-const gone = fc.nat(5).map((chance) => chance === 0);
+const deleted = fc.nat(5).map((chance) => chance === 0);
 const some = (...values: string[]): fc.Arbitrary<string[]> => fc.subarray(values, { minLength: 1 });
 const rule: fc.Arbitrary<PolicyRule> = fc.oneof(
   fc.record({
@@ -68,7 +71,7 @@ const rule: fc.Arbitrary<PolicyRule> = fc.oneof(
 );
 const kind = fc.constantFrom("User", "User", "Group", "Group", "ServiceAccount", "Cat");
 const change = fc.oneof(
-  fc.record({ role: fc.record({ name, namespace, rules: fc.array(rule, { maxLength: 4, size: "max" }) }), gone }),
+  fc.record({ role: fc.record({ name, namespace, rules: fc.array(rule, { maxLength: 4, size: "max" }) }), deleted }),
   fc.record({
     binding: fc.record({
       name,
@@ -76,7 +79,7 @@ const change = fc.oneof(
       subjects: fc.array(fc.record({ kind, name, namespace }), { maxLength: 4, size: "max" }),
       roleRef: fc.record({ kind: fc.constantFrom("Role", "ClusterRole"), name }),
     }),
-    gone,
+    deleted,
   }),
 );
 const request: fc.Arbitrary<AuthorizationAttributes> = fc
@@ -89,23 +92,23 @@ const request: fc.Arbitrary<AuthorizationAttributes> = fc
     subresource: fc.constantFrom("", "log"),
     namespace,
     name: fc.constantFrom("a", "b", "c", ""),
-    who: fc.constantFrom("a", "b", "system:serviceaccount:m:a", "system:serviceaccount:n:b"),
+    userName: fc.constantFrom("a", "b", "system:serviceaccount:m:a", "system:serviceaccount:n:b"),
     groups: fc.subarray(["a", "b"]),
   })
-  .map(({ who, groups, ...rest }) => ({
+  .map(({ userName, groups, ...rest }) => ({
     ...rest,
     version: "v1",
     fieldSelector: "",
     labelSelector: "",
-    user: { name: who, uid: "", groups, extra: new Map() },
+    user: { name: userName, uid: "", groups, extra: new Map() },
   }));
 
 const requestsMin = process.env.COXSWAIN_TEST_FULL === "1" ? 100_000 : 5_000;
 
-test(`${requestsMin} requests of random users get the same answer from the index and from a plain walk`, () => {
-  let asked = 0;
+test(`${requestsMin} requests of random users get the same decision from the index and from a scan`, () => {
+  let checked = 0;
   let allowed = 0;
-  while (asked < requestsMin) {
+  while (checked < requestsMin) {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(change, fc.array(request, { minLength: 10, maxLength: 10 })), { maxLength: 60, size: "max" }),
@@ -116,13 +119,13 @@ test(`${requestsMin} requests of random users get the same answer from the index
           for (const [step, requests] of steps) {
             apply(step, world, policy);
             for (const each of requests) {
-              const want = plainlyAllowed(world, each);
+              const want = allowedByScan(world, each);
               assert.equal(
                 (authorize(each) as Decision).decision === "allow",
                 want,
                 JSON.stringify([each, [...world.roles.values()], [...world.bindings.values()]]),
               );
-              asked++;
+              checked++;
               if (want) allowed++;
             }
           }
@@ -131,7 +134,7 @@ test(`${requestsMin} requests of random users get the same answer from the index
       { numRuns: 20 },
     );
   }
-  assert.ok(allowed > asked / 20, `only ${allowed} of ${asked} were allowed`); // Otherwise little was tried.
+  assert.ok(allowed > checked / 20, `only ${allowed} of ${checked} were allowed`); // The generated policies must match often enough.
 });
 
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
@@ -140,12 +143,12 @@ function apply(step: Change, world: World, policy: Policy): void {
   const each = "role" in step ? step.role : step.binding;
   const key = `${each.namespace}/${each.name}`;
   if ("role" in step) {
-    policy.setRole(key, step.gone ? undefined : step.role);
-    if (step.gone) world.roles.delete(key);
+    policy.setRole(key, step.deleted ? undefined : step.role);
+    if (step.deleted) world.roles.delete(key);
     else world.roles.set(key, step.role);
   } else {
-    policy.setBinding(key, step.gone ? undefined : step.binding);
-    if (step.gone) world.bindings.delete(key);
+    policy.setBinding(key, step.deleted ? undefined : step.binding);
+    if (step.deleted) world.bindings.delete(key);
     else world.bindings.set(key, step.binding);
   }
 }

@@ -1,4 +1,4 @@
-/** Keeps a policy as the four kinds of RBAC are stored. */
+/** Keeps a Policy up to date with the stored roles and bindings. */
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -9,17 +9,23 @@ import { UnreadableObjects } from "../../watch-cache/unreadable.ts";
 import { type Binding, Policy, type Role, type Subject } from "./policy.ts";
 import type { PolicyRule } from "./rule.ts";
 
+/** A policy that follows the stored roles and bindings. */
 export interface FollowedPolicy {
   readonly policy: Policy;
-  /** Resolves when all that is stored was read, or could not be: it is then read again after a while, and until then grants nothing. */
+  /**
+   * Resolves after the first read of the stored objects, also when it failed.
+   * A failed read is repeated later; until then the objects grant nothing.
+   */
   readonly tried: Promise<void>;
-  /** Resolves when the policy has everything up to the revision. */
+  /** Resolves when the policy contains all changes up to the revision. */
   reached(revision: number): Promise<void>;
+  /** Stops following the watch caches. */
   stop(): void;
 }
 
 const group = "rbac.authorization.k8s.io";
 
+/** Follows the watch caches of the four RBAC resources. */
 export function followPolicy({
   catalog,
   clock,
@@ -32,24 +38,23 @@ export function followPolicy({
   const policy = new Policy();
   const follow = (
     resource: string,
-    take: (key: string, object: KubeObject | undefined) => void,
+    apply: (key: string, object: KubeObject | undefined) => void,
     keys: () => Iterable<string>,
   ): [Follower, WatchCache][] => {
     const store = catalog.findResource(group, resource)?.store;
-    if (store === undefined) return []; // Switched off by --runtime-config: it grants nothing.
+    if (store === undefined) return []; // Disabled by --runtime-config.
     const { prefix } = store.form;
     const follower = followCache({
       cache: store.cache,
       prefix,
       clock,
-      set: (entry) => take(entry.key, JSON.parse(entry.json.toString())), // Texts alone are read of it.
-      gone: ({ key }) => take(key, undefined),
+      set: (entry) => apply(entry.key, JSON.parse(entry.json.toString())), // The policy reads no numbers.
+      gone: ({ key }) => apply(key, undefined),
       *known() {
         for (const key of keys()) if (key.startsWith(prefix)) yield key;
       },
-      missing: (key) => take(key, undefined),
-      failed: (error) =>
-        logger.warn("RBAC does without objects that could not be read", { prefix, error: String(error) }),
+      missing: (key) => apply(key, undefined),
+      failed: (error) => logger.warn("RBAC ignores objects that could not be read", { prefix, error: String(error) }),
       skipsUnreadable: true,
     });
     return [[follower, store.cache]];
@@ -69,7 +74,7 @@ export function followPolicy({
     async reached(revision) {
       for (const [follower, cache] of followers) {
         await cache.notOlderThan(revision).catch((error: unknown) => {
-          if (!(error instanceof UnreadableObjects)) throw error; // The follower goes on without them.
+          if (!(error instanceof UnreadableObjects)) throw error; // The follower skips unreadable objects.
         });
         while (follower.seen !== undefined && follower.seen < revision) await new Promise(setImmediate);
       }
@@ -80,11 +85,13 @@ export function followPolicy({
   };
 }
 
+/** Reads a Role or ClusterRole. */
 export function roleOf(object: KubeObject): Role {
   const { name = "", namespace = "" } = object.metadata;
   return { name, namespace, rules: (object.rules as PolicyRule[] | undefined) ?? [] };
 }
 
+/** Reads a RoleBinding or ClusterRoleBinding. */
 export function bindingOf(object: KubeObject): Binding {
   const { name = "", namespace = "" } = object.metadata;
   const subjects = ((object.subjects ?? []) as Partial<Subject>[]).map((subject) => ({

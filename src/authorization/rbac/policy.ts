@@ -1,11 +1,12 @@
 /**
- * Roles and bindings, indexed by whom a binding is for, so that a decision looks at the bindings of one user only, however many there are.
- * Source: access-control §5.3, "RBAC".
+ * Roles, and bindings indexed by subject, so that a decision reads the bindings of one user only.
+ * Source: Kubernetes docs, Using RBAC Authorization, API objects.
  */
 import { serviceAccountUser } from "../../apimachinery/service-account.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import type { PolicyRule } from "./rule.ts";
 
+/** A Role or ClusterRole. */
 export interface Role {
   readonly name: string;
   /** Empty for a ClusterRole. */
@@ -13,13 +14,15 @@ export interface Role {
   readonly rules: readonly PolicyRule[];
 }
 
+/** A subject of a binding. */
 export interface Subject {
   readonly kind: string;
   readonly name: string;
-  /** Of a service account; empty means the binding's. */
+  /** The namespace of a service account; empty for the namespace of the binding. */
   readonly namespace: string;
 }
 
+/** A RoleBinding or ClusterRoleBinding. */
 export interface Binding {
   readonly name: string;
   /** Empty for a ClusterRoleBinding. */
@@ -28,28 +31,29 @@ export interface Binding {
   readonly roleRef: { readonly kind: string; readonly name: string };
 }
 
-/** A binding that is for a user, and by which of its subjects. */
+/** A binding that applies to a user, with the subject that matches the user. */
 export interface Grant {
   readonly binding: Binding;
   readonly subject: Subject;
 }
 
-/** Grants of one scope, by the name of who they are for; service accounts are users. */
+/** The grants in one namespace or in the cluster, by subject name. Service accounts are users. */
 interface Scope {
   readonly users: Map<string, Grant[]>;
   readonly groups: Map<string, Grant[]>;
 }
 
+/** The indexed roles and bindings. */
 export class Policy {
-  /** By key in the store. */
+  /** By storage key. */
   readonly #bindings = new Map<string, Binding>();
   readonly #roles = new Map<string, Role>();
-  /** By namespace, empty for ClusterRoles, and by name. */
+  /** By namespace (empty for ClusterRoles), then by name. */
   readonly #byName = new Map<string, Map<string, Role>>();
-  /** By namespace; empty for all the cluster. */
+  /** By namespace; empty for ClusterRoleBindings. */
   readonly #scopes = new Map<string, Scope>();
 
-  /** @param key of the role in the store @param role undefined when it is gone */
+  /** @param key storage key @param role undefined when the role is deleted */
   setRole(key: string, role: Role | undefined): void {
     const old = this.#roles.get(key);
     if (old !== undefined) this.#byName.get(old.namespace)?.delete(old.name);
@@ -62,22 +66,24 @@ export class Policy {
     this.#byName.set(role.namespace, named.set(role.name, role));
   }
 
-  /** @param key of the binding in the store @param binding undefined when it is gone */
+  /** @param key storage key @param binding undefined when the binding is deleted */
   setBinding(key: string, binding: Binding | undefined): void {
     const old = this.#bindings.get(key);
-    if (old !== undefined) this.#forget(old);
+    if (old !== undefined) this.#removeFromIndex(old);
     if (binding === undefined) {
       this.#bindings.delete(key);
       return;
     }
     this.#bindings.set(key, binding);
-    this.#index(binding);
+    this.#addToIndex(binding);
   }
 
+  /** The storage keys of all bindings. */
   bindingKeys(): Iterable<string> {
     return this.#bindings.keys();
   }
 
+  /** The storage keys of all roles. */
   roleKeys(): Iterable<string> {
     return this.#roles.keys();
   }
@@ -87,7 +93,10 @@ export class Policy {
     return this.#byName.get(namespace)?.get(name);
   }
 
-  /** What is granted to the user: in all the cluster, and then in the namespace, when one is given. A binding may come twice. */
+  /**
+   * Yields the grants of the user in the cluster, then in the namespace unless it is empty.
+   * A binding with several matching subjects is yielded several times.
+   */
   *grants({ name, groups }: UserInfo, namespace: string): Generator<Grant, void, void> {
     for (const scope of [this.#scopes.get(""), namespace === "" ? undefined : this.#scopes.get(namespace)]) {
       if (scope === undefined) continue;
@@ -96,7 +105,7 @@ export class Policy {
     }
   }
 
-  #index(binding: Binding): void {
+  #addToIndex(binding: Binding): void {
     let scope = this.#scopes.get(binding.namespace);
     if (scope === undefined) {
       scope = { users: new Map(), groups: new Map() };
@@ -111,9 +120,9 @@ export class Policy {
     }
   }
 
-  #forget(binding: Binding): void {
+  #removeFromIndex(binding: Binding): void {
     const scope = this.#scopes.get(binding.namespace);
-    if (scope === undefined) return; // Nobody is bound there any more.
+    if (scope === undefined) return; // No binding of the namespace has subjects.
     for (const subject of binding.subjects) {
       const place = placeOf(scope, subject, binding.namespace);
       const rest = place?.grants.get(place.name)?.filter((grant) => grant.binding !== binding);
@@ -127,7 +136,7 @@ export class Policy {
 
 const none: readonly Grant[] = [];
 
-/** @returns undefined for a subject that is nobody */
+/** @returns undefined for a subject that matches no user, such as one of an unknown kind */
 function placeOf(
   scope: Scope,
   { kind, name, namespace }: Subject,

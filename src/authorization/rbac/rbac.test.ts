@@ -23,49 +23,54 @@ const base: AuthorizationAttributes = {
 const core: PolicyRule = { verbs: ["get"], apiGroups: [""], resources: ["pods"] };
 
 const ruleRows: [what: string, rule: PolicyRule, request: Partial<AuthorizationAttributes>, allowed: boolean][] = [
-  ["all that it names", core, {}, true],
+  ["the verb, group and resource", core, {}, true],
   ["another verb", core, { verb: "list" }, false],
   ["any verb", { ...core, verbs: ["*"] }, { verb: "sing" }, true],
   ["another group", core, { group: "apps" }, false],
   ["any group", { ...core, apiGroups: ["*"] }, { group: "apps" }, true],
-  ["no group named", { verbs: ["get"], resources: ["pods"] }, {}, false],
+  ["no group", { verbs: ["get"], resources: ["pods"] }, {}, false],
   ["another resource", core, { resource: "nodes" }, false],
-  ["a subresource of it", core, { subresource: "log" }, false],
+  ["the resource, for a subresource", core, { subresource: "log" }, false],
   ["the subresource", { ...core, resources: ["pods/log"] }, { subresource: "log" }, true],
-  ["the subresource of any", { ...core, resources: ["*/log"] }, { subresource: "log" }, true],
-  ["another one of any", { ...core, resources: ["*/log"] }, { subresource: "og" }, false],
-  ["all subresources, which is none", { ...core, resources: ["pods/*"] }, { subresource: "log" }, false],
+  ["the subresource of every resource", { ...core, resources: ["*/log"] }, { subresource: "log" }, true],
+  ["another subresource of every resource", { ...core, resources: ["*/log"] }, { subresource: "og" }, false],
+  [
+    "a wildcard as subresource, which matches nothing",
+    { ...core, resources: ["pods/*"] },
+    { subresource: "log" },
+    false,
+  ],
   ["any resource", { ...core, resources: ["*"] }, { subresource: "log" }, true],
   ["a name", { ...core, resourceNames: ["p", "q"] }, {}, true],
   ["another name", { ...core, resourceNames: ["q"] }, {}, false],
-  ["a name where none is asked for", { ...core, resourceNames: ["q"] }, { name: "", verb: "get" }, false],
-  ["an empty name where none is asked for", { ...core, resourceNames: [""] }, { name: "" }, true],
-  ["a path, of a resource", { verbs: ["get"], nonResourceURLs: ["*"] }, {}, false],
+  ["a name, for a request without a name", { ...core, resourceNames: ["q"] }, { name: "", verb: "get" }, false],
+  ["an empty name, for a request without a name", { ...core, resourceNames: [""] }, { name: "" }, true],
+  ["a path, for a resource request", { verbs: ["get"], nonResourceURLs: ["*"] }, {}, false],
   ["a path", { verbs: ["get"], nonResourceURLs: ["/healthz"] }, { isResourceRequest: false, path: "/healthz" }, true],
   [
-    "a path below",
+    "a path, for a longer path",
     { verbs: ["get"], nonResourceURLs: ["/healthz"] },
     { isResourceRequest: false, path: "/healthz/ping" },
     false,
   ],
   [
-    "paths below",
+    "a path with a wildcard",
     { verbs: ["get"], nonResourceURLs: ["/healthz/*"] },
     { isResourceRequest: false, path: "/healthz/ping" },
     true,
   ],
   [
-    "paths below, and stars",
+    "a path with two asterisks",
     { verbs: ["get"], nonResourceURLs: ["/healthz/**"] },
     { isResourceRequest: false, path: "/healthz/ping" },
     true,
   ],
   ["any path", { verbs: ["get"], nonResourceURLs: ["*"] }, { isResourceRequest: false, path: "/x" }, true],
-  ["resources, of a path", core, { isResourceRequest: false, path: "/healthz" }, false],
+  ["resources, for a path", core, { isResourceRequest: false, path: "/healthz" }, false],
 ];
 
 for (const [what, rule, request, allowed] of ruleRows) {
-  test(`a rule with ${what}: ${allowed ? "allowed" : "not"}`, () => {
+  test(`a rule with ${what}: ${allowed ? "allowed" : "not allowed"}`, () => {
     assert.equal(ruleAllows(rule, { ...base, ...request }), allowed);
   });
 }
@@ -92,21 +97,21 @@ const robot: Partial<UserInfo> = { name: "system:serviceaccount:m:robot", groups
 const roles = [role("reader", "", core), role("reader", "n", core), role("other", "m", core)];
 const decisions: [what: string, binding: Binding, user: Partial<UserInfo>, decision: string, reason: string][] = [
   [
-    "a user, everywhere",
+    "a user, in the cluster",
     binding("b", "", toClusterRole("reader"), subject("User", "bob"), subject("User", "ann")),
     {},
     "allow",
     'RBAC: allowed by ClusterRoleBinding "b" of ClusterRole "reader" to User "ann"',
   ],
   [
-    "a group, by a ClusterRole in the namespace",
+    "a group, of a ClusterRole in the namespace",
     binding("b", "n", toClusterRole("reader"), subject("Group", "dev")),
     {},
     "allow",
     'RBAC: allowed by RoleBinding "b/n" of ClusterRole "reader" to Group "dev"',
   ],
   [
-    "a service account of another namespace, by a Role",
+    "a service account of another namespace, of a Role",
     binding("b", "n", toRole("reader"), subject("ServiceAccount", "robot", "m")),
     robot,
     "allow",
@@ -120,21 +125,21 @@ const decisions: [what: string, binding: Binding, user: Partial<UserInfo>, decis
     'RBAC: allowed by RoleBinding "b/n" of Role "reader" to ServiceAccount "robot/n"',
   ],
   [
-    "a service account of no namespace",
+    "a service account without a namespace",
     binding("b", "", toClusterRole("reader"), subject("ServiceAccount", "robot")),
     robot,
     "noOpinion",
     "",
   ],
   [
-    "a user that is called as the group",
+    "a user with the name of the group",
     binding("b", "", toClusterRole("reader"), subject("User", "dev")),
     {},
     "noOpinion",
     "",
   ],
   [
-    "a group that is called as the user",
+    "a group with the name of the user",
     binding("b", "", toClusterRole("reader"), subject("Group", "ann")),
     {},
     "noOpinion",
@@ -142,7 +147,7 @@ const decisions: [what: string, binding: Binding, user: Partial<UserInfo>, decis
   ],
   ["another namespace", binding("b", "m", toRole("other"), subject("User", "ann")), {}, "noOpinion", ""],
   [
-    "somebody of an unknown kind",
+    "a subject of an unknown kind",
     binding("b", "", toClusterRole("reader"), subject("Cat", "ann")),
     {},
     "noOpinion",
@@ -156,7 +161,7 @@ const decisions: [what: string, binding: Binding, user: Partial<UserInfo>, decis
     'RBAC: role.rbac.authorization.k8s.io "other" not found',
   ],
   [
-    "a role that is not there",
+    "a missing role",
     binding("b", "", toClusterRole("gone"), subject("User", "ann")),
     {},
     "noOpinion",
@@ -178,17 +183,17 @@ for (const [what, bound, user, decision, reason] of decisions) {
   });
 }
 
-test("a binding for nobody goes after the last for somebody", () => {
+test("removes a binding without subjects after the last binding with subjects", () => {
   const policy = policyOf(
     [],
-    [binding("nobody", "n", toRole("r")), binding("ann", "n", toRole("r"), subject("User", "ann"))],
+    [binding("empty", "n", toRole("r")), binding("ann", "n", toRole("r"), subject("User", "ann"))],
   );
   policy.setBinding("bn/ann", undefined);
-  policy.setBinding("bn/nobody", undefined);
+  policy.setBinding("bn/empty", undefined);
   assert.deepEqual([...policy.bindingKeys()], []);
 });
 
-test("several unsound bindings are told of, each once", () => {
+test("reports each unresolved role once", () => {
   const bindings = ["x", "y", "x"].map((name, index) =>
     binding(`b${index}`, "", toClusterRole(name), subject("User", "ann")),
   );
@@ -199,7 +204,7 @@ test("several unsound bindings are told of, each once", () => {
   });
 });
 
-test("the rules of a user come once for each binding, whatever subjects it names him by", () => {
+test("lists the rules of a binding once when several of its subjects match the user", () => {
   const policy = policyOf(roles, [
     binding("b", "", toClusterRole("reader"), subject("User", "ann"), subject("Group", "dev")),
     binding("c", "n", toRole("gone"), subject("User", "ann")),

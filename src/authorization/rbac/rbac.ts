@@ -1,4 +1,4 @@
-/** The mode RBAC: allows what a role that is bound to the user allows, and has no opinion otherwise. Source: access-control §5.3, "RBAC". */
+/** The mode RBAC. Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/rbac.go. */
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { joinErrors, quoteGo } from "../../lib/json/quote.ts";
 import type { Authorizer } from "../contract.ts";
@@ -6,6 +6,7 @@ import { noOpinion } from "../decisions.ts";
 import type { Binding, Grant, Policy, Role, Subject } from "./policy.ts";
 import { type PolicyRule, rulesAllow } from "./rule.ts";
 
+/** @returns an authorizer that allows each request that a role bound to the user allows */
 export function rbacAuthorizer(policy: Policy): Authorizer {
   return (request) => {
     let problems: Set<string> | undefined;
@@ -19,7 +20,12 @@ export function rbacAuthorizer(policy: Policy): Authorizer {
   };
 }
 
-/** All rules that are bound to the user, and why there are not more. @param missingAs as in {@link boundRole} */
+/**
+ * Lists the rules of all roles that are bound to the user.
+ *
+ * @param missingAs as in {@link boundRole}
+ * @returns `problems`: one message for each role that could not be resolved
+ */
 export function rulesFor(
   policy: Policy,
   user: UserInfo,
@@ -40,8 +46,10 @@ export function rulesFor(
 }
 
 /**
+ * Finds the role of a binding.
+ *
  * @param missingAs the resource that the message about a missing role names; the kind of the role by default
- * @returns the reason in upstream's words where there is no such role
+ * @returns upstream's error message when the role does not exist
  */
 export function boundRole(policy: Policy, { roleRef, namespace }: Binding, missingAs?: string): Role | string {
   const { kind, name } = roleRef;
@@ -53,8 +61,8 @@ export function boundRole(policy: Policy, { roleRef, namespace }: Binding, missi
   );
 }
 
-/** As reasons name it. */
-export function describeGrant({ binding, subject }: Grant): string {
+/** Formats a grant for the reason of a decision. */
+function describeGrant({ binding, subject }: Grant): string {
   const { name, namespace, roleRef } = binding;
   const what =
     namespace === "" ? `ClusterRoleBinding ${quoteGo(name)}` : `RoleBinding ${quoteGo(`${name}/${namespace}`)}`;

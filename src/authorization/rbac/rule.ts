@@ -1,22 +1,23 @@
-/** What one rule of a role allows. Source: access-control §5.3, "RBAC"; upstream's rule evaluation. */
+/** Evaluates the rules of a role. Source: k8s.io/kubernetes@v1.36.0/pkg/apis/rbac/v1/evaluation_helpers.go. */
 import { pathMatches } from "../../apimachinery/path-pattern.ts";
 import type { AuthorizationAttributes } from "../contract.ts";
 
-/** As roles hold it; a list that is absent names nothing. */
+/** A PolicyRule of rbac.authorization.k8s.io/v1. A missing list matches no value, except `resourceNames`. */
 export interface PolicyRule {
   readonly verbs?: readonly string[];
   readonly apiGroups?: readonly string[];
   readonly resources?: readonly string[];
-  /** None means any name. */
+  /** A missing or empty list matches every name. */
   readonly resourceNames?: readonly string[];
   readonly nonResourceURLs?: readonly string[];
 }
 
-export type RuleRequest = Pick<
+type RuleRequest = Pick<
   AuthorizationAttributes,
   "isResourceRequest" | "verb" | "group" | "resource" | "subresource" | "name" | "path"
 >;
 
+/** @returns whether one rule allows the request */
 export function ruleAllows(rule: PolicyRule, request: RuleRequest): boolean {
   if (!request.isResourceRequest)
     return (
@@ -30,15 +31,18 @@ export function ruleAllows(rule: PolicyRule, request: RuleRequest): boolean {
   );
 }
 
-/** Whether any of a role's rules allows it. Most of what is asked is whether one of a thousand rules does, and most of these name other resources. */
+/**
+ * @param rules all rules of one role; the index by resource is cached for this array
+ * @returns whether at least one rule allows the request
+ */
 export function rulesAllow(rules: readonly PolicyRule[], request: RuleRequest): boolean {
   if (!request.isResourceRequest) return anyAllows(rules, request);
-  const naming = rulesByResource(rules);
+  const index = rulesByResource(rules);
   const { resource, subresource } = request;
-  if (anyAllows(naming.get("*"), request)) return true;
-  if (subresource === "") return anyAllows(naming.get(resource), request);
+  if (anyAllows(index.get("*"), request)) return true;
+  if (subresource === "") return anyAllows(index.get(resource), request);
   return (
-    anyAllows(naming.get(`${resource}/${subresource}`), request) || anyAllows(naming.get(`*/${subresource}`), request)
+    anyAllows(index.get(`${resource}/${subresource}`), request) || anyAllows(index.get(`*/${subresource}`), request)
   );
 }
 
@@ -48,32 +52,32 @@ function anyAllows(rules: readonly PolicyRule[] | undefined, request: RuleReques
   return false;
 }
 
-/** Made when a role is first asked about, and gone with it. */
+/** Filled when a role is evaluated for the first time; an entry lives as long as its role. */
 const byResource = new WeakMap<readonly PolicyRule[], ReadonlyMap<string, readonly PolicyRule[]>>();
 
 function rulesByResource(rules: readonly PolicyRule[]): ReadonlyMap<string, readonly PolicyRule[]> {
-  const known = byResource.get(rules);
-  if (known !== undefined) return known;
-  const naming = new Map<string, PolicyRule[]>();
+  const existing = byResource.get(rules);
+  if (existing !== undefined) return existing;
+  const index = new Map<string, PolicyRule[]>();
   for (const rule of rules) {
     for (const resource of new Set(rule.resources)) {
-      const others = naming.get(resource);
-      if (others === undefined) naming.set(resource, [rule]);
+      const others = index.get(resource);
+      if (others === undefined) index.set(resource, [rule]);
       else others.push(rule);
     }
   }
-  byResource.set(rules, naming);
-  return naming;
+  byResource.set(rules, index);
+  return index;
 }
 
-/** A loop, since most of what is asked is whether any of a thousand rules matches. */
-function names(listed: readonly string[] | undefined, wanted: string): boolean {
+/** A plain loop, because this is the hottest function of an authorization with many rules. */
+function names(listed: readonly string[] | undefined, value: string): boolean {
   if (listed === undefined) return false;
-  for (const each of listed) if (each === wanted || each === "*") return true;
+  for (const each of listed) if (each === value || each === "*") return true;
   return false;
 }
 
-/** `pods`, `pods/log`, `*` for all of them, or `*` before a subresource. */
+/** A list contains `pods`, `pods/log`, `*` for all resources, or `*` with a subresource. */
 function resourceMatches(listed: readonly string[] | undefined, { resource, subresource }: RuleRequest): boolean {
   if (subresource === "") return names(listed, resource);
   return names(listed, `${resource}/${subresource}`) || names(listed, `*/${subresource}`);

@@ -1,51 +1,54 @@
-/** What webhooks answered, for as long as it may be used. Source: access-control §5.3 and §8. */
+/** Caches the responses of authorization webhooks. */
 import { hash } from "node:crypto";
 import type { Clock } from "../../apimachinery/clock.ts";
 
+/** The status of a SubjectAccessReview. */
 export interface ReviewStatus {
   readonly allowed: boolean;
   readonly denied: boolean;
   readonly reason: string;
 }
 
-/** Upstream's number. */
+/** The capacity of upstream's cache: k8s.io/apiserver@v0.36.0/plugin/pkg/authorizer/webhook/webhook.go. */
 const entriesMax = 8192;
-/** Longer reasons are not kept. */
+/** In characters; responses with a longer reason are not cached. */
 const reasonMax = 10_000;
 
-interface Kept {
+interface CachedStatus {
   readonly status: ReviewStatus;
   readonly until: number;
 }
 
-/** Of those that were used longest ago, the first goes when there is no room. Questions are kept as their hashes, which are short. */
+/** A cache that evicts the least recently used entry. Keys are hashes of the encoded reviews, to limit memory. */
 export class AnswerCache {
   readonly #clock: Clock;
-  readonly #kept = new Map<string, Kept>();
+  readonly #entries = new Map<string, CachedStatus>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  find(question: string): ReviewStatus | undefined {
-    const key = keyOf(question);
-    const found = this.#kept.get(key);
+  /** @param review the encoded review */
+  find(review: string): ReviewStatus | undefined {
+    const key = keyOf(review);
+    const found = this.#entries.get(key);
     if (found === undefined) return undefined;
-    this.#kept.delete(key);
+    this.#entries.delete(key);
     if (found.until <= this.#clock.now()) return undefined;
-    this.#kept.set(key, found); // The youngest now.
+    this.#entries.set(key, found); // Moves it to the end.
     return found.status;
   }
 
-  keep(question: string, status: ReviewStatus, ttlMs: number): void {
+  /** @param review the encoded review */
+  set(review: string, status: ReviewStatus, ttlMs: number): void {
     if (ttlMs <= 0 || status.reason.length > reasonMax) return;
-    const key = keyOf(question);
-    this.#kept.delete(key);
-    this.#kept.set(key, { status, until: this.#clock.now() + ttlMs });
-    if (this.#kept.size > entriesMax) this.#kept.delete(this.#kept.keys().next().value as string);
+    const key = keyOf(review);
+    this.#entries.delete(key);
+    this.#entries.set(key, { status, until: this.#clock.now() + ttlMs });
+    if (this.#entries.size > entriesMax) this.#entries.delete(this.#entries.keys().next().value as string);
   }
 }
 
-function keyOf(question: string): string {
-  return hash("sha256", question, "base64");
+function keyOf(review: string): string {
+  return hash("sha256", review, "base64");
 }

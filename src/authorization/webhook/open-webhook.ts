@@ -1,4 +1,4 @@
-/** A webhook, from its configuration to the one that asks it. Source: access-control §5.3. */
+/** Opens an authorization webhook from its configuration. */
 
 import { type ClientOptions, webhookClient } from "../../webhook/client.ts";
 import { readWebhookKubeconfig } from "../../webhook/kubeconfig-file.ts";
@@ -6,18 +6,23 @@ import type { WebhookConfiguration } from "../configuration/contract.ts";
 import type { Authorizer } from "../contract.ts";
 import { type WebhookAuthorizerOptions, webhookAuthorizer } from "./webhook.ts";
 
+/** An authorizer that calls a webhook, and its connections. */
 export interface OpenWebhook {
   readonly authorize: Authorizer;
-  /** Takes no more questions, and ends its connections when those that go on are answered. */
+  /** Closes the connections when the current calls are done. Callers must not authorize any more. */
   retire(): void;
-  /** Ends its connections. */
+  /** Closes the connections. */
   close(): void;
 }
 
-/** Longer answers are refused. */
+/** Longer responses are rejected. */
 const answerBytesMax = 1 << 20;
 
-/** @throws Error when the kubeconfig is not there, or not right */
+/**
+ * Reads the kubeconfig of the webhook.
+ *
+ * @throws Error when the kubeconfig is missing or invalid
+ */
 export async function openWebhook(
   options: Omit<WebhookAuthorizerOptions, "client"> & Pick<ClientOptions, "calls">,
 ): Promise<OpenWebhook> {
@@ -47,7 +52,7 @@ export async function openWebhook(
   };
 }
 
-/** The service account of a pod is whom others ask this server as: here it has none. */
+/** The API server has no service account of its own, so it cannot use InClusterConfig. */
 function kubeconfigOf(name: string, { connectionInfo }: WebhookConfiguration): string {
   if (connectionInfo.type === "KubeConfigFile") return connectionInfo.kubeConfigFile;
   throw new Error(`authorizer ${name}: connectionInfo.type InClusterConfig is not allowed for the API server itself`);

@@ -1,4 +1,7 @@
-/** The question that a webhook is asked. Source: upstream's authorizer/webhook; authorization.k8s.io/v1 and v1beta1. */
+/**
+ * Encodes the SubjectAccessReview that is sent to a webhook.
+ * Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authorizer/webhook/webhook.go.
+ */
 import type { ResourceAttributes, ReviewSpec, SelectorAttributes } from "../../cel-environment/index.ts";
 import { encodeAny, encodeSorted, encodeString } from "../../lib/json/encode-any.ts";
 import { setMember } from "../../lib/json/values.ts";
@@ -7,7 +10,11 @@ import { type LabelOperator, parseLabelSelector } from "../../lib/selectors/labe
 import { SelectorError } from "../../lib/selectors/selector-error.ts";
 import type { AuthorizationAttributes } from "../contract.ts";
 
-/** @param selectors gate AuthorizeWithSelectors: whether they are told @returns what is empty is left out */
+/**
+ * Converts the attributes of a request into the spec of a review.
+ *
+ * @param selectors whether the review includes the selectors: the gate AuthorizeWithSelectors
+ */
 export function reviewSpec(
   attributes: AuthorizationAttributes,
   { selectors }: { readonly selectors: boolean },
@@ -49,11 +56,11 @@ function resourceAttributes(attributes: AuthorizationAttributes, selectors: bool
 
 type Requirements = NonNullable<SelectorAttributes["requirements"]>;
 
-/** Selectors narrow: what cannot be read, or said, is left out, and asks for more than is wanted. */
-function selectorOf(text: string, read: () => Requirements): SelectorAttributes | undefined {
+/** Omits a selector that cannot be parsed or expressed, so that the review asks for access without a restriction. */
+function selectorOf(text: string, parse: () => Requirements): SelectorAttributes | undefined {
   if (text === "") return undefined;
   try {
-    const requirements = read();
+    const requirements = parse();
     return requirements.length === 0 ? undefined : { requirements };
   } catch (error) {
     if (error instanceof SelectorError) return undefined;
@@ -86,15 +93,16 @@ const labelOperators: Readonly<Record<LabelOperator, string | undefined>> = {
 function labelRequirements(text: string): SelectorAttributes | undefined {
   return selectorOf(text, () =>
     parseLabelSelector(text).requirements.flatMap(({ key, operator, values }) => {
-      const said = labelOperators[operator];
-      return said === undefined ? [] : [{ key, operator: said, values }];
+      const reviewOperator = labelOperators[operator];
+      return reviewOperator === undefined ? [] : [{ key, operator: reviewOperator, values }];
     }),
   );
 }
 
+/** The API versions of a SubjectAccessReview. */
 export type ReviewVersion = "v1" | "v1beta1";
 
-/** As Go writes it. */
+/** Encodes a review with the bytes that Go's encoder writes. */
 export function encodeReview(spec: ReviewSpec, version: ReviewVersion): string {
   const apiVersion = `authorization.k8s.io/${version}`;
   return `{"kind":"SubjectAccessReview","apiVersion":"${apiVersion}","metadata":{},"spec":${encodeSpec(spec, version)},"status":{"allowed":false}}\n`;
@@ -105,8 +113,8 @@ function encodeSpec(
   version: ReviewVersion,
 ): string {
   const members = [
-    resourceAttributes && `"resourceAttributes":${encodeFilled(resourceAttributes)}`,
-    nonResourceAttributes && `"nonResourceAttributes":${encodeFilled(nonResourceAttributes)}`,
+    resourceAttributes && `"resourceAttributes":${encodeNonEmpty(resourceAttributes)}`,
+    nonResourceAttributes && `"nonResourceAttributes":${encodeNonEmpty(nonResourceAttributes)}`,
     user !== "" && `"user":${encodeString(user)}`,
     groups.length > 0 && `"${version === "v1" ? "groups" : "group"}":${encodeAny(groups)}`,
     extra && `"extra":${encodeSorted(extra)}`,
@@ -115,8 +123,8 @@ function encodeSpec(
   return `{${members.filter(Boolean).join(",")}}`;
 }
 
-/** Members that are empty texts are left out, and values that are none. */
-function encodeFilled({ fieldSelector, labelSelector, ...texts }: ResourceAttributes): string {
+/** Omits empty strings and empty lists of values. */
+function encodeNonEmpty({ fieldSelector, labelSelector, ...texts }: ResourceAttributes): string {
   const filled: Record<string, unknown> = {};
   for (const [key, text] of Object.entries(texts)) if (text !== "") filled[key] = text;
   for (const [key, selector] of Object.entries({ fieldSelector, labelSelector })) {

@@ -1,4 +1,4 @@
-/** Held against upstream's webhook authorizer (tools/golden/authorization). */
+/** Compares the webhook authorizer with upstream's, as recorded by tools/golden/authorization. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -66,7 +66,7 @@ describe("reviews", () => {
     });
   }
 
-  test("without the gate, no selectors", () => {
+  test("omits selectors without the gate AuthorizeWithSelectors", () => {
     const attributes = attributesOf({
       user: "a",
       verb: "list",
@@ -82,7 +82,7 @@ describe("reviews", () => {
     );
   });
 
-  test("extras may have any key", () => {
+  test("encodes extras with any key", () => {
     const extra = new Map([
       ["10", ["a"]],
       ["9", ["b"]],
@@ -124,7 +124,7 @@ const configuration: WebhookConfiguration = {
   connectionInfo: { type: "InClusterConfig" },
 };
 
-/** Pauses pass at once, the limit of all tries never comes. */
+/** A clock on which retry delays end immediately and the limit for all tries is never reached. */
 const hastyClock: Clock = {
   now: () => 0,
   after(ms, run) {
@@ -138,7 +138,7 @@ interface Changed {
   readonly clock?: Clock;
 }
 
-/** @param answer called with the number of the call, from 1 on */
+/** @param answer receives the number of the call, from 1 */
 function webhook(
   answer: (call: number) => WebhookAnswer,
   { configuration: changed, clock = hastyClock }: Changed = {},
@@ -182,16 +182,16 @@ interface AnswerRow {
   readonly error?: string;
 }
 
-/** Redirects are not followed here. What the client does itself is tested with it. */
+/** The client does not follow redirects. Other skipped rows are covered by the tests of the client. */
 const skipped = /^status 3|retry after|^odd type/;
-/** Where upstream has other words: for a kind that nobody knows, and for bytes that are no text. */
+/** Rows whose error message differs from upstream's: an unknown kind, and bytes that are not UTF-8. */
 const ours: Readonly<Record<string, string>> = {
   "an unknown kind": "converting (v1.Foo) to (v1.SubjectAccessReview): unknown conversion",
   "not utf8": 'an error on the server ("\ufffd\ufffd\ufffd") has prevented the request from succeeding',
 };
 
 describe("answers", () => {
-  for (const { what, attributes, version, answer, decision, reason = "", asked, error } of golden<AnswerRow>(
+  for (const { what, attributes, version, answer, decision, reason = "", asked: calls, error } of golden<AnswerRow>(
     "answers",
   )) {
     test(what, { skip: skipped.test(what) }, async () => {
@@ -200,18 +200,18 @@ describe("answers", () => {
       const { authorize, seen } = webhook(() => ({ status: answer.status, headers, body }), {
         configuration: { subjectAccessReviewVersion: version },
       });
-      const wanted = ours[what] ?? error;
+      const expected = ours[what] ?? error;
       assert.deepEqual(await authorize(attributesOf(attributes)), {
         decision,
         reason,
-        ...(wanted !== undefined && { error: wanted }),
+        ...(expected !== undefined && { error: expected }),
       });
-      assert.equal(seen.calls, asked);
+      assert.equal(seen.calls, calls);
     });
   }
 });
 
-const question = attributesOf({ user: "jane", verb: "get", path: "/healthz" });
+const request = attributesOf({ user: "jane", verb: "get", path: "/healthz" });
 const answered = (status: object): WebhookAnswer => ({
   status: 200,
   headers: {},
@@ -221,7 +221,7 @@ const down = (): never => {
   throw new WebhookError("connect", "dial tcp: no");
 };
 
-describe("when there is no answer", () => {
+describe("without a response", () => {
   const rows: [
     what: string,
     policy: WebhookConfiguration["failurePolicy"],
@@ -230,21 +230,21 @@ describe("when there is no answer", () => {
     events: string[],
   ][] = [
     [
-      "down, and that denies",
+      "denies after a connection error with the failure policy Deny",
       "Deny",
       new WebhookError("connect", "dial tcp: no"),
       { decision: "deny", reason: "", error: "dial tcp: no" },
       ["w called: error"],
     ],
     [
-      "down, and the next is asked",
+      "has no opinion after a connection error with the failure policy NoOpinion",
       "NoOpinion",
       new WebhookError("connect", "dial tcp: no"),
       { decision: "noOpinion", reason: "", error: "dial tcp: no" },
       ["w called: error", "w failed open: error"],
     ],
     [
-      "too slow",
+      "has no opinion after a timeout with the failure policy NoOpinion",
       "NoOpinion",
       new WebhookError("timeout", "context deadline exceeded"),
       { decision: "noOpinion", reason: "", error: "context deadline exceeded" },
@@ -259,21 +259,21 @@ describe("when there is no answer", () => {
         },
         { configuration: { failurePolicy } },
       );
-      assert.deepEqual(await authorize(question), want);
+      assert.deepEqual(await authorize(request), want);
       assert.deepEqual(seen.events, events);
       assert.deepEqual(seen.logged, [`Failed to make webhook authorizer request: ${failure.message}`]);
     });
   }
 
-  test("it is asked again, and then it answers", async () => {
+  test("retries after status 500", async () => {
     const { authorize, seen } = webhook((call) =>
       call < 3 ? { status: 500, headers: {}, body: Buffer.from("") } : answered({ allowed: true }),
     );
-    assert.deepEqual(await authorize(question), { decision: "allow", reason: "" });
+    assert.deepEqual(await authorize(request), { decision: "allow", reason: "" });
     assert.deepEqual(seen.events, ["w called: error", "w called: error", "w called: success"]);
   });
 
-  test("at some time there are no more tries", async () => {
+  test("stops retrying at the limit for all tries", async () => {
     const clock = manualClock();
     const { authorize, seen } = webhook(
       (call) => {
@@ -286,30 +286,30 @@ describe("when there is no answer", () => {
       },
       { configuration: { failurePolicy: "NoOpinion" }, clock },
     );
-    assert.deepEqual(await authorize(question), { decision: "noOpinion", reason: "", error: "context canceled" });
+    assert.deepEqual(await authorize(request), { decision: "noOpinion", reason: "", error: "context canceled" });
     assert.deepEqual(seen.events, ["w called: error", "w called: error", "w called: canceled"]);
   });
 
-  test("who went away is not asked for again", async () => {
-    let leave = (): void => {};
-    const waiting = {
+  test("does not retry after the client closed its connection", async () => {
+    let disconnect = (): void => {};
+    const connection = {
       onClose(run: () => void) {
-        leave = run;
+        disconnect = run;
       },
     };
     const { authorize, seen } = webhook(() => {
-      leave();
+      disconnect();
       return { status: 500, headers: {}, body: Buffer.from("") };
     });
-    await authorize({ ...question, waiting });
+    await authorize({ ...request, connection });
     assert.equal(seen.calls, 1);
   });
 
-  test("a mistake of ours is no answer", async () => {
+  test("rethrows errors that are not WebhookErrors", async () => {
     const { authorize } = webhook(() => {
       throw new TypeError("x");
     });
-    await assert.rejects(async () => authorize(question), TypeError);
+    await assert.rejects(async () => authorize(request), TypeError);
   });
 });
 
@@ -333,14 +333,14 @@ describe("conditions", () => {
       const { authorize, seen } = webhook(() => answered({ allowed: true }), {
         configuration: { conditions: conditions(...texts), failurePolicy },
       });
-      assert.equal((await authorize(question)).decision, decision);
+      assert.equal((await authorize(request)).decision, decision);
       assert.deepEqual([seen.calls, seen.events], [calls, events]);
     });
   }
 });
 
-describe("answers are kept", () => {
-  /** Asks after each of the pauses. @returns how often the webhook was called by then */
+describe("caches responses", () => {
+  /** Authorizes after each of the pauses. @returns the number of webhook calls after each of them */
   async function calls(
     authorize: Authorizer,
     seen: { calls: number },
@@ -350,7 +350,7 @@ describe("answers are kept", () => {
     const counts: number[] = [];
     for (const ms of pauses) {
       clock.advance(ms);
-      await authorize(question);
+      await authorize(request);
       counts.push(seen.calls);
     }
     return counts;
@@ -361,9 +361,19 @@ describe("answers are kept", () => {
     ["denied", { denied: true }, ttls, [1, 1, 2, 3, 4]],
     ["no opinion", {}, ttls, [1, 1, 2, 3, 4]],
     ["both", { allowed: true, denied: true }, ttls, [1, 1, 1, 1, 2]],
-    ["allowed, switched off", { allowed: true }, { authorizedTtlMs: 0, unauthorizedTtlMs: 30 }, [1, 2, 3, 4, 5]],
-    ["denied, switched off", { denied: true }, { authorizedTtlMs: 300, unauthorizedTtlMs: 0 }, [1, 2, 3, 4, 5]],
-    ["a reason that is too long", { allowed: true, reason: "x".repeat(10_001) }, ttls, [1, 2, 3, 4, 5]],
+    [
+      "allowed, with this cache disabled",
+      { allowed: true },
+      { authorizedTtlMs: 0, unauthorizedTtlMs: 30 },
+      [1, 2, 3, 4, 5],
+    ],
+    [
+      "denied, with this cache disabled",
+      { denied: true },
+      { authorizedTtlMs: 300, unauthorizedTtlMs: 0 },
+      [1, 2, 3, 4, 5],
+    ],
+    ["a reason above the limit", { allowed: true, reason: "x".repeat(10_001) }, ttls, [1, 2, 3, 4, 5]],
   ];
   for (const [what, status, changed, want] of rows) {
     test(what, async () => {
@@ -373,37 +383,33 @@ describe("answers are kept", () => {
     });
   }
 
-  test("failures are not", async () => {
+  test("does not cache failures", async () => {
     const { authorize, seen } = webhook(down, { configuration: ttls });
-    await authorize(question);
-    await authorize(question);
+    await authorize(request);
+    await authorize(request);
     assert.equal(seen.calls, 2);
   });
 
-  test("each question by itself, and no long ones", async () => {
+  test("caches by all attributes, except requests above the limit", async () => {
     const { authorize, seen } = webhook(() => answered({ allowed: true }), { configuration: ttls });
-    const questions = [
-      question,
-      { ...question, verb: "post" },
-      { ...question, user: { ...question.user, groups: ["g"] } },
-    ];
-    for (const one of [...questions, ...questions]) await authorize(one);
+    const requests = [request, { ...request, verb: "post" }, { ...request, user: { ...request.user, groups: ["g"] } }];
+    for (const one of [...requests, ...requests]) await authorize(one);
     assert.equal(seen.calls, 3);
     for (const length of [9999 - "get".length, 10_000 - "get".length]) {
-      for (const _ of "ab") await authorize({ ...question, path: "x".repeat(length) });
+      for (const _ of "ab") await authorize({ ...request, path: "x".repeat(length) });
     }
     assert.equal(seen.calls, 6);
   });
 
-  test("at most 8192, and those used last", async () => {
+  test("keeps the 8192 most recently used responses", async () => {
     const { authorize, seen } = webhook(() => answered({ allowed: true }), { configuration: ttls });
-    for (let index = 0; index < 8192; index++) await authorize({ ...question, path: `/${index}` });
-    await authorize({ ...question, path: "/0" });
+    for (let index = 0; index < 8192; index++) await authorize({ ...request, path: `/${index}` });
+    await authorize({ ...request, path: "/0" });
     assert.equal(seen.calls, 8192);
-    await authorize({ ...question, path: "/8192" });
-    await authorize({ ...question, path: "/0" });
+    await authorize({ ...request, path: "/8192" });
+    await authorize({ ...request, path: "/0" });
     assert.equal(seen.calls, 8193);
-    await authorize({ ...question, path: "/1" });
+    await authorize({ ...request, path: "/1" });
     assert.equal(seen.calls, 8194);
   });
 });

@@ -1,4 +1,4 @@
-/** The mode Webhook: asks another service. Source: access-control §5.3 and §7; upstream's authorizer/webhook. */
+/** The mode Webhook. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authorizer/webhook/webhook.go. */
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { ReviewSpec } from "../../cel-environment/index.ts";
@@ -18,28 +18,30 @@ import { noOpinion } from "../decisions.ts";
 import { AnswerCache, type ReviewStatus } from "./answer-cache.ts";
 import { encodeReview, reviewSpec } from "./review.ts";
 
+/** The options of {@link webhookAuthorizer}. */
 export interface WebhookAuthorizerOptions {
   readonly name: string;
   readonly configuration: WebhookConfiguration;
   readonly client: Pick<WebhookClient, "post">;
-  /** Of a SubjectAccessReview in the version that is spoken. */
+  /** The schema of a SubjectAccessReview in the configured version. */
   readonly schema: Struct;
-  /** Gate AuthorizeWithSelectors. */
+  /** The gate AuthorizeWithSelectors. */
   readonly selectors: boolean;
   readonly observer: AuthorizationObserver;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** 0 up to 1. */
+  /** Returns numbers from 0 up to, but not including, 1; for the jitter of retries. */
   readonly random?: () => number;
 }
 
-/** Before the second of five tries. */
+/** The delay before the second of five tries. */
 const initialDelayMs = 500;
-/** Of all tries together, whoever waits. */
+/** The limit for all tries together, also when the client has no timeout. */
 const deadlineMs = 60_000;
-/** Bytes of what a request says from which on the answer is not kept: it may be one of very many. */
+/** Responses to requests with at least this many bytes of attributes are not cached, to limit memory. */
 const cachedBytesMax = 10_000;
 
+/** @returns an authorizer that evaluates the match conditions, then calls the webhook or uses a cached response */
 export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer {
   const { name, configuration, client, schema, selectors, observer, clock, logger, random } = options;
   const {
@@ -53,8 +55,8 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
   const onError = configuration.failurePolicy === "Deny" ? "deny" : "noOpinion";
   const answers = new AnswerCache(clock);
 
-  /** @returns what is decided without the webhook, if anything is */
-  function unmatched(spec: ReviewSpec): Decision | undefined {
+  /** @returns undefined when the webhook must be called */
+  function decideByConditions(spec: ReviewSpec): Decision | undefined {
     if (conditions === undefined) return undefined;
     const since = clock.now();
     const match = conditions.evaluate(spec);
@@ -64,11 +66,11 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
     return match.matches ? undefined : noOpinion;
   }
 
-  async function call(question: string, signal: AbortSignal): Promise<ReviewStatus> {
+  async function call(review: string, signal: AbortSignal): Promise<ReviewStatus> {
     const since = clock.now();
     let result: WebhookResult = "success";
     try {
-      return statusOf(decodeReview(await client.post(question, { timeoutMs, signal }), kind));
+      return statusOf(decodeReview(await client.post(review, { timeoutMs, signal }), kind));
     } catch (error) {
       result = resultOf(error);
       throw error;
@@ -77,16 +79,16 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
     }
   }
 
-  async function ask(question: string, attributes: AuthorizationAttributes): Promise<Decision> {
+  async function callWithRetries(review: string, attributes: AuthorizationAttributes): Promise<Decision> {
     const deadline = new AbortController();
     const { signal } = deadline;
     const clear = clock.after(deadlineMs, () => deadline.abort());
-    attributes.waiting?.onClose(() => deadline.abort());
+    attributes.connection?.onClose(() => deadline.abort());
     try {
       const status = await withBackoff({ initialDelayMs, clock, signal, ...(random && { random }) }, () =>
-        call(question, signal),
+        call(review, signal),
       );
-      if (isCacheable(attributes)) answers.keep(question, status, status.allowed ? authorizedTtlMs : unauthorizedTtlMs);
+      if (isCacheable(attributes)) answers.set(review, status, status.allowed ? authorizedTtlMs : unauthorizedTtlMs);
       return decisionOf(status);
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error;
@@ -101,15 +103,15 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
 
   return (attributes) => {
     const spec = reviewSpec(attributes, { selectors });
-    const decided = unmatched(spec);
+    const decided = decideByConditions(spec);
     if (decided !== undefined) return decided;
-    const question = encodeReview(spec, version);
-    const kept = answers.find(question);
-    return kept === undefined ? ask(question, attributes) : decisionOf(kept);
+    const review = encodeReview(spec, version);
+    const cached = answers.find(review);
+    return cached === undefined ? callWithRetries(review, attributes) : decisionOf(cached);
   };
 }
 
-/** Types are those of the schema, and each field may be absent. */
+/** The schema has checked the types of the fields; each field can be missing. */
 function statusOf({ status }: Record<string, unknown>): ReviewStatus {
   const { allowed = false, denied = false, reason = "" } = (status ?? {}) as Partial<ReviewStatus>;
   return { allowed, denied, reason };

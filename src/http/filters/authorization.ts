@@ -73,6 +73,6 @@ export function attributesOf({ info, user, exchange }: RequestContext): Authoriz
     name: info.name,
     fieldSelector: info.fieldSelector,
     labelSelector: info.labelSelector,
-    waiting: exchange,
+    connection: exchange,
   };
 }
