@@ -1,23 +1,29 @@
-/** An exchange that tells a record of the answer before it is sent. */
+/** An exchange that notifies a listener of the response before it is sent. */
 import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate, WebSocketRequest } from "../http/contract.ts";
 
 /**
- * What is told; `completed` comes at the end of the answer, or when the client is gone, perhaps twice. What they return, the answer waits for: a whole
- * one goes out only then, and one in pieces ends only then. The beginning of pieces waits for nothing.
+ * Receives the progress of a response. A returned promise delays the response: a complete response is sent after it
+ * settles, a stream ends after the promise of `completed`. The start of a stream is never delayed.
  */
-export interface AnswerListener {
+interface ResponseListener {
+  /** The response starts. */
   started(code: number): Promise<unknown> | undefined;
-  /** @param code 0 where there was no answer */
+  /**
+   * The response is complete, or the client closed the connection. Can be called twice.
+   *
+   * @param code 0 when there was no response
+   */
   completed(code: number): Promise<unknown> | undefined;
 }
 
+/** Forwards to an exchange, and notifies the listener. */
 export class AuditedExchange implements Exchange {
   readonly #inner: Exchange;
-  readonly #listener: AnswerListener;
-  #isHeld = false;
+  readonly #listener: ResponseListener;
+  #isDelayed = false;
   readonly webSocket: WebSocketRequest | undefined;
 
-  constructor(inner: Exchange, listener: AnswerListener) {
+  constructor(inner: Exchange, listener: ResponseListener) {
     this.#inner = inner;
     this.#listener = listener;
     this.webSocket = inner.webSocket && this.#auditedSocket(inner.webSocket);
@@ -54,7 +60,7 @@ export class AuditedExchange implements Exchange {
     return this.#inner.closed;
   }
 
-  /** False while an answer is held back, so that the time a request may take ends it then, too. */
+  /** False while a response is delayed, so that the request timeout still applies. */
   get answered(): boolean {
     return this.#inner.answered;
   }
@@ -93,11 +99,11 @@ export class AuditedExchange implements Exchange {
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
     const inner = this.#inner;
-    if (inner.closed || inner.answered || this.#isHeld) return inner.respond(status, headers, body);
+    if (inner.closed || inner.answered || this.#isDelayed) return inner.respond(status, headers, body);
     const started = this.#listener.started(status);
     const completed = this.#listener.completed(status);
     if (started === undefined && completed === undefined) return inner.respond(status, headers, body);
-    this.#isHeld = true;
+    this.#isDelayed = true;
     void Promise.all([started, completed]).then(() => {
       if (!inner.answered) inner.respond(status, headers, body);
     });
@@ -123,15 +129,15 @@ export class AuditedExchange implements Exchange {
   #auditedBody(body: BodyStream, status: number): BodyStream {
     const listener = this.#listener;
     return {
-      write: (piece, taken) => body.write(piece, taken),
+      write: (piece, onSent) => body.write(piece, onSent),
       drained: () => body.drained(),
       get pendingBytes() {
         return body.pendingBytes;
       },
       end() {
-        const told = listener.completed(status);
-        if (told === undefined) body.end();
-        else void told.then(() => body.end());
+        const recorded = listener.completed(status);
+        if (recorded === undefined) body.end();
+        else void recorded.then(() => body.end());
       },
       abort: () => body.abort(),
     };

@@ -1,4 +1,7 @@
-/** What the backends have in common: modes, truncation, what is lost. Source: upstream's options/audit.go and plugin/pkg/audit/truncate. */
+/**
+ * The common part of the log and webhook backends: modes, truncation, and the count of lost events.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/server/options/audit.go and plugin/pkg/audit/truncate/truncate.go.
+ */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import { batchQueue, type Delivery, messageOf } from "./batch-queue.ts";
@@ -6,39 +9,46 @@ import type { AuditBackendOptions, AuditCounts, AuditEvent, AuditSink } from "./
 import { formatJsonEvent } from "./format-event.ts";
 import { truncatedAnnotation } from "./request-record.ts";
 
-export interface Backend extends Delivery {
+/** Formats and delivers events. */
+interface Backend extends Delivery {
   format(event: AuditEvent): string;
-  /** One event, for which a request waits. @throws Error, at once or later: the event is lost */
+  /**
+   * Delivers one event while its request waits.
+   *
+   * @throws Error, synchronously or by rejection, when the event is lost
+   */
   deliverNow(text: string): void | Promise<void>;
   close(): Promise<void>;
 }
 
-export interface SinkNeeds {
+/** The dependencies that all sinks share. */
+export interface SinkOptions {
   readonly counts: AuditCounts;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** How often the log of the server tells that events are lost; their number is a metric. */
-const complaintMs = 10_000;
+/** The minimum interval between log lines about lost events. A metric counts all of them. */
+const lossLogIntervalMs = 10_000;
 
+/** @returns a sink that delivers events in the mode of the options: blocking or in batches */
 export function backendSink(
   backend: Backend,
   options: AuditBackendOptions,
-  { counts, clock, logger }: SinkNeeds,
+  { counts, clock, logger }: SinkOptions,
 ): AuditSink {
-  let complainedAt = Number.NEGATIVE_INFINITY;
-  const lost = (plugin: string, why: string, events: number): void => {
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  const lost = (plugin: string, reason: string, events: number): void => {
     counts.errors.set(plugin, (counts.errors.get(plugin) ?? 0) + events);
-    if (clock.now() - complainedAt < complaintMs) return;
-    complainedAt = clock.now();
-    logger.error("audit events are lost", { plugin, error: why, events });
+    if (clock.now() - loggedAt < lossLogIntervalMs) return;
+    loggedAt = clock.now();
+    logger.error("Lost audit events", { plugin, error: reason, events });
   };
   const failed = (error: unknown): boolean => {
     lost(backend.plugin, messageOf(error), 1);
     return options.mode !== "blocking-strict";
   };
-  const now = (text: string): boolean | Promise<boolean> => {
+  const deliverNow = (text: string): boolean | Promise<boolean> => {
     try {
       const pending = backend.deliverNow(text);
       return pending === undefined ? true : pending.then(() => true, failed);
@@ -49,9 +59,9 @@ export function backendSink(
   const queue = options.mode === "batch" ? batchQueue(backend, { ...options.batch, clock, lost }) : undefined;
   return {
     process(event) {
-      const text = fitting(event, backend, options, lost);
+      const text = formatTruncated(event, backend, options, lost);
       if (text === undefined) return true;
-      if (queue === undefined) return now(text);
+      if (queue === undefined) return deliverNow(text);
       queue.add(text);
       return true;
     },
@@ -62,7 +72,7 @@ export function backendSink(
   };
 }
 
-/** All of them get every event. */
+/** @returns a sink that passes every event to all sinks */
 export function unionSink(sinks: readonly AuditSink[]): AuditSink {
   const [only, ...others] = sinks;
   if (only !== undefined && others.length === 0) return only;
@@ -78,21 +88,21 @@ export function unionSink(sinks: readonly AuditSink[]): AuditSink {
   };
 }
 
-/** What is too long goes without its objects, and if it still is, not at all. */
-function fitting(
+/** Formats an event. Drops the objects of an event above the limit, then the event itself if it is still above it. */
+function formatTruncated(
   event: AuditEvent,
   { format }: Backend,
   { truncate }: AuditBackendOptions,
-  lost: (plugin: string, why: string, events: number) => void,
+  lost: (plugin: string, reason: string, events: number) => void,
 ): string | undefined {
   const text = format(event);
   if (!truncate.enabled) return text;
-  const isLong = (one: AuditEvent): boolean => Buffer.byteLength(formatJsonEvent(one)) > truncate.maxEventBytes;
-  if (!isLong(event)) return text;
+  const isTooLong = (one: AuditEvent): boolean => Buffer.byteLength(formatJsonEvent(one)) > truncate.maxEventBytes;
+  if (!isTooLong(event)) return text;
   const hasObjects = event.level === "Request" || event.level === "RequestResponse";
   const annotations = new Map(event.annotations).set(truncatedAnnotation, "true");
-  const cut = { ...event, requestObject: undefined, responseObject: undefined, annotations };
-  if (hasObjects && !isLong(cut)) return format(cut);
+  const truncated = { ...event, requestObject: undefined, responseObject: undefined, annotations };
+  if (hasObjects && !isTooLong(truncated)) return format(truncated);
   lost("truncate", "event is too large even after truncating", 1);
   return undefined;
 }

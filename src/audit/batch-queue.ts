@@ -1,57 +1,64 @@
-/** Events that wait to be delivered, so that no request does. Source: upstream's plugin/pkg/audit/buffered. */
+/** Queues events so that requests do not wait for delivery. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/audit/buffered/buffered.go. */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { BatchOptions } from "./contract.ts";
 
-export interface BatchQueue {
-  /** Takes an event as text, or drops and counts it when the queue is full. */
+/** A bounded queue of formatted events. */
+interface BatchQueue {
+  /** Adds a formatted event. Drops and counts it when the queue is full. */
   add(text: string): void;
-  /** Resolves when everything that waits is delivered, could not be, or {@link closeMsMax} are over. */
+  /** Resolves when all queued events are delivered or lost, at the latest after {@link closeMsMax}. */
   close(): Promise<void>;
 }
 
+/** Delivers batches of events. */
 export interface Delivery {
-  /** What metrics call it. */
+  /** The name of the plugin in metrics. */
   readonly plugin: string;
-  /** Batches that may be under way at a time. */
+  /** The maximum number of concurrent deliveries. */
   readonly atOnceMax: number;
-  /** Characters that a batch may have, whatever number of events that is; a longer event goes alone. */
+  /** The maximum number of characters in a batch. A longer event is delivered alone. */
   readonly batchCharactersMax: number;
-  /** Whether batches go together that no throttle holds back. */
+  /** Whether batches are merged when there is no throttle. */
   readonly joinsBatches: boolean;
-  /** @param ending from when on there is no time to wait and try again @throws Error: the events are lost */
+  /**
+   * @param ending aborts when the server stops; the delivery must not wait for retries any more
+   * @throws Error when the events are lost
+   */
   deliver(texts: readonly string[], ending: AbortSignal): Promise<void>;
 }
 
-export interface BatchQueueOptions extends BatchOptions {
+interface BatchQueueOptions extends BatchOptions {
   readonly clock: Clock;
-  lost(plugin: string, why: string, events: number): void;
+  /** Counts lost events. */
+  lost(plugin: string, reason: string, events: number): void;
 }
 
-/** Characters that may wait or be under way, beside the number of events, which says nothing of their size. */
+/** The maximum number of characters that are queued or in delivery; `bufferSize` does not limit the size of events. */
 const charactersMax = 64 << 20;
-/** How long the end waits for what is left; a disk or a server that takes nothing must not hold it up. */
+/** The limit for `close()`, because a blocked disk or webhook must not delay the end of the server. */
 export const closeMsMax = 5000;
 
+/** @returns a queue that delivers full batches at once, and others after `maxWaitMs` */
 export function batchQueue(delivery: Delivery, options: BatchQueueOptions): BatchQueue {
   const { bufferSize, maxSize, maxWaitMs, clock, lost } = options;
   const throttle = options.throttleEnable ? tokenBucket(options.throttleQps, options.throttleBurst, clock) : undefined;
   const ending = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let waiting: string[] = [];
   let waitingCharacters = 0;
-  let underWayEvents = 0;
-  let underWayCharacters = 0;
-  let emptying: Promise<void> | undefined;
+  let inFlightEvents = 0;
+  let inFlightCharacters = 0;
+  let draining: Promise<void> | undefined;
   let due = false;
-  /** What is left is counted already. */
-  let givenUp = false;
+  /** True after `close()` has counted the remaining events as lost. */
+  let hasGivenUp = false;
   let cancelTimer: (() => void) | undefined;
 
   function takeBatch(): { texts: string[]; characters: number } {
-    const most = throttle === undefined && delivery.joinsBatches ? waiting.length : maxSize;
+    const countMax = throttle === undefined && delivery.joinsBatches ? waiting.length : maxSize;
     let count = 0;
     let characters = 0;
-    while (count < most && count < waiting.length) {
+    while (count < countMax && count < waiting.length) {
       const { length } = waiting[count] as string;
       if (count > 0 && characters + length > delivery.batchCharactersMax) break;
       characters += length;
@@ -64,34 +71,34 @@ export function batchQueue(delivery: Delivery, options: BatchQueueOptions): Batc
   }
 
   function start({ texts, characters }: ReturnType<typeof takeBatch>): void {
-    underWayEvents += texts.length;
-    underWayCharacters += characters;
+    inFlightEvents += texts.length;
+    inFlightCharacters += characters;
     const one = delivery
       .deliver(texts, ending.signal)
       .catch((error: unknown) => {
-        if (!givenUp) lost(delivery.plugin, messageOf(error), texts.length);
+        if (!hasGivenUp) lost(delivery.plugin, messageOf(error), texts.length);
       })
       .finally(() => {
-        underWay.delete(one);
-        underWayEvents -= texts.length;
-        underWayCharacters -= characters;
+        inFlight.delete(one);
+        inFlightEvents -= texts.length;
+        inFlightCharacters -= characters;
       });
-    underWay.add(one);
+    inFlight.add(one);
   }
 
-  async function empty(): Promise<void> {
-    if (delivery.joinsBatches) await new Promise<void>((resolve) => setImmediate(resolve)); // What comes in one turn goes together.
+  async function drain(): Promise<void> {
+    if (delivery.joinsBatches) await new Promise<void>((resolve) => setImmediate(resolve)); // Merges all events of one turn of the event loop.
     while (waiting.length >= maxSize || (waiting.length > 0 && (due || ending.signal.aborted))) {
       if (throttle !== undefined) await throttle(ending.signal);
-      while (underWay.size >= delivery.atOnceMax) await Promise.race(underWay);
-      if (givenUp) return;
+      while (inFlight.size >= delivery.atOnceMax) await Promise.race(inFlight);
+      if (hasGivenUp) return;
       start(takeBatch());
     }
     due = false;
   }
 
   function wake(): void {
-    if (emptying !== undefined) return;
+    if (draining !== undefined) return;
     if (waiting.length < maxSize && !ending.signal.aborted && !due) {
       cancelTimer ??= clock.after(maxWaitMs, () => {
         cancelTimer = undefined;
@@ -100,24 +107,24 @@ export function batchQueue(delivery: Delivery, options: BatchQueueOptions): Batc
       });
       return;
     }
-    emptying = empty().finally(() => {
-      emptying = undefined;
-      if (waiting.length > 0 && !givenUp) wake();
+    draining = drain().finally(() => {
+      draining = undefined;
+      if (waiting.length > 0 && !hasGivenUp) wake();
     });
   }
 
-  async function emptied(): Promise<void> {
-    while (!givenUp && (waiting.length > 0 || emptying !== undefined || underWay.size > 0)) {
+  async function drained(): Promise<void> {
+    while (!hasGivenUp && (waiting.length > 0 || draining !== undefined || inFlight.size > 0)) {
       if (waiting.length > 0) wake();
-      await emptying;
-      await Promise.all(underWay);
+      await draining;
+      await Promise.all(inFlight);
     }
   }
 
   return {
     add(text) {
       if (ending.signal.aborted) return lost("buffered", "audit backend shut down", 1);
-      if (waiting.length >= bufferSize || waitingCharacters + underWayCharacters + text.length > charactersMax)
+      if (waiting.length >= bufferSize || waitingCharacters + inFlightCharacters + text.length > charactersMax)
         return lost("buffered", "audit buffer queue blocked", 1);
       waiting.push(text);
       waitingCharacters += text.length;
@@ -128,21 +135,22 @@ export function batchQueue(delivery: Delivery, options: BatchQueueOptions): Batc
       cancelTimer?.();
       const { promise: late, resolve } = Promise.withResolvers<void>();
       const cancel = clock.after(closeMsMax, resolve);
-      await Promise.race([emptied(), late]);
+      await Promise.race([drained(), late]);
       cancel();
-      givenUp = true;
-      const left = waiting.length + underWayEvents;
-      if (left > 0) lost(delivery.plugin, "the server ended before they were taken", left);
+      hasGivenUp = true;
+      const remaining = waiting.length + inFlightEvents;
+      if (remaining > 0) lost(delivery.plugin, "the server stopped before they were delivered", remaining);
     },
   };
 }
 
+/** @returns the message of an Error, or the text of any other value */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Waits, or less long when there is no time for that. */
-export function pause(ms: number, ending: AbortSignal, clock: Clock): Promise<void> {
+/** Resolves after `ms`, or when `ending` aborts. */
+function pause(ms: number, ending: AbortSignal, clock: Clock): Promise<void> {
   if (ending.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {
@@ -155,7 +163,7 @@ export function pause(ms: number, ending: AbortSignal, clock: Clock): Promise<vo
   });
 }
 
-/** @returns waits for the next token, which at the end there is no time for */
+/** @returns a function that waits for the next token; after `ending` aborts it does not wait */
 function tokenBucket(perSecond: number, burst: number, clock: Clock): (ending: AbortSignal) => Promise<void> {
   let tokens = burst;
   let filledAt = clock.now();

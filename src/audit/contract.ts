@@ -1,40 +1,45 @@
-/** What is written down of requests, and where. Source: audit.k8s.io/v1; upstream's audit package. */
+/** The contract of auditing. Source: k8s.io/apiserver@v0.36.0/pkg/apis/audit/v1/types.go and pkg/audit. */
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 
-/** Each holds what the one before it does, and more. */
+/** The audit levels. Each level records more than the previous one. */
 export const auditLevels = ["None", "Metadata", "Request", "RequestResponse"] as const;
+/** One of {@link auditLevels}. */
 export type AuditLevel = (typeof auditLevels)[number];
 
+/** The stages of a request at which an event can be recorded. */
 export const auditStages = ["RequestReceived", "ResponseStarted", "ResponseComplete", "Panic"] as const;
+/** One of {@link auditStages}. */
 export type AuditStage = (typeof auditStages)[number];
 
-/** What is told of one request at one stage. Texts that are empty are left out, as upstream does. */
+/** The event of one request at one stage. As upstream, the encoders omit empty strings. */
 export interface AuditEvent {
   readonly level: AuditLevel;
   readonly auditId: string;
   readonly stage: AuditStage;
   readonly requestUri: string;
   readonly verb: string;
-  /** Who sent it; undefined where that could not be found out. */
+  /** Undefined when authentication failed. */
   readonly user: UserInfo | undefined;
   readonly impersonatedUser: UserInfo | undefined;
-  /** The constrained way in which the user was impersonated; empty for the older one. */
+  /** The constraint of a constrained impersonation (KEP-5284); empty for unconstrained impersonation. */
   readonly impersonationConstraint: string;
   readonly sourceIps: readonly string[];
   readonly userAgent: string;
   readonly objectRef: ObjectReference | undefined;
   readonly responseStatus: ResponseStatus | undefined;
-  /** JSON. */
+  /** Encoded as JSON. */
   readonly requestObject: string | undefined;
-  /** JSON. */
+  /** Encoded as JSON. */
   readonly responseObject: string | undefined;
-  /** Milliseconds since 1970, as is the next one. */
+  /** In milliseconds since 1970. */
   readonly requestReceivedAt: number;
+  /** In milliseconds since 1970. */
   readonly stageAt: number;
   readonly annotations: ReadonlyMap<string, string>;
 }
 
+/** The object of a request. */
 export interface ObjectReference {
   readonly resource: string;
   readonly namespace: string;
@@ -46,7 +51,7 @@ export interface ObjectReference {
   readonly subresource: string;
 }
 
-/** The fields of a Status that are bounded. */
+/** The fields of a Status that an event includes. */
 export interface ResponseStatus {
   readonly status?: string;
   readonly message?: string;
@@ -55,101 +60,118 @@ export interface ResponseStatus {
   readonly code?: number;
 }
 
-/** Takes events. An event is only looked at during the call. */
+/** Receives events. It must not use an event after the call. */
 export interface AuditSink {
-  /** @returns false when the event is lost and the request must not go on for that; a promise where the request has to wait. It never rejects */
+  /**
+   * Records an event.
+   *
+   * @returns false when the event is lost and the request must fail; a promise when the request must wait. Never rejects
+   */
   process(event: AuditEvent): boolean | Promise<boolean>;
-  /** Resolves when all that was taken is written, or cannot be. */
+  /** Resolves when all received events are written or lost. */
   close(): Promise<void>;
 }
 
-/** What a request spent its time with, as upstream's annotations `apiserver.latency.k8s.io/…` name it. */
+/** The parts of a request whose time is measured: the suffixes of the annotations `apiserver.latency.k8s.io/…`. */
 export type LatencyLayer = "authentication" | "authorization" | "impersonation" | "etcd" | "response-write";
 
-/** What the parts a request walks through tell of it. */
+/** Receives the facts about one request from the handlers that process it. */
 export interface RequestAudit {
   readonly level: AuditLevel;
-  /** The first value of a key stays; another one is told to the log. */
+  /** Sets an annotation. A second, different value for a key is logged and dropped. */
   annotate(key: string, value: string): void;
-  /** Begins to measure; told of requests that took long. @returns ends it; what is measured again is added */
+  /**
+   * Measures a layer; slow requests have the sums as annotations.
+   *
+   * @returns a function that ends the measurement
+   */
   timing(layer: LatencyLayer): () => void;
+  /** Records the impersonated user. */
   impersonated(user: UserInfo, constraint: string): void;
   /**
-   * The body as an object.
-   * @param sent names what the path does not
-   * @param json of it at the version it was sent in, defaults filled in; asked for only where the level wants it
+   * Records the object of the request body.
+   *
+   * @param sent completes the object reference with fields that the path does not contain
+   * @param json encodes the object with defaults in the version of the request; called only at levels that include it
    */
   requestObject(sent: KubeObject | undefined, json: () => string | undefined): void;
-  /** @param json compact; asked for only where the level wants it */
+  /** Records the object of the response. @param json compact JSON; called only at levels that include it */
   responseObject(json: () => string | undefined): void;
-  /** The answer is a Status. */
+  /** Records that the response is a Status. */
   responseStatus(status: ResponseStatus): void;
-  /** A mistake of ours, which is told in place of the Status. */
+  /** Records an internal error, which replaces the Status in the event. */
   panicked(message: string): void;
 }
 
-/** Counted since the start. */
+/** Counters since the start of the server. */
 export interface AuditCounts {
   events: number;
   rejected: number;
-  /** Requests, by level. */
+  /** The number of requests by level. */
   readonly levels: Map<string, number>;
-  /** Events that were lost, by the plugin that lost them. */
+  /** The number of lost events by plugin. */
   readonly errors: Map<string, number>;
 }
 
-/** What `--audit-policy-file`, `--audit-log-*` and `--audit-webhook-*` say. */
+/** The flags `--audit-policy-file`, `--audit-log-*` and `--audit-webhook-*`. */
 export interface AuditOptions {
-  /** Undefined: nothing is audited. */
+  /** Without a policy, nothing is audited. */
   readonly policyFile: string | undefined;
   readonly log: AuditLogOptions;
   readonly webhook: AuditWebhookOptions;
 }
 
-/** What both backends have. */
+/** The options that both backends have. */
 export interface AuditBackendOptions {
   /** `blocking`, `blocking-strict` or `batch`. */
   readonly mode: string;
-  /** Group and version of the events. */
+  /** The group and version of the events. */
   readonly version: string;
   readonly batch: BatchOptions;
   readonly truncate: TruncateOptions;
 }
 
+/** The flags `--audit-webhook-*`. */
 export interface AuditWebhookOptions extends AuditBackendOptions {
-  /** A kubeconfig that names where events are posted to. Undefined: nowhere. */
+  /** The path of a kubeconfig with the address of the webhook. Undefined without a webhook. */
   readonly configFile: string | undefined;
-  /** Between the first try of a post and the second; what follows is half as long again, each time. */
+  /** The delay before the first retry. Each next delay is 1.5 times as long. */
   readonly initialBackoffMs: number;
 }
 
+/** The flags `--audit-log-*`. */
 export interface AuditLogOptions extends AuditBackendOptions {
-  /** Undefined: no log; `-`: standard output. */
+  /** `-` for standard output. Undefined without a log. */
   readonly path: string | undefined;
+  /** `json` or `legacy`. */
   readonly format: string;
-  /** In days; 0 for no limit, as for the next two. */
+  /** 0 for no limit. */
   readonly maxAgeDays: number;
+  /** 0 for no limit. */
   readonly maxBackups: number;
-  /** In MiB. */
+  /** 0 for no limit. */
   readonly maxSizeMib: number;
   readonly compress: boolean;
 }
 
+/** The flags `--audit-*-batch-*`. */
 export interface BatchOptions {
-  /** In events. */
+  /** The number of events that can wait. */
   readonly bufferSize: number;
-  /** In events. */
+  /** The maximum number of events in a batch. */
   readonly maxSize: number;
+  /** The time after which an incomplete batch is delivered. */
   readonly maxWaitMs: number;
   readonly throttleEnable: boolean;
-  /** Batches a second. */
+  /** In batches per second. */
   readonly throttleQps: number;
   readonly throttleBurst: number;
 }
 
+/** The flags `--audit-*-truncate-*`. */
 export interface TruncateOptions {
   readonly enabled: boolean;
-  /** Of the events that are posted together. */
+  /** The limit for the events of one batch. */
   readonly maxBatchBytes: number;
   readonly maxEventBytes: number;
 }

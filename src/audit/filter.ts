@@ -1,4 +1,4 @@
-/** Has requests recorded as the policy says. Source: upstream's endpoints/filters/audit.go. */
+/** The audit filter of the request path. Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/filters/audit.go. */
 import { ApiError, internalError } from "../apimachinery/errors.ts";
 import type { Filter, RequestContext } from "../http/contract.ts";
 import { attributesOf } from "../http/filters/authorization.ts";
@@ -9,14 +9,19 @@ import type { AuditAttributes, RequestAuditConfig } from "./policy.ts";
 import { type Recording, RequestRecord } from "./request-record.ts";
 import { sourceIps } from "./source-ips.ts";
 
+/** The two filters that record requests. */
 export interface AuditFilters {
-  /** Stands between authentication and impersonation. */
+  /** Records requests. Must run after authentication and before impersonation. */
   readonly filter: Filter;
-  /** Around the filter for authentication: requests it refuses are recorded too. */
+  /** Wraps the authentication filter, to record requests that it rejects. */
   authentication(authenticate: Filter): Filter;
 }
 
-/** @throws ApiError 500 when the sink insists on an event and has lost it */
+/**
+ * Creates the filters.
+ *
+ * @throws ApiError from the filter: InternalError when the sink lost an event in the mode blocking-strict
+ */
 export function auditFilters(
   evaluate: (attributes: AuditAttributes) => RequestAuditConfig,
   recording: Recording,
@@ -27,12 +32,12 @@ export function auditFilters(
     counts.levels.set(config.level, (counts.levels.get(config.level) ?? 0) + 1);
     if (config.level === "None") return undefined;
     const record = new RequestRecord(factsOf(context, user), config, recording);
-    record.spent("authentication", recording.clock.now() - context.receivedAt); // Nothing else was done before.
+    record.spent("authentication", recording.clock.now() - context.receivedAt); // Authentication is the first filter.
     if (context.annotations !== undefined)
       for (const [key, value] of Object.entries(context.annotations)) record.annotate(key, value);
     return record;
   };
-  const refused = (context: RequestContext): void => {
+  const recordFailedAuthentication = (context: RequestContext): void => {
     const record = recordOf(context, undefined);
     if (record === undefined) return;
     record.responseStatus({ message: triedMethods(context) });
@@ -42,8 +47,8 @@ export function auditFilters(
       completed: () => undefined,
     });
   };
-  const goOn = (context: RequestContext, record: RequestRecord, stored: boolean): void => {
-    if (!stored) {
+  const proceed = (context: RequestContext, record: RequestRecord, isStored: boolean): void => {
+    if (!isStored) {
       counts.rejected++;
       throw internalError("failed to store audit event");
     }
@@ -55,12 +60,12 @@ export function auditFilters(
       const record = recordOf(context, context.user);
       if (record === undefined) return;
       const stored = record.received();
-      if (typeof stored === "boolean") return goOn(context, record, stored);
-      return stored.then((is) => goOn(context, record, is));
+      if (typeof stored === "boolean") return proceed(context, record, stored);
+      return stored.then((isStored) => proceed(context, record, isStored));
     },
     authentication: (authenticate) => (context) => {
       const failed = (error: unknown): never => {
-        if (error instanceof ApiError) refused(context);
+        if (error instanceof ApiError) recordFailedAuthentication(context);
         throw error;
       };
       try {
@@ -72,18 +77,18 @@ export function auditFilters(
   };
 }
 
-/** Requests that may take as long as they like are told of when their answer begins, too. */
+/** Long-running requests also have an event when their response starts. */
 function listenerOf({ info }: RequestContext, record: RequestRecord): ConstructorParameters<typeof AuditedExchange>[1] {
-  let begun = !isLongRunning(info);
-  const begin = (code: number): Promise<unknown> | undefined => {
-    if (begun) return undefined;
-    begun = true;
+  let hasStarted = !isLongRunning(info);
+  const start = (code: number): Promise<unknown> | undefined => {
+    if (hasStarted) return undefined;
+    hasStarted = true;
     return record.started(code);
   };
   return {
-    started: begin,
+    started: start,
     completed(code) {
-      begin(code === 0 ? 200 : code);
+      start(code === 0 ? 200 : code);
       return record.completed(code);
     },
   };
@@ -119,7 +124,7 @@ function referenceOf({
   return { resource, namespace, name, uid: "", apiGroup: group, apiVersion: version, resourceVersion: "", subresource };
 }
 
-/** What stays of an answer that has no Status. */
+/** The status message of a failed authentication: the credentials that the request contains. */
 function triedMethods({ exchange, info }: RequestContext): string {
   const [scheme = "", ...rest] = (exchange.header("authorization") ?? "").trim().split(" ");
   const tried = [

@@ -1,4 +1,7 @@
-/** Events as text: a line of JSON, or upstream's older line. Source: audit.k8s.io/v1 Event; upstream's audit/format.go. */
+/**
+ * Formats events as JSON or in the legacy format.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/apis/audit/v1/types.go and pkg/audit/format.go.
+ */
 import { formatTime } from "../apimachinery/clock.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import { encodeAny, encodeString } from "../lib/json/encode-any.ts";
@@ -7,17 +10,17 @@ import type { AuditEvent, ObjectReference, ResponseStatus } from "./contract.ts"
 
 const typeMeta = '"kind":"Event","apiVersion":"audit.k8s.io/v1",';
 
-/** In the order of upstream's fields, with a newline at its end. */
+/** Formats an event as a line of JSON, including the newline, with fields in upstream's order. */
 export function formatJsonEvent(event: AuditEvent): string {
   return `{${typeMeta}${formatFields(event)}}\n`;
 }
 
-/** The same within an EventList: without its kind, and on no line of its own. */
+/** Formats an event as an item of an EventList: without kind, apiVersion and newline. */
 export function formatListedEvent(event: AuditEvent): string {
   return `{${formatFields(event)}}`;
 }
 
-/** @param events as {@link formatListedEvent} writes them */
+/** Formats an EventList. @param events items formatted by {@link formatListedEvent} */
 export function formatEventList(events: readonly string[]): string {
   return `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${events.join(",")}]}\n`;
 }
@@ -85,12 +88,12 @@ function statusJson({ status = "", message = "", reason = "", details, code = 0 
   return code === 0 ? `${text}}` : `${text},"code":${code}}`;
 }
 
-/** RFC 3339 in UTC with microseconds: how `metav1.MicroTime` is written. The clock counts milliseconds. */
+/** Formats a `metav1.MicroTime`: RFC 3339 in UTC with microseconds. The clock has a resolution of one millisecond. */
 function microTime(ms: number): string {
   return `${formatTime(ms).slice(0, -1)}.${String(ms % 1000).padStart(3, "0")}000Z`;
 }
 
-/** One line of words and quoted values, with a newline at its end. */
+/** Formats an event as a line of the legacy format, including the newline. */
 export function formatLegacyEvent(event: AuditEvent): string {
   const { user, impersonatedUser: as } = event;
   const hasUser = user !== undefined && user.name !== "";

@@ -1,4 +1,4 @@
-/** Events and policies as upstream's own code has them: `tools/golden/audit`. */
+/** Events and policies equal upstream's, as recorded by tools/golden/audit. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ const emptyReference = {
 };
 const millisecondsOf = (text: string): number => Date.parse(text);
 
-/** Of its JSON. */
+/** Parses an event from its JSON. */
 function eventOf(sent: Sent): AuditEvent {
   const { metadata: _, ...status } = sent.responseStatus ?? {};
   return {
@@ -67,7 +67,7 @@ interface EventRow {
   readonly list?: string;
 }
 
-test("events are written as upstream writes them: a line, an older line, a list", () => {
+test("formats events as JSON, in the legacy format and as a list like upstream", () => {
   const rows = rowsOf<EventRow>("events.jsonl");
   assert.ok(rows.length > 100);
   for (const { line, legacy, list } of rows) {
@@ -78,7 +78,7 @@ test("events are written as upstream writes them: a line, an older line, a list"
   }
 });
 
-interface Asked {
+interface GoldenAttributes {
   readonly user: string;
   readonly groups: readonly string[] | null;
   readonly nobody?: true;
@@ -95,21 +95,21 @@ interface Asked {
 interface PolicyRow {
   readonly policy: string;
   readonly answers: readonly {
-    readonly asked: Asked;
+    readonly asked: GoldenAttributes;
     readonly level: string;
     readonly omitStages: readonly string[];
     readonly omitManagedFields: boolean;
   }[];
 }
 
-test("policies say of a request what upstream's say", () => {
+test("evaluates policies like upstream", () => {
   const rows = rowsOf<PolicyRow>("policies.jsonl");
   let recorded = 0;
   for (const { policy, answers } of rows) {
     const evaluate = policyEvaluator(parseAuditPolicy(Buffer.from(policy), "p", assert.fail));
-    for (const { asked, ...want } of answers) {
-      const { user: name, groups, nobody, ...rest } = asked;
-      const user = nobody === true ? undefined : { name, uid: "", groups: groups ?? [], extra: new Map() };
+    for (const { asked: attributes, ...want } of answers) {
+      const { user: name, groups, nobody: hasNoUser, ...rest } = attributes;
+      const user = hasNoUser === true ? undefined : { name, uid: "", groups: groups ?? [], extra: new Map() };
       const { level, omitStages, omitManagedFields } = evaluate({
         ...rest,
         user,
@@ -120,7 +120,7 @@ test("policies say of a request what upstream's say", () => {
       assert.deepEqual(
         { level, omitStages: [...omitStages].sort(), omitManagedFields },
         want,
-        JSON.stringify({ policy, asked }),
+        JSON.stringify({ policy, attributes }),
       );
       if (level !== "None") recorded++;
     }

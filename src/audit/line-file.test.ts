@@ -17,7 +17,7 @@ import { sampleEvent } from "./testing/sample-event.ts";
 const directory = mkdtempSync(join(tmpdir(), "coxswain-line-file-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
 const silent: Logger = { info() {}, warn() {}, error() {} };
-const unix = process.platform === "win32" ? "there are no pipes with names here" : false;
+const needsPipes = process.platform === "win32" ? "needs named pipes" : false;
 
 function pipe(name: string): string {
   const path = join(directory, name);
@@ -29,18 +29,18 @@ function rotating(path: string, clock = manualClock()): RotatingFile {
   return new RotatingFile({ path, bytesMax: 1000, backupsMax: 0, ageMsMax: 0, compress: false, clock, logger: silent });
 }
 
-test("what is appended is there, whole lines each", async () => {
+test("appends whole lines, also after a partial write", async () => {
   const path = join(directory, "plain.log");
   const file = new LineFile(openForLines(path), manualClock());
   file.writeNow(file.bytesOf("one\n"));
-  file.writeNow(file.bytesOf("tw")); // As if a write had stopped half-way.
+  file.writeNow(file.bytesOf("tw")); // Simulates a partial write.
   await file.write(file.bytesOf("three\n"));
   assert.deepEqual([file.size, file.isRegular, readFileSync(path, "utf8")], [13, true, "one\ntw\nthree\n"]);
   file.close();
   await assert.rejects(file.write(Buffer.from("four\n")), /closed before/);
 });
 
-test("after a line that was cut the next begins on its own", async () => {
+test("starts a new line when the file ends within a line", async () => {
   const path = join(directory, "cut.log");
   writeFileSync(path, "one\ntw");
   for (const [text, want] of [
@@ -54,8 +54,8 @@ test("after a line that was cut the next begins on its own", async () => {
   }
 });
 
-test("a pipe that nobody reads: opening it does not wait, a full one refuses at once, and is never set aside", {
-  skip: unix,
+test("a pipe without a reader: opening does not block, writing to a full pipe fails, and it is never rotated", {
+  skip: needsPipes,
 }, async () => {
   const file = rotating(pipe("blocking"));
   const line = `${"x".repeat(999)}\n`;
@@ -65,8 +65,8 @@ test("a pipe that nobody reads: opening it does not wait, a full one refuses at 
   await file.close();
 });
 
-test("batch mode, a pipe that nobody reads: nobody waits, what is lost is counted, and the end comes", {
-  skip: unix,
+test("batch mode, a pipe without a reader: requests do not wait, lost events are counted, and close() resolves", {
+  skip: needsPipes,
 }, async () => {
   const path = pipe("batch");
   const clock = manualClock();
@@ -91,7 +91,7 @@ test("batch mode, a pipe that nobody reads: nobody waits, what is lost is counte
   assert.ok(kept > 0 && (counts.errors.get("log") ?? 0) > 0);
 });
 
-test("batch mode, a pipe that is read late gets everything", { skip: unix }, async () => {
+test("batch mode: a pipe with a late reader receives everything", { skip: needsPipes }, async () => {
   const path = pipe("late");
   const clock = manualClock();
   const file = new LineFile(openForLines(path), clock);

@@ -1,11 +1,12 @@
-/** Lines into an open file, whole, whatever becomes of the writes. */
+/** Appends whole lines to an open file, also after failed writes. */
 import { close, constants, fstatSync, openSync, readSync, write, writeSync } from "node:fs";
 import type { Clock } from "../apimachinery/clock.ts";
 
 /**
- * Opens a file to append to; a pipe, too, that nobody reads. A write to one that is full fails at once: a thread that waits there could not be stopped,
- * and would keep the process from ending.
- * @throws Error as the system tells it
+ * Opens a file or pipe for appending. Opening a pipe without a reader does not block, and a write to a full pipe fails at
+ * once, because a blocked thread of the pool would keep the process from exiting.
+ *
+ * @throws Error from the system call
  */
 export function openForLines(path: string): number {
   const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK = 0 } = constants;
@@ -19,10 +20,10 @@ function lastByte(fd: number, size: number): number | undefined {
   return readSync(fd, byte, 0, 1, size - 1) === 1 ? byte[0] : undefined;
 }
 
-/** How long to wait before what was full is tried again. */
+/** The delay before the next write to a full pipe. */
 const fullPauseMs = 50;
 
-/** Every text handed over is whole lines. After a write that stopped half-way the next begins on a line of its own. */
+/** A file of lines. Every text must consist of whole lines. After a partial write, the next text starts on a new line. */
 export class LineFile {
   readonly #fd: number;
   readonly #clock: Clock;
@@ -38,7 +39,7 @@ export class LineFile {
     const stat = fstatSync(fd);
     this.#size = stat.size;
     this.isRegular = stat.isFile();
-    this.#isMidLine = this.isRegular && stat.size > 0 && lastByte(fd, stat.size) !== newline; // Who wrote before us may have been killed.
+    this.#isMidLine = this.isRegular && stat.size > 0 && lastByte(fd, stat.size) !== newline; // The previous process may have been killed during a write.
   }
 
   /** In bytes. */
@@ -46,26 +47,31 @@ export class LineFile {
     return this.#size;
   }
 
+  /** @returns the bytes to write: the text, after a newline when the file ends within a line */
   bytesOf(text: string): Buffer {
     return Buffer.from(this.#isMidLine ? `\n${text}` : text);
   }
 
-  /** Returns when the system has it. @throws Error as the system tells it */
+  /** Writes synchronously. @throws Error from the system call */
   writeNow(bytes: Buffer): void {
-    for (let at = 0; at < bytes.length; ) at += this.#wrote(bytes, at, writeSync(this.#fd, bytes, at));
+    for (let at = 0; at < bytes.length; ) at += this.#recordWrite(bytes, at, writeSync(this.#fd, bytes, at));
   }
 
-  /** The same, without others waiting, and waits while it is full. One at a time. @throws Error as the system tells it, or when it was closed */
+  /**
+   * Writes without blocking the event loop, and waits while a pipe is full. Callers make one call at a time.
+   *
+   * @throws Error from the system call, or when the file was closed
+   */
   async write(bytes: Buffer): Promise<void> {
     for (let at = 0; at < bytes.length; ) {
       const written = await this.#tryWrite(bytes, at);
-      if (this.#isClosed) throw new Error("the audit log was closed before the system took the events");
+      if (this.#isClosed) throw new Error("the audit log was closed before all events were written");
       if (written === "full") await new Promise<void>((resolve) => this.#clock.after(fullPauseMs, resolve));
-      else at += this.#wrote(bytes, at, written);
+      else at += this.#recordWrite(bytes, at, written);
     }
   }
 
-  /** A write that hangs keeps the descriptor, which would otherwise be another file's. */
+  /** Closes the file, after the current write: the descriptor could be reused for another file before that. */
   close(): void {
     this.#isClosed = true;
     if (!this.#writing) this.#release();
@@ -86,10 +92,10 @@ export class LineFile {
   }
 
   #release(): void {
-    close(this.#fd, () => {}); // What it says comes too late for the events.
+    close(this.#fd, () => {}); // No events depend on an error here.
   }
 
-  #wrote(bytes: Buffer, at: number, written: number): number {
+  #recordWrite(bytes: Buffer, at: number, written: number): number {
     this.#size += written;
     if (written > 0) this.#isMidLine = bytes[at + written - 1] !== newline;
     return written;

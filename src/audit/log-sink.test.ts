@@ -23,15 +23,15 @@ interface Setup {
   readonly written: string[];
 }
 
-/** @param writer what takes the texts, instead of keeping them */
+/** @param writer replaces methods of a writer that collects the texts */
 function setup(options: Partial<AuditLogOptions>, writer: Partial<LineWriter> = {}): Setup {
   const counts: AuditCounts = { events: 0, rejected: 0, levels: new Map(), errors: new Map() };
   const clock = manualClock(sampleAt);
   const written: string[] = [];
   const writeNow = (text: string): void => void written.push(text);
-  const keeping: LineWriter = { writeNow, write: async (text) => writeNow(text), close: async () => {}, ...writer };
+  const collecting: LineWriter = { writeNow, write: async (text) => writeNow(text), close: async () => {}, ...writer };
   return {
-    sink: logSink(keeping, { ...defaultAuditOptions.log, ...options }, { counts, clock, logger: silent }),
+    sink: logSink(collecting, { ...defaultAuditOptions.log, ...options }, { counts, clock, logger: silent }),
     counts,
     clock,
     written,
@@ -40,7 +40,7 @@ function setup(options: Partial<AuditLogOptions>, writer: Partial<LineWriter> = 
 
 const legacyRows: [what: string, event: Partial<AuditEvent>, want: string][] = [
   [
-    "all that is known",
+    "all fields",
     {
       objectRef: {
         resource: "pods",
@@ -56,12 +56,12 @@ const legacyRows: [what: string, event: Partial<AuditEvent>, want: string][] = [
     String.raw`2026-01-02T03:04:05.678Z AUDIT: id="1" stage="ResponseComplete" ip="10.0.0.1" method="get" user="ann" groups="\"a\",\"b\"" as="<self>" asgroups="<lookup>" user-agent="t" namespace="n" uri="/x" response="200"`,
   ],
   [
-    "little",
+    "few fields",
     { user: undefined, sourceIps: [], responseStatus: undefined, requestReceivedAt: sampleAt - 678, userAgent: "" },
     `2026-01-02T03:04:05Z AUDIT: id="1" stage="ResponseComplete" ip="<unknown>" method="get" user="<none>" groups="<none>" as="<self>" asgroups="<lookup>" user-agent="" namespace="<none>" uri="/x" response="<deferred>"`,
   ],
   [
-    "another user",
+    "impersonation",
     { impersonatedUser: { name: "bob", uid: "", groups: ["c"], extra: new Map() } },
     String.raw`2026-01-02T03:04:05.678Z AUDIT: id="1" stage="ResponseComplete" ip="10.0.0.1" method="get" user="ann" groups="\"a\",\"b\"" as="bob" asgroups="\"c\"" user-agent="t" namespace="<none>" uri="/x" response="200"`,
   ],
@@ -77,10 +77,10 @@ for (const [what, event, want] of legacyRows) {
 const truncate = { enabled: true, maxEventBytes: 700, maxBatchBytes: 700 };
 const objects = { requestObject: `"${"x".repeat(400)}"`, responseObject: `"${"y".repeat(400)}"` };
 const truncateRows: [what: string, event: Partial<AuditEvent>, want: "whole" | "cut" | "lost"][] = [
-  ["short", { requestObject: '"x"' }, "whole"],
-  ["long by its objects", objects, "cut"],
-  ["long in any case", { ...objects, requestUri: "/".padEnd(800, "x") }, "lost"],
-  ["long without objects", { level: "Metadata", requestUri: "/".padEnd(800, "x") }, "lost"],
+  ["below the limit", { requestObject: '"x"' }, "whole"],
+  ["above the limit because of its objects", objects, "cut"],
+  ["above the limit without its objects", { ...objects, requestUri: "/".padEnd(800, "x") }, "lost"],
+  ["above the limit at level Metadata", { level: "Metadata", requestUri: "/".padEnd(800, "x") }, "lost"],
 ];
 for (const [what, event, want] of truncateRows) {
   test(`truncation: ${what}`, () => {
@@ -103,14 +103,14 @@ for (const [mode, want] of [
   ["blocking", true],
   ["blocking-strict", false],
 ] as const) {
-  test(`a write that fails, ${mode}: ${want ? "goes on" : "does not"}`, () => {
+  test(`${mode}: a failed write ${want ? "does not fail" : "fails"} the request`, () => {
     const { sink, counts } = setup({ mode }, failing);
     assert.equal(sink.process(sampleEvent()), want);
     assert.equal(counts.errors.get("log"), 1);
   });
 }
 
-test("batch: a disk that takes its time holds nobody up; what does not fit is dropped and counted; the rest is written at the end", async () => {
+test("batch: a slow disk does not delay requests; events above the buffer size are counted; close() writes the rest", async () => {
   const written: string[] = [];
   let release: () => void = () => {};
   const slow = new Promise<void>((resolve) => {
@@ -141,7 +141,7 @@ test("batch: a disk that takes its time holds nobody up; what does not fit is dr
   assert.equal(counts.errors.get("buffered"), 6);
 });
 
-test("batch: waits for a full batch or its time, and no longer than the throttle lets it", async () => {
+test("batch: waits for a full batch or maxWait, and for the throttle", async () => {
   const batch = {
     bufferSize: 100,
     maxSize: 3,
@@ -161,7 +161,7 @@ test("batch: waits for a full batch or its time, and no longer than the throttle
   assert.deepEqual(sizes(), [1]);
   for (let count = 0; count < 7; count++) sink.process(sampleEvent());
   await settle();
-  assert.deepEqual(sizes(), [1]); // The one token is gone.
+  assert.deepEqual(sizes(), [1]); // No token is left.
   clock.advance(1000);
   await settle();
   assert.deepEqual(sizes(), [1, 3]);
@@ -169,7 +169,7 @@ test("batch: waits for a full batch or its time, and no longer than the throttle
   assert.deepEqual(sizes(), [1, 3, 3, 1]);
 });
 
-test("a file that is full is set aside under its time; beyond number and age they go; the others are compressed", async () => {
+test("rotates a full file, removes backups above the number and age limits, and compresses the others", async () => {
   const path = join(directory, "rotated", "audit.log");
   const clock = manualClock(sampleAt);
   const options = { path, bytesMax: 10, backupsMax: 2, ageMsMax: 60_000, compress: true, clock, logger: silent };
@@ -196,7 +196,7 @@ test("a file that is full is set aside under its time; beyond number and age the
   assert.deepEqual(names(), ["audit.log"]);
 });
 
-const complaints: [what: string, log: Partial<AuditLogOptions>, want: string][] = [
+const invalidOptions: [what: string, log: Partial<AuditLogOptions>, want: string][] = [
   ["mode", { mode: "x" }, 'invalid audit log mode x, allowed modes are "batch,blocking,blocking-strict"'],
   ["format", { format: "x" }, 'invalid audit log format x, allowed formats are "legacy,json"'],
   [
@@ -225,10 +225,10 @@ const complaints: [what: string, log: Partial<AuditLogOptions>, want: string][] 
     'invalid group version, allowed versions are [{"audit.k8s.io" "v1"}]',
   ],
 ];
-for (const [what, log, message] of complaints) {
+for (const [what, log, message] of invalidOptions) {
   test(`options: ${what}`, () => {
     const options = { ...defaultAuditOptions, log: { ...defaultAuditOptions.log, ...log } };
     assert.throws(() => checkAuditOptions({ ...options, log: { ...options.log, path: "-" } }), { message });
-    checkAuditOptions(options); // Without a path nobody looks.
+    checkAuditOptions(options); // Without a path the options are not checked.
   });
 }

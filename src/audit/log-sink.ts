@@ -1,21 +1,23 @@
-/** The log backend: events as lines, at once or in batches. Source: upstream's plugin/pkg/audit/log. */
-import { backendSink, type SinkNeeds } from "./backend-sink.ts";
+/** The log backend. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/audit/log/backend.go. */
+import { backendSink, type SinkOptions } from "./backend-sink.ts";
 import type { AuditLogOptions, AuditSink } from "./contract.ts";
 import { formatJsonEvent, formatLegacyEvent } from "./format-event.ts";
 
-/** Where lines go. */
+/** Writes lines to a file or stream. */
 export interface LineWriter {
-  /** @throws Error as the system tells it */
+  /** Writes synchronously. @throws Error from the system call */
   writeNow(text: string): void;
-  /** One at a time. @throws Error as the system tells it */
+  /** Writes without blocking. Callers make one call at a time. @throws Error from the system call */
   write(text: string): Promise<void>;
+  /** Closes the file. */
   close(): Promise<void>;
 }
 
-/** Lines are handed to the system together, up to so many characters at a time. */
+/** The maximum number of characters in one write, which contains several lines. */
 const writeCharacters = 1 << 20;
 
-export function logSink(writer: LineWriter, options: AuditLogOptions, needs: SinkNeeds): AuditSink {
+/** @returns the sink of the audit log */
+export function logSink(writer: LineWriter, options: AuditLogOptions, shared: SinkOptions): AuditSink {
   return backendSink(
     {
       plugin: "log",
@@ -28,6 +30,6 @@ export function logSink(writer: LineWriter, options: AuditLogOptions, needs: Sin
       close: () => writer.close(),
     },
     options,
-    needs,
+    shared,
   );
 }

@@ -1,4 +1,4 @@
-/** Auditing as the options say. */
+/** Opens the audit backends from the options. */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
@@ -17,25 +17,29 @@ import { RotatingFile } from "./rotating-file.ts";
 import { standardOutput } from "./standard-output.ts";
 import { webhookSink } from "./webhook-sink.ts";
 
-export interface OpenAudit {
+interface OpenAudit {
   readonly counts: AuditCounts;
-  /** Undefined when nothing is audited: without a policy, and without anywhere to write to. */
+  /** Undefined without a policy or without a backend. */
   readonly filters: AuditFilters | undefined;
-  /** Resolves when what was taken is written. */
+  /** Resolves when all received events are written or lost. */
   close(): Promise<void>;
 }
 
-/** What a server's audit needs. */
-export interface AuditNeeds {
+/** The dependencies of auditing. */
+interface AuditDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Told of what is posted. */
+  /** Notified of each call of the webhook. */
   readonly calls?: CallObserver;
 }
 
-/** @throws Error when an option, the policy, the log's file or the webhook's is not right */
-export async function openAudit(options: AuditOptions, needs: AuditNeeds): Promise<OpenAudit> {
-  const { clock, logger } = needs;
+/**
+ * Reads the policy and opens the backends.
+ *
+ * @throws Error when an option, the policy, the log file or the kubeconfig of the webhook is invalid
+ */
+export async function openAudit(options: AuditOptions, dependencies: AuditDependencies): Promise<OpenAudit> {
+  const { clock, logger } = dependencies;
   checkAuditOptions(options);
   const { policyFile } = options;
   const counts: AuditCounts = { events: 0, rejected: 0, levels: new Map(), errors: new Map() };
@@ -43,7 +47,7 @@ export async function openAudit(options: AuditOptions, needs: AuditNeeds): Promi
     policyFile === undefined
       ? undefined
       : parseAuditPolicy(await readPolicy(policyFile), policyFile, (message) => logger.warn(message));
-  const sinks = await openSinks(options, policy !== undefined, { ...needs, counts });
+  const sinks = await openSinks(options, policy !== undefined, { ...dependencies, counts });
   if (policy === undefined || sinks.length === 0) return { counts, filters: undefined, close: async () => {} };
   const sink = unionSink(sinks);
   return {
@@ -53,36 +57,36 @@ export async function openAudit(options: AuditOptions, needs: AuditNeeds): Promi
   };
 }
 
-/** Without a policy the log's file is opened all the same, as upstream does, so that a wrong path is told; nothing is written to it. */
+/** As upstream, opens the log file also without a policy, so that a wrong path is an error; nothing is written to it. */
 async function openSinks(
   { log, webhook }: AuditOptions,
   hasPolicy: boolean,
-  needs: AuditNeeds & { counts: AuditCounts },
+  dependencies: AuditDependencies & { counts: AuditCounts },
 ): Promise<AuditSink[]> {
   const client =
-    webhook.configFile === undefined || !hasPolicy ? undefined : await openClient(webhook.configFile, needs);
-  const writer = log.path === undefined ? undefined : openWriter(log, log.path, needs);
+    webhook.configFile === undefined || !hasPolicy ? undefined : await openClient(webhook.configFile, dependencies);
+  const writer = log.path === undefined ? undefined : openWriter(log, log.path, dependencies);
   if (!hasPolicy) {
     await writer?.close();
-    for (const [name, isAskedFor] of Object.entries({
+    for (const [name, isConfigured] of Object.entries({
       log: writer !== undefined,
       webhook: webhook.configFile !== undefined,
     }))
-      if (isAskedFor)
-        needs.logger.info(`No audit policy file provided, no events will be recorded for ${name} backend`);
+      if (isConfigured)
+        dependencies.logger.info(`No audit policy file provided, no events will be recorded for ${name} backend`);
     return [];
   }
   return [
-    ...(writer === undefined ? [] : [logSink(writer, log, needs)]),
-    ...(client === undefined ? [] : [webhookSink(client, webhook, needs)]),
+    ...(writer === undefined ? [] : [logSink(writer, log, dependencies)]),
+    ...(client === undefined ? [] : [webhookSink(client, webhook, dependencies)]),
   ];
 }
 
-/** What a webhook answers is not looked at; some 64 answers may come at a time. */
+/** Response bodies are discarded; up to 64 responses arrive at the same time. */
 const answerBytesMax = 1 << 20;
 
-/** It connects when there is something to post. */
-async function openClient(configFile: string, { clock, logger, calls }: AuditNeeds): Promise<WebhookClient> {
+/** The client connects for its first post. */
+async function openClient(configFile: string, { clock, logger, calls }: AuditDependencies): Promise<WebhookClient> {
   try {
     const endpoint = await readWebhookKubeconfig(configFile, { purpose: "audit", logger });
     return webhookClient(endpoint, { clock, userAgent: "kube-apiserver", answerBytesMax, calls });
@@ -99,7 +103,7 @@ async function readPolicy(path: string): Promise<Buffer> {
   }
 }
 
-function openWriter(log: AuditLogOptions, path: string, { clock, logger }: AuditNeeds): LineWriter {
+function openWriter(log: AuditLogOptions, path: string, { clock, logger }: AuditDependencies): LineWriter {
   if (path === "-") return standardOutput(clock);
   return new RotatingFile({
     path,

@@ -1,10 +1,11 @@
-/** Upstream's defaults for auditing, and its complaints. Source: apiserver's options/audit.go. */
+/** The defaults and validation of the audit flags. Source: k8s.io/apiserver@v0.36.0/pkg/server/options/audit.go. */
 import { joinErrors } from "../lib/json/quote.ts";
 import type { AuditBackendOptions, AuditLogOptions, AuditOptions, BatchOptions } from "./contract.ts";
 
 const modes = ["batch", "blocking", "blocking-strict"];
 const formats = ["legacy", "json"];
 
+/** Upstream's defaults. */
 export const defaultAuditOptions: AuditOptions = {
   policyFile: undefined,
   log: {
@@ -36,7 +37,7 @@ export const defaultAuditOptions: AuditOptions = {
   },
 };
 
-/** @throws Error with upstream's texts, several in brackets */
+/** @throws Error with upstream's message when options are invalid; several messages are joined in brackets */
 export function checkAuditOptions({ log, webhook }: AuditOptions): void {
   const problems = [
     ...(log.path === undefined ? [] : [...backendProblems("log", log), ...logProblems(log)]),
@@ -71,7 +72,7 @@ function logProblems({ format, maxAgeDays, maxBackups, maxSizeMib }: AuditLogOpt
   return problems;
 }
 
-/** Of these, upstream tells the first alone. */
+/** As upstream, reports the first problem only. */
 function batchProblems(
   plugin: string,
   { bufferSize, maxSize, throttleEnable, throttleQps, throttleBurst }: BatchOptions,

@@ -1,4 +1,7 @@
-/** Reads `--audit-policy-file`. Source: audit.k8s.io/v1; upstream's policy reader and validation, whose texts these are. */
+/**
+ * Parses the file of `--audit-policy-file`, with upstream's error messages.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/audit/policy/reader.go and pkg/apis/audit/validation/validation.go.
+ */
 import { aggregated } from "../apimachinery/configuration-file.ts";
 import { bool, configKind, configStruct, listOf, text } from "../apimachinery/configuration-schema.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
@@ -11,9 +14,11 @@ import { type AuditLevel, type AuditStage, auditLevels, auditStages } from "./co
 import type { AuditPolicy, AuditRule, GroupResources } from "./policy.ts";
 
 /**
- * @param path as messages name it
- * @param warn is told of fields that nobody knows, and of those set twice, which are passed over
- * @throws Error
+ * Decodes and validates a policy.
+ *
+ * @param path the name of the file in error messages
+ * @param warn receives a message about unknown and duplicate fields, which are ignored
+ * @throws Error when the policy is invalid
  */
 export function parseAuditPolicy(bytes: Buffer, path: string, warn: (message: string) => void): AuditPolicy {
   try {
@@ -29,8 +34,8 @@ class PolicyProblem extends Error {}
 function parse(bytes: Buffer, warn: (message: string) => void): AuditPolicy {
   const { value, strictErrors } = readYaml(bytes);
   checkKind(value);
-  const { object, problems: unknown } = decode({ bytes, value: value ?? {}, members: 0, repeated: new Map() });
-  const strict = strictErrors.length === 0 ? unknown : [strictYamlError(strictErrors), ...unknown];
+  const { object, problems: fieldErrors } = decode({ bytes, value: value ?? {}, members: 0, repeated: new Map() });
+  const strict = strictErrors.length === 0 ? fieldErrors : [strictYamlError(strictErrors), ...fieldErrors];
   if (strict.length > 0)
     warn(`Audit policy contains errors, falling back to lenient decoding: strict decoding error: ${strict.join(", ")}`);
   const policy = policyOf(object);
@@ -49,15 +54,15 @@ function readYaml(bytes: Buffer): ReturnType<typeof decodeYaml> {
   }
 }
 
-/** A kind that is left out is the right one; a version is not. */
+/** The kind can be missing, the version cannot. */
 function checkKind(value: unknown): void {
   const { apiVersion, kind } = namedKind(value);
-  const meant = kind === "" ? "Policy" : kind;
+  const effectiveKind = kind === "" ? "Policy" : kind;
   if (apiVersion === "")
-    throw new PolicyProblem(`unknown group version field audit.k8s.io/__internal, Kind=${meant} in policy`);
-  if (apiVersion !== "audit.k8s.io/v1" || meant !== "Policy")
+    throw new PolicyProblem(`unknown group version field audit.k8s.io/__internal, Kind=${effectiveKind} in policy`);
+  if (apiVersion !== "audit.k8s.io/v1" || effectiveKind !== "Policy")
     throw new PolicyProblem(
-      `failed decoding: no kind ${quoteGo(meant)} is registered for version ${quoteGo(apiVersion)}`,
+      `failed decoding: no kind ${quoteGo(effectiveKind)} is registered for version ${quoteGo(apiVersion)}`,
     );
 }
 
@@ -102,18 +107,18 @@ function decode(document: Document): Decoded {
   }
 }
 
-/** As the schema lets it through: fields may be missing, and no others are there. */
-interface WrittenPolicy {
-  readonly rules?: readonly WrittenRule[];
+/** A decoded policy before defaults. */
+interface DecodedPolicy {
+  readonly rules?: readonly DecodedRule[];
   readonly omitStages?: AuditStage[];
   readonly omitManagedFields?: boolean;
 }
-type WrittenRule = Partial<Omit<AuditRule, "nonResourceUrls" | "resources">> & {
+type DecodedRule = Partial<Omit<AuditRule, "nonResourceUrls" | "resources">> & {
   readonly nonResourceURLs?: string[];
   readonly resources?: readonly Partial<GroupResources>[];
 };
 
-function policyOf({ rules = [], omitStages = [], omitManagedFields = false }: WrittenPolicy): AuditPolicy {
+function policyOf({ rules = [], omitStages = [], omitManagedFields = false }: DecodedPolicy): AuditPolicy {
   return { rules: rules.map(ruleOf), omitStages, omitManagedFields };
 }
 
@@ -123,7 +128,7 @@ function ruleOf({
   level = "" as AuditLevel,
   omitManagedFields,
   ...rest
-}: WrittenRule): AuditRule {
+}: DecodedRule): AuditRule {
   const none = { users: [], userGroups: [], verbs: [], namespaces: [], omitStages: [] };
   return {
     ...none,

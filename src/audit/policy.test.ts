@@ -29,56 +29,56 @@ const path = (path: string): Partial<AuditAttributes> => ({
   name: "",
 });
 
-const rows: [what: string, rule: string, asked: Partial<AuditAttributes>, matches: boolean][] = [
-  ["nothing asked for", "{}", {}, true],
-  ["nothing asked for, a path", "{}", path("/version"), true],
+const rows: [what: string, rule: string, request: Partial<AuditAttributes>, matches: boolean][] = [
+  ["no conditions", "{}", {}, true],
+  ["no conditions, for a path", "{}", path("/version"), true],
   ["user", "{users: [bob, ann]}", {}, true],
   ["another user", "{users: [bob]}", {}, false],
-  ["no user", "{users: [ann]}", { user: undefined }, false],
+  ["a user, for a request without a user", "{users: [ann]}", { user: undefined }, false],
   ["one of the groups", "{userGroups: [ops]}", {}, true],
   ["none of the groups", "{userGroups: [adm]}", {}, false],
-  ["groups, no user", "{userGroups: [ops]}", { user: undefined }, false],
-  ["no user, and none asked for", "{}", { user: undefined }, true],
+  ["a group, for a request without a user", "{userGroups: [ops]}", { user: undefined }, false],
+  ["no conditions, for a request without a user", "{}", { user: undefined }, true],
   ["verb", "{verbs: [list, get]}", {}, true],
   ["another verb", "{verbs: [list]}", {}, false],
   ["namespace", "{namespaces: [one]}", {}, true],
   ["another namespace", "{namespaces: [two]}", {}, false],
-  ["resources of the cluster", '{namespaces: [""]}', { namespace: "" }, true],
-  ["a namespace asks for a resource", '{namespaces: [""]}', path("/version"), false],
+  ["cluster-scoped resources", '{namespaces: [""]}', { namespace: "" }, true],
+  ["a namespace, for a path", '{namespaces: [""]}', path("/version"), false],
   ["resource", '{resources: [{group: "", resources: [pods]}]}', {}, true],
   ["another group", "{resources: [{group: apps, resources: [pods]}]}", {}, false],
   ["every group", '{resources: [{group: "*", resources: [pods]}]}', { group: "apps" }, true],
   ["all of a group", '{resources: [{group: ""}]}', { subresource: "log" }, true],
-  ["resource, not its subresources", '{resources: [{group: "", resources: [pods]}]}', { subresource: "log" }, false],
+  ["resource, for a subresource", '{resources: [{group: "", resources: [pods]}]}', { subresource: "log" }, false],
   ["subresource", '{resources: [{group: "", resources: [pods/log]}]}', { subresource: "log" }, true],
-  ["subresource, not the resource", '{resources: [{group: "", resources: [pods/log]}]}', {}, false],
+  ["subresource, for the resource", '{resources: [{group: "", resources: [pods/log]}]}', {}, false],
   ["every subresource", '{resources: [{group: "", resources: ["pods/*"]}]}', { subresource: "log" }, true],
-  ["every subresource, and the resource itself", '{resources: [{group: "", resources: ["pods/*"]}]}', {}, true],
-  ["one subresource of all", '{resources: [{group: "", resources: ["*/log"]}]}', { subresource: "log" }, true],
-  ["one subresource of all, not the resource", '{resources: [{group: "", resources: ["*/log"]}]}', {}, false],
+  ["every subresource, for the resource", '{resources: [{group: "", resources: ["pods/*"]}]}', {}, true],
+  ["a subresource of every resource", '{resources: [{group: "", resources: ["*/log"]}]}', { subresource: "log" }, true],
+  ["a subresource of every resource, for a resource", '{resources: [{group: "", resources: ["*/log"]}]}', {}, false],
   ["everything", '{resources: [{group: "", resources: ["*"]}]}', { subresource: "log" }, true],
   ["name", '{resources: [{group: "", resources: [pods], resourceNames: [a]}]}', {}, true],
   ["another name", '{resources: [{group: "", resources: [pods], resourceNames: [b]}]}', {}, false],
-  ["a resource asks for no path", '{resources: [{group: "*"}]}', path("/version"), false],
+  ["a resource, for a path", '{resources: [{group: "*"}]}', path("/version"), false],
   ["path", "{nonResourceURLs: [/version]}", path("/version"), true],
   ["another path", "{nonResourceURLs: [/version]}", path("/version/"), false],
-  ["start of a path", '{nonResourceURLs: ["/healthz*"]}', path("/healthz/etcd"), true],
+  ["path with a wildcard", '{nonResourceURLs: ["/healthz*"]}', path("/healthz/etcd"), true],
   ["every path", '{nonResourceURLs: ["*"]}', path("/x"), true],
-  ["a path asks for no resource", '{nonResourceURLs: ["*"]}', {}, false],
-  ["all must hold", "{users: [ann], verbs: [list]}", {}, false],
+  ["a path, for a resource", '{nonResourceURLs: ["*"]}', {}, false],
+  ["one of two conditions", "{users: [ann], verbs: [list]}", {}, false],
 ];
-for (const [what, rule, asked, matches] of rows) {
+for (const [what, rule, request, matches] of rows) {
   test(`rule: ${what}`, () => {
     const policy = parseAuditPolicy(
       Buffer.from(`${head}rules:\n- ${rule.replace("{", "{level: Metadata, ").replace(", }", "}")}\n`),
       "p",
       assert.fail,
     );
-    assert.equal(policyEvaluator(policy)(attributesOf(asked)).level, matches ? "Metadata" : "None");
+    assert.equal(policyEvaluator(policy)(attributesOf(request)).level, matches ? "Metadata" : "None");
   });
 }
 
-test("the first rule that matches decides; stages are omitted by the policy or by the rule; a rule's managed fields win", () => {
+test("applies the first matching rule; merges omitStages; omitManagedFields of the rule overrides the policy", () => {
   const text = `${head}omitStages: [Panic]
 omitManagedFields: true
 rules:
@@ -101,7 +101,7 @@ rules:
 
 const bad = `nonResourceURLs: [x, "/a*b", /c], resources: [{group: "a/b", resourceNames: [one]}]`;
 const stages = "allowed stages are RequestReceived,ResponseStarted,ResponseComplete,Panic";
-/** What upstream's LoadPolicyFromBytes says, but for the name of its scheme. */
+/** The messages of upstream's LoadPolicyFromBytes, except the name of its scheme. */
 const fileRows: [what: string, text: string, want: string][] = [
   ["no rules", head, "loaded illegal policy with 0 rules"],
   ["no level", `${head}rules: [{}]`, "rules[0].level: Required value"],
@@ -116,34 +116,34 @@ const fileRows: [what: string, text: string, want: string][] = [
     `[omitStages[0]: Invalid value: "Done": ${stages}, rules[0].nonResourceURLs[0]: Invalid value: "x": non-resource URL rules must begin with a '/' character, rules[0].nonResourceURLs[1]: Invalid value: "/a*b": non-resource URL wildcards '*' must be the final character of the rule, rules[0].resources.group: Invalid value: "a/b": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*'), rules[0].resources.resourceNames: Invalid value: ["one"]: using resourceNames requires at least one resource, rules[0].nonResourceURLs: Invalid value: ["x","/a*b","/c"]: rules cannot apply to both regular resources and non-resource URLs]`,
   ],
   [
-    "a version that is gone",
+    "a removed version",
     "apiVersion: audit.k8s.io/v1beta1\nkind: Policy",
     'failed decoding: no kind "Policy" is registered for version "audit.k8s.io/v1beta1"',
   ],
   ["no version", "kind: Policy", "unknown group version field audit.k8s.io/__internal, Kind=Policy in policy"],
-  ["nothing", "", "unknown group version field audit.k8s.io/__internal, Kind=Policy in policy"],
-  ["no kind, which is all right, and no rules", "apiVersion: audit.k8s.io/v1", "loaded illegal policy with 0 rules"],
+  ["an empty file", "", "unknown group version field audit.k8s.io/__internal, Kind=Policy in policy"],
+  ["no kind, which is valid, and no rules", "apiVersion: audit.k8s.io/v1", "loaded illegal policy with 0 rules"],
   [
-    "a text for a list",
+    "a string instead of a list",
     `${head}rules: [{level: None, users: ann}]`,
     "failed decoding: json: cannot unmarshal string into Go struct field PolicyRule.rules.users of type []string",
   ],
   [
-    "what YAML takes for false",
+    "a string that YAML decodes as a boolean",
     `${head}rules: [{level: None, resources: [{resources: [a], resourceNames: [n]}]}]`,
     "failed decoding: json: cannot unmarshal bool into Go struct field GroupResources.rules.resources.resourceNames of type string",
   ],
   [
-    "a number of rules",
+    "a number instead of rules",
     `${head}rules: 3`,
     "failed decoding: json: cannot unmarshal number into Go struct field Policy.rules of type []v1.PolicyRule",
   ],
   [
-    "no object",
+    "not an object",
     "- a",
     String.raw`failed decoding: couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`,
   ],
-  ["no YAML", "a: [", "failed decoding: yaml: line 1: did not find expected node content"],
+  ["invalid YAML", "a: [", "failed decoding: yaml: line 1: did not find expected node content"],
 ];
 for (const [what, text, want] of fileRows) {
   test(`policy file: ${what}`, () => {
@@ -153,7 +153,7 @@ for (const [what, text, want] of fileRows) {
   });
 }
 
-test("policy file: unknown and repeated fields are passed over and told", () => {
+test("policy file: ignores unknown and duplicate fields with a warning", () => {
   const warnings: string[] = [];
   const text = `${head}mood: good\nrules:\n- level: None\n  level: Metadata\n  user: [ann]\n  resources: [{__proto__: x}]\n`;
   const { rules } = parseAuditPolicy(Buffer.from(text), "p", (message) => warnings.push(message));

@@ -1,48 +1,50 @@
-/** Which rule of the policy a request falls under: the first that matches. Source: audit.k8s.io/v1; upstream's policy checker. */
+/** Evaluates an audit policy: the first matching rule applies. Source: k8s.io/apiserver@v0.36.0/pkg/audit/policy/checker.go. */
 import { pathMatches } from "../apimachinery/path-pattern.ts";
 import type { AuthorizationAttributes } from "../authorization/contract.ts";
 import type { AuditLevel, AuditStage } from "./contract.ts";
 
+/** A Policy of audit.k8s.io/v1. */
 export interface AuditPolicy {
   readonly rules: readonly AuditRule[];
   readonly omitStages: readonly AuditStage[];
   readonly omitManagedFields: boolean;
 }
 
-/** Empty lists ask for nothing. */
+/** One rule. An empty list matches every request. */
 export interface AuditRule {
   readonly level: AuditLevel;
   readonly users: readonly string[];
   readonly userGroups: readonly string[];
   readonly verbs: readonly string[];
   readonly resources: readonly GroupResources[];
-  /** Empty text: resources of the cluster. */
+  /** An empty string matches cluster-scoped resources. */
   readonly namespaces: readonly string[];
   readonly nonResourceUrls: readonly string[];
   readonly omitStages: readonly AuditStage[];
-  /** Undefined: as the policy says. */
+  /** Undefined for the value of the policy. */
   readonly omitManagedFields: boolean | undefined;
 }
 
+/** Resources of one API group. */
 export interface GroupResources {
   readonly group: string;
   readonly resources: readonly string[];
   readonly resourceNames: readonly string[];
 }
 
-/** How one request is audited. */
+/** The settings of the policy for one request. */
 export interface RequestAuditConfig {
   readonly level: AuditLevel;
   readonly omitStages: ReadonlySet<AuditStage>;
   readonly omitManagedFields: boolean;
 }
 
-/** What the policy is asked about; without a user where authentication failed. */
+/** The attributes that rules match. `user` is undefined when authentication failed. */
 export type AuditAttributes = Omit<AuthorizationAttributes, "user"> & {
   readonly user: AuthorizationAttributes["user"] | undefined;
 };
 
-/** @returns the evaluation; nothing matched is `None` */
+/** @returns a function that evaluates the policy; the level is `None` when no rule matches */
 export function policyEvaluator(policy: AuditPolicy): (attributes: AuditAttributes) => RequestAuditConfig {
   const prepared = policy.rules.map((rule) => ({
     rule,
@@ -79,14 +81,14 @@ function matchesResource({ namespaces, resources }: AuditRule, attributes: Audit
   return resources.length === 0 || resources.some((one) => matchesGroup(one, attributes));
 }
 
-function matchesGroup({ group, resources, resourceNames }: GroupResources, asked: AuditAttributes): boolean {
-  if (group !== asked.group && group !== "*") return false;
+function matchesGroup({ group, resources, resourceNames }: GroupResources, attributes: AuditAttributes): boolean {
+  if (group !== attributes.group && group !== "*") return false;
   if (resources.length === 0) return true;
-  if (resourceNames.length > 0 && !resourceNames.includes(asked.name)) return false;
-  const { resource, subresource } = asked;
+  if (resourceNames.length > 0 && !resourceNames.includes(attributes.name)) return false;
+  const { resource, subresource } = attributes;
   const combined = subresource === "" ? resource : `${resource}/${subresource}`;
   return resources.some(
     (one) =>
-      one === combined || one === "*" || (subresource !== "" && one === `*/${subresource}`) || one === `${resource}/*`, // With or without a subresource.
+      one === combined || one === "*" || (subresource !== "" && one === `*/${subresource}`) || one === `${resource}/*`, // Matches with and without a subresource.
   );
 }

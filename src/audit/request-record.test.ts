@@ -37,7 +37,7 @@ function recorded(changes: Partial<AuditEvent> = {}, level: "Metadata" | "Reques
   return { record, clock, annotations, events, warnings };
 }
 
-test("annotations: the first value stays, another one is told to the log", () => {
+test("keeps the first value of an annotation and logs another value", () => {
   const { record, annotations, warnings } = recorded();
   record.annotate("a/b", "1");
   record.annotate("a/b", "1");
@@ -47,7 +47,7 @@ test("annotations: the first value stays, another one is told to the log", () =>
   assert.deepEqual(warnings, ['Failed to set annotations["a/b"] to "2" for audit:"1", it has already been set to "1"']);
 });
 
-test("annotations are bounded, by number and by size", () => {
+test("limits annotations by number and by size", () => {
   const { record, annotations, warnings } = recorded();
   record.annotate("long", "x".repeat(70_000));
   for (let count = 0; count < 130; count++) record.annotate(`a/${count}`, "");
@@ -64,7 +64,7 @@ for (const [characters, want] of [
   [16 << 20, false],
   [(16 << 20) + 1, true],
 ] as const) {
-  test(`an answer of ${characters} characters is ${want ? "left out" : "recorded"}`, async () => {
+  test(`${want ? "omits" : "records"} a response of ${characters} characters`, async () => {
     const { record, events, annotations } = recorded({}, "RequestResponse");
     record.responseObject(() => "x".repeat(characters));
     await record.completed(200);
@@ -74,9 +74,9 @@ for (const [characters, want] of [
 }
 
 const latencyRows: [what: string, event: Partial<AuditEvent>, totalMs: number, want: Record<string, string>][] = [
-  ["500 ms are not long", {}, 500, {}],
+  ["none for a request of 500 ms", {}, 500, {}],
   [
-    "longer",
+    "for a request above 500 ms",
     {},
     1501,
     {
@@ -85,7 +85,7 @@ const latencyRows: [what: string, event: Partial<AuditEvent>, totalMs: number, w
       "apiserver.latency.k8s.io/total": "1.501s",
     },
   ],
-  ["a watch may be as long as it likes", { verb: "watch" }, 1501, {}],
+  ["none for a watch", { verb: "watch" }, 1501, {}],
 ];
 for (const [what, event, totalMs, want] of latencyRows) {
   test(`latencies: ${what}`, () => {
@@ -103,7 +103,7 @@ for (const [what, event, totalMs, want] of latencyRows) {
   });
 }
 
-test("a mistake of ours is the stage Panic, and what stands for it is not replaced by the Status that is sent", () => {
+test("records an internal error in the stage Panic and ignores the Status of the response", () => {
   const { record, events } = recorded();
   record.panicked("boom");
   record.responseStatus({ status: "Failure", message: "Internal error", code: 500 });
@@ -115,7 +115,7 @@ test("a mistake of ours is the stage Panic, and what stands for it is not replac
   );
 });
 
-test("a client that went before there was an answer", () => {
+test("records a connection that the client closed before the response", () => {
   const { record, events } = recorded();
   record.completed(0);
   assert.deepEqual(events[0]?.responseStatus, { status: "Success", message: "Connection closed early", code: 200 });

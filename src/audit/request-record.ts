@@ -1,4 +1,4 @@
-/** What is gathered about one request, and told at its stages. Source: upstream's audit/context.go and request.go. */
+/** Collects the facts about one request and emits its events. Source: k8s.io/apiserver@v0.36.0/pkg/audit/context.go and request.go. */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
@@ -17,7 +17,7 @@ import type {
 import type { RequestAuditConfig } from "./policy.ts";
 import { withoutManagedFields } from "./without-managed-fields.ts";
 
-/** What records of one server share. */
+/** The dependencies that all records of a server share. */
 export interface Recording {
   readonly sink: AuditSink;
   readonly counts: AuditCounts;
@@ -25,29 +25,31 @@ export interface Recording {
   readonly logger: Logger;
 }
 
-/** Annotations that an event may have, and characters they may have together. Upstream has no limit. */
+/** The limits of the annotations of an event: their number, and their total characters. Upstream has no limits. */
 const annotationsMax = 128;
 const annotationCharactersMax = 64 << 10;
 
-/** Characters of an answer beyond which only its metadata is recorded, as if truncated. Upstream has no limit but `--audit-log-truncate-*`. */
+/** A larger response body is omitted, with the annotation of a truncated event. Upstream has no such limit. */
 const responseCharactersMax = 16 << 20;
 
-/** From so many milliseconds on, what a request spent its time with is told. */
+/** Requests that take longer have latency annotations. */
 const slowMs = 500;
 
-/** Characters of a value that a warning shows. */
+/** The number of characters of a value that a log line shows. */
 const shownMax = 256;
 
+/** Marks an event with omitted objects. */
 export const truncatedAnnotation = "audit.k8s.io/truncated";
 
 type Draft = { -readonly [K in keyof AuditEvent]: AuditEvent[K] };
 
-/** The facts a request begins with. */
-export type RequestFacts = Pick<
+/** The facts that are available when a request arrives. */
+type RequestFacts = Pick<
   AuditEvent,
   "auditId" | "requestUri" | "verb" | "user" | "sourceIps" | "userAgent" | "objectRef" | "requestReceivedAt"
 >;
 
+/** The record of one request. */
 export class RequestRecord implements RequestAudit {
   readonly level: AuditLevel;
   readonly #config: RequestAuditConfig;
@@ -79,12 +81,12 @@ export class RequestRecord implements RequestAudit {
   }
 
   annotate(key: string, value: string): void {
-    const present = this.#annotations.get(key);
-    if (present === value) return;
+    const existing = this.#annotations.get(key);
+    if (existing === value) return;
     const problem =
-      present === undefined
-        ? this.#tooMuch(key.length + value.length)
-        : `it has already been set to ${JSON.stringify(present)}`;
+      existing === undefined
+        ? this.#limitProblem(key.length + value.length)
+        : `it has already been set to ${JSON.stringify(existing)}`;
     if (problem === undefined) {
       this.#annotations.set(key, value);
       this.#annotationCharacters += key.length + value.length;
@@ -103,7 +105,7 @@ export class RequestRecord implements RequestAudit {
     return () => this.spent(layer, clock.now() - startedAt);
   }
 
-  /** @param ms in one go; what is told again is added */
+  /** Adds to the time of a layer. */
   spent(layer: LatencyLayer, ms: number): void {
     if (ms > 0) this.#latencies.set(layer, (this.#latencies.get(layer) ?? 0) + ms);
   }
@@ -117,14 +119,14 @@ export class RequestRecord implements RequestAudit {
     if (sent !== undefined) this.#completeReference(sent);
     if (this.#event.requestObject !== undefined || !(this.level === "Request" || this.level === "RequestResponse"))
       return;
-    this.#event.requestObject = this.#shown(json());
+    this.#event.requestObject = this.#applyPolicy(json());
   }
 
   responseObject(json: () => string | undefined): void {
     if (this.level !== "RequestResponse" || this.#completed) return;
     const text = json();
     if (text === undefined || text.length > responseCharactersMax) this.annotate(truncatedAnnotation, "true");
-    else this.#event.responseObject = this.#shown(text);
+    else this.#event.responseObject = this.#applyPolicy(text);
   }
 
   responseStatus(status: ResponseStatus): void {
@@ -136,22 +138,23 @@ export class RequestRecord implements RequestAudit {
     this.#status = { status: "Failure", message: `APIServer panic'd: ${message}`, reason: "InternalError" };
   }
 
-  /** @returns false when the request must not go on */
+  /** Emits the stage RequestReceived. @returns false when the request must fail because the event is lost */
   received(): boolean | Promise<boolean> {
-    return this.#tell("RequestReceived");
+    return this.#emit("RequestReceived");
   }
 
-  /** The answer begins. Its status stands beside what is known of it. @returns what the answer has to wait for */
+  /** The response starts: emits the stage ResponseStarted. @returns a promise when the response must wait */
   started(code: number): Promise<unknown> | undefined {
     this.#status = { ...this.#status, code };
     this.#event.responseStatus = this.#status;
-    return waiting(this.#tell("ResponseStarted"));
+    return pendingOnly(this.#emit("ResponseStarted"));
   }
 
   /**
-   * The answer is complete, or the client has gone; only the first time counts.
-   * @param code 0 where there was no answer
-   * @returns what the end of the answer has to wait for
+   * The response is complete, or the client closed the connection: emits the last stage. Later calls have no effect.
+   *
+   * @param code 0 when there was no response
+   * @returns a promise when the end of the response must wait
    */
   completed(code: number): Promise<unknown> | undefined {
     if (this.#completed) return undefined;
@@ -159,10 +162,10 @@ export class RequestRecord implements RequestAudit {
     this.#annotateLatencies();
     this.#event.responseStatus =
       code === 0 ? { status: "Success", message: "Connection closed early", code: 200 } : { ...this.#status, code };
-    return waiting(this.#tell(this.#panicked ? "Panic" : "ResponseComplete"));
+    return pendingOnly(this.#emit(this.#panicked ? "Panic" : "ResponseComplete"));
   }
 
-  /** Of requests that took long, watches aside. */
+  /** Adds the latencies of slow requests, except watches. */
   #annotateLatencies(): void {
     const { verb, requestReceivedAt } = this.#event;
     const total = this.#recording.clock.now() - requestReceivedAt;
@@ -171,14 +174,14 @@ export class RequestRecord implements RequestAudit {
     this.annotate("apiserver.latency.k8s.io/total", goDuration(total));
   }
 
-  #tooMuch(characters: number): string | undefined {
+  #limitProblem(characters: number): string | undefined {
     if (this.#annotations.size >= annotationsMax) return `there are ${annotationsMax} already`;
     return this.#annotationCharacters + characters > annotationCharactersMax
       ? `they would be longer than ${annotationCharactersMax}`
       : undefined;
   }
 
-  #tell(stage: AuditStage): boolean | Promise<boolean> {
+  #emit(stage: AuditStage): boolean | Promise<boolean> {
     if (this.#config.omitStages.has(stage)) return true;
     const { sink, counts, clock } = this.#recording;
     this.#event.stage = stage;
@@ -187,7 +190,7 @@ export class RequestRecord implements RequestAudit {
     return sink.process(this.#event);
   }
 
-  /** What the path does not say of the object, it says itself. */
+  /** Completes the reference with the metadata of the object. */
   #completeReference({ metadata }: KubeObject): void {
     const reference = this.#event.objectRef;
     if (reference === undefined) return;
@@ -200,7 +203,7 @@ export class RequestRecord implements RequestAudit {
     };
   }
 
-  #shown(json: string | undefined): string | undefined {
+  #applyPolicy(json: string | undefined): string | undefined {
     return json !== undefined && this.#config.omitManagedFields ? withoutManagedFields(json) : json;
   }
 }
@@ -209,8 +212,8 @@ function goDuration(ms: number): string {
   return formatDuration(BigInt(Math.round(ms)) * 1_000_000n);
 }
 
-function waiting(told: boolean | Promise<boolean>): Promise<unknown> | undefined {
-  return typeof told === "boolean" ? undefined : told;
+function pendingOnly(recorded: boolean | Promise<boolean>): Promise<unknown> | undefined {
+  return typeof recorded === "boolean" ? undefined : recorded;
 }
 
 function textOf(value: unknown): string {

@@ -1,6 +1,6 @@
 /**
- * A file that is appended to and set aside when it is full: `audit.log` becomes `audit-2026-01-02T03-04-05.678.log`, and those beyond number or age go.
- * Source: `--audit-log-maxsize`, `-maxage`, `-maxbackup`, `-compress`; the names are those upstream's log library gives.
+ * A log file with rotation: a full `audit.log` is renamed to `audit-2026-01-02T03-04-05.678.log`, and backups above the
+ * limits are removed. Source: gopkg.in/natefinch/lumberjack.v2@v2.2.1/lumberjack.go.
  */
 import { createReadStream, createWriteStream, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
@@ -13,50 +13,52 @@ import { LineFile, openForLines } from "./line-file.ts";
 
 export interface RotatingFileOptions {
   readonly path: string;
-  /** 0: never set aside. */
+  /** 0 disables rotation. */
   readonly bytesMax: number;
-  /** 0: any number. */
+  /** 0 for no limit. */
   readonly backupsMax: number;
-  /** 0: any age. */
+  /** 0 for no limit. */
   readonly ageMsMax: number;
   readonly compress: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
+/** A log file that rotates. */
 export class RotatingFile {
   readonly #options: RotatingFileOptions;
   #file: LineFile;
-  #tidying: Promise<void> | undefined;
-  #tidyAgain = false;
+  #cleaning: Promise<void> | undefined;
+  #isCleaningRequested = false;
 
   /** @throws Error when the file cannot be opened */
   constructor(options: RotatingFileOptions) {
     this.#options = options;
     makeDirectory(dirname(options.path), { mode: 0o700 });
     this.#file = new LineFile(openForLines(options.path), options.clock);
-    if (this.#file.isRegular) this.#tidy();
+    if (this.#file.isRegular) this.#startCleaning();
   }
 
-  /** Returns when the system has it. @throws Error as the system tells it */
+  /** Writes synchronously. @throws Error from the system call, or from the rotation */
   writeNow(text: string): void {
-    const bytes = this.#next(text);
+    const bytes = this.#prepareWrite(text);
     this.#file.writeNow(bytes);
   }
 
-  /** The same, without others waiting. One at a time. @throws Error as the system tells it */
+  /** Writes without blocking. Callers make one call at a time. @throws Error from the system call, or from the rotation */
   async write(text: string): Promise<void> {
-    const bytes = this.#next(text);
+    const bytes = this.#prepareWrite(text);
     await this.#file.write(bytes);
   }
 
+  /** Closes the file and waits for the removal and compression of backups. */
   async close(): Promise<void> {
     this.#file.close();
-    await this.#tidying;
+    await this.#cleaning;
   }
 
-  /** @throws Error when the file is full and cannot be set aside, or the text is longer than a file may be */
-  #next(text: string): Buffer {
+  /** Rotates a full file. @throws Error when the rotation fails or the text exceeds the maximum size */
+  #prepareWrite(text: string): Buffer {
     const bytes = this.#file.bytesOf(text);
     const { bytesMax } = this.#options;
     if (bytesMax === 0 || !this.#file.isRegular) return bytes;
@@ -74,30 +76,30 @@ export class RotatingFile {
     const next = new LineFile(openForLines(path), clock);
     this.#file.close();
     this.#file = next;
-    this.#tidy();
+    this.#startCleaning();
   }
 
-  /** In the background, once at a time. */
-  #tidy(): void {
-    this.#tidyAgain = true;
-    this.#tidying ??= this.#tidyAll().finally(() => {
-      this.#tidying = undefined;
-      if (this.#tidyAgain) this.#tidy(); // Asked for since the last look.
+  /** Removes and compresses backups in the background, one run at a time. */
+  #startCleaning(): void {
+    this.#isCleaningRequested = true;
+    this.#cleaning ??= this.#cleanUntilDone().finally(() => {
+      this.#cleaning = undefined;
+      if (this.#isCleaningRequested) this.#startCleaning(); // Requested during the run.
     });
   }
 
-  async #tidyAll(): Promise<void> {
-    while (this.#tidyAgain) {
-      this.#tidyAgain = false;
+  async #cleanUntilDone(): Promise<void> {
+    while (this.#isCleaningRequested) {
+      this.#isCleaningRequested = false;
       try {
-        await this.#tidyOnce();
+        await this.#clean();
       } catch (error) {
-        this.#options.logger.error("old audit logs could not be tidied up", { error: String(error) }); // They are tried again at the next rotation.
+        this.#options.logger.error("Failed to clean up old audit logs", { error: String(error) }); // The next rotation repeats it.
       }
     }
   }
 
-  async #tidyOnce(): Promise<void> {
+  async #clean(): Promise<void> {
     const { path, backupsMax, ageMsMax, compress, clock } = this.#options;
     const oldest = ageMsMax === 0 ? Number.NEGATIVE_INFINITY : clock.now() - ageMsMax;
     const backups = backupsOf(path);
@@ -118,7 +120,7 @@ function partsOf(path: string): { directory: string; stem: string; extension: st
   return { directory: dirname(path), stem: `${basename(path, extension)}-`, extension };
 }
 
-/** Files set aside, the newest first. */
+/** The backups, newest first. */
 function backupsOf(path: string): { path: string; time: number }[] {
   const { directory, stem, extension } = partsOf(path);
   return readdirSync(directory)

@@ -1,11 +1,11 @@
-/** Where a request comes from. Source: audit.k8s.io/v1 Event, `sourceIPs`; apimachinery's util/net. */
+/** The source addresses of a request. Source: k8s.io/apimachinery@v0.36.0/pkg/util/net/http.go. */
 import { isIPv4, isIPv6 } from "node:net";
 import type { Exchange } from "../http/contract.ts";
 
-/** Addresses that are read of a header, which clients may make as long as headers may be. */
+/** The maximum number of addresses read from X-Forwarded-For, whose length the client controls. */
 const forwardedMax = 64;
 
-/** Those of X-Forwarded-For, X-Real-Ip unless it is among them, and the connection's own unless it is the last. */
+/** Lists the addresses of X-Forwarded-For, X-Real-Ip unless already listed, and the connection unless it is the last one. */
 export function sourceIps(exchange: Pick<Exchange, "header" | "remoteAddress">): string[] {
   const forwarded = exchange.header("x-forwarded-for");
   const ips = forwarded === undefined ? [] : forwarded.split(",", forwardedMax).flatMap(canonical);
@@ -15,11 +15,11 @@ export function sourceIps(exchange: Pick<Exchange, "header" | "remoteAddress">):
   return ips;
 }
 
-/** @returns nothing where it is no address */
+/** @returns the canonical form, or an empty list for text that is not an address */
 function canonical(text: string): string[] {
   const address = text.trim();
   if (isIPv4(address)) return [address];
-  if (/^0*\d+(?:\.0*\d+){3}$/.test(address)) return canonical(address.replace(/(?<![\d])0+(?=\d)/g, "")); // Upstream reads leading zeros.
+  if (/^0*\d+(?:\.0*\d+){3}$/.test(address)) return canonical(address.replace(/(?<![\d])0+(?=\d)/g, "")); // Upstream accepts leading zeros.
   if (!isIPv6(address) || address.includes("%")) return [];
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return [mapped];

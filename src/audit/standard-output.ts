@@ -1,34 +1,34 @@
-/** Standard output as the log, for `--audit-log-path=-`. */
+/** Writes the audit log to standard output, for `--audit-log-path=-`. */
 import { constants, openSync } from "node:fs";
 import type { Clock } from "../apimachinery/clock.ts";
 import { LineFile } from "./line-file.ts";
 import type { LineWriter } from "./log-sink.ts";
 
-/** What has to be there before an answer waits for whoever reads it; what may be late does not, where the system can be asked for that. */
+/** @returns a writer whose `writeNow` waits for the reader of the output, and whose `write` does not where the system allows it */
 export function standardOutput(clock: Clock): LineWriter {
   const writeNow = (text: string): void => {
     process.stdout.write(text);
   };
-  const later = openAgain(clock);
+  const nonBlocking = openAgain(clock);
   return {
     writeNow,
     async write(text) {
-      if (later === undefined) writeNow(text);
-      else await later.write(later.bytesOf(text));
+      if (nonBlocking === undefined) writeNow(text);
+      else await nonBlocking.write(nonBlocking.bytesOf(text));
     },
     async close() {
-      later?.close();
+      nonBlocking?.close();
     },
   };
 }
 
-/** The same file or pipe, opened so that it never makes the process wait. @returns undefined where there is no such way, as with a socket */
+/** Opens standard output again without blocking. @returns undefined when that is impossible, as with a socket */
 function openAgain(clock: Clock): LineFile | undefined {
   const { O_RDWR, O_APPEND, O_NONBLOCK } = constants;
   try {
     return new LineFile(openSync("/dev/stdout", O_RDWR | O_APPEND | O_NONBLOCK), clock);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-    return undefined; // Then it is written to as everything else is.
+    return undefined; // Then writes go to process.stdout.
   }
 }

@@ -12,20 +12,20 @@ import { webhookSink } from "./webhook-sink.ts";
 
 const silent: Logger = { info() {}, warn() {}, error() {} };
 const answerOf = (status: number): WebhookAnswer => ({ status, headers: {}, body: Buffer.alloc(0) });
-const refused = new WebhookError("connect", "dial tcp 127.0.0.1:1: connect: connection refused");
+const connectionRefused = new WebhookError("connect", "dial tcp 127.0.0.1:1: connect: connection refused");
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 interface Setup {
   readonly sink: AuditSink;
   readonly counts: AuditCounts;
   readonly clock: ReturnType<typeof manualClock>;
-  /** What was posted, as it came. */
+  /** The posted bodies in order. */
   readonly bodies: string[];
-  /** The ids of its events, post by post. */
+  /** The audit IDs of the events in each post. */
   ids(): string[][];
 }
 
-/** @param answer of each post, by its number */
+/** @param answer returns the response to a post by its index */
 function setup(
   options: Partial<AuditWebhookOptions>,
   answer: (post: number) => WebhookAnswer | Promise<WebhookAnswer> = () => answerOf(200),
@@ -56,7 +56,7 @@ const addEvents = (sink: AuditSink, count: number): void => {
   for (let id = 0; id < count; id++) assert.equal(sink.process(sampleEvent({ auditId: String(id) })), true);
 };
 
-test("events are posted as an EventList, whose items have no kind", async () => {
+test("posts an EventList whose items have no kind", async () => {
   const { sink, bodies } = setup({ batch: { ...batch, maxSize: 2 } });
   addEvents(sink, 2);
   await settle();
@@ -67,7 +67,7 @@ test("events are posted as an EventList, whose items have no kind", async () => 
   ]);
 });
 
-test("batch: a full batch at once, what is left after its time, no more posts than the throttle lets through", async () => {
+test("batch: posts a full batch at once, other events after maxWait, and observes the throttle", async () => {
   const { sink, ids, clock } = setup({ batch: { ...batch, maxSize: 2, throttleQps: 1, throttleBurst: 2 } });
   addEvents(sink, 7);
   await settle();
@@ -83,7 +83,7 @@ test("batch: a full batch at once, what is left after its time, no more posts th
   assert.deepEqual(ids()[3], ["6"]);
 });
 
-test("batch: a batch of many bytes is divided, when truncation is enabled", async () => {
+test("batch: splits a batch above maxBatchBytes when truncation is enabled", async () => {
   const { sink, ids } = setup({
     batch: { ...batch, maxSize: 4 },
     truncate: { enabled: true, maxEventBytes: 1000, maxBatchBytes: 1000 },
@@ -94,7 +94,7 @@ test("batch: a batch of many bytes is divided, when truncation is enabled", asyn
   assert.deepEqual(ids(), [["0", "1", "2"], ["3"]]);
 });
 
-test("truncation by event", async () => {
+test("truncates and drops large events", async () => {
   const { sink, bodies, counts } = setup({
     mode: "blocking",
     truncate: { ...truncate, enabled: true, maxEventBytes: 500, maxBatchBytes: 500 },
@@ -107,10 +107,10 @@ test("truncation by event", async () => {
   assert.equal(counts.errors.get("truncate"), 1);
 });
 
-test("a post that fails, however, is tried five times, each time half as long again after the one before; then its events are counted", async () => {
+test("tries a failed post five times with delays that grow by 1.5, then counts its events as lost", async () => {
   const answers = [
     () => answerOf(500),
-    () => Promise.reject(refused),
+    () => Promise.reject(connectionRefused),
     () => answerOf(404),
     () => answerOf(302),
     () => answerOf(400),
@@ -131,7 +131,7 @@ test("a post that fails, however, is tried five times, each time half as long ag
   assert.equal(counts.errors.get("webhook"), 3);
 });
 
-test("a post that fails and succeeds later has lost nothing", async () => {
+test("counts no lost events when a retry succeeds", async () => {
   const { sink, ids, clock, counts } = setup({ batch: { ...batch, maxSize: 1 } }, (post) =>
     answerOf(post === 0 ? 503 : 200),
   );
@@ -142,7 +142,7 @@ test("a post that fails and succeeds later has lost nothing", async () => {
   assert.deepEqual([ids(), counts.errors.size], [[["0"], ["0"]], 0]);
 });
 
-test("a webhook that never answers holds no request up; what does not fit is dropped and counted; the end does not wait for it", async () => {
+test("a webhook without responses delays neither requests nor close(); events above the buffer size are counted", async () => {
   const { sink, ids, counts, clock } = setup(
     { batch: { ...batch, bufferSize: 10, maxSize: 2, throttleEnable: false } },
     () => new Promise(() => {}),
@@ -163,7 +163,7 @@ test("a webhook that never answers holds no request up; what does not fit is dro
   assert.equal(counts.errors.get("buffered"), 6);
 });
 
-test("at the end everything is posted, without the throttle, and tried once more where it failed", async () => {
+test("close() posts all events without the throttle and retries a failed post once", async () => {
   const { sink, ids, counts } = setup(
     { batch: { ...batch, maxSize: 2, throttleQps: 0.001, throttleBurst: 1 } },
     (post) => answerOf(post === 0 ? 500 : 200),
@@ -182,7 +182,7 @@ for (const [mode, status, want] of [
   ["blocking-strict", 200, true],
   ["blocking-strict", 500, false],
 ] as const) {
-  test(`${mode}, answered ${status}: the request waits, and goes on: ${want}`, async () => {
+  test(`${mode}: the request waits for a response with ${status} and ${want ? "continues" : "fails"}`, async () => {
     const { sink, ids, counts, clock } = setup({ mode, initialBackoffMs: 1 }, () => answerOf(status));
     const stored = sink.process(sampleEvent());
     assert.ok(stored instanceof Promise);
@@ -198,11 +198,11 @@ for (const [mode, status, want] of [
 
 const sinkOf = (result: boolean | Promise<boolean>): AuditSink => ({ process: () => result, close: async () => {} });
 const unionRows: [what: string, results: (boolean | Promise<boolean>)[], want: boolean][] = [
-  ["one", [true], true],
-  ["both at once", [true, true], true],
-  ["one of them lost it", [true, false], false],
-  ["one later", [true, Promise.resolve(true)], true],
-  ["one lost it later", [Promise.resolve(false), true], false],
+  ["one sink", [true], true],
+  ["both synchronous", [true, true], true],
+  ["one fails", [true, false], false],
+  ["one asynchronous", [true, Promise.resolve(true)], true],
+  ["one fails asynchronously", [Promise.resolve(false), true], false],
 ];
 for (const [what, results, want] of unionRows) {
   test(`both backends: ${what}`, async () => {
@@ -212,7 +212,7 @@ for (const [what, results, want] of unionRows) {
   });
 }
 
-const complaints: [what: string, webhook: Partial<AuditWebhookOptions>, want: string][] = [
+const invalidOptions: [what: string, webhook: Partial<AuditWebhookOptions>, want: string][] = [
   ["mode", { mode: "x" }, 'invalid audit webhook mode x, allowed modes are "batch,blocking,blocking-strict"'],
   [
     "batch",
@@ -230,12 +230,12 @@ const complaints: [what: string, webhook: Partial<AuditWebhookOptions>, want: st
     '[invalid audit truncate webhook max event size 0, must be a positive number, invalid group version, allowed versions are [{"audit.k8s.io" "v1"}]]',
   ],
 ];
-for (const [what, webhook, message] of complaints) {
+for (const [what, webhook, message] of invalidOptions) {
   test(`options: ${what}`, () => {
     const options = { ...defaultAuditOptions, webhook: { ...defaultAuditOptions.webhook, ...webhook } };
     assert.throws(() => checkAuditOptions({ ...options, webhook: { ...options.webhook, configFile: "x" } }), {
       message,
     });
-    checkAuditOptions(options); // Without a file nobody looks.
+    checkAuditOptions(options); // Without a file the options are not checked.
   });
 }

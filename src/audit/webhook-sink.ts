@@ -1,37 +1,38 @@
-/** The webhook backend: EventLists that are posted to another server. Source: upstream's plugin/pkg/audit/webhook. */
+/** The webhook backend. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/audit/webhook/webhook.go. */
 import { checkAnswer } from "../webhook/answer.ts";
 import type { WebhookClient } from "../webhook/contract.ts";
 import { withBackoff } from "../webhook/retry.ts";
-import { backendSink, type SinkNeeds } from "./backend-sink.ts";
+import { backendSink, type SinkOptions } from "./backend-sink.ts";
 import type { AuditSink, AuditWebhookOptions } from "./contract.ts";
 import { formatEventList, formatListedEvent } from "./format-event.ts";
 
-export interface WebhookSinkNeeds extends SinkNeeds {
-  /** Between 0 and 1. */
+export interface WebhookSinkNeeds extends SinkOptions {
+  /** Returns numbers from 0 up to, but not including, 1; for the jitter of retries. */
   readonly random?: () => number;
 }
 
-/** Of one try, to the end of its answer. */
+/** The limit for one try, including the response. */
 const timeoutMs = 30_000;
-/** Upstream has no limit; beyond this, events wait in the queue. */
+/** The maximum number of concurrent posts; other events wait in the queue. Upstream has no limit. */
 const postsAtOnceMax = 64;
 
-export function webhookSink(client: WebhookClient, options: AuditWebhookOptions, needs: WebhookSinkNeeds): AuditSink {
-  const { clock, random = Math.random } = needs;
+/** @returns a sink that posts EventLists to the webhook */
+export function webhookSink(client: WebhookClient, options: AuditWebhookOptions, shared: WebhookSinkNeeds): AuditSink {
+  const { clock, random = Math.random } = shared;
   const ending = new AbortController();
   const post = async (events: readonly string[], end: AbortSignal): Promise<void> => {
     const body = formatEventList(events);
     const send = async (): Promise<void> => checkAnswer(await client.post(body, { timeoutMs }));
     const wasEnding = end.aborted;
     try {
-      // Every failure is tried again, whatever it is: the events would be lost.
+      // Retries after every kind of failure, because the events would be lost otherwise.
       await withBackoff(
         { initialDelayMs: options.initialBackoffMs, clock, random, signal: end, shouldRetry: () => !wasEnding },
         send,
       );
     } catch (error) {
       if (wasEnding || !end.aborted) throw error;
-      await send(); // There is no time to wait, but for one more try.
+      await send(); // One more try without a delay.
     }
   };
   return backendSink(
@@ -49,6 +50,6 @@ export function webhookSink(client: WebhookClient, options: AuditWebhookOptions,
       },
     },
     options,
-    needs,
+    shared,
   );
 }

@@ -1,10 +1,15 @@
-/** Takes managed fields out of JSON without reading what else there is: a list may be long, and others wait meanwhile. */
+/** Removes managed fields from JSON text without parsing it, because long lists would block the event loop. */
 
-/** Where objects are, by the way to them: the answer itself, the items of a list, and the objects in a Table. */
-const ways: readonly (readonly string[])[] = [[], ["items", "*"], ["rows", "*", "object"]];
-const metadataWays = ways.map((way) => [...way, "metadata"]);
+/** The paths of objects: the response itself, the items of a list, and the objects in a Table. */
+const objectPaths: readonly (readonly string[])[] = [[], ["items", "*"], ["rows", "*", "object"]];
+const metadataPaths = objectPaths.map((path) => [...path, "metadata"]);
 
-/** @param json well-formed @returns the same text but for `metadata.managedFields` of the objects, wherever else that name may stand */
+/**
+ * Removes `metadata.managedFields` of all objects.
+ *
+ * @param json well-formed JSON
+ * @returns the same text without these members; members of that name elsewhere remain
+ */
 export function withoutManagedFields(json: string): string {
   return json.includes('"managedFields"') ? new Remover(json).run() : json;
 }
@@ -23,40 +28,40 @@ class Remover {
     return this.#kept.join("") + this.#json.slice(this.#keptTo);
   }
 
-  /** @param at where a value begins @returns where it ends */
-  #walk(at: number, way: readonly string[]): number {
+  /** @param at the start of a value @returns the end of the value */
+  #walk(at: number, path: readonly string[]): number {
     const opening = this.#json[at];
-    if (opening === "{") return this.#walkObject(at, way);
-    if (opening === "[" && leadsOn([...way, "*"])) return this.#walkArray(at, [...way, "*"]);
+    if (opening === "{") return this.#walkObject(at, path);
+    if (opening === "[" && leadsToMetadata([...path, "*"])) return this.#walkArray(at, [...path, "*"]);
     return skipValue(this.#json, at);
   }
 
-  #walkArray(start: number, way: readonly string[]): number {
+  #walkArray(start: number, path: readonly string[]): number {
     const json = this.#json;
     let at = skipSpace(json, start + 1);
     while (json[at] !== "]") {
-      at = skipSpace(json, this.#walk(at, way));
+      at = skipSpace(json, this.#walk(at, path));
       if (json[at] === ",") at = skipSpace(json, at + 1);
     }
     return at + 1;
   }
 
-  #walkObject(start: number, way: readonly string[]): number {
+  #walkObject(start: number, path: readonly string[]): number {
     const json = this.#json;
-    const isMetadata = metadataWays.some((one) => isSame(one, way));
-    let comma = -1; // Before the member.
+    const isMetadata = metadataPaths.some((one) => isSame(one, path));
+    let comma = -1; // The position of the comma before the member.
     let at = skipSpace(json, start + 1);
     while (json[at] !== "}") {
       const begin = at;
       const keyEnd = skipString(json, at);
       const key = json.slice(at + 1, keyEnd - 1);
       const value = skipSpace(json, skipSpace(json, keyEnd) + 1);
-      const isWanted = !(isMetadata && key === "managedFields");
-      const next = [...way, key];
-      const end = isWanted && leadsOn(next) ? this.#walk(value, next) : skipValue(json, value);
+      const isKept = !(isMetadata && key === "managedFields");
+      const next = [...path, key];
+      const end = isKept && leadsToMetadata(next) ? this.#walk(value, next) : skipValue(json, value);
       at = skipSpace(json, end);
       const isLast = json[at] !== ",";
-      if (!isWanted) this.#remove(isLast && comma >= 0 ? comma : begin, isLast ? end : skipSpace(json, at + 1));
+      if (!isKept) this.#remove(isLast && comma >= 0 ? comma : begin, isLast ? end : skipSpace(json, at + 1));
       else comma = at;
       if (!isLast) at = skipSpace(json, at + 1);
     }
@@ -73,9 +78,9 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((step, index) => step === b[index]);
 }
 
-/** Whether something of interest may stand there. */
-function leadsOn(way: readonly string[]): boolean {
-  return metadataWays.some((one) => one.length >= way.length && way.every((step, index) => step === one[index]));
+/** @returns whether the path is a prefix of the path of some metadata */
+function leadsToMetadata(path: readonly string[]): boolean {
+  return metadataPaths.some((one) => one.length >= path.length && path.every((step, index) => step === one[index]));
 }
 
 function skipSpace(json: string, start: number): number {
@@ -84,11 +89,11 @@ function skipSpace(json: string, start: number): number {
   return at;
 }
 
-/** @param start of the opening quote @returns what follows the closing one */
+/** @param start the position of the opening quote @returns the position after the closing quote */
 function skipString(json: string, start: number): number {
   let at = json.indexOf('"', start + 1);
   while (at >= 0 && isEscaped(json, at)) at = json.indexOf('"', at + 1);
-  if (at < 0) throw new Error("JSON that does not end");
+  if (at < 0) throw new Error("unterminated JSON");
   return at + 1;
 }
 
@@ -106,7 +111,7 @@ function skipValue(json: string, start: number): number {
   structural.lastIndex = start;
   for (let depth = 0; ; ) {
     const found = structural.exec(json);
-    if (found === null) throw new Error("JSON that does not end");
+    if (found === null) throw new Error("unterminated JSON");
     if (found[0] === '"') structural.lastIndex = skipString(json, found.index);
     else if (found[0] === "{" || found[0] === "[") depth++;
     else if (--depth === 0) return structural.lastIndex;
