@@ -80,7 +80,8 @@ const bind: Macro = {
       result === undefined
     )
       return undefined;
-    if (name.kind !== "identifier") return build.complain(name, "cel.bind() variable names must be simple identifiers");
+    if (name.kind !== "identifier")
+      return build.reportError(name, "cel.bind() variable names must be simple identifiers");
     const condition = build.constant(false);
     return build.comprehension({
       ...{ variable: "#unused", range: build.list(), accumulator: name.name, init, condition },

@@ -1,13 +1,13 @@
-/** tools/cel-adapter.ts: a line in, a line out. */
+/** The line protocol of tools/cel-adapter.ts. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
 
 const adapter = join(import.meta.dirname, "../../../tools/cel-adapter.ts");
-const unlimited = "18446744073709551615";
+const uint64Max = "18446744073709551615";
 
-const rows: [given: string, answer: string][] = [
+const rows: [input: string, output: string][] = [
   ['{"id":1,"expr":"1 + 2"}', '{"id":1,"value":{"int":"3"},"cost":{"min":1,"max":1,"actual":1}}'],
   [
     '{"id":"a","expr":"9007199254740993 - 1"}',
@@ -15,7 +15,7 @@ const rows: [given: string, answer: string][] = [
   ],
   [
     '{"id":2,"expr":"x + 1u","bindings":{"x":{"uint":"18446744073709551614"}}}',
-    `{"id":2,"value":{"uint":"${unlimited}"},"cost":{"min":2,"max":2,"actual":2}}`,
+    `{"id":2,"value":{"uint":"${uint64Max}"},"cost":{"min":2,"max":2,"actual":2}}`,
   ],
   [
     '{"id":3,"expr":"x / 0.0","bindings":{"x":{"double":"-1"}}}',
@@ -70,16 +70,16 @@ const rows: [given: string, answer: string][] = [
   ["nonsense", '{"id":null,"error":"'],
 ];
 
-test("the adapter answers every line, in order", () => {
+test("returns one result per line, in order", () => {
   const output = execFileSync(process.execPath, [adapter], {
-    input: rows.map(([given]) => `${given}\n`).join(""),
+    input: rows.map(([input]) => `${input}\n`).join(""),
     encoding: "utf8",
   });
-  const answers = output.trimEnd().split("\n");
-  assert.equal(answers.length, rows.length);
-  for (const [index, [given, wanted]] of rows.entries()) {
-    const found = answers[index] as string;
-    if (wanted.endsWith("}")) assert.equal(found, wanted, given);
-    else assert.ok(found.startsWith(wanted), `${given}: ${found}`);
+  const lines = output.trimEnd().split("\n");
+  assert.equal(lines.length, rows.length);
+  for (const [index, [input, expected]] of rows.entries()) {
+    const actual = lines[index] as string;
+    if (expected.endsWith("}")) assert.equal(actual, expected, input);
+    else assert.ok(actual.startsWith(expected), `${input}: ${actual}`);
   }
 });

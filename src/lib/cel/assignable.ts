@@ -1,39 +1,48 @@
-/** Which types fit where, while type parameters are being found out. Source: cel-go's checker/types.go */
+/** Assignability of types, with inference of type parameters. Source: cel-go, checker/types.go */
 import { type CelType, dynType, isDyn, sameType } from "./types.ts";
 
-/** What type parameters stand for, so far. */
+/** The types inferred for type parameters so far, by name. */
 export type Substitutions = Map<string, CelType>;
 
-/** @param freeToDyn parameters that nothing is known of become dyn */
-export function substitute(known: Substitutions, type: CelType, freeToDyn: boolean): CelType {
-  const found = type.kind === "parameter" ? known.get(type.name) : undefined;
-  if (found !== undefined) return substitute(known, found, freeToDyn);
+/**
+ * Replaces type parameters by their inferred types.
+ *
+ * @param freeToDyn parameters without an inferred type become dyn
+ */
+export function substitute(substitutions: Substitutions, type: CelType, freeToDyn: boolean): CelType {
+  const found = type.kind === "parameter" ? substitutions.get(type.name) : undefined;
+  if (found !== undefined) return substitute(substitutions, found, freeToDyn);
   if (type.kind === "parameter") return freeToDyn ? dynType : type;
   if (type.parameters.length === 0) return type;
-  const parameters = type.parameters.map((parameter) => substitute(known, parameter, freeToDyn));
+  const parameters = type.parameters.map((parameter) => substitute(substitutions, parameter, freeToDyn));
   return { kind: type.kind, name: type.name, parameters };
 }
 
-/** Whether all of `given` fit `wanted`; then `known` has what was learned from it, otherwise it is as it was. */
-export function areAssignable(known: Substitutions, given: readonly CelType[], wanted: readonly CelType[]): boolean {
-  if (given.length !== wanted.length) return false;
-  const learned = new Map(known);
-  if (!given.every((type, index) => fits(learned, type, wanted[index] as CelType))) return false;
-  for (const [name, type] of learned) known.set(name, type);
+/** Whether all types are assignable; if so, adds the inferred types to `substitutions`. */
+export function areAssignable(
+  substitutions: Substitutions,
+  found: readonly CelType[],
+  expected: readonly CelType[],
+): boolean {
+  if (found.length !== expected.length) return false;
+  const learned = new Map(substitutions);
+  if (!found.every((type, index) => fits(learned, type, expected[index] as CelType))) return false;
+  for (const [name, type] of learned) substitutions.set(name, type);
   return true;
 }
 
-export function isAssignable(known: Substitutions, given: CelType, wanted: CelType): boolean {
-  return areAssignable(known, [given], [wanted]);
+/** Whether a type is assignable; if so, adds the inferred types to `substitutions`. */
+export function isAssignable(substitutions: Substitutions, found: CelType, expected: CelType): boolean {
+  return areAssignable(substitutions, [found], [expected]);
 }
 
-function fits(known: Substitutions, left: CelType, right: CelType): boolean {
+function fits(substitutions: Substitutions, left: CelType, right: CelType): boolean {
   if (right.kind === "parameter") {
-    const { valid, bound } = bind(known, left, right);
+    const { valid, bound } = bind(substitutions, left, right);
     if (valid) return true;
     if (bound) return false;
   }
-  if (left.kind === "parameter") return bind(known, right, left).valid;
+  if (left.kind === "parameter") return bind(substitutions, right, left).valid;
   if (isDyn(left) || isDyn(right)) return true;
   if (left.kind === "null") return isNullable(right);
   if (right.kind === "null") return isNullable(left);
@@ -41,7 +50,7 @@ function fits(known: Substitutions, left: CelType, right: CelType): boolean {
   if (one.kind === "type") return other.kind === "type";
   if (one.kind !== other.kind || one.name !== other.name || one.parameters.length !== other.parameters.length)
     return false;
-  return one.parameters.every((parameter, index) => fits(known, parameter, other.parameters[index] as CelType));
+  return one.parameters.every((parameter, index) => fits(substitutions, parameter, other.parameters[index] as CelType));
 }
 
 function unwrapped(type: CelType): CelType {
@@ -52,30 +61,30 @@ function isNullable(type: CelType): boolean {
   return ["any", "duration", "null", "object", "opaque", "timestamp", "wrapper"].includes(type.kind);
 }
 
-/** Lets the parameter stand for the type, where it may. `bound`: it had stood for one before. */
-function bind(known: Substitutions, type: CelType, parameter: CelType): { valid: boolean; bound: boolean } {
+/** Infers the type of a parameter. `bound`: it already had an inferred type. */
+function bind(substitutions: Substitutions, type: CelType, parameter: CelType): { valid: boolean; bound: boolean } {
   if (sameType(type, parameter)) return { valid: true, bound: true };
-  const before = known.get(parameter.name);
+  const before = substitutions.get(parameter.name);
   if (before === undefined) {
-    const valid = !occursIn(known, parameter, type);
-    if (valid) known.set(parameter.name, type);
+    const valid = !occursIn(substitutions, parameter, type);
+    if (valid) substitutions.set(parameter.name, type);
     return { valid, bound: false };
   }
   if (sameType(type, before)) return { valid: true, bound: true };
-  if (!fits(known, type, before)) return { valid: false, bound: true };
+  if (!fits(substitutions, type, before)) return { valid: false, bound: true };
   const general = mostGeneral(type, before);
-  if (!occursIn(known, parameter, general)) known.set(parameter.name, general);
+  if (!occursIn(substitutions, parameter, general)) substitutions.set(parameter.name, general);
   return { valid: true, bound: true };
 }
 
-function occursIn(known: Substitutions, parameter: CelType, type: CelType): boolean {
+function occursIn(substitutions: Substitutions, parameter: CelType, type: CelType): boolean {
   if (sameType(parameter, type)) return true;
-  const found = type.kind === "parameter" ? known.get(type.name) : undefined;
-  if (found !== undefined) return occursIn(known, parameter, found);
-  return type.parameters.some((within) => occursIn(known, parameter, within));
+  const found = type.kind === "parameter" ? substitutions.get(type.name) : undefined;
+  if (found !== undefined) return occursIn(substitutions, parameter, found);
+  return type.parameters.some((within) => occursIn(substitutions, parameter, within));
 }
 
-/** Of two types that fit each other. */
+/** Returns the more general of two types that are assignable to each other. */
 export function mostGeneral(left: CelType, right: CelType): CelType {
   return isEqualOrLessSpecific(left, right) ? left : right;
 }

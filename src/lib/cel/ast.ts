@@ -1,33 +1,39 @@
-/** Expressions after parsing and after macros were expanded. */
+/** The syntax tree of an expression, after parsing and macro expansion. */
 import type { Source } from "./source.ts";
 import type { CelValue } from "./values/value.ts";
 
 interface Node {
-  /** Unique within its tree, from 1. */
+  /** Unique within the tree, starting at 1. */
   readonly id: number;
-  /** Where it stands, in UTF-16 units: of an operator, its sign; of a call, its opening parenthesis. */
+  /** In UTF-16 units: of an operator, its sign; of a call, the opening parenthesis. */
   readonly offset: number;
 }
 
+/** A literal. */
 export interface Constant extends Node {
   readonly kind: "constant";
   readonly value: CelValue;
 }
 
+/** The name of a variable or a type. */
 export interface Identifier extends Node {
   readonly kind: "identifier";
   readonly name: string;
 }
 
+/** `operand.field`. */
 export interface Select extends Node {
   readonly kind: "select";
   readonly operand: Expr;
   readonly field: string;
-  /** `has(operand.field)`. */
+  /** True for `has(operand.field)`. */
   readonly testOnly: boolean;
 }
 
-/** Operators are calls too: `_+_`, `_?_:_`, `_[_]`, `@in`, and `_?._`, `_[?_]` of optional syntax. */
+/**
+ * A function call or an operator: `_+_`, `_?_:_`, `_[_]`, `@in`, and `_?._`, `_[?_]` of optional
+ * syntax.
+ */
 export interface Call extends Node {
   readonly kind: "call";
   readonly name: string;
@@ -35,34 +41,41 @@ export interface Call extends Node {
   readonly args: readonly Expr[];
 }
 
+/** `[a, ?b]`. */
 export interface ListLiteral extends Node {
   readonly kind: "list";
   readonly elements: readonly Expr[];
-  /** Of those elements that are written `?x`. */
+  /** Indices of the elements that are written `?x`. */
   readonly optionalIndices: ReadonlySet<number>;
 }
 
+/** `key: value` in a map literal. */
 export interface MapEntry {
   readonly id: number;
   readonly offset: number;
   readonly key: Expr;
   readonly value: Expr;
+  /** Written `?key: value`. */
   readonly optional: boolean;
 }
 
+/** `{key: value}`. */
 export interface MapLiteral extends Node {
   readonly kind: "map";
   readonly entries: readonly MapEntry[];
 }
 
+/** `name: value` in a message literal. */
 export interface StructField {
   readonly id: number;
   readonly offset: number;
   readonly name: string;
   readonly value: Expr;
+  /** Written `?name: value`. */
   readonly optional: boolean;
 }
 
+/** `Name{field: value}`. */
 export interface StructLiteral extends Node {
   readonly kind: "struct";
   readonly name: string;
@@ -70,8 +83,9 @@ export interface StructLiteral extends Node {
 }
 
 /**
- * What macros expand to: `accumulator` starts as `init`; for each element, while `condition` holds, it becomes `step`; `result` is the
- * value. With two variables, the first is the index or key, the second the element or value.
+ * The expansion of `all`, `map` and other macros: `accumulator` starts as `init`; for each element,
+ * while `condition` is true, it becomes `step`; the value is `result`. With two variables, the
+ * first is the index or key, the second the element or value.
  */
 export interface Comprehension extends Node {
   readonly kind: "comprehension";
@@ -85,27 +99,29 @@ export interface Comprehension extends Node {
   readonly result: Expr;
 }
 
+/** A node of the syntax tree. */
 export type Expr = Constant | Identifier | Select | Call | ListLiteral | MapLiteral | StructLiteral | Comprehension;
 
+/** A parsed expression. */
 export interface Ast {
   readonly source: Source;
   readonly root: Expr;
 }
 
-/** The accumulator of the macros; no expression can name it. */
+/** The accumulator variable of the macros. An expression cannot contain this name. */
 export const accumulatorName = "@result";
 
 export function isConstant(expr: Expr, value: CelValue): boolean {
   return expr.kind === "constant" && expr.value === value;
 }
 
-/** A comprehension over nothing, as `optMap` makes it: it gives a value a name. */
+/** Whether a comprehension only binds a value to a name: its range is empty, as in `optMap`. */
 export function isBinding(expr: Comprehension): boolean {
-  const overNothing = expr.range.kind === "list" && expr.range.elements.length === 0;
-  return overNothing && isConstant(expr.condition, false) && expr.accumulator !== accumulatorName;
+  const isEmpty = expr.range.kind === "list" && expr.range.elements.length === 0;
+  return isEmpty && isConstant(expr.condition, false) && expr.accumulator !== accumulatorName;
 }
 
-/** The expressions directly within this one. */
+/** Returns the direct subexpressions. */
 export function children(expr: Expr): readonly Expr[] {
   switch (expr.kind) {
     case "constant":

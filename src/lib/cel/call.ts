@@ -1,6 +1,6 @@
-/** Calls: which overload takes the values, and what it costs. */
+/** Function calls: overload dispatch and costs. */
 import type { FunctionDeclaration, OverloadDeclaration, RuntimeCost } from "./declarations.ts";
-import { type Otherwise, operatorOf } from "./operators.ts";
+import { type BinaryDispatch, operatorOf } from "./operators.ts";
 import type { Step } from "./program.ts";
 import { CelFailure, fail, noSuchOverload } from "./values/failure.ts";
 import { matcherOf, typeNameOf } from "./values/type-names.ts";
@@ -8,15 +8,17 @@ import type { CelValue, Result } from "./values/value.ts";
 
 type Evaluate = (...args: readonly Result[]) => Result;
 
-/** An overload that asks its arguments' types first. */
+/** An overload with run-time type checks of its arguments. */
 interface Candidate {
   readonly evaluate: Evaluate;
   readonly matchers: readonly (((value: unknown) => boolean) | undefined)[];
 }
 
 /**
- * @param overloads those that the checker found to fit; costs are the overload's when it is the only one
- * @param stopsEarly whether it ends, uncharged, at the first argument that failed, as calls of three arguments do
+ * Plans a call.
+ *
+ * @param overloads the overloads that fit; the cost of a single one applies
+ * @param stopsEarly ends uncharged at the first failed argument, as calls with three arguments do
  */
 export function planCall(
   declaration: FunctionDeclaration,
@@ -35,7 +37,7 @@ export function planCall(
   const none = (values: readonly CelValue[]): CelFailure => noOverload(declaration.name, values);
   if (nonStrict) return lenientCall(candidates, args, cost, none);
   if (args.length === 1) return unaryCall(candidates, args[0] as Step, cost, none);
-  if (args.length === 2 && !stopsEarly && !takesAnyNumber(declaration.name, overloads)) {
+  if (args.length === 2 && !stopsEarly && !isVariadic(declaration.name, overloads)) {
     const [left, right] = args as [Step, Step];
     const apply = binaryCall(candidates, cost, none);
     return (
@@ -45,23 +47,28 @@ export function planCall(
   return strictCall(candidates, args, cost, none);
 }
 
-/** What upstream calls with its arguments as a list: functions, but no operators, of which several overloads fit, and `format()`. */
-function takesAnyNumber(name: string, overloads: readonly OverloadDeclaration[]): boolean {
+/**
+ * Whether cel-go calls the function with a list of arguments: functions with several matching
+ * overloads, except operators, and `format()`.
+ */
+function isVariadic(name: string, overloads: readonly OverloadDeclaration[]): boolean {
   return overloads.length > 1 ? /^[a-z]/i.test(name) : overloads[0]?.id === "string_format";
 }
 
 /**
- * What the arguments alone say is charged before the call, so that what would take too long is never begun; what the result says, after it.
- * @returns undefined when it is to be charged after the call
+ * A cost that depends on the arguments only is charged before the call, so that a call above the
+ * limit never starts.
+ *
+ * @returns undefined for a cost that depends on the result and is charged after the call
  */
-function knownBefore(cost: RuntimeCost | undefined): RuntimeCost | undefined {
+function costBeforeCall(cost: RuntimeCost | undefined): RuntimeCost | undefined {
   return cost !== undefined && cost.length < 2 ? cost : undefined;
 }
 
 type NoOverload = (values: readonly CelValue[]) => CelFailure;
 
 function unaryCall(candidates: readonly Candidate[], arg: Step, cost: RuntimeCost | undefined, none: NoOverload): Step {
-  const before = knownBefore(cost);
+  const before = costBeforeCall(cost);
   return (run) => {
     const value = arg(run);
     if (before !== undefined) run.charge(before([value], value));
@@ -80,9 +87,11 @@ function dispatchUnary(candidates: readonly Candidate[], value: CelValue, none: 
   return none([value]);
 }
 
-/** Both sides are looked at, and charged, even if the first failed: as upstream does. */
-function binaryCall(candidates: readonly Candidate[], cost: RuntimeCost | undefined, none: NoOverload): Otherwise {
-  const before = knownBefore(cost);
+/**
+ * As in cel-go, the second argument is evaluated, and the call charged, even if the first failed.
+ */
+function binaryCall(candidates: readonly Candidate[], cost: RuntimeCost | undefined, none: NoOverload): BinaryDispatch {
+  const before = costBeforeCall(cost);
   return (run, one, other) => {
     if (before !== undefined) run.charge(before([one, other], other));
     const result =
@@ -106,14 +115,17 @@ function dispatchBinary(candidates: readonly Candidate[], one: CelValue, other: 
   return none([one, other]);
 }
 
-/** With no argument, or with three or more: at the first that failed it ends, and is charged only if that is the last. */
+/**
+ * A call with no argument, or with three or more. It ends at the first failed argument, and is
+ * charged only if that is the last one.
+ */
 function strictCall(
   candidates: readonly Candidate[],
   args: readonly Step[],
   cost: RuntimeCost | undefined,
   none: NoOverload,
 ): Step {
-  const before = knownBefore(cost);
+  const before = costBeforeCall(cost);
   return (run) => {
     const values: CelValue[] = [];
     for (const arg of args) {
@@ -155,27 +167,28 @@ function dispatch(candidates: readonly Candidate[], values: readonly Result[]): 
 }
 
 /**
- * Upstream asks the first value what it can do, and says more when it can do nothing of the kind; the functions of the language itself
- * say least. Source: cel-go's evalUnary, evalBinary and common/stdlib
+ * Returns cel-go's message, which depends on whether the type of the first value implements the
+ * operator, and is short for functions that values implement themselves.
+ * Source: cel-go, evalUnary and evalBinary in interpreter/interpretable.go, and common/stdlib
  */
 function noOverload(name: string, values: readonly CelValue[]): CelFailure {
   const types = values.map(typeNameOf);
-  const able = operands.get(name);
-  if (able !== undefined)
-    return able.has(types[0] as string) || receivers.has(types[0] as string)
+  const operandTypes = operands.get(name);
+  if (operandTypes !== undefined)
+    return operandTypes.has(types[0] as string) || receivers.has(types[0] as string)
       ? noSuchOverload()
       : fail(`no such overload: ${name}`);
-  return /^[a-z]/i.test(name) && !own.has(name)
+  return /^[a-z]/i.test(name) && !shortMessages.has(name)
     ? fail(`no such overload: ${name}(${types.join(", ")})`)
     : noSuchOverload();
 }
 
-/** These are asked themselves, whatever it is about. */
+/** Types that receive all member calls themselves. */
 const receivers = new Set(["string", "google.protobuf.Timestamp", "google.protobuf.Duration"]);
 const ordered = new Set(["bool", "bytes", "double", "int", "uint"]);
 const numbers = new Set(["int", "uint", "double"]);
 
-/** What may stand left of an operator. */
+/** The types that implement an operator as its first operand. */
 const operands = new Map<string, ReadonlySet<string>>([
   ["_+_", new Set([...numbers, "bytes", "list"])],
   ["_-_", numbers],
@@ -190,5 +203,5 @@ const operands = new Map<string, ReadonlySet<string>>([
   ["size", new Set(["bytes", "list", "map"])],
 ]);
 
-/** Functions that say no more than operators do. */
-const own = new Set(["startsWith", "endsWith", "contains", "matches", "find", "findAll"]);
+/** Functions with the short message of operators. */
+const shortMessages = new Set(["startsWith", "endsWith", "contains", "matches", "find", "findAll"]);

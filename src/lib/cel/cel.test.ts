@@ -1,4 +1,4 @@
-/** Messages with their carets, values, costs; and that bad input ends in a bounded, clear error. */
+/** Error messages with carets, failures, costs, and limits. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -42,7 +42,7 @@ const bindings = new Map([
 const operands =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
-const complaints: [text: string, message: string][] = [
+const syntaxErrors: [text: string, message: string][] = [
   [
     "1 + +",
     `ERROR: <input>:1:5: Syntax error: mismatched input '+' expecting ${operands}\n | 1 + +\n | ....^\nERROR: <input>:1:6: Syntax error: mismatched input '<EOF>' expecting ${operands}\n | 1 + +\n | .....^`,
@@ -89,8 +89,8 @@ const complaints: [text: string, message: string][] = [
   ],
 ];
 
-for (const [text, message] of complaints) {
-  test(`complaint: ${JSON.stringify(text)}`, () => {
+for (const [text, message] of syntaxErrors) {
+  test(`reports a syntax error: ${JSON.stringify(text)}`, () => {
     assert.throws(() => environment.compile(text), { name: "CelSyntaxError", message });
   });
 }
@@ -108,14 +108,17 @@ const failures: [text: string, message: string][] = [
 ];
 
 for (const [text, message] of failures) {
-  test(`failure: ${text}`, () => {
+  test(`fails: ${text}`, () => {
     const program = environment.plan(environment.compile(text));
     assert.throws(() => program.evaluate(bindings), { name: "CelError", message });
   });
 }
 
-/** Costs at run time, and the least and most they may be; no hints of sizes, so `most` is left out where it is unbounded. */
-const costs: [text: string, actual: number, least: bigint, most?: bigint][] = [
+/**
+ * Run-time costs and estimates. `max` is missing where the size of the data, and so the cost, is
+ * unlimited.
+ */
+const costs: [text: string, actual: number, min: bigint, max?: bigint][] = [
   ["n", 1, 1n, 1n],
   ["self.replicas <= self.maxReplicas", 5, 4n],
   ["has(self.replicas)", 1, 1n, 1n],
@@ -132,16 +135,16 @@ const costs: [text: string, actual: number, least: bigint, most?: bigint][] = [
   ["duration('1h') > duration('1m')", 1, 3n, 3n],
 ];
 
-for (const [text, actual, least, most] of costs) {
-  test(`cost: ${text}`, () => {
+for (const [text, actual, min, max] of costs) {
+  test(`costs ${actual}: ${text}`, () => {
     const checked = environment.compile(text);
     const estimated = environment.estimateCost(checked);
     assert.equal(environment.plan(checked).evaluate(bindings).cost, actual);
-    if (most !== undefined) assert.deepEqual(estimated, { min: least, max: most });
+    if (max !== undefined) assert.deepEqual(estimated, { min, max });
   });
 }
 
-test("hints of sizes bound the worst case", () => {
+test("size hints limit the estimated cost", () => {
   const checked = environment.compile("names.all(x, x == 'abcdefghijk')");
   const sizes = new Map([
     ["names", 10],
@@ -154,7 +157,7 @@ test("hints of sizes bound the worst case", () => {
   assert.deepEqual(estimated, { min: 2n, max: 62n });
 });
 
-test("an evaluation ends at its limit, or when nobody waits", () => {
+test("an evaluation ends at the cost limit or when interrupted", () => {
   const program = environment.plan(environment.compile("names.all(x, names.all(y, x != y || true))"));
   assert.throws(() => program.evaluate(bindings, { costLimit: 10 }), {
     reason: "cost",
@@ -168,7 +171,7 @@ test("an evaluation ends at its limit, or when nobody waits", () => {
   });
 });
 
-const bombs: [what: string, text: string, message: RegExp][] = [
+const tooLarge: [name: string, text: string, message: RegExp][] = [
   ["too long", `'${"a".repeat(100_001)}'`, /code point size exceeds limit: size: 100003, limit 100000/],
   ["nested brackets", "[".repeat(5000), /expression recursion limit exceeded: 250/],
   ["a long sum", `1${" + 1".repeat(5000)}`, /max recursion depth exceeded/],
@@ -177,11 +180,12 @@ const bombs: [what: string, text: string, message: RegExp][] = [
   ["a huge double", `1e${"9".repeat(400)}`, /invalid double literal/],
 ];
 
-for (const [what, text, message] of bombs) {
-  test(`bounded: ${what}`, () => assert.throws(() => environment.compile(text), { name: "CelSyntaxError", message }));
+for (const [name, text, message] of tooLarge) {
+  test(`rejects an expression above a limit: ${name}`, () =>
+    assert.throws(() => environment.compile(text), { name: "CelSyntaxError", message }));
 }
 
-test("macros that use their target twice do not grow exponentially", () => {
+test("compiles nested macros that use their target twice in linear time", () => {
   const text = `optional.of(1)${".optMap(x, x + 1)".repeat(40)}.hasValue()`;
   const program = environment.plan(environment.compile(text));
   assert.throws(() => program.evaluate(bindings, { costLimit: 100_000 }), { reason: "cost" });
@@ -192,7 +196,7 @@ const pieces =
     " ",
   );
 
-test("whatever is written, only the library's errors come out", () => {
+test("random texts throw only errors of the library", () => {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
   const count = process.env.COXSWAIN_TEST_FULL === "1" ? 200_000 : 5_000;
   let state = seed;
@@ -207,8 +211,8 @@ test("whatever is written, only the library's errors come out", () => {
     try {
       environment.plan(environment.compile(text)).evaluate(bindings, { costLimit: 10_000 });
     } catch (error) {
-      const known = error instanceof CelSyntaxError || error instanceof CelError;
-      assert.ok(known, `SEED=${seed} ${JSON.stringify(text)}: ${(error as Error).stack}`);
+      const isExpected = error instanceof CelSyntaxError || error instanceof CelError;
+      assert.ok(isExpected, `SEED=${seed} ${JSON.stringify(text)}: ${(error as Error).stack}`);
     }
   }
 });

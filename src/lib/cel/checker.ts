@@ -1,4 +1,4 @@
-/** Gives every expression its type, every name its variable and every call its overloads. Source: cel-go's checker/checker.go */
+/** The type checker: finds types, variables and overloads. Source: cel-go, checker/checker.go */
 import { areAssignable, isAssignable, mostGeneral, type Substitutions, substitute } from "./assignable.ts";
 import type { Ast, Call, Comprehension, Expr, ListLiteral, MapLiteral, Select, StructLiteral } from "./ast.ts";
 import type { FunctionDeclaration, OverloadDeclaration, TypeResolver, VariableDeclaration } from "./declarations.ts";
@@ -28,39 +28,44 @@ import {
 import { isInt } from "./values/int.ts";
 import { CelDouble, CelUint, type CelValue } from "./values/value.ts";
 
-/** What a name or a call turned out to be. */
+/** What an identifier or a call refers to. */
 export type Reference =
   | { readonly kind: "variable"; readonly name: string; readonly value: CelValue | undefined }
   | {
       readonly kind: "call";
       readonly declaration: FunctionDeclaration;
+      /** The overloads that fit the types of the arguments. */
       readonly overloads: readonly OverloadDeclaration[];
+      /** Whether the call's target is part of the function name, as in `optional.of(1)`. */
       readonly qualified: boolean;
     };
 
+/** An expression with types and references. */
 export interface CheckedAst extends Ast {
   readonly type: CelType;
   /** By the id of the expression. */
   readonly types: ReadonlyMap<number, CelType>;
+  /** By the id of the expression. */
   readonly references: ReadonlyMap<number, Reference>;
 }
 
+/** The declarations of an environment. */
 export interface CheckerOptions {
   readonly variables: ReadonlyMap<string, VariableDeclaration>;
   readonly functions: ReadonlyMap<string, FunctionDeclaration>;
   readonly types: TypeResolver;
 }
 
-/** @throws CelSyntaxError with everything that is wrong */
+/** Checks an expression. @throws CelSyntaxError with all errors */
 export function check(ast: Ast, options: CheckerOptions): CheckedAst {
   const checker = new Checker(options);
   checker.check(ast.root);
   if (checker.issues.length > 0) throw new CelSyntaxError(ast.source, checker.issues);
-  const types = new Map([...checker.types].map(([id, type]) => [id, substitute(checker.known, type, true)]));
+  const types = new Map([...checker.types].map(([id, type]) => [id, substitute(checker.substitutions, type, true)]));
   return { ...ast, type: types.get(ast.root.id) as CelType, types, references: checker.references };
 }
 
-/** `a.b.c` as one name, or undefined. */
+/** @returns `a.b.c` as one name; undefined for other expressions */
 export function qualifiedName(expr: Expr): string | undefined {
   if (expr.kind === "identifier") return expr.name;
   if (expr.kind !== "select" || expr.testOnly) return undefined;
@@ -72,7 +77,7 @@ class Checker {
   readonly issues: Issue[] = [];
   readonly types = new Map<number, CelType>();
   readonly references = new Map<number, Reference>();
-  readonly known: Substitutions = new Map();
+  readonly substitutions: Substitutions = new Map();
   readonly #options: CheckerOptions;
   readonly #scopes: Map<string, CelType>[] = [];
   #freeTypes = 0;
@@ -81,7 +86,7 @@ class Checker {
     this.#options = options;
   }
 
-  /** An expression that macros use twice is checked once: both uses see the same variables. */
+  /** An expression that a macro uses twice is checked once; both uses have the same variables. */
   check(expr: Expr): CelType {
     const before = this.types.get(expr.id);
     if (before !== undefined) return before;
@@ -121,22 +126,22 @@ class Checker {
   }
 
   #mismatch(at: { readonly offset: number }, expected: CelType, found: CelType): void {
-    const [left, right] = [expected, found].map((type) => formatType(substitute(this.known, type, false))) as [
+    const [left, right] = [expected, found].map((type) => formatType(substitute(this.substitutions, type, false))) as [
       string,
       string,
     ];
     this.#issue(at, `expected type '${left}' but found '${right}'`);
   }
 
-  #fits(given: CelType, wanted: CelType): boolean {
-    return isAssignable(this.known, given, wanted);
+  #fits(found: CelType, expected: CelType): boolean {
+    return isAssignable(this.substitutions, found, expected);
   }
 
   #newType(): CelType {
     return parameterType(`_var${this.#freeTypes++}`);
   }
 
-  /** Variables of comprehensions hide those that are declared, unless the name starts with a dot. */
+  /** Variables of comprehensions hide declared ones, unless the name starts with a dot. */
   #identifier(expr: Expr, written: string): CelType | undefined {
     const name = written.replace(/^\./, "");
     if (name === written) {
@@ -168,11 +173,11 @@ class Checker {
       if (qualified !== undefined) return qualified;
     }
     const type = this.#selectField(expr, expr.operand, expr.field, false);
-    return expr.testOnly ? boolType : substitute(this.known, type, false);
+    return expr.testOnly ? boolType : substitute(this.substitutions, type, false);
   }
 
   #selectField(at: Expr, operand: Expr, field: string, optional: boolean): CelType {
-    const operandType = substitute(this.known, this.check(operand), false);
+    const operandType = substitute(this.substitutions, this.check(operand), false);
     const unwrap = isOptional(operandType);
     const target = unwrap ? (operandType.parameters[0] as CelType) : operandType;
     const type = this.#fieldType(at, target, field);
@@ -225,46 +230,47 @@ class Checker {
     const name = field.kind === "constant" && typeof field.value === "string" ? field.value : "";
     const declaration = this.#options.functions.get(expr.name) ?? { name: expr.name, overloads: [] };
     this.references.set(expr.id, { kind: "call", declaration, overloads: declaration.overloads, qualified: false });
-    return substitute(this.known, this.#selectField(expr, operand, name, true), false);
+    return substitute(this.substitutions, this.#selectField(expr, operand, name, true), false);
   }
 
   #resolve(expr: Call, declaration: FunctionDeclaration, target: Expr | undefined, qualified: boolean): CelType {
     const args = target === undefined ? expr.args : [target, ...expr.args];
-    const given = args.map((arg) => this.check(arg));
-    if ((declaration.name === "_&&_" || declaration.name === "_||_") && !this.#areBools(args, given)) return errorType;
+    const argTypes = args.map((arg) => this.check(arg));
+    if ((declaration.name === "_&&_" || declaration.name === "_||_") && !this.#areBools(args, argTypes))
+      return errorType;
     const overloads: OverloadDeclaration[] = [];
     let result: CelType | undefined;
     for (const overload of declaration.overloads) {
       if (overload.member !== (target !== undefined) || overload.parameters.length !== args.length) continue;
       const fresh: Substitutions = new Map();
-      const wanted = overload.parameters.map((type) => this.#instantiate(type, fresh));
-      if (!areAssignable(this.known, given, wanted)) continue;
+      const expected = overload.parameters.map((type) => this.#instantiate(type, fresh));
+      if (!areAssignable(this.substitutions, argTypes, expected)) continue;
       overloads.push(overload);
-      const type = substitute(this.known, this.#instantiate(overload.result, fresh), false);
+      const type = substitute(this.substitutions, this.#instantiate(overload.result, fresh), false);
       if (result === undefined) result = type;
       else if (!isDyn(result) && !sameType(type, result)) result = dynType;
     }
-    if (result === undefined) return this.#noOverload(expr, declaration, given, target !== undefined);
+    if (result === undefined) return this.#noOverload(expr, declaration, argTypes, target !== undefined);
     this.references.set(expr.id, { kind: "call", declaration, overloads, qualified });
     return result;
   }
 
-  #areBools(args: readonly Expr[], given: readonly CelType[]): boolean {
-    const wrong = given
+  #areBools(args: readonly Expr[], argTypes: readonly CelType[]): boolean {
+    const wrong = argTypes
       .map((type, index) => ({ type, at: args[index] as Expr }))
       .filter(({ type }) => !this.#fits(type, boolType));
     for (const { type, at } of wrong) this.#mismatch(at, boolType, type);
     return wrong.length === 0;
   }
 
-  #noOverload(expr: Call, declaration: FunctionDeclaration, given: readonly CelType[], member: boolean): CelType {
-    const names = given.map((type) => formatType(substitute(this.known, type, true)));
+  #noOverload(expr: Call, declaration: FunctionDeclaration, argTypes: readonly CelType[], member: boolean): CelType {
+    const names = argTypes.map((type) => formatType(substitute(this.substitutions, type, true)));
     const applied = member ? `${names[0]}.(${names.slice(1).join(", ")})` : `(${names.join(", ")})`;
     this.#issue(expr, `found no matching overload for '${declaration.name}' applied to '${applied}'`);
     return errorType;
   }
 
-  /** Each use of a declaration has type parameters of its own. */
+  /** Replaces the type parameters of a declaration by new ones, separate for each use. */
   #instantiate(type: CelType, fresh: Substitutions): CelType {
     if (type.kind === "parameter") {
       const found = fresh.get(type.name) ?? this.#newType();
@@ -284,9 +290,9 @@ class Checker {
     return this.#fits(previous, current) ? mostGeneral(previous, current) : dynType;
   }
 
-  /** Of `?x`, the type within the optional. */
+  /** The type of `x` in `?x`, without the optional. */
   #unwrapOptional(at: Expr): CelType {
-    const type = substitute(this.known, this.check(at), false);
+    const type = substitute(this.substitutions, this.check(at), false);
     if (isOptional(type)) return type.parameters[0] as CelType;
     if (!isDyn(type)) this.#mismatch(at, optionalType(type), type);
     return type;
@@ -323,20 +329,20 @@ class Checker {
       return errorType;
     }
     for (const field of expr.fields) {
-      const given = field.optional ? this.#unwrapOptional(field.value) : this.check(field.value);
-      const wanted = this.#messageField(field, message.name, field.name);
-      if (this.#fits(wanted, given)) continue;
-      const found = formatType(substitute(this.known, given, false));
+      const found = field.optional ? this.#unwrapOptional(field.value) : this.check(field.value);
+      const expected = this.#messageField(field, message.name, field.name);
+      if (this.#fits(expected, found)) continue;
+      const foundText = formatType(substitute(this.substitutions, found, false));
       this.#issue(
         field,
-        `expected type of field '${field.name}' is '${formatType(wanted)}' but provided type is '${found}'`,
+        `expected type of field '${field.name}' is '${formatType(expected)}' but provided type is '${foundText}'`,
       );
     }
     return message;
   }
 
   #comprehension(expr: Comprehension): CelType {
-    const range = substitute(this.known, this.check(expr.range), false);
+    const range = substitute(this.substitutions, this.check(expr.range), false);
     const accumulator = this.check(expr.init);
     this.#scopes.push(new Map([[expr.accumulator, accumulator]]));
     const [first, second] = this.#elementTypes(expr, range);
@@ -348,15 +354,15 @@ class Checker {
     this.#scopes.pop();
     const result = this.check(expr.result);
     this.#scopes.pop();
-    return substitute(this.known, result, false);
+    return substitute(this.substitutions, result, false);
   }
 
-  #assert(expr: Expr, wanted: CelType): void {
+  #assert(expr: Expr, expected: CelType): void {
     const type = this.check(expr);
-    if (!this.#fits(wanted, type)) this.#mismatch(expr, wanted, type);
+    if (!this.#fits(expected, type)) this.#mismatch(expr, expected, type);
   }
 
-  /** Of the one or two variables. */
+  /** The types of the one or two variables. */
   #elementTypes(expr: Comprehension, range: CelType): [CelType, CelType] {
     if (range.kind === "list") {
       const element = range.parameters[0] as CelType;

@@ -1,4 +1,4 @@
-/** The language's published cases: what they yield, and the types of what they yield. Those that fail are named, with the reason. */
+/** The conformance tests of cel-spec: values and types. Failing cases are listed with a reason. */
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -68,14 +68,19 @@ interface Suite {
 type Tagged = Record<string, unknown>;
 type Described = Record<string, unknown>;
 
-const testdata = "@bufbuild/cel-spec/testdata/conformance.js"; // Its own types want the protobuf library.
+const testdata = "@bufbuild/cel-spec/testdata/conformance.js"; // Its types require the protobuf library.
 const { tests } = (await import(testdata)) as { tests: Suite };
 
-/** Cases that do not pass, by the reason. UPDATE_GOLDEN=1 rewrites the list and keeps its reasons; those of new ones, listed under "?", are to be written by hand. */
+/**
+ * Failing cases by reason. UPDATE_GOLDEN=1 rewrites the list and keeps its reasons; new cases get
+ * the reason "?", which must be edited.
+ */
 const listFile = join(import.meta.dirname, "testdata/conformance-failing.json");
 const listed = JSON.parse(readFileSync(listFile, "utf8")) as Record<string, string[]>;
 
-/** Kubernetes', and the language itself: cases have literals of mixed types, which Kubernetes refuses. */
+/**
+ * A case passes in either environment: some have literals of mixed types, which Kubernetes rejects.
+ */
 const environments = [
   kubernetesEnvironment([1, 36]),
   standardEnvironment().extend(optionalTypes, twoVariableComprehensions, {
@@ -157,7 +162,7 @@ function typeFrom(described: Described): CelType {
   throw new Unsupported(kind);
 }
 
-/** NaN equals NaN here; 1 and 1u do not. */
+/** Stricter than `==` for numbers: 1 differs from 1u. NaN equals NaN. */
 function same(left: CelValue, right: CelValue): boolean {
   if (left instanceof CelDouble && right instanceof CelDouble && Number.isNaN(left.value))
     return Number.isNaN(right.value);
@@ -174,14 +179,14 @@ function same(left: CelValue, right: CelValue): boolean {
   );
 }
 
-/** @returns how it fails, or undefined */
+/** @returns the failures in all environments, or undefined for a case that passes */
 function failureOf(one: Case): string | undefined {
   const failures = environments.map((environment) => run(environment, one));
   return failures.includes(undefined) ? undefined : failures.join(" | ");
 }
 
 function run(environment: Environment, { original, error }: Case): string | undefined {
-  const wantsError = original.evalError !== undefined;
+  const expectsError = original.evalError !== undefined;
   try {
     const bindings = new Map(
       Object.entries(original.bindings ?? {}).map(([name, { value }]) => [name, untagged(value as Tagged)]),
@@ -201,22 +206,23 @@ function run(environment: Environment, { original, error }: Case): string | unde
       return `type ${formatType(checked.type)}`;
     if (original.typedResult !== undefined && original.typedResult.result === undefined) return undefined;
     const { value } = extended.plan(checked).evaluate(bindings);
-    if (wantsError) return `no error but ${describe(value)}`;
-    const wanted = original.value ?? original.typedResult?.result ?? { boolValue: true };
-    return same(untagged(wanted), value) ? undefined : `got ${describe(value)}`;
+    if (expectsError) return `no error but ${describe(value)}`;
+    const expected = original.value ?? original.typedResult?.result ?? { boolValue: true };
+    return same(untagged(expected), value) ? undefined : `got ${describe(value)}`;
   } catch (thrown) {
     if (thrown instanceof Unsupported) return thrown.message;
     assert.ok(
       thrown instanceof CelError || thrown instanceof CelSyntaxError,
       `${original.expr}: ${(thrown as Error).stack}`,
     );
-    if (!wantsError && error?.startsWith("ERROR") !== true) return thrown.message;
-    return foreign.test(original.expr) ? `an error, but for want of ${foreign.exec(original.expr)?.[0]}` : undefined;
+    if (!expectsError && error?.startsWith("ERROR") !== true) return thrown.message;
+    const missing = unsupportedNames.exec(original.expr)?.[0];
+    return missing === undefined ? undefined : `an error, but because ${missing} is not supported`;
   }
 }
 
-/** What we fail at before the error that a case is about. */
-const foreign =
+/** Names whose absence causes an error other than the one that the case expects. */
+const unsupportedNames =
   /TestAllTypes|TestRequired|GlobalEnum|NestedEnum|google\.protobuf\.(?!Timestamp\b|Duration\b)\w+|\b(?:proto|math|base64|cel)\.\w+/;
 
 function describe(value: CelValue): string {
@@ -246,17 +252,19 @@ for (const suite of tests.suites ?? []) {
       const reason = reasonOf.get(path);
       if (failure !== undefined) failing.set(reason ?? "?", [...(failing.get(reason ?? "?") ?? []), path]);
       if (failure !== undefined && reason === undefined) wrong.push(`${path}: ${one.original.expr}\n    ${failure}`);
-      if (failure === undefined && reason !== undefined) wrong.push(`${path} passes: take it off the list`);
+      if (failure === undefined && reason !== undefined) wrong.push(`${path} passes: remove it from the list`);
     }
     if (process.env.UPDATE_GOLDEN !== "1") assert.deepEqual(wrong, []);
   });
 }
 
-test("every case that is listed is there, once", () => {
-  const there = new Set((tests.suites ?? []).flatMap((suite) => [...casesOf(suite, suite.name)].map(([path]) => path)));
+test("lists only existing cases, each once", () => {
+  const existing = new Set(
+    (tests.suites ?? []).flatMap((suite) => [...casesOf(suite, suite.name)].map(([path]) => path)),
+  );
   const paths = Object.values(listed).flat();
   assert.deepEqual(
-    paths.filter((path, at) => !there.has(path) || paths.indexOf(path) !== at),
+    paths.filter((path, at) => !existing.has(path) || paths.indexOf(path) !== at),
     [],
   );
 });

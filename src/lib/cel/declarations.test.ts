@@ -1,4 +1,4 @@
-/** What every version declares: exactly upstream's functions, overloads and macros. */
+/** Compares the functions, overloads and macros of every version with those of Kubernetes. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -10,13 +10,13 @@ import { librariesOf } from "./library.ts";
 import { standardMacros } from "./macros.ts";
 import type { CelType } from "./types.ts";
 
-/** Made by `tools/golden/cel declarations`. */
+/** Recorded by `tools/golden/cel declarations`. */
 const golden = new URL("testdata/declarations.txt", import.meta.url);
 
-/** Those in which something changed, and the ones before and after. */
+/** Minor versions with changes, and those before and after. */
 const versions = [0, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36];
 
-/** Parameters are called A, B and so on, in the order in which they come. */
+/** Names type parameters A, B and so on, in order of appearance. */
 function typeText(type: CelType, names: Map<string, string>): string {
   if (type.kind === "parameter") {
     const name = names.get(type.name) ?? String.fromCharCode(65 + names.size);
@@ -39,17 +39,17 @@ function macroLine({ name, receiver, arity }: Macro): string {
   return `macro ${name}:${arity}:${receiver}`;
 }
 
-/** Where we say it otherwise, to no one's notice. */
-const differences: readonly [ours: string | undefined, theirs: string | undefined, why: string][] = [
+/** Declarations that differ without any visible effect, or on purpose. */
+const differences: readonly [ours: string | undefined, theirs: string | undefined, reason: string][] = [
   [
     "_?._ select_optional_field f(A, string) optional_type(B) 1.28-1.36",
     "_?._ select_optional_field f(dyn, string) optional_type(A) 1.28-1.36",
-    "the checker looks at the field itself",
+    "the checker handles the field itself",
   ],
   [
     undefined,
     "__not_strictly_false__ __not_strictly_false__ f(bool) bool 1.0-1.36",
-    "an old name that no expression can write",
+    "a legacy name that expressions cannot contain",
   ],
   [undefined, "_in_ in_list f(A, list(A)) bool 1.0-1.36", "as before"],
   [undefined, "_in_ in_map f(A, map(A, B)) bool 1.0-1.36", "as before"],
@@ -58,19 +58,21 @@ const differences: readonly [ours: string | undefined, theirs: string | undefine
   [
     "sign quantity_sign_member x.f(kubernetes.Quantity) int 1.28-1.36",
     undefined,
-    "the documentation has a member where upstream has the global form alone",
+    "Kubernetes documents a member but declares only the global function",
   ],
   ...["field", "label"].map((kind): [string, string, string] => {
     const line = `${kind}Selector authorizer_${kind}selector x.f(kubernetes.authorization.ResourceCheck, string) kubernetes.authorization.ResourceCheck`;
     return [
       `${line} 1.31-1.36`,
       `${line} 1.0-1.36`,
-      "upstream's gate, which is on, hides the version that is given beside it",
+      "the feature gate, which is on, overrides the version in Kubernetes",
     ];
   }),
 ];
 
-/** Of comparisons across types it is told only whether they are allowed: upstream declares them always. */
+/**
+ * Cross-type comparisons are included in every version, because Kubernetes always declares them.
+ */
 function declaredBy(minor: number): string[] {
   const libraries = librariesOf(kubernetesLibraries, [1, minor]);
   const functions = [...standardFunctions, ...crossTypeOrder, ...libraries.flatMap((library) => library.functions)];
@@ -78,7 +80,7 @@ function declaredBy(minor: number): string[] {
   return [...new Set([...functions.flatMap(linesOf), ...macros.map(macroLine)])];
 }
 
-test("every version declares what upstream's declares", () => {
+test("declares the same functions and macros as Kubernetes in every version", () => {
   const [first, last] = [new Map<string, number>(), new Map<string, number>()];
   for (const minor of versions) {
     for (const line of declaredBy(minor)) {

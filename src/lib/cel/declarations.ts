@@ -1,35 +1,47 @@
-/** What an environment declares. A function is declared once: its name, its overloads' types, what they do and what they cost. */
+/**
+ * Declarations of an environment. A function declaration has types, implementation and costs
+ * together.
+ */
 import type { Expr } from "./ast.ts";
 import type { Range } from "./cost/range.ts";
 import type { CelType } from "./types.ts";
 import { fail } from "./values/failure.ts";
 import type { CelValue, Result } from "./values/value.ts";
 
+/** A variable that expressions can use. */
 export interface VariableDeclaration {
   readonly name: string;
   readonly type: CelType;
-  /** Of a constant. The identifiers `int`, `string` and so on are such. */
+  /** Set for a constant, such as the type identifiers `int` and `string`. */
   readonly value?: CelValue;
 }
 
-/** Units at run time. Rounded up by whoever computes it; `result` may be a failure. Source: cel-go's ActualCostEstimator */
+/**
+ * The units that a call costs at run time, rounded up. The result, and with a failed argument any
+ * value, can be a failure. Source: cel-go, ActualCostEstimator
+ */
 export type RuntimeCost = (args: readonly Result[], result: Result) => number;
 
-/** An argument as worst-case estimation sees it. */
+/** An expression and its size, for cost estimates. */
 export interface SizedNode {
-  /** From a variable down: field names, `@items`, `@keys`, `@values`; undefined when it does not come from a variable. */
+  /**
+   * A variable, then field names, `@items`, `@keys` or `@values`; undefined for an expression that
+   * does not start at a variable.
+   */
   readonly path: readonly string[] | undefined;
   readonly type: CelType;
   readonly expr: Expr;
-  /** What is known of its size from the expression or from hints: of code points, bytes, elements or entries. */
+  /** In code points, bytes, elements or entries; undefined if unknown. */
   readonly size: Range | undefined;
 }
 
-/** What whoever declares variables knows of the sizes of data. */
+/** Sizes of the data in variables. */
 export interface SizeHints {
+  /** @returns undefined if the size is unknown */
   estimateSize(node: Omit<SizedNode, "size">): Range | undefined;
 }
 
+/** A call whose cost is estimated. */
 export interface CallToEstimate {
   readonly target: SizedNode | undefined;
   /** Without the target. */
@@ -37,54 +49,61 @@ export interface CallToEstimate {
   readonly hints: SizeHints;
 }
 
+/** The estimated cost of a call, and the size of its result. */
 export interface CallEstimate {
-  /** Without what the arguments cost. */
+  /** Without the costs of the arguments. */
   readonly cost: Range;
-  /** Of the result, when it is a string, bytes, a list or a map. */
+  /** For a string, bytes, a list or a map. */
   readonly resultSize?: Range;
 }
 
-/** @returns undefined when there is nothing better than one unit. Source: cel-go's EstimateCallCost */
+/** Estimates a call. @returns undefined for one unit. Source: cel-go, EstimateCallCost */
 export type CostEstimate = (call: CallToEstimate) => CallEstimate | undefined;
 
+/** One signature of a function, with implementation and costs. */
 export interface OverloadDeclaration {
-  /** Unique over all functions: upstream's name, such as `starts_with_string`. */
+  /** cel-go's identifier, such as `starts_with_string`. Unique over all functions. */
   readonly id: string;
-  /** `x.f(y)`; `parameters[0]` is then the receiver. */
+  /** Called as `x.f(y)`; `parameters[0]` is the receiver. */
   readonly member: boolean;
   readonly parameters: readonly CelType[];
   readonly result: CelType;
-  /** Called although arguments failed; it gets the failures. */
+  /** The call is made even if arguments failed; `evaluate` receives the failures. */
   readonly nonStrict?: boolean;
-  /** Called with values of whatever types: it looks at them itself. */
+  /** `evaluate` receives values of any type and checks them. */
   readonly unguarded?: boolean;
-  /** Called with as many values as there are parameters, the receiver first, each of the parameter's type at run time. */
+  /** Receives one value per parameter, the receiver first, each of the parameter's type. */
   readonly evaluate: (...args: never[]) => Result;
-  /** Counted when the checker found this overload to be the only one that fits; one unit otherwise, and where it is left out. */
+  /** Used if this is the only overload that fits the argument types. Default: one unit. */
   readonly cost?: RuntimeCost;
   readonly estimate?: CostEstimate;
 }
 
+/** A function or operator. */
 export interface FunctionDeclaration {
   readonly name: string;
   readonly overloads: readonly OverloadDeclaration[];
-  /** Costs of all overloads alike, whichever is called; those of the overloads do not count then. */
+  /** The cost of every overload; replaces the costs of the overloads. */
   readonly cost?: RuntimeCost;
   readonly estimate?: CostEstimate;
 }
 
-/** What fields messages have. */
+/** The object types of an environment. */
 export interface TypeResolver {
   /** Whether there is an object type of this name. */
   hasType(name: string): boolean;
-  /** Whether expressions may write its name. Types that are called after their place in a schema have names for messages only. */
+  /**
+   * Whether expressions can contain the name. The names of types that are derived from a position
+   * in a schema occur in messages only.
+   */
   isNameable(name: string): boolean;
-  /** @returns the type of a field, undefined when the object type has no such field */
+  /** @returns the type of a field; undefined if the object type has no such field */
   fieldType(typeName: string, field: string): CelType | undefined;
-  /** Makes `Name{field: value}`. @returns a failure when it cannot be made */
+  /** Creates `Name{field: value}`. @returns a failure for values that do not fit */
   create(typeName: string, fields: ReadonlyMap<string, CelValue>): Result;
 }
 
+/** A resolver without object types. */
 export const noTypes: TypeResolver = {
   hasType: () => false,
   isNameable: () => false,
@@ -92,15 +111,18 @@ export const noTypes: TypeResolver = {
   create: (typeName) => fail(`unknown type: ${typeName}`),
 };
 
-/** What may be switched on; off unless said otherwise. */
+/** Language features. All are off in `standardEnvironment()`, where `has()` costs one unit. */
 export interface Features {
   /** `a.?b`, `a[?b]`, `[?a]`, `{?k: v}`. */
   readonly optionalSyntax: boolean;
   /** `1 < 2.0`. */
   readonly crossTypeNumericComparisons: boolean;
-  /** What `has()` costs, at run time and in estimates: one unit, or none. */
+  /** The units that `has()` costs, at run time and in estimates. */
   readonly presenceTestCost: 0 | 1;
-  /** Literals of constants are made once and cost nothing at run time. Source: cel-go's OptOptimize */
+  /**
+   * Literals of constants are evaluated when planned and are free at run time. Source: cel-go,
+   * OptOptimize
+   */
   readonly foldConstants: boolean;
 }
 
@@ -110,13 +132,17 @@ export interface Macro {
   /** Called as `range.name(…)`. */
   readonly receiver: boolean;
   readonly arity: number;
-  /** @returns undefined when it is an ordinary call after all */
   readonly expand: MacroExpander;
 }
 
+/**
+ * Expands a macro.
+ *
+ * @returns undefined after `reportError`, or to keep the call as an ordinary one
+ */
 export type MacroExpander = (build: MacroBuilder, target: Expr | undefined, args: readonly Expr[]) => Expr | undefined;
 
-/** Makes expressions that stand where the macro stands. */
+/** Creates expressions at the position of the macro. */
 export interface MacroBuilder {
   constant(value: CelValue): Expr;
   identifier(name: string): Expr;
@@ -124,12 +150,14 @@ export interface MacroBuilder {
   memberCall(name: string, target: Expr, ...args: Expr[]): Expr;
   list(...elements: Expr[]): Expr;
   map(...entries: [key: Expr, value: Expr][]): Expr;
+  /** `has(operand.field)`. */
   presence(operand: Expr, field: string): Expr;
   comprehension(parts: ComprehensionParts): Expr;
-  /** Complains, at the place of an argument. */
-  complain(at: Expr, message: string): undefined;
+  /** Reports a syntax error at the position of an argument. */
+  reportError(at: Expr, message: string): undefined;
 }
 
+/** The parts of a `Comprehension`; the accumulator is `accumulatorName` by default. */
 export interface ComprehensionParts {
   readonly variable: string;
   readonly variable2?: string;

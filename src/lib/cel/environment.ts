@@ -1,4 +1,4 @@
-/** An environment: what expressions may name, call and write. It is never changed; extending it makes another. */
+/** Environments: the variables, functions, macros and syntax of expressions. */
 import type { Ast } from "./ast.ts";
 import { type CheckedAst, check } from "./checker.ts";
 import { estimateCost, noHints } from "./cost/estimate.ts";
@@ -48,25 +48,42 @@ interface Declared {
   readonly types: TypeResolver;
 }
 
+/** Declarations that are added to an environment. */
 export interface Extension extends Partial<Library> {
-  /** Object types; what the environment knew of them before is asked too. */
+  /** Object types, added to those of the environment. */
   readonly types?: TypeResolver;
 }
 
+/** The variables, functions, macros and syntax of expressions. Immutable. */
 export interface Environment {
-  /** What is declared again takes the place of what was; overloads are added to functions that are there. */
+  /**
+   * Returns a new environment. Variables and macros replace those of the same name; overloads are
+   * added to existing functions.
+   */
   extend(...extensions: readonly Extension[]): Environment;
-  /** @throws CelSyntaxError */
+  /** Parses an expression and expands its macros. @throws CelSyntaxError */
   parse(text: string): Ast;
-  /** @throws CelSyntaxError */
+  /** Checks types and runs the validators. @throws CelSyntaxError */
   check(ast: Ast): CheckedAst;
   /** Parses and checks. @throws CelSyntaxError */
   compile(text: string): CheckedAst;
-  /** What can be planned although it was not checked: types are found out at run time, names of nothing fail then. */
+  /**
+   * Prepares an expression for `plan` without checking types: type and name errors occur at run
+   * time.
+   */
   unchecked(ast: Ast): CheckedAst;
-  /** @throws CelSyntaxError when a constant in it cannot be made, such as `duration("x")` */
+  /**
+   * Compiles to a program.
+   *
+   * @param options `locateFailures` adds `offset` to each `CelError`
+   * @throws CelSyntaxError for an invalid constant, such as `duration("x")`
+   */
   plan(checked: CheckedAst, options?: { readonly locateFailures?: boolean }): Program;
-  /** Worst case and best case. @param hints sizes of what variables hold; what is not known may be of any size */
+  /**
+   * Returns the minimum and maximum cost of an evaluation, in units.
+   *
+   * @param hints sizes of the variables' data; without a hint, data has any size
+   */
   estimateCost(checked: CheckedAst, hints?: SizeHints): Range;
 }
 
@@ -91,9 +108,9 @@ const typeVariables: readonly VariableDeclaration[] = typeNames.map(([name, type
   value: new CelTypeValue(name),
 }));
 
-/** The language without extensions: standard macros and functions. */
+/** Returns the language without extensions: the standard macros and functions of cel-spec. */
 export function standardEnvironment(): Environment {
-  const nothing: Declared = {
+  const empty: Declared = {
     variables: new Map(),
     functions: new Map(),
     macros: new Map(),
@@ -102,7 +119,7 @@ export function standardEnvironment(): Environment {
     features: { optionalSyntax: false, crossTypeNumericComparisons: false, presenceTestCost: 1, foldConstants: false },
   };
   return environmentOf(
-    extended(nothing, { variables: typeVariables, functions: standardFunctions, macros: standardMacros }),
+    extended(empty, { variables: typeVariables, functions: standardFunctions, macros: standardMacros }),
   );
 }
 
@@ -133,11 +150,11 @@ function extended(before: Declared, extension: Extension): Declared {
     macros: new Map([...before.macros, ...macros.map((macro) => [macroKey(macro), macro] as const)]),
     validators: [...before.validators, ...validators],
     features: { ...before.features, ...features },
-    types: types === undefined ? before.types : eitherOf(types, before.types),
+    types: types === undefined ? before.types : combined(types, before.types),
   };
 }
 
-/** Overloads of a function that is declared already come after those it has. */
+/** New overloads of an existing function come after its existing ones. */
 function withFunction(
   functions: ReadonlyMap<string, FunctionDeclaration>,
   added: FunctionDeclaration,
@@ -148,12 +165,12 @@ function withFunction(
   return new Map([...functions, [added.name, { ...before, ...added, overloads: [...kept, ...added.overloads] }]]);
 }
 
-function eitherOf(first: TypeResolver, second: TypeResolver): TypeResolver {
-  const of = (name: string): TypeResolver => (first.hasType(name) ? first : second);
+function combined(first: TypeResolver, second: TypeResolver): TypeResolver {
+  const resolverOf = (name: string): TypeResolver => (first.hasType(name) ? first : second);
   return {
     hasType: (name) => first.hasType(name) || second.hasType(name),
-    isNameable: (name) => of(name).isNameable(name),
-    fieldType: (name, field) => of(name).fieldType(name, field),
-    create: (name, fields) => of(name).create(name, fields),
+    isNameable: (name) => resolverOf(name).isNameable(name),
+    fieldType: (name, field) => resolverOf(name).fieldType(name, field),
+    create: (name, fields) => resolverOf(name).create(name, fields),
   };
 }

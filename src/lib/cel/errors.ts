@@ -1,21 +1,21 @@
-/** What this library throws. Nothing else comes out of it. */
+/** The errors that this library throws. */
 import type { Source } from "./source.ts";
 
-/** One complaint, with its place. */
+/** One error in the text of an expression. */
 export interface Issue {
-  /** In UTF-16 units from the start of the text; -1 when there is no place. */
+  /** In UTF-16 units from the start of the text; -1 for an error without a position. */
   readonly offset: number;
   readonly message: string;
 }
 
 /**
- * The text does not parse, does not check, or cannot be planned.
- * `message` is what upstream prints: all issues by place, each with the line it is in and a caret below.
+ * The text does not parse, does not type-check, or cannot be planned. `message` is that of cel-go:
+ * all issues by position, each with its line and a caret below.
  */
 export class CelSyntaxError extends Error {
   readonly source: Source;
   readonly issues: readonly Issue[];
-  /** @param message what upstream says without a place, as it does of constants that cannot be made */
+  /** @param message for errors that cel-go reports without a position, such as invalid constants */
   constructor(source: Source, issues: readonly Issue[], message: string = source.describe(issues)) {
     super(message);
     this.name = "CelSyntaxError";
@@ -24,17 +24,15 @@ export class CelSyntaxError extends Error {
   }
 }
 
-export type CelErrorReason = "evaluation" | "cost" | "interrupted";
-
-/** An evaluation came to no value. `message` is upstream's, such as `no such key: x`. */
+/** An evaluation without a value. `message` is that of cel-go, such as `no such key: x`. */
 export class CelError extends Error {
-  /** `cost`: the limit was passed; `interrupted`: whoever asked no longer waits. */
-  readonly reason: CelErrorReason;
-  /** Units spent until then. */
+  /** `cost`: the cost limit was exceeded; `interrupted`: `isInterrupted` returned true. */
+  readonly reason: "evaluation" | "cost" | "interrupted";
+  /** Units spent before the error. */
   readonly cost: number;
-  /** Of the expression that failed, when it was planned so that this is known. */
+  /** Of the failed expression; set only in programs planned with `locateFailures`. */
   readonly offset: number | undefined;
-  constructor(message: string, reason: CelErrorReason, cost: number, offset?: number) {
+  constructor(message: string, reason: CelError["reason"], cost: number, offset?: number) {
     super(message);
     this.offset = offset;
     this.name = "CelError";

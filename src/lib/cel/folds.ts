@@ -1,6 +1,7 @@
 /**
- * Comprehensions as loops. What a macro expands to is recognized by its shape, so that `all`, `exists`, `map` and `filter` loop without making
- * a list or asking a condition for each element; the units are those of the expansion. Source: cel-go's evalFold and runtimecost.go
+ * Comprehensions as loops. The expansions of `all`, `exists`, `map` and `filter` are recognized by
+ * their shape and become specialized loops; they charge the units of the expansion.
+ * Source: cel-go, evalFold in interpreter/interpretable.go, and interpreter/runtimecost.go
  */
 import { accumulatorName, type Comprehension, type Expr, isConstant } from "./ast.ts";
 import type { Run, Step } from "./program.ts";
@@ -10,25 +11,25 @@ import { CelFailure, fail, noSuchOverload } from "./values/failure.ts";
 import { goTypeNameOf } from "./values/type-names.ts";
 import { CelList, CelMap, type CelValue, type Result } from "./values/value.ts";
 
-/** Where the variables of a comprehension are among the locals. */
+/** The slots of a comprehension's variables in `Run.locals`. */
 export interface FoldVariables {
   readonly first: number;
-  /** -1 with one variable. */
+  /** -1 if there is only one variable. */
   readonly second: number;
 }
 
-/** @returns whether to go on with the next element */
-type Turn = (run: Run) => boolean;
+/** @returns whether to continue with the next element */
+type Body = (run: Run) => boolean;
 
-/** Binds the variables to one element after the other. @returns a failure when there is nothing to go over */
-function eachElement(run: Run, over: CelValue, { first, second }: FoldVariables, turn: Turn): CelFailure | undefined {
+/** Runs the body with each element. @returns a failure if the value cannot be iterated */
+function eachElement(run: Run, over: CelValue, { first, second }: FoldVariables, body: Body): CelFailure | undefined {
   const { locals } = run;
   if (over instanceof CelList) {
     for (let at = 0; at < over.size; at++) {
       locals[first] = second === -1 ? over.at(at) : at;
       if (second !== -1) locals[second] = over.at(at);
       run.iterate();
-      if (!turn(run)) return undefined;
+      if (!body(run)) return undefined;
     }
     return undefined;
   }
@@ -37,7 +38,7 @@ function eachElement(run: Run, over: CelValue, { first, second }: FoldVariables,
     locals[first] = key;
     if (second !== -1) locals[second] = find(over, key) as CelValue;
     run.iterate();
-    if (!turn(run)) return undefined;
+    if (!body(run)) return undefined;
   }
   return undefined;
 }
@@ -47,7 +48,8 @@ function notIterable(over: CelValue, twoVariables: boolean): CelFailure {
   return fail(twoVariables ? `unsupported comprehension range type: ${name}` : `got '${name}', expected iterable type`);
 }
 
-export interface FoldParts extends FoldVariables {
+/** The planned parts of a comprehension. */
+interface FoldParts extends FoldVariables {
   readonly accumulator: number;
   readonly range: Step;
   readonly init: Step;
@@ -56,10 +58,10 @@ export interface FoldParts extends FoldVariables {
   readonly result: Step;
 }
 
-/** Any comprehension. */
+/** The loop of any comprehension. */
 export function fold(parts: FoldParts): Step {
   const { accumulator, range, init, condition, step, result } = parts;
-  const turn: Turn = (run) => {
+  const body: Body = (run) => {
     if (condition(run) === false) return false;
     run.locals[accumulator] = step(run);
     return true;
@@ -68,18 +70,19 @@ export function fold(parts: FoldParts): Step {
     const over = range(run);
     if (over instanceof CelFailure) return over;
     run.locals[accumulator] = init(run);
-    return eachElement(run, over, parts, turn) ?? result(run);
+    return eachElement(run, over, parts, body) ?? result(run);
   };
 }
 
-export interface QuantifierParts extends FoldVariables {
+/** The planned parts of `all` or `exists`. */
+interface QuantifierParts extends FoldVariables {
   readonly range: Step;
   readonly predicate: Step;
-  /** What ends the loop: false of `all`, true of `exists`. */
+  /** The value that ends the loop: false for `all`, true for `exists`. */
   readonly decisive: boolean;
 }
 
-/** @returns the parts of `all` or `exists`, or undefined */
+/** @returns the parts of `all` or `exists`, or undefined for other comprehensions */
 export function quantifierOf(expr: Comprehension): { predicate: Expr; decisive: boolean } | undefined {
   const { init, condition, step, result } = expr;
   if (
@@ -101,11 +104,14 @@ function isAccumulator(expr: Expr): boolean {
   return expr.kind === "identifier" && expr.name === accumulatorName;
 }
 
-/** `all` and `exists`. Whether the loop has ended is asked, and charged, when there is a next element. */
+/**
+ * The loop of `all` and `exists`. The loop condition is evaluated, and charged, before each
+ * element.
+ */
 export function quantifier(parts: QuantifierParts): Step {
   const { range, predicate, decisive, first, second } = parts;
-  const asking = decisive ? 3 : 2;
-  /** What the accumulator is after an element. */
+  const conditionUnits = decisive ? 3 : 2;
+  /** Returns the accumulator after an element. */
   const next = (before: Result, run: Run): Result => {
     run.charge(1);
     const value = predicate(run);
@@ -121,14 +127,14 @@ export function quantifier(parts: QuantifierParts): Step {
       const size = over.size;
       for (let at = 0; at < size; at++) {
         run.iterate();
-        run.charge(asking);
+        run.charge(conditionUnits);
         if (accumulator === decisive) break;
         run.locals[first] = over.at(at);
         accumulator = next(accumulator, run);
       }
     } else {
       const failure = eachElement(run, over, parts, () => {
-        run.charge(asking);
+        run.charge(conditionUnits);
         if (accumulator === decisive) return false;
         accumulator = next(accumulator, run);
         return true;
@@ -140,16 +146,17 @@ export function quantifier(parts: QuantifierParts): Step {
   };
 }
 
-export interface GrowingListParts extends FoldVariables {
+/** The planned parts of `map` or `filter`. */
+interface GrowingListParts extends FoldVariables {
   readonly range: Step;
-  /** Undefined: all elements. */
+  /** Undefined selects all elements. */
   readonly predicate: Step | undefined;
   readonly element: Step;
-  /** Units of the list of one element: none for a constant. */
+  /** Units of the one-element list that each iteration appends; 0 if it is a constant. */
   readonly listUnits: number;
 }
 
-/** @returns the parts of `map` or `filter`, or undefined */
+/** @returns the parts of `map` or `filter`, or undefined for other comprehensions */
 export function growingListOf(
   expr: Comprehension,
 ): { predicate: Expr | undefined; sum: Expr; list: Expr; element: Expr } | undefined {
@@ -177,7 +184,7 @@ export function growingListOf(
   return { predicate: conditional ? step.args[0] : undefined, sum, list, element: list.elements[0] as Expr };
 }
 
-/** `map` and `filter`. After a failure all elements are looked at all the same. */
+/** The loop of `map` and `filter`. A failure does not end the loop. */
 export function growingList(parts: GrowingListParts): Step {
   const { range, predicate, element, listUnits } = parts;
   return (run) => {
@@ -185,7 +192,7 @@ export function growingList(parts: GrowingListParts): Step {
     if (over instanceof CelFailure) return over;
     const items: CelValue[] = [];
     let failed: CelFailure | undefined;
-    const nothing = eachElement(run, over, parts, () => {
+    const notIterated = eachElement(run, over, parts, () => {
       const chosen = predicate === undefined ? true : predicate(run);
       if (chosen === false) return true;
       if (chosen !== true) {
@@ -199,7 +206,7 @@ export function growingList(parts: GrowingListParts): Step {
       else failed ??= value;
       return true;
     });
-    if (nothing !== undefined) return nothing;
+    if (notIterated !== undefined) return notIterated;
     run.charge(1);
     return failed ?? new ArrayList(items);
   };

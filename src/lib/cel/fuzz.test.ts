@@ -1,6 +1,7 @@
 /**
- * Whatever is written and whatever the data is, an expression ends in a value or in one of the library's errors. Texts come from a grammar over
- * all functions there are, and from recorded expressions that are tampered with. SEED=n replays a run; COXSWAIN_TEST_FULL=1 makes it long.
+ * Every expression returns a value or throws an error of the library. Expressions are generated
+ * from a grammar with all functions, or are mutated recorded ones. SEED=n replays a run;
+ * COXSWAIN_TEST_FULL=1 runs more expressions.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -118,16 +119,16 @@ const leaves = new Map<string, readonly string[]>([
   ["dyn", ["self", "self.none", "dyn(1)", "dyn('a')", "x", "y", "self.missing"]],
 ]);
 
-/** @param wanted a kind of type, which is what comes out most of the time */
-function expression(random: Random, depth: number, wanted: string): string {
+/** @param kind the kind of type that the expression usually has */
+function expression(random: Random, depth: number, kind: string): string {
   if (depth <= 0 || random(6) === 0)
-    return pick(random, leaves.get(random(8) === 0 ? pick(random, [...leaves.keys()]) : wanted) ?? ["self"]);
+    return pick(random, leaves.get(random(8) === 0 ? pick(random, [...leaves.keys()]) : kind) ?? ["self"]);
   const any = (): string => expression(random, depth - 1, pick(random, [...leaves.keys()]));
   switch (random(9)) {
     case 0:
       return `(${any()} ${pick(random, binary)} ${any()})`;
     case 1:
-      return `(${expression(random, depth - 1, "bool")} ? ${expression(random, depth - 1, wanted)} : ${any()})`;
+      return `(${expression(random, depth - 1, "bool")} ? ${expression(random, depth - 1, kind)} : ${any()})`;
     case 2:
       return `${expression(random, depth - 1, random(2) === 0 ? "list" : "map")}.${pick(random, macros)}(x${pick(random, ["", ", y"])}, ${expression(random, depth - 1, "bool")})`;
     case 3:
@@ -142,12 +143,12 @@ function expression(random: Random, depth: number, wanted: string): string {
         `-${any()}`,
       ]);
     default:
-      return call(random, depth, wanted);
+      return call(random, depth, kind);
   }
 }
 
-function call(random: Random, depth: number, wanted: string): string {
-  const fitting = callable.filter(({ overload }) => overload.result.kind === wanted);
+function call(random: Random, depth: number, kind: string): string {
+  const fitting = callable.filter(({ overload }) => overload.result.kind === kind);
   const { name, overload } = pick(random, fitting.length === 0 || random(4) === 0 ? callable : fitting);
   const args = overload.parameters.map((type: CelType) =>
     expression(random, depth - 1, type.kind === "parameter" ? "dyn" : type.kind),
@@ -194,7 +195,7 @@ const pieces = [
   "x.all(",
 ];
 
-function tampered(random: Random, text: string): string {
+function mutated(random: Random, text: string): string {
   let result = text;
   for (let times = 1 + random(3); times > 0; times--) {
     const [at, until] = [random(result.length + 1), random(result.length + 1)].sort((left, right) => left - right) as [
@@ -215,8 +216,8 @@ function run(from: Environment, checked: CheckedAst): void {
   from.plan(checked).evaluate(bindings, { costLimit });
 }
 
-/** @returns what else came out, or undefined */
-function mishap(step: () => void): string | undefined {
+/** @returns the stack of an error that is not one of the library, or undefined */
+function unexpectedError(step: () => void): string | undefined {
   try {
     step();
     return undefined;
@@ -225,7 +226,7 @@ function mishap(step: () => void): string | undefined {
   }
 }
 
-test("random and tampered expressions end in a value or an error of the library", (context) => {
+test("random and mutated expressions return a value or throw an error of the library", (context) => {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
   const count = process.env.COXSWAIN_TEST_FULL === "1" ? 300_000 : 4_000;
   context.diagnostic(`SEED=${seed}`);
@@ -233,10 +234,10 @@ test("random and tampered expressions end in a value or an error of the library"
   let evaluated = 0;
   for (let at = 0; at < count; at++) {
     const written = expression(random, 1 + random(4), pick(random, [...leaves.keys()]));
-    const text = random(3) === 0 ? tampered(random, random(2) === 0 ? written : pick(random, recorded)) : written;
-    const failed = mishap(() => {
+    const text = random(3) === 0 ? mutated(random, random(2) === 0 ? written : pick(random, recorded)) : written;
+    const failed = unexpectedError(() => {
       const ast = environment.parse(text);
-      const unchecked = mishap(() => run(environment, environment.unchecked(ast)));
+      const unchecked = unexpectedError(() => run(environment, environment.unchecked(ast)));
       assert.equal(unchecked, undefined);
       const checked = environment.check(ast);
       evaluated++;
@@ -244,13 +245,16 @@ test("random and tampered expressions end in a value or an error of the library"
     });
     assert.equal(failed, undefined, `SEED=${seed} ${JSON.stringify(text)}\n${failed}`);
   }
-  assert.ok(evaluated > count / 20, `only ${evaluated} of ${count} had types: the grammar says nothing any longer`);
+  assert.ok(
+    evaluated > count / 20,
+    `only ${evaluated} of ${count} passed the type check: the grammar no longer tests evaluation`,
+  );
 });
 
 const long = "a".repeat(90_000);
 const many = (text: string, times: number): string => text.repeat(times);
 
-/** Each is bounded by the parser, the checker, the planner or the cost limit. */
+/** Expensive expressions, limited by the parser, the checker, the planner or the cost limit. */
 const bombs: readonly string[] = [
   ...[
     "(",
@@ -354,14 +358,14 @@ const bombs: readonly string[] = [
   ]),
 ];
 
-test("bombs do no harm", () => {
+test("expensive expressions return a value or throw an error of the library", () => {
   for (const text of bombs) {
-    const failed = mishap(() => run(environment, environment.compile(text)));
+    const failed = unexpectedError(() => run(environment, environment.compile(text)));
     assert.equal(failed, undefined, `${JSON.stringify(text.slice(0, 200))}\n${failed}`);
   }
 });
 
-test("data as deep as there is can be compared", () => {
+test("compares data that is 1,000 levels deep", () => {
   const deep = (): unknown => {
     let value: unknown = 1;
     for (let at = 0; at < 1000; at++) value = at % 2 === 0 ? [value] : { a: value };

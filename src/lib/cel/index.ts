@@ -1,4 +1,6 @@
-/** The expression language. Start with `standardEnvironment().extend(…)`; see README.md. */
+/**
+ * The Common Expression Language (CEL). Start with `kubernetesEnvironment(version)`; see README.md.
+ */
 export { type Ast, children, type Expr } from "./ast.ts";
 export { type CheckedAst, qualifiedName, type Reference } from "./checker.ts";
 export { noHints, sizeOrUnknown } from "./cost/estimate.ts";

@@ -1,7 +1,10 @@
-/** Values, failures, costs and versions of Kubernetes' libraries. Source: the tests of k8s.io/apiserver pkg/cel/library and of cel-go's ext */
+/**
+ * Values, failures, costs and versions of the Kubernetes libraries. Source: the tests of
+ * k8s.io/apiserver@v0.36.0/pkg/cel/library and of cel-go's ext
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type AuthorizationQuestion, authorizerType, CelAuthorizer } from "./functions/kubernetes/authorizer.ts";
+import { type AuthorizationCheck, authorizerType, CelAuthorizer } from "./functions/kubernetes/authorizer.ts";
 import { jsonPatchKeys } from "./functions/kubernetes/json-patch.ts";
 import { CelError, CelSyntaxError, intType, jsonValue, listType, type Range, stringType } from "./index.ts";
 import { kubernetesEnvironment } from "./kubernetes-environment.ts";
@@ -14,12 +17,12 @@ const variables = [
 ];
 const environment = kubernetesEnvironment([1, 36]).extend(jsonPatchKeys, { variables });
 
-const asked: AuthorizationQuestion[] = [];
-const authorizer = new CelAuthorizer((question) => {
-  asked.push(question);
-  return question.verb === "fail"
+const checks: AuthorizationCheck[] = [];
+const authorizer = new CelAuthorizer((check) => {
+  checks.push(check);
+  return check.verb === "fail"
     ? { allowed: false, reason: "", error: "broken" }
-    : { allowed: question.verb === "get", reason: "because" };
+    : { allowed: check.verb === "get", reason: "because" };
 });
 const bindings = new Map([
   ["authorizer", authorizer],
@@ -32,7 +35,7 @@ function evaluate(text: string): { readonly value: unknown; readonly cost: numbe
   return environment.plan(environment.compile(text)).evaluate(bindings, { costLimit: 10_000_000 });
 }
 
-/** Each is true. */
+/** Expressions that evaluate to true. */
 const truths: readonly string[] = [
   "quantity('-1Mi').sign() == -1 && quantity('0').sign() == 0 && quantity('1m').sign() == sign(quantity('1m'))",
   "'tacocat'.charAt(3) == 'o' && 'tacocat'.charAt(7) == ''",
@@ -99,8 +102,8 @@ for (const [text, message] of failures) {
     ));
 }
 
-test("a question holds what was said on the way", () => {
-  asked.length = 0;
+test("an authorization check has all attributes of the expression", () => {
+  checks.length = 0;
   evaluate(
     "authorizer.serviceAccount('ns', 'sa').group('apps').resource('deployments').subresource('scale').namespace('n').name('x').fieldSelector('a=b').labelSelector('c').check('get').allowed()",
   );
@@ -113,10 +116,10 @@ test("a question holds what was said on the way", () => {
     fieldSelector: "a=b",
     labelSelector: "c",
   };
-  assert.deepEqual(asked, [{ verb: "get", serviceAccount: { namespace: "ns", name: "sa" }, resource }]);
+  assert.deepEqual(checks, [{ verb: "get", serviceAccount: { namespace: "ns", name: "sa" }, resource }]);
 });
 
-/** Figures of upstream's cost_test.go where it has the expression. */
+/** The costs are those of cost_test.go where it has the expression. */
 const costs: readonly [text: string, actual: number, estimate: Range][] = [
   ["'ABCDEFGHIJ abcdefghij'.lowerAscii()", 3, { min: 3n, max: 3n }],
   ["'ABCDEFGHIJ abcdefghij'.lowerAscii() == 'abcdefghij ABCDEFGHIJ'.lowerAscii()", 9, { min: 7n, max: 9n }],
@@ -185,5 +188,5 @@ for (const [text, [major, minor]] of versions) {
   });
 }
 
-test("no version has reverse() of texts", () =>
+test("no version has reverse() of strings", () =>
   assert.throws(() => environment.compile("'ab'.reverse() == ''"), CelSyntaxError));

@@ -1,4 +1,4 @@
-/** The language as Kubernetes has it, by compatibility version. Source: k8s.io/apiserver pkg/cel/environment/base.go */
+/** The Kubernetes environment. Source: k8s.io/apiserver@v0.36.0/pkg/cel/environment/base.go */
 import { type Environment, standardEnvironment } from "./environment.ts";
 import { lists } from "./functions/ext/lists.ts";
 import { sets } from "./functions/ext/sets.ts";
@@ -20,12 +20,12 @@ import { homogeneousLiterals, literalArguments } from "./validators.ts";
 
 const always = [1, 0] as const;
 
-/** `has()` costs nothing, and literals of constants are made once. */
+/** `has()` is free, and literals of constants are evaluated once. */
 const settings = library({ validators: [homogeneousLiterals], features: { presenceTestCost: 0, foldConstants: true } });
 const validLiterals = library({ validators: [literalArguments] });
 const crossTypeNumbers = library({ features: { crossTypeNumericComparisons: true } });
 
-/** In upstream's order, which is that of candidates in messages. */
+/** In the order of kube-apiserver, which determines the order of overloads. */
 export const kubernetesLibraries: readonly VersionedLibrary[] = [
   { since: always, library: settings },
   { since: always, library: kubernetesEquality },
@@ -50,8 +50,8 @@ export const kubernetesLibraries: readonly VersionedLibrary[] = [
 ];
 
 /**
- * What expressions of a compatibility version may use. New expressions are held to the version before the server's, so that they outlive a
- * rollback; stored ones are compiled with the newest.
+ * Returns the environment of a compatibility version. kube-apiserver checks new expressions against
+ * the version before its own, so that they survive a rollback, and stored ones against its own.
  */
 export function kubernetesEnvironment(version: readonly [major: number, minor: number]): Environment {
   return standardEnvironment().extend(...librariesOf(kubernetesLibraries, version));

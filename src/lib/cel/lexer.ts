@@ -1,11 +1,11 @@
-/** Tokens of an expression. Source: cel-spec's grammar; what is no token is named as ANTLR, which upstream uses, names it. */
+/**
+ * The lexer. Source: the grammar of cel-spec; error messages are those of ANTLR, which cel-go uses.
+ */
 import type { Issue } from "./errors.ts";
 
-/** Operators and brackets are their own kind; the others are named as upstream's messages name them. */
-export type TokenKind = string;
-
 export interface Token {
-  readonly kind: TokenKind;
+  /** An operator or bracket itself, otherwise the name in cel-go's messages, such as `NUM_INT`. */
+  readonly kind: string;
   /** In UTF-16 units. */
   readonly start: number;
   readonly end: number;
@@ -24,7 +24,7 @@ const float = /[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+
 const uint = /(?:0x[0-9a-fA-F]+|[0-9]+)[uU]/y;
 const int = /0x[0-9a-fA-F]+|[0-9]+/y;
 const escapes = String.raw`\\(?:[abfnrtv"'\\?${"`"}]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7][0-7])`;
-/** Longest first: a text of three quotes before one that is empty. Each has its prefix of `r` in front. */
+/** Raw strings first; strings in three quotes before strings in one. */
 const strings = [
   /[rR]"""[\s\S]*?"""/y,
   /[rR]'''[\s\S]*?'''/y,
@@ -35,7 +35,7 @@ const strings = [
   new RegExp(`"(?:${escapes}|[^\\\\"\\n\\r])*"`, "y"),
   new RegExp(`'(?:${escapes}|[^\\\\'\\n\\r])*'`, "y"),
 ];
-/** As far as a text that does not end would have gone on. */
+/** The beginning of a string without a closing quote. */
 const openDouble = new RegExp(`"(?:${escapes}|[^\\\\"\\n\\r])*`, "y");
 const openSingle = new RegExp(`'(?:${escapes}|[^\\\\'\\n\\r])*`, "y");
 const openEscape = /\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?/y;
@@ -45,7 +45,7 @@ function matchAt(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : at;
 }
 
-/** @param issues what is no token is complained about here, and left out */
+/** @param issues receives an error for each text that is not a token; such text is skipped */
 export function tokenize(text: string, issues: Issue[]): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -54,7 +54,7 @@ export function tokenize(text: string, issues: Issue[]): Token[] {
     if (at >= text.length) break;
     const token = tokenAt(text, at);
     if (token === undefined) {
-      const end = endOfUnknown(text, at);
+      const end = endOfUnrecognized(text, at);
       issues.push({ offset: at, message: `Syntax error: token recognition error at: '${text.slice(at, end)}'` });
       at = end;
       continue;
@@ -79,7 +79,7 @@ function tokenAt(text: string, start: number): Token | undefined {
     const name = text.slice(start, word);
     return { kind: keywords.has(name) ? name : "IDENTIFIER", start, end: word };
   }
-  const patterns: [TokenKind, RegExp][] = [
+  const patterns: [string, RegExp][] = [
     ["NUM_FLOAT", float],
     ["NUM_UINT", uint],
     ["NUM_INT", int],
@@ -104,8 +104,11 @@ function stringEnd(text: string, start: number): number {
   return start;
 }
 
-/** The character that could not go on belongs to what is complained about, unless the text ends there. */
-function endOfUnknown(text: string, start: number): number {
+/**
+ * The end of the text in the error message: it includes the character at which the token is
+ * invalid.
+ */
+function endOfUnrecognized(text: string, start: number): number {
   const first = text[start] as string;
   let at = start;
   if (first === '"' || first === "'") {

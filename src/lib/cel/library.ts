@@ -1,7 +1,8 @@
-/** What extends an environment: functions, macros, variables and features that belong together. */
+/** Libraries: functions, macros, variables and features that extend an environment together. */
 import type { Features, FunctionDeclaration, Macro, VariableDeclaration } from "./declarations.ts";
 import type { Validator } from "./validators.ts";
 
+/** The declarations that a library adds to an environment. */
 export interface Library {
   readonly functions: readonly FunctionDeclaration[];
   readonly macros: readonly Macro[];
@@ -10,12 +11,12 @@ export interface Library {
   readonly features: Partial<Features>;
 }
 
-/** Fills in what is left out. */
+/** Creates a library from some of its parts. */
 export function library(parts: Partial<Library>): Library {
   return { functions: [], macros: [], variables: [], validators: [], features: {}, ...parts };
 }
 
-/** A library, from one version on and before another. */
+/** A library and the compatibility versions that have it. */
 export interface VersionedLibrary {
   readonly since: readonly [major: number, minor: number];
   /** The first version without it. */
@@ -23,14 +24,14 @@ export interface VersionedLibrary {
   readonly library: Library;
 }
 
-/** Those of a version. */
+/** Returns the libraries of a compatibility version, in the order of `rows`. */
 export function librariesOf(
   rows: readonly VersionedLibrary[],
   version: readonly [major: number, minor: number],
 ): Library[] {
-  const reached = (other: readonly [number, number]): boolean =>
+  const isAtLeast = (other: readonly [number, number]): boolean =>
     version[0] > other[0] || (version[0] === other[0] && version[1] >= other[1]);
   return rows
-    .filter(({ since, until }) => reached(since) && (until === undefined || !reached(until)))
+    .filter(({ since, until }) => isAtLeast(since) && (until === undefined || !isAtLeast(until)))
     .map((row) => row.library);
 }

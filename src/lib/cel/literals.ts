@@ -1,4 +1,4 @@
-/** Literals as they are written. Each gives its value, or the message of upstream's complaint as a `CelFailure`. */
+/** Parsers of literals. Each returns the value, or a `CelFailure` with the message of cel-go. */
 import { CelFailure } from "./values/failure.ts";
 import { intOf } from "./values/int.ts";
 import { CelDouble, CelUint, type CelValue } from "./values/value.ts";

@@ -1,4 +1,6 @@
-/** The macros of the language. Each is a row; what it expands to is what upstream expands it to, for that is what costs are counted on. */
+/**
+ * The macros. They expand to the same expressions as in cel-go, because costs are counted on those.
+ */
 import { accumulatorName, type Expr } from "./ast.ts";
 import type { ComprehensionParts, Macro, MacroBuilder, MacroExpander } from "./declarations.ts";
 
@@ -8,15 +10,15 @@ function accumulator(build: Build): Expr {
   return build.identifier(accumulatorName);
 }
 
-/** @returns the name of a variable, or undefined after a complaint */
+/** @returns the name of a variable, or undefined after an error */
 function variableName(build: Build, arg: Expr, message: string): string | undefined {
-  if (arg.kind !== "identifier" || arg.name === "") return build.complain(arg, message);
+  if (arg.kind !== "identifier" || arg.name === "") return build.reportError(arg, message);
   if (arg.name === accumulatorName || arg.name === "__result__")
-    return build.complain(arg, "iteration variable overwrites accumulator variable");
+    return build.reportError(arg, "iteration variable overwrites accumulator variable");
   return arg.name;
 }
 
-/** Of a macro with one variable, its name; with two, both. */
+/** @returns the names of the macro's one or two variables, or undefined after an error */
 function variables(
   build: Build,
   args: readonly Expr[],
@@ -27,7 +29,7 @@ function variables(
   if (count === 1) return variable === undefined ? undefined : { variable };
   const variable2 = variableName(build, args[1] as Expr, message);
   if (variable === undefined || variable2 === undefined) return undefined;
-  if (variable === variable2) return build.complain(args[1] as Expr, `duplicate variable name: ${variable}`);
+  if (variable === variable2) return build.reportError(args[1] as Expr, `duplicate variable name: ${variable}`);
   return { variable, variable2 };
 }
 
@@ -62,7 +64,7 @@ function quantifier(parts: Quantifier, count: 1 | 2): MacroExpander {
   };
 }
 
-/** `map`, `filter` and `transformList`: a list that grows by one. */
+/** `map`, `filter` and `transformList`: each iteration appends one element to a list. */
 function growingList(
   build: Build,
   names: { variable: string; variable2?: string },
@@ -98,7 +100,7 @@ const filter: MacroExpander = (build, target, args) => {
 const has: MacroExpander = (build, _target, args) => {
   const arg = args[0] as Expr;
   if (arg.kind === "select") return build.presence(arg.operand, arg.field);
-  return build.complain(arg, "invalid argument to has() macro");
+  return build.reportError(arg, "invalid argument to has() macro");
 };
 
 const transformList: MacroExpander = (build, target, args) => {
@@ -108,7 +110,7 @@ const transformList: MacroExpander = (build, target, args) => {
   return growingList(build, names, target as Expr, predicate, args.at(-1) as Expr);
 };
 
-/** @param insert makes of the accumulator and the last argument the map with one entry more */
+/** @param insert returns an expression that adds the last argument to the accumulated map */
 function transformToMap(insert: (build: Build, variable: string, value: Expr) => Expr): MacroExpander {
   return (build, target, args) => {
     const names = variables(build, args, 2, "argument must be a simple name");
@@ -134,11 +136,13 @@ const transformMapEntry = transformToMap((build, _key, entry) =>
   build.call("cel.@mapInsert", accumulator(build), entry),
 );
 
-/** `x.sortBy(v, key)`: a comprehension over nothing binds the list, which is sorted by the list of its keys. */
+/**
+ * `x.sortBy(v, key)`: an empty comprehension binds the list, which is sorted by the list of keys.
+ */
 const sortBy: MacroExpander = (build, target, args) => {
   const list = target as Expr;
   if (list.kind === "constant" || list.kind === "map" || list.kind === "struct")
-    return build.complain(
+    return build.reportError(
       list,
       "sortBy can only be applied to a list, identifier, comprehension, call or select expression",
     );
@@ -156,7 +160,7 @@ const sortBy: MacroExpander = (build, target, args) => {
   });
 };
 
-/** `x.optMap(v, f)`: a comprehension over nothing binds the variable. */
+/** `x.optMap(v, f)`: an empty comprehension binds the variable. */
 function optional(wrap: (build: Build, value: Expr) => Expr): MacroExpander {
   return (build, target, args) => {
     const name = variableName(build, args[0] as Expr, "optMap() variable name must be a simple identifier");
@@ -183,7 +187,7 @@ function receiver(name: string, arity: number, expand: MacroExpander): Macro {
   return { name, receiver: true, arity, expand };
 }
 
-/** Of every version. */
+/** The macros of every version. */
 export const standardMacros: readonly Macro[] = [
   { name: "has", receiver: false, arity: 1, expand: has },
   receiver("all", 2, quantifier(all, 1)),
@@ -194,7 +198,7 @@ export const standardMacros: readonly Macro[] = [
   receiver("filter", 2, filter),
 ];
 
-/** Comprehensions with two variables. Source: cel-go's ext.TwoVarComprehensions */
+/** Comprehensions with two variables. Source: cel-go, ext.TwoVarComprehensions */
 export const twoVariableMacros: readonly Macro[] = [
   receiver("all", 3, quantifier(all, 2)),
   receiver("exists", 3, quantifier(exists, 2)),
@@ -208,10 +212,10 @@ export const twoVariableMacros: readonly Macro[] = [
   receiver("transformMapEntry", 4, transformMapEntry),
 ];
 
-/** Of ext.Lists, from version 2 on. */
+/** The macro of cel-go's ext.Lists, since its version 2. */
 export const listMacros: readonly Macro[] = [receiver("sortBy", 2, sortBy)];
 
-/** Of optional types. */
+/** The macros of optional types. */
 export const optionalMacros: readonly Macro[] = [
   receiver(
     "optMap",

@@ -1,6 +1,7 @@
 /**
- * Operators between two values of the commonest types, decided before any overload is asked: ints that are numbers, and, for equality,
- * texts. What they cost is what the overloads say: a unit for ints, and for texts one for each ten code points of the shorter.
+ * Fast paths of binary operators: two ints that are JavaScript numbers, and, for equality, two
+ * strings. The cost is that of the overloads: one unit for ints, and for strings one unit per ten
+ * code points of the shorter string.
  */
 import type { OverloadDeclaration } from "./declarations.ts";
 import { traversalFactor } from "./functions/costs.ts";
@@ -8,25 +9,25 @@ import type { Run, Step } from "./program.ts";
 import { sizeOf } from "./values/containers.ts";
 import type { Result } from "./values/value.ts";
 
-/** What becomes of two values of other types. */
-export type Otherwise = (run: Run, left: Result, right: Result) => Result;
+/** Dispatches to the overloads; called for values of other types. */
+export type BinaryDispatch = (run: Run, left: Result, right: Result) => Result;
 
-type Operator = (left: Step, right: Step, otherwise: Otherwise) => Step;
+type Operator = (left: Step, right: Step, dispatch: BinaryDispatch) => Step;
 
 function comparing(test: (left: number, right: number) => boolean): Operator {
-  return (left, right, otherwise) => (run) => {
+  return (left, right, dispatch) => (run) => {
     const one = left(run);
     const other = right(run);
     if (typeof one === "number" && typeof other === "number") {
       run.charge(1);
       return test(one, other);
     }
-    return otherwise(run, one, other);
+    return dispatch(run, one, other);
   };
 }
 
 function equating(same: boolean): Operator {
-  return (left, right, otherwise) => (run) => {
+  return (left, right, dispatch) => (run) => {
     const one = left(run);
     const other = right(run);
     if (typeof one === "string" && typeof other === "string") {
@@ -37,30 +38,30 @@ function equating(same: boolean): Operator {
       run.charge(1);
       return (one === other) === same;
     }
-    return otherwise(run, one, other);
+    return dispatch(run, one, other);
   };
 }
 
-/** Most texts are so short that counting code points says nothing new. */
+/** Most strings are short; then their code points need not be counted. */
 function comparedUnits(one: string, other: string): number {
   const shorter = Math.min(one.length, other.length);
   if (shorter <= 10) return shorter === 0 ? 0 : 1;
   return Math.ceil(Math.min(sizeOf(one), sizeOf(other)) * traversalFactor);
 }
 
-/** @param compute may leave the safe integers: the overloads know what is then */
+/** @param compute its result can be an unsafe integer; then the overloads compute it again */
 function computing(compute: (left: number, right: number) => number): Operator {
-  return (left, right, otherwise) => (run) => {
+  return (left, right, dispatch) => (run) => {
     const one = left(run);
     const other = right(run);
     if (typeof one === "number" && typeof other === "number") {
       const result = compute(one, other);
       if (Number.isSafeInteger(result)) {
         run.charge(1);
-        return result === 0 ? 0 : result; // There is no -0 among integers.
+        return result === 0 ? 0 : result; // An int is never -0.
       }
     }
-    return otherwise(run, one, other);
+    return dispatch(run, one, other);
   };
 }
 
@@ -76,7 +77,7 @@ const operators = new Map<string, readonly [overload: string, operator: Operator
   ["_*_", ["multiply_int64", computing((left, right) => left * right)]],
 ]);
 
-/** @returns undefined when the operator does not take ints here */
+/** @returns undefined if the operator has no fast path or the checker excluded its int overload */
 export function operatorOf(name: string, overloads: readonly OverloadDeclaration[]): Operator | undefined {
   const found = operators.get(name);
   return found !== undefined && overloads.some((overload) => overload.id === found[0]) ? found[1] : undefined;

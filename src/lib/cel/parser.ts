@@ -1,6 +1,6 @@
 /**
- * Text to expressions, by recursive descent. Complaints have the words of ANTLR's, which upstream prints; after the first that leaves
- * it unclear how to go on, the rest is not looked at. Source: cel-spec's grammar; cel-go's parser.
+ * A recursive descent parser. Error messages and error recovery follow ANTLR, which cel-go uses.
+ * Source: the grammar of cel-spec; cel-go, parser/parser.go
  */
 import { type Ast, accumulatorName, type Call, type Expr, type MapEntry, type StructField } from "./ast.ts";
 import type { ComprehensionParts, Macro, MacroBuilder } from "./declarations.ts";
@@ -17,24 +17,26 @@ import { Source } from "./source.ts";
 import { CelFailure } from "./values/failure.ts";
 import type { CelValue } from "./values/value.ts";
 
-export interface ParserOptions {
+/** The syntax that an environment adds to the language. */
+interface ParserOptions {
+  /** By `macroKey`. */
   readonly macros: ReadonlyMap<string, Macro>;
   readonly optionalSyntax: boolean;
 }
 
-/** How deep expressions nest, as upstream allows; also of chains such as `a.b.c`. */
-export const depthMax = 250;
-/** Of an expression, in code points, as upstream allows. */
-export const textCodePointsMax = 100_000;
-/** After macros were expanded: a macro may use its argument twice. */
-export const nodesMax = 500_000;
+/** The nesting limit of cel-go. A chain such as `a.b.c` counts too. */
+const depthMax = 250;
+/** The text limit of cel-go. */
+const textCodePointsMax = 100_000;
+/** Limits nodes after macro expansion: a macro can use its argument twice. */
+const nodesMax = 500_000;
 
 /** The key of a macro in `ParserOptions.macros`. */
 export function macroKey(macro: Pick<Macro, "name" | "receiver" | "arity">): string {
   return `${macro.name}:${macro.arity}:${macro.receiver}`;
 }
 
-/** @throws CelSyntaxError */
+/** Parses an expression and expands its macros. @throws CelSyntaxError with all errors */
 export function parse(text: string, options: ParserOptions): Ast {
   const source = new Source(text);
   const size = text.length > textCodePointsMax ? [...text].length : text.length;
@@ -70,10 +72,10 @@ const relationSigns = new Set(["<", "<=", ">=", ">", "==", "!=", "in"]);
 const sumSigns = new Set(["+", "-"]);
 const productSigns = new Set(["*", "/", "%"]);
 const operators = new Set([...relationSigns, ...sumSigns, ...productSigns, "&&", "||", "?"]);
-/** Where parsing goes on after a literal, a name or a call that is wrong, besides where it goes on after any operand. */
+/** Additional tokens at which the parser resumes after an invalid literal, name or call. */
 const afterPrimary = [".", "["];
-/** Tries to go on after complaints, as upstream allows. */
-const attemptsMax = 30;
+/** The limit of cel-go. */
+const recoveriesMax = 30;
 const tokenOrder = ["[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":", "true", "false", "null"];
 const reserved = new Set(
   "as break const continue else false for function if import in let loop package namespace null return true var void while".split(
@@ -81,7 +83,7 @@ const reserved = new Set(
   ),
 );
 
-/** The rest of the text is not looked at. */
+/** Stops parsing at an error without recovery. */
 class Abort extends Error {}
 
 class Parser {
@@ -92,13 +94,16 @@ class Parser {
   #at = 0;
   #lastId = 0;
   #nesting = 0;
-  /** Of each construct that is open, the innermost last: what may follow an operand in it besides operators. */
+  /**
+   * Open constructs, the innermost last: for each, the tokens besides operators that can follow an
+   * operand.
+   */
   readonly #open: (readonly string[])[] = [];
-  /** After a complaint there is none until a token was taken. */
+  /** Set after an error until the next token is consumed; no other error is reported meanwhile. */
   #recovering = false;
-  #attempts = 0;
+  #recoveries = 0;
   #expanding = false;
-  /** How deep the expression with this id is. */
+  /** Depth of each expression, by id. */
   readonly #depths: number[] = [0];
 
   constructor(text: string, options: ParserOptions) {
@@ -111,7 +116,9 @@ class Parser {
     try {
       const root = this.#expression();
       if (this.#kind() !== endOfText)
-        this.#complain(this.#tokens[this.#at + 1]?.kind === endOfText ? "extraneous" : "mismatched", [endOfText]);
+        this.#reportUnexpected(this.#tokens[this.#at + 1]?.kind === endOfText ? "extraneous" : "mismatched", [
+          endOfText,
+        ]);
       return root;
     } catch (error) {
       if (error instanceof Abort) return undefined;
@@ -133,7 +140,10 @@ class Parser {
     return token.kind === endOfText ? endOfText : this.#text.slice(token.start, token.end);
   }
 
-  /** From one token to the next, as messages show it: with what is between them, but for what is no token. */
+  /**
+   * The input from one token to the next for a message: with white space, without invalid
+   * characters.
+   */
   #input(from: Token, to: Token): string {
     if (from === to) return this.#text.slice(to.start, to.end);
     const between = this.#text.slice(from.end, to.start);
@@ -152,43 +162,45 @@ class Parser {
     return this.#kind() === kind ? this.#take() : undefined;
   }
 
-  // Complaints.
+  // Errors and recovery.
 
   #issue(offset: number, message: string): void {
     this.issues.push({ offset, message });
   }
 
-  #complain(what: "mismatched" | "extraneous", expected: readonly string[]): void {
+  #reportUnexpected(problem: "mismatched" | "extraneous", expected: readonly string[]): void {
     if (this.#recovering) return;
     this.#recovering = true;
     this.#issue(
       this.#token().start,
-      `Syntax error: ${what} input '${this.#textOf(this.#token())}' expecting ${expectedText(expected)}`,
+      `Syntax error: ${problem} input '${this.#textOf(this.#token())}' expecting ${expectedText(expected)}`,
     );
   }
 
-  /** @throws Abort after as many tries to go on as upstream allows */
-  #attempt(): void {
-    if (this.#attempts++ < attemptsMax) return;
-    this.#issue(this.#token().start, `Syntax error: error recovery attempt limit exceeded: ${attemptsMax}`);
+  /** @throws Abort if there are too many errors */
+  #countRecovery(): void {
+    if (this.#recoveries++ < recoveriesMax) return;
+    this.#issue(this.#token().start, `Syntax error: error recovery attempt limit exceeded: ${recoveriesMax}`);
     throw new Abort();
   }
 
   /**
-   * Takes a token of this kind; one that is too much is left out, one that is missing is thought to be there.
-   * @returns undefined after a complaint that it is neither: `#recover` is to be called then
+   * Consumes a token of this kind. Skips one extraneous token, and inserts a missing one.
+   *
+   * @param follows whether a token can follow the expected one, so that it is only missing
+   * @returns undefined if neither helps; the caller then calls `#recover`
    */
   #expect(kind: string, follows: (next: string) => boolean): Token | undefined {
     const found = this.#takeIf(kind);
     if (found !== undefined) return found;
-    this.#attempt();
+    this.#countRecovery();
     if (this.#tokens[this.#at + 1]?.kind === kind) {
-      this.#complain("extraneous", [kind]);
+      this.#reportUnexpected("extraneous", [kind]);
       this.#at++;
       return this.#take();
     }
     if (!follows(this.#kind())) {
-      this.#complain("mismatched", [kind]);
+      this.#reportUnexpected("mismatched", [kind]);
       return undefined;
     }
     if (!this.#recovering)
@@ -200,36 +212,40 @@ class Parser {
     return this.#token();
   }
 
-  /** Whether a token may follow an operand here. */
+  /** Whether a token can follow an operand here. */
   #mayFollow(kind: string): boolean {
     if (operators.has(kind) || kind === "." || kind === "[") return true;
     return this.#open.at(-1)?.includes(kind) ?? kind === endOfText;
   }
 
-  /** After a complaint parsing goes on at the next token that may follow in any construct that is open. @param alsoAt and at these */
+  /**
+   * Skips to the next token that can follow an operand in any open construct.
+   *
+   * @param alsoAt additional tokens to stop at
+   */
   #recover(alsoAt: readonly string[] = []): void {
-    this.#attempt();
-    const goesOn = (kind: string): boolean =>
+    this.#countRecovery();
+    const resumesAt = (kind: string): boolean =>
       kind === endOfText ||
       operators.has(kind) ||
       alsoAt.includes(kind) ||
       this.#open.some((tokens) => tokens.includes(kind));
-    while (!goesOn(this.#kind())) this.#at++;
+    while (!resumesAt(this.#kind())) this.#at++;
   }
 
-  /** The bracket that ends what is open. */
+  /** Consumes the closing bracket of the innermost construct. */
   #close(kind: string, alsoAt: readonly string[] = []): void {
     this.#open.pop();
     if (this.#expect(kind, (next) => this.#mayFollow(next)) === undefined) this.#recover(alsoAt);
   }
 
-  /** Ends a list or map, after a comma that may stand there. */
+  /** Consumes the closing bracket of a list or map, after an optional comma. */
   #closeLiteral(kind: string): void {
     const found = this.#kind();
     if (found !== kind && found !== "," && !this.#recovering) {
       const next = this.#tokens[this.#at + 1]?.kind;
       const isExtraneous = next === kind || next === ",";
-      this.#complain(isExtraneous ? "extraneous" : "mismatched", [kind, ","]);
+      this.#reportUnexpected(isExtraneous ? "extraneous" : "mismatched", [kind, ","]);
       if (!isExtraneous) {
         this.#open.pop();
         this.#recover(afterPrimary);
@@ -242,9 +258,10 @@ class Parser {
   }
 
   /**
-   * Before the first of what a bracket holds: one token too many is left out.
-   * @param more what may stand there besides operands
-   * @returns false when nothing may be read within the bracket; it is closed then
+   * Checks the token after an opening bracket, and skips one extraneous token.
+   *
+   * @param more allowed tokens besides those that start an operand
+   * @returns false if the content cannot be parsed; then the construct is already closed
    */
   #checkStart(more: readonly string[], alsoAt: readonly string[] = []): boolean {
     const kind = this.#kind();
@@ -252,11 +269,11 @@ class Parser {
     const expected = [...operandStarts, ...more];
     const next = this.#tokens[this.#at + 1]?.kind ?? endOfText;
     if (operandStart.has(next) || more.includes(next)) {
-      this.#complain("extraneous", expected);
+      this.#reportUnexpected("extraneous", expected);
       this.#at++;
       return true;
     }
-    this.#complain("mismatched", expected);
+    this.#reportUnexpected("mismatched", expected);
     this.#open.pop();
     this.#recover(alsoAt);
     return false;
@@ -264,7 +281,7 @@ class Parser {
 
   // Expressions.
 
-  /** What macros make around their arguments is no deeper than they are: as upstream counts, only what was written nests. */
+  /** Assigns the id. As in cel-go, nodes that a macro creates around its arguments add no depth. */
   #next<Kind extends Expr["kind"]>(
     kind: Kind,
     offset: number,
@@ -331,7 +348,9 @@ class Parser {
     return this.#balanced("||", "_||_", () => this.#balanced("&&", "_&&_", () => this.#relation()));
   }
 
-  /** A chain of one logical operator is a balanced tree, so that long ones are not deep. */
+  /**
+   * Parses a chain of one logical operator into a balanced tree, so that long chains are not deep.
+   */
   #balanced(sign: string, name: string, operand: () => Expr): Expr {
     const terms = [operand()];
     const signs: Token[] = [];
@@ -376,13 +395,13 @@ class Parser {
     return count % 2 === 0 ? operand : this.#call(sign.start, `${sign.kind}_`, undefined, [operand]);
   }
 
-  /** After signs. */
+  /** Checks the token after a unary operator. */
   #checkOperand(sign: string): void {
     const kind = this.#kind();
     if (operandStart.has(kind) && kind !== "!" && kind !== "-") return;
     if (sign === "-" && kind === "-") return;
     if (sign === "!") {
-      if (!operandStart.has(kind)) this.#complain("extraneous", operandStarts);
+      if (!operandStart.has(kind)) this.#reportUnexpected("extraneous", operandStarts);
       return;
     }
     const token = this.#token();
@@ -392,7 +411,7 @@ class Parser {
   }
 
   #member(): Expr {
-    /** `a.b.c`, as long as it may name a message. */
+    /** `a.b.c`, while it can be the name of a message. */
     let names: string | undefined;
     let expr: Expr;
     const start = this.#token();
@@ -428,15 +447,15 @@ class Parser {
     }
   }
 
-  /** Upstream names the words that are values. */
-  #complainOfIdentifier(dot: Token | undefined): void {
+  /** The message depends on whether the token is a literal keyword after a dot. */
+  #reportMissingIdentifier(dot: Token | undefined): void {
     if (this.#recovering) return;
     this.#recovering = true;
     const token = this.#token();
     const text = token.kind === endOfText ? "" : this.#textOf(token);
-    const isWord = dot !== undefined && ["true", "false", "null"].includes(text);
+    const isKeyword = dot !== undefined && ["true", "false", "null"].includes(text);
     const input = this.#input(dot ?? token, token);
-    const message = isWord
+    const message = isKeyword
       ? `mismatched input '${text}' expecting IDENTIFIER`
       : `no viable alternative at input '${input}'`;
     this.#issue(token.start, `Syntax error: ${message}`);
@@ -444,7 +463,7 @@ class Parser {
 
   #noIdentifier(dot: Token | undefined): Expr {
     const offset = this.#token().start;
-    this.#complainOfIdentifier(dot);
+    this.#reportMissingIdentifier(dot);
     this.#recover(afterPrimary);
     return this.#constant(offset, null);
   }
@@ -474,10 +493,10 @@ class Parser {
     }
     if (this.#kind() !== "IDENTIFIER") {
       if (optional === undefined) {
-        this.#recovering = wasRecovering; // The dot alone is nothing that was understood.
-        this.#complainOfIdentifier(dot);
+        this.#recovering = wasRecovering; // The dot alone does not end the recovery.
+        this.#reportMissingIdentifier(dot);
       }
-      if (optional === undefined || !this.#isFieldNext()) {
+      if (optional === undefined || !this.#skipToField()) {
         this.#recover(optional === undefined ? [] : afterPrimary);
         return { expr: operand, names: undefined };
       }
@@ -498,11 +517,11 @@ class Parser {
     return { expr, names: names === undefined ? undefined : `${names}.${field}` };
   }
 
-  /** After `.?` there is something else: one token too many is left out. */
-  #isFieldNext(): boolean {
+  /** Handles a token after `.?` that is not a field name: skips it if a field name follows. */
+  #skipToField(): boolean {
     const { start } = this.#token();
     const isExtraneous = this.#tokens[this.#at + 1]?.kind === "IDENTIFIER" && !this.#recovering;
-    this.#complain(isExtraneous ? "extraneous" : "mismatched", ["IDENTIFIER", "ESC_IDENTIFIER"]);
+    this.#reportUnexpected(isExtraneous ? "extraneous" : "mismatched", ["IDENTIFIER", "ESC_IDENTIFIER"]);
     if (isExtraneous) this.#at++;
     else this.#issue(start, "unsupported ident kind");
     return isExtraneous;
@@ -574,16 +593,16 @@ class Parser {
     return this.#constant(start, null);
   }
 
-  /** One token too many is left out; otherwise it goes on where something may follow an operand. */
+  /** Skips one extraneous token, or recovers after the missing operand. */
   #missingOperand(): Expr {
     const offset = this.#token().start;
     const next = this.#tokens[this.#at + 1]?.kind ?? endOfText;
     if (this.#kind() !== endOfText && operandStart.has(next) && !this.#recovering) {
-      this.#complain("extraneous", operandStarts);
+      this.#reportUnexpected("extraneous", operandStarts);
       this.#at++;
       return this.#unary();
     }
-    this.#complain("mismatched", operandStarts);
+    this.#reportUnexpected("mismatched", operandStarts);
     this.#recover(afterPrimary);
     return this.#constant(offset, null);
   }
@@ -604,7 +623,7 @@ class Parser {
     return { ...this.#next("list", bracket.start, elements), elements, optionalIndices };
   }
 
-  /** Otherwise a comma before it is the last. */
+  /** Whether the token starts another entry; if not, the comma before it is a trailing one. */
   #startsEntry(ahead: number): boolean {
     const kind = this.#tokens[this.#at + ahead]?.kind ?? endOfText;
     return operandStart.has(kind) || kind === "?";
@@ -673,7 +692,7 @@ class Parser {
     return { ...this.#next("struct", brace.start, within), name, fields };
   }
 
-  /** @returns undefined after a complaint */
+  /** @returns undefined after an error */
   #structFieldName(first: boolean): string | undefined {
     const expected = first ? ["}", ",", "?", "IDENTIFIER", "ESC_IDENTIFIER"] : ["IDENTIFIER", "ESC_IDENTIFIER"];
     if (this.#kind() === "ESC_IDENTIFIER") {
@@ -682,7 +701,7 @@ class Parser {
     }
     if (this.#kind() !== "IDENTIFIER") {
       const isExtraneous = this.#tokens[this.#at + 1]?.kind === "IDENTIFIER" && !this.#recovering;
-      this.#complain(isExtraneous ? "extraneous" : "mismatched", expected);
+      this.#reportUnexpected(isExtraneous ? "extraneous" : "mismatched", expected);
       if (!isExtraneous) return undefined;
       this.#at++;
     }
@@ -718,7 +737,7 @@ class Parser {
       },
       presence: (operand, field) => ({ ...this.#next("select", offset, [operand]), operand, field, testOnly: true }),
       comprehension: (parts) => this.#comprehension(offset, parts),
-      complain: (at, message) => void this.#issue(at.offset, message) as undefined,
+      reportError: (at, message) => void this.#issue(at.offset, message) as undefined,
     };
   }
 
@@ -729,7 +748,7 @@ class Parser {
   }
 }
 
-/** One token, or a set of them in the order of upstream's grammar. */
+/** Formats expected tokens in the order of cel-go's grammar. */
 function expectedText(kinds: readonly string[]): string {
   const rank = (kind: string): number => {
     const at = tokenOrder.indexOf(kind);

@@ -1,7 +1,8 @@
 /**
- * Expressions to closures. What is charged, and where, follows upstream's tracker: a name and each field or index after it are a unit
- * each, literals of lists, maps and messages a fixed price, calls what their overload says; `&&`, `||` and `?:` nothing. Of the branches
- * of `?:` that are names, the unit for the name itself is not charged. Source: cel-go's interpreter/planner.go and runtimecost.go
+ * Compiles expressions to closures. Costs follow cel-go's tracker: a name, and each field or index
+ * after it, costs one unit; list, map and message literals have fixed costs; a call costs what its
+ * overload declares; `&&`, `||` and `?:` are free. A name as a branch of `?:` costs no unit.
+ * Source: cel-go, interpreter/planner.go and interpreter/runtimecost.go
  */
 import {
   type Call,
@@ -27,30 +28,35 @@ import { compileRegex } from "./values/regex.ts";
 import { typeNameOf } from "./values/type-names.ts";
 import { CelList, CelOptional, CelTypeValue, type CelValue, optionalNone, type Result } from "./values/value.ts";
 
-/** Units of literals that are made at run time. */
+/** Units of literals that are evaluated at run time. */
 const listCost = 10;
 const mapCost = 30;
 const structCost = 40;
 
-export interface PlannerOptions {
+/** The parts of an environment that the planner needs. */
+interface PlannerOptions {
   readonly features: Features;
   readonly types: TypeResolver;
-  /** Whether errors shall tell where they are: for tools, for it takes a closure more at every expression. */
+  /** Adds positions to errors, for tools. It slows evaluation: one more closure per expression. */
   readonly locateFailures?: boolean;
 }
 
-/** A planned expression, and what whoever uses it may know of it. */
-export interface Planned {
+/** A planned expression. */
+interface Planned {
   readonly step: Step;
-  /** A name, or a field or index of something: `bare` is the same without the unit for the name itself. */
+  /** For a name, and a field or index: `step` without the unit for the name itself. */
   readonly bare?: Step;
-  /** `?:`, and fields and indices of one: there is no name to charge a unit for. */
+  /** Set for `?:`, and its fields and indices: there is no name that costs a unit. */
   readonly nameless?: true;
-  /** Its value is known; it costs nothing. */
+  /** Set if the value is constant; evaluating it is free. */
   readonly constant?: { readonly value: CelValue };
 }
 
-/** @throws CelSyntaxError when a constant cannot be made, such as `duration("x")` */
+/**
+ * Compiles an expression.
+ *
+ * @throws CelSyntaxError for an invalid constant, such as `duration("x")`
+ */
 export function plan(checked: CheckedAst, options: PlannerOptions): Program {
   const planner = new Planner(checked, options);
   const { step } = planner.plan(checked.root);
@@ -58,14 +64,14 @@ export function plan(checked: CheckedAst, options: PlannerOptions): Program {
 }
 
 class Planner {
-  /** Variables of comprehensions, all told. */
+  /** The number of variables in all comprehensions. */
   slots = 0;
-  /** Where failures are from. */
+  /** Positions of failures. */
   readonly offsets = new WeakMap<CelFailure, number>();
   readonly #checked: CheckedAst;
   readonly #options: PlannerOptions;
   readonly #scopes: [name: string, slot: number, bound?: Bound][] = [];
-  /** What macros use twice is planned once. */
+  /** By the id of the expression: an expression that a macro uses twice is planned once. */
   readonly #planned = new Map<number, Planned>();
 
   constructor(checked: CheckedAst, options: PlannerOptions) {
@@ -81,7 +87,7 @@ class Planner {
     return planned;
   }
 
-  /** The innermost expression that yields a failure is where it is from. */
+  /** Records the position of the innermost expression that returns a failure. */
   #located(expr: Expr, planned: Planned): Planned {
     const locating =
       (step: Step): Step =>
@@ -125,7 +131,7 @@ class Planner {
     if (type?.kind !== "type") return variable(name);
     const [of] = type.parameters;
     if (of?.kind !== "object") return constant(new CelTypeValue(of?.name ?? name));
-    const message = `reference to undefined type: ${name}`; // Object types can be made, and are no values, upstream.
+    const message = `reference to undefined type: ${name}`; // In cel-go, object types are not values.
     throw new CelSyntaxError(this.#checked.source, [{ offset: -1, message }], message);
   }
 
@@ -142,13 +148,13 @@ class Planner {
   #presence(of: Planned, field: string): Planned {
     const operand = bareOf(of);
     const { presenceTestCost } = this.#options.features;
-    const units = of.nameless === true ? 2 * presenceTestCost : 1 + presenceTestCost; // Upstream takes back a unit that it never charged.
+    const units = of.nameless === true ? 2 * presenceTestCost : 1 + presenceTestCost; // cel-go subtracts a unit that it did not charge.
     return {
       step: (run) => {
         const value = operand(run);
         const present = value instanceof CelFailure ? value : hasField(value, field);
-        const asked = !(value instanceof CelFailure || (value instanceof CelOptional && present !== true));
-        run.charge(asked ? units : units - 1);
+        const isTested = !(value instanceof CelFailure || (value instanceof CelOptional && present !== true));
+        run.charge(isTested ? units : units - 1);
         return present;
       },
     };
@@ -179,7 +185,7 @@ class Planner {
     }
   }
 
-  /** @param decisive the value of one side that decides, whatever the other is, even a failure */
+  /** @param decisive the operand value that decides the result, even if the other operand failed */
   #logical(expr: Call, decisive: boolean): Planned {
     const [left, right] = expr.args.map((arg) => this.plan(arg).step) as [Step, Step];
     return {
@@ -195,7 +201,7 @@ class Planner {
     };
   }
 
-  /** A failure counts as true, so that comprehensions go on. */
+  /** A failure counts as true, so that comprehensions continue. */
   #notStrictlyFalse(expr: Call): Planned {
     const operand = this.plan(expr.args[0] as Expr).step;
     return {
@@ -222,7 +228,7 @@ class Planner {
   #index(expr: Call, select: (operand: CelValue, key: CelValue) => Result): Planned {
     const [container, key] = expr.args.map((arg) => this.plan(arg)) as [Planned, Planned];
     const [operand, index] = [bareOf(container), bareOf(key)];
-    if (key.constant !== undefined && !isKey(key.constant.value)) this.#refuse(expr, noKey(key.constant.value));
+    if (key.constant !== undefined && !isKey(key.constant.value)) this.#throwInvalid(expr, noKey(key.constant.value));
     const whole = named((run) => {
       const value = operand(run);
       if (value instanceof CelFailure) return value;
@@ -234,7 +240,7 @@ class Planner {
     return container.nameless === true ? nameless(whole) : whole;
   }
 
-  /** In a list of constants: upstream looks it up in a set, and charges nothing. */
+  /** `in` with a list of constants: a free lookup in a set, as in cel-go. */
   #membership(expr: Call): Planned | undefined {
     const [element, container] = expr.args.map((arg) => this.plan(arg)) as [Planned, Planned];
     const list = container.constant?.value;
@@ -253,7 +259,7 @@ class Planner {
     };
   }
 
-  /** `a.or(b)` and `a.orValue(b)`: b is not looked at when there is an a. Neither costs anything. */
+  /** `a.or(b)` and `a.orValue(b)`: `b` is evaluated only if `a` has no value. Both are free. */
   #optionalOr(expr: Call): Planned | undefined {
     const reference = this.#checked.references.get(expr.id);
     if (
@@ -268,7 +274,7 @@ class Planner {
       step: (run) => {
         const value = left(run);
         if (value instanceof CelFailure) return value;
-        if (!(value instanceof CelOptional)) return value; // As upstream does with what is none at run time.
+        if (!(value instanceof CelOptional)) return value; // As in cel-go for a value that is not an optional.
         if (value.value !== undefined) return unwrap ? value.value : value;
         const other = right(run);
         return unwrap || other instanceof CelOptional || other instanceof CelFailure ? other : noSuchOverload();
@@ -296,22 +302,25 @@ class Planner {
     return folds ? this.#fold(expr, step) : { step };
   }
 
-  /** Regular expressions that are written out are looked at now; what uses them is then another kind of call. Source: cel-go's OptimizeRegex */
+  /**
+   * Validates a constant regular expression. The call is then planned in another way, with other
+   * costs after a failed argument. Source: cel-go, OptimizeRegex
+   */
   #hasCompiledPattern(expr: Call, pattern: CelValue | undefined): boolean {
     if (!this.#options.features.foldConstants || !patternFunctions.has(expr.name) || typeof pattern !== "string")
       return false;
     const compiled = compileRegex(pattern);
-    if (compiled instanceof CelFailure) this.#refuse(expr, compiled);
+    if (compiled instanceof CelFailure) this.#throwInvalid(expr, compiled);
     return true;
   }
 
-  /** Conversions of constants are made now, and cost nothing. */
+  /** Evaluates a conversion of a constant now; at run time it is free. */
   #fold(expr: Expr, step: Step): Planned {
     const value = step(new Run(new Map(), 0, {}));
-    return value instanceof CelFailure ? this.#refuse(expr, value) : constant(value);
+    return value instanceof CelFailure ? this.#throwInvalid(expr, value) : constant(value);
   }
 
-  #refuse(expr: Expr, { message }: CelFailure): never {
+  #throwInvalid(expr: Expr, { message }: CelFailure): never {
     throw new CelSyntaxError(this.#checked.source, [{ offset: expr.offset, message }], message);
   }
 
@@ -365,10 +374,10 @@ class Planner {
     };
   }
 
-  /** What is named is made when its name is first looked at, or not at all. */
+  /** The bound value is evaluated when its name is first used, or never. */
   #binding(expr: Comprehension): Planned {
     const range = this.plan(expr.range).step;
-    const bound: Bound = { init: this.plan(expr.init).step, isMade: this.slots++ };
+    const bound: Bound = { init: this.plan(expr.init).step, isEvaluated: this.slots++ };
     const depth = this.#scopes.length;
     this.#declare(expr.accumulator, bound);
     const result = this.plan(expr.result).step;
@@ -376,7 +385,7 @@ class Planner {
     return {
       step: (run) => {
         range(run);
-        run.locals[bound.isMade] = false;
+        run.locals[bound.isEvaluated] = false;
         return result(run);
       },
     };
@@ -428,7 +437,7 @@ class Planner {
   }
 }
 
-/** Source: cel-go's IsTypeConversionFunction */
+/** Source: cel-go, IsTypeConversionFunction */
 const conversions = new Set([
   "bool",
   "bytes",
@@ -457,7 +466,7 @@ function named(bare: Step): Planned {
   return { step, bare };
 }
 
-// The commonest of what is named: as one closure each, and not as one around another.
+// Variables and fields are the most frequent expressions: one closure each, not two nested ones.
 
 function local(slot: number): Planned {
   const step: Step = (run) => {
@@ -467,17 +476,18 @@ function local(slot: number): Planned {
   return { step, bare: (run) => run.locals[slot] as Result };
 }
 
-/** A value that a macro gives a name: how it is made, and the slot that says whether it has been. */
+/** A value that a macro binds to a name. */
 interface Bound {
   readonly init: Step;
-  readonly isMade: number;
+  /** The slot of a flag: whether `init` has been evaluated. */
+  readonly isEvaluated: number;
 }
 
-function lazyLocal(slot: number, { init, isMade }: Bound): Planned {
+function lazyLocal(slot: number, { init, isEvaluated }: Bound): Planned {
   return named((run) => {
-    if (run.locals[isMade] === false) {
+    if (run.locals[isEvaluated] === false) {
       run.locals[slot] = init(run);
-      run.locals[isMade] = true;
+      run.locals[isEvaluated] = true;
     }
     return run.locals[slot] as Result;
   });
@@ -497,7 +507,7 @@ function variable(name: string): Planned {
   return { step, bare };
 }
 
-/** Where there may be nothing, finding nothing costs nothing. */
+/** An optional selection that finds no value is free. */
 function selectionUnits(from: Result, result: Result, optional: boolean): 0 | 1 {
   if (optional) return result === optionalNone || result instanceof CelFailure ? 0 : 1;
   return (result === optionalNone || result instanceof CelFailure) && from instanceof CelOptional ? 0 : 1;

@@ -4,34 +4,37 @@ import type { CelType } from "./types.ts";
 import { CelFailure } from "./values/failure.ts";
 import type { CelValue, Result } from "./values/value.ts";
 
-/** Where variables come from. A `Map` is one; what makes values when they are asked for is another. */
+/** The values of variables: a `Map`, or an object that computes values on demand. */
 export interface Activation {
   get(name: string): CelValue | undefined;
 }
 
+/** Limits of one evaluation. */
 export interface EvaluationOptions {
-  /** Units after which the evaluation ends with an error; no limit when left out. */
+  /** An evaluation that costs more units ends with a `CelError`. Default: no limit. */
   readonly costLimit?: number;
-  /** Asked now and then while comprehensions run: true ends the evaluation. */
+  /** Called regularly while comprehensions run; true ends the evaluation with a `CelError`. */
   readonly isInterrupted?: () => boolean;
 }
 
+/** The outcome of a successful evaluation. */
 export interface Evaluated {
   readonly value: CelValue;
   /** Units spent. */
   readonly cost: number;
 }
 
+/** A compiled expression, ready to be evaluated any number of times. */
 export interface Program {
   readonly type: CelType;
-  /** @throws CelError when there is no value: the evaluation failed, cost too much, or was interrupted */
+  /** @throws CelError if the evaluation fails, exceeds the cost limit, or is interrupted */
   evaluate(activation: Activation, options?: EvaluationOptions): Evaluated;
 }
 
-/** One evaluation. */
+/** The state of one evaluation. */
 export class Run {
   readonly activation: Activation;
-  /** Variables of comprehensions, by the slot that the planner gave them. */
+  /** Variables of comprehensions, by the slot that the planner assigned. */
   readonly locals: Result[];
   cost = 0;
   readonly #limit: number;
@@ -45,34 +48,41 @@ export class Run {
     this.#isInterrupted = options.isInterrupted;
   }
 
-  /** @throws CelError past the limit, and of what is no number: nothing is free by mistake */
+  /** @throws CelError above the limit, and for NaN, so that a wrong cost function is not free */
   charge(units: number): void {
     this.cost += units;
-    if (!(this.cost <= this.#limit)) this.#refuse();
+    if (!(this.cost <= this.#limit)) this.#failOnCost();
   }
 
-  #refuse(): never {
+  #failOnCost(): never {
     throw new CelError("operation cancelled: actual cost limit exceeded", "cost", this.cost);
   }
 
-  /** Called for each element of a comprehension. @throws CelError when nobody waits any longer */
+  /**
+   * Called for each element of a comprehension.
+   *
+   * @throws CelError if the evaluation is interrupted
+   */
   iterate(): void {
     if (++this.#iterations % interruptCheckFrequency !== 0) return;
     if (this.#isInterrupted?.() === true) throw new CelError("operation interrupted", "interrupted", this.cost);
   }
 }
 
-/** Of all expressions without comprehensions. */
+/** Shared by all expressions without comprehensions. */
 const noLocals: Result[] = [];
 
-/** Elements of comprehensions between two questions whether to go on, as upstream has it. */
+/**
+ * Elements between two calls of `isInterrupted`. Source: k8s.io/apiserver pkg/apis/cel,
+ * CheckFrequency
+ */
 const interruptCheckFrequency = 100;
 
-/** What an expression is planned to. */
+/** A closure that evaluates an expression. */
 export type Step = (run: Run) => Result;
 
-/** A text longer than the engine can hold, or a value too deep for it, is an error of the evaluation, and not of whoever asked for it. */
-function outcomeOf(step: Step, run: Run): Result {
+/** A string that V8 cannot hold, or a value too deep for the stack, fails the evaluation. */
+function resultOf(step: Step, run: Run): Result {
   try {
     return step(run);
   } catch (error) {
@@ -82,13 +92,13 @@ function outcomeOf(step: Step, run: Run): Result {
   }
 }
 
-/** @param offsets where failures are from, as far as that was looked at */
+/** @param offsets positions of failures, filled by programs planned with `locateFailures` */
 export function programOf(type: CelType, step: Step, slots: number, offsets: WeakMap<CelFailure, number>): Program {
   return {
     type,
     evaluate: (activation, options = {}) => {
       const run = new Run(activation, slots, options);
-      const value = outcomeOf(step, run);
+      const value = resultOf(step, run);
       if (value instanceof CelFailure) throw new CelError(value.message, "evaluation", run.cost, offsets.get(value));
       return { value, cost: run.cost };
     },

@@ -1,9 +1,9 @@
-/** The text of an expression: lines and columns for people. */
+/** The text of an expression, with lines and columns for error messages. */
 import type { Issue } from "./errors.ts";
 
 const issuesShownMax = 100;
-/** Of the line that a complaint is about; longer ones are not shown. */
-const shownBytesMax = 16_384;
+/** A longer line is left out of error messages. */
+const lineBytesMax = 16_384;
 
 export class Source {
   readonly text: string;
@@ -14,7 +14,7 @@ export class Source {
     for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) this.#lineStarts.push(at + 1);
   }
 
-  /** @returns the line from 1, and the column from 0 in code points */
+  /** @returns the line, counted from 1, and the column in code points, counted from 0 */
   locate(offset: number): { line: number; column: number } {
     let line = this.#lineStarts.length;
     while (line > 1 && (this.#lineStarts[line - 1] as number) > offset) line--;
@@ -22,7 +22,9 @@ export class Source {
     return { line, column: [...this.text.slice(start, offset)].length };
   }
 
-  /** The issues as upstream prints them: the first hundred, by place. Source: cel-go's common/errors.go and error.go */
+  /**
+   * Formats the first hundred issues by position, as cel-go does. Source: cel-go, common/errors.go
+   */
   describe(issues: readonly Issue[]): string {
     const kept = issues.slice(0, issuesShownMax);
     const shown = kept.toSorted((left, right) => left.offset - right.offset).map((issue) => this.#describeOne(issue));
@@ -36,9 +38,9 @@ export class Source {
     const start = this.#lineStarts[line - 1] as number;
     const end = this.text.indexOf("\n", start);
     const lineText = this.text.slice(start, end === -1 ? undefined : end).replaceAll("\t", " ");
-    if (this.text === "") return `ERROR: <input>:1:0: ${issue.message}`; // Upstream's end of nothing is before its start.
+    if (this.text === "") return `ERROR: <input>:1:0: ${issue.message}`; // cel-go finds no line in an empty text.
     const where = `ERROR: <input>:${line}:${column + 1}: ${issue.message}`;
-    if (Buffer.byteLength(lineText) > shownBytesMax) return where;
+    if (Buffer.byteLength(lineText) > lineBytesMax) return where;
     const points = [...lineText];
     const isWide = (at: number): boolean => (points[at]?.codePointAt(0) ?? 0) > 0x7f;
     let marks = "";

@@ -1,7 +1,9 @@
 /**
- * Values as JSON that keeps their types: `{"int":"1"}`, `{"uint":"1"}`, `{"double":"1.5"}`, `{"string":"a"}`, `{"bool":true}`,
- * `{"bytes":"YQ=="}`, `{"null":true}`, `{"list":[…]}`, `{"map":[[key,value],…]}`, `{"type":"int"}`, and for every other type
- * `{"opaque":"google.protobuf.Duration","text":"1s"}`. Of objects, only their type.
+ * Values as JSON with type tags: `{"int":"1"}`, `{"uint":"1"}`, `{"double":"1.5"}`,
+ * `{"string":"a"}`, `{"bool":true}`, `{"bytes":"YQ=="}`, `{"null":true}`, `{"list":[…]}`,
+ * `{"map":[[key,value],…]}`, `{"type":"int"}`, and for other types
+ * `{"opaque":"google.protobuf.Duration","text":"1s"}`. For objects the text is the name of the
+ * type.
  */
 import { CelError } from "./errors.ts";
 import { kubernetesEnvironment } from "./kubernetes-environment.ts";
@@ -24,6 +26,7 @@ import {
   optionalNone,
 } from "./values/value.ts";
 
+/** A value as JSON with a type tag. */
 export type Tagged =
   | { readonly int: string }
   | { readonly uint: string }
@@ -37,12 +40,11 @@ export type Tagged =
   | { readonly type: string }
   | { readonly opaque: string; readonly text: string };
 
-/** Deeper values are refused. */
 const depthMax = 1000;
-/** Of one list: adding lists to themselves costs next to nothing. */
+/** Per list: `l + l` costs one unit, so that a cheap expression can make a long list. */
 const elementsMax = 10_000_000;
 
-/** @throws RangeError for what is too deep or too long */
+/** Encodes a value. @throws RangeError if it is too deep or too long */
 export function taggedOf(value: CelValue, depth = 0): Tagged {
   if (depth > depthMax) throw new RangeError(`a value nests deeper than ${depthMax} levels`);
   if (value === null) return { null: true };
@@ -71,7 +73,7 @@ function optionalText({ value }: CelOptional, depth: number): string {
   return value === undefined ? "none" : JSON.stringify(taggedOf(value, depth + 1));
 }
 
-/** @throws RangeError when it is no tagged value */
+/** Decodes a value. @throws RangeError for an invalid tagged value */
 export function untagged(tagged: Tagged, depth = 0): CelValue {
   const wrong = (): RangeError => new RangeError(`not a tagged value: ${String(JSON.stringify(tagged)).slice(0, 200)}`);
   if (typeof tagged !== "object" || tagged === null || depth > depthMax) throw wrong();
@@ -96,7 +98,7 @@ function raise(error: Error): never {
   throw error;
 }
 
-/** As Go, JavaScript and Python write them. */
+/** Parses a double as formatted by Go, JavaScript or Python. */
 function doubleFrom(text: string): number | undefined {
   const infinite = /^([+-]?)inf(?:inity)?$/i.exec(text);
   if (infinite !== null) return infinite[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
@@ -114,8 +116,8 @@ function mapFrom(pairs: readonly (readonly [Tagged, Tagged])[], depth: number): 
   );
 }
 
-/** By type, the function that makes one of a text. */
-const makers = new Map([
+/** By type, the CEL function that parses its text. */
+const parsers = new Map([
   ["google.protobuf.Timestamp", "timestamp"],
   ["google.protobuf.Duration", "duration"],
   ["timestamp", "timestamp"],
@@ -130,11 +132,11 @@ const makers = new Map([
 function opaqueFrom(type: string, text: string, depth: number): CelValue {
   if (type === "optional_type")
     return text === "none" ? optionalNone : new CelOptional(untagged(JSON.parse(text), depth + 1));
-  const maker = makers.get(type);
-  if (maker === undefined) throw new RangeError(`values of type ${type} cannot be given`);
+  const parser = parsers.get(type);
+  if (parser === undefined) throw new RangeError(`values of type ${type} are not supported`);
   const environment = kubernetesEnvironment([1, 36]).extend({ variables: [{ name: "text", type: stringType }] });
   try {
-    return environment.plan(environment.compile(`${maker}(text)`)).evaluate(new Map([["text", text]])).value;
+    return environment.plan(environment.compile(`${parser}(text)`)).evaluate(new Map([["text", text]])).value;
   } catch (error) {
     if (error instanceof CelError) throw new RangeError(error.message);
     throw error;

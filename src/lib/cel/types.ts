@@ -1,5 +1,8 @@
-/** Types of expressions, and how they are written in messages. Source: cel-spec, "Gradual Type Checking"; cel-go's names. */
+/**
+ * Types of expressions. Source: cel-spec, "Gradual Type Checking"; the names are those of cel-go.
+ */
 
+/** What a type is, apart from its name and parameters. */
 export type TypeKind =
   | "dyn"
   | "any"
@@ -22,8 +25,9 @@ export type TypeKind =
   | "error";
 
 /**
- * A type. `name` is what a type is called at run time (`google.protobuf.Timestamp`, `list`, the name of an object type, of an abstract
- * type such as `optional_type`, or of a type parameter); `parameters` are those of `list(int)`, `map(string, dyn)`, `wrapper(int)`.
+ * A type. `name` is the name at run time: `google.protobuf.Timestamp`, `list`, the name of an
+ * object type, of an abstract type such as `optional_type`, or of a type parameter. `parameters`
+ * are those of `list(int)`, `map(string, dyn)`, `wrapper(int)`.
  */
 export interface CelType {
   readonly kind: TypeKind;
@@ -46,13 +50,15 @@ export const stringType = simple("string");
 export const bytesType = simple("bytes");
 export const timestampType = simple("timestamp", "google.protobuf.Timestamp");
 export const durationType = simple("duration", "google.protobuf.Duration");
-/** What stands for an expression that has already been complained about: it fits everywhere. */
+/** The type of an expression with a reported error. It is assignable to every type. */
 export const errorType = simple("error", "!error!");
 
+/** `list(element)`. */
 export function listType(element: CelType): CelType {
   return { kind: "list", name: "list", parameters: [element] };
 }
 
+/** `map(key, value)`. */
 export function mapType(key: CelType, value: CelType): CelType {
   return { kind: "map", name: "map", parameters: [key, value] };
 }
@@ -62,7 +68,7 @@ export function typeOf(type: CelType): CelType {
   return { kind: "type", name: "type", parameters: [type] };
 }
 
-/** A message type: its fields are asked of the environment's `TypeResolver`. */
+/** A message type. The environment's `TypeResolver` has its fields. */
 export function objectType(name: string): CelType {
   return simple("object", name);
 }
@@ -72,11 +78,12 @@ export function opaqueType(name: string, ...parameters: CelType[]): CelType {
   return { kind: "opaque", name, parameters };
 }
 
+/** `optional_type(value)`. */
 export function optionalType(value: CelType): CelType {
   return opaqueType("optional_type", value);
 }
 
-/** A scalar that may be null. */
+/** A scalar that can be null, such as `google.protobuf.Int64Value`. */
 export function wrapperType(scalar: CelType): CelType {
   return { kind: "wrapper", name: scalar.name, parameters: [scalar] };
 }
@@ -86,15 +93,17 @@ export function parameterType(name: string): CelType {
   return simple("parameter", name);
 }
 
+/** Whether the type is `optional_type(…)`. */
 export function isOptional(type: CelType): boolean {
   return type.kind === "opaque" && type.name === "optional_type";
 }
 
+/** Whether the type is known at run time only. The error type counts too. */
 export function isDyn(type: CelType): boolean {
   return type.kind === "dyn" || type.kind === "any" || type.kind === "error";
 }
 
-/** Same kind, name and parameters. */
+/** Whether two types have the same kind, name and parameters. */
 export function sameType(left: CelType, right: CelType): boolean {
   if (left === right) return true;
   if (left.kind !== right.kind || left.name !== right.name || left.parameters.length !== right.parameters.length)
@@ -110,7 +119,10 @@ const shortNames = new Map<TypeKind, string>([
   ["error", "!error!"],
 ]);
 
-/** `list(map(string, dyn))`, `wrapper(int)`, `timestamp`. Source: cel-go's FormatCELType */
+/**
+ * Formats a type for messages: `list(map(string, dyn))`, `wrapper(int)`, `timestamp`. Source:
+ * cel-go, FormatCELType
+ */
 export function formatType(type: CelType): string {
   const short = shortNames.get(type.kind);
   if (short !== undefined) return short;

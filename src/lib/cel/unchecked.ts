@@ -1,13 +1,15 @@
 /**
- * An expression without the checker: names and functions are found by what is written, every overload with so many arguments is a candidate,
- * and what it costs is what the function says, for nobody knows the overload. Source: cel-go's planner over a parsed expression
+ * Expressions without type checking: variables and functions are found by name, and all overloads
+ * with the right number of arguments are candidates at run time. Costs of overloads do not apply,
+ * because the overload is not known when the expression is planned. Source: cel-go,
+ * interpreter/planner.go
  */
 import { type Ast, type Call, children, type Expr } from "./ast.ts";
 import { type CheckedAst, type CheckerOptions, qualifiedName, type Reference } from "./checker.ts";
 import type { OverloadDeclaration } from "./declarations.ts";
 import { dynType } from "./types.ts";
 
-/** Its types are not known, so that every type is dyn. */
+/** Resolves names only; the type of the expression is dyn. */
 export function unchecked(ast: Ast, options: Pick<CheckerOptions, "variables" | "functions">): CheckedAst {
   const references = new Map<number, Reference>();
   const seen = new Set<number>();
@@ -63,7 +65,7 @@ function callReference(expr: Call, { functions }: Pick<CheckerOptions, "function
   };
 }
 
-/** Whose only overload is known anyway. */
+/** Operators with a single overload keep its cost. */
 const equalities = new Set(["_==_", "_!=_"]);
 
 function withoutCost({ cost: _, ...overload }: OverloadDeclaration): OverloadDeclaration {

@@ -1,6 +1,6 @@
 /**
- * What upstream's library makes of expressions, wrong ones above all: its complaints, letter by letter, and its values, types and costs.
- * `go run . < testdata/upstream.jsonl` in tools/golden/cel makes the answers anew from the rows.
+ * Compares errors, values, types and costs of expressions, mostly invalid ones, with recorded
+ * results of cel-go. `go run . < testdata/upstream.jsonl` in tools/golden/cel records the results again.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -34,25 +34,22 @@ interface Row {
   readonly cost?: number;
 }
 
-/** Expressions whose answers differ, and why; each must. */
+/** Expressions with another result, and the reason. A row without a difference fails the test. */
 const differing = new Map([
-  ["[?self.x]", "upstream panics"],
+  ["[?self.x]", "cel-go panics"],
   ["google.protobuf.Duration{}", "no protobuf messages"],
   ["google.protobuf.Duration{seconds: 1}", "no protobuf messages"],
   ["google.protobuf.Timestamp{seconds: 'a'}", "no protobuf messages"],
   ["google.protobuf.Int32Value{value: 1}", "no protobuf messages"],
   ["google.protobuf.Value{}", "no protobuf messages"],
-  ["int{a: 1}", "upstream complains of the fields as well"],
-  ["[1, ?se, ?self.?x, 3][?0].hasValue()", "upstream complains twice of what has no type"],
+  ["int{a: 1}", "cel-go reports an error for the fields too"],
+  ["[1, ?se, ?self.?x, 3][?0].hasValue()", "cel-go reports an expression without a type twice"],
   ["dyn(quantity('1')).all(x, true)", "the message has the type's name in Go"],
   ["self[self]", "the message has the type's name in Go"],
   ["!-self.n + u * (2 - 1) / 4 % 5", "a sign after another sign"],
-  [
-    "has(self.a) ? self.a.b[0] : {'a': [elf..a) ? self.a.b[0] : {'a': [1, ",
-    "a dot within brackets that nothing follows",
-  ],
-  ["has(self.a) ? self.a.b[0] : {'a': [1, 2.[5], 'b': []}.a", "a dot within brackets that nothing follows"],
-  ["[1, ?self., 3][?0].hasValue)", "a dot within brackets that nothing follows"],
+  ["has(self.a) ? self.a.b[0] : {'a': [elf..a) ? self.a.b[0] : {'a': [1, ", "a dot without a name inside brackets"],
+  ["has(self.a) ? self.a.b[0] : {'a': [1, 2.[5], 'b': []}.a", "a dot without a name inside brackets"],
+  ["[1, ?self., 3][?0].hasValue)", "a dot without a name inside brackets"],
   ["!-", "a sign after another sign"],
   ["-!", "a sign after another sign"],
 ]);
@@ -67,33 +64,33 @@ const types = new Map<string, CelType>([
 
 const base = kubernetesEnvironment([1, 36]);
 
-interface Answer {
+interface Outcome {
   error: string;
   type?: string;
   min?: number;
   cost?: number;
 }
 
-function answerTo({ expr, data = null, variables = {}, unchecked }: Row): Answer {
+function outcomeOf({ expr, data = null, variables = {}, unchecked }: Row): Outcome {
   const declared = Object.entries(variables).map(([name, type]) => ({ name, type: types.get(type) as CelType }));
   const environment = base.extend({ variables: [{ name: "self", type: dynType }, ...declared] });
-  const answer: Answer = { error: "" };
+  const outcome: Outcome = { error: "" };
   try {
     const checked = unchecked === true ? environment.unchecked(environment.parse(expr)) : environment.compile(expr);
-    answer.type = formatType(checked.type);
+    outcome.type = formatType(checked.type);
     const estimated = environment.estimateCost(unchecked === true ? { ...checked, references: new Map() } : checked);
-    answer.min = Number(estimated.min);
+    outcome.min = Number(estimated.min);
     const program = environment.plan(checked);
-    answer.cost = program.evaluate(new Map([["self", jsonValue(data)]]), { costLimit: 10_000_000 }).cost;
+    outcome.cost = program.evaluate(new Map([["self", jsonValue(data)]]), { costLimit: 10_000_000 }).cost;
   } catch (error) {
     assert.ok(error instanceof CelError || error instanceof CelSyntaxError, String(error));
-    if (error instanceof CelError) answer.cost = error.cost;
-    answer.error = error.message;
+    if (error instanceof CelError) outcome.cost = error.cost;
+    outcome.error = error.message;
   }
-  return answer;
+  return outcome;
 }
 
-/** What a result is of is called by its name at run time there, types of types apart. */
+/** Replaces run-time names, which the recorded types use. */
 function shortName(type: string): string {
   return type
     .replaceAll("google.protobuf.Timestamp", "timestamp")
@@ -106,18 +103,18 @@ const rows = readFileSync(join(import.meta.dirname, "testdata/upstream.jsonl"), 
   .split("\n")
   .map((line) => JSON.parse(line) as Row);
 
-test(`upstream's answers to ${rows.length} expressions`, () => {
+test(`returns the results of cel-go for ${rows.length} expressions`, () => {
   const wrong: unknown[] = [];
   for (const row of rows) {
-    const wanted: Answer = { error: (row.error ?? "").replace(/^plan: /, "") };
-    if (row.type !== undefined) wanted.type = shortName(row.type);
-    if (row.min !== undefined) wanted.min = row.min;
-    if (row.cost !== undefined) wanted.cost = row.cost;
-    const found = answerTo(row);
-    if (/\btype\b/.test(row.type ?? "")) wanted.type = found.type; // Types of types are written in another way there.
+    const expected: Outcome = { error: (row.error ?? "").replace(/^plan: /, "") };
+    if (row.type !== undefined) expected.type = shortName(row.type);
+    if (row.min !== undefined) expected.min = row.min;
+    if (row.cost !== undefined) expected.cost = row.cost;
+    const actual = outcomeOf(row);
+    if (/\btype\b/.test(row.type ?? "")) expected.type = actual.type; // Recorded types of types have another format.
     const reason = differing.get(row.expr);
-    if (isDeepStrictEqual(found, wanted) !== (reason === undefined))
-      wrong.push({ expr: row.expr, found, wanted, reason });
+    if (isDeepStrictEqual(actual, expected) !== (reason === undefined))
+      wrong.push({ expr: row.expr, actual, expected, reason });
   }
   assert.deepEqual(wrong, []);
 });

@@ -1,6 +1,4 @@
-/**
- * What is asked of an expression after its types are found to be right. Source: cel-go's cel/validator.go
- */
+/** Checks of an expression after type checking. Source: cel-go, cel/validator.go */
 import { children, type Expr } from "./ast.ts";
 import type { CheckedAst } from "./checker.ts";
 import { CelSyntaxError, type Issue } from "./errors.ts";
@@ -9,29 +7,30 @@ import { CelFailure } from "./values/failure.ts";
 import { compileRegex } from "./values/regex.ts";
 import type { CelValue } from "./values/value.ts";
 
-/** Complains about expressions that would be accepted otherwise. */
-export type Validator = (expr: ValidatedExpr, complain: (at: Expr, message: string) => void) => void;
+/** Reports errors of a well-typed expression. Called for each of its nodes. */
+export type Validator = (expr: ValidatedExpr, report: (at: Expr, message: string) => void) => void;
 
+/** A node of the syntax tree and its context. */
 export interface ValidatedExpr {
   readonly expr: Expr;
   readonly checked: CheckedAst;
-  /** Names of the calls around it, the outermost first. */
+  /** Names of the enclosing calls, the outermost first. */
   readonly within: readonly string[];
 }
 
-/** @throws CelSyntaxError with all complaints */
+/** Runs all validators. @throws CelSyntaxError with all errors */
 export function validate(checked: CheckedAst, validators: readonly Validator[]): CheckedAst {
   if (validators.length === 0) return checked;
   const issues: Issue[] = [];
   const seen = new Set<number>();
-  const complain = (at: Expr, message: string): void => {
+  const report = (at: Expr, message: string): void => {
     issues.push({ offset: at.offset, message });
   };
   const within: string[] = [];
   const walk = (expr: Expr): void => {
     if (seen.has(expr.id)) return; // Macros use some expressions twice.
     seen.add(expr.id);
-    for (const validator of validators) validator({ expr, checked, within }, complain);
+    for (const validator of validators) validator({ expr, checked, within }, report);
     if (expr.kind === "call") within.push(expr.name);
     for (const child of children(expr)) walk(child);
     if (expr.kind === "call") within.pop();
@@ -46,12 +45,12 @@ function typeOf(checked: CheckedAst, expr: Expr, isOptionalEntry: boolean): CelT
   return isOptionalEntry && isOptional(type) ? (type.parameters[0] as CelType) : type;
 }
 
-/** All elements of a literal have one type; what `format()` takes may differ. */
-export const homogeneousLiterals: Validator = ({ expr, checked, within }, complain) => {
+/** Requires that all elements of a literal have one type, except in arguments of `format()`. */
+export const homogeneousLiterals: Validator = ({ expr, checked, within }, report) => {
   if ((expr.kind !== "list" && expr.kind !== "map") || within.includes("format")) return;
   const differs = (at: Expr, expected: CelType, found: CelType): boolean => {
     if (sameType(expected, found)) return false;
-    complain(at, `expected type '${formatType(expected)}' but found '${formatType(found)}'`);
+    report(at, `expected type '${formatType(expected)}' but found '${formatType(found)}'`);
     return true;
   };
   if (expr.kind === "list") {
@@ -76,12 +75,12 @@ export const homogeneousLiterals: Validator = ({ expr, checked, within }, compla
   }
 };
 
-/** Constants given to `duration()`, `timestamp()` and `matches()` are such. */
-export const literalArguments: Validator = ({ expr, checked }, complain) => {
+/** Requires valid constants in calls of `duration()`, `timestamp()` and `matches()`. */
+export const literalArguments: Validator = ({ expr, checked }, report) => {
   if (expr.kind !== "call") return;
   const [argument] = expr.args;
-  if (argument?.kind !== "constant" || !isRefused(expr.name, argument.value, () => overloadsOf(checked, expr))) return;
-  complain(argument, `invalid ${expr.name} argument`);
+  if (argument?.kind !== "constant" || !isInvalid(expr.name, argument.value, () => overloadsOf(checked, expr))) return;
+  report(argument, `invalid ${expr.name} argument`);
 };
 
 type Evaluate = (value: CelValue) => unknown;
@@ -91,7 +90,7 @@ function overloadsOf(checked: CheckedAst, expr: Expr): readonly Evaluate[] {
   return reference?.kind === "call" ? reference.overloads.map((overload) => overload.evaluate as Evaluate) : [];
 }
 
-function isRefused(name: string, value: CelValue, overloads: () => readonly Evaluate[]): boolean {
+function isInvalid(name: string, value: CelValue, overloads: () => readonly Evaluate[]): boolean {
   if (name === "matches") return typeof value === "string" && compileRegex(value) instanceof CelFailure;
   return (
     (name === "duration" || name === "timestamp") &&

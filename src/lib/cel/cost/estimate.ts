@@ -1,5 +1,5 @@
 /**
- * The range of what an expression may cost, from the sizes its data may have. Source: cel-go's checker/cost.go
+ * Estimates the cost of an expression from the sizes of its data. Source: cel-go, checker/cost.go
  */
 import {
   accumulatorName,
@@ -17,6 +17,7 @@ import { type CelType, dynType, isOptional } from "../types.ts";
 import { sizeOf } from "../values/containers.ts";
 import { fixed, plus, type Range, times, union, unknownRange } from "./range.ts";
 
+/** Hints without any size. */
 export const noHints: SizeHints = { estimateSize: () => undefined };
 
 const zero = fixed(0);
@@ -36,11 +37,13 @@ interface LocalVariable {
   readonly entrySize: EntrySize | undefined;
 }
 
-export interface EstimateOptions {
+/** The sizes of the data, and the cost of `has()`. */
+interface EstimateOptions {
   readonly hints: SizeHints;
   readonly presenceTestCost: 0 | 1;
 }
 
+/** Returns the minimum and maximum cost of an evaluation, in units. */
 export function estimateCost(checked: CheckedAst, options: EstimateOptions): Range {
   return new Estimator(checked, options).cost(checked.root);
 }
@@ -52,7 +55,7 @@ class Estimator {
   readonly #sizes = new Map<number, Range>();
   readonly #entrySizes = new Map<number, EntrySize>();
   readonly #locals: LocalVariable[] = [];
-  /** What macros use twice is estimated once. */
+  /** By the id of the expression: an expression that a macro uses twice is estimated once. */
   readonly #costs = new Map<number, Range>();
 
   constructor(checked: CheckedAst, options: EstimateOptions) {
@@ -105,7 +108,7 @@ class Estimator {
   #select(expr: Select): Range {
     const reference = this.#checked.references.get(expr.id);
     if (reference?.kind === "variable") {
-      this.#paths.set(expr.id, [reference.name]); // `a.b.c` as one name.
+      this.#paths.set(expr.id, [reference.name]); // `a.b.c` is one name.
       return one;
     }
     const operand = this.cost(expr.operand);
@@ -168,7 +171,7 @@ class Estimator {
     return plus(targetCost, cost as Range);
   }
 
-  /** Paths of what is indexed, and sizes of what the result holds. */
+  /** Records the path of an indexed element and the entry sizes of a result. */
   #trackEntries(expr: Call, overload: string, resultSize: Range | undefined): Range | undefined {
     const [first, second, third] = expr.args as [Expr, Expr | undefined, Expr | undefined];
     if (overload === "index_list" || overload === "index_map") {
@@ -192,8 +195,8 @@ class Estimator {
 
   #node(expr: Expr): SizedNode {
     const path = this.#path(expr);
-    const known = path.length > 0 && path[0] !== accumulatorName;
-    return { path: known ? path : undefined, type: this.#typeOf(expr), expr, size: this.#size(expr) };
+    const startsAtVariable = path.length > 0 && path[0] !== accumulatorName;
+    return { path: startsAtVariable ? path : undefined, type: this.#typeOf(expr), expr, size: this.#size(expr) };
   }
 
   // Comprehensions.
@@ -203,7 +206,7 @@ class Estimator {
     this.#pushLocal(expr.accumulator, expr.init);
     const depth = this.#locals.length;
     this.#pushElements(expr);
-    const turn = plus(this.cost(expr.condition), this.cost(expr.step));
+    const iteration = plus(this.cost(expr.condition), this.cost(expr.step));
     this.#locals.length = depth;
     sum = plus(sum, this.cost(expr.result));
     this.#locals.length = depth - 1;
@@ -213,7 +216,7 @@ class Estimator {
       this.#sizes.set(expr.id, count);
       this.#setEntrySize(expr, this.#entrySize(expr.step));
     }
-    return plus(sum, times(count, turn));
+    return plus(sum, times(count, iteration));
   }
 
   #binding(expr: Comprehension): Range {
@@ -253,8 +256,8 @@ class Estimator {
   }
 
   #size(expr: Expr): Range | undefined {
-    const known = this.#sizes.get(expr.id) ?? literalSize(expr);
-    if (known !== undefined) return known;
+    const existing = this.#sizes.get(expr.id) ?? literalSize(expr);
+    if (existing !== undefined) return existing;
     const type = this.#typeOf(expr);
     const hinted = this.#options.hints.estimateSize({ expr, path: this.#path(expr), type });
     if (hinted !== undefined) {
@@ -276,7 +279,7 @@ class Estimator {
   }
 }
 
-/** Where not all arguments are looked at, what they cost is not their sum. */
+/** The cost of operators that do not evaluate all operands. */
 function wholeCost(name: string, args: readonly Range[]): Range | undefined {
   const [first, second, third] = args as [Range, Range, Range];
   if (name === "_&&_" || name === "_||_") return { min: first.min, max: plus(first, second).max };
@@ -299,7 +302,7 @@ function isScalar(type: CelType): boolean {
   return ["bool", "double", "duration", "int", "timestamp", "uint"].includes(type.kind);
 }
 
-/** @returns what is known of it, or anything */
+/** @returns the size of an argument, or the range of all sizes if it is unknown or absent */
 export function sizeOrUnknown(node: SizedNode | undefined): Range {
   return node?.size ?? unknownRange;
 }

@@ -1,5 +1,6 @@
-/** Ranges of sizes and costs. They are uint64: what would be more is the largest uint64, as upstream's saturate. */
+/** Ranges of sizes and costs. The bounds are uint64 and saturate at the maximum, as in cel-go. */
 
+/** An inclusive range. */
 export interface Range {
   readonly min: bigint;
   readonly max: bigint;
@@ -7,8 +8,10 @@ export interface Range {
 
 export const uint64Max = 2n ** 64n - 1n;
 
+/** The range of all sizes. */
 export const unknownRange: Range = { min: 0n, max: uint64Max };
 
+/** The range of one value. */
 export function fixed(value: number | bigint): Range {
   return { min: BigInt(value), max: BigInt(value) };
 }
@@ -17,15 +20,17 @@ function saturate(value: bigint): bigint {
   return value > uint64Max ? uint64Max : value;
 }
 
+/** The sums of both ranges. */
 export function plus(left: Range, right: Range): Range {
   return { min: saturate(left.min + right.min), max: saturate(left.max + right.max) };
 }
 
+/** The products of both ranges. */
 export function times(left: Range, right: Range): Range {
   return { min: saturate(left.min * right.min), max: saturate(left.max * right.max) };
 }
 
-/** Rounded up, over doubles as upstream does it. */
+/** Multiplies by a factor and rounds up, in floating point as in cel-go. */
 export function timesFactor(range: Range, factor: number): Range {
   return { min: scale(range.min, factor), max: scale(range.max, factor) };
 }
@@ -35,7 +40,7 @@ function scale(value: bigint, factor: number): bigint {
   return scaled >= 2 ** 64 ? uint64Max : BigInt(scaled);
 }
 
-/** The range that covers both. */
+/** Returns the smallest range that contains both. */
 export function union(left: Range, right: Range): Range {
   return { min: left.min < right.min ? left.min : right.min, max: left.max > right.max ? left.max : right.max };
 }

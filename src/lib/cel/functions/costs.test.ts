@@ -1,4 +1,4 @@
-/** What a call costs is a number, though its arguments failed: anything else would be no limit at all. */
+/** The cost of a call with failed arguments is a number. NaN would disable the cost limit. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kubernetesLibraries } from "../kubernetes-environment.ts";
@@ -9,7 +9,7 @@ const functions = [...standardFunctions, ...kubernetesLibraries.flatMap(({ libra
 
 for (const { name, cost, overloads } of functions) {
   for (const overload of overloads) {
-    test(`${name}: ${overload.id}`, () => {
+    test(`charges a number for failed arguments: ${name}: ${overload.id}`, () => {
       const failed = overload.parameters.map(() => fail("no"));
       for (const costOf of [cost, overload.cost])
         if (costOf !== undefined) assert(Number.isSafeInteger(costOf(failed, fail("no"))));

@@ -1,17 +1,25 @@
-/** Costs that several functions share. Each comes in two: what it was at run time, and what it may be. Source: cel-go's cost.go, runtimecost.go */
+/**
+ * Costs that several functions share, at run time and as estimates.
+ * Source: cel-go, checker/cost.go and interpreter/runtimecost.go
+ */
 import { sizeOrUnknown } from "../cost/estimate.ts";
 import { fixed, plus, times, timesFactor } from "../cost/range.ts";
 import type { OverloadDeclaration } from "../declarations.ts";
 import { sizeOf } from "../values/containers.ts";
 
-/** Units for each code point, byte or element that is looked at. */
+/** Units per code point, byte or element that a function reads. */
 export const traversalFactor = 0.1;
-/** Units for each code point of a regular expression. */
+/** Units per code point of a regular expression. */
 export const regexFactor = 0.25;
 
 type Costs = Pick<OverloadDeclaration, "cost" | "estimate">;
 
-/** One that looks at all of an argument. @param index of the argument at run time; @param estimated of that without the receiver */
+/**
+ * A function that reads all of one argument.
+ *
+ * @param index of the argument in the run-time arguments, which include the receiver
+ * @param estimated index of the argument whose size the estimate uses, without the receiver
+ */
 export function traversal(
   index: number,
   estimated: number,
@@ -26,7 +34,7 @@ export function traversal(
   };
 }
 
-/** As long as the shorter of two: equality and order. */
+/** Equality and order: both arguments are read up to the length of the shorter one. */
 export const comparison: Costs = {
   cost: (args) => Math.ceil(Math.min(sizeOf(args[0]), sizeOf(args[1])) * traversalFactor),
   estimate: ({ args }) => {
@@ -36,7 +44,7 @@ export const comparison: Costs = {
   },
 };
 
-/** Of strings and bytes: both are copied. */
+/** Concatenation of strings or bytes: both are copied. */
 export const concatenation: Costs = {
   cost: (args) => Math.ceil((sizeOf(args[0]) + sizeOf(args[1])) * traversalFactor),
   estimate: ({ args }) => {
@@ -45,18 +53,18 @@ export const concatenation: Costs = {
   },
 };
 
-/** Of lists: nothing is copied. */
+/** Concatenation of lists: nothing is copied. */
 export const listConcatenation: Costs = {
   estimate: ({ args }) => ({ cost: fixed(1), resultSize: plus(sizeOrUnknown(args[0]), sizeOrUnknown(args[1])) }),
 };
 
-/** Every element is compared. */
+/** `in` a list: every element is compared. */
 export const membership: Costs = {
   cost: (args) => sizeOf(args[1]),
   estimate: ({ args }) => ({ cost: timesFactor(sizeOrUnknown(args[1]), 1) }),
 };
 
-/** A text against a part of it. */
+/** `contains`: the substring is compared at every position. */
 export const containment: Costs = {
   cost: (args) => Math.ceil(sizeOf(args[0]) * traversalFactor) * Math.ceil(sizeOf(args[1]) * traversalFactor),
   estimate: ({ target, args }) => ({
@@ -67,7 +75,10 @@ export const containment: Costs = {
   }),
 };
 
-/** A text against a regular expression. An empty text is one long, for the expression costs even then. */
+/**
+ * Matching a regular expression. One is added to the size of the text, so that an empty text is not
+ * free.
+ */
 export const matching: Costs = {
   cost: (args) => Math.ceil((1 + sizeOf(args[0])) * traversalFactor) * Math.ceil(sizeOf(args[1]) * regexFactor),
   estimate: ({ target, args }) => {

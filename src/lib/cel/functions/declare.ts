@@ -1,19 +1,20 @@
-/** Short forms to declare functions with. */
+/** Helpers for function declarations. */
 import type { FunctionDeclaration, OverloadDeclaration } from "../declarations.ts";
 import type { CelType } from "../types.ts";
 
 type Rest = Omit<OverloadDeclaration, "id" | "member" | "parameters" | "result">;
 
-/** `f(x, y)`. */
+/** Declares an overload `f(x, y)`. */
 export function overload(id: string, parameters: readonly CelType[], result: CelType, rest: Rest): OverloadDeclaration {
   return { id, member: false, parameters, result, ...rest };
 }
 
-/** `x.f(y)`: the first parameter is the receiver. */
+/** Declares an overload `x.f(y)`; the first parameter is the receiver. */
 export function member(id: string, parameters: readonly CelType[], result: CelType, rest: Rest): OverloadDeclaration {
   return { id, member: true, parameters, result, ...rest };
 }
 
+/** Declares a function or operator. */
 export function declare(name: string, ...overloads: OverloadDeclaration[]): FunctionDeclaration {
   return { name, overloads };
 }

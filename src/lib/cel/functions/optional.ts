@@ -1,4 +1,4 @@
-/** Optional types. Source: cel-go's cel.OptionalTypes */
+/** Optional types. Source: cel-go, cel.OptionalTypes */
 import { type Library, library } from "../library.ts";
 import { optionalMacros } from "../macros.ts";
 import { boolType, type CelType, dynType, listType, optionalType, parameterType, typeOf } from "../types.ts";
@@ -21,15 +21,16 @@ import { optionalAccess } from "./standard/logic.ts";
 
 const value = parameterType("V");
 const optional = optionalType(value);
+/** The planner implements the function. */
 const planned = { evaluate: noSuchOverload };
 
-function isZero(of: CelValue): boolean {
-  if (of === null || of === false || of === 0 || of === "") return true;
-  if (of instanceof CelDouble) return of.value === 0;
-  if (of instanceof CelUint) return of.value === 0n;
-  if (of instanceof CelDuration) return of.nanoseconds === 0n;
-  if (of instanceof CelTimestamp) return of.nanoseconds === -62_135_596_800_000_000_000n;
-  return (of instanceof CelList || of instanceof CelMap || of instanceof Uint8Array) && sizeOf(of) === 0;
+function isZero(value: CelValue): boolean {
+  if (value === null || value === false || value === 0 || value === "") return true;
+  if (value instanceof CelDouble) return value.value === 0;
+  if (value instanceof CelUint) return value.value === 0n;
+  if (value instanceof CelDuration) return value.nanoseconds === 0n;
+  if (value instanceof CelTimestamp) return value.nanoseconds === -62_135_596_800_000_000_000n; // Year 1, Go's zero time.
+  return (value instanceof CelList || value instanceof CelMap || value instanceof Uint8Array) && sizeOf(value) === 0;
 }
 
 function unwrapAll(list: CelList): CelValue {
@@ -41,13 +42,14 @@ function unwrapAll(list: CelList): CelValue {
   return new ArrayList(items);
 }
 
-/** None, of an empty list. */
+/** Returns `optional.none()` for an empty list. */
 function elementAt(list: CelList, index: number): CelOptional {
   return list.size === 0 ? optionalNone : new CelOptional(list.at(index));
 }
 
 const optionals: CelType = listType(optional);
 
+/** Optional types: `optional.of(x)`, `x.?y`, `x[?y]`, `optMap` and related functions. */
 export const optionalTypes: Library = library({
   macros: optionalMacros,
   features: { optionalSyntax: true },

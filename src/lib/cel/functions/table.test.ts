@@ -1,4 +1,7 @@
-/** Values, complaints, failures, estimates and costs of thousands of expressions over all libraries, as upstream's own library gives them. */
+/**
+ * Compares values, errors, estimates and costs of thousands of expressions over all libraries with
+ * recorded results of cel-go and the libraries of Kubernetes.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -19,10 +22,10 @@ import {
   CelUint,
   type CelValue,
 } from "../values/value.ts";
-import { type AuthorizationQuestion, authorizerType, CelAuthorizer } from "./kubernetes/authorizer.ts";
+import { type AuthorizationCheck, authorizerType, CelAuthorizer } from "./kubernetes/authorizer.ts";
 import { jsonPatchKeys } from "./kubernetes/json-patch.ts";
 
-/** Made by `node tools/golden/cel/expressions.ts | cel-golden table`. */
+/** Recorded by `node tools/golden/cel/expressions.ts | tools/golden/cel table`. */
 const golden = new URL("../testdata/functions.jsonl", import.meta.url);
 
 type Row = readonly [expression: string, outcome: string, min?: number | string, max?: number | string, cost?: number];
@@ -36,16 +39,20 @@ const variables = [
   { name: "authorizer", type: authorizerType },
 ];
 
-/** Allows `get`, fails for `fail`, and says in its reason what it was asked. */
-function decide({ verb, serviceAccount, path = "", resource }: AuthorizationQuestion) {
-  const who =
+/** Allows `get`, fails for `fail`, and returns the attributes of the check as the reason. */
+function decide({ verb, serviceAccount, path = "", resource }: AuthorizationCheck) {
+  const user =
     serviceAccount === undefined ? "me" : `system:serviceaccount:${serviceAccount.namespace}:${serviceAccount.name}`;
-  const of = [resource?.group, resource?.resource, resource?.subresource, resource?.namespace, resource?.name].map(
-    (part) => part ?? "",
-  );
+  const attributes = [
+    resource?.group,
+    resource?.resource,
+    resource?.subresource,
+    resource?.namespace,
+    resource?.name,
+  ].map((part) => part ?? "");
   return {
     allowed: verb === "get",
-    reason: [who, verb, path, ...of].join("|"),
+    reason: [user, verb, path, ...attributes].join("|"),
     ...(verb === "fail" ? { error: "broken" } : {}),
   };
 }
@@ -109,7 +116,7 @@ function entriesOf(map: CelMap): string[] {
   return map.keys().map((key) => `${canonical(key)}:${canonical(map.find(key) as CelValue)}`);
 }
 
-/** Those whose text is compared, too. */
+/** Abstract types whose text is compared, with the name that the recorded results use. */
 const shown = new Map([
   ["kubernetes.URL", "URL"],
   ["net.IP", "IP"],
@@ -153,17 +160,19 @@ function outcomeOf(expression: string): Row {
   }
 }
 
-/** Where we answer otherwise, and why; each must. */
-const differing: readonly [expression: RegExp, why: string][] = [
+/**
+ * Expressions with a different result, and the reason. A row without a difference fails the test.
+ */
+const differing: readonly [expression: RegExp, reason: string][] = [
   [
     /^quantity\("(?:1\.5Gi|9223372036854775807|1Ei|10Ei)"\)\.(?:isInteger|asInteger)\(\)$/,
-    "the specification: an error only when it is no integer of 64 bits",
+    "as documented: an error only if the quantity is not an int64",
   ],
-  [/^quantity\("1Ei"\)\.add\(1\)\.sub/, "upstream's double is not the nearest"],
-  [/^authorizer == authorizer$/, "upstream's authorizers cannot be compared"],
+  [/^quantity\("1Ei"\)\.add\(1\)\.sub/, "Kubernetes does not return the nearest double"],
+  [/^authorizer == authorizer$/, "Kubernetes cannot compare authorizers"],
 ];
 
-test("as upstream, expression by expression", () => {
+test("evaluates every recorded expression as Kubernetes does", () => {
   const rows = readFileSync(golden, "utf8")
     .trim()
     .split("\n")

@@ -1,4 +1,4 @@
-/** Comprehensions with two variables. Source: cel-go's ext.TwoVarComprehensions */
+/** Comprehensions with two variables. Source: cel-go, ext.TwoVarComprehensions */
 import { type Library, library } from "../library.ts";
 import { twoVariableMacros } from "../macros.ts";
 import { mapType, parameterType } from "../types.ts";
@@ -11,13 +11,13 @@ import { declare, overload } from "./declare.ts";
 const [key, value] = [parameterType("K"), parameterType("V")];
 const map = mapType(key, value);
 
-function hashed(of: CelMap): HashMap {
-  return of instanceof HashMap ? of : HashMap.of(of.keys().map((at) => [at, of.find(at) as CelValue]));
+function hashMapOf(map: CelMap): HashMap {
+  return map instanceof HashMap ? map : HashMap.of(map.keys().map((at) => [at, map.find(at) as CelValue]));
 }
 
 function insert(into: CelMap, at: CelValue, item: CelValue): Result {
-  const shown = isNumber(at) ? String(rawNumber(at)) : String(at);
-  return hashed(into).with(at, item) ?? fail(`insert failed: key ${shown} already exists`);
+  const keyText = isNumber(at) ? String(rawNumber(at)) : String(at);
+  return hashMapOf(into).with(at, item) ?? fail(`insert failed: key ${keyText} already exists`);
 }
 
 function insertAll(into: CelMap, from: CelMap): Result {
@@ -29,6 +29,7 @@ function insertAll(into: CelMap, from: CelMap): Result {
   return result;
 }
 
+/** Macros with two variables, such as `map.all(key, value, predicate)`. */
 export const twoVariableComprehensions: Library = library({
   macros: twoVariableMacros,
   functions: [

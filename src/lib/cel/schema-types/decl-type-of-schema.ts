@@ -1,4 +1,7 @@
-/** Declared types from JSON schemas. Source: access-control §2.3, type mapping; k8s.io/apiserver pkg/cel/common/schemas.go and limits.go */
+/**
+ * Declared types of JSON schemas. Source: Kubernetes docs, Extend the Kubernetes API with
+ * CustomResourceDefinitions, Validation rules; k8s.io/apiserver@v0.36.0/pkg/cel/common/schemas.go
+ */
 import { bytesType, durationType, dynType, stringType, timestampType } from "../types.ts";
 import {
   boolDecl,
@@ -20,10 +23,13 @@ import {
   withTypeAndObjectMeta,
 } from "./json-schema.ts";
 
-/** What a request may hold, which bounds what no schema bounds. */
+/** The maximum size of a request. It bounds data without a limit in the schema. */
 export const maxRequestBytes = 3 * 1024 * 1024;
 
-/** Formats whose values are not strings: what the expression sees, and the shortest and longest JSON of it. */
+/**
+ * String formats whose values have another type, with the sizes of the shortest and the longest
+ * JSON.
+ */
 const timeFormats = new Map([
   ["duration", { type: durationType, minBytes: 3, maxLength: 32 }],
   ["date", { type: timestampType, minBytes: 12, maxLength: 12 }],
@@ -31,9 +37,12 @@ const timeFormats = new Map([
 ]);
 
 /**
- * @param isResourceRoot adds what every resource has
- * @returns undefined when expressions cannot see the data: arrays and maps of what cannot be seen, and whatever has no type. Properties
- *   that cannot be seen, or whose name cannot be written, are left out of their object
+ * Returns the declared type of a schema. Properties without a declared type, or with a name that
+ * cannot be escaped, are left out of their object.
+ *
+ * @param isResourceRoot adds `apiVersion`, `kind`, `metadata.name` and `metadata.generateName`
+ * @returns undefined if expressions cannot access the data: a schema without a type, or an array or
+ *   map of such data
  */
 export function declTypeOfSchema(schema: JsonSchema, isResourceRoot: boolean): DeclType | undefined {
   if (isIntOrString(schema))
@@ -68,18 +77,19 @@ function listOf(schema: JsonSchema): DeclType | undefined {
   const element =
     schema.items === undefined ? undefined : declTypeOfSchema(schema.items, isEmbeddedResource(schema.items));
   if (element === undefined) return undefined;
-  const most = Math.floor((maxRequestBytes - 2) / (element.minSerializedSize + 1)); // Brackets; a comma each.
-  return listDecl(element, schema.maxItems === undefined ? most : bound(schema.maxItems));
+  const countMax = Math.floor((maxRequestBytes - 2) / (element.minSerializedSize + 1)); // Brackets; a comma each.
+  return listDecl(element, schema.maxItems === undefined ? countMax : bound(schema.maxItems));
 }
 
 function mapOf(schema: JsonSchema, values: JsonSchema): DeclType | undefined {
   const element = declTypeOfSchema(values, isEmbeddedResource(values));
   if (element === undefined) return undefined;
-  const most = Math.floor((maxRequestBytes - 2) / (element.minSerializedSize + 6)); // Braces; two quotes, two letters, a colon and a comma each.
-  return mapDecl(element, schema.maxProperties === undefined ? most : bound(schema.maxProperties));
+  // Braces; two quotes, two letters, a colon and a comma each.
+  const countMax = Math.floor((maxRequestBytes - 2) / (element.minSerializedSize + 6));
+  return mapDecl(element, schema.maxProperties === undefined ? countMax : bound(schema.maxProperties));
 }
 
-/** The shortest JSON has all required properties but those that have a default. */
+/** The shortest JSON has all required properties without a default. */
 function objectOf(schema: JsonSchema): DeclType {
   const required = new Set(schema.required);
   const fields = new Map<string, DeclType>();
@@ -109,15 +119,15 @@ function stringOf(schema: JsonSchema): DeclType {
   );
 }
 
-/** In bytes, as upstream measures it. */
+/** In bytes, as in Kubernetes. */
 function longest(values: readonly unknown[]): number {
   return values.reduce<number>(
-    (most, value) => (typeof value === "string" ? Math.max(most, Buffer.byteLength(value)) : most),
+    (max, value) => (typeof value === "string" ? Math.max(max, Buffer.byteLength(value)) : max),
     0,
   );
 }
 
-/** Of code points, each four bytes at most. */
+/** A code point has at most four bytes. */
 function bytesOfLength(length: number | bigint): number {
   return bound(length) * 4;
 }

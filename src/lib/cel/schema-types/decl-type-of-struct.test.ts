@@ -1,4 +1,4 @@
-/** What expressions see of built-in kinds. */
+/** Types of built-in kinds in expressions. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { builtinSchema } from "../../../catalog/builtin-schemas.ts";
@@ -6,7 +6,7 @@ import { CelSyntaxError, formatType, kubernetesEnvironment } from "../index.ts";
 import { declTypeOfStruct } from "./decl-type-of-struct.ts";
 import { typeRegistry } from "./type-registry.ts";
 
-const rows: readonly [definition: string, text: string, want: string][] = [
+const rows: readonly [definition: string, text: string, expected: string][] = [
   ["io.k8s.api.core.v1.Pod", "object.spec.containers", "list(object.spec.containers.@idx)"],
   ["io.k8s.api.core.v1.Pod", "object.spec.containers[0].image", "string"],
   ["io.k8s.api.core.v1.Pod", "object.metadata.labels", "map(string, string)"],
@@ -46,5 +46,5 @@ function typeOf(definition: string, text: string): string {
   }
 }
 
-for (const [definition, text, want] of rows)
-  test(`${definition}: ${text}`, () => assert.equal(typeOf(definition, text), want));
+for (const [definition, text, expected] of rows)
+  test(`types ${text} of ${definition} as ${expected}`, () => assert.equal(typeOf(definition, text), expected));

@@ -1,6 +1,6 @@
 /**
- * Declared types from the schemas of built-in kinds, as upstream takes them from their OpenAPI definitions.
- * Source: k8s.io/apiserver pkg/cel/common/schemas.go and pkg/cel/openapi/resolver
+ * Declared types of built-in kinds. kube-apiserver derives them from the OpenAPI definitions.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/cel/common/schemas.go and pkg/cel/openapi/resolver
  */
 import type { Any, Scalar, Struct, Type } from "../../schema/schema.ts";
 import {
@@ -20,8 +20,8 @@ import {
 import { escapeName } from "./escape.ts";
 
 /**
- * Sizes are not known: nothing that is checked against built-in kinds is held to an estimate.
- * @param struct of a kind: type and metadata, as every resource has them, are added where they are missing
+ * Returns the declared type of a kind, and adds `apiVersion`, `kind` and `metadata` if they are
+ * missing. Sizes are unknown, because no cost estimate is made for built-in kinds.
  */
 export function declTypeOfStruct(struct: Struct): ObjectDecl {
   const decl = objectOf(struct, new Set([struct.definition]));
@@ -38,30 +38,33 @@ export function declTypeOfStruct(struct: Struct): ObjectDecl {
   );
 }
 
-/** @param around definitions that this stands in: within itself, a definition is an object of which nothing is known */
-function objectOf(struct: Struct, around: ReadonlySet<string>): ObjectDecl {
+/**
+ * @param enclosing definitions enclosing the struct; a definition within itself becomes an object
+ *   without fields
+ */
+function objectOf(struct: Struct, enclosing: ReadonlySet<string>): ObjectDecl {
   const fields = new Map<string, DeclType>();
   for (const { name, type } of struct.fields) {
-    const decl = declOf(type, around);
+    const decl = declOf(type, enclosing);
     const written = escapeName(name);
     if (decl !== undefined && written !== undefined) fields.set(written, decl);
   }
   return objectDeclOf(fields);
 }
 
-/** @returns undefined when expressions cannot see it */
-function declOf(type: Type, around: ReadonlySet<string>): DeclType | undefined {
+/** @returns undefined if expressions cannot access the type */
+function declOf(type: Type, enclosing: ReadonlySet<string>): DeclType | undefined {
   switch (type.kind) {
     case "struct":
-      return around.has(type.definition)
+      return enclosing.has(type.definition)
         ? objectDeclOf(new Map())
-        : objectOf(type, new Set([...around, type.definition]));
+        : objectOf(type, new Set([...enclosing, type.definition]));
     case "list": {
-      const items = declOf(type.items, around);
+      const items = declOf(type.items, enclosing);
       return items && listDecl(items);
     }
     case "map": {
-      const values = declOf(type.values, around);
+      const values = declOf(type.values, enclosing);
       return values && mapDecl(values);
     }
     case "any":
@@ -71,7 +74,7 @@ function declOf(type: Type, around: ReadonlySet<string>): DeclType | undefined {
   }
 }
 
-/** Quantities are texts or numbers in OpenAPI, and so cannot be seen. */
+/** Quantities are missing: in OpenAPI they are strings or numbers, which have no declared type. */
 const scalars: ReadonlyMap<Scalar["kind"], DeclType> = new Map([
   ["string", stringDecl],
   ["duration", stringDecl],
@@ -85,7 +88,7 @@ const scalars: ReadonlyMap<Scalar["kind"], DeclType> = new Map([
   ["intOrString", dynDecl],
 ]);
 
-/** Definitions that are objects of anything; the others have no type. */
+/** Definitions that are objects with any content; other definitions have no declared type. */
 function anyOf({ definition }: Any): DeclType | undefined {
   return /\.(?:RawExtension|FieldsV1)$/.test(definition) ? objectDeclOf(new Map()) : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Declared types: what the checker needs to know of data that a schema describes, and how large it may get, which estimates of costs
- * are made from. Source: k8s.io/apiserver pkg/cel/types.go
+ * Declared types: types and maximum sizes of data with a schema, for the checker and for cost
+ * estimates. Source: k8s.io/apiserver@v0.36.0/pkg/cel/types.go
  */
 import {
   boolType,
@@ -15,56 +15,64 @@ import {
 } from "../types.ts";
 
 interface Sized {
-  /** The most elements, entries, code points or bytes it may have; -1 when nobody knows. */
+  /** The maximum number of elements, entries, code points or bytes; -1 if unknown. */
   readonly maxElements: number;
-  /** Bytes of the shortest JSON that is one. */
+  /** Bytes of the shortest valid JSON. */
   readonly minSerializedSize: number;
 }
 
+/** A scalar type. */
 export interface ScalarDecl extends Sized {
   readonly kind: "scalar";
   readonly type: CelType;
 }
 
+/** A list type. */
 export interface ListDecl extends Sized {
   readonly kind: "list";
   readonly element: DeclType;
 }
 
+/** A map type. */
 export interface MapDecl extends Sized {
   readonly kind: "map";
   readonly key: DeclType;
   readonly element: DeclType;
 }
 
+/** An object type. */
 export interface ObjectDecl extends Sized {
   readonly kind: "object";
-  /** Undefined: it is called after the place where it stands. */
+  /** If undefined, the type is named after its position. */
   readonly name: string | undefined;
-  /** By name as expressions write it (escaped). */
+  /** By escaped name. */
   readonly fields: ReadonlyMap<string, DeclType>;
 }
 
+/** A declared type. */
 export type DeclType = ScalarDecl | ListDecl | MapDecl | ObjectDecl;
 
+/** Declares a scalar. */
 export function scalarDecl(type: CelType, minSerializedSize: number, maxElements = 0): ScalarDecl {
   return { kind: "scalar", type, minSerializedSize, maxElements };
 }
 
+/** Declares a list. */
 export function listDecl(element: DeclType, maxElements = -1): ListDecl {
   return { kind: "list", element, maxElements, minSerializedSize: 2 };
 }
 
+/** Declares a map. */
 export function mapDecl(element: DeclType, maxElements = -1, key: DeclType = stringDecl): MapDecl {
   return { kind: "map", key, element, maxElements, minSerializedSize: 2 };
 }
 
-/** With a name of its own. */
+/** Declares an object type with a name. */
 export function objectDecl(name: string, fields: Readonly<Record<string, DeclType>>): ObjectDecl {
   return { kind: "object", name, fields: new Map(Object.entries(fields)), maxElements: 0, minSerializedSize: 2 };
 }
 
-/** Called after the place where it stands. */
+/** Declares an object type that is named after its position. */
 export function objectDeclOf(fields: ReadonlyMap<string, DeclType>, minSerializedSize = 2): ObjectDecl {
   return { kind: "object", name: undefined, fields, maxElements: 0, minSerializedSize };
 }

@@ -1,9 +1,9 @@
-/** Names of properties in expressions, there and back. Source: access-control §2.3; k8s.io/apiserver pkg/cel/escaping_test.go */
+/** Escaped property names. Source: k8s.io/apiserver@v0.36.0/pkg/cel/escaping_test.go */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { escapeName, unescapeName } from "./escape.ts";
 
-const names: readonly [name: string, written: string | undefined][] = [
+const names: readonly [name: string, escaped: string | undefined][] = [
   ["a", "a"],
   ["a_a", "a_a"],
   ["__a", "__underscores__a"],
@@ -27,13 +27,13 @@ const names: readonly [name: string, written: string | undefined][] = [
   ["ä", undefined],
 ];
 
-for (const [name, written] of names) {
-  test(`${JSON.stringify(name)} is written ${written}`, () => {
-    assert.equal(escapeName(name), written);
-    if (written !== undefined) assert.equal(unescapeName(written), name);
+for (const [name, escaped] of names) {
+  test(`escapes ${JSON.stringify(name)} to ${escaped} and back`, () => {
+    assert.equal(escapeName(name), escaped);
+    if (escaped !== undefined) assert.equal(unescapeName(escaped), name);
   });
 }
 
-for (const written of ["a__foo__", "__namespace__a", "a__namespace__"]) {
-  test(`nothing is written ${written}`, () => assert.equal(unescapeName(written), undefined));
+for (const escaped of ["a__foo__", "__namespace__a", "a__namespace__"]) {
+  test(`rejects the escaped name ${escaped}`, () => assert.equal(unescapeName(escaped), undefined));
 }

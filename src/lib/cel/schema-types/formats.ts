@@ -1,14 +1,14 @@
 /**
- * Strings whose format makes them another value, as upstream reads them: more than RFC 3339 and Go's durations allow.
- * Source: k8s.io/kube-openapi pkg/validation/strfmt
+ * Strings with a format that gives them another type. As in Kubernetes, more texts are valid than
+ * in RFC 3339 and for Go's durations. Source: k8s.io/kube-openapi, pkg/validation/strfmt
  */
 import { DurationError, parseDuration } from "../../duration/duration.ts";
 import { type CelFailure, fail } from "../values/failure.ts";
 import { parseTimestamp } from "../values/time.ts";
 import { CelDuration, CelTimestamp, type Result } from "../values/value.ts";
-import { whyNoTime } from "./go-layout.ts";
+import { timeParseError } from "./go-layout.ts";
 
-/** Each gives a value or says what is wrong. */
+/** Parsers by format; each returns a value or a failure. */
 export const stringFormats: ReadonlyMap<string, (text: string) => Result> = new Map([
   ["duration", durationOf],
   ["date", dateOf],
@@ -16,27 +16,29 @@ export const stringFormats: ReadonlyMap<string, (text: string) => Result> = new 
   ["byte", bytesOf],
 ]);
 
-function bad(what: string, text: string, why: string): CelFailure {
-  return fail(`Invalid ${what} ${text}: ${why}`);
+function invalid(description: string, text: string, why: string): CelFailure {
+  return fail(`Invalid ${description} ${text}: ${why}`);
 }
 
 function dateOf(text: string): Result {
   const parsed = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text) ? parseTimestamp(`${text}T00:00:00Z`) : undefined;
-  return parsed instanceof CelTimestamp ? parsed : bad("date formatted string", text, whyNoTime(text, "2006-01-02"));
+  return parsed instanceof CelTimestamp
+    ? parsed
+    : invalid("date formatted string", text, timeParseError(text, "2006-01-02"));
 }
 
-/** Without a zone it is UTC; an empty text is 1970. */
+/** The default zone is UTC; an empty text is the Unix epoch. */
 function dateTimeOf(text: string): Result {
   if (text === "") return new CelTimestamp(0n);
   const parsed = parseTimestamp(/Z$|[+-][0-9]{2}:[0-9]{2}$/.test(text) ? text : `${text}Z`);
   return parsed instanceof CelTimestamp
     ? parsed
-    : bad("date-time formatted string", text, whyNoTime(text, "2006-01-02T15:04:05"));
+    : invalid("date-time formatted string", text, timeParseError(text, "2006-01-02T15:04:05"));
 }
 
 const second = 1_000_000_000n;
 
-/** In lower case. The last name of a unit may go on: `seconds`, `hours`. */
+/** In lower case. A suffix can follow the last name of a unit: `seconds`, `hours`. */
 const units: readonly [nanoseconds: bigint, names: readonly string[]][] = [
   [1n, ["ns", "nano"]],
   [1_000n, ["us", "\u00b5s", "micro"]],
@@ -48,7 +50,7 @@ const units: readonly [nanoseconds: bigint, names: readonly string[]][] = [
   [7n * 24n * 3600n * second, ["w", "wk", "week"]],
 ];
 
-/** Go's durations, and `1 day 2 hours`. */
+/** Parses Go's durations, and texts such as `1 day 2 hours`. */
 function durationOf(text: string): Result {
   try {
     return new CelDuration(parseDuration(text));
@@ -63,17 +65,19 @@ function durationOf(text: string): Result {
     const matching = units.filter(([, names]) => names.includes(unit) || unit.startsWith(names.at(-1) as string));
     for (const [nanoseconds] of matching) total = BigInt.asIntN(64, (total ?? 0n) + BigInt(count) * nanoseconds);
   }
-  return total === undefined ? bad("duration", text, `unable to parse ${text} as duration`) : new CelDuration(total);
+  return total === undefined
+    ? invalid("duration", text, `unable to parse ${text} as duration`)
+    : new CelDuration(total);
 }
 
-/** Base64 with the alphabet of URLs, which is what upstream takes. */
+/** Decodes base64 with the URL alphabet, as Kubernetes does. */
 function bytesOf(text: string): Result {
   const unbroken = text.replace(/[\r\n]/g, "");
-  const bad64 = /[^A-Za-z0-9_-]/.exec(unbroken.replace(/={0,2}$/, ""));
-  if (bad64 === null && unbroken.length % 4 === 0) return new Uint8Array(Buffer.from(unbroken, "base64url"));
-  return bad(
+  const badCharacter = /[^A-Za-z0-9_-]/.exec(unbroken.replace(/={0,2}$/, ""));
+  if (badCharacter === null && unbroken.length % 4 === 0) return new Uint8Array(Buffer.from(unbroken, "base64url"));
+  return invalid(
     "byte formatted string",
     text,
-    `illegal base64 data at input byte ${bad64?.index ?? unbroken.length - (unbroken.length % 4)}`,
+    `illegal base64 data at input byte ${badCharacter?.index ?? unbroken.length - (unbroken.length % 4)}`,
   );
 }

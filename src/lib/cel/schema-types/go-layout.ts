@@ -1,8 +1,8 @@
-/** Why a text is no time of a layout, in the words of Go's time.Parse. */
+/** Error messages of Go's time.Parse. */
 import { quoteGo } from "../../json/quote.ts";
 
 interface Part {
-  /** As the layout writes it. */
+  /** The text in the layout. */
   readonly written: string;
   readonly pattern: RegExp;
   readonly name?: string;
@@ -23,8 +23,8 @@ const parts: readonly Part[] = [
   { written: "05", pattern: /^[0-9]{2}(?:[.,][0-9]+)?/, name: "second", max: 59 },
 ];
 
-/** @param layout `2006-01-02`, or that with `T15:04:05` */
-export function whyNoTime(text: string, layout: string): string {
+/** Returns Go's message for an invalid time. @param layout `2006-01-02` or `2006-01-02T15:04:05` */
+export function timeParseError(text: string, layout: string): string {
   const outOfRange = (name: string): string => `parsing time ${quoteGo(text)}: ${name} out of range`;
   let rest = text;
   for (const { written, pattern, name, max } of layout.length > 10 ? parts : parts.slice(0, 5)) {

@@ -1,9 +1,9 @@
 /**
- * The part of JSON schema, as CustomResourceDefinitions write it (`JSONSchemaProps`), that the types and values of expressions come from.
- * Plain parsed JSON will do: nothing is read but what is named here. A schema that is read is not changed afterwards.
+ * The keywords of `JSONSchemaProps` that determine types and values of expressions. Schemas are
+ * parsed JSON and must not be changed after use.
  */
 
-/** One of `x-kubernetes-validations`. */
+/** An item of `x-kubernetes-validations`. */
 export interface ValidationRule {
   readonly rule: string;
   readonly message?: string;
@@ -13,6 +13,7 @@ export interface ValidationRule {
   readonly optionalOldSelf?: boolean;
 }
 
+/** A schema; other keywords are ignored. */
 export interface JsonSchema {
   readonly type?: string;
   readonly format?: string;
@@ -38,22 +39,26 @@ export interface JsonSchema {
 
 const intOrStringFormat = "int-or-string";
 
-/** Built-in types say it by their format, custom resources by the extension. */
+/**
+ * Whether values are integers or strings: a format in built-in types, an extension in custom
+ * resources.
+ */
 export function isIntOrString(schema: JsonSchema): boolean {
   return schema["x-kubernetes-int-or-string"] === true || schema.format === intOrStringFormat;
 }
 
+/** Whether the schema is that of an embedded resource. */
 export function isEmbeddedResource(schema: JsonSchema): boolean {
   return schema["x-kubernetes-embedded-resource"] === true;
 }
 
-/** Undefined when there are none: an object without properties is another thing than one whose properties are known. */
+/** @returns undefined for an object without properties */
 export function propertiesOf(schema: JsonSchema): ReadonlyMap<string, JsonSchema> | undefined {
   const entries = Object.entries(schema.properties ?? {});
   return entries.length === 0 ? undefined : new Map(entries);
 }
 
-/** The schema of a map's values; undefined when there is none, also when all values are allowed. */
+/** @returns the schema of a map's values; undefined if `additionalProperties` is not a schema */
 export function valuesOf(schema: JsonSchema): JsonSchema | undefined {
   return typeof schema.additionalProperties === "object" ? schema.additionalProperties : undefined;
 }
@@ -62,14 +67,20 @@ const text: JsonSchema = { type: "string" };
 const metadata: JsonSchema = { type: "object", properties: { name: text, generateName: text } };
 
 /**
- * The root of a resource, embedded ones included: what every resource has can be used although the schema does not say it.
- * Source: k8s.io/apiextensions-apiserver, WithTypeAndObjectMeta
+ * Adds `apiVersion`, `kind`, `metadata.name` and `metadata.generateName` to the schema of a
+ * resource or an embedded resource. Source: k8s.io/apiserver@v0.36.0/pkg/cel/common/schemas.go,
+ * WithTypeAndObjectMeta
  */
 export function withTypeAndObjectMeta(schema: JsonSchema): JsonSchema {
   const declared = propertiesOf(schema);
-  const named = declared === undefined ? undefined : declared.get("metadata");
-  const within = named?.type === "object" ? propertiesOf(named) : undefined;
-  const known = [declared?.get("kind"), declared?.get("apiVersion"), within?.get("name"), within?.get("generateName")];
-  if (known.every((property) => property?.type === "string")) return schema;
+  const existing = declared?.get("metadata");
+  const within = existing?.type === "object" ? propertiesOf(existing) : undefined;
+  const required = [
+    declared?.get("kind"),
+    declared?.get("apiVersion"),
+    within?.get("name"),
+    within?.get("generateName"),
+  ];
+  if (required.every((property) => property?.type === "string")) return schema;
   return { ...schema, properties: { ...schema.properties, kind: text, apiVersion: text, metadata } };
 }

@@ -1,6 +1,7 @@
 /**
- * Lists over plain JSON, with the equality and concatenation of their list type. Source: access-control §2.3;
- * k8s.io/apiserver pkg/cel/common/valuesunstructured.go
+ * Lists over plain JSON, with the equality and concatenation of their list type. Source: Kubernetes
+ * docs, Extend the Kubernetes API with CustomResourceDefinitions, Validation rules;
+ * k8s.io/apiserver@v0.36.0/pkg/cel/common/valuesunstructured.go
  */
 import { ArrayList } from "../values/containers.ts";
 import { equal } from "../values/equality.ts";
@@ -8,7 +9,7 @@ import { isInt } from "../values/int.ts";
 import { CelDouble, CelDuration, CelList, CelTimestamp, type CelValue } from "../values/value.ts";
 import { SchemaMap, SchemaObject, type Wrap } from "./schema-objects.ts";
 
-/** A list whose order counts. */
+/** `x-kubernetes-list-type: atomic`. */
 export class SchemaList extends CelList {
   readonly #json: readonly unknown[];
   readonly #element: Wrap;
@@ -32,7 +33,7 @@ function* elementsOf(list: CelList): Generator<CelValue> {
   for (let at = 0; at < list.size; at++) yield list.at(at);
 }
 
-/** A list of another list type: it compares and grows by the keys of its elements. */
+/** A set or a map list: equality and concatenation use the keys of the elements. */
 abstract class KeyedList extends CelList {
   readonly #elements: CelList;
   #byKey: Map<unknown, CelValue> | undefined;
@@ -50,7 +51,7 @@ abstract class KeyedList extends CelList {
     return this.#elements.at(index);
   }
 
-  /** Equal keys are the same value of JavaScript. */
+  /** Returns the same JavaScript value for equal keys. */
   protected abstract keyOf(element: CelValue): unknown;
   protected abstract with(elements: readonly CelValue[]): KeyedList;
 
@@ -59,7 +60,7 @@ abstract class KeyedList extends CelList {
     return this.#byKey;
   }
 
-  /** Order does not count. */
+  /** The order of elements is ignored. */
   override equals(other: CelList): boolean {
     if (this.size !== other.size) return false;
     const own = this.byKey();
@@ -70,15 +71,15 @@ abstract class KeyedList extends CelList {
     return true;
   }
 
-  /** Elements of the other whose keys are here take their places, as far as they differ; the others come after. */
+  /** Elements of the other list replace elements with the same key; the rest is appended. */
   override concat(other: CelList): CelList {
     const merged = [...elementsOf(this)];
-    const places = new Map(merged.map((element, at) => [this.keyOf(element), at]));
+    const positions = new Map(merged.map((element, at) => [this.keyOf(element), at]));
     for (const element of elementsOf(other)) {
       const key = this.keyOf(element);
-      const place = places.get(key);
-      if (place === undefined) places.set(key, merged.push(element) - 1);
-      else merged[place] = element;
+      const position = positions.get(key);
+      if (position === undefined) positions.set(key, merged.push(element) - 1);
+      else merged[position] = element;
     }
     return this.with(merged);
   }
@@ -103,7 +104,7 @@ export class SchemaMapList extends KeyedList {
     this.#keys = keys;
   }
 
-  /** The values of its keys, as data has them. What is no object has no key. */
+  /** Combines the values of the key properties. An element that is not an object is its own key. */
   protected keyOf(element: CelValue): unknown {
     if (!(element instanceof SchemaObject || element instanceof SchemaMap)) return element;
     const { json } = element;
@@ -119,7 +120,10 @@ export class SchemaMapList extends KeyedList {
   }
 }
 
-/** Values of one type only are equal. Upstream finds no time in a set, for it compares it with its text; here they are found. */
+/**
+ * Returns a key with the type of the value. Kubernetes compares a time in a set with its text, so
+ * it never finds one; here it does.
+ */
 function scalarKey(value: CelValue): string | undefined {
   if (typeof value === "string") return `s${value}`;
   if (isInt(value)) return `i${value}`;

@@ -1,24 +1,34 @@
-/** Objects and maps that a schema describes, over plain JSON. Source: k8s.io/apiserver pkg/cel/common/valuesunstructured.go */
+/**
+ * Objects and maps with a schema, over plain JSON.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/cel/common/valuesunstructured.go
+ */
 import { deepEqual } from "../../json/values.ts";
 import { equal } from "../values/equality.ts";
 import { CelMap, type CelValue } from "../values/value.ts";
 import { isReserved } from "./escape.ts";
 
-/** Makes a value of plain JSON. Data that does not fit the schema is a failure, in the place of a value: whoever uses it fails. */
+/** Wraps plain JSON as a value. Returns a failure, typed as a value, for data that does not fit. */
 export type Wrap = (json: unknown) => CelValue;
 
+/** A JSON object. */
 export type JsonObject = { readonly [key: string]: unknown };
 
-export interface Property {
-  /** As the data has it. */
+interface Property {
+  /** The name in the data, unescaped. */
   readonly name: string;
   readonly wrap: Wrap;
 }
 
-/** By name as expressions write it; a name that cannot be written stands for itself, so that equality sees the property. */
+/**
+ * By escaped name. A name that cannot be escaped is used as it is, so that equality includes the
+ * property.
+ */
 export type Shape = ReadonlyMap<string, Property>;
 
-/** An object whose properties are known. What it holds besides can be compared, and not be read; null is absent. */
+/**
+ * An object with properties. Other members of the data are compared, but not accessible; null is
+ * absent.
+ */
 export class SchemaObject extends CelMap {
   readonly json: JsonObject;
   readonly #shape: Shape;
@@ -47,25 +57,25 @@ export class SchemaObject extends CelMap {
   }
 
   keys(): readonly CelValue[] {
-    return [...this.#shape].filter(([, property]) => this.#value(property) !== undefined).map(([written]) => written);
+    return [...this.#shape].filter(([, property]) => this.#value(property) !== undefined).map(([escaped]) => escaped);
   }
 
-  /** Of what is not known, only what both have is compared, as upstream does. */
+  /** As in Kubernetes, members without a schema are compared only if both objects have them. */
   override equals(other: CelMap): boolean | undefined {
     if (!(other instanceof SchemaObject)) return undefined;
     if (this.size !== other.size) return false;
-    const known = new Set<string>();
-    for (const [written, property] of this.#shape) {
-      known.add(property.name);
-      const [one, two] = [this.#value(property), other.find(written)];
+    const declared = new Set<string>();
+    for (const [escaped, property] of this.#shape) {
+      declared.add(property.name);
+      const [one, two] = [this.#value(property), other.find(escaped)];
       if (one === undefined || two === undefined ? one !== two : !equal(one, two)) return false;
     }
-    const unknown = Object.keys(this.json).filter((key) => !known.has(key) && Object.hasOwn(other.json, key));
-    return unknown.every((key) => deepEqual(this.json[key], other.json[key]));
+    const undeclared = Object.keys(this.json).filter((key) => !declared.has(key) && Object.hasOwn(other.json, key));
+    return undeclared.every((key) => deepEqual(this.json[key], other.json[key]));
   }
 }
 
-/** An object whose keys are anybody's, its values of one schema. */
+/** A map with any keys, whose values have one schema. */
 export class SchemaMap extends CelMap {
   readonly json: JsonObject;
   readonly #values: Wrap;

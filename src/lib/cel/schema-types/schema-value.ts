@@ -1,6 +1,7 @@
 /**
- * Values of data that a schema describes, read where they lie: an object is wrapped, not converted, and its fields are wrapped when an
- * expression asks for them. How is found out once for a schema. Source: k8s.io/apiserver pkg/cel/common/valuesunstructured.go
+ * Values of data with a schema. An object is wrapped, not converted, and its fields are wrapped
+ * when an expression uses them. The wrapper of each schema is created once. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/cel/common/valuesunstructured.go
  */
 import { deepEqual } from "../../json/values.ts";
 import { dynType } from "../types.ts";
@@ -21,15 +22,16 @@ import { SchemaList, SchemaMapList, SchemaSet } from "./schema-lists.ts";
 import { type JsonObject, SchemaMap, SchemaObject, type Shape, type Wrap } from "./schema-objects.ts";
 
 /**
- * Wraps data by schemas. What was found out of a schema is kept as long as the schema itself.
- * @param isResourceRoot adds what every resource has
+ * Returns the wrapper of a schema; wrappers are cached for the lifetime of the schema.
+ *
+ * @param isResourceRoot adds `apiVersion`, `kind`, `metadata.name` and `metadata.generateName`
  */
 export function wrapOf(schema: JsonSchema, isResourceRoot = false): Wrap {
-  const known = isResourceRoot ? rootWraps : wraps;
-  const before = known.get(schema);
-  if (before !== undefined) return before;
+  const cache = isResourceRoot ? rootWraps : wraps;
+  const cached = cache.get(schema);
+  if (cached !== undefined) return cached;
   const wrap = nullable(schema, makeWrap(isResourceRoot ? withTypeAndObjectMeta(schema) : schema));
-  known.set(schema, wrap);
+  cache.set(schema, wrap);
   return wrap;
 }
 
@@ -72,7 +74,7 @@ function noType({ type = "" }: JsonSchema): string {
   return `invalid type, expected ${types}, or no type with x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got ${type}`;
 }
 
-/** In Go's words. */
+/** The name of the Go type in messages. */
 function nameOf(json: unknown): string {
   if (typeof json === "boolean") return "bool";
   if (typeof json === "number") return Number.isSafeInteger(json) ? "int64" : "float64";
@@ -82,7 +84,7 @@ function nameOf(json: unknown): string {
 }
 
 function integerOf(json: unknown): CelValue | undefined {
-  if (typeof json === "number") return Number.isSafeInteger(json) ? json + 0 : undefined; // There is no -0 among integers.
+  if (typeof json === "number") return Number.isSafeInteger(json) ? json + 0 : undefined; // An int is never -0.
   return typeof json === "bigint" ? intOf(json) : undefined;
 }
 
@@ -99,9 +101,9 @@ const wrapIntOrString: Wrap = (json) => {
 };
 
 function stringWrap(parse: ((text: string) => CelValue | CelFailure) | undefined): Wrap {
-  const wrong = (json: unknown): CelValue => failedValue(`invalid data, expected string, got ${nameOf(json)}`);
-  if (parse === undefined) return (json) => (typeof json === "string" ? json : wrong(json));
-  return (json) => (typeof json === "string" ? (parse(json) as CelValue) : wrong(json));
+  const invalid = (json: unknown): CelValue => failedValue(`invalid data, expected string, got ${nameOf(json)}`);
+  if (parse === undefined) return (json) => (typeof json === "string" ? json : invalid(json));
+  return (json) => (typeof json === "string" ? (parse(json) as CelValue) : invalid(json));
 }
 
 function listWrap(schema: JsonSchema): Wrap {
@@ -139,7 +141,10 @@ function objectWrap(schema: JsonSchema): Wrap {
   };
 }
 
-/** How is found out when data is first there: schemas may be large, and expressions look at little of them. */
+/**
+ * Creates the wrapper at the first use: schemas can be large, and expressions use few of their
+ * parts.
+ */
 function lazily(schema: JsonSchema): Wrap {
   let wrap: Wrap | undefined;
   return (json) => {
@@ -152,7 +157,7 @@ function shapeOf(properties: ReadonlyMap<string, JsonSchema>): Shape {
   return new Map([...properties].map(([name, schema]) => [escapeName(name) ?? name, { name, wrap: lazily(schema) }]));
 }
 
-/** Data of which nothing is known: it can be compared. */
+/** Data without a type, which expressions can only compare. */
 class UnknownData extends CelOpaque {
   readonly type = dynType;
   readonly #json: unknown;

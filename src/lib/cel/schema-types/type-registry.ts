@@ -1,16 +1,26 @@
-/** Types of the checker for declared types: objects are called after the place where they stand, such as `selfType.spec.ports.@idx`. */
+/**
+ * Checker types of declared types. An object type without a name is named after its position, such
+ * as `selfType.spec.ports.@idx`.
+ */
 import type { SizeHints, TypeResolver } from "../declarations.ts";
 import { type CelType, listType, mapType, objectType } from "../types.ts";
 import { fail } from "../values/failure.ts";
 import type { DeclType, ObjectDecl } from "./decl-type.ts";
 import { isReserved } from "./escape.ts";
 
-/** A registry belongs to one environment: it grows while expressions are checked, by the fields that they use. */
+/**
+ * The object types of one environment. Checking an expression adds the types of the fields it uses.
+ */
 export interface TypeRegistry extends TypeResolver {
-  /** @param name what an object without a name of its own is called, and what stands in it is called after */
+  /**
+   * Returns the checker type of a declared type.
+   *
+   * @param name of an object without a name of its own, and prefix for the objects in it
+   */
   typeOf(declared: DeclType, name: string): CelType;
 }
 
+/** Creates an empty registry. */
 export function typeRegistry(): TypeRegistry {
   const objects = new Map<string, ObjectDecl>();
   const nameable = new Set<string>();
@@ -32,7 +42,7 @@ export function typeRegistry(): TypeRegistry {
       }
     }
   };
-  /** Expressions may name it, and what named types are within it, before they look at it. */
+  /** Registers named types inside an object at once, because expressions can name them directly. */
   const declareNamed = (declared: ObjectDecl, name: string): void => {
     nameable.add(name);
     for (const [field, type] of declared.fields) typeOf(type, `${name}.${field}`);
@@ -50,7 +60,10 @@ export function typeRegistry(): TypeRegistry {
   };
 }
 
-/** Sizes of what stands below variables of this type. Source: k8s.io/apiextensions-apiserver, sizeEstimator */
+/**
+ * Returns the sizes of data below a variable of this type. Source:
+ * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/cel/compilation.go, sizeEstimator
+ */
 export function sizeHintsOf(root: DeclType): SizeHints {
   return {
     estimateSize: ({ path }) => {

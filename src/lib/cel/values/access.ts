@@ -1,17 +1,17 @@
-/** Fields and elements of values, and what has() says of them. Source: cel-go's interpreter/attributes.go */
+/** Field selection, indexing and `has()`. Source: cel-go, interpreter/attributes.go */
 import { isNumber, rawNumber } from "./equality.ts";
 import { CelFailure, fail } from "./failure.ts";
 import { goTypeNameOf, typeNameOf } from "./type-names.ts";
 import { CelList, CelMap, CelObject, CelOptional, type CelValue, optionalNone, type Result } from "./value.ts";
 
-/** `operand.name`. Of an optional, an optional. */
+/** `operand.name`. For an optional operand, the result is an optional. */
 export function selectField(operand: CelValue, name: string): Result {
   if (operand instanceof CelMap) return found(operand.find(name), name);
   if (operand instanceof CelObject) return found(operand.field(name), name);
   return selectIndex(operand, name);
 }
 
-/** `operand[key]`. Of an optional, an optional. What has no parts lacks this one too. */
+/** `operand[key]`. For an optional operand, the result is an optional. A scalar has no keys. */
 export function selectIndex(operand: CelValue, key: CelValue): Result {
   if (!isKey(key)) return noKey(key);
   if (operand instanceof CelList) {
@@ -23,7 +23,7 @@ export function selectIndex(operand: CelValue, key: CelValue): Result {
   return operand instanceof CelObject && typeof key === "string" ? found(operand.field(key), key) : missing(key);
 }
 
-/** @returns undefined past the ends */
+/** @returns undefined for an index out of bounds */
 function elementAt(list: CelList, key: CelValue): Result | undefined {
   if (!isNumber(key)) return fail(`unsupported index type '${typeNameOf(key)}' in list`);
   const at = Number(rawNumber(key));
@@ -31,16 +31,16 @@ function elementAt(list: CelList, key: CelValue): Result | undefined {
   return at >= 0 && at < list.size ? list.at(at) : undefined;
 }
 
-/** Whether something may be looked up with it. */
+/** Whether a value can be an index or a key. */
 export function isKey(key: CelValue): boolean {
   return typeof key === "string" || typeof key === "boolean" || isNumber(key);
 }
 
+/** The failure of a lookup with a value that cannot be a key. */
 export function noKey(key: CelValue): CelFailure {
   return fail(`invalid qualifier type: ${goTypeNameOf(key)}`);
 }
 
-/** Null is a value. */
 function found(value: CelValue | undefined, key: CelValue): Result {
   return value === undefined ? missing(key) : value;
 }
@@ -53,16 +53,16 @@ function keyText(key: CelValue): string {
   return isNumber(key) ? String(rawNumber(key)) : String(key);
 }
 
-/** `operand.?name` and `operand[?key]`: none where there is nothing. */
+/** `operand.?name` and `operand[?key]`: `optional.none()` if the operand has no such part. */
 export function selectOptional(operand: CelValue, key: CelValue): Result {
   const value = operand instanceof CelOptional ? operand.value : operand;
   if (!isKey(key)) return noKey(key);
   if (value === undefined) return optionalNone;
-  const there = value instanceof CelList ? elementAt(value, key) : find(value, key);
-  return there instanceof CelFailure ? there : optionalOf(there);
+  const part = value instanceof CelList ? elementAt(value, key) : find(value, key);
+  return part instanceof CelFailure ? part : optionalOf(part);
 }
 
-/** What is there, or undefined. */
+/** @returns a field or an element; undefined if the operand has no such part */
 export function find(operand: CelValue, key: CelValue): CelValue | undefined {
   if (operand instanceof CelOptional) return operand.value === undefined ? undefined : find(operand.value, key);
   if (operand instanceof CelMap) return operand.find(key);
@@ -72,7 +72,7 @@ export function find(operand: CelValue, key: CelValue): CelValue | undefined {
   return element instanceof CelFailure ? undefined : element;
 }
 
-export function optionalOf(value: CelValue | undefined): CelOptional {
+function optionalOf(value: CelValue | undefined): CelOptional {
   return value === undefined ? optionalNone : new CelOptional(value);
 }
 

@@ -1,8 +1,8 @@
-/** Lists and maps that expressions make, and the sizes of values. */
+/** Lists and maps created by expressions, and sizes of values. */
 import { isNumber, rawNumber } from "./equality.ts";
 import { CelList, CelMap, CelOpaque, CelUint, type CelValue } from "./value.ts";
 
-/** A list over an array; the array is not changed afterwards, but by the one comprehension that builds it. */
+/** A list over an array, which the caller must not change afterwards. */
 export class ArrayList extends CelList {
   readonly items: readonly CelValue[];
   constructor(items: readonly CelValue[]) {
@@ -17,7 +17,10 @@ export class ArrayList extends CelList {
   }
 }
 
-/** Both, one after the other. What is long is not copied: a list that is added to itself again and again must cost no more than upstream charges. */
+/**
+ * Concatenates two lists. Long lists are not copied: `l + l` costs one unit, so repeated doubling
+ * of a list must not use memory for its elements.
+ */
 export function concatLists(left: CelList, right: CelList): CelList {
   const own = left.concat(right);
   if (own !== undefined) return own;
@@ -28,10 +31,10 @@ export function concatLists(left: CelList, right: CelList): CelList {
     : new GrowingList(left, right);
 }
 
-/** Elements that are copied rather than kept in two lists. */
+/** Lists up to this size are copied. */
 const copiedMax = 100;
 
-/** Two lists that stay what they are. They nest as deep as expressions do. */
+/** A view of two lists. Views nest no deeper than expressions do. */
 class JoinedList extends CelList {
   readonly size: number;
   readonly #left: CelList;
@@ -51,8 +54,8 @@ class JoinedList extends CelList {
 }
 
 /**
- * What `list + list` gives. Lists that grow by one share one array: each sees its own first elements of it, so that building a list of n
- * in n steps is not n² copies.
+ * The copied result of `list + list`. Lists that grow by one element share one array, of which each
+ * uses its own first elements, so that building a list of n elements makes n copies and not n².
  */
 class GrowingList extends CelList {
   readonly size: number;
@@ -71,7 +74,7 @@ class GrowingList extends CelList {
   }
 }
 
-/** Numbers that are equal have one key. A whole double is a whole number. */
+/** Returns the same key for equal numbers of different types. */
 function keyOf(key: CelValue): unknown {
   if (typeof key === "string" || !isNumber(key)) return key;
   const raw = rawNumber(key);
@@ -82,7 +85,7 @@ function keyOf(key: CelValue): unknown {
 
 type Entries = Map<unknown, readonly [key: CelValue, value: CelValue, position: number]>;
 
-/** A map over a hash table, of which it shows the first entries: maps that grow by one share the table. */
+/** A map over the first entries of a hash table. Maps that grow by one entry share the table. */
 export class HashMap extends CelMap {
   readonly #entries: Entries;
   readonly size: number;
@@ -93,7 +96,7 @@ export class HashMap extends CelMap {
     this.size = entries.size;
   }
 
-  /** Of a key that is there twice, the later value counts, as upstream has it. */
+  /** For a duplicate key, the last value applies, as in cel-go. */
   static of(pairs: Iterable<readonly [key: CelValue, value: CelValue, ...rest: unknown[]]>): HashMap {
     const entries: Entries = new Map();
     for (const [key, value] of pairs) {
@@ -103,7 +106,7 @@ export class HashMap extends CelMap {
     return new HashMap(entries);
   }
 
-  /** This map and one entry more. @returns undefined when the key is there already */
+  /** @returns a map with one more entry; undefined if the key exists */
   with(key: CelValue, value: CelValue): HashMap | undefined {
     if (this.find(key) !== undefined) return undefined;
     if (this.#entries.size > this.size) return HashMap.of([...this.#pairs(), [key, value]]);
@@ -125,6 +128,7 @@ export class HashMap extends CelMap {
   }
 }
 
+/** Whether a value can be a key of a map literal. */
 export function isMapKey(value: CelValue): boolean {
   return (
     typeof value === "string" ||
@@ -135,6 +139,7 @@ export function isMapKey(value: CelValue): boolean {
   );
 }
 
+/** Counts the code points of a string. */
 export function codePoints(text: string): number {
   let count = text.length;
   for (let at = 0; at < text.length - 1; at++) {
@@ -146,7 +151,7 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** As costs count it: code points, bytes, elements, entries; 1 for everything else. */
+/** Returns the size for costs: code points, bytes, elements or entries; 1 for other values. */
 export function sizeOf(value: unknown): number {
   if (typeof value === "string") return codePoints(value);
   if (value instanceof CelList || value instanceof CelMap || value instanceof CelOpaque) return value.size;

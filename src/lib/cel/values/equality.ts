@@ -15,18 +15,20 @@ import {
   type CelValue,
 } from "./value.ts";
 
+/** A value of type int, uint or double. */
 export type CelNumber = CelInt | CelUint | CelDouble;
 
-/** As a JavaScript number or bigint, whose comparisons are exact across the two. */
+/** Returns a JavaScript number or bigint; comparisons between the two are exact. */
 export function rawNumber(value: CelNumber): number | bigint {
   return typeof value === "number" || typeof value === "bigint" ? value : value.value;
 }
 
+/** Whether a value is an int, uint or double. */
 export function isNumber(value: unknown): value is CelNumber {
   return isInt(value) || value instanceof CelDouble || value instanceof CelUint;
 }
 
-/** Values of different types differ, but for numbers, which are compared as numbers. NaN equals nothing. */
+/** The operator `==`. Numbers of different types are compared by value; NaN differs from itself. */
 export function equal(left: CelValue, right: CelValue): boolean {
   if (left === right) return true;
   if (typeof left === "string" || typeof left === "boolean" || left === null || right === null) return false;
@@ -62,11 +64,12 @@ function equalOptionals(left: CelOptional, right: CelOptional): boolean {
   return equal(left.value, right.value);
 }
 
+/** @returns negative, 0 or positive */
 export function compareBytes(left: Uint8Array, right: Uint8Array): number {
   return Buffer.compare(left, right);
 }
 
-/** By code points, which is the order of the UTF-8 bytes too. */
+/** Compares by code points, which is also the order of the UTF-8 bytes. */
 export function compareStrings(left: string, right: string): number {
   const shorter = Math.min(left.length, right.length);
   for (let at = 0; at < shorter; at++) {
@@ -80,10 +83,10 @@ function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff;
 }
 
-/** @returns undefined when one is NaN */
+/** @returns -1, 0 or 1; undefined if either is NaN */
 export function compareNumbers(left: CelNumber, right: CelNumber): number | undefined {
   let [one, other] = [rawNumber(left), rawNumber(right)];
-  if (typeof one !== typeof other) [one, other] = [Number(one), Number(other)]; // A double is compared with what is nearest to the integer.
+  if (typeof one !== typeof other) [one, other] = [Number(one), Number(other)]; // The int is rounded to a double, as in cel-go.
   if (one < other) return -1;
   if (one > other) return 1;
   return one >= other ? 0 : undefined;

@@ -1,21 +1,24 @@
-/** int64 arithmetic over numbers while they are safe, bigints beyond. Every function gives the one representation of its result. */
+/**
+ * int64 arithmetic. A safe integer is always a `number`, any other int64 a `bigint`; all functions
+ * return this representation, or undefined on overflow.
+ */
 import type { CelInt } from "./value.ts";
 
 export const int64Min = -(2n ** 63n);
 export const int64Max = 2n ** 63n - 1n;
 
-/** @returns undefined when it is no int64 */
+/** @returns undefined outside int64 */
 export function intOf(value: bigint): CelInt | undefined {
   if (value > int64Max || value < int64Min) return undefined;
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
 }
 
+/** Whether a value is an int. */
 export function isInt(value: unknown): value is CelInt {
   return typeof value === "number" || typeof value === "bigint";
 }
 
-/** @returns undefined at overflow */
 export function addInt(left: CelInt, right: CelInt): CelInt | undefined {
   if (typeof left === "number" && typeof right === "number") {
     const sum = left + right;
@@ -35,12 +38,12 @@ export function subtractInt(left: CelInt, right: CelInt): CelInt | undefined {
 export function multiplyInt(left: CelInt, right: CelInt): CelInt | undefined {
   if (typeof left === "number" && typeof right === "number") {
     const product = left * right;
-    if (Number.isSafeInteger(product)) return product === 0 ? 0 : product; // There is no -0 among integers.
+    if (Number.isSafeInteger(product)) return product === 0 ? 0 : product; // An int is never -0.
   }
   return intOf(BigInt(left) * BigInt(right));
 }
 
-/** Towards zero. `right` is not 0. */
+/** Rounds towards zero. @param right not 0 */
 export function divideInt(left: CelInt, right: CelInt): CelInt | undefined {
   if (typeof left === "number" && typeof right === "number") {
     const quotient = Math.trunc(left / right);
@@ -49,7 +52,7 @@ export function divideInt(left: CelInt, right: CelInt): CelInt | undefined {
   return intOf(BigInt(left) / BigInt(right));
 }
 
-/** With the sign of `left`. `right` is not 0. */
+/** Returns the remainder with the sign of `left`. @param right not 0 */
 export function remainderInt(left: CelInt, right: CelInt): CelInt | undefined {
   if (typeof left === "number" && typeof right === "number") {
     const rest = left % right;

@@ -1,8 +1,8 @@
-/** Plain JSON values, read where they lie: nothing is copied, and nothing is looked at that an expression does not look at. */
+/** Plain JSON as values, without copying: only the parts that an expression uses are converted. */
 import { intOf } from "./int.ts";
 import { CelDouble, CelList, CelMap, type CelValue } from "./value.ts";
 
-/** What `JSON.parse` gives, integers beyond the safe ones as bigint. Keys such as `__proto__` are data. */
+/** Parsed JSON, with unsafe integers as bigint. Keys such as `__proto__` are data. */
 export type JsonValue =
   | null
   | boolean
@@ -12,7 +12,7 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
 
-/** Whole numbers are ints, others doubles. */
+/** Wraps JSON as a value. Whole numbers are ints, other numbers doubles. */
 export function jsonValue(value: JsonValue): CelValue {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
   if (typeof value === "number") return Number.isSafeInteger(value) ? (value === 0 ? 0 : value) : new CelDouble(value);
@@ -20,6 +20,7 @@ export function jsonValue(value: JsonValue): CelValue {
   return Array.isArray(value) ? new JsonList(value) : new JsonMap(value as { readonly [key: string]: JsonValue });
 }
 
+/** A list over a JSON array. */
 export class JsonList extends CelList {
   readonly #items: readonly JsonValue[];
   constructor(items: readonly JsonValue[]) {
@@ -32,7 +33,7 @@ export class JsonList extends CelList {
   at(index: number): CelValue {
     return this.read(this.#items[index] as JsonValue);
   }
-  /** What an item is to an expression. */
+  /** Converts an item to a value. */
   protected read(item: JsonValue): CelValue {
     return jsonValue(item);
   }
@@ -54,7 +55,7 @@ class JsonMap extends CelMap {
   override has(key: CelValue): boolean {
     return this.#member(key) !== undefined;
   }
-  /** What objects inherit are functions, but for one. */
+  /** Inherited properties are functions, except `__proto__`; both are excluded. */
   #member(key: CelValue): JsonValue | undefined {
     if (typeof key !== "string") return undefined;
     const value = this.#object[key];

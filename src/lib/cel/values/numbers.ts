@@ -1,7 +1,7 @@
-/** Doubles as Go reads and writes them. */
+/** Parsing and formatting of doubles and durations, as in Go. */
 import { type CelFailure, fail } from "./failure.ts";
 
-/** Go's `%g`: the shortest digits that read back, with an exponent below -4 and from 6 on. */
+/** Formats like Go's `%g`: the shortest exact digits, with an exponent below -4 and from 6 on. */
 export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
@@ -18,7 +18,7 @@ function plain(value: number, mantissa: string, exponent: number): string {
   return `${value < 0 ? "-" : ""}0.${"0".repeat(-exponent - 1)}${digits}`;
 }
 
-/** Seconds with as many places as there are, and an `s`. */
+/** Formats a duration in seconds with the shortest fraction, such as `1.5s`. */
 export function formatSeconds(nanoseconds: bigint): string {
   const seconds = Number(nanoseconds) / 1e9;
   const [mantissa, exponent] = seconds.toExponential().split("e") as [string, string];
@@ -30,28 +30,28 @@ const infinite = /^([+-]?)inf(?:inity)?$/i;
 
 const hexadecimal = /^([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)p([+-]?[0-9]+)$/i;
 
-/** As Go's ParseFloat reads it: underscores may part digits. @returns the number, or a failure */
-export function parseDouble(given: string): number | CelFailure {
-  const text = /^[^_]*(?:(?<=[0-9a-f]|0x)_(?=[0-9a-f])[^_]*)+$/i.test(given) ? given.replaceAll("_", "") : given;
+/** Parses like Go's strconv.ParseFloat; underscores can separate digits. */
+export function parseDouble(input: string): number | CelFailure {
+  const text = /^[^_]*(?:(?<=[0-9a-f]|0x)_(?=[0-9a-f])[^_]*)+$/i.test(input) ? input.replaceAll("_", "") : input;
   const hex = hexadecimal.exec(text);
-  if (hex !== null && `${hex[2]}${hex[3]}` !== "") return hexadecimalDouble(hex, given);
+  if (hex !== null && `${hex[2]}${hex[3]}` !== "") return hexadecimalDouble(hex, input);
   const infinity = infinite.exec(text);
   if (infinity !== null) return infinity[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   if (/^nan$/i.test(text)) return Number.NaN;
-  if (!decimal.test(text)) return fail(`strconv.ParseFloat: parsing ${JSON.stringify(given)}: invalid syntax`);
-  return withinRange(Number(text), given);
+  if (!decimal.test(text)) return fail(`strconv.ParseFloat: parsing ${JSON.stringify(input)}: invalid syntax`);
+  return withinRange(Number(text), input);
 }
 
 function hexadecimalDouble(
   [, sign, whole = "", fraction = "", exponent]: RegExpExecArray,
-  given: string,
+  input: string,
 ): number | CelFailure {
   const magnitude = Number(BigInt(`0x${whole}${fraction}`)) * 2 ** (Number(exponent) - 4 * fraction.length);
-  return withinRange(sign === "-" ? -magnitude : magnitude, given);
+  return withinRange(sign === "-" ? -magnitude : magnitude, input);
 }
 
-function withinRange(value: number, given: string): number | CelFailure {
+function withinRange(value: number, input: string): number | CelFailure {
   return Number.isFinite(value)
     ? value
-    : fail(`strconv.ParseFloat: parsing ${JSON.stringify(given)}: value out of range`);
+    : fail(`strconv.ParseFloat: parsing ${JSON.stringify(input)}: value out of range`);
 }

@@ -1,9 +1,13 @@
-/** Order of any two values of one type that has an order; numbers of different types are ordered too. Source: cel-go's traits.Comparer */
+/** The order of values. Source: cel-go, traits.Comparer */
 import { compareBytes, compareNumbers, compareStrings, isNumber } from "./equality.ts";
 import { type CelFailure, fail, noSuchOverload } from "./failure.ts";
 import { CelDuration, CelTimestamp, type CelValue } from "./value.ts";
 
-/** @returns negative, 0 or positive; a failure when they have no order */
+/**
+ * Compares two values of one ordered type, or two numbers of any types.
+ *
+ * @returns negative, 0 or positive; a failure if the values have no order
+ */
 export function compareValues(left: CelValue, right: CelValue): number | CelFailure {
   if (typeof left === "string" && typeof right === "string") return compareStrings(left, right);
   if (isNumber(left) && isNumber(right)) return compareNumbers(left, right) ?? fail("NaN values cannot be ordered");

@@ -1,11 +1,12 @@
 /**
- * Patterns so plain that the engine's own regular expressions may have them: `^[a-z][a-z0-9-]*$`. They begin at the start, have no groups and no
- * alternatives, and what a repeated part takes cannot be what follows it, so that there is nothing to go back to: no text takes longer than it is
- * long, and both engines mean the same. What is not recognized as such is matched by RE2.
+ * Patterns that JavaScript's own regular expressions can match safely, such as `^[a-z][a-z0-9-]*$`.
+ * They are anchored at the start, have no groups and no alternatives, and no character that a
+ * repeated part matches can start the part after it. So matching never backtracks, takes linear
+ * time, and has the same result as RE2. RE2 matches all other patterns.
  */
 
 interface Part {
-  /** Which of the 128 characters. */
+  /** The ASCII characters that the part matches. */
   readonly set: ReadonlySet<string>;
   readonly min: number;
   readonly max: number;
@@ -15,10 +16,10 @@ const atom = /[A-Za-z0-9 _@/:;,=~!#%&<>"'-]|\\[.\-/+*?()[\]{}|^$\\]|\[[A-Za-z0-9
 const quantifier = /[*+?]|\{([0-9]{1,3})(,([0-9]{1,3})?)?\}/y;
 const partsMax = 50;
 
-/** @returns undefined when it is not plain */
+/** Compiles a plain pattern. @returns undefined for any other pattern */
 export function plainPattern(pattern: string): RegExp | undefined {
   const parts = partsOf(pattern);
-  return parts?.every((_, at) => isDecided(parts, at)) === true ? new RegExp(pattern) : undefined;
+  return parts?.every((_, at) => isUnambiguous(parts, at)) === true ? new RegExp(pattern) : undefined;
 }
 
 function partsOf(pattern: string): Part[] | undefined {
@@ -52,7 +53,7 @@ function timesOf(found: RegExpExecArray | null): [min: number, max: number] {
   return [Number(min), max === undefined ? Number.POSITIVE_INFINITY : Number(max)];
 }
 
-/** @returns undefined for a range that is none */
+/** @returns undefined for an invalid range */
 function charactersOf(text: string): ReadonlySet<string> | undefined {
   if (!text.startsWith("[")) return new Set([text.at(-1) as string]);
   const inner = text.slice(1, -1);
@@ -71,8 +72,10 @@ function charactersOf(text: string): ReadonlySet<string> | undefined {
   return set;
 }
 
-/** Whether the next character says if a part goes on: what may follow it has none of its characters. */
-function isDecided(parts: readonly Part[], at: number): boolean {
+/**
+ * Whether a part needs no backtracking: the parts that can follow it share no character with it.
+ */
+function isUnambiguous(parts: readonly Part[], at: number): boolean {
   const { set, min, max } = parts[at] as Part;
   if (min === max) return true;
   for (const next of parts.slice(at + 1)) {

@@ -1,4 +1,6 @@
-/** Regular expressions with RE2's meaning and bounds: none takes longer than its length times the text's. */
+/**
+ * Regular expressions with the semantics of RE2. Matching takes time linear in pattern and text.
+ */
 import { RE2JS, RE2JSSyntaxException } from "re2js";
 import { CelFailure, fail } from "./failure.ts";
 import { plainPattern } from "./plain-pattern.ts";
@@ -6,10 +8,14 @@ import { plainPattern } from "./plain-pattern.ts";
 const compiled = new Map<string, RE2JS | CelFailure>();
 const compiledMax = 500;
 
-/** @returns the expression, or a failure with Go's words */
+/**
+ * Compiles a pattern; results are cached.
+ *
+ * @returns a failure with Go's message for an invalid pattern
+ */
 export function compileRegex(pattern: string): RE2JS | CelFailure {
-  const known = compiled.get(pattern);
-  if (known !== undefined) return known;
+  const cached = compiled.get(pattern);
+  if (cached !== undefined) return cached;
   const regex = compile(pattern);
   if (compiled.size >= compiledMax) compiled.delete(compiled.keys().next().value as string);
   compiled.set(pattern, regex);
@@ -20,10 +26,14 @@ type Matches = (text: string) => boolean;
 
 const tests = new Map<string, Matches>();
 
-/** @returns what tells whether any part of a text matches, or a failure with Go's words */
+/**
+ * Compiles a pattern to a test whether any part of a text matches; results are cached.
+ *
+ * @returns a failure with Go's message for an invalid pattern
+ */
 export function compileMatches(pattern: string): Matches | CelFailure {
-  const known = tests.get(pattern);
-  if (known !== undefined) return known;
+  const cached = tests.get(pattern);
+  if (cached !== undefined) return cached;
   const test = matchesOf(pattern);
   if (test instanceof CelFailure) return test;
   if (tests.size >= compiledMax) tests.delete(tests.keys().next().value as string);

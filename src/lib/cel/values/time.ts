@@ -1,4 +1,4 @@
-/** Timestamps: their range, RFC 3339 in the words of Go's errors, and what a calendar says of them in a time zone. */
+/** Timestamps: range, RFC 3339 with the error messages of Go, and the calendar in a time zone. */
 import { CelFailure, fail } from "./failure.ts";
 import { CelTimestamp, type Result } from "./value.ts";
 
@@ -6,7 +6,7 @@ const nanosecondsPerSecond = 1_000_000_000n;
 const first = -62_135_596_800n * nanosecondsPerSecond;
 const last = 253_402_300_799n * nanosecondsPerSecond + 999_999_999n;
 
-/** From year 1 to year 9999. */
+/** @returns a failure outside of year 1 to year 9999 */
 export function checkedTimestamp(nanoseconds: bigint): Result {
   return nanoseconds < first || nanoseconds > last ? fail("timestamp overflow") : new CelTimestamp(nanoseconds);
 }
@@ -15,6 +15,7 @@ const rfc3339 =
   /^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?(Z|([+-])([0-9]{2}):([0-9]{2}))$/;
 const layout = "2006-01-02T15:04:05Z07:00";
 
+/** Parses RFC 3339. @returns a failure with the message of Go's time.Parse */
 export function parseTimestamp(text: string): Result {
   const match = rfc3339.exec(text);
   if (match === null)
@@ -44,7 +45,7 @@ function daysIn(year: number, month: number): number {
   return new Date(new Date(0).setUTCFullYear(year, month, 0)).getUTCDate();
 }
 
-/** Go's RFC3339Nano in UTC. */
+/** Formats like Go's RFC3339Nano, in UTC. */
 export function formatTimestamp(timestamp: CelTimestamp): string {
   const fraction = ((timestamp.nanoseconds % nanosecondsPerSecond) + nanosecondsPerSecond) % nanosecondsPerSecond;
   const seconds = (timestamp.nanoseconds - fraction) / nanosecondsPerSecond;
@@ -52,7 +53,11 @@ export function formatTimestamp(timestamp: CelTimestamp): string {
   return `${new Date(Number(seconds) * 1000).toISOString().slice(0, 19)}${digits}Z`;
 }
 
-/** The wall clock in a zone, as a date whose UTC fields say it. @param zone `UTC`, an IANA name, or `[+-]hh:mm` */
+/**
+ * Returns a date whose UTC fields are the wall clock time in a zone.
+ *
+ * @param zone `UTC`, an IANA name, or `[+-]hh:mm`
+ */
 export function wallClock(timestamp: CelTimestamp, zone: string): Date | CelFailure {
   const ms = Number(
     (timestamp.nanoseconds - (((timestamp.nanoseconds % 1_000_000n) + 1_000_000n) % 1_000_000n)) / 1_000_000n,
@@ -82,20 +87,20 @@ export function wallClock(timestamp: CelTimestamp, zone: string): Date | CelFail
   return new Date(whole + (((ms % 1000) + 1000) % 1000));
 }
 
-/** As Go's Atoi reads it. What is larger than any offset is refused in the same words as what is larger than an int64. */
+/** Parses like Go's strconv.Atoi. A number above 1e9, beyond any offset, counts as out of range. */
 function atoi(text: string): number | CelFailure {
-  const refused = (why: string): CelFailure => fail(`strconv.Atoi: parsing ${JSON.stringify(text)}: ${why}`);
-  if (!/^[+-]?[0-9]+$/.test(text)) return refused("invalid syntax");
-  return Math.abs(Number(text)) <= 1e9 ? Number(text) : refused("value out of range");
+  const failure = (why: string): CelFailure => fail(`strconv.Atoi: parsing ${JSON.stringify(text)}: ${why}`);
+  if (!/^[+-]?[0-9]+$/.test(text)) return failure("invalid syntax");
+  return Math.abs(Number(text)) <= 1e9 ? Number(text) : failure("value out of range");
 }
 
-/** Making one takes long; there are some 600 zones. */
+/** Cached because creating a format is slow. There are about 600 zones. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 const formatsMax = 1000;
 
 function zoneFormat(zone: string): Intl.DateTimeFormat | undefined {
-  const known = formats.get(zone);
-  if (known !== undefined) return known;
+  const cached = formats.get(zone);
+  if (cached !== undefined) return cached;
   if (!/^[A-Za-z][A-Za-z0-9_+\-/]*$/.test(zone)) return undefined;
   const fields = {
     year: "numeric",

@@ -1,4 +1,4 @@
-/** Types of values at run time. */
+/** Run-time types of values. */
 import type { CelType } from "../types.ts";
 import { isInt } from "./int.ts";
 import {
@@ -15,7 +15,7 @@ import {
   type CelValue,
 } from "./value.ts";
 
-/** What `type(value)` is called. */
+/** The name of `type(value)`. */
 export function typeNameOf(value: CelValue): string {
   if (value === null) return "null_type";
   if (isInt(value)) return "int";
@@ -25,7 +25,7 @@ export function typeNameOf(value: CelValue): string {
   if (value instanceof CelObject) return value.typeName;
   if (value instanceof CelList) return "list";
   if (value instanceof CelMap) return "map";
-  return names.find(([of]) => value instanceof of)?.[1] as string;
+  return names.find(([valueClass]) => value instanceof valueClass)?.[1] as string;
 }
 
 const names: [new (...args: never[]) => unknown, string][] = [
@@ -54,13 +54,13 @@ const goTypeNames = new Map([
   ["map", "*types.baseMap"],
 ]);
 
-/** What upstream calls the type of a value where its messages say what Go calls it. */
+/** The name of the value's Go type, which occurs in some messages of cel-go. */
 export function goTypeNameOf(value: CelValue): string {
   const name = typeNameOf(value);
   return goTypeNames.get(name) ?? name;
 }
 
-/** Whether a value may be given where the declaration says this type; undefined: every value may. */
+/** Returns a test whether a value fits a parameter of this type; undefined if every value fits. */
 export function matcherOf(type: CelType): ((value: unknown) => boolean) | undefined {
   switch (type.kind) {
     case "bool":
@@ -96,7 +96,7 @@ export function matcherOf(type: CelType): ((value: unknown) => boolean) | undefi
   }
 }
 
-/** The first element tells lists apart, as it does upstream. */
+/** Only the first element of a list is tested, as in cel-go. */
 function listMatcher(element: CelType | undefined): (value: unknown) => boolean {
   const matches = element === undefined ? undefined : matcherOf(element);
   if (matches === undefined) return (value) => value instanceof CelList;

@@ -1,21 +1,25 @@
 /**
- * Values at run time. Each type has one representation, so that a `typeof` or an `instanceof` tells it:
+ * Run-time values. Each type has one representation, which `typeof` or `instanceof` identifies:
  *
  * | type | representation |
  * |---|---|
- * | int | `number` while it is a safe integer, `bigint` beyond (see `int.ts`); never a safe integer as bigint |
+ * | int | `number` for a safe integer, `bigint` for any other (see `int.ts`) |
  * | uint, double | `CelUint`, `CelDouble` |
- * | string, bool, null | as in JavaScript; strings count by code points |
+ * | string, bool, null | as in JavaScript; the size of a string is in code points |
  * | bytes | `Uint8Array` |
- * | list, map, object | subclasses of `CelList`, `CelMap`, `CelObject`, so that data is read where it lies |
+ * | timestamp, duration | `CelTimestamp`, `CelDuration` |
+ * | optional | `CelOptional` |
+ * | list, map, object | subclasses of `CelList`, `CelMap`, `CelObject`, which need not copy data |
  * | type | `CelTypeValue` |
  * | abstract types of libraries | subclasses of `CelOpaque` |
  */
 import type { CelType } from "../types.ts";
 import type { CelFailure } from "./failure.ts";
 
+/** An int: see `int.ts`. */
 export type CelInt = number | bigint;
 
+/** A value of any type. */
 export type CelValue =
   | null
   | boolean
@@ -33,9 +37,10 @@ export type CelValue =
   | CelOpaque
   | CelTypeValue;
 
-/** What an expression yields: a failure is passed along as a value, for `||` and `&&` may absorb it. */
+/** The result of an expression. Failures are values, because `||` and `&&` can absorb them. */
 export type Result = CelValue | CelFailure;
 
+/** A uint. */
 export class CelUint {
   readonly value: bigint;
   /** @param value 0 to 2^64 - 1 */
@@ -44,6 +49,7 @@ export class CelUint {
   }
 }
 
+/** A double. */
 export class CelDouble {
   readonly value: number;
   constructor(value: number) {
@@ -51,6 +57,7 @@ export class CelDouble {
   }
 }
 
+/** A point in time. */
 export class CelTimestamp {
   /** Nanoseconds since 1970, from year 1 to year 9999. */
   readonly nanoseconds: bigint;
@@ -59,6 +66,7 @@ export class CelTimestamp {
   }
 }
 
+/** A span of time. */
 export class CelDuration {
   /** An int64. */
   readonly nanoseconds: bigint;
@@ -67,7 +75,7 @@ export class CelDuration {
   }
 }
 
-/** A type as a value: what `type(x)` gives, and what the identifiers `int`, `string` and so on stand for. */
+/** A type as a value: the result of `type(x)`, and the value of identifiers such as `int`. */
 export class CelTypeValue {
   readonly name: string;
   constructor(name: string) {
@@ -75,68 +83,74 @@ export class CelTypeValue {
   }
 }
 
+/** A value of an optional type. */
 export class CelOptional {
-  /** Undefined: there is none. */
+  /** Undefined for `optional.none()`. */
   readonly value: CelValue | undefined;
   constructor(value: CelValue | undefined) {
     this.value = value;
   }
 }
 
+/** `optional.none()`. */
 export const optionalNone = new CelOptional(undefined);
 
+/** A list. */
 export abstract class CelList {
   abstract readonly size: number;
   /** @param index 0 to size - 1 */
   abstract at(index: number): CelValue;
 
-  /** A list with its own equality (a set, a map of objects) answers here; undefined: element by element. */
+  /** Compares lists with their own equality, such as sets; undefined compares all elements. */
   equals(_other: CelList): boolean | undefined {
     return undefined;
   }
 
-  /** A list with its own concatenation answers here; undefined: one after the other. */
+  /** Concatenates lists with their own merge rule, such as sets; undefined appends all elements. */
   concat(_other: CelList): CelList | undefined {
     return undefined;
   }
 }
 
+/** A map. */
 export abstract class CelMap {
   abstract readonly size: number;
-  /** Numbers that are equal find the same entry, whatever their type. */
+  /** Equal numbers of different types find the same entry. */
   abstract find(key: CelValue): CelValue | undefined;
-  /** Whether there is an entry: what `has()` and `in` ask, without making its value. */
+  /** Whether the map has the key; `has()` and `in` call this and need no value. */
   has(key: CelValue): boolean {
     return this.find(key) !== undefined;
   }
 
-  /** In the order in which comprehensions see them. */
+  /** In the order of iteration. */
   abstract keys(): readonly CelValue[];
 
-  /** A map with its own equality (an object of a schema) answers here; undefined: entry by entry. */
+  /**
+   * Compares maps with their own equality, such as schema objects; undefined compares all entries.
+   */
   equals(_other: CelMap): boolean | undefined {
     return undefined;
   }
 }
 
-/** A message: fields by name. */
+/** A message with named fields. */
 export abstract class CelObject {
   abstract readonly typeName: string;
-  /** Undefined when it is not set: selecting it fails with `no such key`. */
+  /** Returns undefined for a field that is not set: selecting it fails with `no such key`. */
   abstract field(name: string): CelValue | undefined;
-  /** What `has()` says; a failure when the field is there and cannot be made. */
+  /** The result of `has()`; a failure if the field is set to an invalid value. */
   abstract has(name: string): boolean | CelFailure;
   abstract equals(other: CelObject): boolean;
 }
 
-/** A value of an abstract type of a library. */
+/** A value of an abstract type, such as a quantity. */
 export abstract class CelOpaque {
   abstract readonly type: CelType;
   abstract equals(other: CelOpaque): boolean;
-  /** As costs count it. */
+  /** The size for costs. */
   get size(): number {
     return 1;
   }
-  /** For messages and for people. */
+  /** For messages. */
   abstract toString(): string;
 }

@@ -1,7 +1,7 @@
-/** Decimal digits of doubles, exactly: a double has finitely many, and a tie goes to the even digit, as Go does it. */
+/** Exact decimal digits of doubles. Ties round to the even digit, as in Go. */
 
 /** @returns `|value| * 10^places`, rounded. @param value finite */
-export function scaled(value: number, places: number): bigint {
+function scaled(value: number, places: number): bigint {
   const { mantissa, exponent } = partsOf(Math.abs(value));
   const numerator = mantissa * (places > 0 ? 10n ** BigInt(places) : 1n) * (exponent > 0 ? 2n ** BigInt(exponent) : 1n);
   const denominator = (places < 0 ? 10n ** BigInt(-places) : 1n) * (exponent < 0 ? 2n ** BigInt(-exponent) : 1n);
@@ -20,14 +20,14 @@ function partsOf(value: number): { readonly mantissa: bigint; readonly exponent:
     : { mantissa: fraction | (2n ** 52n), exponent: biased - 1075 };
 }
 
-/** How many places the value has when all are written. */
+/** Returns the number of decimal places of the exact value. */
 export function placesOf(value: number): number {
   let { mantissa, exponent } = partsOf(Math.abs(value));
   for (; exponent < 0 && mantissa % 2n === 0n && mantissa > 0n; exponent++) mantissa /= 2n;
   return Math.max(0, -exponent);
 }
 
-/** Plain: digits, and so many places after a point. */
+/** Formats without an exponent. @param places after the decimal point */
 export function fixedDigits(value: number, places: number): string {
   const digits = String(scaled(value, places)).padStart(places + 1, "0");
   const sign = value < 0 || Object.is(value, -0) ? "-" : "";
@@ -35,7 +35,7 @@ export function fixedDigits(value: number, places: number): string {
   return `${sign}${whole}${places > 0 ? `.${digits.slice(digits.length - places)}` : ""}`;
 }
 
-/** One digit before the point, and an exponent. */
+/** Formats with an exponent and one digit before the decimal point. */
 export function scientificDigits(
   value: number,
   places: number,

@@ -1,19 +1,21 @@
-/** What format strings say: texts, and clauses such as `%.3f` that take an argument each. Source: cel-go's ext/formatting.go */
+/** Format strings: text, and clauses such as `%.3f`. Source: cel-go, ext/formatting.go */
 import { quoteGo } from "../../../json/quote.ts";
 
+/** The conversion of a clause, such as `d` in `%d`. */
 export type Verb = "s" | "d" | "f" | "e" | "b" | "x" | "X" | "o";
 
+/** A clause, which formats one argument. */
 export interface Clause {
   readonly verb: Verb;
   readonly precision: number;
 }
 
-/** A text, a clause, why it is no clause, or that the text ends after a percent sign. */
-export type Piece = string | { readonly clause: Clause } | { readonly wrong: string } | { readonly ends: true };
+/** Text, a clause, an invalid clause with its error, or a percent sign at the end of the string. */
+export type Piece = string | { readonly clause: Clause } | { readonly error: string } | { readonly ends: true };
 
 const precisionDefault = 6;
 
-/** @returns pieces up to the first that is wrong */
+/** Parses a format string. @returns the pieces up to the first invalid clause */
 export function piecesOf(format: string): readonly Piece[] {
   const pieces: Piece[] = [];
   for (let at = 0; at < format.length; ) {
@@ -40,30 +42,31 @@ type ClausePiece = Exclude<Piece, string>;
 function clauseAt(rest: string): { readonly piece: ClausePiece; readonly length: number } {
   if (rest === "") return { piece: { ends: true }, length: 0 };
   const [whole, digits] = /^(?:\.([0-9]*))?/.exec(rest) as RegExpExecArray;
-  const wrong = (why: string) => ({ piece: { wrong: `could not parse formatting clause: ${why}` }, length: 0 });
+  const invalid = (why: string) => ({ piece: { error: `could not parse formatting clause: ${why}` }, length: 0 });
   if (whole.length === rest.length)
-    return wrong("error while parsing precision: could not find end of precision specifier");
-  const badNumber = digits === undefined ? undefined : whyNoNumber(digits);
-  if (badNumber !== undefined)
-    return wrong(`error while parsing precision: error while converting precision to integer: ${badNumber}`);
+    return invalid("error while parsing precision: could not find end of precision specifier");
+  const numberError = digits === undefined ? undefined : findNumberError(digits);
+  if (numberError !== undefined)
+    return invalid(`error while parsing precision: error while converting precision to integer: ${numberError}`);
   const verb = rest[whole.length] as string;
   if (!"sdfebxXo".includes(verb))
-    return wrong(`unrecognized formatting clause "${firstByteOf(rest.slice(whole.length))}"`);
+    return invalid(`unrecognized formatting clause "${firstByteOf(rest.slice(whole.length))}"`);
   const precision = digits === undefined ? precisionDefault : Number(digits);
   return { piece: { clause: { verb: verb as Verb, precision } }, length: whole.length + 1 };
 }
 
-function whyNoNumber(digits: string): string | undefined {
+function findNumberError(digits: string): string | undefined {
   if (digits === "") return 'strconv.Atoi: parsing "": invalid syntax';
   const isTooLarge = digits.replace(/^0+/, "").length > 19 || BigInt(digits) >= 2n ** 63n;
   return isTooLarge ? `strconv.Atoi: parsing ${quoteGo(digits)}: value out of range` : undefined;
 }
 
-/** Upstream looks at bytes. */
+/** cel-go reads the format string as bytes. */
 function firstByteOf(text: string): string {
   return String.fromCharCode(Buffer.from(text.slice(0, 2))[0] as number);
 }
 
+/** The error messages for arguments of a type that the clause cannot format. */
 export const notFormattable: Readonly<Record<Verb, (type: string) => string>> = {
   s: (type) =>
     `string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given ${type}`,

@@ -1,4 +1,7 @@
-/** Format strings that are written down are right for the list that is written down beside them. Source: cel-go's ext/formatting.go */
+/**
+ * Checks constant format strings against list literals of arguments. Source: cel-go,
+ * ext/formatting.go
+ */
 import type { Expr } from "../../ast.ts";
 import type { CheckedAst } from "../../checker.ts";
 import { type CelType, dynType, type TypeKind } from "../../types.ts";
@@ -32,7 +35,8 @@ const textKinds: readonly TypeKind[] = [
   ] as const),
 ];
 
-export const formatStrings: Validator = ({ expr, checked }, complain) => {
+/** Requires that a constant format string is valid for the literal list of its arguments. */
+export const formatStrings: Validator = ({ expr, checked }, report) => {
   if (
     expr.kind !== "call" ||
     expr.name !== "format" ||
@@ -46,31 +50,34 @@ export const formatStrings: Validator = ({ expr, checked }, complain) => {
   let used = 0;
   for (const piece of piecesOf(expr.target.value)) {
     if (typeof piece === "string") continue;
-    if ("ends" in piece) return complain(expr, "unexpected end of string");
+    if ("ends" in piece) return report(expr, "unexpected end of string");
     const argument = elements[used];
-    if (argument === undefined) return complain(expr, `index ${used} out of range`);
-    if ("wrong" in piece) return complain(expr, piece.wrong);
+    if (argument === undefined) return report(expr, `index ${used} out of range`);
+    if ("error" in piece) return report(expr, piece.error);
     used++;
-    const bad = unfit(checked, piece.clause.verb, argument);
-    if (bad !== undefined)
-      return complain(bad, `error during formatting: ${notFormattable[piece.clause.verb](typeOf(checked, bad).name)}`);
+    const invalid = findInvalid(checked, piece.clause.verb, argument);
+    if (invalid !== undefined)
+      return report(
+        invalid,
+        `error during formatting: ${notFormattable[piece.clause.verb](typeOf(checked, invalid).name)}`,
+      );
   }
   if (elements.length > used)
-    complain(expr, `too many arguments supplied to string.format (expected ${used}, got ${elements.length})`);
+    report(expr, `too many arguments supplied to string.format (expected ${used}, got ${elements.length})`);
 };
 
 function typeOf(checked: CheckedAst, expr: Expr): CelType {
   return checked.types.get(expr.id) ?? dynType;
 }
 
-/** @returns the argument, or the part of it, that has no such form */
-function unfit(checked: CheckedAst, verb: Verb, argument: Expr): Expr | undefined {
-  if (verb === "s") return unfitText(checked, argument);
+/** @returns the argument, or the part of it, that the clause cannot format */
+function findInvalid(checked: CheckedAst, verb: Verb, argument: Expr): Expr | undefined {
+  if (verb === "s") return findInvalidText(checked, argument);
   return isOneOf(checked, argument, kindsOf[verb]) ? undefined : argument;
 }
 
-/** Lists and maps that are written down are looked into. */
-function unfitText(checked: CheckedAst, argument: Expr): Expr | undefined {
+/** Checks the elements of list and map literals too. */
+function findInvalidText(checked: CheckedAst, argument: Expr): Expr | undefined {
   if (!isOneOf(checked, argument, textKinds)) return argument;
   const parts =
     argument.kind === "list"
@@ -79,8 +86,8 @@ function unfitText(checked: CheckedAst, argument: Expr): Expr | undefined {
         ? argument.entries.flatMap(({ key, value }) => [key, value])
         : [];
   for (const part of parts) {
-    const bad = unfitText(checked, part);
-    if (bad !== undefined) return bad;
+    const invalid = findInvalidText(checked, part);
+    if (invalid !== undefined) return invalid;
   }
   return undefined;
 }

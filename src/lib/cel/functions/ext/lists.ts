@@ -1,4 +1,4 @@
-/** Making lists of lists. Source: cel-go's ext.Lists, version 3, with its costs */
+/** Functions of lists. Source: cel-go, ext.Lists, version 3, with its costs */
 import { sizeOrUnknown } from "../../cost/estimate.ts";
 import { fixed, plus, type Range, times, timesFactor, uint64Max } from "../../cost/range.ts";
 import type { FunctionDeclaration, RuntimeCost, SizedNode } from "../../declarations.ts";
@@ -27,9 +27,9 @@ import { typeNameOf } from "../../values/type-names.ts";
 import { type CelInt, CelList, CelMap, type CelValue, type Result } from "../../values/value.ts";
 import { declare, member, overload } from "../declare.ts";
 
-/** Longer ranges cost more than any expression may. */
+/** Longer ranges exceed every cost limit of Kubernetes. */
 const rangeMax = 10_000_000;
-/** To tell more elements apart costs more than any expression may. */
+/** Comparing more elements with each other exceeds every cost limit of Kubernetes. */
 const distinctMax = 10_000;
 
 function itemsOf(list: CelList): CelValue[] {
@@ -50,13 +50,13 @@ function flatten(list: CelList, depth: CelInt = 1): Result {
   return new ArrayList(flat);
 }
 
-/** Of what is dynamic, lists of anything are taken. */
-function flattenAny(of: CelValue): Result {
-  if (of instanceof CelList) return flatten(of);
-  return fail(`no such overload: ${of instanceof CelMap ? "map(dyn, dyn)" : typeNameOf(of)}.flatten()`);
+/** A dyn receiver can be any list. */
+function flattenAny(value: CelValue): Result {
+  if (value instanceof CelList) return flatten(value);
+  return fail(`no such overload: ${value instanceof CelMap ? "map(dyn, dyn)" : typeNameOf(value)}.flatten()`);
 }
 
-/** Values nest no deeper than expressions and data may. */
+/** The limits on nesting of expressions and data bound the recursion. */
 function collect(list: CelList, depth: number, into: CelValue[]): void {
   for (let at = 0; at < list.size; at++) {
     const item = list.at(at);
@@ -83,7 +83,7 @@ function sort(list: CelList): Result {
   return sortByKeys(list, list);
 }
 
-/** @param keys as many as there are elements */
+/** @param keys one per element */
 function sortByKeys(list: CelList, keys: CelList): Result {
   if (list.size === 0) return list;
   const pairs = itemsOf(list).map((item, at) => [item, keys.at(at)] as const);
@@ -93,22 +93,22 @@ function sortByKeys(list: CelList, keys: CelList): Result {
     return fail("list elements must have the same type");
   pairs.sort(([, left], [, right]) => {
     const order = compareValues(left, right);
-    return order instanceof CelFailure ? 0 : order; // NaN is in no order.
+    return order instanceof CelFailure ? 0 : order; // NaN has no order.
   });
   return new ArrayList(pairs.map(([item]) => item));
 }
 
-/** A call, and a list that is made. */
+/** One unit for the call and ten for the created list. */
 const base = 11;
 
-/** Negative costs wrap around: they are beyond every limit. */
+/** A negative cost wraps around, as in cel-go, and exceeds every limit. */
 function uint64(cost: number): number {
   return cost < 0 ? cost + 2 ** 64 : cost;
 }
 
 const byResult: RuntimeCost = (_, result) => sizeOf(result) + base;
 
-/** Texts are read, too. */
+/** Strings and bytes cost more, because they are read. */
 function sortFactor(type: CelType): number {
   return type === stringType || type === bytesType ? 2.1 : 2;
 }
@@ -117,7 +117,7 @@ function squared(factor: number): FunctionDeclaration["estimate"] {
   return ({ target }) => allocating(factor, times(sizeOrUnknown(target), sizeOrUnknown(target)));
 }
 
-/** Every element against every other, twice; texts are read, too. */
+/** Every element is compared with every other, twice. Strings and bytes cost more. */
 const selfCompared: RuntimeCost = ([list]) => selfComparison(list);
 
 function selfComparison(list: unknown): number {
@@ -130,10 +130,10 @@ function allocating(factor: number, resultSize: Range): { readonly cost: Range; 
   return { cost: plus(timesFactor(resultSize, factor), fixed(base)), resultSize };
 }
 
-/** A number that is written down; a negative one counts as 0. */
-function written(node: SizedNode | undefined, otherwise: bigint): bigint {
+/** Returns the value of an int literal, at least 0. */
+function literalOr(node: SizedNode | undefined, defaultValue: bigint): bigint {
   const value = node?.expr.kind === "constant" ? node.expr.value : undefined;
-  if (typeof value !== "number" && typeof value !== "bigint") return otherwise;
+  if (typeof value !== "number" && typeof value !== "bigint") return defaultValue;
   return value < 0 ? 0n : BigInt(value);
 }
 
@@ -147,7 +147,10 @@ const functions: readonly FunctionDeclaration[] = [
       evaluate: slice,
       cost: byResult,
       estimate: ({ target, args }) =>
-        allocating(1, fixed(BigInt.asUintN(64, written(args[1], sizeOrUnknown(target).max) - written(args[0], 0n)))),
+        allocating(
+          1,
+          fixed(BigInt.asUintN(64, literalOr(args[1], sizeOrUnknown(target).max) - literalOr(args[0], 0n))),
+        ),
     }),
   ),
   {
@@ -156,9 +159,9 @@ const functions: readonly FunctionDeclaration[] = [
       member("list_flatten", [listType(list)], list, { unguarded: true, evaluate: flattenAny }),
       member("list_flatten_int", [listType(dynType), intType], listType(dynType), { evaluate: flatten }),
     ),
-    cost: ([of, depth = 1]) => uint64(sizeOf(of) * (isInt(depth) ? Number(depth) : 1) + base), // A negative depth takes from it, as upstream has it.
+    cost: ([of, depth = 1]) => uint64(sizeOf(of) * (isInt(depth) ? Number(depth) : 1) + base), // A negative depth reduces it, as in cel-go.
     estimate: ({ target, args }) =>
-      allocating(args.length === 0 ? 1 : Number(written(args[0], uint64Max)), sizeOrUnknown(target)),
+      allocating(args.length === 0 ? 1 : Number(literalOr(args[0], uint64Max)), sizeOrUnknown(target)),
   },
   declare(
     "sort",
@@ -187,8 +190,8 @@ const functions: readonly FunctionDeclaration[] = [
     "lists.range",
     overload("lists_range", [intType], listType(intType), {
       evaluate: range,
-      cost: ([count]) => (isInt(count) ? Math.max(0, Number(count)) : 1) + base, // Of a count that failed, what one costs.
-      estimate: ({ args }) => allocating(1, fixed(written(args[0], uint64Max))),
+      cost: ([count]) => (isInt(count) ? Math.max(0, Number(count)) : 1) + base, // A failed count costs as much as 1.
+      estimate: ({ args }) => allocating(1, fixed(literalOr(args[0], uint64Max))),
     }),
   ),
   declare(
@@ -205,4 +208,5 @@ const functions: readonly FunctionDeclaration[] = [
   ),
 ];
 
+/** `slice`, `flatten`, `sort`, `sortBy`, `lists.range`, `reverse` and `distinct`. */
 export const lists = library({ functions, macros: listMacros });

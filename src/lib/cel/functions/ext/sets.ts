@@ -1,4 +1,4 @@
-/** Lists taken as sets. Source: cel-go's ext.Sets */
+/** Lists as sets. Source: cel-go, ext.Sets */
 import { sizeOrUnknown } from "../../cost/estimate.ts";
 import { fixed, plus, times, timesFactor } from "../../cost/range.ts";
 import type { FunctionDeclaration } from "../../declarations.ts";
@@ -24,7 +24,7 @@ function intersects(left: CelList, right: CelList): boolean {
   return false;
 }
 
-/** Every element is compared with every other, as often as `factor` says. */
+/** Every element is compared with every element of the other list `factor` times. */
 function costs(factor: number): Pick<FunctionDeclaration, "cost" | "estimate"> {
   return {
     cost: (args) => 1 + sizeOf(args[0]) * sizeOf(args[1]) * factor,
@@ -37,6 +37,7 @@ function costs(factor: number): Pick<FunctionDeclaration, "cost" | "estimate"> {
 const list = listType(parameterType("T"));
 const two = [list, list];
 
+/** `sets.contains`, `sets.equivalent` and `sets.intersects`. */
 export const sets = library({
   functions: [
     {

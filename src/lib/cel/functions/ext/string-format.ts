@@ -1,4 +1,4 @@
-/** `text.format(list)`. Source: cel-go's ext/formatting.go, in the locale en_US */
+/** `text.format(list)`. Source: cel-go, ext/formatting.go, with the locale en_US */
 import { quoteGo } from "../../../json/quote.ts";
 import { sizeOrUnknown } from "../../cost/estimate.ts";
 import { timesFactor } from "../../cost/range.ts";
@@ -27,7 +27,7 @@ import { declare, member } from "../declare.ts";
 import { fixedDigits, placesOf, scientificDigits } from "./exact-decimals.ts";
 import { type Clause, notFormattable, piecesOf, type Verb } from "./format-clauses.ts";
 
-/** Longer texts are refused: formats of formats would grow without costing more. */
+/** Limits the result, because the cost does not depend on its length. */
 const lengthMax = 10_000_000;
 
 function format(text: string, args: CelList): Result {
@@ -40,7 +40,7 @@ function format(text: string, args: CelList): Result {
         ? piece
         : "clause" in piece
           ? formatArgument(piece.clause, args.at(used++))
-          : whyNoPiece(piece);
+          : pieceFailure(piece);
     if (part instanceof CelFailure) return part;
     length += part.length;
     if (length > lengthMax) return fail(`format() gives more than ${lengthMax} characters`);
@@ -49,8 +49,8 @@ function format(text: string, args: CelList): Result {
   return written.join("");
 }
 
-function whyNoPiece(piece: { readonly wrong: string } | { readonly ends: true }): CelFailure {
-  return fail("wrong" in piece ? piece.wrong : "unexpected end of string");
+function pieceFailure(piece: { readonly error: string } | { readonly ends: true }): CelFailure {
+  return fail("error" in piece ? piece.error : "unexpected end of string");
 }
 
 type Formatted = string | CelFailure;
@@ -61,7 +61,7 @@ function formatArgument({ verb, precision }: Clause, value: CelValue): Formatted
   return failure instanceof CelFailure ? fail(`error during formatting: ${failure.message}`) : failure;
 }
 
-/** Undefined: there is no such form of the value's type. */
+/** Returns undefined for a value of a type that the clause cannot format. */
 type Formatter = (value: CelValue, precision: number) => Formatted | undefined;
 
 const formatters: Readonly<Record<Verb, Formatter>> = {
@@ -92,14 +92,17 @@ const namedDoubles = new Map([
 ]);
 
 function doubleOf(value: CelValue): number | undefined {
-  return typeof value === "string" ? namedDoubles.get(value) : value instanceof CelDouble ? value.value + 0 : undefined; // Zero has no sign there.
+  return typeof value === "string" ? namedDoubles.get(value) : value instanceof CelDouble ? value.value + 0 : undefined; // Adding 0 removes the sign of -0.
 }
 
 function infinite(value: number): string | undefined {
   return Number.isFinite(value) ? undefined : Number.isNaN(value) ? "NaN" : value < 0 ? "-∞" : "∞";
 }
 
-/** Thousands are grouped. Of the number of places upstream's printer keeps eight bits; where they are zero it writes all there are. */
+/**
+ * Groups thousands. The number printer of cel-go uses the low eight bits of the precision; if they
+ * are zero and the precision is not, it prints all places.
+ */
 function formatFixed(value: CelValue, precision: number): string | undefined {
   const number = doubleOf(value);
   if (number === undefined) return undefined;
@@ -109,7 +112,9 @@ function formatFixed(value: CelValue, precision: number): string | undefined {
 
 const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
-/** The precision is the least width, of which sixteen bits are kept; there are always six places. */
+/**
+ * As in cel-go, the low 16 bits of the precision are the minimum width, and there are six places.
+ */
 function formatScientific(value: CelValue, precision: number): string | undefined {
   const number = doubleOf(value);
   if (number === undefined) return undefined;
@@ -140,7 +145,7 @@ function formatBytes(bytes: Uint8Array): Formatted {
   return fail('could not convert argument "invalid UTF-8 in bytes, cannot convert to string" to string');
 }
 
-/** Values nest no deeper than expressions and data may. */
+/** The limits on nesting of expressions and data bound the recursion. */
 function formatList(list: CelList): Formatted {
   const items: string[] = [];
   for (let at = 0; at < list.size; at++) {
@@ -151,7 +156,7 @@ function formatList(list: CelList): Formatted {
   return `[${items.join(", ")}]`;
 }
 
-/** In the order of the keys' texts. */
+/** Entries are sorted by the text of their keys. */
 function formatMap(map: CelMap): Formatted {
   const entries: [key: string, value: string][] = [];
   for (const key of map.keys()) {
@@ -163,7 +168,7 @@ function formatMap(map: CelMap): Formatted {
   return `{${entries.map(([key, value]) => `${key}:${value}`).join(", ")}}`;
 }
 
-/** As it would be written in an expression, nearly. */
+/** Formats an element of a list or map, similar to a literal. */
 function formatWithin(value: CelValue): Formatted {
   if (value instanceof CelDouble)
     return Number.isFinite(value.value) ? fixedDigits(value.value, 6) : quoteGo(formatDouble(value.value));
@@ -176,6 +181,7 @@ function formatWithin(value: CelValue): Formatted {
   return value instanceof CelDuration ? `duration(${quoteGo(text)})` : text;
 }
 
+/** `text.format(list)`. */
 export const stringFormat: FunctionDeclaration = declare(
   "format",
   member("string_format", [stringType, listType(dynType)], stringType, {

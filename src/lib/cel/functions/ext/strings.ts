@@ -1,4 +1,7 @@
-/** Texts, counted in code points. Source: cel-go's ext.Strings, versions 0 and 2; costs as Kubernetes has them */
+/**
+ * Functions of strings, with indices in code points. Source: cel-go, ext.Strings, versions 0 and 2,
+ * with the costs of k8s.io/apiserver@v0.36.0/pkg/cel/library/cost.go
+ */
 import { sizeOrUnknown } from "../../cost/estimate.ts";
 import { plus, type Range, times, timesFactor, uint64Max } from "../../cost/range.ts";
 import type { CallToEstimate, FunctionDeclaration } from "../../declarations.ts";
@@ -37,7 +40,10 @@ function lastIndexOf(text: string, part: string): Result {
   return text.length < part.length ? -1 : lastIndexUpTo(text, part, length - 1);
 }
 
-/** @param offset where the part may begin at the latest; past the end there is nothing */
+/**
+ * @param offset the last index at which the part can start; past the end of the text, the result is
+ *   -1
+ */
 function lastIndexUpTo(text: string, part: string, offset: CelInt): Result {
   if (part === "") return offset;
   if (offset < 0) return outOfRange(offset);
@@ -46,7 +52,10 @@ function lastIndexUpTo(text: string, part: string, offset: CelInt): Result {
   return found < 0 ? -1 : codePoints(text.slice(0, found));
 }
 
-/** The engine looks backwards in as many steps as both are long, multiplied, but forwards in few: long parts are looked for the other way round. */
+/**
+ * V8 needs time proportional to the product of both lengths for `lastIndexOf`, but not for
+ * `indexOf`. So long parts are searched in the reversed text.
+ */
 function lastUnitOf(text: string, part: string, from: number): number {
   if (part.length < longPart) return text.lastIndexOf(part, from);
   const before = text.slice(0, from + part.length);
@@ -60,26 +69,26 @@ function reversedUnits(text: string): string {
   return Buffer.from(text, "utf16le").reverse().swap16().toString("utf16le");
 }
 
-/** How long the first code points are; all of them when there are no more. */
+/** Returns the length of the first code points in UTF-16 units, at most that of the text. */
 function unitsOf(text: string, points: number): number {
   let at = 0;
   for (let left = points; left > 0 && at < text.length; left--) at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
   return at;
 }
 
-/** @param limit how often; always when negative */
+/** @param limit number of replacements; negative for all */
 function replace(text: string, old: string, by: string, limit: CelInt): Result {
   const most = limit < 0 ? Number.POSITIVE_INFINITY : Number(limit);
   return joinLimited(old === "" ? ["", ...text, ""] : text.split(old), old, by, most);
 }
 
-/** Puts `by` between the first pieces and `old` between the others. */
+/** Joins the first pieces with `by` and the others with `old`. */
 function joinLimited(pieces: readonly string[], old: string, by: string, most: number): string {
   if (most >= pieces.length - 1) return pieces.join(by);
   return [...pieces.slice(0, most), pieces.slice(most).join(old)].join(by);
 }
 
-/** @param limit of pieces, the last one holding the rest; all when negative */
+/** @param limit number of pieces, of which the last one holds the rest; negative for all */
 function split(text: string, separator: string, limit: CelInt): Result {
   if (limit === 0) return new ArrayList([]);
   const pieces = separator === "" ? [...text] : text.split(separator);
@@ -97,11 +106,10 @@ function substring(text: string, start: CelInt, end: CelInt | undefined): Result
   return text.slice(unitsOf(text, Number(start)), unitsOf(text, Number(stop)));
 }
 
-/** Unicode's white space. */
-const around = /^\p{White_Space}+|\p{White_Space}+$/gu;
+const surroundingSpace = /^\p{White_Space}+|\p{White_Space}+$/gu;
 
 function trim(text: string): string {
-  return text.replace(around, "");
+  return text.replace(surroundingSpace, "");
 }
 
 function lowerAscii(text: string): string {
@@ -143,7 +151,10 @@ function quote(text: string): string {
 
 const copied = reading(1, { keepsSize: true });
 
-/** The text is read, and the result written. At worst the shortest parts become the longest ones, as often as they fit. */
+/**
+ * The text is read and the result written. In the worst case, only shortest parts are replaced by
+ * longest ones.
+ */
 const replacing: Pick<FunctionDeclaration, "cost" | "estimate"> = {
   cost: (args) => Math.ceil(sizeOf(args[0]) * 2 * traversalFactor),
   estimate: ({ target, args }) => {
@@ -162,7 +173,7 @@ function replacedSize(size: Range, old: Range, by: Range): Range {
   return plus(times(counts, by), { min: shortest.kept, max: longest.kept });
 }
 
-/** @param old the length of what is replaced; an empty part is around every character */
+/** @param old length of the replaced part; an empty part matches around every character */
 function replacements(
   size: bigint,
   old: bigint,
@@ -182,7 +193,7 @@ const splitting: Pick<FunctionDeclaration, "cost" | "estimate"> = {
   },
 };
 
-/** The limit that is written down; a negative one counts as the largest number, as upstream has it. */
+/** Returns a literal limit as uint64: a negative one becomes very large, as in cel-go. */
 function piecesMax({ args }: CallToEstimate): bigint | undefined {
   const limit = args[1]?.expr;
   if (limit?.kind !== "constant" || (typeof limit.value !== "number" && typeof limit.value !== "bigint"))
@@ -198,7 +209,7 @@ const joining: Pick<FunctionDeclaration, "cost" | "estimate"> = {
   },
 };
 
-/** Past the largest uint64 upstream begins again at 0. */
+/** The maximum wraps around at 2^64, as in Kubernetes. */
 const quoting = traversal(0, 0, (min, max) => ({ min: min + 2n, max: BigInt.asUintN(64, max * 2n + 2n) }));
 
 const texts = (count: number): CelType[] => Array.from({ length: count }, () => stringType);
@@ -267,10 +278,10 @@ const basic: readonly FunctionDeclaration[] = [
   },
 ];
 
-/** Version 0. */
+/** Version 0 of the functions. */
 export const basicStrings: Library = library({ functions: basic });
 
-/** Version 2. */
+/** Version 2 of the functions: adds `format` and `strings.quote`. */
 export const extendedStrings: Library = library({
   validators: [formatStrings],
   functions: [

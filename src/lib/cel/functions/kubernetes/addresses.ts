@@ -1,20 +1,24 @@
-/** Addresses and prefixes of both families, as Go's net/netip reads and writes them, in its words. */
+/**
+ * Parsing and formatting of IP addresses and prefixes like Go's net/netip, with its error messages.
+ */
 import { quoteGo } from "../../../json/quote.ts";
 
+/** An IP address. */
 export interface Address {
   readonly family: 4 | 6;
-  /** Of 32 or 128 bits. */
+  /** 32 or 128 bits. */
   readonly bits: bigint;
-  /** What follows a `%`; empty for none. */
+  /** The text after `%`, or empty. */
   readonly zone: string;
 }
 
+/** An address and the length of its network prefix. */
 export interface Prefix {
   readonly address: Address;
   readonly length: number;
 }
 
-/** The message is Go's. */
+/** An invalid address or prefix, with Go's message. */
 export class AddressError extends Error {
   constructor(message: string) {
     super(message);
@@ -22,49 +26,55 @@ export class AddressError extends Error {
   }
 }
 
+/** Returns the bits of an address: 32 or 128. */
 export function widthOf(family: 4 | 6): number {
   return family === 4 ? 32 : 128;
 }
 
-/** @throws AddressError Source: Go's netip.ParseAddr */
+/** Parses an address. Source: Go, netip.ParseAddr. @throws AddressError */
 export function parseAddress(text: string): Address {
   const [decisive] = /[.:%]/.exec(text) ?? [];
   if (decisive === ".") return { family: 4, bits: parseFields(text, text), zone: "" };
   if (decisive === ":") return parseSixteen(text);
-  throw refused(text, decisive === "%" ? "missing IPv6 address" : "unable to parse IP");
+  throw addressError(text, decisive === "%" ? "missing IPv6 address" : "unable to parse IP");
 }
 
-function refused(text: string, why: string, at = ""): AddressError {
+function addressError(text: string, why: string, at = ""): AddressError {
   return new AddressError(`ParseAddr(${quoteGo(text)}): ${why}${at === "" ? "" : ` (at ${quoteGo(at)})`}`);
 }
 
-/** Four numbers. @param text what messages show; @param part what is read */
+/**
+ * Parses four decimal fields.
+ *
+ * @param text the whole address, for messages
+ * @param part the IPv4 part
+ */
 function parseFields(text: string, part: string): bigint {
   const fields: number[] = [];
   let digits = "";
   for (let at = 0; at < part.length; at++) {
     const character = part[at] as string;
     if (character >= "0" && character <= "9") {
-      if (digits === "0") throw refused(text, "IPv4 field has octet with leading zero");
+      if (digits === "0") throw addressError(text, "IPv4 field has octet with leading zero");
       digits += character;
-      if (Number(digits) > 255) throw refused(text, "IPv4 field has value >255");
+      if (Number(digits) > 255) throw addressError(text, "IPv4 field has value >255");
     } else if (character === ".") {
       if (digits === "" || at === part.length - 1)
-        throw refused(text, "IPv4 field must have at least one digit", part.slice(at));
-      if (fields.length === 3) throw refused(text, "IPv4 address too long");
+        throw addressError(text, "IPv4 field must have at least one digit", part.slice(at));
+      if (fields.length === 3) throw addressError(text, "IPv4 address too long");
       fields.push(Number(digits));
       digits = "";
-    } else throw refused(text, "unexpected character", part.slice(at));
+    } else throw addressError(text, "unexpected character", part.slice(at));
   }
-  if (fields.length < 3) throw refused(text, "IPv4 address too short");
+  if (fields.length < 3) throw addressError(text, "IPv4 address too short");
   return [...fields, Number(digits)].reduce((bits, field) => (bits << 8n) | BigInt(field), 0n);
 }
 
-/** Up to eight groups, of which one run of zeros may be left out and the last two be written as IPv4. */
+/** Parses eight groups; `::` can replace one run of zeros, and IPv4 the last two groups. */
 function parseSixteen(text: string): Address {
   const percent = text.indexOf("%");
   const zone = percent < 0 ? "" : text.slice(percent + 1);
-  if (percent >= 0 && zone === "") throw refused(text, "zone must be a non-empty string");
+  if (percent >= 0 && zone === "") throw addressError(text, "zone must be a non-empty string");
   const groups: number[] = [];
   let rest = percent < 0 ? text : text.slice(0, percent);
   let gap = -1;
@@ -77,9 +87,9 @@ function parseSixteen(text: string): Address {
     const digits = groupOf(text, rest);
     if (rest[digits.length] === ".") {
       if (gap < 0 && groups.length !== 6)
-        throw refused(text, "embedded IPv4 address must replace the final 2 fields of the address", rest);
+        throw addressError(text, "embedded IPv4 address must replace the final 2 fields of the address", rest);
       if (groups.length > 6)
-        throw refused(text, "too many hex fields to fit an embedded IPv4 at the end of the address", rest);
+        throw addressError(text, "too many hex fields to fit an embedded IPv4 at the end of the address", rest);
       const four = Number(parseFields(text, rest));
       groups.push(Math.floor(four / 65536), four % 65536);
       rest = "";
@@ -88,41 +98,41 @@ function parseSixteen(text: string): Address {
     groups.push(Number.parseInt(digits, 16));
     rest = rest.slice(digits.length);
     if (rest === "") break;
-    if (rest[0] !== ":") throw refused(text, "unexpected character, want colon", rest);
-    if (rest.length === 1) throw refused(text, "colon must be followed by more characters", rest);
+    if (rest[0] !== ":") throw addressError(text, "unexpected character, want colon", rest);
+    if (rest.length === 1) throw addressError(text, "colon must be followed by more characters", rest);
     rest = rest.slice(1);
     if (rest[0] !== ":") continue;
-    if (gap >= 0) throw refused(text, "multiple :: in address", rest);
+    if (gap >= 0) throw addressError(text, "multiple :: in address", rest);
     gap = groups.length;
     rest = rest.slice(1);
     if (rest === "") break;
   }
-  if (rest !== "") throw refused(text, "trailing garbage after address", rest);
+  if (rest !== "") throw addressError(text, "trailing garbage after address", rest);
   return { family: 6, bits: joinGroups(text, groups, gap), zone };
 }
 
 function groupOf(text: string, rest: string): string {
   const [digits] = /^[0-9A-Fa-f]*/.exec(rest) as RegExpExecArray;
-  if (digits.length > 4) throw refused(text, "each group must have 4 or less digits", rest);
-  if (digits === "") throw refused(text, "each colon-separated field must have at least one digit", rest);
+  if (digits.length > 4) throw addressError(text, "each group must have 4 or less digits", rest);
+  if (digits === "") throw addressError(text, "each colon-separated field must have at least one digit", rest);
   return digits;
 }
 
 function joinGroups(text: string, groups: readonly number[], gap: number): bigint {
   const missing = 8 - groups.length;
-  if (missing > 0 && gap < 0) throw refused(text, "address string too short");
-  if (missing === 0 && gap >= 0) throw refused(text, "the :: must expand to at least one field of zeros");
+  if (missing > 0 && gap < 0) throw addressError(text, "address string too short");
+  if (missing === 0 && gap >= 0) throw addressError(text, "the :: must expand to at least one field of zeros");
   const zeros = Array.from({ length: missing }, () => 0);
   const all = missing === 0 ? groups : [...groups.slice(0, gap), ...zeros, ...groups.slice(gap)];
   return all.reduce((bits, group) => (bits << 16n) | BigInt(group), 0n);
 }
 
-/** `::ffff:1.2.3.4`. */
+/** Whether an address is an IPv4-mapped IPv6 address, such as `::ffff:1.2.3.4`. */
 export function isFourInSix({ family, bits }: Address): boolean {
   return family === 6 && bits >> 32n === 0xffffn;
 }
 
-/** The one text of an address: lower case, the longest run of zeros left out. */
+/** Returns the canonical text: lower case, with `::` for the longest run of zeros. */
 export function formatAddress({ family, bits, zone }: Address): string {
   if (family === 4) return [24n, 16n, 8n, 0n].map((shift) => (bits >> shift) & 0xffn).join(".");
   const groups = Array.from({ length: 8 }, (_, at) => Number((bits >> BigInt(112 - 16 * at)) & 0xffffn));
@@ -144,7 +154,7 @@ function longestZeros(groups: readonly number[]): { readonly start: number; read
   return best;
 }
 
-/** Whether the first bits of two addresses of one family are the same. */
+/** Whether two addresses have the same family and the same first `length` bits. */
 export function agree(left: Address, right: Address, length: number): boolean {
   const shift = BigInt(widthOf(left.family) - length);
   return left.family === right.family && left.bits >> shift === right.bits >> shift;
@@ -152,15 +162,15 @@ export function agree(left: Address, right: Address, length: number): boolean {
 
 const int64Max = 2n ** 63n - 1n;
 
-/** @throws AddressError Source: Go's netip.ParsePrefix */
+/** Parses a prefix. Source: Go, netip.ParsePrefix. @throws AddressError */
 export function parsePrefix(text: string): Prefix {
   const slash = text.lastIndexOf("/");
-  if (slash < 0) throw refusedPrefix(text, "no '/'");
+  if (slash < 0) throw prefixError(text, "no '/'");
   const address = addressOf(text, text.slice(0, slash));
   const digits = text.slice(slash + 1);
   if (!/^(?:[0-9]|[1-9][0-9]+)$/.test(digits) || digits.length > 19 || BigInt(digits) > int64Max)
-    throw refusedPrefix(text, `bad bits after slash: ${quoteGo(digits)}`);
-  if (Number(digits) > widthOf(address.family)) throw refusedPrefix(text, "prefix length out of range");
+    throw prefixError(text, `bad bits after slash: ${quoteGo(digits)}`);
+  if (Number(digits) > widthOf(address.family)) throw prefixError(text, "prefix length out of range");
   return { address, length: Number(digits) };
 }
 
@@ -169,17 +179,17 @@ function addressOf(text: string, part: string): Address {
     const address = parseAddress(part);
     if (address.zone === "") return address;
   } catch (error) {
-    if (error instanceof AddressError) throw refusedPrefix(text, error.message);
+    if (error instanceof AddressError) throw prefixError(text, error.message);
     throw error;
   }
-  throw refusedPrefix(text, "IPv6 zones cannot be present in a prefix");
+  throw prefixError(text, "IPv6 zones cannot be present in a prefix");
 }
 
-function refusedPrefix(text: string, why: string): AddressError {
+function prefixError(text: string, why: string): AddressError {
   return new AddressError(`netip.ParsePrefix(${quoteGo(text)}): ${why}`);
 }
 
-/** All bits after the prefix are zero. */
+/** Sets all bits after the prefix to zero. */
 export function masked({ address, length }: Prefix): Prefix {
   const shift = BigInt(widthOf(address.family) - length);
   return { address: { ...address, bits: (address.bits >> shift) << shift }, length };

@@ -1,4 +1,7 @@
-/** Asking whether somebody may do something. The decision is made by whoever gives the authorizer. Source: k8s.io/apiserver pkg/cel/library/authz.go */
+/**
+ * Authorization checks. The creator of a `CelAuthorizer` makes the decisions.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/cel/library/authz.go
+ */
 import { sizeOrUnknown } from "../../cost/estimate.ts";
 import { fixed, plus, type Range, timesFactor } from "../../cost/range.ts";
 import type { FunctionDeclaration } from "../../declarations.ts";
@@ -11,58 +14,66 @@ import { traversalFactor } from "../costs.ts";
 import { declare, member } from "../declare.ts";
 import { nominal } from "./costs.ts";
 
+/** The type of `authorizer`. */
 export const authorizerType = opaqueType("kubernetes.authorization.Authorizer");
+/** The type of `authorizer.path(…)`. */
 export const pathCheckType = opaqueType("kubernetes.authorization.PathCheck");
+/** The type of `authorizer.group(…)`. */
 export const groupCheckType = opaqueType("kubernetes.authorization.GroupCheck");
+/** The type of `authorizer.group(…).resource(…)`. */
 export const resourceCheckType = opaqueType("kubernetes.authorization.ResourceCheck");
+/** The type of `check(verb)`. */
 export const decisionType = opaqueType("kubernetes.authorization.Decision");
 
-/** What is asked. Texts that were not given are empty. */
-export interface AuthorizationQuestion {
+/** An authorization check. Parts that the expression does not set are empty. */
+export interface AuthorizationCheck {
   readonly verb: string;
-  /** Instead of whoever the authorizer is for. */
+  /** The user; the default is the user of the request. */
   readonly serviceAccount?: { readonly namespace: string; readonly name: string };
-  /** Of a request for no resource. */
+  /** For a non-resource request. */
   readonly path?: string;
-  readonly resource?: ResourceQuestion;
+  readonly resource?: ResourceAttributes;
 }
 
-export interface ResourceQuestion {
+/** The resource of an authorization check. */
+export interface ResourceAttributes {
   readonly group: string;
   readonly resource: string;
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** As written: one that cannot be parsed selects nothing away. */
+  /** Unparsed; an invalid selector restricts nothing. */
   readonly fieldSelector: string;
   readonly labelSelector: string;
 }
 
-export interface AuthorizationAnswer {
+/** The result of an authorization check. */
+export interface AuthorizationDecision {
   readonly allowed: boolean;
   readonly reason: string;
-  /** Why it could not be decided. */
+  /** Set if the check failed. */
   readonly error?: string;
 }
 
-/** Decides at once. An expression costs so much for each question that it can ask two. */
-export type Decide = (question: AuthorizationQuestion) => AuthorizationAnswer;
+/** Decides synchronously. With the cost limits of Kubernetes, an expression can make few checks. */
+export type Decide = (question: AuthorizationCheck) => AuthorizationDecision;
 
-type Asked = Omit<AuthorizationQuestion, "verb">;
+type Attributes = Omit<AuthorizationCheck, "verb">;
 
-/** An authorizer, or a question in the making. */
+/** An authorizer, or an authorization check under construction. */
 export class CelAuthorizer extends CelOpaque {
   readonly type: CelType;
   readonly decide: Decide;
-  readonly asked: Asked;
-  constructor(decide: Decide, type: CelType = authorizerType, asked: Asked = {}) {
+  readonly attributes: Attributes;
+  constructor(decide: Decide, type: CelType = authorizerType, attributes: Attributes = {}) {
     super();
     this.decide = decide;
     this.type = type;
-    this.asked = asked;
+    this.attributes = attributes;
   }
-  with(type: CelType, more: Asked): CelAuthorizer {
-    return new CelAuthorizer(this.decide, type, { ...this.asked, ...more });
+  /** Returns a check with additional attributes. */
+  with(type: CelType, more: Attributes): CelAuthorizer {
+    return new CelAuthorizer(this.decide, type, { ...this.attributes, ...more });
   }
   equals(other: CelOpaque): boolean {
     return other === this;
@@ -72,11 +83,11 @@ export class CelAuthorizer extends CelOpaque {
   }
 }
 
-export class CelDecision extends CelOpaque {
-  readonly answer: AuthorizationAnswer;
-  constructor(answer: AuthorizationAnswer) {
+class CelDecision extends CelOpaque {
+  readonly decision: AuthorizationDecision;
+  constructor(decision: AuthorizationDecision) {
     super();
-    this.answer = answer;
+    this.decision = decision;
   }
   get type(): CelType {
     return decisionType;
@@ -89,12 +100,7 @@ export class CelDecision extends CelOpaque {
   }
 }
 
-/** What `authorizer.requestResource` is. */
-export function resourceCheck(decide: Decide, resource: ResourceQuestion): CelAuthorizer {
-  return new CelAuthorizer(decide, resourceCheckType, { resource });
-}
-
-const nothing: ResourceQuestion = {
+const emptyAttributes: ResourceAttributes = {
   group: "",
   resource: "",
   subresource: "",
@@ -104,8 +110,8 @@ const nothing: ResourceQuestion = {
   labelSelector: "",
 };
 
-function narrowed(check: CelAuthorizer, type: CelType, more: Partial<ResourceQuestion>): CelAuthorizer {
-  return check.with(type, { resource: { ...nothing, ...check.asked.resource, ...more } });
+function narrowed(check: CelAuthorizer, type: CelType, more: Partial<ResourceAttributes>): CelAuthorizer {
+  return check.with(type, { resource: { ...emptyAttributes, ...check.attributes.resource, ...more } });
 }
 
 function serviceAccount(authorizer: CelAuthorizer, namespace: string, name: string): Result {
@@ -116,8 +122,8 @@ function serviceAccount(authorizer: CelAuthorizer, namespace: string, name: stri
   return new CelAuthorizer(authorizer.decide, authorizerType, { serviceAccount: { namespace, name } });
 }
 
-function check(question: CelAuthorizer, verb: string): CelDecision {
-  return new CelDecision(question.decide({ ...question.asked, verb }));
+function check(authorizer: CelAuthorizer, verb: string): CelDecision {
+  return new CelDecision(authorizer.decide({ ...authorizer.attributes, verb }));
 }
 
 function resourceOf(group: CelAuthorizer, resource: string): Result {
@@ -128,7 +134,7 @@ function pathOf(authorizer: CelAuthorizer, path: string): Result {
   return path.trim() === "" ? fail("path must not be empty") : authorizer.with(pathCheckType, { path });
 }
 
-function narrowing(name: keyof ResourceQuestion, id: string): FunctionDeclaration {
+function narrowing(name: keyof ResourceAttributes, id: string): FunctionDeclaration {
   const evaluate = (from: CelAuthorizer, value: string): Result => narrowed(from, resourceCheckType, { [name]: value });
   return declare(name, member(id, [resourceCheckType, stringType], resourceCheckType, { evaluate }));
 }
@@ -157,24 +163,26 @@ const steps: readonly FunctionDeclaration[] = [
   declare(
     "errored",
     member("decision_errored", [decisionType], boolType, {
-      evaluate: ({ answer }: CelDecision) => answer.error !== undefined,
+      evaluate: ({ decision }: CelDecision) => decision.error !== undefined,
     }),
   ),
   declare(
     "error",
-    member("decision_error", [decisionType], stringType, { evaluate: ({ answer }: CelDecision) => answer.error ?? "" }),
+    member("decision_error", [decisionType], stringType, {
+      evaluate: ({ decision }: CelDecision) => decision.error ?? "",
+    }),
   ),
   declare(
     "allowed",
-    member("decision_allowed", [decisionType], boolType, { evaluate: ({ answer }: CelDecision) => answer.allowed }),
+    member("decision_allowed", [decisionType], boolType, { evaluate: ({ decision }: CelDecision) => decision.allowed }),
   ),
   declare(
     "reason",
-    member("decision_reason", [decisionType], stringType, { evaluate: ({ answer }: CelDecision) => answer.reason }),
+    member("decision_reason", [decisionType], stringType, { evaluate: ({ decision }: CelDecision) => decision.reason }),
   ),
 ];
 
-const question: FunctionDeclaration = {
+const checkFunction: FunctionDeclaration = {
   ...declare(
     "check",
     member("pathcheck_check", [pathCheckType, stringType], decisionType, { evaluate: check }),
@@ -184,7 +192,10 @@ const question: FunctionDeclaration = {
   estimate: () => ({ cost: fixed(350_000) }),
 };
 
-/** A list is made, the text is read, and every second character may begin a requirement: a struct and a list. */
+/**
+ * The text is read and a list created; every second character can start a requirement: a struct and
+ * a list.
+ */
 function selectorCost(size: Range): Range {
   return plus(plus(fixed(10), timesFactor(size, traversalFactor)), timesFactor(timesFactor(size, 0.5), 50));
 }
@@ -194,9 +205,10 @@ const selecting: Pick<FunctionDeclaration, "cost" | "estimate"> = {
   estimate: ({ args }) => ({ cost: selectorCost(sizeOrUnknown(args[0])) }),
 };
 
-export const authorization = library({ functions: [...steps.map((step) => ({ ...step, ...nominal })), question] });
+/** Authorization checks, such as `authorizer.path("/healthz").check("get").allowed()`. */
+export const authorization = library({ functions: [...steps.map((step) => ({ ...step, ...nominal })), checkFunction] });
 
-/** Needs `authorization`. */
+/** `fieldSelector` and `labelSelector` of resource checks. Requires `authorization`. */
 export const authorizationSelectors = library({
   functions: [
     { ...narrowing("fieldSelector", "authorizer_fieldselector"), ...selecting },

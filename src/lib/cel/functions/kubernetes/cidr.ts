@@ -1,4 +1,4 @@
-/** Networks. Source: k8s.io/apiserver pkg/cel/library/cidr.go */
+/** Networks. Source: k8s.io/apiserver@v0.36.0/pkg/cel/library/cidr.go */
 import { quoteGo } from "../../../json/quote.ts";
 import { sizeOrUnknown } from "../../cost/estimate.ts";
 import { fixed, plus, timesFactor } from "../../cost/range.ts";
@@ -14,9 +14,10 @@ import { AddressError, agree, formatAddress, isFourInSix, masked, type Prefix, p
 import { nominal, reading } from "./costs.ts";
 import { CelIp, ipType, parseIp } from "./ip.ts";
 
+/** The type of `cidr("10.0.0.0/8")`. */
 export const cidrType = opaqueType("net.CIDR");
 
-export class CelCidr extends CelOpaque {
+class CelCidr extends CelOpaque {
   readonly prefix: Prefix;
   constructor(prefix: Prefix) {
     super();
@@ -25,7 +26,7 @@ export class CelCidr extends CelOpaque {
   get type(): CelType {
     return cidrType;
   }
-  /** The bytes that the prefix covers. */
+  /** In bytes of the prefix, rounded up. */
   override get size(): number {
     return Math.ceil(this.prefix.length / 8);
   }
@@ -43,16 +44,17 @@ export class CelCidr extends CelOpaque {
   }
 }
 
-const refused = "network address parse error during conversion from string: ";
+const parseError = "network address parse error during conversion from string: ";
 
-/** Upstream says what it is about twice where Go refuses the text. */
+/** As in Kubernetes, messages of Go's parser have the prefix twice. */
 function parseCidr(text: string): CelCidr | CelFailure {
   try {
     const prefix = parsePrefix(text);
-    if (isFourInSix(prefix.address)) return fail(`${refused}IPv4-mapped IPv6 address ${quoteGo(text)} is not allowed`);
+    if (isFourInSix(prefix.address))
+      return fail(`${parseError}IPv4-mapped IPv6 address ${quoteGo(text)} is not allowed`);
     return new CelCidr(prefix);
   } catch (error) {
-    if (error instanceof AddressError) return fail(`${refused}${refused}${error.message}`);
+    if (error instanceof AddressError) return fail(`${parseError}${parseError}${error.message}`);
     throw error;
   }
 }
@@ -77,23 +79,28 @@ function containsCidrText(cidr: CelCidr, text: string): Result {
 
 const ipBytes = { min: 4n, max: 16n };
 
-/** Bytes are compared, for networks once more, and a text is read before. */
-function containing(what: {
+/**
+ * Costs of comparing addresses.
+ *
+ * @param argument `network`: the prefix length is compared too; `text`: the argument is parsed
+ *   first
+ */
+function containing(argument: {
   readonly network: boolean;
   readonly text: boolean;
 }): Pick<OverloadDeclaration, "cost" | "estimate"> {
   const read = (bytes: number): number => Math.ceil(bytes * traversalFactor);
   const compared = plus(
     timesFactor(plus(ipBytes, ipBytes), traversalFactor),
-    what.network ? plus(timesFactor(ipBytes, traversalFactor), fixed(1)) : fixed(0),
+    argument.network ? plus(timesFactor(ipBytes, traversalFactor), fixed(1)) : fixed(0),
   );
   return {
     cost: (args) => {
       const bytes = sizeOf(args[0]);
-      return read(2 * bytes) + (what.network ? read(bytes) + 1 : 0) + (what.text ? read(sizeOf(args[1])) : 0);
+      return read(2 * bytes) + (argument.network ? read(bytes) + 1 : 0) + (argument.text ? read(sizeOf(args[1])) : 0);
     },
     estimate: ({ args }) => ({
-      cost: what.text ? plus(compared, timesFactor(sizeOrUnknown(args[0]), traversalFactor)) : compared,
+      cost: argument.text ? plus(compared, timesFactor(sizeOrUnknown(args[0]), traversalFactor)) : compared,
     }),
   };
 }
@@ -155,7 +162,7 @@ const functions: readonly FunctionDeclaration[] = [
   declare("string", overload("cidr_to_string", [cidrType], stringType, { evaluate: String })),
 ];
 
-/** Needs addresses. */
+/** `cidr`, `isCIDR` and functions of networks. Requires `kubernetesIp`. */
 export const kubernetesCidr = library({
   variables: [{ name: "net.CIDR", type: typeOf(cidrType), value: new CelTypeValue("net.CIDR") }],
   functions,

@@ -1,4 +1,4 @@
-/** Costs of Kubernetes' libraries, by function. Source: k8s.io/apiserver pkg/cel/library/cost.go */
+/** Costs of the Kubernetes libraries. Source: k8s.io/apiserver@v0.36.0/pkg/cel/library/cost.go */
 import { sizeOrUnknown } from "../../cost/estimate.ts";
 import { fixed, plus, type Range, times, timesFactor, unknownRange } from "../../cost/range.ts";
 import type { CallToEstimate, FunctionDeclaration, SizedNode } from "../../declarations.ts";
@@ -8,10 +8,15 @@ import { traversalFactor } from "../costs.ts";
 
 type Costs = Required<Pick<FunctionDeclaration, "cost" | "estimate">>;
 
-/** Accessors and arithmetic. */
+/** The cost of accessors and arithmetic: one unit. */
 export const nominal: Costs = { cost: () => 1, estimate: () => ({ cost: fixed(1) }) };
 
-/** @param times how often the receiver, or else the first argument, is read */
+/**
+ * A function that reads its receiver, or else its first argument.
+ *
+ * @param times number of reads
+ * @param options `keepsSize`: the result is as long as the argument
+ */
 export function reading(times: number, { keepsSize }: { readonly keepsSize: boolean }): Costs {
   return {
     cost: (args) => Math.ceil(sizeOf(args[0]) * times * traversalFactor),
@@ -23,7 +28,7 @@ export function reading(times: number, { keepsSize }: { readonly keepsSize: bool
   };
 }
 
-/** Functions that look at every element of a list, and at every character of its texts; those of texts of the same name too. */
+/** Functions that read every element of a list, and functions of strings with the same names. */
 export const elementwise: Costs = {
   cost: (args) => deepSize(args[0] as CelValue),
   estimate: ({ target, hints }) => {
@@ -38,7 +43,10 @@ export const elementwise: Costs = {
   },
 };
 
-/** A tenth of each text's UTF-8 bytes, rounded down; one for everything else. Values do not nest deeper than expressions and data may. */
+/**
+ * Sums a tenth of the UTF-8 bytes of each string, rounded down, and one for other values. The
+ * limits on nesting of expressions and data bound the recursion.
+ */
 function deepSize(value: CelValue): number {
   if (typeof value === "string") return Math.floor(Buffer.byteLength(value) * traversalFactor);
   if (value instanceof Uint8Array) return Math.floor(value.length * traversalFactor);
@@ -61,7 +69,7 @@ function elementOf(list: SizedNode): Element | undefined {
     : { path: list.path === undefined ? undefined : [...list.path, "@items"], type, expr: list.expr };
 }
 
-/** The size of what `join` makes of a list and a separator. */
+/** Returns the size of the result of `join`. */
 export function joinedSize({ target, args, hints }: CallToEstimate): Range {
   const count = sizeOrUnknown(target);
   const element = target === undefined ? undefined : elementOf(target);

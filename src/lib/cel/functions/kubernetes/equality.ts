@@ -1,4 +1,7 @@
-/** What `==` may cost for Kubernetes' own types; `!=` has no such rule upstream. Source: k8s.io/apiserver pkg/cel/library/cost.go */
+/**
+ * The cost of `==` for the types of Kubernetes. As in Kubernetes, `!=` has no such rule.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/cel/library/cost.go
+ */
 import { fixed, type Range, timesFactor } from "../../cost/range.ts";
 import type { RuntimeCost, SizedNode } from "../../declarations.ts";
 import { library } from "../../library.ts";
@@ -13,7 +16,8 @@ import { quantityType } from "./quantity.ts";
 import { semverType } from "./semver.ts";
 import { urlType } from "./url.ts";
 
-const comparedAtOnce = [
+/** Types whose comparison costs one unit. */
+const comparedInOneUnit = [
   quantityType,
   semverType,
   ipType,
@@ -29,7 +33,7 @@ const formatNameMax = 64n;
 
 function costOf(left: SizedNode, right: SizedNode): Range | undefined {
   if (!sameType(left.type, right.type)) return undefined;
-  if (comparedAtOnce.some((type) => sameType(type, left.type))) return fixed(1);
+  if (comparedInOneUnit.some((type) => sameType(type, left.type))) return fixed(1);
   if (sameType(left.type, formatType)) return timesFactor({ min: 1n, max: formatNameMax }, traversalFactor);
   return sameType(left.type, urlType)
     ? timesFactor({ min: 1n, max: right.size?.max ?? 1n }, traversalFactor)
@@ -38,11 +42,12 @@ function costOf(left: SizedNode, right: SizedNode): Range | undefined {
 
 const comparisonCost = comparison.cost as RuntimeCost;
 
+/** Replaces the costs of `==`. */
 export const kubernetesEquality = library({
   functions: [
     {
       name: "_==_",
-      overloads: [], // Those that are there stay.
+      overloads: [], // The standard overloads remain.
       cost: (args) => (args[0] instanceof CelOpaque ? 1 : comparisonCost(args, false)),
       estimate: (call) => {
         const [left, right] = call.args;

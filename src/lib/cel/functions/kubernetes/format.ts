@@ -1,4 +1,4 @@
-/** Named formats of texts. Source: k8s.io/apiserver pkg/cel/library/format.go */
+/** Named string formats. Source: k8s.io/apiserver@v0.36.0/pkg/cel/library/format.go */
 import {
   dns1035LabelProblems,
   dnsLabelProblems,
@@ -17,18 +17,19 @@ import { CelOpaque, CelOptional, optionalNone } from "../../values/value.ts";
 import { regexFactor, traversalFactor } from "../costs.ts";
 import { declare, member, overload } from "../declare.ts";
 import { nominal } from "./costs.ts";
-import { whyNoRequestUri } from "./url.ts";
+import { findRequestUriError } from "./url.ts";
 
+/** The type of `format.dns1123Label()`. */
 export const formatType = opaqueType("kubernetes.NamedFormat");
 
 interface NamedFormat {
   readonly name: string;
   readonly problems: (text: string) => readonly string[];
-  /** Characters of the regular expression that it is charged as. */
+  /** The characters of a regular expression with the same cost. */
   readonly regexSize: number;
 }
 
-export class CelFormat extends CelOpaque {
+class CelFormat extends CelOpaque {
   readonly format: NamedFormat;
   constructor(format: NamedFormat) {
     super();
@@ -45,21 +46,23 @@ export class CelFormat extends CelOpaque {
   }
 }
 
-/** One of those that schemas have. */
+/** A format that schemas have too. */
 function schemaFormat(name: string, problem: string): (text: string) => readonly string[] {
-  const isRight = findFormat(name) as (text: string) => boolean;
-  return (text) => (isRight(text) ? [] : [problem]);
+  const isValid = findFormat(name) as (text: string) => boolean;
+  return (text) => (isValid(text) ? [] : [problem]);
 }
 
 function uriProblems(text: string): readonly string[] {
-  const why = whyNoRequestUri(text);
-  return why === undefined ? [] : [why];
+  const error = findRequestUriError(text);
+  return error === undefined ? [] : [error];
 }
 
-/** The size of upstream's expression for the time of day, which it takes for dates, too. */
+/**
+ * The size of the regular expression for date-times in Kubernetes, which it also uses for dates.
+ */
 const dateTimeSize = 71;
 
-const formats: readonly [called: string, name: string, problems: NamedFormat["problems"], regexSize: number][] = [
+const formats: readonly [functionName: string, name: string, problems: NamedFormat["problems"], regexSize: number][] = [
   ["dns1123Label", "DNS1123Label", (text) => dnsLabelProblems(text), 30],
   ["dns1123Subdomain", "DNS1123Subdomain", (text) => dnsSubdomainProblems(text), 60],
   ["dns1035Label", "DNS1035Label", (text) => dns1035LabelProblems(text), 30],
@@ -76,10 +79,13 @@ const formats: readonly [called: string, name: string, problems: NamedFormat["pr
 ];
 
 const named = new Map(
-  formats.map(([called, name, problems, regexSize]) => [called, new CelFormat({ name, problems, regexSize })]),
+  formats.map(([functionName, name, problems, regexSize]) => [
+    functionName,
+    new CelFormat({ name, problems, regexSize }),
+  ]),
 );
 
-/** What is wrong with a text; none when nothing is. */
+/** Returns the problems of a text, or `optional.none()` for a valid text. */
 function validate({ format }: CelFormat, text: string): CelOptional {
   const problems = format.problems(text);
   return problems.length === 0 ? optionalNone : new CelOptional(new ArrayList(problems));
@@ -95,7 +101,7 @@ const validating: Pick<FunctionDeclaration, "cost" | "estimate"> = {
   }),
 };
 
-/** Needs optional types. */
+/** `format.named`, functions such as `format.uri`, and `validate`. Requires `optionalTypes`. */
 export const kubernetesFormats = library({
   functions: [
     {

@@ -1,27 +1,31 @@
-/** URLs as Go's net/url reads and writes them, in its words. Texts are taken as their UTF-8 bytes, one character each. */
+/**
+ * Parsing and formatting of URLs like Go's net/url, with its error messages. "Bytes" in names means
+ * a string with one character per UTF-8 byte.
+ */
 import { escapeGo, quoteGo } from "../../../json/quote.ts";
 import { AddressError, parseAddress } from "./addresses.ts";
 
+/** A parsed URL. All texts are bytes. */
 export interface GoUrl {
   readonly scheme: string;
-  /** What follows the scheme where no `/` does. */
+  /** The text after the scheme, if it does not start with `/`. */
   readonly opaque: string;
   readonly user: { readonly name: string; readonly password: string | undefined } | undefined;
-  /** With the port. */
+  /** Includes the port. */
   readonly host: string;
   readonly path: string;
-  /** As it was written. */
+  /** Not unescaped. */
   readonly rawPath: string;
   readonly rawQuery: string;
-  /** Nothing follows the `?`. */
+  /** The URL ends with `?`. */
   readonly isQueryEmpty: boolean;
   readonly fragment: string;
   readonly rawFragment: string;
-  /** A scheme, and no authority. */
+  /** There is a scheme and no authority. */
   readonly omitsHost: boolean;
 }
 
-/** The message is Go's. */
+/** An invalid URL, with Go's message. */
 export class GoUrlError extends Error {
   constructor(message: string) {
     super(message);
@@ -29,7 +33,7 @@ export class GoUrlError extends Error {
   }
 }
 
-/** What need not be escaped where. */
+/** The characters that are not escaped in each part. */
 const allowed = {
   path: /[\w\-.~$&+,/:;=@]/,
   host: /[\w\-.~!"$&'()*+,:;<=>[\]]/,
@@ -44,23 +48,33 @@ function bytesOf(text: string): string {
   return Buffer.from(text.toWellFormed()).toString("latin1");
 }
 
+/** Decodes bytes. */
 export function textOf(bytes: string): string {
   return Buffer.from(bytes, "latin1").toString();
 }
 
-/** Absolute, or an absolute path. @throws GoUrlError Source: url.ParseRequestURI */
+/**
+ * Checks for an absolute URL or an absolute path. Source: Go, url.ParseRequestURI
+ *
+ * @throws GoUrlError
+ */
 export function checkRequestUri(text: string): void {
-  inWordsOf(text, () => parseWithoutFragment(bytesOf(text), { viaRequest: true }));
+  withTextInError(text, () => parseWithoutFragment(bytesOf(text), { viaRequest: true }));
 }
 
-/** Fields are bytes. @throws GoUrlError Source: url.Parse */
+/** Parses a URL. Source: Go, url.Parse. @throws GoUrlError */
 export function parseGoUrl(text: string): GoUrl {
   const [before, fragment] = cut(bytesOf(text), "#");
-  const url = inWordsOf(textOf(before), () => parseWithoutFragment(before, { viaRequest: false }));
-  return inWordsOf(text, () => ({ ...url, fragment: unescapeBytes(fragment, "fragment"), rawFragment: fragment }));
+  const url = withTextInError(textOf(before), () => parseWithoutFragment(before, { viaRequest: false }));
+  return withTextInError(text, () => ({
+    ...url,
+    fragment: unescapeBytes(fragment, "fragment"),
+    rawFragment: fragment,
+  }));
 }
 
-function inWordsOf<T>(text: string, parse: () => T): T {
+/** Adds the text to the message of an error. */
+function withTextInError<T>(text: string, parse: () => T): T {
   try {
     return parse();
   } catch (error) {
@@ -69,7 +83,7 @@ function inWordsOf<T>(text: string, parse: () => T): T {
   }
 }
 
-const none: GoUrl = {
+const emptyUrl: GoUrl = {
   scheme: "",
   opaque: "",
   user: undefined,
@@ -83,17 +97,17 @@ const none: GoUrl = {
   omitsHost: false,
 };
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters.
 const control = /[\x00-\x1f\x7f]/;
 
 function parseWithoutFragment(bytes: string, { viaRequest }: { readonly viaRequest: boolean }): GoUrl {
   if (control.test(bytes)) throw new GoUrlError("net/url: invalid control character in URL");
   if (bytes === "" && viaRequest) throw new GoUrlError("empty url");
-  if (bytes === "*") return { ...none, path: "*", rawPath: "*" };
+  if (bytes === "*") return { ...emptyUrl, path: "*", rawPath: "*" };
   const [scheme, afterScheme] = cutScheme(bytes);
   const isQueryEmpty = afterScheme.indexOf("?") === afterScheme.length - 1 && afterScheme !== "";
   const [rest, rawQuery] = cut(afterScheme, "?");
-  const url = { ...none, scheme, rawQuery, isQueryEmpty };
+  const url = { ...emptyUrl, scheme, rawQuery, isQueryEmpty };
   if (!rest.startsWith("/")) {
     if (scheme !== "") return { ...url, opaque: rest };
     if (viaRequest) throw new GoUrlError("invalid URI for request");
@@ -111,7 +125,7 @@ function parseWithoutFragment(bytes: string, { viaRequest }: { readonly viaReque
   return { ...url, ...parseAuthority(scheme, authority), path: unescapeBytes(path, "path"), rawPath: path };
 }
 
-/** Without one, all is the rest. */
+/** @returns an empty scheme if there is none */
 function cutScheme(bytes: string): [scheme: string, rest: string] {
   const [, scheme] = /^([A-Za-z][A-Za-z0-9+\-.]*):/.exec(bytes) ?? [];
   if (scheme !== undefined) return [scheme.toLowerCase(), bytes.slice(scheme.length + 1)];
@@ -140,7 +154,7 @@ function parseAuthority(scheme: string, authority: string): Pick<GoUrl, "user" |
   };
 }
 
-/** Only http and https refuse a second colon. */
+/** A second colon is an error for http and https only. */
 function parseHost(scheme: string, host: string): string {
   const bracket = host.lastIndexOf("[");
   if (bracket > 0) throw new GoUrlError("invalid IP-literal");
@@ -150,17 +164,17 @@ function parseHost(scheme: string, host: string): string {
   return unescapeBytes(host, "host");
 }
 
-/** An IPv6 address in brackets, and perhaps a port. */
+/** Parses an IPv6 address in brackets and an optional port. */
 function parseLiteral(host: string): string {
   const end = host.lastIndexOf("]");
   if (end < 0) throw new GoUrlError("missing ']' in host");
   checkPort(host.slice(end + 1));
-  const written = host.slice(1, end);
-  const zone = written.indexOf("%25");
+  const literal = host.slice(1, end);
+  const zone = literal.indexOf("%25");
   const name =
     zone < 0
-      ? unescapeBytes(written, "host")
-      : unescapeBytes(written.slice(0, zone), "host") + unescapeBytes(written.slice(zone), "zone");
+      ? unescapeBytes(literal, "host")
+      : unescapeBytes(literal.slice(0, zone), "host") + unescapeBytes(literal.slice(zone), "zone");
   if (addressOf(textOf(name)).family === 4) throw new GoUrlError("invalid IP-literal");
   return `[${name}]${host.slice(end + 1)}`;
 }
@@ -178,7 +192,7 @@ function checkPort(port: string): void {
   if (!/^(?::[0-9]*)?$/.test(port)) throw new GoUrlError(`invalid port ${quoteGo(textOf(port))} after host`);
 }
 
-/** @throws GoUrlError at the first escape or character that may not stand there */
+/** @throws GoUrlError for the first invalid escape or character */
 function unescapeBytes(bytes: string, part: Part): string {
   const isHost = part === "host" || part === "zone";
   for (const [found] of bytes.matchAll(/%.{0,2}|./gs)) {
@@ -190,23 +204,23 @@ function unescapeBytes(bytes: string, part: Part): string {
   return spaced.replace(/%(..)/gs, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Hosts may escape what is not ASCII, zones what may stand there unescaped, too. */
+/** Hosts can escape non-ASCII bytes only; zones also characters that are allowed in a host. */
 function checkEscape(found: string, part: Part): void {
   const value = Number.parseInt(found.slice(1), 16);
-  const isWrongInZone = found !== "%25" && value !== 0x20 && !allowed.host.test(String.fromCharCode(value));
+  const isInvalidInZone = found !== "%25" && value !== 0x20 && !allowed.host.test(String.fromCharCode(value));
   if (
     /^%[0-9A-Fa-f]{2}$/.test(found) &&
     !(part === "host" && value < 0x80 && found !== "%25") &&
-    !(part === "zone" && isWrongInZone)
+    !(part === "zone" && isInvalidInZone)
   )
     return;
   throw new GoUrlError(`invalid URL escape ${quoteBytes(found)}`);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches all of ASCII.
 const encoded = /[\x00-\x7f]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x80-\xff]/g;
 
-/** Bytes that are no UTF-8 by their numbers. */
+/** Quotes like Go's `%q`: invalid UTF-8 as `\xNN`. */
 function quoteBytes(bytes: string): string {
   const characters = bytes.match(encoded) ?? [];
   return `"${characters.map((one) => (/^[\x80-\xff]$/.test(one) ? `\\x${one.charCodeAt(0).toString(16)}` : escapeGo(textOf(one)))).join("")}"`;
@@ -218,30 +232,32 @@ function escapeBytes(bytes: string, part: keyof typeof allowed): string {
   );
 }
 
-/** As it was written, where that is right. */
-function written(raw: string, value: string, part: "path" | "fragment"): string {
-  const isRight = [...raw].every((byte) => /[!$&'()*+,;=:@[\]%]/.test(byte) || allowed[part].test(byte));
-  return isRight ? raw : escapeBytes(value, part);
+/** Keeps the original escapes if they are valid. */
+function escaped(raw: string, value: string, part: "path" | "fragment"): string {
+  const isValid = [...raw].every((byte) => /[!$&'()*+,;=:@[\]%]/.test(byte) || allowed[part].test(byte));
+  return isValid ? raw : escapeBytes(value, part);
 }
 
+/** Source: Go, url.EscapedPath */
 export function escapedPath({ path, rawPath }: GoUrl): string {
-  return path === "*" ? "*" : written(rawPath, path, "path");
+  return path === "*" ? "*" : escaped(rawPath, path, "path");
 }
 
-/** Without brackets, and without the port. */
+/** Returns the host without brackets and port. */
 export function hostnameOf({ host }: GoUrl): string {
   const name = host.replace(/:[0-9]*$/, "");
   return name.startsWith("[") && name.endsWith("]") ? name.slice(1, -1) : name;
 }
 
+/** Returns the port, or an empty text. */
 export function portOf({ host }: GoUrl): string {
   return /:([0-9]*)$/.exec(host)?.[1] ?? "";
 }
 
-/** With more there are none at all. */
+/** A query with more parameters is treated as empty, as in Go. */
 const parametersMax = 10_000;
 
-/** Pairs that cannot be read are left out. Source: url.Query */
+/** Parses the query and skips invalid pairs. Source: Go, url.Query */
 export function queryOf({ rawQuery }: GoUrl): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, string[]>();
   const pairs = rawQuery.split("&");
@@ -254,22 +270,22 @@ export function queryOf({ rawQuery }: GoUrl): ReadonlyMap<string, readonly strin
   return values;
 }
 
-/** Source: url.String */
+/** Source: Go, url.String */
 export function formatGoUrl(url: GoUrl): string {
   const query = url.isQueryEmpty || url.rawQuery !== "" ? `?${url.rawQuery}` : "";
-  const fragment = url.fragment === "" ? "" : `#${written(url.rawFragment, url.fragment, "fragment")}`;
+  const fragment = url.fragment === "" ? "" : `#${escaped(url.rawFragment, url.fragment, "fragment")}`;
   const scheme = url.scheme === "" ? "" : `${url.scheme}:`;
   if (url.opaque !== "") return textOf(`${scheme}${url.opaque}${query}${fragment}`);
   const path = escapedPath(url);
   const before = scheme + formatAuthority(url);
   const rooted = path !== "" && !path.startsWith("/") && url.host !== "" ? `/${path}` : path;
-  const shielded = before === "" && cut(path, "/")[0].includes(":") ? `./${path}` : rooted;
-  return textOf(`${before}${shielded}${query}${fragment}`);
+  const unambiguous = before === "" && cut(path, "/")[0].includes(":") ? `./${path}` : rooted;
+  return textOf(`${before}${unambiguous}${query}${fragment}`);
 }
 
 function formatAuthority({ scheme, user, host, path, omitsHost }: GoUrl): string {
-  const isNamed = host !== "" || user !== undefined;
-  if (!isNamed && (scheme === "" || omitsHost || path === "")) return "";
+  const hasAuthority = host !== "" || user !== undefined;
+  if (!hasAuthority && (scheme === "" || omitsHost || path === "")) return "";
   const password = user?.password === undefined ? "" : `:${escapeBytes(user.password, "user")}`;
   return `//${user === undefined ? "" : `${escapeBytes(user.name, "user")}${password}@`}${escapeBytes(host, "host")}`;
 }

@@ -1,4 +1,4 @@
-/** Addresses. Source: k8s.io/apiserver pkg/cel/library/ip.go */
+/** IP addresses. Source: k8s.io/apiserver@v0.36.0/pkg/cel/library/ip.go */
 import { quoteGo } from "../../../json/quote.ts";
 import type { FunctionDeclaration } from "../../declarations.ts";
 import { library } from "../../library.ts";
@@ -9,8 +9,10 @@ import { declare, member, overload } from "../declare.ts";
 import { type Address, AddressError, agree, formatAddress, isFourInSix, parseAddress, widthOf } from "./addresses.ts";
 import { nominal, reading } from "./costs.ts";
 
+/** The type of `ip("10.0.0.1")`. */
 export const ipType = opaqueType("net.IP");
 
+/** An IP address. */
 export class CelIp extends CelOpaque {
   readonly address: Address;
   constructor(address: Address) {
@@ -34,7 +36,7 @@ export class CelIp extends CelOpaque {
   }
 }
 
-/** Without a zone, and not an IPv4 address in IPv6's clothes. */
+/** Parses an address. @returns a failure for zones and IPv4-mapped IPv6 addresses too */
 export function parseIp(text: string): CelIp | CelFailure {
   try {
     const address = parseAddress(text);
@@ -56,7 +58,7 @@ type Range = readonly [text: string, length: number];
 
 function isWithin(...ranges: readonly Range[]): (ip: CelIp) => boolean {
   const parsed = ranges.map(([text, length]) => [parseAddress(text), length] as const);
-  return ({ address }) => parsed.some(([of, length]) => agree(of, address, length));
+  return ({ address }) => parsed.some(([network, length]) => agree(network, address, length));
 }
 
 const unspecified: readonly Range[] = [
@@ -77,12 +79,12 @@ const multicast: readonly Range[] = [
 ];
 const isSpecial = isWithin(["255.255.255.255", 32], ...unspecified, ...loopback, ...linkLocalUnicast, ...multicast);
 
-/** Of the flags before the scope any may be set. */
+/** The four flag bits of an IPv6 address, before the scope, can have any value. */
 function isLinkLocalMulticast({ address: { family, bits } }: CelIp): boolean {
   return family === 4 ? bits >> 8n === 0xe00000n : ((bits >> 112n) & 0xff0fn) === 0xff02n;
 }
 
-const questions: readonly [name: string, id: string, evaluate: (ip: CelIp) => boolean][] = [
+const predicates: readonly [name: string, id: string, evaluate: (ip: CelIp) => boolean][] = [
   ["isUnspecified", "ip_is_unspecified", isWithin(...unspecified)],
   ["isLoopback", "ip_is_loopback", isWithin(...loopback)],
   ["isLinkLocalMulticast", "ip_is_link_local_multicast", isLinkLocalMulticast],
@@ -110,13 +112,14 @@ const functions: readonly FunctionDeclaration[] = [
     ...declare("family", member("ip_family", [ipType], intType, { evaluate: ({ address }: CelIp) => address.family })),
     ...nominal,
   },
-  ...questions.map(([name, id, evaluate]) => ({
+  ...predicates.map(([name, id, evaluate]) => ({
     ...declare(name, member(id, [ipType], boolType, { evaluate })),
     ...nominal,
   })),
   declare("string", overload("ip_to_string", [ipType], stringType, { evaluate: String })),
 ];
 
+/** `ip`, `isIP` and functions of addresses. */
 export const kubernetesIp = library({
   variables: [{ name: "net.IP", type: typeOf(ipType), value: new CelTypeValue("net.IP") }],
   functions,

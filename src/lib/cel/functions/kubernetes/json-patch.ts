@@ -1,4 +1,4 @@
-/** Keys in paths of a JSON Patch. Only mutating policies have it. Source: k8s.io/apiserver pkg/cel/library/jsonpatch.go */
+/** Keys in JSON Patch paths. Source: k8s.io/apiserver@v0.36.0/pkg/cel/library/jsonpatch.go */
 import { library } from "../../library.ts";
 import { stringType } from "../../types.ts";
 import { declare, overload } from "../declare.ts";
@@ -8,6 +8,7 @@ function escapeKey(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
+/** `jsonpatch.escapeKey(key)`, for mutating admission policies only. */
 export const jsonPatchKeys = library({
   functions: [
     {

@@ -1,4 +1,4 @@
-/** Kubernetes' functions of lists. Source: k8s.io/apiserver pkg/cel/library/lists.go */
+/** Kubernetes functions of lists. Source: k8s.io/apiserver@v0.36.0/pkg/cel/library/lists.go */
 import type { FunctionDeclaration } from "../../declarations.ts";
 import { library } from "../../library.ts";
 import {
@@ -43,7 +43,11 @@ const comparable: readonly [name: string, type: CelType][] = [
 
 const comparableNames: ReadonlySet<string> = new Set(comparable.map(([, type]) => type.name));
 
-/** What can be compared, but not with each other, stays as it is. @returns undefined when the right one cannot be compared at all */
+/**
+ * Returns 0 for comparable values of different types.
+ *
+ * @returns undefined if the type of the right value has no order
+ */
 function orderOf(left: CelValue, right: CelValue): number | undefined {
   const order = compareValues(left, right);
   if (!(order instanceof CelFailure)) return order;
@@ -77,7 +81,7 @@ function add(left: CelValue, right: CelValue): Result {
   return total >= int64Min && total <= int64Max ? new CelDuration(total) : fail("duration overflow");
 }
 
-/** The first of those that are equal. */
+/** Returns the first of equal elements. */
 function extreme(list: CelList, name: "min" | "max"): Result {
   if (list.size === 0) return fail(`${name} called on empty list`);
   let best = list.at(0);
@@ -117,8 +121,8 @@ const functions: readonly FunctionDeclaration[] = [
   ...(["min", "max"] as const).map((name) =>
     declare(
       name,
-      ...comparable.map(([of, type]) =>
-        member(`list_${of}_${name}_${of}`, [listType(type)], type, {
+      ...comparable.map(([typeName, type]) =>
+        member(`list_${typeName}_${name}_${typeName}`, [listType(type)], type, {
           evaluate: (list: CelList) => extreme(list, name),
         }),
       ),
@@ -128,4 +132,5 @@ const functions: readonly FunctionDeclaration[] = [
   declare("lastIndexOf", member("list_a_last_index_of_int", [listType(any), any], intType, { evaluate: lastIndexOf })),
 ];
 
+/** `isSorted`, `sum`, `min`, `max`, `indexOf` and `lastIndexOf`. */
 export const kubernetesLists = library({ functions: functions.map((declared) => ({ ...declared, ...elementwise })) });

@@ -1,4 +1,4 @@
-/** Amounts such as `1.5Gi`. Source: k8s.io/apiserver pkg/cel/library/quantity.go */
+/** Quantities such as `1.5Gi`. Source: k8s.io/apiserver@v0.36.0/pkg/cel/library/quantity.go */
 import {
   addQuantities,
   asApproximateFloat,
@@ -18,8 +18,10 @@ import { CelDouble, type CelInt, CelOpaque, type Result } from "../../values/val
 import { declare, member, overload } from "../declare.ts";
 import { nominal, reading } from "./costs.ts";
 
+/** The type of `quantity("1Gi")`. */
 export const quantityType = opaqueType("kubernetes.Quantity");
 
+/** A quantity. */
 export class CelQuantity extends CelOpaque {
   readonly quantity: Quantity;
   constructor(quantity: Quantity) {
@@ -66,7 +68,8 @@ function sign({ quantity }: CelQuantity): number {
 }
 
 const operations: readonly FunctionDeclaration[] = [
-  // The documentation has `quantity("1").sign()`; in 1.36 only `sign(quantity("1"))` compiles.
+  // Kubernetes documents `quantity("1").sign()`, but in 1.36 only `sign(quantity("1"))` compiles.
+  // Both work here.
   declare(
     "sign",
     overload("quantity_sign", one, intType, { evaluate: sign }),
@@ -126,6 +129,7 @@ const parsing: readonly FunctionDeclaration[] = [
   ),
 ];
 
+/** `quantity`, `isQuantity` and functions of quantities. */
 export const kubernetesQuantity = library({
   functions: [
     ...operations.map((declared) => ({ ...declared, ...nominal })),

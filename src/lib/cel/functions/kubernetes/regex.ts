@@ -1,4 +1,4 @@
-/** Parts of a text that match. Source: k8s.io/apiserver pkg/cel/library/regex.go */
+/** Regular expression searches. Source: k8s.io/apiserver@v0.36.0/pkg/cel/library/regex.go */
 import type { RE2JS } from "re2js";
 import { sizeOrUnknown } from "../../cost/estimate.ts";
 import type { FunctionDeclaration } from "../../declarations.ts";
@@ -16,7 +16,7 @@ function compiled(pattern: string): RE2JS | CelFailure {
   return regex instanceof CelFailure ? fail(`Illegal regex: ${regex.message}`) : regex;
 }
 
-/** The first part that matches, or an empty text. */
+/** Returns the first match, or an empty text. */
 function find(text: string, pattern: string): Result {
   const regex = compiled(pattern);
   if (regex instanceof CelFailure) return regex;
@@ -24,7 +24,7 @@ function find(text: string, pattern: string): Result {
   return matcher.find() ? (matcher.group() ?? "") : "";
 }
 
-/** @param limit all when negative. As in Go, an empty match right after a match does not count. */
+/** As in Go, an empty match directly after a match does not count. @param limit negative for all */
 function findAll(text: string, pattern: string, limit: CelInt = -1): Result {
   const regex = compiled(pattern);
   if (regex instanceof CelFailure) return regex;
@@ -42,7 +42,7 @@ function findAll(text: string, pattern: string, limit: CelInt = -1): Result {
 
 const two = [stringType, stringType];
 
-/** At worst every character is a match. */
+/** In the worst case, every character is a match. */
 const costs: Pick<FunctionDeclaration, "cost" | "estimate"> = {
   cost: matching.cost,
   estimate: (call) => {
@@ -62,4 +62,5 @@ const functions: readonly FunctionDeclaration[] = [
   ),
 ];
 
+/** `find` and `findAll`. */
 export const kubernetesRegex = library({ functions: functions.map((declared) => ({ ...declared, ...costs })) });

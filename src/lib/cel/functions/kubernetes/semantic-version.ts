@@ -1,13 +1,17 @@
-/** Versions such as `1.2.3-rc.1+build`, as github.com/blang/semver reads and orders them, in its words. */
+/**
+ * Semantic versions, parsed and ordered like github.com/blang/semver/v4, with its error messages.
+ */
 import { quoteGo } from "../../../json/quote.ts";
 
+/** A version such as `1.2.3-rc.1+build`. */
 export interface SemanticVersion {
-  /** Each an uint64. */
+  /** Each a uint64. */
   readonly numbers: readonly [major: bigint, minor: bigint, patch: bigint];
   readonly prerelease: readonly (bigint | string)[];
   readonly build: readonly string[];
 }
 
+/** An invalid version. */
 export class SemanticVersionError extends Error {
   constructor(message: string) {
     super(message);
@@ -15,7 +19,7 @@ export class SemanticVersionError extends Error {
   }
 }
 
-/** @throws SemanticVersionError */
+/** Parses a version. @throws SemanticVersionError */
 export function parseSemanticVersion(text: string): SemanticVersion {
   if (text === "") throw new SemanticVersionError("Version string empty");
   const [majorText, minorText, rest] = splitInThree(text);
@@ -31,7 +35,7 @@ export function parseSemanticVersion(text: string): SemanticVersion {
   };
 }
 
-/** At the first two dots. */
+/** Splits at the first two dots. */
 function splitInThree(text: string): [string, string | undefined, string | undefined] {
   const [first, second, ...others] = text.split(".");
   return [first as string, second, others.length === 0 ? undefined : others.join(".")];
@@ -50,7 +54,7 @@ function numberOf(which: "Major" | "Minor" | "Patch", text: string): bigint {
   return toUint64(text);
 }
 
-/** @param text digits without a zero before them */
+/** @param text digits without leading zeros */
 function toUint64(text: string): bigint {
   if (text === "") throw new SemanticVersionError('strconv.ParseUint: parsing "": invalid syntax');
   const value = text.length > 20 ? 2n ** 64n : BigInt(text);
@@ -76,7 +80,11 @@ function buildOf(text: string): string {
   return text;
 }
 
-/** A `v` before it, zeros before its numbers and numbers that are left out are put right. @throws SemanticVersionError */
+/**
+ * Removes a leading `v` and leading zeros, and adds missing numbers.
+ *
+ * @throws SemanticVersionError
+ */
 export function normalizeSemanticVersion(text: string): string {
   const parts = splitInThree(text.replace(/^v/, ""))
     .filter((part) => part !== undefined)
@@ -92,7 +100,7 @@ function withoutZeros(part: string): string {
   return /^[0-9]/.test(rest) ? rest : `0${rest}`;
 }
 
-/** -1, 0 or 1; what was built does not count. */
+/** Compares two versions without their build metadata. @returns -1, 0 or 1 */
 export function compareSemanticVersions(left: SemanticVersion, right: SemanticVersion): number {
   for (const [at, number] of left.numbers.entries()) {
     const order = compare(number, right.numbers[at] as bigint);
@@ -109,7 +117,7 @@ export function compareSemanticVersions(left: SemanticVersion, right: SemanticVe
   return left.prerelease.length < right.prerelease.length ? -1 : 0;
 }
 
-/** Numbers come before texts. */
+/** Numeric identifiers come before alphanumeric ones. */
 function comparePrereleases(one: bigint | string, other: bigint | string): number {
   if (typeof one === typeof other) return compare(one, other);
   return typeof one === "bigint" ? -1 : 1;

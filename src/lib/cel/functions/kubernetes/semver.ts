@@ -1,4 +1,4 @@
-/** Versions. Source: k8s.io/apiserver pkg/cel/library/semverlib.go, version 1 */
+/** Semantic versions. Source: k8s.io/apiserver@v0.36.0/pkg/cel/library/semverlib.go, version 1 */
 import type { FunctionDeclaration } from "../../declarations.ts";
 import { library } from "../../library.ts";
 import { boolType, type CelType, intType, opaqueType, stringType } from "../../types.ts";
@@ -15,9 +15,10 @@ import {
   SemanticVersionError,
 } from "./semantic-version.ts";
 
+/** The type of `semver("1.2.3")`. */
 export const semverType = opaqueType("kubernetes.Semver");
 
-export class CelSemver extends CelOpaque {
+class CelSemver extends CelOpaque {
   readonly version: SemanticVersion;
   constructor(version: SemanticVersion) {
     super();
@@ -56,8 +57,8 @@ function compare(left: CelSemver, right: CelSemver): number {
   return compareSemanticVersions(left.version, right.version);
 }
 
-/** Of a number beyond int64, what upstream's conversion makes of it. */
-function number(at: 0 | 1 | 2): (of: CelSemver) => CelInt {
+/** A number beyond int64 wraps around, as in Kubernetes. */
+function number(at: 0 | 1 | 2): (semver: CelSemver) => CelInt {
   return ({ version }) => intOf(BigInt.asIntN(64, version.numbers[at])) as CelInt;
 }
 
@@ -91,6 +92,7 @@ const operations: readonly FunctionDeclaration[] = [
   declare("patch", member("semver_patch", one, intType, { evaluate: number(2) })),
 ];
 
+/** `semver`, `isSemver` and functions of versions. */
 export const kubernetesSemver = library({
   functions: [
     ...parsing.map((declared) => ({ ...declared, ...reading(1, { keepsSize: false }) })),

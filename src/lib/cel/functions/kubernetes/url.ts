@@ -1,4 +1,4 @@
-/** URLs. Source: k8s.io/apiserver pkg/cel/library/urls.go */
+/** URLs. Source: k8s.io/apiserver@v0.36.0/pkg/cel/library/urls.go */
 import type { FunctionDeclaration } from "../../declarations.ts";
 import { library } from "../../library.ts";
 import { boolType, type CelType, listType, mapType, opaqueType, stringType } from "../../types.ts";
@@ -20,9 +20,10 @@ import {
   textOf,
 } from "./go-url.ts";
 
+/** The type of `url("https://example.com")`. */
 export const urlType = opaqueType("kubernetes.URL");
 
-export class CelUrl extends CelOpaque {
+class CelUrl extends CelOpaque {
   readonly url: GoUrl;
   constructor(url: GoUrl) {
     super();
@@ -39,8 +40,8 @@ export class CelUrl extends CelOpaque {
   }
 }
 
-/** @returns Go's words for why it is none */
-export function whyNoRequestUri(text: string): string | undefined {
+/** @returns Go's message for an invalid request URI, or undefined */
+export function findRequestUriError(text: string): string | undefined {
   try {
     checkRequestUri(text);
     return undefined;
@@ -50,7 +51,7 @@ export function whyNoRequestUri(text: string): string | undefined {
   }
 }
 
-/** A URL that is refused as a request's is refused, although it may have a fragment. */
+/** As in Kubernetes, the text must be a valid request URI, but can have a fragment. */
 function parse(text: string): CelUrl | CelFailure {
   try {
     checkRequestUri(text);
@@ -72,6 +73,7 @@ function accessor(name: string, id: string, read: (url: GoUrl) => string): Funct
   };
 }
 
+/** `url`, `isURL` and functions of URLs. */
 export const kubernetesUrls = library({
   functions: [
     {
@@ -81,7 +83,7 @@ export const kubernetesUrls = library({
     declare(
       "isURL",
       overload("is_url_string", [stringType], boolType, {
-        evaluate: (text: string) => whyNoRequestUri(text) === undefined,
+        evaluate: (text: string) => findRequestUriError(text) === undefined,
       }),
     ),
     accessor("getScheme", "url_get_scheme", ({ scheme }) => scheme),

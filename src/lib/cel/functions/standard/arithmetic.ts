@@ -1,4 +1,7 @@
-/** `+ - * / %` and unary `-`. Overloads are in upstream's order: the first that fits says what a value of unknown type is taken for. */
+/**
+ * `+ - * / %` and unary `-`. Overloads are in the order of cel-go: the first one that fits is
+ * called for values whose type the checker does not know.
+ */
 import type { FunctionDeclaration } from "../../declarations.ts";
 import {
   bytesType,
@@ -43,7 +46,7 @@ function ints(compute: (left: CelInt, right: CelInt) => CelInt | undefined): (le
   return (left, right) => compute(left, right) ?? fail(overflow);
 }
 
-/** @param zero what is said of a divisor of nothing */
+/** @param zero message for a divisor of zero */
 function dividing(
   compute: (left: CelInt, right: CelInt) => CelInt | undefined,
   zero: string,

@@ -36,7 +36,6 @@ const same = { evaluate: (value: CelValue) => value };
 const intOverflow = "integer overflow";
 const uintOverflow = "unsigned integer overflow";
 
-/** A text that says no such value. */
 function notConvertible(to: string): CelFailure {
   return fail(`type conversion error from 'string' to '${to}'`);
 }
@@ -49,7 +48,7 @@ function toUint(value: bigint): Result {
   return value < 0n || value >= 2n ** 64n ? fail(uintOverflow) : new CelUint(value);
 }
 
-/** Towards zero; the ends of the range are refused, for doubles near them are not exact. */
+/** Rounds towards zero. As in cel-go, a double equal to the minimum of int64 is out of range. */
 function doubleToInt({ value }: CelDouble): Result {
   return value > -(2 ** 63) && value < 2 ** 63 ? toInt(BigInt(Math.trunc(value))) : fail(intOverflow);
 }
@@ -108,12 +107,12 @@ function stringToTimestamp(text: string): Result {
 
 const second = 1_000_000_000n;
 
-/** Declared, and never done: as upstream has it. */
+/** As in cel-go, the overload is declared and always fails. */
 function intToDuration(): Result {
   return fail("type conversion error from 'int' to 'google.protobuf.Duration'");
 }
 
-/** Whole seconds since 1970, before it too. */
+/** Rounds down to whole seconds, also before 1970. */
 function timestampToInt({ nanoseconds }: CelTimestamp): Result {
   const rest = ((nanoseconds % second) + second) % second;
   return intOf((nanoseconds - rest) / second) as CelInt;

@@ -1,4 +1,4 @@
-/** Logic, equality and order. `&&`, `||`, `?:` and indexing are here for their types; the planner knows what they do. */
+/** Logic, equality and order. The planner implements `&&`, `||`, `?:` and indexing. */
 import type { FunctionDeclaration, OverloadDeclaration } from "../../declarations.ts";
 import {
   boolType,
@@ -23,6 +23,7 @@ import { declare, overload } from "../declare.ts";
 
 const a = parameterType("A");
 const b = parameterType("B");
+/** The planner implements the operator. */
 const planned = { evaluate: noSuchOverload };
 
 type Test = (order: number) => boolean;
@@ -31,7 +32,11 @@ function nanoseconds(left: CelTimestamp | CelDuration, right: CelTimestamp | Cel
   return left.nanoseconds < right.nanoseconds ? -1 : left.nanoseconds > right.nanoseconds ? 1 : 0;
 }
 
-/** `<` and its like. @param id upstream's word: `less`, `greater_equals` */
+/**
+ * Declares an order operator.
+ *
+ * @param id start of the overload identifiers, such as `less_equals`
+ */
 function ordered(name: string, id: string, test: Test, acrossTypes: boolean): FunctionDeclaration {
   const row = (
     suffix: string,
@@ -73,7 +78,11 @@ const orders: readonly [name: string, id: string, test: Test][] = [
   ["_>=_", "greater_equals", (order) => order >= 0],
 ];
 
-/** Across int, uint and double, and all others again: where they stand among them counts. Source: cel-go's CrossTypeNumericComparisons */
+/**
+ * Order operators that also compare int, uint and double with each other. They contain all other
+ * overloads again, because the order of overloads matters.
+ * Source: cel-go, cel.CrossTypeNumericComparisons
+ */
 export const crossTypeOrder: readonly FunctionDeclaration[] = orders.map(([name, id, test]) =>
   ordered(name, id, test, true),
 );
@@ -116,7 +125,7 @@ export const logic: readonly FunctionDeclaration[] = [
   ...orders.map(([name, id, test]) => ordered(name, id, test, false)),
 ];
 
-/** Optional syntax. */
+/** The operators of optional syntax. */
 export const optionalAccess: readonly FunctionDeclaration[] = [
   declare("_?._", overload("select_optional_field", [a, stringType], optionalType(b), planned)),
   declare(

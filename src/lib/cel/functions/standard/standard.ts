@@ -1,4 +1,4 @@
-/** The functions of the language, of every version. */
+/** The standard functions and operators, which every version has. Source: cel-go, common/stdlib */
 import type { FunctionDeclaration } from "../../declarations.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { conversions } from "./conversions.ts";

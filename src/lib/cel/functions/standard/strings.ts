@@ -1,4 +1,4 @@
-/** Texts, and sizes. */
+/** Strings, and `size`. */
 import type { FunctionDeclaration } from "../../declarations.ts";
 import {
   boolType,
@@ -62,7 +62,7 @@ export const strings: readonly FunctionDeclaration[] = [
   ),
   declare(
     "matches",
-    overload("matches", two, boolType, { evaluate: matches }), // One unit: upstream counts the size for the method alone.
+    overload("matches", two, boolType, { evaluate: matches }), // One unit: cel-go counts the size for the member only.
     member("matches_string", two, boolType, { evaluate: matches, ...matching }),
   ),
 ];

@@ -7,7 +7,12 @@ import { wallClock } from "../../values/time.ts";
 import type { CelDuration, CelInt, CelTimestamp, Result } from "../../values/value.ts";
 import { declare, member } from "../declare.ts";
 
-/** @param part of a date whose UTC fields are the wall clock; @param id upstream's word */
+/**
+ * Declares an accessor of timestamps, in UTC or in a zone.
+ *
+ * @param id part of the overload identifiers, such as `day_of_year`
+ * @param part reads a date whose UTC fields are the wall clock time
+ */
 function ofTimestamp(
   name: string,
   id: string,
@@ -33,7 +38,10 @@ function ofTimestamp(
   );
 }
 
-/** Of a whole duration, in a unit; of milliseconds too, where the language says those of the last second: so has upstream. */
+/**
+ * Declares an accessor of the whole duration in a unit. As in cel-go, `getMilliseconds` returns the
+ * whole duration too, although cel-spec defines it as the milliseconds of the last second.
+ */
 function ofDuration(id: string, unit: bigint): Parameters<typeof declare>[1] {
   return member(`duration_to_${id}`, [durationType], intType, {
     evaluate: (duration: CelDuration) => intOf(duration.nanoseconds / unit) as CelInt,
