@@ -12,7 +12,7 @@ import { retainedDepthMax } from "../schema/decode.ts";
 import { DecodeNode, type FieldPlan, goTypeName } from "../schema/decode-plan.ts";
 import type { Struct } from "../schema/schema.ts";
 import { canonicalizeMicroTime, canonicalizeTime, TimeError } from "../schema/time.ts";
-import { zeroOf } from "../schema/zero.ts";
+import { zeroValueOf } from "../schema/zero.ts";
 import {
   type Complaint,
   complaintText,
@@ -305,7 +305,7 @@ class Decoder {
   }
 
   #map(node: DecodeNode): Record<string, unknown> {
-    const { held } = node;
+    const { element } = node;
     const keyNode = keyNodeOf(node);
     const object: Record<string, unknown> = {};
     let complaint: Complaint | undefined;
@@ -324,7 +324,7 @@ class Decoder {
         }
         key = given as string;
       }
-      const value = this.#held(held);
+      const value = this.#element(element);
       const found = this.#take();
       if (found !== undefined) {
         complaint ??= found;
@@ -343,12 +343,12 @@ class Decoder {
   }
 
   #list(node: DecodeNode): unknown[] {
-    const { held } = node;
+    const { element } = node;
     const list: unknown[] = [];
     let complaint: Complaint | undefined;
     const items = this.#enter();
     for (let index = 0; this.#more(items, index); index++) {
-      list.push(this.#held(held));
+      list.push(this.#element(element));
       if (this.#complaint !== undefined) {
         complaint ??= this.#complaint;
         this.#complaint = undefined;
@@ -360,10 +360,10 @@ class Decoder {
   }
 
   /** An item of a list or a value of a map: null is the zero value there. */
-  #held(node: DecodeNode): unknown {
+  #element(node: DecodeNode): unknown {
     if (this.#reader.next === nullByte && node.kind !== "duration" && node.kind !== "intOrString") {
       this.#reader.skip();
-      return zeroOf(node.type);
+      return zeroValueOf(node.type);
     }
     const value = this.#value(node);
     return value === absent ? null : value;
@@ -488,7 +488,7 @@ class Decoder {
     const next = reader.next;
     if (next === nullByte) {
       reader.skip();
-      return zeroOf(node.type);
+      return zeroValueOf(node.type);
     }
     if (reader.isFloat) {
       const value = reader.float();

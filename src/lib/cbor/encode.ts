@@ -5,7 +5,7 @@
 import { sortedKeys } from "../json/encode-any.ts";
 import type { Integer } from "../json/values.ts";
 import type { Field, Struct, Type } from "../schema/schema.ts";
-import { unsetOf } from "../schema/zero.ts";
+import { unsetValueOf } from "../schema/zero.ts";
 import { major, selfDescribed } from "./wire.ts";
 import { Writer } from "./writer.ts";
 
@@ -49,7 +49,7 @@ class FieldPlan {
     this.#type = type;
     this.#key = keyOf(name);
     this.#collapses = !field.pointer && (containers.has(type.kind) || (field.omitEmpty && plainScalars.has(type.kind)));
-    this.#zero = unsetOf(field);
+    this.#zero = unsetValueOf(field);
   }
 
   /** @returns whether there was something to write */

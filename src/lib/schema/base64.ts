@@ -1,6 +1,6 @@
-/** Bytes in JSON, as Go's standard base64 reads them. */
+/** Base64 text of bytes in JSON, as Go's encoding/base64 decodes it. */
 
-/** Illegal input; the message is Go's. */
+/** Text that is not base64. The message is Go's. */
 export class Base64Error extends Error {
   constructor(at: number) {
     super(`illegal base64 data at input byte ${at}`);
@@ -13,7 +13,8 @@ const isDigit = new Uint8Array(128);
 for (const character of alphabet) isDigit[character.charCodeAt(0)] = 1;
 
 /**
- * @returns the text itself when it is as Go would write it, else the same bytes encoded anew (line breaks are skipped, loose last bits cleared)
+ * Brings base64 text into the form that Go writes: without line breaks, with unused bits cleared.
+ * @returns the text itself when it already has that form
  * @throws Base64Error
  */
 export function canonicalizeBase64(text: string): string {
@@ -32,7 +33,7 @@ function isCanonical(text: string): boolean {
   return padding === 2 && text.endsWith("==") && alphabet.indexOf(text[at - 1] as string) % 16 === 0;
 }
 
-/** Quantum by quantum; says where Go's decoder stops. */
+/** Checks groups of four digits; the error has the offset at which Go's decoder stops. */
 function checkBase64(text: string): void {
   const end = text.length;
   let at = 0;
@@ -51,7 +52,10 @@ function checkBase64(text: string): void {
   }
 }
 
-/** @param at after the first `=` @param digits of the quantum before it */
+/**
+ * @param at the offset after the first `=`
+ * @param digits the number of digits before it in its group
+ */
 function checkPadding(text: string, at: number, digits: number): void {
   if (digits < 2) throw new Base64Error(at - 1);
   let next = skipBreaks(text, at);

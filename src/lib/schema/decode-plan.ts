@@ -1,13 +1,17 @@
-/** What decoding needs of a schema, prepared once: flat nodes of one shape, linked lazily so that types may be recursive. */
+/**
+ * The parts of a schema that the decoder needs, as flat nodes that are linked lazily because types
+ * may be recursive.
+ */
 import type { Field, Struct, Type } from "./schema.ts";
 
+/** The decoding plan of a type. */
 export class DecodeNode {
   readonly kind: Type["kind"];
   readonly type: Type;
-  /** Names of the Go type and of what it holds, where they do not follow from the type. */
+  /** Names of the Go type and of its elements, where they do not follow from the type. */
   readonly goTypes: readonly string[];
   #struct: StructPlan | undefined;
-  #held: DecodeNode | undefined;
+  #element: DecodeNode | undefined;
   #forms: readonly DecodeNode[] | undefined;
 
   constructor(type: Type, goTypes: readonly string[]) {
@@ -16,16 +20,16 @@ export class DecodeNode {
     this.goTypes = goTypes;
   }
 
-  /** Of a struct. */
+  /** The plan of a struct. */
   get struct(): StructPlan {
     this.#struct ??= structPlan(this.type as Struct);
     return this.#struct;
   }
 
-  /** What a list or map holds. */
-  get held(): DecodeNode {
-    this.#held ??= new DecodeNode(heldType(this.type), this.goTypes.slice(1));
-    return this.#held;
+  /** The plan of the elements of a list or map. */
+  get element(): DecodeNode {
+    this.#element ??= new DecodeNode(elementType(this.type), this.goTypes.slice(1));
+    return this.#element;
   }
 
   /** The typed forms of an Any. */
@@ -35,10 +39,11 @@ export class DecodeNode {
   }
 }
 
+/** The decoding plan of a struct's field. */
 export class FieldPlan {
   readonly name: string;
   readonly pointer: boolean;
-  /** Go's way to the field from its struct: the structs that embed it, then its name. */
+  /** The path from the struct to the field in Go: the structs that embed it, then its name. */
   readonly goPath: readonly string[];
   /** Go name of the struct, without its package. */
   readonly goStruct: string;
@@ -62,6 +67,7 @@ export class FieldPlan {
   }
 }
 
+/** The decoding plan of a struct. */
 export class StructPlan {
   readonly preserveUnknown: boolean;
   readonly fields: ReadonlyMap<string, FieldPlan>;
@@ -73,9 +79,10 @@ export class StructPlan {
   }
 }
 
-// Depends on the schema alone; a schema that is dropped takes its plan with it.
+// Depends on the schema alone, and is garbage-collected with it.
 const plans = new WeakMap<Struct, StructPlan>();
 
+/** The decoding plan of a struct, created once per schema. */
 export function structPlan(struct: Struct): StructPlan {
   let plan = plans.get(struct);
   if (plan === undefined) {
@@ -85,10 +92,10 @@ export function structPlan(struct: Struct): StructPlan {
   return plan;
 }
 
-function heldType(type: Type): Type {
+function elementType(type: Type): Type {
   if (type.kind === "list") return type.items;
   if (type.kind === "map") return type.values;
-  throw new TypeError(`a ${type.kind} holds nothing`);
+  throw new TypeError(`a ${type.kind} has no elements`);
 }
 
 /** The Go type as decoding errors print it. */
@@ -99,9 +106,9 @@ export function goTypeName(node: DecodeNode): string {
     case "struct":
       return node.type.goType;
     case "list":
-      return `[]${goTypeName(node.held)}`;
+      return `[]${goTypeName(node.element)}`;
     case "map":
-      return `map[string]${goTypeName(node.held)}`;
+      return `map[string]${goTypeName(node.element)}`;
     case "any":
       return node.type.definition.split(".").slice(-2).join(".");
     default:

@@ -10,7 +10,7 @@ function kind(apiVersion: string, name: string): Struct {
 }
 
 /** Go's answers: sigs.k8s.io/json with the types of k8s.io/api v0.36. */
-const refusedRows: [kind: [string, string], text: string, message: string][] = [
+const rejectedRows: [kind: [string, string], text: string, message: string][] = [
   [
     ["v1", "ConfigMap"],
     '{"data":{"a":1}}',
@@ -72,7 +72,7 @@ const refusedRows: [kind: [string, string], text: string, message: string][] = [
     "json: cannot unmarshal number into Go struct field ObjectMeta.metadata.creationTimestamp of type string",
   ],
   [["v1", "ConfigMap"], '{"binaryData":{"a":"!"}}', "illegal base64 data at input byte 0"],
-  // Of what is repeated each counts.
+  // Every occurrence of a repeated field is checked.
   [
     ["v1", "ConfigMap"],
     '{"data":{"a":1,"a":"x"}}',
@@ -88,7 +88,7 @@ const refusedRows: [kind: [string, string], text: string, message: string][] = [
     '{"binaryData":{"a":{}}}',
     "json: cannot unmarshal object into Go struct field ConfigMap.binaryData of type []uint8",
   ],
-  // A type's own decoder ends it all, and is reported before what came first.
+  // An error of an UnmarshalJSON method ends the decoding and wins over earlier mismatches.
   [
     ["v1", "ConfigMap"],
     '{"data":{"a":1},"metadata":{"creationTimestamp":""}}',
@@ -151,64 +151,64 @@ const refusedRows: [kind: [string, string], text: string, message: string][] = [
   ],
 ];
 
-for (const [[apiVersion, name], text, message] of refusedRows) {
-  test(`${name} refuses ${text}`, () =>
+for (const [[apiVersion, name], text, message] of rejectedRows) {
+  test(`${name} rejects ${text}`, () =>
     assert.throws(() => decodeJson(Buffer.from(text), kind(apiVersion, name)), { name: "DecodeError", message }));
 }
 
 const acceptedRows: [what: string, kind: [string, string], text: string, object: unknown, problems: string[]][] = [
   [
-    "unknown fields go",
+    "removes unknown fields",
     ["v1", "ConfigMap"],
     '{"nope":{"a":1},"metadata":{"x":1},"data":{"a":"1"}}',
     { metadata: {}, data: { a: "1" } },
     ["unknown nope", "unknown metadata.x"],
   ],
-  ["names match in their case only", ["v1", "ConfigMap"], '{"Data":{"a":"1"}}', {}, ["unknown Data"]],
+  ["names are case-sensitive", ["v1", "ConfigMap"], '{"Data":{"a":"1"}}', {}, ["unknown Data"]],
   [
-    "list indexes are named",
+    "reports list indexes of unknown fields",
     ["v1", "Pod"],
     '{"spec":{"containers":[{},{"x":1}]}}',
     { spec: { containers: [{}, {}] } },
     ["unknown spec.containers[1].x"],
   ],
   [
-    "repeats, in order",
+    "reports repeated fields in order",
     ["v1", "ConfigMap"],
     '{"nope":1,"data":{"z":"1","z":"2"}}',
     { data: { z: "2" } },
     ["unknown nope", "duplicate data.z"],
   ],
   [
-    "repeats of structs and maps add up",
+    "merges repeated structs and maps",
     ["v1", "ConfigMap"],
     '{"data":{"a":"1"},"data":{"b":"2"}}',
     { data: { a: "1", b: "2" } },
     ["duplicate data"],
   ],
   [
-    "null does not undo a scalar",
+    "a repeated field with null keeps the scalar",
     ["v1", "ConfigMap"],
     '{"metadata":{"name":"a","name":null}}',
     { metadata: { name: "a" } },
     ["duplicate metadata.name"],
   ],
   [
-    "repeats in what is kept as it is do not count",
+    "does not report repeated keys in untyped values",
     ["apps/v1", "ControllerRevision"],
     '{"data":{"a":1,"a":2}}',
     { data: { a: 2 } },
     [],
   ],
   [
-    "null is absence",
+    "null means absent",
     ["v1", "ConfigMap"],
     '{"data":null,"immutable":null,"metadata":{"name":null}}',
     { metadata: {} },
     [],
   ],
   [
-    "null is zero where something is held",
+    "null in a list or map becomes the zero value",
     ["v1", "ConfigMap"],
     '{"data":{"a":null},"metadata":{"ownerReferences":[null]}}',
     { data: { a: "" }, metadata: { ownerReferences: [{}] } },
@@ -229,7 +229,7 @@ const acceptedRows: [what: string, kind: [string, string], text: string, object:
     [],
   ],
   [
-    "the zero time is absence",
+    "the zero time means absent",
     ["v1", "ConfigMap"],
     '{"metadata":{"creationTimestamp":"0001-01-01T00:00:00Z"}}',
     { metadata: {} },
@@ -257,7 +257,7 @@ const acceptedRows: [what: string, kind: [string, string], text: string, object:
     [],
   ],
   [
-    "numbers kept as they are",
+    "numbers in untyped values",
     ["apps/v1", "ControllerRevision"],
     '{"data":{"a":1.5,"b":9223372036854775807}}',
     { data: { a: 1.5, b: 2n ** 63n - 1n } },
@@ -280,7 +280,7 @@ for (const [what, [apiVersion, name], text, object, problems] of acceptedRows) {
     assert.deepEqual(
       conform(decoded.object, kind(apiVersion, name)),
       { object, problems: [] },
-      "what was decoded conforms",
+      "a decoded object conforms",
     );
   });
 }
@@ -295,7 +295,7 @@ test("__proto__ and constructor are unknown fields, or keys of maps", () => {
   ]);
 });
 
-test("at most 100 problems are told", () => {
+test("reports at most 100 problems", () => {
   const members = Array.from({ length: 300 }, (_, index) => `"x${index}":1`);
   assert.equal(decodeJson(Buffer.from(`{${members}}`), kind("v1", "ConfigMap")).problems.length, 100);
 });
@@ -303,22 +303,32 @@ test("at most 100 problems are told", () => {
 const nest = (open: string, close: string, depth: number): string => `${open.repeat(depth)}1${close.repeat(depth)}`;
 
 const depthRows: [what: string, kind: [string, string], text: string, error: string | undefined][] = [
-  ["unknown fields may be as deep as a text", ["v1", "ConfigMap"], `{"x":${nest('{"a":', "}", 9_998)}}`, undefined],
   [
-    "what is kept may not",
+    "unknown fields may have as many levels as JSON text",
+    ["v1", "ConfigMap"],
+    `{"x":${nest('{"a":', "}", 9_998)}}`,
+    undefined,
+  ],
+  [
+    "untyped values that are kept may not",
     ["apps/v1", "ControllerRevision"],
     `{"data":${nest("[", "]", retainedDepthMax + 1)}}`,
     "exceeded max depth of 1000",
   ],
-  ["but nearly", ["apps/v1", "ControllerRevision"], `{"data":${nest("[", "]", retainedDepthMax - 10)}}`, undefined],
   [
-    "recursive types neither",
+    "untyped values within the limit",
+    ["apps/v1", "ControllerRevision"],
+    `{"data":${nest("[", "]", retainedDepthMax - 10)}}`,
+    undefined,
+  ],
+  [
+    "recursive types may not",
     ["apiextensions.k8s.io/v1", "CustomResourceDefinition"],
     `{"spec":{"versions":[{"schema":{"openAPIV3Schema":${'{"properties":{"a":'.repeat(4_000)}{}${"}}".repeat(4_000)}}}]}}`,
     "exceeded max depth of 1000",
   ],
   [
-    "nor their other forms",
+    "other forms of recursive types may not",
     ["apiextensions.k8s.io/v1", "CustomResourceDefinition"],
     `{"spec":{"versions":[{"schema":{"openAPIV3Schema":${'{"items":'.repeat(4_000)}{}${"}".repeat(4_000)}}}]}}`,
     "exceeded max depth of 1000",
@@ -333,7 +343,7 @@ for (const [what, [apiVersion, name], text, error] of depthRows) {
   });
 }
 
-test("a tree that is no object is refused", () => {
+test("rejects a value that is not an object", () => {
   assert.throws(() => conform([], kind("v1", "ConfigMap")), {
     message: "json: cannot unmarshal array into Go value of type v1.ConfigMap",
   });

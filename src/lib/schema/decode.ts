@@ -1,7 +1,8 @@
 /**
- * Checks a JSON object against its schema and brings it into our form, in place: what upstream's decoder refuses is refused in its words,
- * unknown fields go, `null` is absence, scalars become canonical.
- * Source: sigs.k8s.io/json (a fork of Go's encoding/json), and the UnmarshalJSON methods of apimachinery's types.
+ * Decodes a JSON object by its schema, in place. Rejects what upstream's decoder rejects, with its
+ * messages. Removes unknown fields and nulls, and makes scalars canonical.
+ * Source: sigs.k8s.io/json (a fork of Go's encoding/json), and the UnmarshalJSON methods of
+ * apimachinery's types.
  */
 import { DurationError, formatDuration, parseDuration } from "../duration/duration.ts";
 import { type Member, NumberLiteral } from "../json/exact.ts";
@@ -25,16 +26,20 @@ import { Base64Error, canonicalizeBase64 } from "./base64.ts";
 import { type DecodeNode, FieldPlan, goTypeName, type StructPlan, structPlan } from "./decode-plan.ts";
 import type { CustomForm, Struct } from "./schema.ts";
 import { canonicalizeMicroTime, canonicalizeTime, TimeError } from "./time.ts";
-import { zeroOf } from "./zero.ts";
+import { zeroValueOf } from "./zero.ts";
 
+/** A decoded object and what strict field validation says of it. */
 export interface Decoded {
-  /** The caller's to change. */
+  /** The object; the caller may change it. */
   object: Record<string, unknown>;
-  /** Upstream's strict errors, such as `unknown field "spec.nope"` and `duplicate field "data.z"`, in its order, at most 100. */
+  /**
+   * Upstream's strict errors, such as `unknown field "spec.nope"` and `duplicate field "data.z"`,
+   * in its order, at most 100.
+   */
   problems: string[];
 }
 
-/** The text does not fit the schema. The message is Go's. */
+/** A value that does not fit the schema. The message is Go's. */
 export class DecodeError extends Error {
   constructor(message: string) {
     super(message);
@@ -42,30 +47,44 @@ export class DecodeError extends Error {
   }
 }
 
-/** What a type with a decoder of its own refuses: to Go, that knows no field around it. */
+/** A value that the UnmarshalJSON method of its type rejects; Go does not know its field. */
 export class OwnDecoderError extends DecodeError {}
 
-/** How deep decoded objects may nest. Go reads 10,000 levels; everything that walks an object here recurses, so less is kept. */
+/**
+ * Levels of nesting that decoded objects may have. Go accepts 10,000 levels; the limit here is
+ * lower because code that walks objects recurses.
+ */
 export const retainedDepthMax = 1000;
 
 const problemsMax = 100;
 
-/** @throws JsonSyntaxError · DecodeError */
+/**
+ * Decodes JSON text by a schema.
+ * @throws JsonSyntaxError when the text is not JSON
+ * @throws DecodeError when the object does not fit the schema
+ */
 export function decodeJson(bytes: Buffer, schema: Struct): Decoded {
   return decodeDocument(parseDocument(bytes), schema);
 }
 
 /**
- * Decodes what `encodeObject` wrote with the same schema, or a part of it: what decoding writes is not checked for what only clients send.
- * @throws JsonSyntaxError · DecodeError
+ * Decodes text that `encodeObject` wrote with the same schema, or a part of it. Omits the
+ * checks that only text of clients needs.
+ * @throws JsonSyntaxError when the text is not JSON
+ * @throws DecodeError when the object does not fit the schema
  */
 export function decodeEncoded(bytes: Buffer, schema: Struct): Record<string, unknown> {
   const value = parseEncoded(bytes);
-  if (schema.custom !== undefined) return decodeCustom({ value, duplicates: [] }, schema.custom, 0).object; // No deeper than it was decoded.
+  // The depth was checked when the object was decoded first.
+  if (schema.custom !== undefined) return decodeCustom({ value, duplicates: [] }, schema.custom, 0).object;
   return new Decoder(undefined).decode(value, schema);
 }
 
-/** What is stored was valid once: what a schema that came later has no place for goes. @throws JsonSyntaxError · DecodeError */
+/**
+ * Decodes a stored object. Values that do not fit a newer schema of a custom resource are removed.
+ * @throws JsonSyntaxError when the text is not JSON
+ * @throws DecodeError when the object does not fit the schema
+ */
 export function decodeStored(bytes: Buffer, schema: Struct): Record<string, unknown> {
   if (schema.custom === undefined) return decodeJson(bytes, schema).object;
   const document = parseDocument(bytes);
@@ -79,7 +98,12 @@ const restoring =
     return [];
   };
 
-/** @param document used up @throws JsonSyntaxError · DecodeError */
+/**
+ * Decodes a parsed document by a schema.
+ * @param document becomes part of the result; do not use it again
+ * @throws JsonSyntaxError when the text is not JSON
+ * @throws DecodeError when the object does not fit the schema
+ */
 export function decodeDocument(document: Document, schema: Struct): Decoded {
   if (schema.custom !== undefined) return decodeCustom(parsedJson(document), schema.custom, document.depth);
   const decoder = new Decoder(document.repeated);
@@ -90,7 +114,11 @@ export function decodeDocument(document: Document, schema: Struct): Decoded {
   return { object, problems: decoder.problems };
 }
 
-/** @returns undefined where it does not fit and a repeated key may hide what is wrong first @throws DecodeError */
+/**
+ * @returns undefined when the value does not fit, and a repeated key that was dropped may have an
+ *   earlier error
+ * @throws DecodeError
+ */
 function decodeUnlessRepeated(
   decoder: Decoder,
   { value, repeated }: Document,
@@ -105,18 +133,18 @@ function decodeUnlessRepeated(
 }
 
 /**
- * The same check on a tree that was already parsed, such as a patch made it.
+ * Decodes a value that is already parsed, such as the result of a patch.
  * @param value changed in place
- * @param toldMax how many problems are told
- * @throws DecodeError
+ * @param limit the number of problems to report
+ * @throws DecodeError when the object does not fit the schema
  */
-export function conform(value: unknown, schema: Struct, toldMax = problemsMax): Decoded {
+export function conform(value: unknown, schema: Struct, limit = problemsMax): Decoded {
   if (schema.custom !== undefined) return decodeCustom({ value, duplicates: [] }, schema.custom);
-  const decoder = new Decoder(undefined, toldMax);
+  const decoder = new Decoder(undefined, limit);
   return { object: decoder.decode(value, schema), problems: decoder.problems };
 }
 
-/** @param depth how deep the value nests, if that is known */
+/** @param depth the levels of the value, if known */
 function decodeCustom(
   { value, duplicates }: ParsedJson,
   custom: Pick<CustomForm, "conform">,
@@ -128,10 +156,13 @@ function decodeCustom(
   return { object: value, problems: [...duplicates, ...custom.conform(value)].slice(0, problemsMax) };
 }
 
-/** Apart: V8 compiles a read that stands in a loop over names for one name alone, and throws that away again and again. */
+/**
+ * Reads a member. A separate function, because V8 specializes a read inside a loop over names to
+ * one name and deoptimizes it repeatedly.
+ */
 const memberOf = (object: Record<string, unknown>, key: string): unknown => object[key];
 
-/** Stands for a value that is to be left out. */
+/** Marks a value that is left out. */
 const absent = Symbol("absent");
 
 class Decoder {
@@ -139,17 +170,20 @@ class Decoder {
   members = 0;
   readonly #repeated: ReadonlyMap<object, readonly Member[]> | undefined;
   #problems: Set<string> | undefined;
-  readonly #toldMax: number;
-  /** Where we are: fields, map keys and list indexes. */
+  readonly #limit: number;
+  /** The current path: fields, map keys and list indexes. */
   readonly #path: (FieldPlan | string | number)[] = [];
-  /** Go goes on after a mismatch and reports the first; an error of a type's own decoder ends it at once and is reported instead. */
+  /**
+   * The first mismatch. Go continues after a mismatch and reports the first one, but an error of an
+   * UnmarshalJSON method ends the decoding and is reported instead.
+   */
   #firstError: string | undefined;
-  /** More than 0 inside what upstream decodes without strictness. */
+  /** More than 0 inside values that upstream decodes without strictness. */
   #lenient = 0;
 
-  constructor(repeated: ReadonlyMap<object, readonly Member[]> | undefined, toldMax = problemsMax) {
+  constructor(repeated: ReadonlyMap<object, readonly Member[]> | undefined, limit = problemsMax) {
     this.#repeated = repeated;
-    this.#toldMax = toldMax;
+    this.#limit = limit;
   }
 
   get problems(): string[] {
@@ -231,12 +265,12 @@ class Decoder {
   #list(value: unknown, node: DecodeNode): unknown {
     if (!Array.isArray(value)) return this.#mismatch(value, node);
     this.#checkDepth();
-    const { held } = node;
+    const { element } = node;
     for (let index = 0; index < value.length; index++) {
       const item: unknown = value[index];
-      if (held.kind === "string" && typeof item === "string") continue;
+      if (element.kind === "string" && typeof item === "string") continue;
       this.#path.push(index);
-      value[index] = this.#held(item, held);
+      value[index] = this.#element(item, element);
       this.#path.pop();
     }
     return value;
@@ -246,22 +280,22 @@ class Decoder {
     if (!isObject(value)) return this.#mismatch(value, node);
     this.#checkDepth();
     const repeated = this.#repeated?.get(value);
-    const { held } = node;
-    if (repeated !== undefined) return this.#repeatedMap(value, held, repeated);
+    const { element } = node;
+    if (repeated !== undefined) return this.#repeatedMap(value, element, repeated);
     for (const key in value) {
       this.members++;
       const item = value[key];
-      if (held.kind === "string" && typeof item === "string") continue;
+      if (element.kind === "string" && typeof item === "string") continue;
       this.#path.push(key);
-      value[key] = this.#held(item, held);
+      value[key] = this.#element(item, element);
       this.#path.pop();
     }
     return value;
   }
 
-  /** An item of a list or a value of a map: null is the zero value there. */
-  #held(value: unknown, node: DecodeNode): unknown {
-    const decoded = value === null && node.kind !== "duration" ? zeroOf(node.type) : this.#value(value, node);
+  /** Decodes an item of a list or a value of a map, where null becomes the zero value. */
+  #element(value: unknown, node: DecodeNode): unknown {
+    const decoded = value === null && node.kind !== "duration" ? zeroValueOf(node.type) : this.#value(value, node);
     return decoded === absent ? null : decoded;
   }
 
@@ -289,7 +323,7 @@ class Decoder {
     }
   }
 
-  /** To Go, bytes are also a list of small integers. */
+  /** Go also accepts a list of small integers for bytes. */
   #bytesOfList(list: unknown[]): string {
     for (const item of list) {
       if (item === null || (typeof item === "number" && (item & 0xff) === item)) continue;
@@ -298,7 +332,7 @@ class Decoder {
     return Buffer.from(list.map(Number)).toString("base64");
   }
 
-  /** Types with an UnmarshalJSON of their own. */
+  /** Decodes types that have an UnmarshalJSON method. */
   #ownDecoder(value: unknown, node: DecodeNode): unknown {
     switch (node.kind) {
       case "quantity":
@@ -308,15 +342,15 @@ class Decoder {
         return this.#fatal(value, "int32");
       case "time":
         return typeof value === "string"
-          ? (inTheirWords(canonicalizeTime, value) ?? absent)
+          ? (decodeScalar(canonicalizeTime, value) ?? absent)
           : this.#fatal(value, "string");
       case "microtime":
         return typeof value === "string"
-          ? (inTheirWords(canonicalizeMicroTime, value) ?? absent)
+          ? (decodeScalar(canonicalizeMicroTime, value) ?? absent)
           : this.#fatal(value, "string");
       case "duration":
         if (value !== null && typeof value !== "string") return this.#fatal(value, "string");
-        return inTheirWords(canonicalDuration, value ?? "");
+        return decodeScalar(canonicalDuration, value ?? "");
       default:
         throw new TypeError(`no decoder for ${node.kind}`);
     }
@@ -324,8 +358,8 @@ class Decoder {
 
   #quantity(value: unknown): string {
     if (typeof value === "string" || typeof value === "number" || typeof value === "bigint")
-      return inTheirWords(canonicalQuantity, value);
-    return inTheirWords(canonicalQuantity, value instanceof NumberLiteral ? value.text : "not a quantity");
+      return decodeScalar(canonicalQuantity, value);
+    return decodeScalar(canonicalQuantity, value instanceof NumberLiteral ? value.text : "not a quantity");
   }
 
   #any(value: unknown): unknown {
@@ -334,7 +368,10 @@ class Decoder {
     return this.#repeated === undefined ? value : resolveInAny(value);
   }
 
-  /** A schema, or what else may stand in its place. Upstream decodes the schema there without strictness. */
+  /**
+   * Decodes a value that is either a schema or another allowed form. Upstream decodes such schemas
+   * without strictness.
+   */
   #forms(value: unknown, node: DecodeNode): unknown {
     const kind = goKindOf(value);
     const form = node.forms.find((candidate) => formKinds[candidate.kind] === kind);
@@ -350,7 +387,7 @@ class Decoder {
     return decoded;
   }
 
-  /** The members of an object that repeats a field: Go decodes each into the same place. */
+  /** Decodes an object with repeated fields: like Go, each occurrence into the same value. */
   #repeatedStruct(object: Record<string, unknown>, plan: StructPlan, members: readonly Member[]): void {
     const decoded = new Map<string, unknown>();
     const seen = new Set<string>();
@@ -369,21 +406,21 @@ class Decoder {
     for (const [key, value] of decoded) if (value !== undefined && value !== absent) setMember(object, key, value);
   }
 
-  /** The members of a map that repeats a key: each is decoded, the last is kept. */
-  #repeatedMap(map: Record<string, unknown>, held: DecodeNode, members: readonly Member[]): Record<string, unknown> {
+  /** Decodes a map with repeated keys: every value is decoded, the last one is kept. */
+  #repeatedMap(map: Record<string, unknown>, element: DecodeNode, members: readonly Member[]): Record<string, unknown> {
     const seen = new Set<string>();
     for (const [key, value] of members) {
       if (seen.has(key)) this.#problem("duplicate field", key);
       seen.add(key);
       this.#path.push(key);
-      setMember(map, key, this.#held(value, held));
+      setMember(map, key, this.#element(value, element));
       this.#path.pop();
     }
     return map;
   }
 
   #problem(what: string, key: string): void {
-    if (this.#lenient > 0 || (this.#problems?.size ?? 0) >= this.#toldMax) return;
+    if (this.#lenient > 0 || (this.#problems?.size ?? 0) >= this.#limit) return;
     let path = "";
     for (const step of this.#path) {
       if (typeof step === "number") path += `[${step}]`;
@@ -393,7 +430,7 @@ class Decoder {
     this.#problems.add(`${what} ${quoteGo(path === "" ? key : `${path}.${key}`)}`);
   }
 
-  /** @param withText integers and floats name the number that does not fit */
+  /** @param withText whether the message contains the number, as for integers and floats */
   #mismatch(value: unknown, node: DecodeNode, withText = false): unknown {
     this.#firstError ??= this.#inContext(describe(value, withText), goTypeName(node));
     if (this.#repeated === undefined) this.members += countMembers(value);
@@ -427,7 +464,7 @@ function describe(value: unknown, withText = false): string {
   return `number ${value instanceof NumberLiteral ? value.text : String(value)}`;
 }
 
-/** What Go's field holds after it was decoded into twice. */
+/** The value of Go's field after two occurrences were decoded into it. */
 function combine(first: unknown, second: unknown, field: FieldPlan | undefined): unknown {
   const kind = field?.node.kind;
   if (second === absent && first !== undefined && field?.pointer === false && keepsOverNull.has(kind as string))
@@ -440,13 +477,13 @@ function combine(first: unknown, second: unknown, field: FieldPlan | undefined):
   return first;
 }
 
-/** Null leaves these as they are. */
+/** Kinds whose existing value a later null does not change. */
 const keepsOverNull: ReadonlySet<string> = new Set(["struct", "string", "int32", "int64", "bool", "double"]);
 
 const canonicalDuration = (text: string): string => formatDuration(parseDuration(text));
 
-/** Runs a type's own decoder, whose error ends the decoding. */
-function inTheirWords<In, Out>(decode: (value: In) => Out, value: In): Out {
+/** Runs the decoder of a scalar type, whose error ends the decoding. */
+function decodeScalar<In, Out>(decode: (value: In) => Out, value: In): Out {
   try {
     return decode(value);
   } catch (error) {
@@ -465,7 +502,11 @@ function resolveInAny(value: object): unknown {
   }
 }
 
-/** @param levels how many more may follow @throws DecodeError */
+/**
+ * Counts the members in a value.
+ * @param levels how many more levels may follow
+ * @throws DecodeError when the value is nested deeper
+ */
 function countWithin(value: object, levels: number): number {
   if (levels <= 0) throw tooDeep();
   let members = 0;

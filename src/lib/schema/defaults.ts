@@ -1,19 +1,21 @@
-/** The defaults a schema declares. Source: `+default` markers of the API types. */
+/** Sets the defaults that a schema declares. Source: `+default` markers of the API types. */
 import { cloneJson, setMember } from "../json/values.ts";
 import type { Field, Struct, Type } from "./schema.ts";
 import { structsWithin } from "./structs-within.ts";
 
 /**
- * Fills in, in place, what is absent and has a default; upstream's generated defaulters do the same, so an empty text, which Go does not tell
- * from none, gets the default too where the field is no pointer.
+ * Sets declared defaults of absent fields, in place. As in upstream's generated defaulters, an
+ * empty value of a field that is not a pointer counts as absent.
  */
 export function applyDefaults(object: object, schema: Struct): void {
-  if (schema.custom === undefined) defaulter(schema)?.(object as Record<string, unknown>); // Decoding has set those of custom resources.
+  // The decoder sets defaults of custom resources.
+  if (schema.custom === undefined) defaulter(schema)?.(object as Record<string, unknown>);
 }
 
 type Defaulter = (object: Record<string, unknown>) => void;
 
-// Depends on the schema alone; a schema that is dropped takes its defaulter with it. Undefined where nothing below has a default.
+// Depends on the schema alone, and is garbage-collected with it. Undefined when there are no
+// defaults.
 const defaulters = new WeakMap<Struct, Defaulter | undefined>();
 
 function defaulter(schema: Struct): Defaulter | undefined {
@@ -23,7 +25,7 @@ function defaulter(schema: Struct): Defaulter | undefined {
   return made;
 }
 
-/** @param seen structs looked at already, for recursive types */
+/** @param seen structs that were visited already, for recursive types */
 function hasDefaults(type: Type, seen: Set<string>): boolean {
   if (type.kind === "list") return hasDefaults(type.items, seen);
   if (type.kind === "map") return hasDefaults(type.values, seen);
@@ -50,7 +52,7 @@ function isUnset(object: Record<string, unknown>, field: Field): boolean {
   return !field.pointer && (value === "" || value === 0 || value === false);
 }
 
-/** What `structsWithin` finds below a type. */
+/** The struct that `structsWithin` finds below a type. */
 function structOf(type: Type): Struct {
   if (type.kind === "list") return structOf(type.items);
   if (type.kind === "map") return structOf(type.values);

@@ -45,12 +45,12 @@ const objectRows: [what: string, definition: string, object: object, json: strin
     '{"type":"","status":"True","lastProbeTime":null,"lastTransitionTime":null}',
   ],
   [
-    "kept values",
+    "untyped values",
     "io.k8s.api.apps.v1.ControllerRevision",
     { data: { b: "<", a: [1, null, 2n ** 60n] }, revision: 2n ** 60n },
     '{"metadata":{},"data":{"b":"\\u003c","a":[1,null,1152921504606846976]},"revision":1152921504606846976}',
   ],
-  ["no kept value", "io.k8s.api.apps.v1.ControllerRevision", {}, '{"metadata":{},"data":null,"revision":0}'],
+  ["absent untyped values", "io.k8s.api.apps.v1.ControllerRevision", {}, '{"metadata":{},"data":null,"revision":0}'],
   [
     "escapes",
     "io.k8s.api.core.v1.ConfigMap",
@@ -71,7 +71,7 @@ const head = '{"kind":"ConfigMap","apiVersion":"v1",';
 
 const offsetRows: [what: string, object: Record<string, unknown>, spliced: string, item: string][] = [
   [
-    "stored",
+    "a stored object",
     {
       kind: "ConfigMap",
       apiVersion: "v1",
@@ -81,13 +81,13 @@ const offsetRows: [what: string, object: Record<string, unknown>, spliced: strin
     '{"metadata":{"name":"é","uid":"u","creationTimestamp":"2020-01-01T00:00:00Z"}}',
   ],
   [
-    "nothing follows",
+    "no metadata after resourceVersion",
     { kind: "ConfigMap", apiVersion: "v1", metadata: { name: "a" } },
     `${head}"metadata":{RV"name":"a"}}`,
     '{"metadata":{"name":"a"}}',
   ],
   [
-    "nothing before",
+    "no metadata before resourceVersion",
     { metadata: { labels: { a: "b" } } },
     '{"metadata":{RV"labels":{"a":"b"}}}',
     '{"metadata":{"labels":{"a":"b"}}}',
@@ -102,7 +102,7 @@ for (const [what, object, spliced, item] of offsetRows) {
   });
 }
 
-test("there is no place for a version in empty metadata, and lists keep theirs", () => {
+test("has no version offset for empty metadata, and keeps the version of lists", () => {
   assert.equal(encodeObject({}, core("ConfigMap")).versionOffset, 0);
   const list = encodeObject({ metadata: { resourceVersion: "5" }, items: [] }, core("ConfigMapList"));
   assert.equal(list.json.toString(), '{"metadata":{"resourceVersion":"5"},"items":null}');

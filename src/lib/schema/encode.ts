@@ -1,23 +1,34 @@
-/** An object's JSON as Go writes the struct: fields in struct order, map keys sorted, empty values by Go's rules. Source: Go's encoding/json. */
+/**
+ * Encodes an object as the JSON that Go writes for the struct: fields in struct order, map keys
+ * sorted, empty values by Go's rules. Source: Go's encoding/json.
+ */
 import { encodeAny, encodeSorted, encodeSortedMembers, encodeString, sortedKeys } from "../json/encode-any.ts";
 import type { Field, Struct, Type } from "./schema.ts";
-import { unsetOf } from "./zero.ts";
+import { unsetValueOf } from "./zero.ts";
 
 export { encodeAny } from "../json/encode-any.ts";
 
+/** The JSON of an object, with the offsets at which readers splice it. */
 export interface Encoded {
-  /** The JSON, without metadata.resourceVersion. Its memory is its own, no slice of a pool. */
+  /** The JSON, without metadata.resourceVersion. The buffer is not a slice of a pool. */
   readonly json: Buffer;
   /**
-   * Byte offset where `"resourceVersion":"…",` is spliced in, the comma after it included: in ObjectMeta's order where a member follows there,
-   * which is so for every stored object (it has a creationTimestamp), else at the start of metadata; 0 where metadata is empty or no ObjectMeta.
+   * Byte offset at which readers insert `"resourceVersion":"…",` with its comma. It is the place of
+   * the field in ObjectMeta when a member follows, which is so for every stored object because it
+   * has a creationTimestamp; otherwise the start of metadata. 0 when metadata is empty or not an
+   * ObjectMeta.
    */
   readonly versionOffset: number;
-  /** Byte offset of the first byte after `"kind":…,"apiVersion":…,`; 1 where the object has neither. */
+  /**
+   * Byte offset of the first byte after `"kind":…,"apiVersion":…,`; 1 when the object has neither.
+   */
   readonly itemOffset: number;
 }
 
-/** @param object as decoding leaves it */
+/**
+ * Encodes an object.
+ * @param object in the form that the decoder returns
+ */
 export function encodeObject(object: object, schema: Struct): Encoded {
   const encode =
     schema.custom === undefined ? (plain: PlainObject) => structEncoder(schema).encodeObject(plain) : encodeCustom;
@@ -44,7 +55,7 @@ interface Spliced {
   readonly itemAt: number;
 }
 
-/** All keys sorted, those of metadata, too. Items of lists keep their kind and apiVersion. */
+/** Sorts all keys, also those of metadata. Items of lists keep their kind and apiVersion. */
 function encodeCustom(object: PlainObject): Spliced {
   const keys = sortedKeys(object);
   const at = keys.indexOf("metadata");
@@ -72,17 +83,20 @@ function encodeSortedMetadata(metadata: PlainObject): { text: string; versionAt:
   return { text: `${start}${encodeSortedMembers(metadata, keys.slice(next))}}`, versionAt: start.length };
 }
 
-/** JSON text of one value of a type. */
+/** Encodes one value of a type. */
 export function encodeValue(value: unknown, type: Type): string {
   return valueEncoder(type)(value);
 }
 
 type Encode = (value: unknown) => string;
 
-/** Protobuf, in which upstream stores, does not tell an empty one from none, so that both are the same there even without omitempty. */
+/**
+ * Upstream stores protobuf, which does not distinguish empty containers from absent ones, even
+ * without omitempty.
+ */
 const containers: ReadonlySet<string> = new Set(["list", "map"]);
 
-/** What omitempty leaves out when it is empty; to Go all other types are structs, which never are. */
+/** The scalars that `omitempty` leaves out when they are empty; all others are structs in Go. */
 const plainScalars: ReadonlySet<string> = new Set(["string", "int32", "int64", "bool", "double", "bytes"]);
 
 class FieldEncoder {
@@ -90,7 +104,7 @@ class FieldEncoder {
   /** `"name":` */
   readonly label: string;
   readonly #field: Field;
-  /** Go's empty value is written as if there were none. */
+  /** Whether an empty value is written as an absent one. */
   readonly #collapses: boolean;
   #encode: Encode | undefined;
   #absent: string | undefined;
@@ -102,7 +116,7 @@ class FieldEncoder {
     this.#collapses = collapses(field);
   }
 
-  /** The member's text; empty when it is left out. */
+  /** The text of the member; empty when it is left out. */
   encode(value: unknown): string {
     if (value === undefined || value === null) return this.absent;
     if (this.#collapses && isEmpty(value)) return this.absent;
@@ -110,7 +124,7 @@ class FieldEncoder {
     return this.label + this.#encode(value);
   }
 
-  /** What is written when there is no value. */
+  /** The text of the member when there is no value. */
   get absent(): string {
     this.#absent ??= absentText(this.#field, this.label);
     return this.#absent;
@@ -122,7 +136,7 @@ class StructEncoder {
   readonly #byName: ReadonlyMap<string, FieldEncoder>;
   readonly #preserveUnknown: boolean;
   readonly #metadata: StructEncoder | undefined;
-  /** How many fields come before resourceVersion. */
+  /** The number of fields before resourceVersion. */
   readonly #versionIndex: number;
 
   constructor(schema: Struct) {
@@ -139,7 +153,7 @@ class StructEncoder {
     return `{${this.#members(object, 0, this.#fields.length)}}`;
   }
 
-  /** The whole object, with the places in it that are spliced at read time. */
+  /** The whole object, and the offsets at which readers splice it. */
   encodeObject(object: Record<string, unknown>): { text: string; versionAt: number; itemAt: number } {
     if (this.#metadata === undefined || this.#preserveUnknown)
       return { text: this.encode(object), versionAt: 0, itemAt: 1 };
@@ -188,7 +202,7 @@ class StructEncoder {
   }
 }
 
-// Depends on the schema alone; a schema that is dropped takes its encoder with it.
+// Depends on the schema alone, and is garbage-collected with it.
 const encoders = new WeakMap<Struct, StructEncoder>();
 
 function structEncoder(schema: Struct): StructEncoder {
@@ -227,7 +241,7 @@ function valueEncoder(type: Type): Encode {
   }
 }
 
-/** The struct's encoder is made at first use: types may be recursive. */
+/** The struct's encoder is created at first use, because types may be recursive. */
 function lazyStruct(schema: Struct): Encode {
   let encoder: StructEncoder | undefined;
   return (value) => {
@@ -258,10 +272,11 @@ function mapEncoder(values: Type): Encode {
   };
 }
 
-/** Whichever form the value has. */
+/** Encodes a value by the typed form that it has. */
 function formEncoder(forms: readonly Type[]): Encode {
   return (value) => {
-    if (Array.isArray(value) && value.length === 0) return "null"; // An empty list is no form to upstream.
+    // Upstream writes an empty list as null.
+    if (Array.isArray(value) && value.length === 0) return "null";
     const kind = Array.isArray(value) ? "list" : typeof value === "object" && value !== null ? "struct" : "";
     const form = forms.find((candidate) => candidate.kind === kind);
     return form === undefined ? encodeAny(value) : encodeValue(value, form);
@@ -272,7 +287,7 @@ function collapses({ pointer, type, omitEmpty }: Field): boolean {
   return !pointer && (containers.has(type.kind) || (omitEmpty && plainScalars.has(type.kind)));
 }
 
-/** Whether a value of a struct's field is left out when it is written. */
+/** Whether `omitempty` leaves out a value of a struct's field. */
 export function isOmitted(field: Field, value: unknown): boolean {
   return field.omitEmpty && collapses(field) && isEmpty(value);
 }
@@ -284,9 +299,9 @@ function isEmpty(value: unknown): boolean {
   return true;
 }
 
-/** A field without a value: left out, or Go's zero value. */
+/** The text of a field without a value: empty, or with Go's zero value. */
 function absentText(field: Field, label: string): string {
-  const value = unsetOf(field);
+  const value = unsetValueOf(field);
   if (value === undefined) return "";
   return label + (value === null ? "null" : encodeValue(value, field.type));
 }

@@ -1,18 +1,22 @@
-/** Equality as upstream's equality.Semantic tells it. Source: apimachinery's api/equality. */
+/**
+ * Equality by upstream's `equality.Semantic`. Source:
+ * k8s.io/apimachinery@v0.36.0/pkg/api/equality/semantic.go
+ */
 import { identical } from "../json/values.ts";
 import { compareQuantities, parseQuantity } from "../quantity/quantity.ts";
 import type { Any, Field, Struct, Type } from "./schema.ts";
-import { zeroOf } from "./zero.ts";
+import { zeroValueOf } from "./zero.ts";
 
 /**
- * Whether two objects are the same to upstream: no list or map equals an empty one, a field that is no pointer equals its zero value when absent,
- * and a pointer that is set differs from one that is not.
+ * Whether upstream considers two objects equal. An absent list or map equals an empty one, and an
+ * absent field equals its zero value, unless it is a pointer: a set pointer differs from an unset
+ * one.
  */
 export function equalBySchema(a: object, b: object, schema: Struct): boolean {
   return schema.fields.every((field) => equalFields(member(a, field), member(b, field), field));
 }
 
-/** The same for values of any type. */
+/** Like `equalBySchema`, for values of any type. */
 export function equalValues(a: unknown, b: unknown, type: Type): boolean {
   if (a === b) return true;
   switch (type.kind) {
@@ -27,21 +31,21 @@ export function equalValues(a: unknown, b: unknown, type: Type): boolean {
     case "quantity":
       return compareQuantities(parseQuantity(textOf(a)), parseQuantity(textOf(b))) === 0;
     default:
-      return (a ?? zeroOf(type)) === (b ?? zeroOf(type));
+      return (a ?? zeroValueOf(type)) === (b ?? zeroValueOf(type));
   }
 }
 
-/** Of a quantity, of which `1Gi` and `1073741824` are the same. */
+/** The text of a quantity. `1Gi` and `1073741824` are equal. */
 const textOf = (value: unknown): string => String(value ?? "0");
 
-/** The same for values of a field: a pointer that is set differs from one that is not. */
+/** Like `equalBySchema`, for the values of a field: a set pointer differs from an unset one. */
 export function equalFields(a: unknown, b: unknown, field: Field): boolean {
   if (a === b) return true;
   if (field.pointer && isUnset(a) !== isUnset(b)) return false;
   return equalValues(a, b, field.type);
 }
 
-/** Values that may have a typed form are compared as that where both have it. */
+/** Compares values by a typed form if both have it, otherwise as plain JSON. */
 function equalForms(a: unknown, b: unknown, type: Any): boolean {
   const form = type.forms?.find((candidate) => hasForm(a, candidate) && hasForm(b, candidate));
   return form === undefined ? identical(a, b) : equalValues(a, b, form);

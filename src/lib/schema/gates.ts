@@ -1,10 +1,14 @@
-/** Fields behind feature gates: dropped on write while the gate is off, unless the object already uses them. */
+/**
+ * Fields behind feature gates: dropped on write while the gate is off, unless the stored object
+ * uses them.
+ */
 import type { Field, Struct, Type } from "./schema.ts";
 import { structsWithin } from "./structs-within.ts";
 
 /**
- * Removes, in place, each field whose gates are all off, unless `old` has the field anywhere at the same path of the schema: list indexes and
- * map keys do not count, so that moving an item does not lose what it had.
+ * Removes, in place, each field whose gates are all off, unless `old` has the field at the same
+ * path of the schema. List indexes and map keys do not matter, so that a moved item keeps its
+ * fields.
  * @param old the object as stored; undefined on create
  */
 export function dropDisabledFields(
@@ -23,19 +27,22 @@ export function dropDisabledFields(
 /** The fields from the root to one that has gates. */
 type FieldPath = readonly Field[];
 
-// Depends on the schema alone; a schema that is dropped takes its paths with it.
-const knownPaths = new WeakMap<Struct, readonly FieldPath[]>();
+// Depends on the schema alone, and is garbage-collected with it.
+const pathsBySchema = new WeakMap<Struct, readonly FieldPath[]>();
 
 function gatedPaths(schema: Struct): readonly FieldPath[] {
-  let paths = knownPaths.get(schema);
+  let paths = pathsBySchema.get(schema);
   if (paths === undefined) {
     paths = schema.custom === undefined ? [...pathsBelow(schema, [], new Set())] : [];
-    knownPaths.set(schema, paths);
+    pathsBySchema.set(schema, paths);
   }
   return paths;
 }
 
-/** @param within structs around this one: a recursive type has no gates further down that it has not further up */
+/**
+ * @param within the structs that contain this one; a recursive type has the same gates at each
+ *   level
+ */
 function* pathsBelow(type: Type, path: FieldPath, within: ReadonlySet<string>): Generator<FieldPath> {
   if (type.kind === "list") yield* pathsBelow(type.items, path, within);
   else if (type.kind === "map") yield* pathsBelow(type.values, path, within);

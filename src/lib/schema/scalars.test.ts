@@ -3,23 +3,23 @@ import { test } from "node:test";
 import { canonicalizeBase64 } from "./base64.ts";
 import { canonicalizeMicroTime, canonicalizeTime } from "./time.ts";
 
-type Want = string | undefined | { error: string };
+type Expected = string | undefined | { error: string };
 
-function check(what: string, run: () => unknown, want: Want): void {
+function check(what: string, run: () => unknown, expected: Expected): void {
   test(what, () => {
-    if (typeof want === "object") assert.throws(run, { message: want.error });
-    else assert.equal(run(), want);
+    if (typeof expected === "object") assert.throws(run, { message: expected.error });
+    else assert.equal(run(), expected);
   });
 }
 
 const layout = '"2006-01-02T15:04:05Z07:00"';
-const cannot = (text: string, rest: string, element: string): Want => ({
+const cannot = (text: string, rest: string, element: string): Expected => ({
   error: `parsing time "${text}" as ${layout}: cannot parse "${rest}" as "${element}"`,
 });
-const refused = (text: string, why: string): Want => ({ error: `parsing time "${text}": ${why}` });
+const rejected = (text: string, why: string): Expected => ({ error: `parsing time "${text}": ${why}` });
 
 /** Go's answers. */
-const timeRows: [text: string, want: Want][] = [
+const timeRows: [text: string, expected: Expected][] = [
   ["2020-01-01T00:00:00Z", "2020-01-01T00:00:00Z"],
   ["2020-02-29T23:59:59Z", "2020-02-29T23:59:59Z"],
   ["2020-01-01T00:00:00+01:00", "2019-12-31T23:00:00Z"],
@@ -37,17 +37,17 @@ const timeRows: [text: string, want: Want][] = [
   ["2020-01-01T00:00:00", cannot("2020-01-01T00:00:00", "", "Z07:00")],
   ["2020-01-01T00:00:00+1:00", cannot("2020-01-01T00:00:00+1:00", "+1:00", "Z07:00")],
   ["20é0", { error: `parsing time "20\\xc3\\xa90" as ${layout}: cannot parse "20\\xc3\\xa90" as "2006"` }],
-  ["2020-13-01T00:00:00Z", refused("2020-13-01T00:00:00Z", "month out of range")],
-  ["2020-02-30T00:00:00Z", refused("2020-02-30T00:00:00Z", "day out of range")],
-  ["2019-02-29T00:00:00Z", refused("2019-02-29T00:00:00Z", "day out of range")],
-  ["2020-01-01T24:00:00Z", refused("2020-01-01T24:00:00Z", "hour out of range")],
-  ["2020-01-01T00:00:00+25:00", refused("2020-01-01T00:00:00+25:00", "time zone offset hour out of range")],
-  ["2020-01-01T00:00:00Zx", refused("2020-01-01T00:00:00Zx", 'extra text: "x"')],
+  ["2020-13-01T00:00:00Z", rejected("2020-13-01T00:00:00Z", "month out of range")],
+  ["2020-02-30T00:00:00Z", rejected("2020-02-30T00:00:00Z", "day out of range")],
+  ["2019-02-29T00:00:00Z", rejected("2019-02-29T00:00:00Z", "day out of range")],
+  ["2020-01-01T24:00:00Z", rejected("2020-01-01T24:00:00Z", "hour out of range")],
+  ["2020-01-01T00:00:00+25:00", rejected("2020-01-01T00:00:00+25:00", "time zone offset hour out of range")],
+  ["2020-01-01T00:00:00Zx", rejected("2020-01-01T00:00:00Zx", 'extra text: "x"')],
 ];
 
-for (const [text, want] of timeRows) check(`time ${text}`, () => canonicalizeTime(text), want);
+for (const [text, expected] of timeRows) check(`time ${text}`, () => canonicalizeTime(text), expected);
 
-const microRows: [text: string, want: Want][] = [
+const microRows: [text: string, expected: Expected][] = [
   ["2020-01-01T00:00:00.000001Z", "2020-01-01T00:00:00.000001Z"],
   ["2020-01-01T00:00:00.500000+01:00", "2019-12-31T23:00:00.500000Z"],
   ["0001-01-01T00:00:00.000000Z", undefined],
@@ -59,11 +59,11 @@ const microRows: [text: string, want: Want][] = [
   ],
 ];
 
-for (const [text, want] of microRows) check(`micro time ${text}`, () => canonicalizeMicroTime(text), want);
+for (const [text, expected] of microRows) check(`micro time ${text}`, () => canonicalizeMicroTime(text), expected);
 
-const illegal = (at: number): Want => ({ error: `illegal base64 data at input byte ${at}` });
+const illegal = (at: number): Expected => ({ error: `illegal base64 data at input byte ${at}` });
 
-const base64Rows: [text: string, want: Want][] = [
+const base64Rows: [text: string, expected: Expected][] = [
   ["", ""],
   ["YWJj", "YWJj"],
   ["YWI=", "YWI="],
@@ -82,4 +82,5 @@ const base64Rows: [text: string, want: Want][] = [
   ["YWJ", illegal(0)],
 ];
 
-for (const [text, want] of base64Rows) check(`base64 ${JSON.stringify(text)}`, () => canonicalizeBase64(text), want);
+for (const [text, expected] of base64Rows)
+  check(`base64 ${JSON.stringify(text)}`, () => canonicalizeBase64(text), expected);

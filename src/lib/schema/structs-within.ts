@@ -1,6 +1,6 @@
 import type { Type } from "./schema.ts";
 
-/** The struct itself, or the structs a list or map (or a list of lists …) holds. */
+/** Yields a struct itself, or the structs in a list or map (or in a list of lists …). */
 export function* structsWithin(value: unknown, type: Type): Generator<Record<string, unknown>> {
   if (typeof value !== "object" || value === null) return;
   if (type.kind === "struct") yield value as Record<string, unknown>;

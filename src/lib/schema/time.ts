@@ -1,7 +1,12 @@
-/** Times as Go parses and Kubernetes writes them. Source: Go's package time, layouts RFC3339 and RFC3339Micro. */
+/**
+ * Parses times as Go does and formats them as Kubernetes does. Source: Go's package time, RFC3339.
+ */
 import { quoteGo } from "../json/quote.ts";
 
-/** The message is Go's, such as `parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"`. */
+/**
+ * Text that is not a time. The message is Go's, such as `parsing time "x" as "2006-…": cannot parse
+ * "x" as "2006"`.
+ */
 export class TimeError extends Error {
   constructor(message: string) {
     super(message);
@@ -12,7 +17,11 @@ export class TimeError extends Error {
 const canonicalTime = /^(\d{4})-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
 const canonicalMicroTime = /^(\d{4})-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/;
 
-/** @returns `2006-01-02T15:04:05Z`: UTC, whole seconds; undefined for Go's zero time @throws TimeError */
+/**
+ * Brings a time into canonical form.
+ * @returns `2006-01-02T15:04:05Z`: UTC, whole seconds; undefined for Go's zero time
+ * @throws TimeError
+ */
 export function canonicalizeTime(text: string): string | undefined {
   const match = canonicalTime.exec(text);
   if (match !== null && isDate(match)) return text === "0001-01-01T00:00:00Z" ? undefined : text;
@@ -20,7 +29,11 @@ export function canonicalizeTime(text: string): string | undefined {
   return ms === zeroMs && nanoseconds === 0 ? undefined : `${formatDate(ms)}Z`;
 }
 
-/** @returns `2006-01-02T15:04:05.000000Z`; undefined for Go's zero time @throws TimeError */
+/**
+ * Brings a time with microseconds into canonical form.
+ * @returns `2006-01-02T15:04:05.000000Z`; undefined for Go's zero time
+ * @throws TimeError
+ */
 export function canonicalizeMicroTime(text: string): string | undefined {
   const match = canonicalMicroTime.exec(text);
   if (match !== null && isDate(match)) return text === "0001-01-01T00:00:00.000000Z" ? undefined : text;
@@ -59,7 +72,9 @@ const layouts = {
   microseconds: "2006-01-02T15:04:05.000000Z07:00",
 } as const;
 
-/** Reads one time, element by element, as lenient as Go: an hour of one digit, and fractions of seconds of any length. */
+/**
+ * Parses one time as leniently as Go: the hour may have one digit, fractions of seconds any length.
+ */
 class TimeParser {
   readonly #text: string;
   readonly #layout: string;
@@ -71,7 +86,7 @@ class TimeParser {
     this.#rest = text;
   }
 
-  /** @returns milliseconds since 1970 of the whole second, and nanoseconds into it */
+  /** @returns the whole second as milliseconds since 1970, and the nanoseconds after it */
   parse(): { ms: number; nanoseconds: number } {
     const year = this.#year();
     this.#skip("-");
@@ -86,8 +101,8 @@ class TimeParser {
     const second = this.#number("05", { digits: 2, min: 0, max: 59, name: "second" });
     const nanoseconds = this.#layout === layouts.microseconds ? this.#microseconds() : this.#fraction();
     const zoneSeconds = this.#zone();
-    if (this.#rest !== "") this.#refuse(`: extra text: ${quoteTime(this.#rest)}`);
-    if (day < 1 || day > daysIn(year, month)) this.#refuse(": day out of range");
+    if (this.#rest !== "") this.#fail(`: extra text: ${quoteTime(this.#rest)}`);
+    if (day < 1 || day > daysIn(year, month)) this.#fail(": day out of range");
     const date = new Date(0);
     date.setUTCFullYear(year, month - 1, day);
     date.setUTCHours(hour, minute, second);
@@ -96,30 +111,30 @@ class TimeParser {
 
   #year(): number {
     const digits = this.#rest.slice(0, 4);
-    if (!/^\d{4}$/.test(digits)) this.#cannot(this.#rest, "2006");
+    if (!/^\d{4}$/.test(digits)) this.#failParsing(this.#rest, "2006");
     this.#rest = this.#rest.slice(4);
     return Number(digits);
   }
 
   #skip(separator: string): void {
-    if (!this.#rest.startsWith(separator)) this.#cannot(this.#rest, separator);
+    if (!this.#rest.startsWith(separator)) this.#failParsing(this.#rest, separator);
     this.#rest = this.#rest.slice(1);
   }
 
-  /** Two digits, or one where `digits` is 1. */
+  /** Parses two digits, or at least one if `digits` is 1. */
   #number(
     element: string,
     { digits, min, max, name }: { digits: 1 | 2; min: number; max: number; name: string },
   ): number {
     const found = /^\d\d?/.exec(this.#rest)?.[0] ?? "";
-    if (found.length < digits) this.#cannot(this.#rest, element);
+    if (found.length < digits) this.#failParsing(this.#rest, element);
     this.#rest = this.#rest.slice(found.length);
     const value = Number(found);
-    if (value < min || value > max) this.#refuse(`: ${name} out of range`);
+    if (value < min || value > max) this.#fail(`: ${name} out of range`);
     return value;
   }
 
-  /** Not in the layout, and read all the same. */
+  /** Parses a fraction, which Go accepts although the layout has none. */
   #fraction(): number {
     const found = /^[.,]\d+/.exec(this.#rest)?.[0];
     if (found === undefined) return 0;
@@ -128,7 +143,7 @@ class TimeParser {
   }
 
   #microseconds(): number {
-    if (!/^[.,]\d{6}/.test(this.#rest)) this.#cannot(this.#rest, ".000000");
+    if (!/^[.,]\d{6}/.test(this.#rest)) this.#failParsing(this.#rest, ".000000");
     const micros = Number(this.#rest.slice(1, 7));
     this.#rest = this.#rest.slice(7);
     return micros * 1000;
@@ -141,26 +156,26 @@ class TimeParser {
       return 0;
     }
     const [found, sign, hours, minutes] = /^([+-])(\d\d):(\d\d)/.exec(this.#rest) ?? [];
-    if (found === undefined) this.#cannot(this.#rest, "Z07:00");
+    if (found === undefined) this.#failParsing(this.#rest, "Z07:00");
     this.#rest = this.#rest.slice(found.length);
-    if (Number(hours) > 24) this.#refuse(": time zone offset hour out of range");
-    if (Number(minutes) > 60) this.#refuse(": time zone offset minute out of range");
+    if (Number(hours) > 24) this.#fail(": time zone offset hour out of range");
+    if (Number(minutes) > 60) this.#fail(": time zone offset minute out of range");
     const seconds = (Number(hours) * 60 + Number(minutes)) * 60;
     return sign === "-" ? -seconds : seconds;
   }
 
-  #cannot(value: string, element: string): never {
+  #failParsing(value: string, element: string): never {
     throw new TimeError(
       `parsing time ${quoteTime(this.#text)} as ${quoteTime(this.#layout)}: cannot parse ${quoteTime(value)} as ${quoteTime(element)}`,
     );
   }
 
-  #refuse(why: string): never {
+  #fail(why: string): never {
     throw new TimeError(`parsing time ${quoteTime(this.#text)}${why}`);
   }
 }
 
-/** Package time quotes in its own way: all that is not ASCII as its bytes. */
+/** Quotes text as Go's package time does: characters outside ASCII are escaped as bytes. */
 function quoteTime(text: string): string {
   if (/^[ !#-[\]-~]*$/.test(text)) return quoteGo(text);
   const escaped = Array.from(text, (character) => {

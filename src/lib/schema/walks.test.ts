@@ -1,4 +1,4 @@
-/** What walks an object by its schema: gates, defaults, equality. */
+/** Functions that walk an object by its schema: gates, defaults, equality. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { applyDefaults } from "./defaults.ts";
@@ -53,13 +53,19 @@ const root = struct("v1.Root", [
   },
 ]);
 
-const gateRows: [what: string, on: string[], next: object, old: object | undefined, want: object][] = [
+const gateRows: [what: string, on: string[], next: object, old: object | undefined, expected: object][] = [
   ["off, on create", [], { list: [{ plain: "a", new: "b" }] }, undefined, { list: [{ plain: "a" }] }],
   ["on", ["New"], { list: [{ new: "b", newer: "c" }] }, undefined, { list: [{ new: "b", newer: "c" }] }],
   ["any of its gates", ["Newer"], { list: [{ new: "b", newer: "c" }] }, undefined, { list: [{ newer: "c" }] }],
-  ["off, with nothing else beside it", [], { hooks: { stop: "a" } }, undefined, {}],
-  ["off, with something beside it", [], { hooks: { stop: "a", start: "b" } }, undefined, { hooks: { start: "b" } }],
-  ["an empty holder that was sent", [], { hooks: {} }, undefined, { hooks: {} }],
+  ["off, in a struct with no other field", [], { hooks: { stop: "a" } }, undefined, {}],
+  [
+    "off, in a struct with another field",
+    [],
+    { hooks: { stop: "a", start: "b" } },
+    undefined,
+    { hooks: { start: "b" } },
+  ],
+  ["an empty struct that the client sent", [], { hooks: {} }, undefined, { hooks: {} }],
   [
     "in use already, in another item",
     [],
@@ -77,16 +83,16 @@ const gateRows: [what: string, on: string[], next: object, old: object | undefin
   ],
 ];
 
-for (const [what, on, next, old, want] of gateRows) {
+for (const [what, on, next, old, expected] of gateRows) {
   test(`gates: ${what}`, () => {
     dropDisabledFields(next, old, root, (gate) => on.includes(gate));
-    assert.deepEqual(next, want);
+    assert.deepEqual(next, expected);
   });
 }
 
 const filled = { protocol: "TCP", limit: 5 };
 
-const defaultRows: [what: string, object: object, want: object][] = [
+const defaultRows: [what: string, object: object, expected: object][] = [
   [
     "in lists, maps and pointers",
     { list: [{}], map: { k: {} }, pointer: {} },
@@ -97,19 +103,19 @@ const defaultRows: [what: string, object: object, want: object][] = [
     { list: [{ protocol: "UDP", limit: 0 }] },
     { list: [{ protocol: "UDP", limit: 0 }] },
   ],
-  ["an empty text is none", { pointer: { protocol: "" } }, { pointer: filled }],
-  ["nothing to fill in", {}, {}],
+  ["an empty string counts as absent", { pointer: { protocol: "" } }, { pointer: filled }],
+  ["no field to default", {}, {}],
 ];
 
-for (const [what, object, want] of defaultRows) {
+for (const [what, object, expected] of defaultRows) {
   test(`defaults: ${what}`, () => {
     applyDefaults(object, root);
-    assert.deepEqual(object, want);
+    assert.deepEqual(object, expected);
   });
 }
 
-const equalityRows: [what: string, a: object, b: object, want: boolean][] = [
-  ["empty containers are none", { list: [], map: {} }, {}, true],
+const equalityRows: [what: string, a: object, b: object, expected: boolean][] = [
+  ["empty containers equal absent ones", { list: [], map: {} }, {}, true],
   ["a pointer that is set", { pointer: {} }, {}, false],
   ["a quantity in other units", { amounts: { a: "1Gi" } }, { amounts: { a: "1073741824" } }, true],
   ["another quantity", { amounts: { a: "1Gi" } }, { amounts: { a: "1G" } }, false],
@@ -121,7 +127,7 @@ const equalityRows: [what: string, a: object, b: object, want: boolean][] = [
   ["another key", { map: { a: {} } }, { map: { b: {} } }, false],
 ];
 
-for (const [what, a, b, want] of equalityRows) {
+for (const [what, a, b, expected] of equalityRows) {
   test(`equality: ${what}`, () =>
-    assert.deepEqual([equalBySchema(a, b, root), equalBySchema(b, a, root)], [want, want]));
+    assert.deepEqual([equalBySchema(a, b, root), equalBySchema(b, a, root)], [expected, expected]));
 }

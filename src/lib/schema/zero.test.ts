@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Field, Type } from "./schema.ts";
-import { unsetOf, zeroOf } from "./zero.ts";
+import { unsetValueOf, zeroValueOf } from "./zero.ts";
 
 type Kind = Type["kind"];
 const typeOf = (kind: Kind): Type => ({ kind }) as Type;
 
-/** Of a kind: what null leaves; what is written when it is always written; what when it is left out if empty. */
+/**
+ * By kind: the zero value; the serialized value without omitempty; the serialized value with
+ * omitempty.
+ */
 const rows: [kind: Kind, zero: unknown, always: unknown, omitEmpty: unknown][] = [
   ["struct", {}, {}, {}],
   ["map", {}, null, undefined],
@@ -26,13 +29,13 @@ const rows: [kind: Kind, zero: unknown, always: unknown, omitEmpty: unknown][] =
 ];
 
 for (const [kind, zero, always, omitEmpty] of rows) {
-  test(`no ${kind}`, () => {
+  test(`unset ${kind}`, () => {
     const field = (options: Partial<Field>): Field =>
       ({ type: typeOf(kind), pointer: false, omitEmpty: false, omitZero: false, ...options }) as unknown as Field;
-    assert.deepEqual(zeroOf(typeOf(kind)), zero);
+    assert.deepEqual(zeroValueOf(typeOf(kind)), zero);
     assert.deepEqual(
       [{}, { omitEmpty: true }, { omitZero: true }, { pointer: true }, { pointer: true, omitEmpty: true }].map(
-        (options) => unsetOf(field(options)),
+        (options) => unsetValueOf(field(options)),
       ),
       [always, omitEmpty, undefined, null, undefined],
     );

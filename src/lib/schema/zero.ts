@@ -1,8 +1,8 @@
-/** Go's zero values, as plain objects have them. */
+/** Go's zero values, in the form of plain objects. */
 import type { Field, Type } from "./schema.ts";
 
-/** What null leaves of a value, and what one that is absent is taken for. Times and Any have no other form than null. Containers are fresh ones. */
-export function zeroOf({ kind }: Type): unknown {
+/** The zero value of a type; null for times and Any. Containers are new objects. */
+export function zeroValueOf({ kind }: Type): unknown {
   switch (kind) {
     case "struct":
     case "map":
@@ -29,12 +29,15 @@ export function zeroOf({ kind }: Type): unknown {
 
 const emptyStruct: object = Object.freeze({});
 
-/** What Go shows of a field that is not set. @returns undefined where it leaves the field out; null for its nil; not to be changed */
-export function unsetOf({ pointer, omitEmpty, omitZero, type }: Field): unknown {
+/**
+ * The value that Go serializes for a field that is not set. Callers must not change it.
+ * @returns undefined when Go omits the field; null for Go's nil
+ */
+export function unsetValueOf({ pointer, omitEmpty, omitZero, type }: Field): unknown {
   if (pointer) return omitEmpty ? undefined : null;
   if (omitZero) return undefined;
   switch (type.kind) {
-    // No struct is empty to Go, and these are structs.
+    // These are structs in Go, and no struct is empty.
     case "struct":
       return emptyStruct;
     case "any":
@@ -43,12 +46,12 @@ export function unsetOf({ pointer, omitEmpty, omitZero, type }: Field): unknown 
     case "quantity":
     case "duration":
     case "intOrString":
-      return zeroOf(type);
+      return zeroValueOf(type);
     case "list":
     case "map":
     case "bytes":
       return omitEmpty ? undefined : null;
     default:
-      return omitEmpty ? undefined : zeroOf(type);
+      return omitEmpty ? undefined : zeroValueOf(type);
   }
 }

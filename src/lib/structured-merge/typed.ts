@@ -4,7 +4,7 @@
  */
 import { setMember } from "../json/values.ts";
 import type { Field, List, MapType, Struct, Type } from "../schema/schema.ts";
-import { unsetOf } from "../schema/zero.ts";
+import { unsetValueOf } from "../schema/zero.ts";
 
 /** A plain JSON object. */
 export type PlainMap = Record<string, unknown>;
@@ -110,7 +110,7 @@ export function isDeclared(type: MapLike, name: string): boolean {
  * @returns undefined when Go omits the field; null for Go's nil
  */
 export function serialized(field: Field, value: unknown): unknown {
-  if (value === undefined) return unsetOf(field);
+  if (value === undefined) return unsetValueOf(field);
   return value !== null && field.omitEmpty && !field.pointer && isGoEmpty(field.type, value) ? undefined : value;
 }
 
@@ -120,7 +120,7 @@ const serializingWhenEmpty = new WeakMap<Struct, boolean>();
 export function serializesWhenEmpty(type: Struct): boolean {
   let result = serializingWhenEmpty.get(type);
   if (result === undefined) {
-    result = type.fields.some((field) => unsetOf(field) !== undefined);
+    result = type.fields.some((field) => unsetValueOf(field) !== undefined);
     serializingWhenEmpty.set(type, result);
   }
   return result;

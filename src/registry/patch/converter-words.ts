@@ -33,10 +33,10 @@ function problemOf(value: unknown, node: DecodeNode): string | undefined {
       return isObject(value) ? structProblem(value, node.struct) : `cannot restore struct from: ${kindOf(value)}`;
     case "map":
       return isObject(value)
-        ? firstProblem(Object.values(value), node.held)
+        ? firstProblem(Object.values(value), node.element)
         : `cannot restore map from ${kindOf(value)}`;
     case "list":
-      return Array.isArray(value) ? firstProblem(value, node.held) : `cannot restore slice from ${kindOf(value)}`;
+      return Array.isArray(value) ? firstProblem(value, node.element) : `cannot restore slice from ${kindOf(value)}`;
     case "bytes":
       return bytesProblem(value);
     case "any":

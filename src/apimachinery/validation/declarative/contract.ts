@@ -1,7 +1,7 @@
 /** What the parts of the declarative validator share. Source: KEP-5073; apimachinery's api/validate and api/operation. */
 import { equalValues } from "../../../lib/schema/equal.ts";
 import type { Type } from "../../../lib/schema/schema.ts";
-import { zeroOf } from "../../../lib/schema/zero.ts";
+import { zeroValueOf } from "../../../lib/schema/zero.ts";
 import type { FieldErrors } from "../../field-errors.ts";
 
 /** One validation of one object. */
@@ -50,13 +50,13 @@ export function isSet(value: unknown, { type, pointer }: Target): boolean {
   if (pointer) return true;
   if (type.kind === "list") return (value as readonly unknown[]).length > 0;
   if (type.kind === "map") return Object.keys(value).length > 0;
-  return value !== zeroOf(type);
+  return value !== zeroValueOf(type);
 }
 
 /** The value that Go has; undefined for a nil pointer. */
 export function presentValue(value: unknown, { type, pointer }: Target): unknown {
   if (!isUnset(value)) return value;
-  return pointer ? undefined : zeroOf(type);
+  return pointer ? undefined : zeroValueOf(type);
 }
 
 /** Equality as upstream compares old and new values: a pointer that is set differs from one that is not. */

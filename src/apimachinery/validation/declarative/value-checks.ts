@@ -1,7 +1,7 @@
 /** Rules about one value. Source: apimachinery's api/validate; code-generator's cmd/validation-gen/validators. */
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { isLongerThan } from "../../../lib/names/names.ts";
-import { zeroOf } from "../../../lib/schema/zero.ts";
+import { zeroValueOf } from "../../../lib/schema/zero.ts";
 import type { FieldErrors, RuleLevel } from "../../field-errors.ts";
 import { type Check, isSet, presentValue, type Rule, type Target } from "./contract.ts";
 import { formats } from "./formats.ts";
@@ -65,7 +65,7 @@ const stopsUnset = (target: Target): Rule => ({
 const isOptional: MakeRules = (target, level, argument) => {
   if (target.default === undefined) return [stopsUnset(target)];
   const nilable = target.pointer || target.type.kind === "list" || target.type.kind === "map";
-  return !nilable && target.default === zeroOf(target.type) ? [] : isRequired(target, level, argument);
+  return !nilable && target.default === zeroValueOf(target.type) ? [] : isRequired(target, level, argument);
 };
 
 const isForbidden: MakeRules = (target, level) => {
