@@ -10,12 +10,12 @@ const broken: HealthCheck = { name: "broken", check: () => "no disk" };
 const throwing: HealthCheck = { name: "throwing", check: () => Promise.reject(new Error("x")) };
 const shutdown: HealthCheck = { name: "shutdown", check: () => undefined, readinessOnly: true };
 
-async function ask(target: string, checks: readonly HealthCheck[], inGrace = false): Promise<[number, string]> {
+async function get(target: string, checks: readonly HealthCheck[], inGrace = false): Promise<[number, string]> {
   const info = requestInfo("GET", target);
   let got: [number, string] = [0, ""];
   const exchange = { respond: (status: number, _headers: unknown, body: Buffer) => (got = [status, body.toString()]) };
   const endpoint = info.path.split("/")[1] as HealthEndpoint;
-  await healthHandler(endpoint, { checks, graceUntil: () => inGrace, observe: () => {} })({
+  await healthHandler(endpoint, { checks, isInGracePeriod: () => inGrace, observe: () => {} })({
     exchange,
     info,
     auditId: "",
@@ -44,10 +44,10 @@ const rows: [target: string, checks: HealthCheck[], status: number, text: string
 ];
 for (const [target, checks, status, text] of rows) {
   test(`${target} with ${checks.map(({ name }) => name).join(", ")}`, async () =>
-    assert.deepEqual(await ask(target, checks), [status, text]));
+    assert.deepEqual(await get(target, checks), [status, text]));
 }
 
-test("liveness has its grace period, readiness has none", async () => {
-  assert.equal((await ask("/livez", [broken], true))[0], 200);
-  assert.equal((await ask("/readyz", [broken], true))[0], 500);
+test("applies the grace period to /livez only", async () => {
+  assert.equal((await get("/livez", [broken], true))[0], 200);
+  assert.equal((await get("/readyz", [broken], true))[0], 500);
 });

@@ -1,33 +1,35 @@
-/** /livez, /readyz and /healthz. Source: access-control §4.1; upstream's texts. */
+/** The endpoints /livez, /readyz and /healthz. Source: k8s.io/apiserver@v0.36.0/pkg/server/healthz/healthz.go. */
 import type { AnswerHeaders, RequestContext } from "../http/contract.ts";
 
+/** One health check. */
 export interface HealthCheck {
   readonly name: string;
-  /** @returns why it fails, for the log only; undefined when all is well */
+  /** @returns the problem, for the log only; undefined when the check passes */
   check(): string | undefined | Promise<string | undefined>;
-  /** A check that only tells whether requests should be sent here. */
+  /** Whether only /readyz includes the check. */
   readonly readinessOnly?: boolean;
 }
 
-export interface HealthOptions {
+interface HealthOptions {
   readonly checks: readonly HealthCheck[];
-  /** Until then a failing liveness check (but `ping` and `log`) counts as passed. */
-  readonly graceUntil: () => boolean;
-  /** Told of each check that was made under an endpoint as a whole. */
+  /** During the grace period all checks of /livez pass. */
+  readonly isInGracePeriod: () => boolean;
+  /** Receives the result of each check, except for requests of a single check. */
   readonly observe: (name: string, endpoint: HealthEndpoint, ok: boolean) => void;
 }
 
+/** The three endpoints. */
 export type HealthEndpoint = "livez" | "readyz" | "healthz";
 
-/** @returns the handler of one endpoint and of everything below it */
+/** @returns the handler of an endpoint and of the paths of its single checks */
 export function healthHandler(
   endpoint: HealthEndpoint,
-  { checks, graceUntil, observe }: HealthOptions,
+  { checks, isInGracePeriod, observe }: HealthOptions,
 ): (context: RequestContext) => Promise<void> {
   const own = checks.filter(({ readinessOnly }) => endpoint === "readyz" || readinessOnly !== true);
   return async (context) => {
     const name = context.info.path.slice(endpoint.length + 2);
-    if (name !== "") return answerOne(context, own, name);
+    if (name !== "") return respondSingle(context, own, name);
     const excluded = new Set(context.info.query.getAll("exclude"));
     const lines: string[] = [];
     let failed = false;
@@ -36,7 +38,7 @@ export function healthHandler(
         lines.push(`[+]${one.name} excluded: ok`);
         continue;
       }
-      const problem = endpoint === "livez" && graceUntil() ? undefined : await outcome(one);
+      const problem = endpoint === "livez" && isInGracePeriod() ? undefined : await runCheck(one);
       observe(one.name, endpoint, problem === undefined);
       lines.push(problem === undefined ? `[+]${one.name} ok` : `[-]${one.name} failed: reason withheld`);
       failed ||= problem !== undefined;
@@ -45,21 +47,21 @@ export function healthHandler(
       lines.push(
         `warn: some health checks cannot be excluded: no matches for ${[...excluded].map((text) => JSON.stringify(text)).join(",")}`,
       );
-    if (failed) return answer(context, 500, `${lines.join("\n")}\n${endpoint} check failed\n`);
-    if (!context.info.query.has("verbose")) return answer(context, 200, "ok");
-    answer(context, 200, `${lines.join("\n")}\nhealthz check passed\n`);
+    if (failed) return respond(context, 500, `${lines.join("\n")}\n${endpoint} check failed\n`);
+    if (!context.info.query.has("verbose")) return respond(context, 200, "ok");
+    respond(context, 200, `${lines.join("\n")}\nhealthz check passed\n`);
   };
 }
 
-async function answerOne(context: RequestContext, checks: readonly HealthCheck[], name: string): Promise<void> {
+async function respondSingle(context: RequestContext, checks: readonly HealthCheck[], name: string): Promise<void> {
   const found = checks.find((one) => one.name === name);
-  if (found === undefined) return answer(context, 404, "404 page not found\n");
-  if ((await outcome(found)) === undefined) return answer(context, 200, "ok");
-  answer(context, 500, "internal server error: reason withheld\n");
+  if (found === undefined) return respond(context, 404, "404 page not found\n");
+  if ((await runCheck(found)) === undefined) return respond(context, 200, "ok");
+  respond(context, 500, "internal server error: reason withheld\n");
 }
 
-/** A check that throws has failed. */
-async function outcome({ check }: HealthCheck): Promise<string | undefined> {
+/** An exception is a failure of the check. */
+async function runCheck({ check }: HealthCheck): Promise<string | undefined> {
   try {
     return await check();
   } catch (error) {
@@ -67,7 +69,7 @@ async function outcome({ check }: HealthCheck): Promise<string | undefined> {
   }
 }
 
-function answer(context: RequestContext, status: number, text: string): void {
+function respond(context: RequestContext, status: number, text: string): void {
   const headers: AnswerHeaders = {
     "audit-id": context.auditId,
     "cache-control": "no-cache, private",

@@ -32,9 +32,9 @@ export function healthRoutes(
     { name: "poststarthook/bootstrap-state", check: () => (state.booted ? undefined : "not finished") },
     { name: "shutdown", check: () => (state.stopping ? "process is shutting down" : undefined), readinessOnly: true },
   ];
-  const graceUntil = (): boolean => options.clock.now() - state.startedAt < options.livezGracePeriodMs;
+  const isInGracePeriod = (): boolean => options.clock.now() - state.startedAt < options.livezGracePeriodMs;
   return (["livez", "readyz", "healthz"] as const).flatMap((endpoint) => {
-    const handler = healthHandler(endpoint, { checks, graceUntil, observe });
+    const handler = healthHandler(endpoint, { checks, isInGracePeriod, observe });
     return [
       { path: `/${endpoint}`, handler },
       { path: `/${endpoint}/*`, handler },

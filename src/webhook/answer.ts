@@ -1,25 +1,33 @@
-/** What an answer means. Source: client-go's rest/request.go (transformResponse, Result.Into), apimachinery's NewGenericServerResponse. */
+/**
+ * Interprets responses of webhooks, with upstream's error messages.
+ * Source: k8s.io/client-go@v0.36.0/rest/request.go, k8s.io/apimachinery@v0.36.0/pkg/api/errors/errors.go.
+ */
 import { JsonSyntaxError, parseJson, type TypeMeta, TypeMetaError, typeMetaOf } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import { survey } from "../lib/json/survey.ts";
 import { decodeYaml, YamlError } from "../lib/yaml/decode.ts";
 import { type WebhookAnswer, WebhookError, type WebhookStatus } from "./contract.ts";
 
-/** @throws WebhookError of kind `status` for answers that are no success: in the words of the Status that was sent, or else upstream's for the code */
+/**
+ * Checks the status code of a response.
+ *
+ * @throws WebhookError of kind `status` for an unsuccessful response, with the message of its Status or a generic one
+ */
 export function checkAnswer(answer: WebhookAnswer): void {
   if (answer.status >= 200 && answer.status <= 206) return;
   throw statusError(answer);
 }
 
-/** @returns undefined when there is none, or none that is a number of seconds */
+/** Parses the header Retry-After. @returns undefined when it is missing or not a number of seconds */
 export function retryAfterSeconds({ headers }: WebhookAnswer): number | undefined {
   const text = headers["retry-after"];
   return typeof text === "string" && /^[+-]?\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
 /**
- * The object of an answer that is a success: JSON or YAML, whatever its media type says.
- * @param expected what the object is taken for if it does not say; anything else of its own is told, not refused
+ * Decodes the object of a successful response as JSON or YAML, independent of its media type.
+ *
+ * @param expected the default for a missing apiVersion or kind; callers must check the returned `typeMeta`
  * @throws WebhookError of kind `status`, and `malformed`: `0-length response with status code: 200 and content type: application/json`
  */
 export function decodeAnswer(
@@ -43,7 +51,7 @@ export function decodeAnswer(
 function decodeObject(body: Buffer): unknown {
   const isJson = body.length > yamlBytesMax || body.subarray(0, 1024).toString("latin1").trimStart().startsWith("{");
   try {
-    return isJson ? parsed(body) : decodeYaml(body).value;
+    return isJson ? parseBounded(body) : decodeYaml(body).value;
   } catch (error) {
     if (error instanceof JsonSyntaxError)
       throw new WebhookError("malformed", `couldn't get version/kind; json parse error: ${error.message}`);
@@ -52,14 +60,14 @@ function decodeObject(body: Buffer): unknown {
   }
 }
 
-/** Nobody answers in YAML; what is no JSON is read as such for the sake of upstream's words, and must not take long. */
+/** Larger bodies are decoded as JSON only. Webhooks send JSON; YAML exists for upstream's error messages. */
 const yamlBytesMax = 64 << 10;
 
-/** Go reads ten times as deep; what walks objects here may recurse no further than this. */
+/** The maximum nesting of JSON, which bounds recursion over the object. Go's limit is 10,000. */
 const depthMax = 1000;
 
 /** @throws JsonSyntaxError */
-function parsed(body: Buffer): unknown {
+function parseBounded(body: Buffer): unknown {
   if (survey(body).depth > depthMax) throw new JsonSyntaxError("exceeded max depth");
   return parseJson(body).value;
 }
@@ -78,7 +86,7 @@ function contentTypeOf({ headers }: WebhookAnswer): string {
   return typeof type === "string" && type !== "" ? type : "application/json";
 }
 
-/** Characters of a body that is no Status which may stand in the message. */
+/** The maximum number of bytes of a text body in an error message. */
 const messageMax = 2048;
 
 function statusError(answer: WebhookAnswer): WebhookError {
@@ -101,11 +109,11 @@ interface SentStatus extends WebhookStatus {
   readonly message: string;
 }
 
-/** The body, when it is a Status that says it failed. */
+/** @returns the Status in the body; undefined when the body is not a Status of a failure */
 function sentStatus({ body }: WebhookAnswer): SentStatus | undefined {
   let value: unknown;
   try {
-    value = parsed(body);
+    value = parseBounded(body);
   } catch (error) {
     if (error instanceof JsonSyntaxError) return undefined;
     throw error;
@@ -127,7 +135,7 @@ function sentStatus({ body }: WebhookAnswer): SentStatus | undefined {
 
 type Generic = readonly [reason: string, message: string | undefined];
 
-/** By code; without a message, the server's own is told. */
+/** By status code. Without a message, the body is the message. */
 const generic: ReadonlyMap<number, Generic> = new Map<number, Generic>([
   [400, ["BadRequest", "the server rejected our request for an unknown reason"]],
   [401, ["Unauthorized", "the server has asked for the client to provide credentials"]],
@@ -156,8 +164,8 @@ function genericStatus(code: number, text: string): { reason: string; message: s
       message: none ? "the server was unable to respond with a content type that the client supports" : text,
     };
   }
-  const known = generic.get(code);
-  if (known !== undefined) return { reason: known[0], message: known[1] ?? text };
+  const entry = generic.get(code);
+  if (entry !== undefined) return { reason: entry[0], message: entry[1] ?? text };
   if (code >= 500)
     return {
       reason: "InternalError",

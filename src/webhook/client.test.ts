@@ -1,4 +1,4 @@
-/** Calls over real TLS on loopback, and what is said when they fail: Go's texts, taken down from its client. */
+/** Calls over TLS on the loopback interface. Error messages equal those of Go's client. */
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import net, { type AddressInfo } from "node:net";
@@ -42,15 +42,15 @@ async function attempt({
   reply = review,
 }: Row): Promise<string> {
   const server = await startWebhookServer(() => reply, serverOptions);
-  const whom = { url: `${server.url}/c`, ca: server.ca, ...endpoint?.(server) };
+  const target = { url: `${server.url}/c`, ca: server.ca, ...endpoint?.(server) };
   try {
-    const client = webhookClient(whom, options);
+    const client = webhookClient(target, options);
     try {
       const answer = await client.post("{}", { timeoutMs });
       return JSON.stringify(decodeAnswer(answer, review).value);
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error;
-      return `${error.kind}: ${error.message.replaceAll(whom.url, "URL").replaceAll(String(server.port), "PORT")}`;
+      return `${error.kind}: ${error.message.replaceAll(target.url, "URL").replaceAll(String(server.port), "PORT")}`;
     } finally {
       client.close();
     }
@@ -77,7 +77,7 @@ const cannotUnmarshal = (what: string): string =>
 const never = (_response: ServerResponse): void => {};
 
 const rows: [what: string, row: Row, want: string | RegExp][] = [
-  ["all is well", {}, JSON.stringify(review)],
+  ["a valid response", {}, JSON.stringify(review)],
   [
     "YAML",
     { reply: status(200, "kind: ConversionReview\n", { "content-type": "application/yaml" }) },
@@ -89,17 +89,17 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
     'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: certificate signed by unknown authority',
   ],
   [
-    "the system's authorities",
+    "without a CA, which uses the authorities of the system",
     { endpoint: () => ({ ca: undefined as unknown as string }) },
     'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: certificate signed by unknown authority',
   ],
   [
-    "an unknown authority, and no care",
+    "an unknown authority with insecureSkipTlsVerify",
     { endpoint: () => ({ ca: other, insecureSkipTlsVerify: true }) },
     JSON.stringify(review),
   ],
   [
-    "another name",
+    "a certificate for other names",
     {
       server: { names: ["foo.example", "bar.example"] },
       endpoint: ({ port }) => ({ url: `https://localhost:${port}/c` }),
@@ -107,32 +107,32 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
     'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: certificate is valid for foo.example, bar.example, not localhost',
   ],
   [
-    "a certificate for another name, and told so",
+    "a certificate for the configured serverName",
     { server: { names: ["foo.example"] }, endpoint: () => ({ serverName: "foo.example" }) },
     JSON.stringify(review),
   ],
   [
-    "no addresses",
+    "a certificate without addresses",
     { server: { names: ["foo.example"] } },
     'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: cannot validate certificate for 127.0.0.1 because it doesn\'t contain any IP SANs',
   ],
   [
-    "another address",
+    "a certificate for another address",
     { server: { names: ["127.0.0.2"] } },
     'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: certificate is valid for 127.0.0.2, not 127.0.0.1',
   ],
   [
-    "no names",
+    "a certificate without names",
     { server: { names: [] }, endpoint: ({ port }) => ({ url: `https://localhost:${port}/c` }) },
     'tls: Post "URL?timeout=30s": tls: failed to verify certificate: x509: certificate is not valid for any names, but wanted to match localhost',
   ],
   [
-    "a certificate that has expired",
+    "an expired certificate",
     { server: { notBefore: Date.now() - 7_200_000, notAfter: Date.now() - 3_600_000 } },
     /^tls: Post "URL\?timeout=30s": tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time \S{20} is after \S{20}$/,
   ],
   [
-    "a service's address",
+    "a resolved address",
     {
       server: { names: ["a.b.svc"] },
       endpoint: ({ port }) => ({ url: "https://a.b.svc:443/c", resolve: () => ({ host: "127.0.0.1", port }) }),
@@ -140,7 +140,7 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
     JSON.stringify(review),
   ],
   [
-    "a service without address",
+    "a resolver error",
     {
       endpoint: () => ({
         url: "https://a.b.svc:443/c",
@@ -152,28 +152,28 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
     'resolve: Post "URL?timeout=30s": service "a" not found',
   ],
   [
-    "nobody there",
+    "a port without a listener",
     { endpoint: () => ({ url: "https://127.0.0.1:1/c" }) },
     'connect: Post "URL?timeout=30s": dial tcp 127.0.0.1:1: connect: connection refused',
   ],
   [
-    "no such host",
+    "an unknown host name",
     { endpoint: () => ({ url: "https://no-such-host.invalid/c" }) },
     /^connect: Post "URL\?timeout=30s": dial tcp: lookup no-such-host.invalid: (?:no such host|server misbehaving)$/,
   ],
-  ["no answer", { timeoutMs: 100, reply: never }, 'timeout: Post "URL?timeout=100ms": context deadline exceeded'],
+  ["no response", { timeoutMs: 100, reply: never }, 'timeout: Post "URL?timeout=100ms": context deadline exceeded'],
   [
-    "half an answer",
+    "an incomplete response",
     { timeoutMs: 100, reply: (response) => void response.write("{") },
     "timeout: unexpected error when reading response body. Please retry. Original error: context deadline exceeded",
   ],
   [
-    "closed without an answer",
+    "closed without a response",
     { reply: (response) => void response.socket?.end() },
     'closed: Post "URL?timeout=30s": EOF',
   ],
   [
-    "closed in the midst of one",
+    "closed within a response",
     {
       reply: (response) =>
         void response.writeHead(200, { "content-length": "100" }).write("{", () => response.socket?.end()),
@@ -181,12 +181,12 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
     "closed: unexpected error when reading response body. Please retry. Original error: unexpected EOF",
   ],
   [
-    "an answer that is too large",
+    "a response above the limit",
     { options: { answerBytesMax: 1000 }, reply: json({ text: "x".repeat(1000) }) },
     "tooLarge: the response of the webhook is larger than 1000 bytes",
   ],
   [
-    "no HTTP",
+    "a response that is not HTTP",
     { reply: (response) => void response.socket?.end("hello\r\n\r\n") },
     /^malformed: Post "URL\?timeout=30s": net\/http: HTTP\/1.x transport connection broken: /,
   ],
@@ -218,39 +218,39 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
   ["503", { reply: status(503, "") }, "status: the server is currently unable to handle the request"],
   ["a Status", { reply: json(failure, 400) }, "status: no way"],
   [
-    "a Status of success, and 400",
+    "a Status of success with code 400",
     { reply: json({ ...failure, status: "Success" }, 400) },
     "status: the server rejected our request for an unknown reason",
   ],
   [
-    "JSON that nests too deep",
+    "JSON nested too deeply",
     { reply: json(`{"a":${"[".repeat(1000)}${"]".repeat(1000)}}`) },
     "malformed: couldn't get version/kind; json parse error: exceeded max depth",
   ],
   [
-    "a refusal that nests too deep",
+    "an error response nested too deeply",
     { reply: json(`{"a":${"[".repeat(9000)}${"]".repeat(9000)}}`, 404) },
     "status: the server could not find the requested resource",
   ],
   [
-    "nothing",
+    "an empty body",
     { reply: json("") },
     "malformed: 0-length response with status code: 200 and content type: application/json",
   ],
   [
-    "nothing, and 204",
+    "an empty body with code 204",
     { reply: status(204, "") },
     "malformed: 0-length response with status code: 204 and content type: text/plain",
   ],
   ["garbage", { reply: json("garbage") }, cannotUnmarshal("string")],
   [
-    "a lot of garbage",
+    "a large body that is not JSON",
     { reply: json("<html>".repeat(20_000)) },
     "malformed: couldn't get version/kind; json parse error: invalid character '<' looking for beginning of value",
   ],
   ["a list", { reply: json("[]") }, cannotUnmarshal("array")],
   [
-    "JSON, and more",
+    "JSON with trailing data",
     { reply: json(`${JSON.stringify(review)} x`) },
     "malformed: couldn't get version/kind; json parse error: invalid character 'x' after top-level value",
   ],
@@ -258,22 +258,22 @@ const rows: [what: string, row: Row, want: string | RegExp][] = [
 
 for (const [what, row, want] of rows) {
   test(`a webhook: ${what}`, async () => {
-    const told = await attempt(row);
-    if (typeof want === "string") assert.equal(told, want);
-    else assert.match(told, want);
+    const result = await attempt(row);
+    if (typeof want === "string") assert.equal(result, want);
+    else assert.match(result, want);
   });
 }
 
-/** What a server that speaks no TLS does with a connection. */
+/** The behavior of a server without TLS on a connection. */
 const rawRows: [what: string, accept: (socket: net.Socket) => void, kind: WebhookErrorKind, message: string][] = [
   [
-    "answers in HTTP",
+    "responds with HTTP",
     (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
     "tls",
     "http: server gave HTTP response to HTTPS client",
   ],
-  ["closes", (socket) => socket.destroy(), "closed", "EOF"],
-  ["says nothing", () => {}, "timeout", "context deadline exceeded"],
+  ["closes the connection", (socket) => socket.destroy(), "closed", "EOF"],
+  ["sends nothing", () => {}, "timeout", "context deadline exceeded"],
 ];
 
 for (const [what, accept, kind, message] of rawRows) {
@@ -297,7 +297,7 @@ for (const [what, accept, kind, message] of rawRows) {
   });
 }
 
-test("what is sent", async () => {
+test("sends the headers, credentials and timeout of the endpoint", async () => {
   const server = await startWebhookServer(() => review);
   const endpoint = { url: `${server.url}/conv`, ca: server.ca, headers: { "x-a": "b" } };
   const withToken = webhookClient({ ...endpoint, token: "t" });
@@ -318,7 +318,7 @@ test("what is sent", async () => {
   await server.close();
 });
 
-test("a token that no header may hold is not sent, nor told", async () => {
+test("rejects a token with invalid header characters without repeating it", async () => {
   const server = await startWebhookServer(() => review);
   for (const token of ["secret\nx: y", "secret\0", "secret \u{1f511}"]) {
     const client = webhookClient({ url: server.url, ca: server.ca, token });
@@ -330,7 +330,7 @@ test("a token that no header may hold is not sent, nor told", async () => {
   await server.close();
 });
 
-test("connections are kept, and one that is gone is made anew", async () => {
+test("reuses connections and replaces a closed one", async () => {
   const server = await startWebhookServer(() => review);
   const client = webhookClient({ url: server.url, ca: server.ca });
   for (let calls = 0; calls < 3; calls++) checkAnswer(await client.post("{}", { timeoutMs: 30_000 }));
@@ -345,23 +345,23 @@ test("connections are kept, and one that is gone is made anew", async () => {
   await server.close();
 });
 
-test("an answer that asks to come again is asked for again", async () => {
+test("retries a response with Retry-After and notifies the observer", async () => {
   let calls = 0;
   const server = await startWebhookServer(() => {
     calls++;
     return calls < 3 ? status(503, "", { "retry-after": "0" }) : review;
   });
-  const told: unknown[] = [];
+  const observed: unknown[] = [];
   const observer: CallObserver = {
-    sent: (host, { bytes, attempt, status }) => told.push([host, bytes, attempt, status]),
-    ended: (host, { answerBytes }) => told.push([host, answerBytes]),
+    sent: (host, { bytes, attempt, status }) => observed.push([host, bytes, attempt, status]),
+    ended: (host, { answerBytes }) => observed.push([host, answerBytes]),
   };
   const client = webhookClient({ url: server.url, ca: server.ca }, { calls: observer });
   checkAnswer(await client.post("{}", { timeoutMs: 30_000 }));
   assert.equal(calls, 3);
   const host = `127.0.0.1:${server.port}`;
   const answered = Buffer.byteLength(JSON.stringify(review));
-  assert.deepEqual(told, [
+  assert.deepEqual(observed, [
     [host, 2, 1, 503],
     [host, 2, 2, 503],
     [host, 2, 3, 200],
@@ -369,21 +369,21 @@ test("an answer that asks to come again is asked for again", async () => {
   ]);
   await server.close();
   await assert.rejects(client.post("{}", { timeoutMs: 30_000 }));
-  assert.deepEqual(told.slice(4), [
+  assert.deepEqual(observed.slice(4), [
     [host, 2, 1, undefined],
     [host, undefined],
   ]);
   client.close();
 });
 
-test("a call that waits to come again ends in time", async () => {
+test("ends the wait for Retry-After at the timeout", async () => {
   assert.match(
     await attempt({ timeoutMs: 100, reply: status(429, "", { "retry-after": "10" }) }),
     /^timeout: Post "URL\?timeout=100ms": context deadline exceeded$/,
   );
 });
 
-test("a call can be canceled", async () => {
+test("cancels a call", async () => {
   const controller = new AbortController();
   const server = await startWebhookServer(() => {
     controller.abort();
@@ -395,7 +395,7 @@ test("a call can be canceled", async () => {
   await server.close();
 });
 
-test("a bundle that is none is told when the client is made", () => {
+test("rejects an invalid CA bundle when the client is created", () => {
   const message = "unable to load root certificates: unable to parse bytes as PEM block";
   assert.throws(() => webhookClient({ url: "https://127.0.0.1", ca: "x" }), { message });
 });

@@ -1,4 +1,4 @@
-/** Calls a webhook over HTTP/1.1, with connections that are kept. Source: client-go's rest client, as k8s.io/apiserver's util/webhook uses it. */
+/** Calls webhooks over HTTP/1.1 with persistent connections. Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/webhook.go. */
 import type { Agent, IncomingMessage } from "node:http";
 import https from "node:https";
 import type net from "node:net";
@@ -20,30 +20,34 @@ import {
   WebhookError,
 } from "./contract.ts";
 
+/** The options of {@link webhookClient}. */
 export interface ClientOptions {
-  /** Most that an answer may have. Ours: upstream reads any. */
+  /** The maximum size of a response body. Upstream has no limit. */
   readonly answerBytesMax?: number;
-  /** Most connections at a time; further calls wait, within their time limit. */
+  /** The maximum number of connections; further calls wait until their timeout. */
   readonly connectionsMax?: number;
   readonly userAgent?: string;
   readonly clock?: Clock;
+  /** Notified of each request and response. */
   readonly calls?: CallObserver | undefined;
 }
 
-/** Not imported: an import asks the module for all it has, its WebSocket among it, for which Node loads undici: 15 ms of each start. */
+/** Not imported, because an import evaluates all exports, and WebSocket loads undici: 15 ms at startup. */
 const http = process.getBuiltinModule("node:http");
-const nobody: CallObserver = { sent() {}, ended() {} };
+const noObserver: CallObserver = { sent() {}, ended() {} };
 const defaults = {
   answerBytesMax: 64 << 20,
   connectionsMax: 64,
   userAgent: "kube-apiserver-admission",
   clock: systemClock,
 };
-/** How long a connection that nobody uses is kept. */
+/** Idle connections are closed after this time. */
 const idleMs = 90_000;
 const retriesMax = 10;
 
 /**
+ * Creates a client of one endpoint.
+ *
  * @throws Error when the endpoint's certificates cannot be read: `unable to load root certificates: unable to parse bytes as PEM block`,
  *   `tls: failed to find any PEM data in certificate input`
  */
@@ -53,7 +57,7 @@ export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions 
   const target = targetOf(endpoint.url);
   const agent = agentFor(endpoint, url, settings.connectionsMax);
   const token = tokenReader(endpoint, settings.clock);
-  const { calls = nobody } = settings;
+  const { calls = noObserver } = settings;
   const { authority: host } = target;
   return {
     async post(body, options) {
@@ -83,13 +87,13 @@ export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions 
       };
       try {
         checkHeaders(headers);
-        const told = (attempt: number, status: number | undefined): void =>
+        const notify = (attempt: number, status: number | undefined): void =>
           calls.sent(host, { bytes, attempt, status });
-        const answer = await retrying(call, settings.clock, told);
+        const answer = await sendWithRetries(call, settings.clock, notify);
         answerBytes = answer.body.length;
         return answer;
       } catch (error) {
-        throw explained(error, call);
+        throw toWebhookError(error, call);
       } finally {
         deadline.clear();
         calls.ended(host, { seconds: (performance.now() - startedAt) / 1000, answerBytes });
@@ -99,7 +103,7 @@ export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions 
   };
 }
 
-/** A token may be read from a file that holds something else. @throws WebhookError that does not repeat it */
+/** A token file can contain any bytes. @throws WebhookError of kind `request`, without the value of the header */
 function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
     if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
@@ -107,12 +111,12 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
   }
 }
 
-/** `Content-Type`. */
+/** Formats a header name as Go does: `Content-Type`. */
 function goName(header: string): string {
   return header.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 }
 
-/** As Go writes it: the path is never empty, and a port that is given stays. */
+/** Formats the URL as Go does: the path is never empty, and an explicit default port remains. */
 function withTimeout({ origin, path }: Target, timeoutMs: number): string {
   return `${origin}${path}?timeout=${formatDuration(BigInt(Math.round(timeoutMs)) * 1_000_000n)}`;
 }
@@ -134,7 +138,7 @@ interface Deadline {
   clear(): void;
 }
 
-/** Aborted with the WebhookError that it is for. */
+/** Its signal aborts with a WebhookError of kind `timeout` or `canceled`. */
 function withDeadline({ timeoutMs, signal }: PostOptions): Deadline {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(new WebhookError("timeout", "context deadline exceeded")), timeoutMs);
@@ -159,18 +163,18 @@ interface Call {
   readonly signal: AbortSignal;
 }
 
-/** Again, for as long as the answer asks for it. Source: client-go's rest/with_retry.go */
-async function retrying(
+/** Repeats a call while responses have a Retry-After header. Source: k8s.io/client-go@v0.36.0/rest/with_retry.go. */
+async function sendWithRetries(
   call: Call,
   clock: Clock,
-  told: (attempt: number, status: number | undefined) => void,
+  notify: (attempt: number, status: number | undefined) => void,
 ): Promise<WebhookAnswer> {
   for (let retries = 0; ; retries++) {
-    const answer = await once(call).catch((error: unknown) => {
-      told(retries + 1, undefined);
+    const answer = await sendOnce(call).catch((error: unknown) => {
+      notify(retries + 1, undefined);
       throw error;
     });
-    told(retries + 1, answer.status);
+    notify(retries + 1, answer.status);
     const seconds = answer.status === 429 || answer.status >= 500 ? retryAfterSeconds(answer) : undefined;
     if (seconds === undefined || retries === retriesMax) return answer;
     await pause(seconds * 1000, call.signal, clock);
@@ -191,13 +195,13 @@ function pause(ms: number, signal: AbortSignal, clock: Clock): Promise<void> {
   });
 }
 
-/** A kept connection may have been closed while the request was on its way; then another is tried, until it is a fresh one. */
-async function once(call: Call): Promise<WebhookAnswer> {
+/** Sends a request. When the server has closed a reused connection, tries again until a new connection is used. */
+async function sendOnce(call: Call): Promise<WebhookAnswer> {
   for (;;) {
     try {
       return await exchange(call);
     } catch (error) {
-      if (!(error instanceof StaleConnection)) throw error; // Each of these was the last of a kept connection.
+      if (!(error instanceof StaleConnection)) throw error; // Ends, because each attempt removes a reused connection.
       call.signal.throwIfAborted();
     }
   }
@@ -213,12 +217,12 @@ function exchange({ url, agent, headers, body, answerBytesMax, signal }: Call): 
     let answered = false;
     const abort = (): void => {
       request.destroy(signal.reason);
-      reject(answered ? new UnfinishedAnswer("the call was ended", { cause: signal.reason }) : signal.reason);
+      reject(answered ? new UnfinishedAnswer("the call was aborted", { cause: signal.reason }) : signal.reason);
     };
     signal.addEventListener("abort", abort, { once: true });
     request.on("error", (error) => {
       const stale = request.reusedSocket && !answered && (error as NodeJS.ErrnoException).code !== undefined;
-      reject(stale ? new StaleConnection("the kept connection is gone", { cause: error }) : error);
+      reject(stale ? new StaleConnection("the reused connection is closed", { cause: error }) : error);
     });
     request.on("close", () => signal.removeEventListener("abort", abort));
     request.on("response", (response) => {
@@ -245,15 +249,15 @@ async function readBody(response: IncomingMessage, bytesMax: number): Promise<Bu
     }
   } catch (error) {
     if (error instanceof WebhookError && error.kind === "tooLarge") throw error;
-    throw new UnfinishedAnswer("the answer ended early", { cause: error });
+    throw new UnfinishedAnswer("the response ended early", { cause: error });
   }
   return Buffer.concat(pieces);
 }
 
 class UnfinishedAnswer extends Error {}
 
-/** Any failure as Go words it. Mistakes of ours stay what they are. */
-function explained(error: unknown, { url, signal }: Call): unknown {
+/** Converts failures to WebhookErrors with Go's messages. Internal errors remain unchanged. */
+function toWebhookError(error: unknown, { url, signal }: Call): unknown {
   if (error instanceof UnfinishedAnswer) {
     const cause = signal.aborted ? signal.reason : error.cause;
     const { kind, message } =
@@ -264,12 +268,14 @@ function explained(error: unknown, { url, signal }: Call): unknown {
     return new WebhookError(kind, `unexpected error when reading response body. Please retry. Original error: ${text}`);
   }
   const reason = signal.aborted ? signal.reason : error;
-  const told = reason instanceof WebhookError ? reason : streamError(reason as NodeJS.ErrnoException);
-  if (told === undefined) return error;
-  return told.kind === "tooLarge" ? told : new WebhookError(told.kind, `Post ${quoteGo(url)}: ${told.message}`);
+  const failure = reason instanceof WebhookError ? reason : streamError(reason as NodeJS.ErrnoException);
+  if (failure === undefined) return error;
+  return failure.kind === "tooLarge"
+    ? failure
+    : new WebhookError(failure.kind, `Post ${quoteGo(url)}: ${failure.message}`);
 }
 
-/** Opens connections by `connect`, and keeps them. */
+/** Creates an agent that opens connections with `connect`. */
 function agentFor(endpoint: WebhookEndpoint, url: URL, connectionsMax: number): Agent {
   const settings = { keepAlive: true, maxSockets: connectionsMax, maxFreeSockets: connectionsMax, timeout: idleMs };
   const host = url.hostname.replace(/^\[|\]$/g, "");
@@ -283,7 +289,7 @@ function agentFor(endpoint: WebhookEndpoint, url: URL, connectionsMax: number): 
           insecureSkipTlsVerify: endpoint.insecureSkipTlsVerify ?? false,
         };
   const open = async (): Promise<net.Socket> => {
-    const address = endpoint.resolve === undefined ? { host, port } : await resolved(endpoint.resolve);
+    const address = endpoint.resolve === undefined ? { host, port } : await resolveAddress(endpoint.resolve);
     return connect({ ...address, ...(overTls !== undefined && { tls: overTls }) });
   };
   const agent = url.protocol === "http:" ? new http.Agent(settings) : new https.Agent(settings);
@@ -296,7 +302,7 @@ function agentFor(endpoint: WebhookEndpoint, url: URL, connectionsMax: number): 
   return agent;
 }
 
-async function resolved(resolve: () => Promise<Address> | Address): Promise<Address> {
+async function resolveAddress(resolve: () => Promise<Address> | Address): Promise<Address> {
   try {
     return await resolve();
   } catch (error) {
@@ -328,7 +334,7 @@ async function authorizationOf(
 
 const tokenFileMs = 60_000;
 
-/** A file that cannot be read any more: the last token that was there stays, as client-go's cache has it. */
+/** As client-go's cache, keeps the last token when the file becomes unreadable. */
 function tokenReader({ token, tokenFile }: WebhookEndpoint, clock: Clock): () => Promise<string | undefined> {
   let current = token;
   let readAt = Number.NEGATIVE_INFINITY;

@@ -1,25 +1,29 @@
-/** One connection to a webhook: looked up, opened, and its certificate checked before anything is sent. Source: Go's net, crypto/tls and crypto/x509 */
+/** Opens a connection to a webhook and verifies its certificate, with the error messages of Go's net, crypto/tls and crypto/x509. */
 import { X509Certificate } from "node:crypto";
 import net, { isIP } from "node:net";
 import tls from "node:tls";
 import { type Address, WebhookError, type WebhookErrorKind } from "./contract.ts";
 
-/** As Go's dialer has it. */
+/** The timeout of Go's default dialer. */
 const connectTimeoutMs = 30_000;
 
-export interface ConnectOptions extends Address {
-  /** Longest that opening the connection may take, 30 s by default. */
+interface ConnectOptions extends Address {
+  /** The limit for opening the connection; 30 s by default. */
   readonly timeoutMs?: number;
-  /** Undefined: without TLS. */
+  /** Undefined for a connection without TLS. */
   readonly tls?: {
     readonly context: tls.SecureContext;
-    /** What the certificate must be for: a name or an address. */
+    /** The name or address that the certificate must be valid for. */
     readonly serverName: string;
     readonly insecureSkipTlsVerify: boolean;
   };
 }
 
-/** @throws WebhookError of kind `connect`, `tls` or `timeout`, whose message lacks the request it was for */
+/**
+ * Opens a connection.
+ *
+ * @throws WebhookError of kind `connect`, `tls` or `timeout`; callers add the request to the message
+ */
 export function connect(options: ConnectOptions): Promise<net.Socket> {
   const { host, port, timeoutMs = connectTimeoutMs } = options;
   return new Promise((resolve, reject) => {
@@ -56,26 +60,26 @@ function tlsOptions({ context, serverName }: NonNullable<ConnectOptions["tls"]>)
   return {
     secureContext: context,
     ALPNProtocols: ["http/1.1"],
-    ...(isIP(serverName) === 0 && { servername: serverName }), // An address may not be sent as a name.
-    rejectUnauthorized: false, // It is looked at afterwards, in Go's order and words.
+    ...(isIP(serverName) === 0 && { servername: serverName }), // SNI does not allow addresses.
+    rejectUnauthorized: false, // certificateProblem verifies it with Go's messages.
   };
 }
 
-/** In Go's order: the time, the name, the authority. */
+/** Verifies in Go's order: validity period, name, authority. */
 function certificateProblem(
   socket: tls.TLSSocket,
   { serverName, insecureSkipTlsVerify }: NonNullable<ConnectOptions["tls"]>,
 ): string | undefined {
   if (insecureSkipTlsVerify) return undefined;
   const { raw } = socket.getPeerCertificate();
-  if (raw === undefined) return "no certificate"; // Cannot happen: servers always show one.
+  if (raw === undefined) return "no certificate"; // Unreachable: a TLS server always sends a certificate.
   const certificate = new X509Certificate(raw);
   const problem = timeProblem(certificate) ?? nameProblem(certificate, serverName);
   if (problem !== undefined || socket.authorized) return problem;
   return chainProblems.get(String(socket.authorizationError)) ?? "certificate signed by unknown authority";
 }
 
-/** All others, an authority that has expired among them, come to one that is not known. */
+/** All other errors, such as an expired authority, are reported as an unknown authority. */
 const chainProblems: ReadonlyMap<string, string> = new Map([
   ["INVALID_PURPOSE", "certificate specifies an incompatible key usage"],
 ]);
@@ -88,7 +92,7 @@ function timeProblem({ validFromDate, validToDate }: X509Certificate): string | 
   return now > validToDate ? `${what} ${format(now)} is after ${format(validToDate)}` : undefined;
 }
 
-/** The common name does not count, as in Go. */
+/** As Go, ignores the common name. */
 function nameProblem(certificate: X509Certificate, serverName: string): string | undefined {
   const names = (certificate.subjectAltName ?? "").split(", ");
   if (isIP(serverName) !== 0) {
@@ -123,14 +127,14 @@ function dialError(error: NodeJS.ErrnoException, address: Address): WebhookError
   const { code = "" } = first;
   if (code === "ENOTFOUND") return new WebhookError("connect", `dial tcp: lookup ${address.host}: no such host`);
   if (code === "EAI_AGAIN") return new WebhookError("connect", `dial tcp: lookup ${address.host}: server misbehaving`);
-  const reached = "address" in first && typeof first.address === "string" ? first.address : address.host; // A name's first address.
+  const reached = "address" in first && typeof first.address === "string" ? first.address : address.host; // The first address of a name.
   return new WebhookError(
     "connect",
     `dial tcp ${formatAddress({ host: reached, port: address.port })}: ${dialProblems.get(code) ?? first.message}`,
   );
 }
 
-/** What goes wrong in a handshake; after it, `streamError` tells. */
+/** Converts an error of the handshake. `streamError` converts later errors. */
 function tlsError(error: NodeJS.ErrnoException): WebhookError {
   const { code = "", message } = error;
   if (
@@ -145,22 +149,23 @@ function tlsError(error: NodeJS.ErrnoException): WebhookError {
   return streamError(error) ?? new WebhookError("tls", `tls: ${message}`);
 }
 
-/** Of a connection that was open. Undefined: it is none of its errors. */
+/** Converts an error of an open connection. @returns undefined for other errors */
 export function streamError(error: NodeJS.ErrnoException): WebhookError | undefined {
   const { code = "", syscall, message } = error;
-  const told = (kind: WebhookErrorKind, text: string): WebhookError => new WebhookError(kind, text);
+  const failure = (kind: WebhookErrorKind, text: string): WebhookError => new WebhookError(kind, text);
   if (code === "ECONNRESET")
-    return syscall === undefined ? told("closed", "EOF") : told("reset", `${syscall}: connection reset by peer`);
-  if (code === "EPIPE") return told("reset", "write: broken pipe");
-  if (code.startsWith("HPE_")) return told("malformed", `net/http: HTTP/1.x transport connection broken: ${message}`);
+    return syscall === undefined ? failure("closed", "EOF") : failure("reset", `${syscall}: connection reset by peer`);
+  if (code === "EPIPE") return failure("reset", "write: broken pipe");
+  if (code.startsWith("HPE_"))
+    return failure("malformed", `net/http: HTTP/1.x transport connection broken: ${message}`);
   if (code.startsWith("ERR_SSL_")) {
     const alert = /alert ([a-z ]+)/.exec(message);
-    return told("tls", alert === null ? `tls: ${message}` : `remote error: tls: ${(alert[1] as string).trim()}`);
+    return failure("tls", alert === null ? `tls: ${message}` : `remote error: tls: ${(alert[1] as string).trim()}`);
   }
-  return code === "ETIMEDOUT" ? told("closed", "read: connection timed out") : undefined;
+  return code === "ETIMEDOUT" ? failure("closed", "read: connection timed out") : undefined;
 }
 
-/** As Go joins them. */
+/** Joins host and port as Go's net.JoinHostPort does. */
 export function formatAddress({ host, port }: Address): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -1,35 +1,36 @@
-/** Webhooks: services that this server calls, by POST over TLS. */
+/** The contract of webhook clients. */
 
-/** Whom to call, and as whom. Texts of certificates and keys are PEM. */
+/** The address and credentials of a webhook. Certificates and keys are PEM. */
 export interface WebhookEndpoint {
-  /** `https://host:port/path`; `http:` sends nothing that proves who we are. Without query. */
+  /** `https://host:port/path` without a query. With `http:`, no credentials are sent. */
   readonly url: string;
-  /** The authorities that are trusted. Undefined: Node's own, with the system's where Node is told so (`NODE_USE_SYSTEM_CA=1`, `NODE_EXTRA_CA_CERTS`). */
+  /** The trusted authorities. Undefined for Node's default (see `NODE_USE_SYSTEM_CA` and `NODE_EXTRA_CA_CERTS`). */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
-  /** What the certificate must be for, in place of the URL's host. */
+  /** The name that the certificate must be valid for, instead of the host of the URL. */
   readonly serverName?: string;
   readonly insecureSkipTlsVerify?: boolean;
   readonly token?: string;
-  /** Goes before `token`; read again after a minute. */
+  /** Overrides `token`; read again after a minute. */
   readonly tokenFile?: string;
   readonly basic?: { readonly username: string; readonly password: string };
-  /** Sent with each request. */
+  /** Added to each request. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Where to connect to, asked for each new request, in place of the URL's host (which stays what is asked for, and what the certificate must be for).
-   * What it throws is the text of the error.
+   * Returns the address of a new connection, instead of the host of the URL. The Host header and the verification of the
+   * certificate still use the URL. The message of a thrown Error becomes the message of the WebhookError.
    */
   readonly resolve?: () => Promise<Address> | Address;
 }
 
-/** A name or an address, without brackets, and a port. */
+/** A host name or IP address without brackets, and a port. */
 export interface Address {
   readonly host: string;
   readonly port: number;
 }
 
+/** A complete response. */
 export interface WebhookAnswer {
   readonly status: number;
   /** By lower-case name. */
@@ -37,47 +38,56 @@ export interface WebhookAnswer {
   readonly body: Buffer;
 }
 
+/** The options of one call. */
 export interface PostOptions {
-  /** Of the whole call: connecting, waiting as a `Retry-After` asks for, and reading the answer. Also sent, as the query `timeout`. */
+  /** The limit for the whole call, including connecting and retries. Also sent as the query parameter `timeout`. */
   readonly timeoutMs: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Ends the call, with an error of kind `canceled`. */
+  /** Aborts the call with an error of kind `canceled`. */
   readonly signal?: AbortSignal;
 }
 
-/** Told of what is sent and what comes back, for metrics. */
+/** Receives requests and responses, for metrics. */
 export interface CallObserver {
-  /** A request was answered, or failed: then it has no status. @param host as the URL has it @param attempt of the same call, the first is 1 */
+  /**
+   * A request has a response or failed.
+   *
+   * @param host the authority of the URL
+   * @param request `attempt` starts at 1; `status` is undefined after a failure
+   */
   sent(
     host: string,
     request: { readonly bytes: number; readonly attempt: number; readonly status: number | undefined },
   ): void;
-  /** A call is over. @param answerBytes undefined where there was no answer */
+  /** A call ended. @param call `answerBytes` is undefined without a response */
   ended(host: string, call: { readonly seconds: number; readonly answerBytes: number | undefined }): void;
 }
 
+/** A client of one webhook. */
 export interface WebhookClient {
   /**
-   * Sends one JSON body. An answer that says 429 or 5xx with `Retry-After` is asked for again, at most ten times; redirects are answers as others.
-   * @returns whatever was answered; `checkAnswer` and `decodeAnswer` read it as client-go does
-   * @throws WebhookError when there is no answer
+   * Posts a JSON body. Repeats the request at most ten times while the response is 429 or 5xx with `Retry-After`. Does not
+   * follow redirects.
+   *
+   * @returns the response with any status code; see `checkAnswer` and `decodeAnswer`
+   * @throws WebhookError without a response
    */
   post(body: string | Uint8Array, options: PostOptions): Promise<WebhookAnswer>;
-  /** Ends the connections; calls that go on fail. */
+  /** Closes the connections; current calls fail. */
   close(): void;
 }
 
 /**
- * - `connect`: nobody there, or no such name
- * - `resolve`: the service's address could not be found out
- * - `tls`: the handshake failed, or the certificate is not good
- * - `timeout`, `canceled`: of the call
- * - `reset`: the connection was reset; such a call may be tried again
- * - `closed`: the connection ended before the answer did
- * - `tooLarge`: the answer
- * - `malformed`: what came is no HTTP, or no object
- * - `status`: an answer that says it failed, see `status`
- * - `request`: it could not be sent, for a header holds what no header may
+ * - `connect`: the host name is unknown, or the connection failed
+ * - `resolve`: `WebhookEndpoint.resolve` failed
+ * - `tls`: the handshake failed, or the certificate is invalid
+ * - `timeout`, `canceled`: the call exceeded its limit, or its signal aborted
+ * - `reset`: the connection was reset; callers can retry
+ * - `closed`: the connection was closed before the end of the response
+ * - `tooLarge`: the response is above the limit
+ * - `malformed`: the response is not HTTP, or the body is not a valid object
+ * - `status`: the response has an unsuccessful status code, see `WebhookError.status`
+ * - `request`: a header contains invalid characters
  */
 export type WebhookErrorKind =
   | "connect"
@@ -92,10 +102,10 @@ export type WebhookErrorKind =
   | "status"
   | "request";
 
-/** A call that failed. The message is Go's, as far as it can be told: `Post "https://…?timeout=30s": dial tcp 10.0.0.1:443: connect: connection refused`. */
+/** A failed call. The message is Go's where possible: `Post "https://…?timeout=30s": dial tcp 10.0.0.1:443: connect: connection refused`. */
 export class WebhookError extends Error {
   readonly kind: WebhookErrorKind;
-  /** Of kind `status`: the status code, upstream's reason (`InternalError`), and the seconds to wait, where the answer has them. */
+  /** Present for the kind `status`. */
   readonly status: WebhookStatus | undefined;
 
   constructor(kind: WebhookErrorKind, message: string, status?: WebhookStatus) {
@@ -106,8 +116,11 @@ export class WebhookError extends Error {
   }
 }
 
+/** The status of an unsuccessful response. */
 export interface WebhookStatus {
   readonly code: number;
+  /** A reason of `metav1.Status`, such as `InternalError`. */
   readonly reason: string;
+  /** 0 when the response does not contain it. */
   readonly retryAfterSeconds: number;
 }

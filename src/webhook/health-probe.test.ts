@@ -1,4 +1,4 @@
-/** What a component's /healthz is reported as, in the words of upstream's prober. */
+/** Results of probing /healthz, with the messages of upstream's prober. */
 import assert from "node:assert/strict";
 import net from "node:net";
 import { test } from "node:test";
@@ -12,20 +12,20 @@ const answer =
   (response) =>
     response.writeHead(status, headers).end(body);
 
-/** `URL` is replaced by the address that is probed. */
+/** `URL` in an expected message is the probed address. */
 const rows: [what: string, reply: Responder, want: ProbeResult][] = [
-  ["an ok", answer(200, "ok"), { status: "True", message: "ok" }],
-  ["an answer without a body", answer(204, ""), { status: "True" }],
+  ["success", answer(200, "ok"), { status: "True", message: "ok" }],
+  ["success without a body", answer(204, ""), { status: "True" }],
   ["a body of more than 10 KiB", answer(200, "a".repeat(20_000)), { status: "True", message: "a".repeat(10_240) }],
-  ["a failure", answer(500, "secret"), { status: "False", message: "HTTP probe failed with statuscode: 500" }],
-  ["a refusal", answer(403, "secret"), { status: "False", message: "HTTP probe failed with statuscode: 403" }],
+  ["status 500", answer(500, "secret"), { status: "False", message: "HTTP probe failed with statuscode: 500" }],
+  ["status 403", answer(403, "secret"), { status: "False", message: "HTTP probe failed with statuscode: 403" }],
   [
     "a redirect",
     answer(302, "there", { location: "/x" }),
     { status: "Unknown", message: "Probe terminated redirects, Response body: there" },
   ],
   [
-    "no answer",
+    "no response",
     () => {},
     {
       status: "False",
@@ -33,15 +33,11 @@ const rows: [what: string, reply: Responder, want: ProbeResult][] = [
     },
   ],
   [
-    "a body that does not end",
+    "an incomplete body",
     (response) => void response.write("o"),
     { status: "Unknown", error: "context deadline exceeded" },
   ],
-  [
-    "a connection that is closed",
-    (response) => void response.destroy(),
-    { status: "False", message: 'Get "URL": EOF' },
-  ],
+  ["a closed connection", (response) => void response.destroy(), { status: "False", message: 'Get "URL": EOF' }],
 ];
 
 for (const [what, reply, want] of rows) {

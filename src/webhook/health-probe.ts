@@ -1,10 +1,11 @@
-/** GET of a component's /healthz over TLS, without checking its certificate. Source: k8s.io/kubernetes@v1.36.0/pkg/probe/http/http.go */
+/** Probes /healthz over TLS without verifying the certificate. Source: k8s.io/kubernetes@v1.36.0/pkg/probe/http/http.go. */
 import type { IncomingMessage } from "node:http";
 import type net from "node:net";
 import { createSecureContext } from "node:tls";
 import { connect, formatAddress, streamError } from "./connect.ts";
 import { type Address, WebhookError } from "./contract.ts";
 
+/** The result of a probe: a condition status of ComponentStatus. */
 export interface ProbeResult {
   readonly status: "True" | "False" | "Unknown";
   readonly message?: string;
@@ -13,12 +14,13 @@ export interface ProbeResult {
 
 const bodyBytesMax = 10 * 1024;
 
-/** Loaded on first use: an import of node:http costs 15 ms of each start. */
+/** Not imported, because an import evaluates all exports, and WebSocket loads undici: 15 ms at startup. */
 const http = process.getBuiltinModule("node:http");
 
 /**
- * Redirects are not followed: they are reported as upstream reports those that it does not follow.
- * @param timeoutMs of the whole probe
+ * Probes a component. Does not follow redirects, and reports them like upstream's redirects to another host.
+ *
+ * @param timeoutMs the limit for the whole probe
  */
 export async function probeHealth(
   address: Address,
@@ -53,7 +55,7 @@ async function request(address: Address, signal: AbortSignal, timeoutMs: number)
   });
 }
 
-/** The first bytes of the body; the rest is not read. */
+/** Reads the body up to the limit. */
 async function readBody(response: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];
   let bytes = 0;

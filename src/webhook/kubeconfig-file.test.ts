@@ -1,4 +1,4 @@
-/** Kubeconfigs of webhooks, and client-go's complaints about them, taken down from its loader. */
+/** Kubeconfigs of webhooks. Error messages equal those of client-go's loader. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,12 +22,12 @@ const loading = `error loading config file "${directory}/kc": `;
 const noKind = (what: string): string =>
   `${loading}couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
 
-/** The endpoint, or the complaint. */
+/** Expects an endpoint or an error message. */
 const rows: [what: string, text: string, want: object | string][] = [
   ["empty", "", none],
   ["garbage", "garbage", noKind("string")],
   ["a list", "[]", noKind("array")],
-  ["no YAML", "a: b: c", `${loading}yaml: mapping values are not allowed in this context`],
+  ["invalid YAML", "a: b: c", `${loading}yaml: mapping values are not allowed in this context`],
   ["an empty object", "{}", none],
   [
     "JSON",
@@ -50,66 +50,66 @@ const rows: [what: string, text: string, want: object | string][] = [
   ],
   ["no current context", cluster, none],
   [
-    "no current context, among others",
+    "no current context, with a single context",
     `contexts: [{name: x, context: {cluster: c, user: u}}]\n${cluster}${user}`,
     none,
   ],
   [
-    "a context that is none",
+    "a context that is not a string",
     `current-context: true\n${cluster}`,
     `${loading}json: cannot unmarshal bool into Go struct field Config.current-context of type string`,
   ],
   [
-    "a context that is missing",
+    "a missing context",
     `current-context: z\n${cluster}`,
     "invalid configuration: [context was not found for specified context: z, cluster has no server defined]",
   ],
-  ["a cluster that is missing", `${context}${user}`, none],
+  ["a missing cluster", `${context}${user}`, none],
   [
-    "a cluster that is missing, and more",
+    "a missing cluster and two methods",
     `${context}users: [{name: u, user: {token: t, username: a}}]\n`,
     "invalid configuration: [more than one authentication method found for u; found [token basicAuth], only one is allowed, cluster has no server defined]",
   ],
-  ["a user that is missing", `${context}${cluster}`, { url: "https://a" }],
+  ["a missing user", `${context}${cluster}`, { url: "https://a" }],
   [
-    "a cluster that is no text",
+    "a cluster that is not a string",
     "contexts: [{name: x, context: {cluster: 1}}]\n",
     `${loading}json: cannot unmarshal number into Go struct field Context.contexts.context.cluster of type string`,
   ],
   ["no server", of("tls-server-name: a"), 'invalid configuration: no server found for cluster "c"'],
   [
-    "two methods",
+    "two authentication methods",
     as("token: t, username: a"),
     "invalid configuration: more than one authentication method found for u; found [token basicAuth], only one is allowed",
   ],
   [
-    "an authority's file that is missing",
+    "a missing authority file",
     of("server: https://a, certificate-authority: nope.pem"),
     `invalid configuration: unable to read certificate-authority ${directory}/nope.pem for c due to open ${directory}/nope.pem: no such file or directory`,
   ],
   [
-    "an authority twice",
+    "an authority as file and data",
     of("server: https://a, certificate-authority: ca.pem, certificate-authority-data: eA=="),
     "invalid configuration: certificate-authority-data and certificate-authority are both specified for c. certificate-authority-data will override.",
   ],
   [
-    "a certificate twice",
+    "a certificate as file and data",
     as("client-certificate: ca.pem, client-certificate-data: eA==, client-key: ca.pem, client-key-data: eA=="),
     "invalid configuration: [client-cert-data and client-cert are both specified for u. client-cert-data will override., client-key-data and client-key are both specified for u; client-key-data will override]",
   ],
   [
-    "no key",
+    "a certificate without a key",
     as("client-certificate: ca.pem"),
     "invalid configuration: client-key-data or client-key must be specified for u to use the clientCert authentication method.",
   ],
   [
-    "files that are missing",
+    "missing certificate files",
     as("client-certificate: nope, client-key: nokey"),
     `invalid configuration: [unable to read client-cert ${directory}/nope for u due to open ${directory}/nope: no such file or directory, unable to read client-key ${directory}/nokey for u due to open ${directory}/nokey: no such file or directory]`,
   ],
-  ["a token's file that is missing", as("tokenFile: nope"), `open ${directory}/nope: no such file or directory`],
-  ["a token's file", as("tokenFile: tok"), { url: "https://a", token: "tok", tokenFile: `${directory}/tok` }],
-  ["a token, and its file", as("token: t, tokenFile: tok"), { url: "https://a", token: "t" }],
+  ["a missing token file", as("tokenFile: nope"), `open ${directory}/nope: no such file or directory`],
+  ["a token file", as("tokenFile: tok"), { url: "https://a", token: "tok", tokenFile: `${directory}/tok` }],
+  ["a token and a token file", as("token: t, tokenFile: tok"), { url: "https://a", token: "t" }],
   ["a password", as("username: a, password: b"), { url: "https://a", basic: { username: "a", password: "b" } }],
   [
     "certificates as data",
@@ -126,16 +126,16 @@ const rows: [what: string, text: string, want: object | string][] = [
     of("server: https://a, certificate-authority: ca.pem, tls-server-name: b"),
     { url: "https://a", ca: "x", serverName: "b", token: "t" },
   ],
-  ["no TLS, and so no token", of("server: http://a"), { url: "http://a" }],
-  ["a host alone", of("server: 'a:80'"), { url: "http://a" }],
+  ["no TLS, which omits the token", of("server: http://a"), { url: "http://a" }],
+  ["a server without a scheme", of("server: 'a:80'"), { url: "http://a" }],
   ["a path", of("server: 'https://a/b/c#f'"), { url: "https://a/b/c", token: "t" }],
   [
-    "no care",
+    "insecure-skip-tls-verify",
     of("server: https://a, insecure-skip-tls-verify: true"),
     { url: "https://a", insecureSkipTlsVerify: true, token: "t" },
   ],
   [
-    "no care, and an authority",
+    "insecure-skip-tls-verify with an authority",
     of("server: https://a, insecure-skip-tls-verify: true, certificate-authority-data: eA=="),
     "specifying a root certificates file with the insecure flag is not allowed",
   ],
@@ -150,12 +150,12 @@ const rows: [what: string, text: string, want: object | string][] = [
     `invalid configuration: invalid 'proxy-url' "http://xxxxx@p" for cluster "c": proxies are not supported`,
   ],
   [
-    "an address that is none, with a password",
+    "an invalid address with a password",
     of("server: 'https://u:secret@[::1'"),
     'host must be a URL or a host:port pair: "https://xxxxx@[::1"',
   ],
   [
-    "a program",
+    "an exec plugin",
     as("exec: {command: a, apiVersion: client.authentication.k8s.io/v1beta1}"),
     "invalid configuration: exec plugins are not supported, but u has one",
   ],
@@ -164,9 +164,9 @@ const rows: [what: string, text: string, want: object | string][] = [
     as("as-groups: [a]"),
     "invalid configuration: requesting uid, groups or user-extra for u without impersonating a user",
   ],
-  ["fields that nobody knows", `wrong: x\n${context}${cluster}${user}`, { url: "https://a", token: "t" }],
+  ["unknown fields", `wrong: x\n${context}${cluster}${user}`, { url: "https://a", token: "t" }],
   [
-    "no base64",
+    "invalid base64",
     "clusters: [{name: c, cluster: {server: 'https://a', certificate-authority-data: '%'}}]\n",
     `${loading}illegal base64 data at input byte 0`,
   ],
@@ -183,17 +183,17 @@ for (const [what, text, want] of rows) {
   });
 }
 
-test("a kubeconfig that is not there", async () => {
+test("a missing kubeconfig", async () => {
   await assert.rejects(readWebhookKubeconfig(`${directory}/none`, quiet), {
     message: `stat ${directory}/none: no such file or directory`,
   });
 });
 
 const plain =
-  "The webhook's server is not https: requests and answers can be read and changed on the way, and no credentials are sent";
-const dropped = "Query parameters of the webhook's server are dropped";
+  "Webhook server is not https: traffic is neither encrypted nor authenticated, and no credentials are sent";
+const dropped = "Dropped query parameters of the webhook server";
 const rejected = 'invalid configuration: the server of cluster "c" must not have query parameters';
-/** The warnings, each with the server that it names; and whether parameters are an error where they are to be rejected. */
+/** The warnings, each with the server in its fields; and whether `rejectParameters` causes an error. */
 const serverRows: [server: string, warnings: (readonly [message: string, server: string])[], parameters?: true][] = [
   ["https://a/b", []],
   ["https://a/b?", []],

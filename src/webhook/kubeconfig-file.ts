@@ -1,6 +1,6 @@
 /**
- * Reads a kubeconfig whose current context says which webhook to call, and as whom. Source: client-go's tools/clientcmd, as LoadKubeconfig of
- * k8s.io/apiserver's util/webhook uses it: its rules and texts.
+ * Reads the endpoint of a webhook from a kubeconfig, with upstream's rules and messages.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/webhook.go, k8s.io/client-go@v0.36.0/tools/clientcmd/client_config.go.
  */
 import type { Logger } from "../apimachinery/logger.ts";
 import { quoteGo } from "../lib/json/quote.ts";
@@ -15,8 +15,8 @@ import {
 import { clusterProblems, invalidConfiguration, userProblems } from "../lib/kubeconfig/problems.ts";
 import type { WebhookEndpoint } from "./contract.ts";
 
-export interface WebhookKubeconfigOptions {
-  /** What the webhook does, for warnings: `authorization`. */
+interface WebhookKubeconfigOptions {
+  /** The purpose of the webhook in log lines, such as `authorization`. */
   readonly purpose: string;
   readonly logger: Pick<Logger, "warn">;
   /** Whether query parameters in the URL of the server are an error. client-go drops them, and so does this function by default, with a warning. */
@@ -24,10 +24,10 @@ export interface WebhookKubeconfigOptions {
 }
 
 /**
- * Fields that nobody knows are passed over; paths in the file are relative to it. Unlike upstream, `proxy-url`, `exec` and `auth-provider` are refused.
- * Logs a warning for a server that is reached without TLS.
+ * Reads the current context of the file. Ignores unknown fields; relative paths are relative to the file. Unlike upstream,
+ * rejects `proxy-url`, `exec` and `auth-provider`. Logs a warning for a server without TLS.
  *
- * @throws Error in upstream's words: `error loading config file "…": …`, `invalid configuration: …`
+ * @throws Error with upstream's messages: `error loading config file "…": …`, `invalid configuration: …`
  */
 export async function readWebhookKubeconfig(file: string, options: WebhookKubeconfigOptions): Promise<WebhookEndpoint> {
   const config = await readKubeconfig(file);
@@ -40,7 +40,10 @@ export async function readWebhookKubeconfig(file: string, options: WebhookKubeco
       : []),
     ...(user === undefined
       ? []
-      : [...(await userProblems(context?.user as string, user)), ...refusals(context as ContextConfig, user, cluster)]),
+      : [
+          ...(await userProblems(context?.user as string, user)),
+          ...unsupportedProblems(context as ContextConfig, user, cluster),
+        ]),
   ];
   if (cluster === undefined && problems.length === 0) throw new Error(`invalid configuration: ${noConfiguration}`);
   problems.push(
@@ -57,8 +60,8 @@ export async function readWebhookKubeconfig(file: string, options: WebhookKubeco
 
 const noConfiguration = "no configuration has been provided, try setting KUBERNETES_MASTER environment variable";
 
-/** What webhooks' clients do not do. */
-function refusals(
+/** Fields that webhook clients do not support. */
+function unsupportedProblems(
   { user: name, cluster: clusterName }: ContextConfig,
   user: UserConfig,
   cluster: ClusterConfig | undefined,
@@ -76,7 +79,7 @@ function refusals(
   ];
 }
 
-/** Neither message shows the parameters: they may hold a secret. */
+/** The messages omit query parameters, which can contain secrets. */
 function checkServer(
   url: URL,
   cluster: string,
@@ -86,10 +89,10 @@ function checkServer(
     throw new Error(`invalid configuration: the server of cluster ${quoteGo(cluster)} must not have query parameters`);
   }
   const server = withoutParameters(url);
-  if (url.search !== "") logger.warn("Query parameters of the webhook's server are dropped", { purpose, server });
+  if (url.search !== "") logger.warn("Dropped query parameters of the webhook server", { purpose, server });
   if (url.protocol === "http:") {
     logger.warn(
-      "The webhook's server is not https: requests and answers can be read and changed on the way, and no credentials are sent",
+      "Webhook server is not https: traffic is neither encrypted nor authenticated, and no credentials are sent",
       {
         purpose,
         server,
@@ -98,7 +101,7 @@ function checkServer(
   }
 }
 
-/** Credentials are sent over TLS alone. */
+/** Omits credentials without TLS. */
 async function endpointOf(url: string, cluster: ClusterConfig, user: UserConfig): Promise<WebhookEndpoint> {
   if (!url.startsWith("https:")) return { url };
   const ca = cluster["certificate-authority-data"] || (await contentOfFile(cluster["certificate-authority"]));
@@ -122,12 +125,12 @@ async function endpointOf(url: string, cluster: ClusterConfig, user: UserConfig)
   };
 }
 
-/** An address, be it none, as it may be told. */
+/** Hides the credentials in a URL, also in an invalid one, for messages. */
 function withoutPassword(url: string): string {
   return url.replace(/(^|\/\/)[^/\s]*@/, "$1xxxxx@");
 }
 
-/** A host alone is taken for one without TLS, as upstream does. */
+/** As upstream, a server without a scheme uses http. */
 function serverUrl(server: string): URL {
   const url = URL.parse(server.includes("://") ? server : `http://${server}`);
   if (url === null || !["http:", "https:"].includes(url.protocol))

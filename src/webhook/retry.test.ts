@@ -1,4 +1,4 @@
-/** What is tried again, and after how long. */
+/** Which errors are retried, and the delays. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WebhookError } from "./contract.ts";
@@ -8,20 +8,20 @@ const answered = (code: number, reason: string, retryAfterSeconds = 0): WebhookE
   new WebhookError("status", reason, { code, reason, retryAfterSeconds });
 
 const rows: [what: string, error: Error, tries: number][] = [
-  ["a connection that was reset", new WebhookError("reset", "x"), 5],
+  ["a reset connection", new WebhookError("reset", "x"), 5],
   ["500", answered(500, "InternalError"), 5],
   ["504", answered(504, "Timeout"), 5],
   ["429", answered(429, "TooManyRequests"), 5],
-  ["an answer that asks for it", answered(503, "ServiceUnavailable", 1), 5],
+  ["503 with Retry-After", answered(503, "ServiceUnavailable", 1), 5],
   ["503", answered(503, "ServiceUnavailable"), 1],
-  ["nobody there", new WebhookError("connect", "x"), 1],
-  ["no answer in time", new WebhookError("timeout", "x"), 1],
+  ["a failed connection", new WebhookError("connect", "x"), 1],
+  ["a timeout", new WebhookError("timeout", "x"), 1],
   ["403", answered(403, "Forbidden"), 1],
-  ["a mistake of ours", new TypeError("x"), 1],
+  ["an internal error", new TypeError("x"), 1],
 ];
 
 for (const [what, error, want] of rows) {
-  test(`${what}: tried ${want} times`, async () => {
+  test(`${what}: ${want} tries`, async () => {
     let tries = 0;
     const call = (): Promise<never> => {
       tries++;
@@ -32,7 +32,7 @@ for (const [what, error, want] of rows) {
   });
 }
 
-test("pauses grow, and get up to a fifth on top", async () => {
+test("delays grow by 1.5 and have up to 20 % jitter", async () => {
   const pauses: number[] = [];
   const clock = {
     now: () => 0,
@@ -50,7 +50,7 @@ test("pauses grow, and get up to a fifth on top", async () => {
   assert.deepEqual(pauses, [550, 825, 1238, 1856]);
 });
 
-test("the first that succeeds counts, and an abort ends the waiting", async () => {
+test("returns the first success; an abort ends the delay", async () => {
   let tries = 0;
   assert.equal(
     await withBackoff({ initialDelayMs: 0 }, async () =>
@@ -59,9 +59,9 @@ test("the first that succeeds counts, and an abort ends the waiting", async () =
     3,
   );
   const controller = new AbortController();
-  const waiting = withBackoff({ initialDelayMs: 1e6, signal: controller.signal }, () =>
+  const pending = withBackoff({ initialDelayMs: 1e6, signal: controller.signal }, () =>
     Promise.reject(new WebhookError("reset", "x")),
   );
   setImmediate(() => controller.abort());
-  await assert.rejects(waiting, { kind: "reset" });
+  await assert.rejects(pending, { kind: "reset" });
 });

@@ -1,15 +1,15 @@
-/** Tries a call again, after growing pauses. Source: k8s.io/apiserver, util/webhook (WithExponentialBackoff, DefaultShouldRetry); apimachinery's wait.Backoff */
+/** Retries calls with exponential backoff. Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/webhook.go, WithExponentialBackoff. */
 import { type Clock, systemClock } from "../apimachinery/clock.ts";
 import { WebhookError } from "./contract.ts";
 
-export interface Backoff {
-  /** Before the second try. Each further pause is 1.5 times as long, and each gets up to a fifth on top by chance. */
+interface Backoff {
+  /** The delay before the second try. Each next delay is 1.5 times as long; each has up to 20 % of jitter. */
   readonly initialDelayMs: number;
   readonly tries?: number;
   readonly clock?: Clock;
-  /** 0 up to 1. */
+  /** Returns numbers from 0 up to, but not including, 1. */
   readonly random?: () => number;
-  /** Once aborted, no pause is waited for: the last error is thrown. */
+  /** Aborts the delays: the last error is thrown. */
   readonly signal?: AbortSignal | undefined;
   readonly shouldRetry?: (error: unknown) => boolean;
 }
@@ -17,7 +17,12 @@ export interface Backoff {
 const factor = 1.5;
 const jitter = 0.2;
 
-/** @returns what the first try that succeeds does @throws what the last one threw, or the first that need not be tried again */
+/**
+ * Calls until a try succeeds.
+ *
+ * @returns the result of the first successful try
+ * @throws the error of the last try, or the first error that is not retriable
+ */
 export async function withBackoff<T>(backoff: Backoff, call: () => Promise<T>): Promise<T> {
   const { tries = 5, clock = systemClock, random = Math.random, signal, shouldRetry = isRetriable } = backoff;
   let delayMs = backoff.initialDelayMs;
@@ -35,8 +40,8 @@ export async function withBackoff<T>(backoff: Backoff, call: () => Promise<T>): 
 
 const retriedReasons: ReadonlySet<string> = new Set(["InternalError", "Timeout", "TooManyRequests"]);
 
-/** Connections that were reset, and answers that say 500, 504 or 429, or when to come again. */
-export function isRetriable(error: unknown): boolean {
+/** Retriable are reset connections, the status codes 500, 504 and 429, and responses with Retry-After. */
+function isRetriable(error: unknown): boolean {
   if (!(error instanceof WebhookError)) return false;
   const { kind, status } = error;
   if (kind === "reset") return true;

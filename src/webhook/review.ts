@@ -1,10 +1,11 @@
-/** Questions that are objects, such as a TokenReview: the answer is an object of the same kind. Source: apiserver's util/webhook, apimachinery's codecs. */
+/** Decodes responses that are reviews of the requested kind, such as TokenReview. */
 import { formatGroupVersion } from "../apimachinery/object.ts";
 import { conform, DecodeError } from "../lib/schema/decode.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import { decodeAnswer } from "./answer.ts";
 import { type WebhookAnswer, WebhookError } from "./contract.ts";
 
+/** The expected kind of a review, and its schema. */
 export interface ReviewKind {
   readonly group: string;
   readonly version: string;
@@ -13,8 +14,10 @@ export interface ReviewKind {
 }
 
 /**
- * @returns the object, its fields of the schema's types; unknown ones are gone
- * @throws WebhookError of kind `status`, or `malformed` for another kind and for fields of other types
+ * Decodes a review.
+ *
+ * @returns the object with fields of the types in the schema, without unknown fields
+ * @throws WebhookError of kind `status`, or `malformed` for another kind or fields of other types
  */
 export function decodeReview(
   answer: WebhookAnswer,
@@ -23,8 +26,8 @@ export function decodeReview(
   const expected = { apiVersion: formatGroupVersion(group, version), kind };
   const { typeMeta, value } = decodeAnswer(answer, expected);
   if (typeMeta.apiVersion !== expected.apiVersion || typeMeta.kind !== kind) {
-    const given = `${typeMeta.apiVersion.split("/").at(-1)}.${typeMeta.kind}`;
-    throw new WebhookError("malformed", `converting (${given}) to (${version}.${kind}): unknown conversion`);
+    const received = `${typeMeta.apiVersion.split("/").at(-1)}.${typeMeta.kind}`;
+    throw new WebhookError("malformed", `converting (${received}) to (${version}.${kind}): unknown conversion`);
   }
   try {
     return conform(value ?? {}, schema).object;

@@ -1,4 +1,4 @@
-/** Where services are reached. */
+/** The addresses of services. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -29,13 +29,13 @@ interface Row {
   readonly port?: number;
 }
 
-/** By cluster address, and by endpoints: `host:port`, or the complaint. */
+/** The results of the ClusterIP resolver and of the endpoint resolver: `host:port` or an error message. */
 const rows: [what: string, row: Row, cluster: string, endpoint: string][] = [
   ["no service", {}, 'service "web" not found', 'service "web" not found'],
   ["a service", { service: service(), slices: [slice(["1.1.1.1", "1.1.1.2"])] }, "10.0.0.1:443", "1.1.1.2:8443"],
   ["no endpoints", { service: service() }, "10.0.0.1:443", 'no endpoints available for service "web"'],
   [
-    "no such port",
+    "an unknown port",
     { service: service(), port: 1 },
     'no service port 1 found for service "web"',
     'no service port 1 found for service "web"',
@@ -47,14 +47,14 @@ const rows: [what: string, row: Row, cluster: string, endpoint: string][] = [
     "1.1.1.1:8443",
   ],
   [
-    "a name elsewhere",
+    "an external name",
     { service: { spec: { type: "ExternalName", externalName: "a.b" } } },
     "a.b:443",
     'unsupported service type "ExternalName"',
   ],
   ["no type", { service: { spec: {} } }, 'unsupported service type ""', 'unsupported service type ""'],
   [
-    "endpoints that are not ready",
+    "an endpoint that is not ready",
     {
       service: service(),
       slices: [
@@ -70,7 +70,7 @@ const rows: [what: string, row: Row, cluster: string, endpoint: string][] = [
     "1.1.1.1:8443",
   ],
   [
-    "the first family first",
+    "the first IP family",
     {
       service: service({ ipFamilies: ["IPv6"] }),
       slices: [slice(["1.1.1.1"]), slice(["::1"], { addressType: "IPv6" })],
@@ -87,9 +87,9 @@ const rows: [what: string, row: Row, cluster: string, endpoint: string][] = [
 ];
 
 for (const [what, { service: found, slices = [], port = 443 }, cluster, endpoint] of rows) {
-  test(`a service is reached: ${what}`, async () => {
+  test(`service address: ${what}`, async () => {
     const source = { service: async () => found, endpointSlices: async () => slices };
-    const told = async (resolver: ReturnType<typeof clusterIpResolver>): Promise<string> => {
+    const resolve = async (resolver: ReturnType<typeof clusterIpResolver>): Promise<string> => {
       try {
         const address = await resolver("ns", "web", port);
         return `${address.host}:${address.port}`;
@@ -97,12 +97,12 @@ for (const [what, { service: found, slices = [], port = 443 }, cluster, endpoint
         return (error as Error).message;
       }
     };
-    assert.equal(await told(clusterIpResolver(source)), cluster);
-    assert.equal(await told(endpointResolver(source, () => 0.5)), endpoint);
+    assert.equal(await resolve(clusterIpResolver(source)), cluster);
+    assert.equal(await resolve(endpointResolver(source, () => 0.5)), endpoint);
   });
 }
 
-test("this server itself", async () => {
+test("resolves default/kubernetes to the server itself", async () => {
   const resolver = withLoopback(
     () => ({ host: "elsewhere", port: 1 }),
     () => ({ host: "127.0.0.1", port: 6443 }),

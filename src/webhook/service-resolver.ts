@@ -1,12 +1,12 @@
-/** Where a service is reached. Source: k8s.io/apiserver, util/proxy; kube-aggregator's resolvers.go */
+/** Resolves services to addresses. Source: k8s.io/apiserver@v0.36.0/pkg/util/proxy/proxy.go, k8s.io/kube-aggregator@v0.36.0/pkg/apiserver/resolvers.go. */
 import { isIP } from "node:net";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { Address } from "./contract.ts";
 
-/** @throws Error whose message says why there is no address */
+/** Resolves a service and port. @throws Error when there is no address */
 export type ServiceResolver = (namespace: string, name: string, port: number) => Address | Promise<Address>;
 
-/** What is looked at of a Service. */
+/** The fields of a Service that resolvers read. */
 export interface ServiceView {
   readonly spec?: {
     readonly type?: string;
@@ -17,7 +17,7 @@ export interface ServiceView {
   };
 }
 
-/** What is looked at of an EndpointSlice. */
+/** The fields of an EndpointSlice that resolvers read. */
 export interface EndpointSliceView {
   readonly addressType: string;
   readonly ports?: readonly { readonly name?: string; readonly port?: number }[] | null;
@@ -26,13 +26,15 @@ export interface EndpointSliceView {
     | null;
 }
 
+/** Reads services and endpoints. */
 export interface ServiceSource {
+  /** @returns undefined when the Service does not exist */
   service(namespace: string, name: string): Promise<ServiceView | undefined>;
-  /** Those with the label `kubernetes.io/service-name`. */
+  /** The EndpointSlices with the label `kubernetes.io/service-name` of the service. */
   endpointSlices(namespace: string, service: string): Promise<readonly EndpointSliceView[]>;
 }
 
-/** By the address of the service itself: what upstream does unless told otherwise. */
+/** Resolves to the ClusterIP of the service: the default. */
 export function clusterIpResolver(source: ServiceSource): ServiceResolver {
   return async (namespace, name, port) => {
     const { type, clusterIP = "", externalName = "", ports = [] } = await specOf(source, namespace, name);
@@ -44,7 +46,7 @@ export function clusterIpResolver(source: ServiceSource): ServiceResolver {
   };
 }
 
-/** By one of the service's endpoints that are ready, chosen by chance (`--enable-aggregator-routing`). @param random 0 up to 1 */
+/** Resolves to a random ready endpoint, for `--enable-aggregator-routing`. @param random returns numbers from 0 up to, but not including, 1 */
 export function endpointResolver(source: ServiceSource, random: () => number = Math.random): ServiceResolver {
   return async (namespace, name, port) => {
     const { type, ipFamilies, ports = [] } = await specOf(source, namespace, name);
@@ -61,7 +63,7 @@ export function endpointResolver(source: ServiceSource, random: () => number = M
   };
 }
 
-/** The service `kubernetes` is this server itself. @param self where it listens */
+/** Resolves the Service `kubernetes` to the server itself. @param self returns the listening address */
 export function withLoopback(delegate: ServiceResolver, self: () => Address): ServiceResolver {
   return (namespace, name, port) =>
     namespace === "default" && name === "kubernetes" && port === 443 ? self() : delegate(namespace, name, port);
@@ -82,7 +84,7 @@ function checkType(type = ""): void {
     throw new Error(`unsupported service type ${quoteGo(type)}`);
 }
 
-/** @returns the port's name */
+/** @returns the name of the port */
 function checkPort(
   ports: NonNullable<NonNullable<ServiceView["spec"]>["ports"]>,
   service: string,
@@ -101,8 +103,8 @@ function readyEndpoint(
   const port = ports?.find((one) => one.name === portName && one.port !== undefined && one.port !== null)?.port;
   if (port === undefined || !endpoints || endpoints.length === 0) return undefined;
   const offset = Math.floor(random() * endpoints.length);
-  const turned = [...endpoints.slice(offset), ...endpoints.slice(0, offset)];
-  const host = turned.find(({ conditions }) => conditions?.ready !== false)?.addresses[0];
+  const rotated = [...endpoints.slice(offset), ...endpoints.slice(0, offset)];
+  const host = rotated.find(({ conditions }) => conditions?.ready !== false)?.addresses[0];
   return host === undefined || (isIP(host) === 0 && host === "") ? undefined : { host, port };
 }
 

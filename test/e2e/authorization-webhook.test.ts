@@ -717,7 +717,7 @@ describe("a webhook without TLS", () => {
       const place = await serverWith(options());
       assert.equal((await mayAnn(place)).allowed, true);
       assert.deepEqual([...new Set(asked)], [`/authorize?timeout=${how === "flags" ? "30s" : "400ms"} undefined`]);
-      const warning = place.logged.filter((line) => line.startsWith("The webhook's server is not https"));
+      const warning = place.logged.filter((line) => line.startsWith("Webhook server is not https"));
       assert.equal(warning.length, 1);
     });
   }
