@@ -136,7 +136,7 @@ test("the compatibility page lists the feature gates that the code reads", () =>
     [...read(file).matchAll(/"([A-Za-z0-9]+)"/g)].map(([, text]) => text as string),
   );
   const found = new Set(texts.filter((text) => names.has(text) && !kindsNamedAsGates.includes(text)));
-  const list = /These gates also change.*?No other gate/s.exec(read("docs/compatibility.md"))?.[0] ?? "";
+  const list = /These gates also change.*?No other gate/s.exec(read("docs/compatibility/feature-gates.md"))?.[0] ?? "";
   const listed = [...list.matchAll(/`([A-Za-z0-9]+)`/g)].map(([, name]) => name as string);
   assert.deepEqual(listed.sort(), [...found].sort());
 });

@@ -83,7 +83,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** Where upstream would say no. Source: docs/compatibility.md */
+/** Where upstream would say no. Source: docs/compatibility/admission.md */
 const equalSets: readonly (readonly [what: string, items: JsonSchema, left: unknown[], right: unknown[]])[] = [
   [
     "times",

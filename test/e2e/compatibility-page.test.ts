@@ -1,4 +1,4 @@
-/** Sentences of docs/compatibility.md that no other test shows: what is missing, what differs, and what happens then. A table for each heading. */
+/** Sentences of the compatibility pages that no other test shows: missing and different behavior. A table for each subject. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
@@ -391,7 +391,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
-describe("docs/compatibility.md", () => {
+describe("the compatibility pages", () => {
   let server: TestServer;
   let client: RawClient;
   before(async () => {

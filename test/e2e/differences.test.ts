@@ -1,4 +1,4 @@
-/** Where the specification's letter and release 1.36 differ, what this server does: a row for each line of docs/compatibility.md, "Where the two disagree". */
+/** A row for each line of docs/compatibility.md, "Where the specification and the real server disagree". */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";

@@ -50,7 +50,7 @@ interface Difference {
   readonly why: string;
 }
 
-/** Each is in docs/compatibility.md. */
+/** Each is in docs/compatibility/authorization.md. */
 const differences: readonly Difference[] = [
   { lines: /^(PUT|PATCH) .*\/services\/z\/status/, status: 404, rights: 1, why: "a write of /status creates nothing" },
   { lines: /^DELETE .*\/services\/z$/, status: 404, why: "upstream deletes what the write of /status has created" },
