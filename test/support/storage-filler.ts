@@ -17,19 +17,19 @@ const options = {
 const storage = await openLmdbStorage({ ...options, dir, durability: "full" });
 const value = Buffer.alloc(100_000, "x");
 const refusalsMax = Number(process.argv[3] ?? 3);
-const refusals: string[] = [];
+const errors: string[] = [];
 let acknowledged = 0;
-for (let index = 0; refusals.length < refusalsMax; index++) {
+for (let index = 0; errors.length < refusalsMax; index++) {
   try {
     await storage.commit([], [{ key: `/k/${index}`, value }]);
     acknowledged++;
   } catch (error) {
-    refusals.push((error as Error).name);
+    errors.push((error as Error).name);
   }
 }
 const { entries } = await storage.range("/k/");
 const intact = entries.length === acknowledged && entries.every((entry) => entry.value.equals(value));
-console.log(JSON.stringify({ acknowledged, refusals, intact }));
+console.log(JSON.stringify({ acknowledged, errors, intact }));
 await once(process.stdin, "data");
 await storage.commit([], [{ key: "/k/later", value }]);
 console.log(JSON.stringify({ count: await storage.count("/k/") }));

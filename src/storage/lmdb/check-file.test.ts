@@ -1,6 +1,7 @@
 /**
- * Guarantees: whatever has been written, by servers that closed their store, nothing is found in it; an index that is as it was when the store was
- * closed is not read page by page; whatever a walk through the pages finds in it changes its checksum, too. Random: SEED=n replays.
+ * Guarantees: the check finds no damage in a store that a server wrote and closed; it does not read
+ * the pages of an index whose checksum is that of the last close; every damage that reading all
+ * pages finds also changes the checksum. SEED=n replays the random tests.
  */
 import assert from "node:assert/strict";
 import {
@@ -33,7 +34,10 @@ const pageSize = 4096;
 const base = mkdtempSync(join(tmpdir(), "coxswain-check-"));
 after(() => rmSync(base, { recursive: true, force: true }));
 
-/** Many small keys for deep trees, large values for pages of their own, deletions and compactions for long lists of free pages. */
+/**
+ * Writes many small keys (deep trees), large values (overflow pages), deletions and compactions
+ * (free pages).
+ */
 async function churn(storage: Storage): Promise<void> {
   const commits: Promise<unknown>[] = [];
   for (let number = random(150); number >= 0; number--) {
@@ -51,7 +55,7 @@ async function churn(storage: Storage): Promise<void> {
   if (random(2) === 0) await storage.compact(Math.max(1, (await storage.current()) - random(100)));
 }
 
-test(`nothing is found in stores that were written at random (SEED=${seed})`, async () => {
+test(`finds no damage in stores with random contents (SEED=${seed})`, async () => {
   const dir = join(base, "random");
   for (let round = 0; round < rounds; round++) {
     const options = { ...suiteOptions, valueBytesMax: 1 << 20, dir, durability: "relaxed" as const };
@@ -73,7 +77,7 @@ async function closedStore(name: string): Promise<{ dir: string; closedAs: numbe
   return { dir, closedAs: closingChecksum(dir) as number };
 }
 
-test(`what is found in a damaged index changes its checksum (SEED=${seed})`, async () => {
+test(`damage of the index changes its checksum (SEED=${seed})`, async () => {
   const { dir, closedAs } = await closedStore("damaged");
   const whole = readFileSync(dataFile(dir));
   const pages = indexPages(dataFile(dir));
@@ -98,7 +102,7 @@ test(`what is found in a damaged index changes its checksum (SEED=${seed})`, asy
   assert.ok(found > rounds * 20, `${found} damages found`);
 });
 
-/** Numbers of the pages that a checksum reads. */
+/** Returns the numbers of the pages that the checksum covers. */
 function indexPages(path: string): number[] {
   const file = new PageFile(path);
   const metas = [readMeta(file, 0), readMeta(file, pageSize)] as Meta[];
@@ -123,17 +127,17 @@ function problemOf(check: () => void): string | undefined {
   }
 }
 
-test("the pages of an index are not read one by one while it has the checksum", async () => {
+test("does not check the pages of an index whose checksum matches", async () => {
   const { dir } = await closedStore("trusted");
   const bytes = readFileSync(dataFile(dir));
-  // The check of the key's position does not match.
+  // Changes a key, so that the check of its entry does not match.
   for (let at = bytes.indexOf("/k/100"); at >= 0; at = bytes.indexOf("/k/100", at)) bytes.writeUInt8(0x78, at + 5);
   writeFileSync(dataFile(dir), bytes);
   assert.throws(() => checkFile(dir, { withLog: false }), DamagedStore);
   checkFile(dir, { withLog: false, closedAs: closingChecksum(dir) });
 });
 
-test("the file in-use says whether the store is open, and is for its owner alone", async () => {
+test("the file in-use says whether the store is open, and only its owner can read it", async () => {
   const dir = join(base, "in-use");
   const storage = await openLmdbStorage({ ...suiteOptions, dir, durability: "relaxed" });
   assert.equal(readInUse(dir), "open");
@@ -143,16 +147,16 @@ test("the file in-use says whether the store is open, and is for its owner alone
 });
 
 for (const [what, change] of [
-  ["gone", (path: string) => rmSync(path)],
+  ["removed", (path: string) => rmSync(path)],
   [
-    "another one",
+    "replaced",
     (path: string) => {
       copyFileSync(path, `${path}.copy`);
       renameSync(`${path}.copy`, path);
     },
   ],
 ] as const) {
-  test(`a store whose file is ${what} is closed with a warning, and its index is checked by the next start`, async () => {
+  test(`closing a store whose file was ${what} logs a warning and stores no checksum`, async () => {
     const dir = join(base, what);
     const warnings: string[] = [];
     const logger = { info() {}, warn: (message: string) => void warnings.push(message), error() {} };
@@ -163,7 +167,7 @@ for (const [what, change] of [
   });
 }
 
-test("nothing is found in a copy that LMDB has made, before and after its first transactions", async () => {
+test("finds no damage in a copy made by LMDB, before and after its first transactions", async () => {
   const dir = join(base, "original");
   const original = await openLmdbStorage({ ...suiteOptions, dir, durability: "relaxed" });
   for (let number = 0; number < 50; number++)

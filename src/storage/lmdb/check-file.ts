@@ -1,4 +1,7 @@
-/** What is checked of a store's files before LMDB maps them: mapped, a damaged file ends the process without a word, or shows an older state. */
+/**
+ * Checks the files of a store before LMDB maps them. A damaged file, once mapped, could crash the
+ * process without a message, or show an older state.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DamagedStore } from "../contract.ts";
@@ -6,24 +9,31 @@ import { checkPages } from "./check-pages.ts";
 import { indexChecksum } from "./index-checksum.ts";
 import { type Meta, PageFile, readMeta } from "./page-file.ts";
 
-/** Names of our trees. */
+/** Names of the trees in a store of this server. */
 const treeNames = ["current", "expiry", "log", "meta"];
 const lockMagic = 0xbeefc0de;
-const namedMax = 3;
+/** Findings that an error message lists. */
+const listedMax = 3;
 
+/** @returns the path of LMDB's data file */
 export function dataFile(dir: string): string {
   return join(dir, "data.mdb");
 }
 
 export interface FileCheck {
-  /** Reads every page, instead of those of the index alone. */
+  /** Checks all pages, instead of only those of the index. */
   readonly withLog: boolean;
-  /** The {@link closingChecksum}: as long as the index has it, its pages are not read one by one. */
+  /**
+   * The {@link closingChecksum} of the last close. When the index still has it, its pages are not
+   * checked.
+   */
   readonly closedAs?: number | undefined;
 }
 
 /**
- * @throws DamagedStore · Error when it is the file of another program, or cannot be read
+ * Checks a store before it is opened.
+ * @throws DamagedStore
+ * @throws Error when the file belongs to another program, or cannot be read
  */
 export function checkFile(dir: string, { withLog, closedAs }: FileCheck): void {
   const path = dataFile(dir);
@@ -56,9 +66,11 @@ export function checkFile(dir: string, { withLog, closedAs }: FileCheck): void {
 }
 
 /**
- * Of the index as it is in the file, for {@link checkFile} to find it as it was. Nothing may write meanwhile.
- * @returns undefined when it is damaged
- * @throws DamagedStore when the meta pages are · Error with code ENOENT, EIO, …
+ * Computes the checksum of the index, with which {@link checkFile} detects changes at the next
+ * start. The store must not be written during the call.
+ * @returns undefined when the index is damaged
+ * @throws DamagedStore when the meta pages are damaged
+ * @throws Error with code ENOENT, EIO, …
  */
 export function closingChecksum(dir: string): number | undefined {
   const path = dataFile(dir);
@@ -70,14 +82,15 @@ export function closingChecksum(dir: string): number | undefined {
   }
 }
 
-/** The newest of the two meta pages. @throws DamagedStore */
+/** Returns the newer of the two meta pages. @throws DamagedStore */
 function checkMetas(file: PageFile, path: string): Meta {
   const first = readMeta(file, 0);
   if (typeof first === "string") throw damaged(path, `its first meta page is damaged: ${first}`);
   const second = readMeta(file, first.pageSize);
   if (typeof second === "string") throw damaged(path, `its second meta page is damaged: ${second}`);
   const [even, odd] = [first.transaction, second.transaction];
-  // A transaction writes the page of its number's parity. A copy that LMDB has made has only one of them.
+  // Even transactions write the first meta page, odd ones the second. A copy made by LMDB has only
+  // one of them.
   const areNeighbors = even === 0 || (Math.abs(even - odd) === 1 && even % 2 === 0);
   if (first.pageSize !== second.pageSize || !areNeighbors || (odd !== 0 && odd % 2 !== 1)) {
     throw damaged(
@@ -88,7 +101,10 @@ function checkMetas(file: PageFile, path: string): Meta {
   return even > odd ? first : second;
 }
 
-/** The newest transaction, which LMDB notes in its lock file for other processes, and leaves there; 0 when it cannot be known. */
+/**
+ * Returns the number of the newest transaction, which LMDB stores in its lock file for other
+ * processes; 0 when the file is missing or unreadable.
+ */
 function lastTransaction(dir: string): number {
   const path = join(dir, "lock.mdb");
   if (!existsSync(path)) return 0;
@@ -98,9 +114,9 @@ function lastTransaction(dir: string): number {
 }
 
 function describe(findings: readonly { readonly page: number; readonly problem: string }[]): string {
-  const named = findings.slice(0, namedMax).map(({ page, problem }) => `page ${page}: ${problem}`);
-  const more = findings.length - named.length;
-  return named.join("; ") + (more > 0 ? `; and ${more} more` : "");
+  const listed = findings.slice(0, listedMax).map(({ page, problem }) => `page ${page}: ${problem}`);
+  const more = findings.length - listed.length;
+  return listed.join("; ") + (more > 0 ? `; and ${more} more` : "");
 }
 
 function damaged(path: string, problem: string): DamagedStore {

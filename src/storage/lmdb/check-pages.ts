@@ -1,4 +1,6 @@
-/** Walks the pages of LMDB's file and finds those that are not as LMDB has written them, so that the native library does not follow them. */
+/**
+ * Walks the pages of LMDB's file and finds damaged ones, before the native library follows them.
+ */
 import { entryCheckOfBytes } from "./entry-check.ts";
 import { integerKey } from "./keys.ts";
 import {
@@ -31,9 +33,9 @@ export interface PageFinding {
 }
 
 export interface PageCheck {
-  /** The first hundred. */
+  /** At most a hundred. */
   readonly findings: readonly PageFinding[];
-  /** Names of the trees, without the zero at their ends. */
+  /** Names of the trees, without the terminating zero. */
   readonly trees: readonly string[];
 }
 
@@ -41,8 +43,10 @@ const findingsMax = 100;
 const keyBytesMax = 2048;
 
 /**
- * Reads all that the meta page leads to, from the root down. Nothing may write meanwhile.
- * @param withLog false: the log, which is most of the file, is not read: its records have checksums, and are missed where they are missing
+ * Checks all pages that are reachable from the meta page. The store must not be written during the
+ * call.
+ * @param withLog false skips the log, which is most of the file: its records have checksums, and
+ *   missing records are detected by reads
  * @throws Error with code EIO, …
  */
 export function checkPages(file: PageFile, meta: Meta, { withLog }: { readonly withLog: boolean }): PageCheck {
@@ -75,28 +79,29 @@ export function checkPages(file: PageFile, meta: Meta, { withLog }: { readonly w
 interface Context {
   readonly file: PageFile;
   readonly meta: Meta;
-  /** By page: whether something has led to it. */
+  /** 1 for each page that has been reached. */
   readonly used: Uint8Array;
   readonly findings: PageFinding[];
 }
 
 interface TreeRules {
-  /** Keys are numbers as the processor has them. */
+  /** Keys are integers in native byte order. */
   readonly isInteger?: boolean;
-  /** Called for each entry. @returns what is wrong with it */
+  /** Checks an entry. @returns the problem; undefined when there is none */
   readonly entry?: (page: Buffer, start: number) => string | undefined;
 }
 
-/** Where a walk through one tree is. */
+/** The state of the walk through one tree. */
 interface Walk extends Context {
   readonly name: string;
   readonly rules: TreeRules;
   readonly tree: Tree;
   readonly seen: { branchPages: number; leafPages: number; overflowPages: number; entries: number };
   readonly buffers: readonly Buffer[];
-  /** The key before, at the start of `last`; whether it only separates two pages. */
+  /** The previous key is in the first `lastBytes` bytes of `last`. */
   readonly last: Buffer;
   lastBytes: number;
+  /** Whether the previous key is in a branch page. */
   isSeparator: boolean;
 }
 
@@ -132,7 +137,7 @@ function walkPage(walk: Walk, number: number, level: number): void {
     const start = nodeStart(page, index);
     if (start === undefined)
       return find(walk, number, `a page of ${walk.name} is damaged: entry ${index} does not fit`);
-    // The first key of a branch means nothing.
+    // The first key of a branch page is not used.
     if ((isLast || index > 0) && !followsLast(walk, page, start, isLast)) {
       return find(walk, number, `a page of ${walk.name} is damaged: entry ${index} is out of order`);
     }
@@ -142,7 +147,7 @@ function walkPage(walk: Walk, number: number, level: number): void {
   }
 }
 
-/** Whether the key comes after the one before it, which it replaces. */
+/** Returns whether the key is in order after the previous one, and makes it the previous one. */
 function followsLast(walk: Walk, page: Buffer, start: number, isEntry: boolean): boolean {
   const [keyStart, keyEnd] = [nodeKeyStart(start), nodeKeyEnd(page, start)];
   const { last, lastBytes, isSeparator, rules } = walk;
@@ -181,23 +186,29 @@ function checkEntry(walk: Walk, number: number, page: Buffer, start: number): vo
   find(walk, number, `${walk.name} has an entry ${JSON.stringify(key)}, ${problem}`);
 }
 
-/** Of an entry of `current`. */
+/** Checks an entry of the tree `current`. */
 function positionProblem(page: Buffer, start: number): string | undefined {
   if (nodeKind(page, start) !== "value") return "which is too large for a position";
-  // Those of format 1 have no check.
+  // Entries of format 1 have no check.
   if (nodeValueBytes(page, start) !== pointerBytes) return undefined;
   const keyEnd = nodeKeyEnd(page, start);
   const check = entryCheckOfBytes([integerKey.readKey(page, keyEnd, keyEnd + 8)], page, nodeKeyStart(start), keyEnd);
   return check === page.readUInt32BE(keyEnd + 8) ? undefined : "which is damaged";
 }
 
-/** An entry of the list of free pages, or as much of it as the file has. */
+/**
+ * Reads an entry of the list of free pages; it is shorter than its length says when the file ends
+ * early.
+ */
 function freeList({ file, meta }: Context, page: Buffer, start: number): Buffer {
   if (nodeKind(page, start) !== "overflow") return storedValue(page, start);
   return file.read(readNumber(storedValue(page, start), 0) * meta.pageSize + headerBytes, nodeValueBytes(page, start));
 }
 
-/** @returns false when nothing should lead to the pages, or something has */
+/**
+ * Marks pages as reached.
+ * @returns false when they are not in the store, or have been reached before
+ */
 function use(context: Context, page: number, count: number, name: string): boolean {
   if (page < 2 || page + count > context.used.length) {
     find(

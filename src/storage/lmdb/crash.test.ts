@@ -1,6 +1,7 @@
 /**
- * Guarantees, whenever the process is killed: every acknowledged commit is there; each commit is there as a whole or not at all; revisions go on
- * above all acknowledged ones; the log leads to the state that is read. `COXSWAIN_TEST_FULL=1` runs more rounds.
+ * Guarantees after the process is killed at any moment: every acknowledged commit is stored; each
+ * commit is stored completely or not at all; new revisions are above all acknowledged ones;
+ * replaying the log gives the current state. `COXSWAIN_TEST_FULL=1` runs more rounds.
  */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -24,14 +25,17 @@ interface Acknowledged {
   revision: number;
 }
 
-/** Runs writers until they have acknowledged so many commits, then kills them. @returns the last ones */
+/**
+ * Runs writers until they have reported that many acknowledgments, then kills them.
+ * @returns the last acknowledgment of each writer
+ */
 async function writeAndKill(dir: string, acknowledgments: number): Promise<Map<number, Acknowledged>> {
   const child = spawn(process.execPath, [writerProgram, dir, String(writers), "0", "full"], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const last = new Map<number, Acknowledged>();
   let count = 0;
-  // What was acknowledged before the kill arrives is still in the pipe, and counts.
+  // Acknowledgments that are still in the pipe when the process is killed count, too.
   for await (const line of createInterface({ input: child.stdout })) {
     const [, writer, number, revision] = /^ack (\d+) (\d+) (\d+)$/.exec(line) ?? [];
     if (revision === undefined) continue; // Cut off.
@@ -42,7 +46,7 @@ async function writeAndKill(dir: string, acknowledgments: number): Promise<Map<n
   return last;
 }
 
-test("a directory is another server's until that is killed", async () => {
+test("rejects a directory that another server uses, until that server is killed", async () => {
   const base = mkdtempSync(join(tmpdir(), "coxswain-lock-"));
   const dir = join(base, "storage");
   const child = spawn(process.execPath, [writerProgram, dir, "1", "0", "full"], {
@@ -64,7 +68,7 @@ async function checkWriter(storage: Storage, writer: number, acknowledged: Ackno
   const number = Number(a?.value ?? 0);
   assert.ok(
     number >= (acknowledged?.number ?? 0),
-    `writer ${writer}: ${acknowledged?.number} was acknowledged, ${number} is there`,
+    `writer ${writer}: ${acknowledged?.number} was acknowledged, ${number} is stored`,
   );
   assert.deepEqual([b?.value.toString(), b?.revision], [a?.value.toString(), a?.revision]);
   const { entries } = await storage.range(`/w/${writer}/log/`);
@@ -101,7 +105,7 @@ async function checkLog(storage: Storage): Promise<void> {
 }
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
-test(`kill -9 at any moment loses no acknowledged commit and leaves no half of one (SEED=${seed})`, async () => {
+test(`kill -9 loses no acknowledged commit and leaves no partial commit (SEED=${seed})`, async () => {
   const random = seededRandom(seed);
   const base = mkdtempSync(join(tmpdir(), "coxswain-crash-"));
   const dir = join(base, "storage");

@@ -1,4 +1,7 @@
-/** Guarantees: what is damaged is named and never returned as a value; everything else reads and writes as before. */
+/**
+ * Guarantees: a damaged record is reported and never returned as a value; other keys are read and
+ * written as before.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +23,10 @@ after(async () => {
 after(() => rmSync(base, { recursive: true, force: true }));
 let count = 0;
 
-/** Revision 2: /p/a, /p/b and /p/c. 3: /p/b again. 4: /q/d, which expires. */
+/**
+ * Creates a store with /p/a, /p/b and /p/c at revision 2, /p/b again at 3, /q/d with a time to live
+ * at 4, and damages it.
+ */
 async function damagedStore(damage: (maps: Maps) => unknown): Promise<string> {
   const dir = join(base, String(count++));
   const storage = await openLmdbStorage({ ...suiteOptions, dir, durability: "relaxed" });
@@ -39,7 +45,7 @@ async function damagedStore(damage: (maps: Maps) => unknown): Promise<string> {
   return dir;
 }
 
-/** Damages a store that is open, whose index has been checked. */
+/** Damages a store that is open, so that the check before opening does not find it. */
 async function damageOpened(dir: string, damage: (maps: Maps) => unknown): Promise<void> {
   const maps = await openMaps({ dir, durability: "relaxed" });
   await damage(maps);
@@ -58,7 +64,7 @@ async function open(dir: string): Promise<{ storage: Storage; found: StorageDama
   return { storage, found };
 }
 
-/** Copies the bytes at the key, changed. */
+/** Edits the bytes of the value at the key. */
 const change =
   <Key extends string | number | [number, number]>(
     map: (maps: Maps) => Maps["current"] | Maps["log"] | Maps["expiry"],
@@ -66,10 +72,13 @@ const change =
     edit: (bytes: Buffer) => void,
   ) =>
   (maps: Maps): Promise<unknown> => {
-    const of = map(maps) as unknown as { getBinary(key: Key): Buffer; put(key: Key, value: Buffer): Promise<unknown> };
-    const bytes = Buffer.from(of.getBinary(key));
+    const values = map(maps) as unknown as {
+      getBinary(key: Key): Buffer;
+      put(key: Key, value: Buffer): Promise<unknown>;
+    };
+    const bytes = Buffer.from(values.getBinary(key));
     edit(bytes);
-    return of.put(key, bytes);
+    return values.put(key, bytes);
   };
 const log = (maps: Maps) => maps.log;
 const current = (maps: Maps) => maps.current;
@@ -137,7 +146,7 @@ const rows: Row[] = [
 ];
 
 for (const { what, damage, key, problem, revision } of rows) {
-  test(`${what}: the key is named, the others are read, and it can be deleted and written again`, async () => {
+  test(`${what}: reports the key, reads the others, and allows to delete and write it again`, async () => {
     const dir = await damagedStore(() => {});
     const { storage, found } = await open(dir);
     await damageOpened(dir, damage);
@@ -188,7 +197,7 @@ const historyRows: [what: string, damage: (maps: Maps) => Promise<unknown>, revi
 ];
 
 for (const [what, damage, revision] of historyRows) {
-  test(`history with ${what} ends there with an error, and is compacted as any other`, async () => {
+  test(`reads of history with ${what} fail with HistoryDamaged, and it can be compacted`, async () => {
     const { storage, found } = await open(await damagedStore(damage));
     const seen: string[] = [];
     const ended = new Promise<unknown>((resolve) =>
@@ -207,7 +216,7 @@ for (const [what, damage, revision] of historyRows) {
   });
 }
 
-test("a damaged time of expiry is reported, and the others count", async () => {
+test("reports a damaged expiry", async () => {
   const { storage, found } = await open(
     await damagedStore(async (maps) => {
       const [{ key, value }] = [...maps.expiry.getRange({ limit: 1 })] as [{ key: [number, number]; value: Buffer }];
@@ -221,7 +230,7 @@ test("a damaged time of expiry is reported, and the others count", async () => {
   assert.equal((await storage.get("/q/d"))?.value.toString(), "d4");
 });
 
-test("damaged marks are not trusted", async () => {
+test("does not open a store with damaged marks", async () => {
   for (const [edit, expected] of [
     [(bytes: Buffer) => void bytes.writeUInt8(7, 9), /damaged: the checksum of the marks does not match/],
     [(bytes: Buffer) => void bytes.fill(0), /damaged: the checksum of the marks does not match/],
@@ -231,7 +240,7 @@ test("damaged marks are not trusted", async () => {
   }
 });
 
-/** As servers wrote it whose entries had no checks. */
+/** A record of format 1. */
 function uncheckedRecord(key: string, text: string): Buffer {
   const header = Buffer.alloc(40);
   header[0] = 1;
@@ -239,7 +248,7 @@ function uncheckedRecord(key: string, text: string): Buffer {
   return Buffer.concat([header, Buffer.from(key + text)]);
 }
 
-test("a store of format 1 is read, and what is written gets checks", async () => {
+test("reads a store of format 1, and writes new entries with checks", async () => {
   const dir = join(base, String(count++));
   await (await openLmdbStorage({ ...suiteOptions, dir, durability: "relaxed" })).close();
   const old = await openMaps({ dir, durability: "relaxed" });
@@ -278,7 +287,7 @@ test("a store of format 1 is read, and what is written gets checks", async () =>
   assert.deepEqual(found, []);
 });
 
-test("the store of a newer server is not opened", async () => {
+test("does not open the store of a newer server", async () => {
   const newer = Buffer.alloc(20);
   newer.writeDoubleLE(3, 0);
   newer.writeUInt32LE(crc32(newer.subarray(0, 16)), 16);

@@ -1,7 +1,8 @@
 /**
- * Guarantees, whatever happened to the files of a store: it is read as it was written; or what is missing is named, where it is read or by an
- * error of the start; and where the native library takes the process down, the next start says so. Damages are made at seeded places:
- * `COXSWAIN_TEST_FULL=1` makes ten thousand.
+ * Guarantees for a store with damaged files: it is read as it was written; or reads report the
+ * damaged keys; or it is not opened, and the error says why. When the native library crashes the
+ * process, the next start reports it. Damage is placed at random; `COXSWAIN_TEST_FULL=1` tests ten
+ * thousand places.
  */
 import assert from "node:assert/strict";
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
@@ -39,7 +40,7 @@ let reader: Reader;
 let expected: ReadStore;
 let pages = 0;
 
-/** A store that takes longer is one that hangs. */
+/** A reader that takes longer is considered hung. */
 const hangMs = 60_000;
 
 interface Answer {
@@ -72,7 +73,7 @@ class Reader {
 
   async #start(): Promise<void> {
     const child = spawn(process.execPath, [join(import.meta.dirname, "../../../test/support/store-reader.ts")]);
-    child.stdin.on("error", () => {}); // It has died: its output has ended, too.
+    child.stdin.on("error", () => {}); // After a crash; the end of its output reports it.
     child.stderr.resume();
     this.#child = child;
     this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -136,16 +137,20 @@ function copy(name: string): string {
 type Damage = [what: string, damage: (dir: string) => void];
 type Outcome = "as written" | "named" | "not opened" | "crashed";
 
-/** Each other one without the note of the last closing, as of a copy of `data.mdb` alone. @returns how many came out how */
+/**
+ * Reads a store with each damage; every other one without the checksum of the last close, as in a
+ * copy of `data.mdb` alone.
+ * @returns the number of each outcome
+ */
 async function check(damages: Iterable<Damage>): Promise<Record<string, number>> {
   const outcomes: Record<string, number> = {};
-  let isNoted = false;
+  let hasChecksum = false;
   for (const [what, damage] of damages) {
     const dir = copy("damaged");
     damage(dir);
-    isNoted = !isNoted;
-    if (!isNoted) rmSync(join(dir, "in-use"));
-    const outcome = await outcomeOf(`${what}${isNoted ? "" : ", no note of the last closing"}; SEED=${seed}`, dir);
+    hasChecksum = !hasChecksum;
+    if (!hasChecksum) rmSync(join(dir, "in-use"));
+    const outcome = await outcomeOf(`${what}${hasChecksum ? "" : ", no closing checksum"}; SEED=${seed}`, dir);
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   }
   return outcomes;
@@ -197,7 +202,7 @@ function edit(dir: string, change: (bytes: Buffer) => void): void {
   writeFileSync(dataIn(dir), bytes);
 }
 
-test(`cut off at each page (SEED=${seed})`, async () => {
+test(`data.mdb truncated at each page (SEED=${seed})`, async () => {
   const rows = Array.from({ length: pages }, (_, page): Damage[] => [
     [`cut off at page ${page}`, (dir) => truncateSync(dataIn(dir), page * pageSize)],
     ...(isFull
@@ -230,7 +235,7 @@ for (const [what, change] of [
   });
 }
 
-test(`in the headers of pages and metas, bytes flipped (SEED=${seed})`, async (context) => {
+test(`bits flipped in the headers of pages and in meta pages (SEED=${seed})`, async (context) => {
   const rows = Array.from({ length: places }, (): Damage => {
     const at = random(pages) * pageSize + random(168);
     return [
@@ -241,7 +246,7 @@ test(`in the headers of pages and metas, bytes flipped (SEED=${seed})`, async (c
   context.diagnostic(JSON.stringify(await check(rows)));
 });
 
-test(`pages zeroed, filled with noise, swapped, and written over others (SEED=${seed})`, async (context) => {
+test(`pages zeroed, randomized, swapped, and copied over others (SEED=${seed})`, async (context) => {
   const rows = Array.from({ length: pages }, (_, page): Damage[] => {
     const [start, end] = [page * pageSize, (page + 1) * pageSize];
     const other = random(pages) * pageSize;
@@ -302,11 +307,11 @@ const fileRows: [what: string, damage: (dir: string) => void, outcome: Outcome][
   ["zeros as data.mdb", (dir) => edit(dir, (bytes) => void bytes.fill(0)), "not opened"],
   ["the marks under another name", (dir) => edit(dir, (bytes) => replaceAll(bytes, "marks", "\0arks")), "not opened"],
   ["a text as lock.mdb", write("lock.mdb", "not a lock"), "as written"],
-  ["no note of the last closing", remove("in-use"), "as written"],
-  ["the note of another closing", write("in-use", "closed 1"), "as written"],
-  ["a note cut off", write("in-use", "clos"), "as written"],
-  ["a mark of a server that ended while it opened the store", write("in-use", "opening"), "as written"],
-  ["a mark of a server that ended without closing the store", write("in-use", "open"), "as written"],
+  ["no closing checksum", remove("in-use"), "as written"],
+  ["another closing checksum", write("in-use", "closed 1"), "as written"],
+  ["a truncated closing checksum", write("in-use", "clos"), "as written"],
+  ["a server that ended while it opened the store", write("in-use", "opening"), "as written"],
+  ["a server that ended without closing the store", write("in-use", "open"), "as written"],
 ];
 
 for (const [what, damage, outcome] of fileRows) {
@@ -317,6 +322,6 @@ for (const [what, damage, outcome] of fileRows) {
   });
 }
 
-test("the store that they are made of is read without a warning, and is small", () => {
+test("the undamaged store is small", () => {
   assert.ok(statSync(dataIn(whole)).size < 4 << 20);
 });

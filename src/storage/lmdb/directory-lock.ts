@@ -1,4 +1,4 @@
-/** One server to a data directory. */
+/** Ensures that only one server uses a data directory. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
@@ -6,13 +6,17 @@ export interface DirectoryLock {
   release(): void;
 }
 
-/** SQLITE_BUSY, also where the file system has no locks (`ENOLCK`). Source: sqlite.org/rescode.html, os_unix.c. */
+/**
+ * SQLITE_BUSY; SQLite also returns it when the file system has no locks (`ENOLCK`).
+ * Source: sqlite.org/rescode.html, os_unix.c.
+ */
 const busy = 5;
 
 /**
- * Node has no file locks of its own, but the SQLite that comes with it has: an exclusive transaction on an empty database is a lock that the
- * operating system takes back when the process ends, however it ends. Nothing is ever written to the file.
- * @throws Error naming the directory when another server has it, or it cannot be locked
+ * Locks a data directory. Node has no API for file locks, but its SQLite has them: an exclusive
+ * transaction on an empty database is a lock that the operating system releases when the process
+ * ends for any reason. The file is never written.
+ * @throws Error naming the directory when another server uses it, or it cannot be locked
  */
 export async function lockDirectory(dir: string): Promise<DirectoryLock> {
   const { DatabaseSync } = await import("node:sqlite");
@@ -38,7 +42,10 @@ function openDatabase<Database>(dir: string, open: () => Database): Database {
   }
 }
 
-/** Whether a process of this machine has a lock on the file; true where that cannot be known. Linux alone lists them. */
+/**
+ * Returns whether a process on this machine has locked the file; true on platforms other than
+ * Linux, which do not list locks.
+ */
 function isLockedHere(path: string): boolean {
   if (process.platform !== "linux") return true;
   const { ino } = statSync(path);

@@ -1,18 +1,20 @@
 /**
- * Allocates the end of LMDB's file before LMDB writes there, so that a full disk shows here. LMDB would undo its transaction, too, but
- * lmdb-js 3.5.6 describes a refused write in 100 bytes that the text may overrun, and brings the process down (`mdb_page_flush` in its mdb.c).
+ * Allocates disk space at the end of LMDB's file before LMDB writes there, so that a full disk is
+ * detected here. LMDB would roll back its transaction, too, but lmdb-js 3.5.6 formats the error of
+ * a failed write into a buffer of 100 bytes that the text may overrun, which crashes the process
+ * (`mdb_page_flush` in its mdb.c).
  */
 import { statSync } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** Allocated at once, unless more is needed: a quarter of the file, within these bounds. */
+/** Each allocation is a quarter of the file, within these bounds, or more when more is needed. */
 const stepBytesMin = 1 << 20;
 const stepBytesMax = 16 << 20;
 const zeros = Buffer.alloc(1 << 20);
 
 export interface DiskReserveOptions {
   readonly path: string;
-  /** The end of what LMDB uses of the file. */
+  /** Returns the end of the part of the file that LMDB uses, in bytes. */
   measure(): number;
   /** Called before the file is extended. */
   beforeExtending(): void;
@@ -20,9 +22,9 @@ export interface DiskReserveOptions {
 
 export class DiskReserve {
   readonly #options: DiskReserveOptions;
-  /** Where the file ended when last looked at; LMDB may have gone on since. */
+  /** The size of the file when it was last read; LMDB may have extended it since. */
   #end: number;
-  /** Not below the end of what LMDB uses, as far as it was announced. */
+  /** An upper bound of the end of the part that LMDB uses. */
   #used: number;
 
   constructor(options: DiskReserveOptions) {
@@ -32,8 +34,8 @@ export class DiskReserve {
   }
 
   /**
-   * Makes sure that LMDB can write so many bytes. To be called before each write, not while one is under way.
-   * @throws what the file system says, with code ENOSPC, EDQUOT, EFBIG, …
+   * Ensures that LMDB can write that many bytes. Call it before each write, never during one.
+   * @throws Error of the file system, with code ENOSPC, EDQUOT, EFBIG, …
    */
   async ensure(bytes: number): Promise<void> {
     this.#used += bytes;
@@ -44,7 +46,8 @@ export class DiskReserve {
 
   async #extend(): Promise<void> {
     this.#options.beforeExtending();
-    // Opened for appending: the operating system puts zeros after whatever LMDB has written, never over it.
+    // In append mode the operating system writes the zeros at the end of the file, never over data
+    // of LMDB.
     const file = await open(this.#options.path, "a");
     try {
       this.#end = (await file.stat()).size;
@@ -53,7 +56,7 @@ export class DiskReserve {
       while (this.#end < end)
         this.#end += (await file.write(zeros, 0, Math.min(zeros.length, end - this.#end))).bytesWritten;
     } catch (error) {
-      // A part may do.
+      // A part of the allocation may suffice.
       if (this.#used > this.#end) throw error;
     } finally {
       await file.close();

@@ -1,4 +1,7 @@
-/** What the operating system is asked to do, and what happens when it refuses. Linux only; says so loudly elsewhere. */
+/**
+ * Durability and disk errors, tested with strace, mount and prlimit. Needs Linux; prints
+ * `NOT TESTED` elsewhere.
+ */
 import assert from "node:assert/strict";
 import { type ChildProcessByStdio, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -25,7 +28,7 @@ function isMissing(context: TestContext, command: string, ...args: string[]): bo
   return true;
 }
 
-/** @returns the system calls of a writer, each named when it has ended */
+/** @returns the system calls of a writer, in the order in which they ended */
 function traceWriter(durability: string): string[] {
   const trace = join(base, `trace-${durability}`);
   const calls = "trace=openat,fdatasync,fsync,msync,pwrite64,pwritev,write";
@@ -36,7 +39,10 @@ function traceWriter(durability: string): string[] {
   return readFileSync(trace, "utf8").split("\n");
 }
 
-/** For each acknowledgment, whether data was synced, and after that the root written with O_DSYNC, since the one before. */
+/**
+ * For each acknowledgment, whether the data was synced, and then the root written with O_DSYNC,
+ * since the previous acknowledgment.
+ */
 function syncedAcknowledgments(lines: readonly string[]): boolean[] {
   const answers: boolean[] = [];
   let rootFile: string | undefined;
@@ -55,17 +61,17 @@ function syncedAcknowledgments(lines: readonly string[]): boolean[] {
   return answers;
 }
 
-test("a commit is synced before it is answered", (context) => {
+test("syncs a commit before acknowledging it", (context) => {
   if (isMissing(context, "strace", "-qq", "-o", join(base, "probe"), "true")) return;
   assert.deepEqual(syncedAcknowledgments(traceWriter("full")), Array(20).fill(true));
 });
 
-test("the check above would notice: relaxed durability does not sync", (context) => {
+test("relaxed durability does not sync, which the check above detects", (context) => {
   if (isMissing(context, "strace", "-qq", "-o", join(base, "probe"), "true")) return;
   assert.deepEqual(syncedAcknowledgments(traceWriter("relaxed")), Array(20).fill(false));
 });
 
-/** Lets the filler fail under a fault, ends the fault, and lets it write again. */
+/** Waits until writes of the filler fail, removes the fault, and waits until it writes again. */
 async function fillUntilFull(
   child: ChildProcessByStdio<Writable, Readable, null>,
   makeRoom: () => void,
@@ -73,21 +79,21 @@ async function fillUntilFull(
   const report = async (): Promise<unknown> => JSON.parse(String((await once(child.stdout, "data"))[0]));
   const { acknowledged, ...rest } = (await report()) as { acknowledged: number };
   assert.ok(acknowledged > 10);
-  assert.deepEqual(rest, { refusals: Array(3).fill("StorageUnavailable"), intact: true });
+  assert.deepEqual(rest, { errors: Array(3).fill("StorageUnavailable"), intact: true });
   makeRoom();
   child.stdin.write("go\n");
   assert.deepEqual(await report(), { count: acknowledged + 1 });
   await once(child, "exit");
 }
 
-test("at a limit of file sizes writes fail, reads go on, and writes work again beyond it", async (context) => {
+test("at a file size limit writes fail and reads work, and writes work again when it is raised", async (context) => {
   if (isMissing(context, "prlimit", "--version")) return;
   const limited = `ulimit -Sf 4096; exec "${process.execPath}" "${program("storage-filler.ts")}" "${join(base, "limited")}"`;
   const child = spawn("bash", ["-c", limited], { stdio: ["pipe", "pipe", "inherit"] });
   await fillUntilFull(child, () => execFileSync("prlimit", ["--fsize=unlimited", "--pid", String(child.pid)]));
 });
 
-test("on a full disk writes fail, reads go on, and writes work again when there is room", async (context) => {
+test("on a full disk writes fail and reads work, and writes work again when there is space", async (context) => {
   const disk = join(base, "full-disk");
   mkdirSync(disk);
   if (isMissing(context, "mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk)) return;
@@ -102,15 +108,15 @@ test("on a full disk writes fail, reads go on, and writes work again when there 
 });
 
 const injections: [fault: string, inject: string, failures: number][] = [
-  // A write of three pages at a low position: lmdb-js describes it in the bytes that it has.
+  // Three pages at a low position: lmdb-js's error text fits into its buffer.
   ["a write of pages that fails", "writev:error=EIO:when=9", 1],
   ["a sync that fails", "fdatasync:error=EIO:when=8..10", 3],
   ["another sync that fails", "fdatasync:error=EIO:when=11..13", 3],
   ["a file system that has become read-only", "access:error=EROFS:when=8..10", 3],
-  ["a root of the store that cannot be written", "pwrite64:error=EIO:when=10", 1],
+  ["a failed write of the root", "pwrite64:error=EIO:when=10", 1],
 ];
 for (const [fault, inject, failures] of injections) {
-  test(`${fault} fails its commits, and no others`, (context) => {
+  test(`${fault} fails only the commits that it affects`, (context) => {
     if (isMissing(context, "strace", "-qq", "-o", join(base, "probe"), "true")) return;
     const call = inject.slice(0, inject.indexOf(":"));
     const dir = join(base, inject);
@@ -126,7 +132,7 @@ for (const [fault, inject, failures] of injections) {
       "-o",
       `${dir}.trace`,
     ];
-    // One thread, since strace counts the calls of each for itself.
+    // One thread, because strace counts the calls of each thread separately.
     const { stdout } = spawnSync(
       "strace",
       [...trace, process.execPath, program("storage-filler.ts"), dir, String(failures)],
@@ -141,7 +147,7 @@ for (const [fault, inject, failures] of injections) {
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line));
-    assert.deepEqual([first.refusals, first.intact], [Array(failures).fill("StorageUnavailable"), true]);
+    assert.deepEqual([first.errors, first.intact], [Array(failures).fill("StorageUnavailable"), true]);
     assert.equal(second.count, first.acknowledged + 1);
   });
 }
@@ -154,7 +160,7 @@ const descriptions: [text: string, overrun: boolean][] = [
   [`${page} 12424832, size 102400, blocks 1, buffer sizes 102400 4096 738190624`, true],
   [`${page} 4242483200, size 4096, blocks 1, buffer sizes 4096 -2147483648 -2147483648`, true],
 ];
-test("knows from the text of a failed write whether it has overrun its memory", () => {
+test("detects from the error text of a failed write whether it has overrun its buffer", () => {
   for (const [text, overrun] of descriptions) assert.equal(hasOverrunMemory(text), overrun, text);
 });
 
@@ -177,7 +183,7 @@ function replaced(file: string): () => void {
 }
 
 for (const [index, [what, remove]] of removals.entries()) {
-  test(`when ${what} writes fail, reads go on, and writes work again when it is back`, async () => {
+  test(`when ${what}, writes fail and reads work, and writes work again when it is restored`, async () => {
     const dataDir = join(base, `removed-${index}`);
     const dir = join(dataDir, "storage");
     mkdirSync(dataDir);
@@ -209,7 +215,7 @@ for (const [index, [what, remove]] of removals.entries()) {
   });
 }
 
-test("a store whose directory cannot be written at its end is free for the next server", async () => {
+test("releases the lock when closing the store fails", async () => {
   const dir = join(base, "end");
   const marker = join(dir, "in-use");
   const options = {
@@ -221,7 +227,7 @@ test("a store whose directory cannot be written at its end is free for the next 
   };
   const storage = await openLmdbStorage({ ...options, durability: "relaxed" });
   rmSync(marker);
-  mkdirSync(marker); // A file system that is read-only does not remove it either.
+  mkdirSync(marker); // Cannot be removed as a file, as on a read-only file system.
   await assert.rejects(storage.close(), /in-use/);
   rmSync(marker, { recursive: true });
   await (await openLmdbStorage({ ...options, durability: "relaxed" })).close();

@@ -1,9 +1,9 @@
-/** Checks of the small entries that lead to records, so that a wrong one is not followed. */
+/** Checksums of index entries, so that a damaged entry does not lead to a wrong record. */
 
 const seed = 0x811c9dc5;
 const prime = 0x01000193;
 
-/** FNV-1a over the numbers, each as two words, and the UTF-8 bytes of the key. @returns 32 bits */
+/** FNV-1a, 32 bits, over the numbers, each as two words, and the UTF-8 bytes of the key. */
 export function entryCheck(numbers: readonly number[], key: string): number {
   let hash = seedOf(numbers);
   for (let index = 0; index < key.length; index++) {
@@ -14,7 +14,7 @@ export function entryCheck(numbers: readonly number[], key: string): number {
   return hash >>> 0;
 }
 
-/** As {@link entryCheck}, of the key's bytes. */
+/** As {@link entryCheck}, for a key in UTF-8. */
 export function entryCheckOfBytes(
   numbers: readonly number[],
   bytes: Uint8Array,

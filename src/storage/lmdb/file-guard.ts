@@ -1,12 +1,16 @@
 /**
- * Checks, before LMDB writes, what LMDB does not check or does not survive. It writes on into a file that was removed, and lmdb-js 3.5.6
- * describes a failed write of a page in 100 bytes that the text may overrun (`mdb_page_flush` in its mdb.c).
+ * Checks the data file before LMDB writes, because LMDB continues to write into a file that was
+ * removed, and because lmdb-js 3.5.6 formats the error of a failed page write into a buffer of 100
+ * bytes that the text may overrun (`mdb_page_flush` in its mdb.c).
  */
 import { accessSync, constants, type Stats, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** What fits into the memory that glibc hands out for 100 bytes, without the end of the string. */
-const describedBytesMax = 103;
+/**
+ * Length of a text that fits into the memory that glibc allocates for 100 bytes, without the
+ * terminating zero.
+ */
+const errorTextMax = 103;
 const zeros = Buffer.alloc(4096);
 
 export class FileGuard {
@@ -19,8 +23,8 @@ export class FileGuard {
   }
 
   /**
-   * Takes a few microseconds.
-   * @throws Error when the path no longer leads to the file that was opened, or that cannot be written. Clients see the message.
+   * Checks that the path still leads to the file that was opened. Takes a few microseconds.
+   * @throws Error when it does not, or when the file is not writable. Clients see the message.
    */
   check(): void {
     try {
@@ -42,11 +46,12 @@ export class FileGuard {
   }
 
   /**
-   * Writes and syncs a page that LMDB does not use, so that a disk that fails is found without LMDB.
-   * @param end the end of what LMDB uses; nothing else may write meanwhile
+   * Writes and syncs a page that LMDB does not use, to detect a failing disk without LMDB. The
+   * store must not be written during the call.
+   * @param end the end of the part of the file that LMDB uses, in bytes
    * @throws Error with the file system's code: EIO, ENOSPC, EROFS, …
    */
-  async rehearse(end: number): Promise<void> {
+  async probeDisk(end: number): Promise<void> {
     const file = await open(this.#path, "r+");
     try {
       await file.write(zeros, 0, zeros.length, end);
@@ -57,8 +62,8 @@ export class FileGuard {
   }
 }
 
-/** Whether lmdb-js has written over other memory when it made this message. */
+/** Returns whether lmdb-js has overrun its buffer when it formatted this error. */
 export function hasOverrunMemory(error: unknown): boolean {
   const text = /Attempting to write page at position .*/s.exec(String(error))?.[0];
-  return text !== undefined && text.length > describedBytesMax;
+  return text !== undefined && text.length > errorTextMax;
 }

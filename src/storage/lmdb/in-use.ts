@@ -1,8 +1,11 @@
-/** A file that says whether a server has the store open, for the next one to find when that ended without closing it. */
+/**
+ * The file `in-use` says whether a server has the store open, so that the next start detects a
+ * server that did not close it.
+ */
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** `opening` until the store has been opened. */
+/** `opening` while the server opens the store, `open` afterwards. */
 export type InUse = "opening" | "open";
 
 export interface Closed {
@@ -27,7 +30,7 @@ export function writeInUse(dir: string, state: InUse): void {
   writeFileSync(fileIn(dir), state, { mode: 0o600 });
 }
 
-/** In one step, so that a server that dies meanwhile leaves what was there. */
+/** Replaces the file atomically, so that a crash leaves the previous content. */
 export function writeClosed(dir: string, { closedAs }: Closed): void {
   const next = `${fileIn(dir)}.new`;
   writeFileSync(next, `closed ${closedAs}`, { mode: 0o600 });

@@ -1,4 +1,7 @@
-/** A checksum of the pages that lead to records: read again, it shows in a tenth of the time of a walk that they are as they were. */
+/**
+ * A checksum of all index pages. Comparing it takes a tenth of the time of checking the pages one
+ * by one.
+ */
 import { crc32 } from "node:zlib";
 import {
   childOf,
@@ -22,7 +25,8 @@ import {
 } from "./page-file.ts";
 
 /**
- * The CRC-32 of the root, and of all pages of all trees but the log, whose records have checksums of their own. Nothing may write meanwhile.
+ * Computes the CRC-32 of the meta page and of the pages of all trees except the log, whose records
+ * have their own checksums. The store must not be written during the call.
  * @returns undefined when the pages do not form trees
  * @throws Error with code EIO, …
  */
@@ -40,15 +44,15 @@ export function indexChecksum(file: PageFile, meta: Meta): number | undefined {
 interface Context {
   readonly file: PageFile;
   readonly meta: Meta;
-  /** Pages that lead to each other would be read without end. */
+  /** Bounds the walk when damaged pages form a cycle. */
   pagesLeft: number;
   checksum: number;
 }
 
-/** Called for each entry of a leaf. @returns false when it cannot be followed */
+/** Adds the pages of a leaf's entry. @returns false when it is damaged */
 type AddEntry = (page: Buffer, start: number) => boolean;
 
-/** @returns whether all of it could be followed */
+/** Adds the pages of a tree. @returns false when it is damaged */
 function addTree(context: Context, tree: Tree, entry: AddEntry | undefined = addOverflowOf(context, tree)): boolean {
   if (tree.root === undefined) return true;
   if (tree.depth === 0 || tree.depth > depthMax) return false;
@@ -56,7 +60,7 @@ function addTree(context: Context, tree: Tree, entry: AddEntry | undefined = add
   return addPage({ context, buffers, entry }, tree.root, 1);
 }
 
-/** Only of trees that have such values: entries of others need not be read one by one. */
+/** Adds overflow pages; undefined for trees that have none, whose entries need not be read. */
 function addOverflowOf(context: Context, tree: Tree): AddEntry | undefined {
   if (tree.overflowPages === 0) return undefined;
   return (page, start) => {
@@ -96,7 +100,10 @@ function addPage(walk: Walk, number: number, level: number): boolean {
   return true;
 }
 
-/** Reads and adds so many bytes from the beginning of a page. @returns false when the file does not have them */
+/**
+ * Fills the buffer from the beginning of a page and adds it.
+ * @returns false when the file ends before
+ */
 function add(context: Context, number: number, bytes: Buffer): boolean {
   if (
     number > context.meta.lastPage ||

@@ -1,7 +1,8 @@
-/** How keys are written into LMDB, which orders them as bytes. */
+/** Encodings of keys in LMDB, which orders them by their bytes. */
 
-/** What lmdb-js asks of a key encoder. @returns where the key ends */
+/** The key encoder interface of lmdb-js. */
 export interface KeyEncoder<Key> {
+  /** @returns the end of the key in the target */
   writeKey(key: Key, target: Buffer, start: number): number;
   readKey(source: Buffer, start: number, end: number): Key;
 }
@@ -11,13 +12,13 @@ export const textKey: KeyEncoder<string> = {
   readKey: (source, start, end) => source.toString("utf8", start, end),
 };
 
-/** A safe integer that is not negative. */
+/** A non-negative safe integer. */
 export const integerKey: KeyEncoder<number> = {
   writeKey: writeInteger,
   readKey: readInteger,
 };
 
-/** When, and the position of the put. */
+/** The time in milliseconds since 1970, and the position of the put. */
 export const expiryKey: KeyEncoder<[at: number, position: number]> = {
   writeKey: ([at, position], target, start) => writeInteger(position, target, writeInteger(at, target, start)),
   readKey: (source, start) => [readInteger(source, start), readInteger(source, start + 8)],

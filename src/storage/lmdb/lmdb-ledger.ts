@@ -36,21 +36,27 @@ import {
 } from "./record.ts";
 import { RecordCopies } from "./record-copies.ts";
 
-/** See {@link bytesWritten}. */
+/** The parts of {@link estimateBytes}: per group, per change, and per dropped change. */
 const groupBytes = 256 << 10;
 const changeBytes = 48 << 10;
 const dropBytes = 8 << 10;
-/** Kept between writes for the records of the next. */
+/** A larger arena is not reused for the next write. */
 const arenaKeptMax = 4 << 20;
-/** Damaged records that are remembered as reported; beyond it some are reported again. */
+/**
+ * Maximum size of the set of reported damage; when it is full it is cleared, and damage is reported
+ * again.
+ */
 const reportedMax = 10_000;
 
-/** A file of at most so many bytes is read from end to end unless its index is as a server has closed it. */
+/**
+ * After an unclean end, all pages of a file up to this size are checked; of a larger one, only the
+ * index.
+ */
 const allPagesMax = 64 << 20;
 
 export type LedgerOptions = MapsOptions & Pick<StorageOptions, "onDamage" | "logger">;
 
-/** A group of changes is one transaction, which a thread of lmdb-js's makes. */
+/** A ledger in LMDB. A group of changes is one transaction, which a thread of lmdb-js executes. */
 export class LmdbLedger implements Ledger {
   readonly #options: LedgerOptions;
   readonly #lock: DirectoryLock;
@@ -59,13 +65,13 @@ export class LmdbLedger implements Ledger {
   readonly #rules: RecordRules;
   readonly #reserve: DiskReserve;
   readonly #guard: FileGuard;
-  /** What has been reported as damaged. */
+  /** Keys and positions whose damage has been reported. */
   readonly #reported = new Set<string | number>();
-  /** LMDB has given up and could not be opened again yet. */
+  /** LMDB rejects all transactions, and could not be reopened yet. */
   #broken = false;
   /** The last write failed in LMDB. */
   #failed = false;
-  /** Holds the records of one write; the next comes only after it. */
+  /** Buffer for the records of one write; writes do not overlap. */
   #arena = newArena(64 << 10);
   readonly #copies = new RecordCopies();
 
@@ -84,7 +90,12 @@ export class LmdbLedger implements Ledger {
     this.#guard = new FileGuard(dataFile(options.dir));
   }
 
-  /** @throws Error when another server has the directory, or it cannot be read, or it holds another format */
+  /**
+   * Locks the directory, checks its files, and opens the store.
+   * @throws DamagedStore
+   * @throws Error when another server uses the directory, it cannot be read, or it has another
+   * format
+   */
   static async open(options: LedgerOptions): Promise<LmdbLedger> {
     const { dir } = options;
     const lock = await lockDirectory(dir);
@@ -105,7 +116,7 @@ export class LmdbLedger implements Ledger {
       writeInUse(dir, "open");
       return ledger;
     } catch (error) {
-      // An error is a message; the file is for ends without one.
+      // The file is for a process that ends without reporting an error.
       removeInUse(dir);
       throw error;
     }
@@ -134,7 +145,7 @@ export class LmdbLedger implements Ledger {
     return typeof record !== "string" && isPutOf(key, readHead(position, record)) ? valueBytes(record) : undefined;
   }
 
-  /** A copy of the record; or why it cannot be trusted. */
+  /** Returns a copy of the record; a string with the problem when it is damaged. */
   #record(position: number): Buffer | string {
     if (position === unknownPosition) return lost;
     const { log } = this.#maps;
@@ -183,16 +194,16 @@ export class LmdbLedger implements Ledger {
     this.#guard.check();
     if (this.#broken) await this.#reopen();
     const { root } = this.#maps;
-    if (this.#failed) await this.#guard.rehearse(usedBytes(root));
-    // On a full disk, what frees space must have its chance.
-    if (!onlyFrees(group)) await this.#reserve.ensure(bytesWritten(group));
+    if (this.#failed) await this.#guard.probeDisk(usedBytes(root));
+    // A group that only deletes must be able to free space on a full disk.
+    if (!onlyDeletes(group)) await this.#reserve.ensure(estimateBytes(group));
     try {
       await root.batch(() => this.#put(group));
     } catch (error) {
       this.#failed = true;
       const cause = await causeOf(error);
       if (hasOverrunMemory(cause)) throw new StorageLost(overrun, { cause });
-      // Another write to an environment that has given up would never be answered.
+      // The promise of another write to an unusable environment would never settle.
       if (!isUsable(root)) await this.#reopen();
       throw cause;
     }
@@ -214,11 +225,14 @@ export class LmdbLedger implements Ledger {
     }
   }
 
-  /** @throws Error when it cannot be opened, or shows something else than what was answered; the next write tries again */
+  /**
+   * Reopens the environment after LMDB has failed; when that fails, the next write tries again.
+   * @throws Error when it cannot be opened, or is not at the last acknowledged revision
+   */
   async #reopen(): Promise<void> {
     this.#broken = true;
     await this.#maps.root.close();
-    // LMDB would make a new file.
+    // LMDB would create a missing file.
     this.#guard.check();
     this.#maps = await openMaps(this.#options);
     const { revision } = this.#maps.marks;
@@ -230,14 +244,17 @@ export class LmdbLedger implements Ledger {
     this.#broken = false;
   }
 
-  /** The records after the revision. For one that is damaged, and for those missing at one place, there is a change that says so. */
+  /**
+   * Reads records after the revision. A damaged record, or a run of missing ones, becomes one
+   * change with `damage`.
+   */
   #scan<Head extends ChangeHead>(
     after: number,
     limit: number,
     decode: (position: number, record: Buffer) => Head,
   ): Head[] {
     const heads: Head[] = [];
-    // The first revision is that of the empty store.
+    // The revision of an empty store has no record.
     let next = positionOf(Math.max(after, emptyMarks.revision) + 1, 0);
     let orNext = next;
     for (const { key: position, value: record } of this.#maps.log.getRange({ start: next, limit })) {
@@ -270,7 +287,7 @@ export class LmdbLedger implements Ledger {
     return { ...nothingAt(position), damage: problem } as Head;
   }
 
-  /** Reports each damage once, even if several readers find it. */
+  /** Reports each damage once. */
   #report(what: string | number, key: string | undefined, problem: string): void {
     if (this.#reported.has(what)) return;
     if (this.#reported.size === reportedMax) this.#reported.clear();
@@ -307,7 +324,7 @@ export class LmdbLedger implements Ledger {
     for (const { at: time, position } of dropExpiries) expiry.remove([time, position]);
   }
 
-  /** Room for the marks, and for a record and a position of each change. */
+  /** Returns a buffer for the marks, and for a record and a position of each change. */
   #arenaFor(changes: readonly Change[]): Arena {
     let bytesMax = marksBytes;
     for (const change of changes) bytesMax += recordBytesMax(change) + pointerBytes;
@@ -337,7 +354,11 @@ function isPutOf(key: string, head: ChangeHead): boolean {
   return head.type === "put" && head.key === key;
 }
 
-/** @throws DamagedStore · Error when it is the file of another program, or cannot be read */
+/**
+ * Checks the files, more thoroughly when the last server did not close the store.
+ * @throws DamagedStore
+ * @throws Error when the file belongs to another program, or cannot be read
+ */
 function checkBeforeOpening({ dir, logger }: LedgerOptions): void {
   const inUse = readInUse(dir);
   const bytes = statSync(dataFile(dir), { throwIfNoEntry: false })?.size ?? 0;
@@ -351,13 +372,16 @@ function checkBeforeOpening({ dir, logger }: LedgerOptions): void {
   logger?.warn(message, { dir, checked: withLog ? "all pages" : "the pages of the index" });
 }
 
-function onlyFrees({ changes, drop, dropExpiries }: LedgerGroup): boolean {
+function onlyDeletes({ changes, drop, dropExpiries }: LedgerGroup): boolean {
   return changes.length > 0
     ? changes.every(({ type }) => type === "delete")
     : drop.length > 0 || dropExpiries.length > 0;
 }
 
-/** Where that fails, because the disk is full, or the file another one, the next start reads all pages of the index. */
+/**
+ * Stores the checksum of the closed index. When that fails, because the disk is full or the file
+ * was replaced, the next start checks all pages of the index.
+ */
 function noteClosed({ dir, logger }: LedgerOptions, guard: FileGuard): void {
   try {
     guard.check();
@@ -370,8 +394,11 @@ function noteClosed({ dir, logger }: LedgerOptions, guard: FileGuard): void {
   removeInUse(dir);
 }
 
-/** About what LMDB writes for a group at most: besides the records, copies of the pages on the way to them. */
-function bytesWritten({ changes, drop }: LedgerGroup): number {
+/**
+ * Estimates the maximum that LMDB writes for a group: records, and copies of the pages of the trees
+ * above them.
+ */
+function estimateBytes({ changes, drop }: LedgerGroup): number {
   let bytes = groupBytes + changes.length * changeBytes + drop.length * dropBytes;
   for (const change of changes) bytes += recordBytesMax(change);
   return bytes;

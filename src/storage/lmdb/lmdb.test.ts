@@ -30,7 +30,7 @@ for (const durability of ["relaxed", "full"] as const) {
   });
 }
 
-test("a second server on the same directory is refused, and told which one", async () => {
+test("rejects a second server on the same directory, and names the directory", async () => {
   const dir = directory();
   const first = await open({ dir });
   await assert.rejects(open({ dir }), new RegExp(`${dir} is in use by another server`));
@@ -39,7 +39,7 @@ test("a second server on the same directory is refused, and told which one", asy
   await (await open({ dir })).close();
 });
 
-test("many commits share a transaction", async () => {
+test("concurrent commits share a transaction", async () => {
   let writes = 0;
   const storage = await open({ faults: { beforeWrite: () => void writes++ } });
   await Promise.all(
@@ -50,7 +50,7 @@ test("many commits share a transaction", async () => {
   await storage.close();
 });
 
-test("history, its limits and what expires outlive the process", async () => {
+test("history, compaction and expiries persist", async () => {
   const dir = directory();
   const clock = manualClock();
   const first = await open({ dir, clock, historyMs: 60_000 });
@@ -81,7 +81,7 @@ test("history, its limits and what expires outlive the process", async () => {
   await second.close();
 });
 
-test("files are for their owner only", async () => {
+test("only their owner can access the files", async () => {
   const dir = directory();
   await (await open({ dir })).close();
   const { statSync } = await import("node:fs");

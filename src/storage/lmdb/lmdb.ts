@@ -8,8 +8,9 @@ import { prepareDirectory } from "./prepare-directory.ts";
 export type LmdbOptions = StorageOptions & MapsOptions;
 
 /**
- * The engine that keeps everything in a directory, which is made if it is missing.
- * @throws DamagedStore · Error when another server has the directory, or it cannot be read
+ * Opens a store on disk. Creates the directory if it is missing.
+ * @throws DamagedStore
+ * @throws Error when another server uses the directory, or it cannot be read
  */
 export async function openLmdbStorage(options: LmdbOptions): Promise<Storage> {
   prepareDirectory(options.dir, mapBytes);

@@ -1,4 +1,4 @@
-/** The LMDB environment: its four maps, how it is opened, and what lmdb-js leaves to its users. */
+/** Opens the LMDB environment with its four maps, and adds functions that lmdb-js does not have. */
 import { open as openFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Database, DatabaseOptions, RootDatabase, RootDatabaseOptionsWithPath, TransactionFlags } from "lmdb";
@@ -6,32 +6,42 @@ import { DamagedStore } from "../contract.ts";
 import { expiryKey, integerKey, type KeyEncoder, textKey } from "./keys.ts";
 import { decodeMarks, layoutFormat, type StoredMarks } from "./marks.ts";
 
-/** Address space, not memory; grows beyond it by itself. Windows would allocate the file at once. */
+/**
+ * Initial size of the memory map. It uses address space, not memory, and lmdb-js grows it when
+ * needed. Unset on Windows, which would allocate a file of that size.
+ */
 export const mapBytes = process.platform === "win32" ? undefined : 16 * 2 ** 30;
 /** lmdb-js's TransactionFlags.SYNCHRONOUS_COMMIT, which it declares but does not export. */
 const synchronousCommit = 2 as TransactionFlags;
 
 export interface MapsOptions {
   readonly dir: string;
-  /** `full`: a write is on disk when it resolves. `relaxed`: it is with the operating system, whose crash may damage the store. */
+  /**
+   * `full`: a write is synced to disk before it resolves. `relaxed`: the operating system has the
+   * data; a crash of the operating system may damage the store.
+   */
   readonly durability: "full" | "relaxed";
 }
 
 export interface Maps {
   readonly root: RootDatabase;
-  /** As they were when the maps were opened. */
+  /** The marks at the time of opening. */
   readonly marks: StoredMarks;
-  /** Of one value: the marks. */
+  /** Contains one value: the marks. */
   readonly meta: Database<Buffer, string>;
-  /** From position to the change with its value. */
+  /** Maps a position to the change with its value. */
   readonly log: Database<Buffer, number>;
-  /** From key to the position of its latest put. */
+  /** Maps a key to the position of its latest put. */
   readonly current: Database<Buffer, string>;
-  /** From time and position to key. */
+  /** Maps a time and position to the key that expires. */
   readonly expiry: Database<Buffer, [number, number]>;
 }
 
-/** @throws DamagedStore when the marks are damaged · Error when the directory cannot be read, or holds the format of a newer server */
+/**
+ * Opens the environment for reading and writing.
+ * @throws DamagedStore when the marks are damaged
+ * @throws Error when the directory cannot be read, or has the format of a newer server
+ */
 export async function openMaps({ dir, durability }: MapsOptions): Promise<Maps> {
   const { open } = await import("lmdb");
   const options: RootDatabaseOptionsWithPath & { permissionsMode: number } = {
@@ -44,7 +54,7 @@ export async function openMaps({ dir, durability }: MapsOptions): Promise<Maps> 
     // Otherwise a write resolves before it is on disk.
     overlappingSync: false,
     noSync: durability === "relaxed",
-    // Groups are made by our caller.
+    // The storage engine groups writes itself.
     eventTurnBatching: false,
   };
   const root = open(options);
@@ -63,8 +73,10 @@ export async function openMaps({ dir, durability }: MapsOptions): Promise<Maps> 
 }
 
 /**
- * @param isNew the store has no entries: only then may it have no marks
- * @throws DamagedStore · Error when they are those of a newer server
+ * Decodes the marks.
+ * @param isNew whether the store has no entries: only then the marks may be missing
+ * @throws DamagedStore
+ * @throws Error when a newer server has written them
  */
 export function checkedMarks(
   dir: string,
@@ -79,9 +91,9 @@ export function checkedMarks(
   );
 }
 
-/** New files must be found after a crash, too. */
+/** Syncs the directories, so that new files exist after a crash. */
 async function syncDirectories(dir: string): Promise<void> {
-  if (process.platform === "win32") return; // It does not open directories.
+  if (process.platform === "win32") return; // Windows cannot open directories.
   for (const path of [dir, dirname(dir)]) {
     const directory = await openFile(path, "r");
     try {
@@ -109,28 +121,34 @@ export function isEmpty<Key extends string | number>(map: Database<Buffer, Key>)
   return (map.getStats() as { entryCount: number }).entryCount === 0;
 }
 
-/** Length of the value that `getBinaryFast` has just returned in its larger buffer. */
+/** Returns the length of the value that the last `getBinaryFast` returned in its larger buffer. */
 export function lastSize<Key extends string | number>(map: Database<Buffer, Key>): number {
   return (map as unknown as { lastSize: number }).lastSize;
 }
 
-/** The end of what LMDB uses of its file. */
+/** Returns the end of the part of the file that LMDB uses. */
 export function usedBytes(root: RootDatabase): number {
   const { pageSize, lastPageNumber } = root.getStats() as { pageSize: number; lastPageNumber: number };
   return pageSize * (lastPageNumber + 1);
 }
 
-/** After a write of a meta page has failed, LMDB takes nothing any more: MDB_PANIC. */
+/**
+ * Returns false after a failed write of a meta page, when LMDB rejects all transactions
+ * (MDB_PANIC).
+ */
 export function isUsable(root: RootDatabase): boolean {
   try {
     root.transactionSync(() => undefined, synchronousCommit);
     return true;
   } catch {
-    return false; // Whatever it says: it could not begin a transaction.
+    return false; // Any error means that it cannot begin a transaction.
   }
 }
 
-/** lmdb-js rejects a write with a promise of the reason, which is rejected a little later. */
+/**
+ * Returns the reason of a failed write: lmdb-js rejects with an error whose `commitError` rejects
+ * with the reason later.
+ */
 export async function causeOf(error: unknown): Promise<unknown> {
   const { commitError } = error as { commitError?: Promise<never> };
   if (commitError === undefined) return error;

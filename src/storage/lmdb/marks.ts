@@ -1,23 +1,27 @@
 /**
- * The marks as a value of the store: five f64 and the CRC-32 of them, little-endian: format, newest revision, newest compacted revision, bytes of
- * history, newest revision whose entries may be without a check. Later formats begin with their number, and end with the CRC-32, too.
+ * Encoding of the marks: five f64 and their CRC-32, little-endian. The numbers are the format, the
+ * newest revision, the newest compacted revision, the bytes of history, and the newest revision
+ * whose entries may have no checks. Later formats must also begin with their number and end with
+ * the CRC-32.
  */
 import { crc32 } from "node:zlib";
 import { emptyMarks, type Marks } from "../embedded/ledger.ts";
 
-/** Raised when the layout changes so that older servers must not open it. */
+/** Incremented when the layout changes so that older servers must not open the store. */
 export const layoutFormat = 2;
-/** Records, positions and expiries had no checks, and the marks were four f64. */
+/** In format 1, records, positions and expiries have no checks, and the marks are four f64. */
 const uncheckedFormat = 1;
 const uncheckedBytes = 32;
 
 export const marksBytes = 44;
 const checksumAt = marksBytes - 4;
-/** The CRC-32 of any bytes and their own CRC-32. */
+/** The CRC-32 of any bytes followed by their CRC-32. */
 const residue = 0x2144df1c;
 
 export interface StoredMarks extends Marks {
-  /** The newest revision whose entries may be without a check: that of the last server that wrote none. */
+  /**
+   * The newest revision written by a server that wrote no checks; entries up to it may have none.
+   */
   readonly uncheckedUntil: number;
 }
 
@@ -26,7 +30,7 @@ export type MarksVerdict =
   | { readonly newerFormat: number }
   | { readonly problem: string };
 
-/** @param bytes of the value; undefined in a new store */
+/** @param bytes the value; undefined in a new store */
 export function decodeMarks(bytes: Buffer | undefined): MarksVerdict {
   if (bytes === undefined) return { marks: { ...emptyMarks, uncheckedUntil: 0 } };
   const numbers = Array.from({ length: Math.floor(bytes.length / 8) }, (_, index) => bytes.readDoubleLE(index * 8));
@@ -38,7 +42,7 @@ export function decodeMarks(bytes: Buffer | undefined): MarksVerdict {
   return format === layoutFormat ? { marks: { ...marks, uncheckedUntil } } : { newerFormat: format };
 }
 
-/** @param bytes of which the first {@link marksBytes} are written */
+/** Writes the marks into the first {@link marksBytes} bytes. */
 export function encodeMarks({ revision, compacted, historyBytes, uncheckedUntil }: StoredMarks, bytes: Buffer): void {
   bytes.writeDoubleLE(layoutFormat, 0);
   bytes.writeDoubleLE(revision, 8);

@@ -1,29 +1,30 @@
 /**
- * LMDB's data file as bytes, read without the native library: damaged bytes cannot bring the process down here. Little-endian, 64-bit page numbers.
- * Source: `libraries/liblmdb/mdb.c` of lmdb-js 3.5.6 (data version 2).
+ * Reads LMDB's data file without the native library, so that damaged bytes cannot crash the
+ * process. Little-endian, 64-bit page numbers. Source: `libraries/liblmdb/mdb.c` of lmdb-js 3.5.6
+ * (data version 2).
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
 const magic = 0xbeefc0de;
 const dataVersion = 2;
-/** Of every page. */
+/** Length of the header of every page. */
 export const headerBytes = 24;
-/** LMDB's trees go no deeper. */
+/** Maximum depth of LMDB's trees. */
 export const depthMax = 32;
 const metaBytes = 144;
 const treeBytes = 48;
 const nodeHeaderBytes = 8;
-/** Of what a node has in place of a value on pages of its own. */
+/** Length of the reference that a node has when its value is in overflow pages. */
 const overflowBytes = 24;
 const pageSizeMin = 512;
 const pageSizeMax = 65536;
-/** In place of the root of an empty tree: all bits set. */
+/** The root of an empty tree: all bits set. */
 const noRoot = 2 ** 64;
 
 const flags = { branch: 0x01, leaf: 0x02, overflow: 0x04, meta: 0x08 };
 const nodeFlags = { overflow: 0x01, tree: 0x02 };
 
-/** What LMDB notes of a tree. */
+/** LMDB's description of a tree. */
 export interface Tree {
   readonly depth: number;
   readonly branchPages: number;
@@ -39,7 +40,7 @@ export interface Meta {
   readonly transaction: number;
   readonly lastPage: number;
   readonly free: Tree;
-  /** Its entries are the named trees. */
+  /** The tree whose entries are the named trees. */
   readonly main: Tree;
 }
 
@@ -53,7 +54,12 @@ export class PageFile {
     this.length = fstatSync(this.#file).size;
   }
 
-  /** @returns as many of the bytes as the file has; in `into` when that is set. @throws Error with code EIO, … */
+  /**
+   * Reads bytes of the file.
+   * @param into the buffer to read into; a new one when unset
+   * @returns fewer bytes when the file ends before
+   * @throws Error with code EIO, …
+   */
   read(start: number, length: number, into: Buffer = Buffer.allocUnsafe(length)): Buffer {
     const read = readSync(this.#file, into, 0, length, start);
     return read === into.length ? into : into.subarray(0, read);
@@ -64,7 +70,7 @@ export class PageFile {
   }
 }
 
-/** @returns the meta page, or what is wrong with it */
+/** @returns the meta page; a string with the problem when it is damaged */
 export function readMeta(file: PageFile, start: number): Meta | string {
   const bytes = file.read(start, headerBytes + metaBytes);
   if (bytes.length < headerBytes + metaBytes) return "it is cut off";
@@ -86,7 +92,7 @@ export function readMeta(file: PageFile, start: number): Meta | string {
   };
 }
 
-/** @param bytes 48 of them */
+/** @param bytes at least 48 */
 export function readTree(bytes: Buffer): Tree {
   const root = readNumber(bytes, 40);
   return {
@@ -101,13 +107,13 @@ export function readTree(bytes: Buffer): Tree {
 
 export interface PageHeader {
   readonly number: number;
-  /** That has written the page. */
+  /** The transaction that wrote the page. */
   readonly transaction: number;
-  /** Whether a value begins there. */
+  /** Whether the page is the first one of an overflow value. */
   readonly isOverflow: boolean;
 }
 
-/** What a page says of itself. @param bytes its first ones */
+/** Decodes the header at the beginning of a page. */
 export function pageHeader(bytes: Buffer): PageHeader {
   return {
     number: readNumber(bytes, 0),
@@ -116,7 +122,11 @@ export function pageHeader(bytes: Buffer): PageHeader {
   };
 }
 
-/** @param bytes of the whole page. @returns what is wrong with its header; undefined when nothing is */
+/**
+ * Checks the header of a branch or leaf page.
+ * @param bytes the whole page
+ * @returns the problem; undefined when there is none
+ */
 export function pageProblem(bytes: Buffer, number: number): string | undefined {
   if (bytes.length < headerBytes) return "it is beyond the end of the file";
   if (readNumber(bytes, 0) !== number) return `it says that it is page ${readNumber(bytes, 0)}`;
@@ -128,17 +138,20 @@ export function pageProblem(bytes: Buffer, number: number): string | undefined {
   return undefined;
 }
 
-/** @param bytes without {@link pageProblem} */
+/** @param bytes a page without {@link pageProblem} */
 export function isLeaf(bytes: Buffer): boolean {
   return readShort(bytes, 18) === flags.leaf;
 }
 
-/** @param bytes without {@link pageProblem} */
+/** @param bytes a page without {@link pageProblem} */
 export function nodeCount(bytes: Buffer): number {
   return readShort(bytes, 20) / 2;
 }
 
-/** @param bytes without {@link pageProblem}. @returns where the node begins; undefined when it does not fit into the page */
+/**
+ * @param bytes a page without {@link pageProblem}
+ * @returns the offset of the node; undefined when the node does not fit into the page
+ */
 export function nodeStart(bytes: Buffer, index: number): number | undefined {
   const offset = readShort(bytes, headerBytes + index * 2);
   const start = headerBytes + offset;
@@ -146,7 +159,7 @@ export function nodeStart(bytes: Buffer, index: number): number | undefined {
   return nodeKeyEnd(bytes, start) <= bytes.length && (!isLeaf(bytes) || leafNodeFits(bytes, start)) ? start : undefined;
 }
 
-/** Whether what begins there can be a node of a leaf. */
+/** Returns whether a valid node of a leaf can begin at the offset. */
 export function leafNodeFits(bytes: Buffer, start: number): boolean {
   if (start + nodeHeaderBytes > bytes.length) return false;
   const keyEnd = nodeKeyEnd(bytes, start);
@@ -174,17 +187,20 @@ export function nodeKeyEnd(bytes: Buffer, start: number): number {
   return start + nodeHeaderBytes + readShort(bytes, start + 6);
 }
 
-/** Of a branch: the page below. */
+/** Returns the number of the child page of a branch node. */
 export function childOf(bytes: Buffer, start: number): number {
   return readWord(bytes, start) + readShort(bytes, start + 4) * 2 ** 32;
 }
 
-/** Of a leaf: bytes of the value, wherever they are. */
+/** Returns the length of the value of a leaf node, in the page or in overflow pages. */
 export function nodeValueBytes(bytes: Buffer, start: number): number {
   return readWord(bytes, start);
 }
 
-/** Of a leaf: what is in the page, the value, a tree, or for "overflow" the number of the page that the value begins in. */
+/**
+ * Returns what a leaf node stores in the page: the value, a tree, or the number of its first
+ * overflow page.
+ */
 export function storedValue(bytes: Buffer, start: number): Buffer {
   const keyEnd = nodeKeyEnd(bytes, start);
   return bytes.subarray(keyEnd, keyEnd + storedBytes(bytes, start, nodeKind(bytes, start)));
@@ -194,12 +210,16 @@ function storedBytes(bytes: Buffer, start: number, kind: NodeKind | undefined): 
   return kind === "overflow" ? overflowBytes : nodeValueBytes(bytes, start);
 }
 
-/** How many pages of its own a value takes. */
+/** Returns the number of overflow pages of a value. */
 export function overflowPages(valueBytes: number, pageSize: number): number {
   return Math.floor((headerBytes - 1 + valueBytes) / pageSize) + 1;
 }
 
-/** @param bytes the first page of a value that takes so many pages. @returns what is wrong with it */
+/**
+ * Checks the header of the first page of an overflow value.
+ * @param pages the expected number of pages
+ * @returns the problem; undefined when there is none
+ */
 export function overflowProblem(bytes: Buffer, number: number, pages: number): string | undefined {
   if (readNumber(bytes, 0) !== number) return `it says that it is page ${readNumber(bytes, 0)}`;
   if (bytes.readUInt16LE(18) !== flags.overflow) return `it has the type ${bytes.readUInt16LE(18)}`;
@@ -207,8 +227,8 @@ export function overflowProblem(bytes: Buffer, number: number, pages: number): s
 }
 
 /**
- * The page numbers in an entry of the free tree: a count, then numbers; a negative one is the length of a run that begins at the next.
- * An entry that ends too early ends with a page that no file has.
+ * Decodes an entry of the free tree: a count, then page numbers; a negative number is the length of
+ * a run that begins at the next number. For a truncated entry it yields a page that no file has.
  */
 export function* freePages(value: Buffer): IterableIterator<[page: number, count: number]> {
   if (value.length < 8) return yield [noRoot, 1];
@@ -229,7 +249,7 @@ export function readNumber(bytes: Buffer, start: number): number {
   return readWord(bytes, start) + readWord(bytes, start + 4) * 2 ** 32;
 }
 
-// Buffer's own check their arguments, which is most of the time of a walk.
+// The methods of Buffer check their arguments, which would take most of the time of a walk.
 function readShort(bytes: Buffer, start: number): number {
   return (bytes[start] as number) | ((bytes[start + 1] as number) << 8);
 }

@@ -1,6 +1,7 @@
 /**
- * What leads to records, as values: of a key the position of its latest put and the check of both; of a time and a position the key that expires
- * then and the check of the three. Entries of format 1 have no checks.
+ * Encoding of index entries. The value for a key is the position of its latest put, and a checksum
+ * of both. The value for a time and a position is the key that expires, and a checksum of the
+ * three. Entries of format 1 have no checksums.
  */
 import { type Expiry, revisionOf, unknownPosition } from "../embedded/ledger.ts";
 import { entryCheck } from "./entry-check.ts";
@@ -9,23 +10,26 @@ import type { RecordRules } from "./record.ts";
 
 const uncheckedBytes = 8;
 const checkedBytes = 12;
-/** Bytes that {@link encodePosition} needs. */
+/** Bytes written by {@link encodePosition}. */
 export const pointerBytes = checkedBytes;
 
-/** @returns where the value ends */
+/** @returns the end of the value in `bytes` */
 export function encodePosition(key: string, position: number, bytes: Buffer, start: number): number {
   return bytes.writeUInt32BE(entryCheck([position], key), integerKey.writeKey(position, bytes, start));
 }
 
-/** @param value its first `length` bytes. @returns {@link unknownPosition} when it is damaged */
+/**
+ * @param value a buffer whose first `length` bytes are the value
+ * @returns {@link unknownPosition} when it is damaged
+ */
 export function decodePosition(key: string, value: Buffer, length: number, rules: RecordRules): number {
   if (length !== checkedBytes && length !== uncheckedBytes) return unknownPosition;
   const position = integerKey.readKey(value, 0, 8);
-  const isFine =
+  const isValid =
     length === checkedBytes
       ? value.readUInt32BE(8) === entryCheck([position], key)
       : revisionOf(position) <= rules.uncheckedUntil;
-  return isFine && position > 0 ? position : unknownPosition;
+  return isValid && position > 0 ? position : unknownPosition;
 }
 
 export function encodeExpiry({ at, position, key }: Expiry): Buffer {

@@ -1,9 +1,16 @@
-/** What must hold of a data directory and of this process before a store is opened, said in words that lead to what must change. */
+/**
+ * Checks the data directory and the limits of this process before a store is opened, with errors
+ * that say what to change.
+ */
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { makeDirectory } from "../../apimachinery/make-directory.ts";
 import { dataFile } from "./check-file.ts";
 
-/** @throws Error when the directory cannot be made, or not be written to, or the process may not map so many bytes */
+/**
+ * Creates the directory if needed.
+ * @param mapBytes address space that the memory map needs; undefined skips the check
+ * @throws Error when the directory cannot be created or written, or the address space is limited
+ */
 export function prepareDirectory(dir: string, mapBytes: number | undefined): void {
   try {
     makeDirectory(dir, { mode: 0o700 });
@@ -19,7 +26,10 @@ export function prepareDirectory(dir: string, mapBytes: number | undefined): voi
     checkAddressSpace(Math.max(mapBytes, statSync(dataFile(dir), { throwIfNoEntry: false })?.size ?? 0));
 }
 
-/** LMDB reserves its whole map at once, and lmdb-js brings the process down when that fails. Linux alone says how much there is. */
+/**
+ * LMDB reserves the whole map at once, and lmdb-js crashes the process when that fails. Only Linux
+ * reports the limit.
+ */
 function checkAddressSpace(mapBytes: number): void {
   if (process.platform !== "linux") return;
   const limit = Number(

@@ -1,4 +1,7 @@
-/** A process that reads a store without end: its file grows, which is reported; it grows no more when the process is killed. */
+/**
+ * A process that holds a read transaction open: the file grows, which is logged, until the process
+ * is killed.
+ */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,7 +17,7 @@ const base = mkdtempSync(join(tmpdir(), "coxswain-readers-"));
 after(() => rmSync(base, { recursive: true, force: true }));
 const value = Buffer.alloc(10_000, "x");
 
-test("reports a process that reads an old state, and reuses the pages it held when it was killed", async () => {
+test("logs a process that reads an old state, and reuses its pages after it was killed", async () => {
   const warnings: unknown[] = [];
   const logger = {
     info() {},
@@ -52,7 +55,7 @@ test("reports a process that reads an old state, and reuses the pages it held wh
   ]);
   reader.kill("SIGKILL");
   await once(reader, "exit");
-  // One step of the reserve, at which the killed process is noticed.
+  // One allocation of the disk reserve, which detects the killed process.
   const after = await grow(2000);
   assert.ok(after <= storage.sizeBytes() / 4, `${after} bytes`);
   await storage.close();

@@ -1,8 +1,11 @@
-/** Other processes that read the store: a backup, a tool. LMDB reuses no page that one of them may see, so the file grows as long as they read. */
+/**
+ * Detects other processes that read the store, such as a backup. LMDB does not reuse pages that one
+ * of them may read, so the file grows until they end.
+ */
 import type { RootDatabase } from "lmdb";
 import type { Logger } from "../../apimachinery/logger.ts";
 
-/** Transactions after which a reader is reported: a backup of a small store ends before. */
+/** Transactions after which a reader is logged. A backup of a small store ends before. */
 const behindMax = 1000;
 
 interface Reader {
@@ -12,14 +15,17 @@ interface Reader {
 
 export class Readers {
   readonly #logger: Logger | undefined;
-  /** The states that were reported; of readers that go on. */
+  /** Readers that were logged and are still active. */
   #reported = new Set<string>();
 
   constructor(logger: Logger | undefined) {
     this.#logger = logger;
   }
 
-  /** Frees the places of processes that were killed, and reports each state that another process has read for long. To be called when the file grows. */
+  /**
+   * Frees the slots of processes that were killed, and logs processes that read an old state. Call
+   * it when the file grows.
+   */
   check(root: RootDatabase): void {
     root.readerCheck();
     const { lastTxnId } = root.getStats() as { lastTxnId: number };
@@ -38,7 +44,10 @@ export class Readers {
   }
 }
 
-/** A line has a process, a thread, and the transaction that it reads, or `-`. */
+/**
+ * Parses LMDB's reader list: each line has a process, a thread, and the transaction that it reads,
+ * or `-`.
+ */
 function otherReaders(list: string): Reader[] {
   return [...list.matchAll(/^ *(\d+) +[0-9a-f]+ +(\d+)$/gm)]
     .map(([, pid, transaction]) => ({ pid: Number(pid), transaction: Number(transaction) }))

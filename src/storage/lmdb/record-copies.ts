@@ -1,16 +1,17 @@
 /**
- * Copies of records out of a buffer that is used again. Small ones share pieces of memory: a piece for each takes as long as the rest of a read.
- * A copy keeps its whole piece, so pieces are small: what was read together, as into a watch cache, is mostly kept together.
+ * Copies records out of a buffer that is reused. Small copies share allocations, because allocating
+ * memory for each would double the time of a read. A copy keeps its whole allocation alive, so
+ * allocations are small: records read together, as for a watch cache, mostly live equally long.
  */
 const pieceBytes = 16 << 10;
-/** Larger ones have a piece of their own. */
+/** Larger records get their own allocation. */
 const sharedMax = pieceBytes / 4;
 
 export class RecordCopies {
   #piece = Buffer.alloc(0);
   #used = 0;
 
-  /** @param source its first `length` bytes */
+  /** Copies the first `length` bytes of the source. */
   copy(source: Buffer, length: number): Buffer {
     if (length > sharedMax) return copyInto(Buffer.allocUnsafeSlow(length), 0, source, length);
     if (this.#used + length > this.#piece.length) {

@@ -29,14 +29,14 @@ function recordOf(change: Change, continued = false): Buffer {
 }
 
 for (const [what, change, continued] of rows) {
-  test(`${what} is read as it was written`, () => {
+  test(`reads ${what} as it was written`, () => {
     const record = recordOf(change, continued);
     assert.equal(recordProblem(change.position, record, rules), undefined);
     assert.deepEqual(readRecord(change.position, record), change);
     assert.deepEqual([isContinued(record), valueBytes(record)], [continued, change.value.length]);
   });
 
-  test(`${what} with any one bit flipped, any byte zeroed, or cut off, is damaged`, () => {
+  test(`detects in ${what} every flipped bit, zeroed byte and truncation`, () => {
     const record = recordOf(change, continued);
     for (let bit = 0; bit < record.length * 8; bit++) {
       const flipped = Buffer.from(record);
@@ -53,13 +53,13 @@ for (const [what, change, continued] of rows) {
       assert.notEqual(recordProblem(change.position, record.subarray(0, length), rules), undefined, `length ${length}`);
   });
 
-  test(`${what} at the place of another is damaged`, () => {
+  test(`detects ${what} at another position`, () => {
     for (const position of [change.position + 1, change.position - 128, positionOf(2, 0), 1])
       assert.equal(recordProblem(position, recordOf(change), rules), "the checksum does not match");
   });
 }
 
-test("a record without a checksum counts up to the revision at which checksums began", () => {
+test("accepts a record without a checksum only up to the given revision", () => {
   const record = Buffer.alloc(40 + 2 + 3);
   record[0] = 1;
   record[2] = 2;

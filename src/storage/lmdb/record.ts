@@ -1,45 +1,53 @@
 /**
- * A change as the log's value: a header of 40 bytes, the key, the value, a checksum. Little-endian.
+ * Encoding of a change in the log: a header of 40 bytes, the key, the value, a checksum.
+ * Little-endian.
  *
- *     0 u8 kind · 1 u8 flags · 2 u16 bytes of the key · 4 u32 fingerprint · 8 u32 versionOffset · 12 u32 itemOffset
- *     16 f64 milliseconds since 1970 · 24 f64 position of the state before · 32 f64 bytes of history
- *     40 the key · the value · u32 CRC-32 of all bytes before, which starts from the position
+ * 0 u8 kind · 1 u8 flags · 2 u16 bytes of the key · 4 u32 fingerprint · 8 u32 versionOffset · 12
+ * u32 itemOffset 16 f64 milliseconds since 1970 · 24 f64 position of the previous put · 32 f64
+ * bytes of history 40 the key · the value · u32 CRC-32 of all previous bytes, seeded with the
+ * position
  *
- * Stores of format 1 have records without the checksum, of other kinds.
+ * Records of format 1 have other kinds and no checksum.
  */
 import { crc32 } from "node:zlib";
 import { type Change, type ChangeHead, revisionOf } from "../embedded/ledger.ts";
 
-/** Three bits or more from each other, from zero, and from those of format 1: one flipped bit does not make a kind of another. */
+/**
+ * Kinds differ from each other, from zero and from those of format 1 in at least three bits, so
+ * that a flipped bit is detected.
+ */
 const put = 0xb5;
 const deletion = 0x5c;
-/** Of format 1. */
+/** The kinds of format 1. */
 const uncheckedPut = 1;
 const uncheckedDeletion = 2;
 
 const sealed = 1;
 /** Another change of the same commit follows. */
 const continued = 2;
-/** The record at `previous` is damaged, and may be that of another key. */
+/** The record at `previous` is damaged, and may belong to another key. */
 const afterDamage = 4;
 
 const headerBytes = 40;
 export const checksumBytes = 4;
-/** The CRC-32 of any bytes and their own CRC-32. */
+/** The CRC-32 of any bytes followed by their CRC-32. */
 const residue = 0x2144df1c;
 
-/** Bytes that {@link writeRecord} needs at most. */
+/** Returns the maximum number of bytes that {@link writeRecord} writes. */
 export function recordBytesMax({ key, value }: Change): number {
   return headerBytes + key.length * 3 + value.length + checksumBytes;
 }
 
-/** Bytes to write into, and a view of all of them. */
+/** A buffer to write into, and a view of all its bytes. */
 export interface Arena {
   readonly bytes: Buffer;
   readonly view: DataView;
 }
 
-/** @param isContinued another change of the same commit follows. @returns where the record ends */
+/**
+ * @param isContinued whether another change of the same commit follows
+ * @returns the end of the record in the arena
+ */
 export function writeRecord(change: Change, { bytes, view }: Arena, start: number, isContinued: boolean): number {
   const { type, key, position, value, seal, at, previous, previousDamaged, historyBytes } = change;
   const keyBytes = bytes.write(key, start + headerBytes);
@@ -62,11 +70,11 @@ export function writeRecord(change: Change, { bytes, view }: Arena, start: numbe
 }
 
 export interface RecordRules {
-  /** The newest revision whose records may be without a checksum. */
+  /** The newest revision whose records may have no checksum. */
   readonly uncheckedUntil: number;
 }
 
-/** @param record all of it. @returns why the record cannot be that of the position; undefined when it can */
+/** @returns why the record is not that of the position; undefined when it is valid */
 export function recordProblem(position: number, record: Buffer, { uncheckedUntil }: RecordRules): string | undefined {
   const kind = record[0];
   if (kind === put || kind === deletion)
@@ -76,13 +84,13 @@ export function recordProblem(position: number, record: Buffer, { uncheckedUntil
   return record.length < headerBytes || record.length < valueStart(record) ? "the record is cut off" : undefined;
 }
 
-/** So that the record of one position is not taken for that of another. */
+/** Seeds the checksum with the position, so that a record at a wrong position is detected. */
 function checksumSeed(position: number): number {
   const high = Math.floor(position / 2 ** 32);
   return (position ^ Math.imul(high, 0x9e3779b1)) >>> 0;
 }
 
-/** @param record without {@link recordProblem} */
+/** @param record a record without {@link recordProblem} */
 export function readHead(position: number, record: Buffer): ChangeHead {
   const head: ChangeHead = {
     type: record[0] === put || record[0] === uncheckedPut ? "put" : "delete",
@@ -95,17 +103,23 @@ export function readHead(position: number, record: Buffer): ChangeHead {
   return ((record[1] as number) & afterDamage) === 0 ? head : { ...head, previousDamaged: true };
 }
 
-/** Whether the next record is of the same commit; undefined when the record does not say. */
+/**
+ * Returns whether the next record belongs to the same commit; undefined for format 1, which does
+ * not store it.
+ */
 export function isContinued(record: Buffer): boolean | undefined {
   return isChecked(record) ? ((record[1] as number) & continued) !== 0 : undefined;
 }
 
-/** @param record without {@link recordProblem} */
+/** @param record a record without {@link recordProblem} */
 export function valueBytes(record: Buffer): number {
   return valueEnd(record) - valueStart(record);
 }
 
-/** @param record without {@link recordProblem}; never changed afterwards, since the value is a view of it */
+/**
+ * @param record a record without {@link recordProblem}; it must not change, because the value is a
+ * view of it
+ */
 export function readRecord(position: number, record: Buffer): Change {
   const head = readHead(position, record) as Change;
   const value = record.subarray(valueStart(record), valueEnd(record));

@@ -1,4 +1,4 @@
-/** One state of a store, read while a server, of this process or another, may go on writing. */
+/** Reads one state of a store while a server, in this process or another, continues to write. */
 import { existsSync } from "node:fs";
 import type { Database, RootDatabaseOptionsWithPath, Transaction } from "lmdb";
 import { dataFile } from "./check-file.ts";
@@ -8,7 +8,7 @@ import type { StoredMarks } from "./marks.ts";
 
 export interface StoreSnapshot {
   readonly marks: StoredMarks;
-  /** To be given with each read. */
+  /** Pass it to each read. */
   readonly transaction: Transaction;
   readonly log: Database<Buffer, number>;
   readonly current: Database<Buffer, string>;
@@ -17,14 +17,15 @@ export interface StoreSnapshot {
 }
 
 /**
- * As long as it is open, LMDB gives no page back that was in use at the time: the file grows with what is written.
- * @param dir of the store
- * @throws DamagedStore when the marks are damaged · Error when there is no store in the directory, or it is of a newer server
+ * Opens a snapshot. While it is open, LMDB does not reuse its pages, so writes grow the file.
+ * @param dir the directory of the store
+ * @throws DamagedStore when the marks are damaged
+ * @throws Error when the directory has no store, or that of a newer server
  */
 export async function openSnapshot(dir: string): Promise<StoreSnapshot> {
   if (!existsSync(dataFile(dir))) throw new Error(`${dir} has no data.mdb: it is no store`);
   const { open } = await import("lmdb");
-  // The lock file may be missing.
+  // Sets the mode of the lock file, which LMDB creates when it is missing.
   const options: RootDatabaseOptionsWithPath & { permissionsMode: number } = {
     path: dir,
     noSubdir: false,
@@ -40,7 +41,7 @@ export async function openSnapshot(dir: string): Promise<StoreSnapshot> {
       current: openMap(root, "current", textKey),
       expiry: openMap(root, "expiry", expiryKey),
     };
-    // Before the transaction: the first write of a new store may come between the two.
+    // Must precede the transaction: the first write of a new store may happen in between.
     const isNew = isEmpty(maps.log) && isEmpty(maps.current);
     const transaction = root.useReadTransaction();
     const close = async (): Promise<void> => {

@@ -1,4 +1,7 @@
-/** Makes a store out of objects, complete or not at all: it is written beside its place, and moved there when it is on disk. */
+/**
+ * Creates a store from objects, atomically: it is written to another directory, and renamed after
+ * it is synced to disk.
+ */
 import { existsSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -10,19 +13,21 @@ import { LmdbLedger } from "./lmdb-ledger.ts";
 export type NewEntry = { readonly put: Change } | { readonly expiry: Expiry };
 
 export interface NewStore {
-  /** The store's place, where nothing is yet. Directories above it are made. */
+  /** The directory of the store; must not exist. Its parents are created. */
   readonly dir: string;
-  /** That the store begins with; older ones cannot be read. Not below that of any object. */
+  /** The revision of the store, at least that of every object. Older revisions cannot be read. */
   readonly revision: number;
-  /** Each key once, at most. */
+  /** At most one put per key. */
   readonly entries: Iterable<NewEntry>;
 }
 
-/** Written in one transaction, at least. */
+/** A transaction is written when its entries reach one of these sizes. */
 const groupBytes = 4 << 20;
 const groupChanges = 1024;
 
-/** @throws Error when there is something at the place, or it cannot be written; then nothing of the store is left */
+/**
+ * @throws Error when the directory exists, or cannot be written; no part of the store is left then
+ */
 export async function writeStore({ dir, revision, entries }: NewStore): Promise<void> {
   checkAbsent(dir);
   makeDirectory(dirname(dir), { mode: 0o700 });
@@ -41,7 +46,7 @@ export async function writeStore({ dir, revision, entries }: NewStore): Promise<
   }
 }
 
-/** @throws Error */
+/** @throws Error when the directory exists */
 export function checkAbsent(dir: string): void {
   if (existsSync(dir))
     throw new Error(`${dir} exists already, and nothing is overwritten: move it away, or choose another directory`);
@@ -54,7 +59,7 @@ async function writeEntries(dir: string, revision: number, entries: Iterable<New
     let expiries: Expiry[] = [];
     let bytes = 0;
     const flush = async (): Promise<void> => {
-      // No history: what was before any of the objects is not there.
+      // The store has no history.
       await ledger.write({
         changes,
         expiries,
@@ -82,7 +87,7 @@ async function writeEntries(dir: string, revision: number, entries: Iterable<New
 }
 
 async function sync(path: string): Promise<void> {
-  if (process.platform === "win32") return; // It does not open directories.
+  if (process.platform === "win32") return; // Windows cannot open directories.
   const file = await open(path, "r");
   try {
     await file.sync();

@@ -1,11 +1,17 @@
-/** The process of `startBackup`. Argument: the store's directory. The backup goes to standard output, what came of it to standard error. */
+/**
+ * The program that `startBackup` runs. Its argument is the store's directory. It writes the backup
+ * to standard output, and the outcome to standard error.
+ */
 import { fdatasync, fstatSync, write as writeTo } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { BackupOutcome } from "./backup-process.ts";
 import { type BackupSummary, backupPieces } from "./write-backup.ts";
 
-/** Written at once, and brought to the disk before the next: many bytes at once would make the server's writes wait. */
+/**
+ * Each chunk is synced before the next one is written: syncing many bytes at once would delay the
+ * server's writes.
+ */
 const chunkBytes = 256 << 10;
 const bytesPerSecond = 16 << 20;
 
@@ -29,7 +35,7 @@ async function main(): Promise<BackupSummary> {
     pieces = [];
     bytes = 0;
   };
-  for await (const piece of backupPieces(dir, Date.now(), (made) => (summary = made))) {
+  for await (const piece of backupPieces(dir, Date.now(), (result) => (summary = result))) {
     pieces.push(piece);
     bytes += piece.length;
     if (bytes >= chunkBytes) await flush();

@@ -1,5 +1,6 @@
 /**
- * Takes backups in a process of their own: they leave the event loop alone, give way to the server, and a crash of the native library ends them only.
+ * Takes backups in a separate process, so that they do not block the event loop, run at low
+ * priority, and cannot crash the server.
  */
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
@@ -8,49 +9,50 @@ import { fileURLToPath } from "node:url";
 import type { BackupSummary } from "./write-backup.ts";
 
 export interface BackupProcess {
-  /** The backup; empty when it goes to a file. */
+  /** The backup; empty when it is written to a file. */
   readonly output: Readable;
-  /** @throws Error that says why there is no whole backup */
+  /** Rejects with the reason when the backup is incomplete. */
   readonly finished: Promise<BackupSummary>;
-  /** Ends it; does nothing once it has finished. */
+  /** Stops the process; has no effect after it has finished. */
   stop(): void;
 }
 
-/** What the process says at its end, on its standard error. */
+/** The outcome that the process writes to its standard error. */
 export type BackupOutcome = { readonly summary: BackupSummary } | { readonly error: string };
 
-/** Of what the process says; more would be a mistake. */
+/** Maximum length of standard error that is kept. */
 const outcomeBytesMax = 1 << 20;
 
 /**
- * @param dir of the store
- * @param file descriptor to write to; if unset, the backup can be read from `output`
+ * Starts a backup.
+ * @param dir the directory of the store
+ * @param file the file descriptor to write to; when unset, the backup is in `output`
  */
 export function startBackup(dir: string, file?: number): BackupProcess {
-  // In the package it is beside the file that this one is bundled into.
+  // In the package, the program is next to the bundle that contains this module.
   const program = new URL(import.meta.url.endsWith(".ts") ? "./backup-main.ts" : "./backup-main.js", import.meta.url);
   const child = spawn(process.execPath, [fileURLToPath(program), dir], { stdio: ["ignore", file ?? "pipe", "pipe"] });
-  // At once: the start of a process takes as much of a processor as the backup does.
+  // Immediately, because starting the process uses as much CPU time as the backup.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   const finished = new Promise<BackupSummary>((resolve, reject) => {
-    let said = "";
+    let output = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      if (said.length < outcomeBytesMax) said += text;
+      if (output.length < outcomeBytesMax) output += text;
     });
     child.once("error", reject);
     child.once("close", (code, signal) => {
-      const outcome = parseOutcome(said);
+      const outcome = parseOutcome(output);
       if (outcome !== undefined && "summary" in outcome && code === 0) resolve(outcome.summary);
       else if (outcome !== undefined && "error" in outcome) reject(new Error(outcome.error));
       else
         reject(
           new Error(
-            `the process that took the backup ended with ${signal ?? `code ${code}`} before it was done${said === "" ? "" : `: ${said}`}`,
+            `the process that took the backup ended with ${signal ?? `code ${code}`} before it was done${output === "" ? "" : `: ${output}`}`,
           ),
         );
     });
   });
-  // Callers that stop it may not wait for its end.
+  // Callers that stop the backup may not wait for `finished`.
   finished.catch(() => {});
   return { output: child.stdout ?? Readable.from([]), finished, stop: () => void child.kill("SIGKILL") };
 }

@@ -1,4 +1,7 @@
-/** Guarantees: a backup that is taken while others write shows one revision, whole; whatever is changed in it is found; a restored store goes on above. */
+/**
+ * Guarantees: a backup taken during writes is one complete revision; any changed byte in it is
+ * detected; a restored store continues at higher revisions.
+ */
 import assert from "node:assert/strict";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +24,7 @@ const open = (dir: string): Promise<Storage> => openLmdbStorage({ ...suiteOption
 
 type State = ReadonlyMap<string, string>;
 
-/** Writers that put and delete several keys in each commit, and what the state was after each. */
+/** Writers that put and delete several keys per commit, and the state at each revision. */
 class Writers {
   readonly states = new Map<number, State>();
   readonly #storage: Storage;
@@ -92,7 +95,7 @@ function stateIn(file: string): State {
 
 const byKey = (state: State): [string, string][] => [...state].sort(([a], [b]) => (a < b ? -1 : 1));
 
-test(`a backup under full write load is the state at its revision, and so is the store restored from it (SEED=${seed})`, async () => {
+test(`a backup during writes, and the store restored from it, have the state at its revision (SEED=${seed})`, async () => {
   const random = seededRandom(seed);
   const dir = place();
   const storage = await open(dir);
@@ -138,7 +141,7 @@ async function smallBackup(): Promise<{ file: string; revision: number }> {
   return backUp(dir);
 }
 
-test("a restored store knows no revision up to its first, and expires what expired", async () => {
+test("a restored store rejects revisions before its first, and keeps expiries", async () => {
   const { file, revision } = await smallBackup();
   const dir = place();
   await writeStore({ dir, revision: 5000, entries: entriesOf(file) });
@@ -168,14 +171,14 @@ test("a restored store knows no revision up to its first, and expires what expir
   await later.close();
 });
 
-test("a store is not written over anything", async () => {
+test("writeStore rejects a directory that exists", async () => {
   const { file } = await smallBackup();
   const dir = place();
   await writeStore({ dir, revision: 5000, entries: entriesOf(file) });
   await assert.rejects(writeStore({ dir, revision: 6000, entries: entriesOf(file) }), /exists already/);
 });
 
-test(`any byte that is changed, and any end that is missing, is found (SEED=${seed})`, async () => {
+test(`detects every changed byte and every truncation (SEED=${seed})`, async () => {
   const random = seededRandom(seed);
   const { file } = await smallBackup();
   const whole = readFileSync(file);

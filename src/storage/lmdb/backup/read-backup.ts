@@ -1,4 +1,4 @@
-/** Reads a backup, and checks every byte of it. */
+/** Reads a backup and verifies every byte. */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { type Change, type Expiry, revisionOf } from "../../embedded/ledger.ts";
@@ -14,6 +14,7 @@ import {
   frameKinds,
 } from "./format.ts";
 
+/** The backup is damaged or incomplete. */
 export class DamagedBackup extends Error {
   constructor(path: string, problem: string) {
     super(`the backup ${path} is damaged: ${problem}`);
@@ -21,13 +22,14 @@ export class DamagedBackup extends Error {
   }
 }
 
+/** An entry of a backup. */
 export type BackupEntry =
   | { readonly kind: "begin"; readonly revision: number; readonly takenAt: number }
   | { readonly kind: "record"; readonly change: Change }
   | { readonly kind: "expiry"; readonly expiry: Expiry }
   | { readonly kind: "damaged"; readonly object: DamagedObject };
 
-/** Whether the file says that it is a backup. */
+/** Returns whether the file begins like a backup. @throws Error with code ENOENT, EIO, … */
 export function isBackup(path: string): boolean {
   const file = openSync(path, "r");
   try {
@@ -39,9 +41,10 @@ export function isBackup(path: string): boolean {
 }
 
 /**
- * The entries, `begin` first. When the last one has been taken, the backup is known to be whole.
- * @param onProgress called after each entry with the bytes read so far
- * @throws DamagedBackup while the entries are taken
+ * Iterates over the entries, `begin` first. The backup is complete when the iteration ends without
+ * an error.
+ * @param onProgress called after each entry with the bytes read so far, and the size of the file
+ * @throws DamagedBackup during the iteration
  */
 export function* readBackup(
   path: string,
@@ -73,7 +76,7 @@ function decodeEntry(path: string, kind: "record" | "expiry" | "damaged", body: 
   if (kind === "expiry")
     return { kind, expiry: { at: first, position: body.readDoubleLE(8), key: body.toString("utf8", 16) } };
   const record = body.subarray(8);
-  // The frame's own checksum has been verified: this is for records that were written without one.
+  // The checksum of the frame was verified; the record may be one without its own checksum.
   const problem = recordProblem(first, record, { uncheckedUntil: revisionOf(first) });
   if (problem !== undefined) throw new DamagedBackup(path, problem);
   return { kind, change: readRecord(first, record) };
@@ -82,7 +85,7 @@ function decodeEntry(path: string, kind: "record" | "expiry" | "damaged", body: 
 const kindOf = new Map<number, FrameKind>(
   Object.entries(frameKinds).map(([kind, number]) => [number, kind as FrameKind]),
 );
-/** Of the bodies with numbers at their beginning. */
+/** Minimum length of a body: its leading numbers. */
 const bodyBytesMin: Readonly<Record<FrameKind, number>> = { begin: 16, record: 8, expiry: 16, damaged: 2, end: 24 };
 const pieceBytes = 1 << 20;
 
@@ -113,7 +116,10 @@ function* frames(path: string, onProgress: (read: number, of: number) => void): 
   }
 }
 
-/** @returns takes the next bytes of the file, which nothing changes afterwards; undefined when there are fewer */
+/**
+ * @returns a function that reads the next bytes of the file into memory that is not reused;
+ * undefined at the end of the file
+ */
 function reader(file: number, size: number): (length: number) => Buffer | undefined {
   let piece = Buffer.alloc(0);
   let offset = 0;

@@ -1,27 +1,32 @@
-/** What a backup of a store consists of, read from one of LMDB's snapshots. A server may go on writing to the store meanwhile. */
+/**
+ * Creates a backup from a snapshot of the store. A server may write to the store during the backup.
+ */
 import { revisionOf } from "../../embedded/ledger.ts";
 import { decodeExpiry, decodePosition } from "../pointers.ts";
 import { type RecordRules, readHead, recordProblem } from "../record.ts";
 import { openSnapshot } from "../snapshot.ts";
 import { backupName, type DamagedObject, encodeFrame } from "./format.ts";
 
+/** The result of a backup. */
 export interface BackupSummary {
   readonly revision: number;
   readonly objects: number;
-  /** Of the store, and not in the backup. */
+  /** Number of objects that could not be backed up. */
   readonly damagedObjects: number;
-  /** The first of them. */
+  /** The first hundred of them. */
   readonly damaged: readonly DamagedObject[];
 }
 
-/** Damaged objects that are listed; the backup names them all. */
+/** Damaged objects in the summary; the backup itself contains all. */
 const listedMax = 100;
 
 /**
- * The backup in pieces of the size of an entry. The snapshot is held until the last one has been taken.
- * @param dir of the store
- * @param report called when the last piece was made
- * @throws Error when there is no store in the directory, its marks are damaged, or it is of a newer server
+ * Yields the backup, one entry at a time. The snapshot is open until the iteration ends.
+ * @param dir the directory of the store
+ * @param now milliseconds since 1970
+ * @param report called after the last piece
+ * @throws DamagedStore when the marks are damaged
+ * @throws Error when the directory has no store, or that of a newer server
  */
 export async function* backupPieces(
   dir: string,
@@ -51,7 +56,7 @@ export async function* backupPieces(
     for (const { key, value } of expiry.getRange({ start: [0, 0], transaction })) {
       const [at, position] = key;
       const entry = decodeExpiry(at, position, value, marks);
-      if (entry === undefined) continue; // The server does not know when that key expires, either.
+      if (entry === undefined) continue; // Damaged. The server does not expire that key, either.
       counts.expiries++;
       yield encodeFrame("expiry", [at, position], Buffer.from(entry.key));
     }

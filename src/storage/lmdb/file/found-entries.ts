@@ -1,4 +1,7 @@
-/** What was found of a store's entries, of several copies of one the most trustworthy. Entries carry checks, so that others are not taken for ours. */
+/**
+ * Collects the entries found in a store's file. Of several copies of an entry it keeps the most
+ * reliable one. Entries have checksums, so that foreign data is not accepted as an entry.
+ */
 import type { ChangeHead, Expiry } from "../../embedded/ledger.ts";
 import { integerKey } from "../keys.ts";
 import { decodeMarks, type StoredMarks } from "../marks.ts";
@@ -7,17 +10,19 @@ import { type RecordRules, readHead, recordProblem } from "../record.ts";
 import type { TreeName } from "./trees.ts";
 
 /**
- * Where an entry was found: in a tree; in a page that a tree used, though nothing leads there any more; in a page of which it is not known whether
- * it was in use; in a free page, where everything was replaced or deleted.
+ * Where an entry was found: `tree`, in a tree; `orphan`, in a used page that is no longer
+ * reachable; `unknown`, in a page that may be used or free; `free`, in a free page, whose entries
+ * have been replaced or deleted.
  */
 export type Source = "tree" | "orphan" | "unknown" | "free";
 
 const rank: Readonly<Record<Source, number>> = { free: 0, unknown: 1, orphan: 2, tree: 3 };
 
-/** A node of a leaf, and where its value begins when that is not where it should be. */
+/** The location of a leaf node. */
 export interface NodePlace {
   readonly page: number;
   readonly offset: number;
+  /** The first overflow page of its value, when it is not the page that the node refers to. */
   readonly movedTo?: number | undefined;
 }
 
@@ -34,18 +39,21 @@ export interface FoundPosition {
 const positionBytes = 8;
 const expiryKeyBytes = 16;
 const slash = 0x2f;
-/** As long as the marks have not been found, every record may be one without a checksum. */
+/** Until the marks are found, any record may be one without a checksum. */
 const lenient: RecordRules = { uncheckedUntil: Number.MAX_SAFE_INTEGER };
 const strict: RecordRules = { uncheckedUntil: 0 };
 
-/** The tree whose entries look like this; undefined when none of ours do, or it is that of the marks, which are found by the tree alone. */
+/**
+ * Returns the tree whose keys have this form; undefined for foreign keys and for the marks, which
+ * are recognized only in their tree.
+ */
 export function treeOfKey(key: Buffer): TreeName | undefined {
   if (key.length === positionBytes && key[0] === 0) return "log";
   if (key.length === expiryKeyBytes && key[0] === 0) return "expiry";
   return key[0] === slash ? "current" : undefined;
 }
 
-/** The position that is the key of a record in the log; undefined when the key is damaged. */
+/** Decodes the key of a record in the log; undefined when the key is damaged. */
 export function positionOfKey(key: Buffer): number | undefined {
   return key.length === positionBytes ? integerKey.readKey(key, 0, positionBytes) : undefined;
 }
@@ -57,14 +65,18 @@ export class FoundEntries {
   /** By time and position. */
   readonly expiries = new Map<string, Expiry>();
 
-  /** @returns why the entry is none of the tree's. @throws Error when the store is of a newer server */
-  take(tree: TreeName, key: Buffer, value: Buffer, source: Source, place: NodePlace): string | undefined {
-    if (tree === "meta") return this.#takeMarks(key, value);
-    if (tree === "log") return this.#takeChange(key, value, source, place);
-    return tree === "current" ? this.#takePosition(key.toString(), value, source) : this.#takeExpiry(key, value);
+  /**
+   * Adds an entry.
+   * @returns the problem when the entry is damaged; undefined when it is valid
+   * @throws Error when the store was written by a newer server
+   */
+  add(tree: TreeName, key: Buffer, value: Buffer, source: Source, place: NodePlace): string | undefined {
+    if (tree === "meta") return this.#addMarks(key, value);
+    if (tree === "log") return this.#addChange(key, value, source, place);
+    return tree === "current" ? this.#addPosition(key.toString(), value, source) : this.#addExpiry(key, value);
   }
 
-  #takeMarks(key: Buffer, value: Buffer): string | undefined {
+  #addMarks(key: Buffer, value: Buffer): string | undefined {
     if (key.toString() !== "marks") return "the entry is none of this server's";
     const verdict = decodeMarks(value);
     if ("problem" in verdict) return verdict.problem;
@@ -76,7 +88,7 @@ export class FoundEntries {
     return undefined;
   }
 
-  #takeChange(key: Buffer, value: Buffer, source: Source, place: NodePlace): string | undefined {
+  #addChange(key: Buffer, value: Buffer, source: Source, place: NodePlace): string | undefined {
     const position = positionOfKey(key);
     if (position === undefined) return `the key has ${key.length} bytes`;
     const problem = recordProblem(position, value, this.marks ?? lenient);
@@ -88,7 +100,7 @@ export class FoundEntries {
     return undefined;
   }
 
-  #takePosition(key: string, value: Buffer, source: Source): string | undefined {
+  #addPosition(key: string, value: Buffer, source: Source): string | undefined {
     const position = decodePosition(key, value, value.length, this.marks ?? lenient);
     if (position < 0) return "the position of its record is damaged";
     const found = this.positions.get(key);
@@ -97,7 +109,7 @@ export class FoundEntries {
     return undefined;
   }
 
-  #takeExpiry(key: Buffer, value: Buffer): string | undefined {
+  #addExpiry(key: Buffer, value: Buffer): string | undefined {
     if (key.length !== expiryKeyBytes) return `the key has ${key.length} bytes`;
     const [at, position] = [integerKey.readKey(key, 0, 8), integerKey.readKey(key, 8, 16)];
     const expiry =

@@ -1,6 +1,6 @@
 /**
- * Reads everything in a store's file, past what is damaged, and names the damage. Where trees are broken, the pages that no tree leads to are
- * searched for entries.
+ * Reads all entries in a store's file, skipping and reporting damage. When a tree is damaged, it
+ * also searches the pages that are not reachable from any tree.
  */
 import { revisionOf } from "../../embedded/ledger.ts";
 import { integerKey } from "../keys.ts";
@@ -11,8 +11,9 @@ import { type LeafNode, type LeafPage, metaPages, type Readable, type StoreFile 
 import { type DamagedPage, type KeyRange, PageUse, walkTree } from "./tree-walk.ts";
 import { findSnapshot, type Snapshot, type TreeName, treeNames } from "./trees.ts";
 
+/** One damaged part of a store's file. */
 export interface Damage {
-  /** The first page that is damaged, and the last; undefined when it is not known where the damage is. */
+  /** The first and the last damaged page; undefined when unknown. */
   readonly pages?: readonly [first: number, last: number];
   readonly tree?: TreeName;
   readonly key?: string;
@@ -20,25 +21,27 @@ export interface Damage {
   readonly problem: string;
 }
 
+/** All entries that could be read, and the damage. */
 export interface StoreContents extends Pick<FoundEntries, "marks" | "changes" | "positions" | "expiries"> {
-  /** Why records in the log cannot be read, by position. */
+  /** The problem of each unreadable record in the log, by position. */
   readonly damagedPositions: ReadonlyMap<number, string>;
-  /** What each tree was for that could not be read; empty where all of it was. */
+  /** The key ranges of each tree that could not be read. */
   readonly lost: Readonly<Record<TreeName, readonly KeyRange[]>>;
   readonly damage: readonly Damage[];
 }
 
-/** Called now and then with the pages read so far; those of a damaged file are read twice. */
+/** Called periodically with the number of pages read; pages of a damaged file are read twice. */
 export type OnProgress = (pagesRead: number, pagesInFile: number) => void;
 
 const progressPages = 1024;
 const everything: KeyRange = { from: Buffer.alloc(0), to: undefined };
 
+/** Reads a store's file. @throws Error when the store was written by a newer server */
 export function readStore(file: StoreFile, onProgress: OnProgress = () => {}): StoreContents {
   return new Reader(file, onProgress).read();
 }
 
-/** @returns the value of a node that was found. @throws Error when the file has changed since */
+/** Reads the value of a node that was found. @throws Error when the file has changed since */
 export function valueAt(file: StoreFile, { page, offset, movedTo }: NodePlace): Buffer {
   const node = file.node(page, offset);
   const value = node && readValue(file, node, { movedTo });
@@ -95,7 +98,7 @@ class Reader {
   #readSnapshot(snapshot: Snapshot): void {
     if (snapshot.mainPage !== 0) this.#use.add(snapshot.mainPage);
     this.#readFree(snapshot);
-    // The marks first: they say which entries may be without a check.
+    // The marks come first: they say which entries may have no checksum.
     for (const name of treeNames) this.#readTree(name, snapshot);
   }
 
@@ -119,7 +122,7 @@ class Reader {
   #readTree(name: TreeName, { trees, mainPage }: Snapshot): void {
     const tree = trees.get(name);
     if (tree === undefined) {
-      // Of a store that was never written no page names trees.
+      // In a store that was never written, no page names trees.
       if (mainPage !== 0) this.#loseTree(name, everything, { tree: name, problem: "the tree is missing" });
       return;
     }
@@ -129,7 +132,7 @@ class Reader {
         tree: name,
         problem: `${problem}${describeRange(name, range)}`,
       });
-    const node = (one: LeafNode, leaf: LeafPage, index: number): void => this.#takeFromTree(name, one, leaf, index);
+    const node = (one: LeafNode, leaf: LeafPage, index: number): void => this.#addFromTree(name, one, leaf, index);
     const count = walkTree(this.#file, tree, new PageUse(this.#file.pageCount), { node, damaged }, { isOrdered: true });
     if (this.#lost[name].length > 0 || count === tree.entries) return;
     this.#loseTree(name, everything, {
@@ -143,14 +146,15 @@ class Reader {
     this.#damage.push(damage);
   }
 
-  #takeFromTree(tree: TreeName, node: LeafNode, leaf: LeafPage, index: number): void {
+  #addFromTree(tree: TreeName, node: LeafNode, leaf: LeafPage, index: number): void {
     if (index === 0) this.#countPage();
     const value = readValue(this.#file, node, { use: this.#use });
     const problem = Buffer.isBuffer(value)
-      ? this.#found.take(tree, node.key, value, "tree", { page: leaf.number, offset: node.offset })
+      ? this.#found.add(tree, node.key, value, "tree", { page: leaf.number, offset: node.offset })
       : value.problem;
     if (problem === undefined) {
-      // A damaged tree may lead to pages of another one: without an entry of this tree they are searched once more.
+      // A damaged tree may refer to pages of another tree. Pages without an entry of this tree stay
+      // unused, so that they are searched again.
       this.#use.add(leaf.number);
       return;
     }
@@ -168,26 +172,30 @@ class Reader {
     this.#loseTree(tree, oneKey(node.key), { pages, tree, ...(key !== undefined && { key }), problem });
   }
 
-  /** All pages that no tree has led to. */
+  /** Searches all pages that were not reached from a tree. */
   #searchPages(): void {
     const moved = this.#movedValues();
-    for (const { page, node } of this.#damagedRecords.values()) this.#takeFromPage(node, page, "tree", moved);
+    for (const { page, node } of this.#damagedRecords.values()) this.#addFromPage(node, page, "tree", moved);
     for (let at = metaPages; at < this.#file.pageCount; at++) {
       this.#countPage();
       if (this.#use.has(at)) continue;
       const source = !this.#freeIsKnown ? "unknown" : this.#free.has(at) ? "free" : "orphan";
       const leaf = this.#file.page(at, { anyNumber: true });
       if (!("problem" in leaf)) {
-        if (leaf.kind === "leaf") for (const node of leaf.nodes) this.#takeFromPage(node, at, source, moved);
+        if (leaf.kind === "leaf") for (const node of leaf.nodes) this.#addFromPage(node, at, source, moved);
       } else if (source !== "free") {
-        // What has a check of its own is whole, though its page is not; where the page's order is lost, it may be what was replaced.
+        // Entries with their own checksums can be valid in a damaged page. They may have been
+        // replaced, because the page may contain remains of older entries.
         for (const node of this.#file.possibleNodes(at))
-          if (isChecked(node)) this.#takeFromPage(node, at, "unknown", moved);
+          if (isChecked(node)) this.#addFromPage(node, at, "unknown", moved);
       }
     }
   }
 
-  /** Where values begin that are not where their page says. */
+  /**
+   * Finds overflow values at a page other than the one in their header; maps the latter to the
+   * former.
+   */
   #movedValues(): ReadonlyMap<number, number> {
     const moved = new Map<number, number>();
     for (let at = metaPages; at < this.#file.pageCount; at++) {
@@ -197,12 +205,12 @@ class Reader {
     return moved;
   }
 
-  #takeFromPage(node: LeafNode, page: number, source: Source, moved: ReadonlyMap<number, number>): void {
+  #addFromPage(node: LeafNode, page: number, source: Source, moved: ReadonlyMap<number, number>): void {
     const tree = treeOfKey(node.key);
     if (tree === undefined) return;
     const movedTo = "page" in node.value ? moved.get(node.value.page) : undefined;
     const value = readValue(this.#file, node, { movedTo });
-    if (Buffer.isBuffer(value)) this.#found.take(tree, node.key, value, source, { page, offset: node.offset, movedTo });
+    if (Buffer.isBuffer(value)) this.#found.add(tree, node.key, value, source, { page, offset: node.offset, movedTo });
   }
 
   #countPage(): void {
@@ -210,16 +218,19 @@ class Reader {
   }
 }
 
-/** Whether the node is of a tree whose entries cannot be mistaken. Those of the index were shorter before they had checks. */
+/**
+ * Returns whether entries with such a key and value have checksums. Index entries without one are
+ * shorter.
+ */
 function isChecked({ key, value }: LeafNode): boolean {
   const tree = treeOfKey(key);
   return tree === "log" || (tree === "current" && Buffer.isBuffer(value) && value.length === pointerBytes);
 }
 
 interface ValueOptions {
-  /** Where the pages of the value are noted. */
+  /** Receives the pages of the value. */
   readonly use?: PageUse;
-  /** Where they begin, when that is not where they should be. */
+  /** The first page of the value, when it is not the page that the node refers to. */
   readonly movedTo?: number | undefined;
 }
 
@@ -227,7 +238,7 @@ function readValue(file: StoreFile, { value }: LeafNode, { use, movedTo }: Value
   if (Buffer.isBuffer(value)) return value;
   if ("tree" in value) return { problem: "the entry is another tree" };
   const bytes = file.overflow(value, movedTo);
-  // Pages that two values claim are those of the one whose checksum matches.
+  // When two values claim the same pages, they belong to the one whose checksum matches.
   if (Buffer.isBuffer(bytes)) use?.add(value.page, value.pages);
   return bytes;
 }
@@ -241,7 +252,7 @@ function pagesOf({ value }: LeafNode, { number }: LeafPage): readonly [number, n
   return "page" in value ? [value.page, value.page + value.pages - 1] : [number, number];
 }
 
-/** The range of one key: the next one is that with a zero byte at the end. */
+/** The range of one key ends before that key with a zero byte appended. */
 function oneKey(key: Buffer): KeyRange {
   return { from: key, to: Buffer.concat([key, Buffer.alloc(1)]) };
 }

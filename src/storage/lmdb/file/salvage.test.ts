@@ -1,7 +1,8 @@
 /**
- * Guarantees, however a store's file is damaged: reading it ends, and neither throws nor crashes; what is brought back is what was stored, or is
- * named as uncertain; what is not brought back is named, by key or by the range or revision that was lost; and what has no damaged byte is brought
- * back. COXSWAIN_TEST_FULL=1 damages more places.
+ * Guarantees for any damage of a store's file: reading it terminates, and neither throws nor
+ * crashes; each recovered object is what was stored, or is reported as uncertain; each object that
+ * is not recovered is reported by key, range or revision; every object without a damaged byte is
+ * recovered. COXSWAIN_TEST_FULL=1 damages more places.
  */
 import assert from "node:assert/strict";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -27,16 +28,16 @@ const damagedFile = join(base, "damaged.mdb");
 interface Stored {
   readonly revision: number;
   readonly value: string;
-  /** Of the file: pages that the object's record is on. */
+  /** The pages of the object's record in the file. */
   readonly pages: ReadonlySet<number>;
 }
 
 let original: Buffer;
-/** The same store, some writes earlier. */
+/** The same store before its last writes. */
 let earlier: Buffer;
 let pageSize: number;
 let truth: ReadonlyMap<string, Stored>;
-/** When keys expire, each as `time position key`. */
+/** Expiries, each as `time position key`. */
 let expiries: ReadonlySet<string>;
 const describeExpiry = ({ at, position, key }: Expiry): string => `${at} ${position} ${key}`;
 
@@ -86,7 +87,7 @@ function pagesOf(file: StoreFile, { positions, changes }: StoreContents, key: st
   return new Set([place.page, ...own]);
 }
 
-/** Damages a copy. @returns the pages that are not as they were */
+/** Damages a copy. @returns the pages that differ */
 function damage(change: (bytes: Buffer) => Buffer | undefined): Set<number> {
   const copy = Buffer.from(original);
   const bytes = change(copy) ?? copy;
@@ -125,20 +126,20 @@ function check(what: string, damagedPages: ReadonlySet<number>): void {
     assert.ok(stored !== undefined, `${what}: ${key} was deleted`);
     assert.deepEqual([revisionOf(position), valueIn(key)], [stored.revision, stored.value], `${what}: ${key}`);
   }
-  const named = new Set(saved.leftOut.map(({ key }) => key));
+  const reported = new Set(saved.leftOut.map(({ key }) => key));
   const revisions = new Set(saved.leftOut.map(({ revision }) => revision));
-  const isNamed = (key: string, revision: number): boolean =>
-    named.has(key) ||
+  const isReported = (key: string, revision: number): boolean =>
+    reported.has(key) ||
     revisions.has(revision) ||
     contents.lost.current.some(
       ({ from, to }) => from.compare(Buffer.from(key)) <= 0 && (to === undefined || to.compare(Buffer.from(key)) > 0),
     );
   for (const [key, { revision, pages }] of truth) {
     if (found.has(key)) continue;
-    assert.ok(isNamed(key, revision), `${what}: ${key} is missing, and is not named`);
+    assert.ok(isReported(key, revision), `${what}: ${key} is missing, and is not reported`);
     assert.ok(
       [...pages].some((page) => damagedPages.has(page)),
-      `${what}: ${key} is whole, and is missing`,
+      `${what}: ${key} is undamaged, and is missing`,
     );
   }
   const foundExpiries = new Set(saved.expiries.map(describeExpiry));
@@ -154,9 +155,9 @@ function check(what: string, damagedPages: ReadonlySet<number>): void {
   for (const key of found) assert.ok(truth.has(key) || uncertain.has(key), `${what}: ${key} was deleted`);
 }
 
-test("a store that is whole", () => {
+test("recovers everything from an undamaged store", () => {
   check(
-    "whole",
+    "undamaged",
     damage(() => undefined),
   );
   const { saved } = read();
@@ -180,7 +181,7 @@ const rows: [what: string, change: (bytes: Buffer) => Buffer | undefined][] = [
   ["zeros", (bytes) => void somePart(bytes).fill(0)],
   ["noise", (bytes) => void somePart(bytes).fill(Buffer.from(Array.from({ length: 1000 }, () => random(256))))],
   ["swapped pages", (bytes) => swap(bytes, somePage(), somePage())],
-  ["a page in place of another", (bytes) => void original.copy(bytes, somePage() * pageSize, ...pageRange(somePage()))],
+  ["a page copied over another", (bytes) => void original.copy(bytes, somePage() * pageSize, ...pageRange(somePage()))],
   ["an old page", (bytes) => oldPage(bytes, somePage())],
   ["zeroed meta pages", (bytes) => void bytes.fill(0, 0, (1 + random(2)) * pageSize)],
   ["an old meta page", (bytes) => oldPage(bytes, random(2))],

@@ -1,44 +1,50 @@
-/** Decides, from what was found in a store's file, what its objects are, and names those that cannot be brought back, or not for certain. */
+/**
+ * Decides which objects a store has from the entries found in its file, and reports objects that
+ * cannot be recovered or may be outdated.
+ */
 import { type Expiry, revisionOf } from "../../embedded/ledger.ts";
 import { integerKey } from "../keys.ts";
 import type { FoundChange, FoundPosition } from "./found-entries.ts";
 import type { StoreContents } from "./read-store.ts";
 import type { KeyRange } from "./tree-walk.ts";
 
+/** An object that cannot be recovered. */
 export interface LeftOut {
-  /** Undefined when it cannot be read, either. */
+  /** Undefined when the key is unreadable, too. */
   readonly key: string | undefined;
-  /** Of what is left out; undefined when it is not known. */
+  /** Revision of the lost state; undefined when unknown. */
   readonly revision: number | undefined;
   readonly problem: string;
-  /** The latest older state that can be read. */
+  /** The latest older state that is readable. */
   readonly older: FoundChange | undefined;
 }
 
+/** An object that is recovered, but a later state or its deletion may be lost. */
 export interface Uncertain {
   readonly key: string;
   readonly revision: number;
   readonly problem: string;
 }
 
+/** The result of a recovery. */
 export interface Salvage {
-  /** One for each key, by position. */
+  /** The recovered objects, one per key, ordered by position. */
   readonly puts: readonly FoundChange[];
-  /** Of the puts, and of older states of what is left out. */
+  /** The expiries of `puts`, and of the older states in `leftOut`. */
   readonly expiries: readonly Expiry[];
   readonly leftOut: readonly LeftOut[];
-  /** Brought back, though a later state, or a deletion, may be lost. */
+  /** A subset of `puts`. */
   readonly uncertain: readonly Uncertain[];
-  /** No revision in the file is higher. */
+  /** The highest revision in the file. */
   readonly revision: number;
 }
 
-/** What is decided once for all keys. */
+/** The contents, and facts derived from them. */
 interface Evidence extends StoreContents {
   readonly latest: ReadonlyMap<string, FoundChange>;
-  /** Keys whose entry is in the index, but leads nowhere. */
-  readonly astray: ReadonlySet<string>;
-  /** Above this position, all of the log was read; 0 when all of it was. */
+  /** Keys whose index entry is damaged. */
+  readonly withoutPosition: ReadonlySet<string>;
+  /** The log is completely readable above this position; 0 when all of it is readable. */
   readonly newestLost: number;
 }
 
@@ -46,17 +52,18 @@ type Fate =
   | { readonly put: FoundChange; readonly doubt?: string }
   | { readonly lost: string; readonly position?: number };
 
+/** Recovers the objects of a store. */
 export function salvage(contents: StoreContents): Salvage {
   const latest = latestChanges(contents);
-  const astray = new Set(
+  const withoutPosition = new Set(
     contents.damage.flatMap(({ tree, key }) => (tree === "current" && key !== undefined ? [key] : [])),
   );
-  const evidence: Evidence = { ...contents, latest, astray, newestLost: newestLost(contents) };
+  const evidence: Evidence = { ...contents, latest, withoutPosition, newestLost: newestLost(contents) };
   const puts: FoundChange[] = [];
   const uncertain: Uncertain[] = [];
   const lost: { key: string; problem: string; position: number | undefined }[] = [];
   const takenPositions = new Set<number>();
-  for (const key of new Set([...contents.positions.keys(), ...latest.keys(), ...astray])) {
+  for (const key of new Set([...contents.positions.keys(), ...latest.keys(), ...withoutPosition])) {
     const fate = fateOf(key, evidence);
     if (fate === undefined) continue;
     if ("put" in fate) {
@@ -82,7 +89,10 @@ export function salvage(contents: StoreContents): Salvage {
   };
 }
 
-/** @returns undefined when the key has no object */
+/**
+ * Decides whether the object of a key is recovered.
+ * @returns undefined when the key has no object
+ */
 function fateOf(key: string, evidence: Evidence): Fate | undefined {
   const { positions, lost } = evidence;
   const latest = evidence.latest.get(key);
@@ -98,11 +108,11 @@ function fateOf(key: string, evidence: Evidence): Fate | undefined {
     const contradicts = latest?.type === "put" && latest.source === "tree" && evidence.newestLost === 0;
     return contradicts ? { put: latest, doubt: "the index of keys does not have it" } : undefined;
   }
-  // Where all of the log was read, it says what there is.
+  // When the whole log is readable, it determines the objects.
   const isNewer = pointer !== undefined && pointer.source !== "free" && pointer.position > (latest?.position ?? 0);
   if (isNewer && evidence.newestLost > 0) return doubted(fateAt(key, pointer.position, evidence), pointer, evidence);
   if (latest !== undefined) return latest.type === "delete" ? undefined : doubted({ put: latest }, latest, evidence);
-  return evidence.astray.has(key) ? { lost: "the position of its record is damaged" } : undefined;
+  return evidence.withoutPosition.has(key) ? { lost: "the position of its record is damaged" } : undefined;
 }
 
 function fateAt(key: string, position: number, { changes, damagedPositions }: Evidence): Fate {
@@ -111,7 +121,7 @@ function fateAt(key: string, position: number, { changes, damagedPositions }: Ev
   return { lost: damagedPositions.get(position) ?? "the log has no record of it", position };
 }
 
-/** The fate of a state that the index of keys does not vouch for. */
+/** Adds a doubt, when there is one, to a state that the index does not confirm. */
 function doubted(fate: Fate, { source, position }: FoundPosition, { newestLost }: Evidence): Fate {
   if ("lost" in fate) return fate;
   if (source === "unknown")
@@ -119,7 +129,7 @@ function doubted(fate: Fate, { source, position }: FoundPosition, { newestLost }
   return position > newestLost ? fate : { ...fate, doubt: "a later record of it may be lost" };
 }
 
-/** The latest change of each key that can be read, and was not replaced or deleted for certain. */
+/** Returns the latest readable change of each key, ignoring those in free pages. */
 function latestChanges({ changes }: StoreContents): ReadonlyMap<string, FoundChange> {
   const latest = new Map<string, FoundChange>();
   for (const change of changes.values()) {
@@ -168,7 +178,7 @@ function expiriesOf({ expiries }: StoreContents, puts: readonly FoundChange[]): 
   return [...expiries.values()].filter(({ position, key }) => keyAt.get(position) === key);
 }
 
-/** Damaged records that may be the latest of keys which the index has lost. */
+/** Returns damaged records that may be the latest of keys whose index entries are lost. */
 function withoutKey({ damagedPositions, changes, lost }: StoreContents, taken: ReadonlySet<number>): LeftOut[] {
   if (lost.current.length === 0) return [];
   const unknown = [...damagedPositions].filter(([position]) => !taken.has(position) && !changes.has(position));

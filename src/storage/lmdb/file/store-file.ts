@@ -1,4 +1,7 @@
-/** A store's data file whose bytes are not to be trusted: whatever is in it, reading ends, and says what is wrong. */
+/**
+ * Reads a data file that may be damaged. For any content, reads terminate, and return the problem
+ * instead of throwing.
+ */
 import {
   childOf,
   headerBytes,
@@ -26,26 +29,26 @@ import {
 export interface BranchPage {
   readonly kind: "branch";
   readonly number: number;
-  /** The key of the first child means nothing. */
+  /** The key of the first child is not used. */
   readonly children: readonly { readonly from: Buffer; readonly page: number }[];
 }
 
 export interface LeafPage {
   readonly kind: "leaf";
   readonly number: number;
-  /** That has written the page. */
+  /** The transaction that wrote the page. */
   readonly transaction: number;
   readonly nodes: readonly LeafNode[];
 }
 
 export interface LeafNode {
-  /** Where it is in the page. */
+  /** Byte offset in the page. */
   readonly offset: number;
   readonly key: Buffer;
   readonly value: Buffer | OverflowValue | NamedTree;
 }
 
-/** A value on pages of its own. */
+/** A value in overflow pages. */
 export interface OverflowValue {
   readonly page: number;
   readonly pages: number;
@@ -56,7 +59,7 @@ export interface NamedTree {
   readonly tree: Tree;
 }
 
-/** What was read, or why it cannot be what was written. */
+/** A value that was read, or the problem of a damaged one. */
 export type Readable<Value> = Value | { readonly problem: string };
 
 export interface MetaPage extends Meta {
@@ -64,18 +67,18 @@ export interface MetaPage extends Meta {
 }
 
 export const metaPages = 2;
-/** The usual ones first. */
+/** Most common first. */
 const pageSizes = [4096, 16384, 8192, 65536, 32768, 2048, 1024, 512];
 const notInFile = { problem: "it is not in the file" };
 
 export class StoreFile {
   readonly #file: PageFile;
-  /** Newest first; those that can be read. */
+  /** The readable meta pages, newest first. */
   readonly metas: readonly MetaPage[];
-  /** Why the others cannot be read. */
+  /** The problems of the other meta pages. */
   readonly metaProblems: readonly { readonly page: number; readonly problem: string }[];
   readonly pageSize: number;
-  /** Whole pages in the file. */
+  /** Number of complete pages in the file. */
   readonly pageCount: number;
 
   /** @throws Error with code ENOENT, EACCES, … */
@@ -92,7 +95,10 @@ export class StoreFile {
     this.#file.close();
   }
 
-  /** The page at a place, as part of a tree. @param anyNumber accepts a page that says it belongs elsewhere */
+  /**
+   * Reads a branch or leaf page.
+   * @param anyNumber accepts a page whose header has another page number
+   */
   page(at: number, { anyNumber = false } = {}): Readable<BranchPage | LeafPage> {
     const bytes = this.#page(at);
     if (!Buffer.isBuffer(bytes)) return bytes;
@@ -114,7 +120,7 @@ export class StoreFile {
     return { kind: "branch", number, children };
   }
 
-  /** What may be entries of a leaf, wherever they begin in a page whose header and order are not to be trusted. */
+  /** Finds possible leaf nodes at any offset of a page whose header or node list is damaged. */
   possibleNodes(at: number): LeafNode[] {
     const bytes = this.#page(at);
     const nodes: LeafNode[] = [];
@@ -126,13 +132,16 @@ export class StoreFile {
     return nodes;
   }
 
-  /** @returns undefined when there can be none at the offset */
+  /** Reads the leaf node at an offset. @returns undefined when no node can begin there */
   node(at: number, offset: number): LeafNode | undefined {
     const bytes = this.#page(at);
     return Buffer.isBuffer(bytes) && leafNodeFits(bytes, offset) ? leafNode(bytes, offset) : undefined;
   }
 
-  /** @param at where the first of its pages is, when that is not where it should be */
+  /**
+   * Reads an overflow value.
+   * @param at its first page, when it is not the page that the node refers to
+   */
   overflow({ page, length }: OverflowValue, at = page): Readable<Buffer> {
     const pages = overflowPages(length, this.pageSize);
     if (at < metaPages || at + pages > this.pageCount) return notInFile;
@@ -142,7 +151,7 @@ export class StoreFile {
     return problem === undefined ? bytes.subarray(headerBytes) : { problem };
   }
 
-  /** What the page at a place says of itself. */
+  /** Decodes the header of any page. */
   header(at: number): ReturnType<typeof pageHeader> | undefined {
     const bytes = this.#read(at * this.pageSize, headerBytes);
     return Buffer.isBuffer(bytes) ? pageHeader(bytes) : undefined;
@@ -152,7 +161,8 @@ export class StoreFile {
     const metas: MetaPage[] = [];
     const problems: { page: number; problem: string }[] = [];
     const first = this.#meta(0);
-    // The second one's place is the size of a page: that of the first, or any that it says itself.
+    // The second meta page is at the offset of the page size: the one in the first meta page, or,
+    // when that is damaged, any at which a meta page names the same size.
     const sizes = typeof first === "string" ? pageSizes : [first.pageSize];
     const seconds = sizes.map((size) => this.#meta(size));
     const second =
@@ -187,14 +197,14 @@ export class StoreFile {
   }
 }
 
-/** A disk that cannot read a part of the file is damage like any other. */
+/** Read errors of the disk are treated as damage. */
 function readProblem(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;
   return `it cannot be read: ${message}`;
 }
 
-/** @param start of a node that fits */
+/** @param start the offset of a node that fits into the page */
 function leafNode(bytes: Buffer, start: number): LeafNode {
   const key = bytes.subarray(nodeKeyStart(start), nodeKeyEnd(bytes, start));
   const stored = storedValue(bytes, start);

@@ -1,11 +1,14 @@
-/** Walks a tree of LMDB's file, past damaged pages, and notes which pages it uses. */
+/** Walks a tree of LMDB's file, skipping damaged pages, and records which pages it uses. */
 import type { Tree } from "../page-file.ts";
 import type { LeafNode, LeafPage, StoreFile } from "./store-file.ts";
 
-/** Levels of a tree at most; LMDB's own limit. */
+/** Maximum depth of LMDB's trees. */
 const depthMax = 32;
 
-/** Keys from the first, which is empty at the left end, to before the second, which is undefined at the right end. */
+/**
+ * A half-open range of keys: `from` is empty for the first key, `to` is undefined after the last
+ * key.
+ */
 export interface KeyRange {
   readonly from: Buffer;
   readonly to: Buffer | undefined;
@@ -14,7 +17,7 @@ export interface KeyRange {
 export interface DamagedPage {
   readonly page: number;
   readonly problem: string;
-  /** What the page, and all below it, was for. */
+  /** The keys of the page and of all pages below it. */
   readonly range: KeyRange;
 }
 
@@ -23,7 +26,7 @@ export interface TreeVisitor {
   damaged(page: DamagedPage): void;
 }
 
-/** Which pages of the file are in use, and each only once. */
+/** The set of used pages. */
 export class PageUse {
   readonly #used: Uint8Array;
 
@@ -35,7 +38,7 @@ export class PageUse {
     return this.#used[page] === 1;
   }
 
-  /** @returns false when one of them was in use already, or is not in the file */
+  /** @returns false when one of the pages is already used, or is not in the file */
   add(page: number, count = 1): boolean {
     let isNew = page >= 0 && page + count <= this.#used.length;
     for (let each = page; isNew && each < page + count; each++) isNew = this.#used[each] === 0;
@@ -44,7 +47,11 @@ export class PageUse {
   }
 }
 
-/** @param isOrdered whether keys are ordered as bytes are, so that the order can be checked. @returns how many entries were visited */
+/**
+ * Visits all readable nodes of a tree.
+ * @param isOrdered whether keys are ordered by their bytes, so that the order can be checked
+ * @returns the number of visited entries
+ */
 export function walkTree(
   file: StoreFile,
   { root }: Tree,

@@ -1,4 +1,4 @@
-/** The trees of the newest state in LMDB's file, also where the meta pages that lead to them are damaged. */
+/** Finds the trees of the newest state in LMDB's file, also when its meta pages are damaged. */
 import type { Tree } from "../page-file.ts";
 import { type LeafPage, metaPages, type StoreFile } from "./store-file.ts";
 import { PageUse, walkTree } from "./tree-walk.ts";
@@ -8,25 +8,26 @@ export type TreeName = (typeof treeNames)[number];
 
 export interface Snapshot {
   readonly trees: ReadonlyMap<TreeName, Tree>;
-  /** Of the lists of pages that no tree uses; undefined when it is not known. */
+  /** The tree of free pages; undefined when unknown. */
   readonly free: Tree | undefined;
   /** The page that names the trees. */
   readonly mainPage: number;
 }
 
 export interface FoundSnapshot {
-  /** Undefined when nothing in the file leads to the trees. */
+  /** Undefined when the trees cannot be found. */
   readonly snapshot: Snapshot | undefined;
-  /** Why the meta pages cannot be trusted. */
+  /** The problems of the meta pages. */
   readonly problems: readonly { readonly page: number; readonly problem: string }[];
 }
 
-/** States that are tried when the meta pages cannot be trusted. */
+/** Number of states that are tried when the meta pages are damaged. */
 const candidatesMax = 3;
 
 /**
- * LMDB writes the two meta pages by turns, so that they are of consecutive transactions. Every transaction also makes a new page that names the trees:
- * by it, states are found that the meta pages do not know.
+ * Finds the newest state. LMDB writes its two meta pages alternately, so they are from consecutive
+ * transactions. Every transaction also writes a new page that names the trees; these pages reveal
+ * states that are missing in the meta pages.
  */
 export function findSnapshot(file: StoreFile): FoundSnapshot {
   const [meta, other] = file.metas;
@@ -37,11 +38,11 @@ export function findSnapshot(file: StoreFile): FoundSnapshot {
       problem: `the page is of transaction ${other.transaction}, and the other meta page of ${meta.transaction}`,
     });
   }
-  // A process that was killed may have left the pages of one transaction which did not come to its end.
+  // A process that was killed may have left pages of one unfinished transaction.
   const newest = meta === undefined ? -1 : meta.transaction + (problems.length === 0 ? 1 : 0);
   const newer = mainPages(file, newest);
-  const known = meta && snapshotOf(file, meta.main.root, meta.free, meta.transaction);
-  if (problems.length === 0 && newer.length === 0) return { snapshot: known, problems };
+  const current = meta && snapshotOf(file, meta.main.root, meta.free, meta.transaction);
+  if (problems.length === 0 && newer.length === 0) return { snapshot: current, problems };
   if (problems.length === 0 && meta !== undefined) {
     problems.push({
       page: meta.page,
@@ -51,7 +52,7 @@ export function findSnapshot(file: StoreFile): FoundSnapshot {
   const snapshots = newer
     .slice(0, candidatesMax)
     .flatMap(({ number, transaction }) => snapshotOf(file, number, undefined, transaction) ?? []);
-  return { snapshot: snapshots.find((snapshot) => isWhole(file, snapshot)) ?? known ?? snapshots[0], problems };
+  return { snapshot: snapshots.find((snapshot) => isWhole(file, snapshot)) ?? current ?? snapshots[0], problems };
 }
 
 function snapshotOf(
@@ -63,13 +64,16 @@ function snapshotOf(
   if (root === undefined) return { trees: new Map(), free, mainPage: 0 };
   const page = file.page(root);
   if ("problem" in page || page.kind !== "leaf") return undefined;
-  // Every transaction writes this page: an older one leads to trees that are no more.
+  // Every transaction writes this page. An older page refers to trees that may be overwritten.
   if (page.transaction < transaction) return { trees: new Map(), free, mainPage: root };
   const trees = treesOf(page);
   return trees && { trees, free, mainPage: root };
 }
 
-/** The named trees of a page; undefined when it is not a page that names trees of ours. Four names fit on one page. */
+/**
+ * Returns the trees that a page names; undefined when it does not name trees of this server. Four
+ * names always fit on one page.
+ */
 function treesOf({ nodes }: LeafPage): Map<TreeName, Tree> | undefined {
   const trees = new Map<TreeName, Tree>();
   for (const { key, value } of nodes) {
@@ -80,7 +84,7 @@ function treesOf({ nodes }: LeafPage): Map<TreeName, Tree> | undefined {
   return trees;
 }
 
-/** Those of later transactions, newest first. */
+/** Returns the pages that name trees and are from later transactions, newest first. */
 function mainPages(file: StoreFile, after: number): LeafPage[] {
   const pages: LeafPage[] = [];
   for (let at = metaPages; at < file.pageCount; at++) {
