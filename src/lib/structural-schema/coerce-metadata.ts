@@ -1,6 +1,7 @@
 /**
- * Brings the metadata of embedded resources into the form of ObjectMeta, and removes or refuses what does not fit it.
- * Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/objectmeta
+ * Decodes the metadata of embedded resources as ObjectMeta, and removes or rejects values that do
+ * not fit.
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/objectmeta/coerce.go
  */
 import { cloneJson, setMember } from "../json/values.ts";
 import { conform, DecodeError } from "../schema/decode.ts";
@@ -10,24 +11,30 @@ import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { sortKeys } from "./sort-keys.ts";
 import { childPath, keyPath, type StructuralSchema } from "./structural-schema.ts";
 
+/** How metadata is coerced. */
 export interface CoerceOptions {
   /** ObjectMeta's schema. */
   readonly objectMeta: Struct;
-  /** Leaves out what does not fit, where it would be refused otherwise. */
+  /** Whether values that do not fit are removed instead of rejected. */
   readonly dropInvalidFields: boolean;
-  /** Leaves an `apiVersion` or `kind` that is null to validation. */
+  /** Whether an `apiVersion` or `kind` that is null stays, so that validation reports it. */
   readonly leavesNulls?: boolean;
-  /** Takes the paths of unknown fields of metadata; they are removed either way. */
+  /** Receives the paths of unknown fields of metadata, which are removed in any case. */
   readonly noteUnknown?: (path: string) => void;
 }
 
-export interface CoerceProblem {
+interface CoerceProblem {
   readonly path: string;
   readonly value: unknown;
   readonly detail: string;
 }
 
-/** @param value plain JSON, changed in place @param path empty at the root of a resource @returns the first value that is refused */
+/**
+ * Coerces the metadata of every embedded resource.
+ * @param value plain JSON, changed in place
+ * @param path empty at the root of a resource
+ * @returns the first rejected value, if any
+ */
 export function coerceMetadata(
   value: unknown,
   schema: StructuralSchema,
@@ -93,14 +100,21 @@ function coerceMetaField(
   return undefined;
 }
 
-/** What is no metadata at all can go, too: upstream cannot read such objects any more, nor the list that they are in. */
+/**
+ * Also removes metadata that is not an object. Upstream cannot read such objects, nor lists of
+ * them.
+ */
 function coerceEmbeddedMeta(object: JsonObject, path: string, options: CoerceOptions): CoerceProblem | undefined {
   const problem = coerceObjectMeta(object, path, options);
   if (options.dropInvalidFields && !isJsonObject(object.metadata)) delete object.metadata;
   return problem;
 }
 
-/** @param object whose `metadata` is brought into form */
+/**
+ * Coerces the metadata of one object.
+ * @param object plain JSON, whose `metadata` is replaced
+ * @returns the rejected value, if any
+ */
 export function coerceObjectMeta(object: JsonObject, path: string, options: CoerceOptions): CoerceProblem | undefined {
   const { metadata } = object;
   const whole = decodeMeta(metadata, path, options);
@@ -110,7 +124,7 @@ export function coerceObjectMeta(object: JsonObject, path: string, options: Coer
   return undefined;
 }
 
-/** @returns Go's message where it does not fit */
+/** Returns Go's message when the metadata does not fit. */
 function decodeMeta(metadata: unknown, path: string, { objectMeta, noteUnknown }: CoerceOptions): JsonObject | string {
   try {
     const { object, problems } = conform(cloneJson(metadata ?? {}), objectMeta);
@@ -123,7 +137,9 @@ function decodeMeta(metadata: unknown, path: string, { objectMeta, noteUnknown }
   }
 }
 
-/** Upstream writes metadata as ObjectMeta, without `labels` that are none, whatever the rest of the object keeps. */
+/**
+ * Removes empty fields, because upstream encodes metadata as ObjectMeta, with its `omitempty` tags.
+ */
 function omitEmpty(metadata: JsonObject, { byName }: Struct): void {
   for (const name of Object.keys(metadata)) {
     const field = byName.get(name);
@@ -131,7 +147,7 @@ function omitEmpty(metadata: JsonObject, { byName }: Struct): void {
   }
 }
 
-/** Whatever fits on its own. */
+/** Decodes each field separately and keeps those that fit. */
 function fieldByField(metadata: JsonObject, path: string, options: CoerceOptions): JsonObject {
   const kept: JsonObject = {};
   for (const name of Object.keys(metadata)) {
@@ -145,10 +161,10 @@ function fieldByField(metadata: JsonObject, path: string, options: CoerceOptions
 
 const embedded = new WeakMap<StructuralSchema, boolean>();
 
-/** Whether there is an embedded resource at or below. Found out once. */
+/** Whether the schema or a nested one is an embedded resource; computed once. */
 export function hasEmbedded(schema: StructuralSchema): boolean {
-  const known = embedded.get(schema);
-  if (known !== undefined) return known;
+  const cached = embedded.get(schema);
+  if (cached !== undefined) return cached;
   const { items, additionalProperties: values } = schema;
   const has =
     schema.embeddedResource ||

@@ -1,11 +1,12 @@
-/**
- * A part of a new object, and the part of the old one that it was. Fields are found by their names, items of map lists by their keys; items of
- * other lists were nothing. Source: k8s.io/apiserver pkg/cel/common/equality.go and maplist.go
- */
 import { identical } from "../json/values.ts";
 import { isJsonObject, type JsonObject, memberOf } from "./json-object.ts";
 import { fieldSchema, type StructuralSchema } from "./structural-schema.ts";
 
+/**
+ * A part of a new object and the corresponding part of the old one. Fields correspond by name,
+ * items of lists of type map by their keys; items of other lists have no counterpart (KEP-4008).
+ * Source: k8s.io/apiserver@v0.36.0/pkg/cel/common/equality.go and maplist.go
+ */
 export class Correlation {
   readonly value: unknown;
   readonly old: unknown;
@@ -19,7 +20,10 @@ export class Correlation {
     this.schema = schema;
   }
 
-  /** Compared once. As upstream has it, what the schema does not know counts as changed, and so do items of map lists in another order. */
+  /**
+   * Whether the parts are equal; compared once. As upstream, values that the schema does not
+   * describe and items of map lists in another order count as changed.
+   */
   get isUnchanged(): boolean {
     this.#isUnchanged ??= this.#compare();
     return this.#isUnchanged;
@@ -39,7 +43,7 @@ export class Correlation {
     return value.every((_item, index) => this.item(index)?.isUnchanged === true);
   }
 
-  /** Undefined where the field is new, gone, or not in the schema. */
+  /** The correlation of a field; undefined when it is new, removed, or not in the schema. */
   field(name: string): Correlation | undefined {
     const { value, old } = this;
     if (!isJsonObject(value) || !isJsonObject(old) || !Object.hasOwn(value, name) || !Object.hasOwn(old, name))
@@ -48,6 +52,9 @@ export class Correlation {
     return schema && new Correlation(value[name], old[name], schema);
   }
 
+  /**
+   * The correlation of a list item; undefined when the list is not of type map, or the item is new.
+   */
   item(index: number): Correlation | undefined {
     const { items, listType, listMapKeys } = this.schema;
     if (items === undefined || listType !== "map" || !Array.isArray(this.value) || !Array.isArray(this.old))
@@ -60,7 +67,7 @@ export class Correlation {
   }
 }
 
-/** Of items with the same key the first counts. */
+/** The items by key; of items with the same key, the first one. */
 function byKey(list: readonly unknown[], keys: readonly string[]): ReadonlyMap<string, unknown> {
   const found = new Map<string, unknown>();
   for (const item of list) {
@@ -70,7 +77,7 @@ function byKey(list: readonly unknown[], keys: readonly string[]): ReadonlyMap<s
   return found;
 }
 
-/** Undefined where a key is missing, or is no scalar. */
+/** Returns undefined when a key is missing or is not a scalar. */
 function keyOf(item: unknown, keys: readonly string[]): string | undefined {
   if (!isJsonObject(item)) return undefined;
   const parts = keys.map((key) => scalarText(item, key));

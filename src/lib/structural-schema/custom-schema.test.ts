@@ -1,4 +1,4 @@
-/** Custom resources through the code that built-in ones go through: decoding, writing, merging. */
+/** Decoding, encoding and merging of custom resources by the code for built-in kinds. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";
@@ -64,20 +64,20 @@ const schema = schemaOf(widget);
 
 const decodeRows: [what: string, json: string, object: unknown, problems: string[]][] = [
   ["defaults", '{"spec":{}}', { spec: { size: 3 } }, []],
-  ["a default in the place of null", '{"spec":{"size":null}}', { spec: { size: 3 } }, []],
+  ["a default instead of null", '{"spec":{"size":null}}', { spec: { size: 3 } }, []],
   [
-    "null where it may be, and where not",
+    "null where it is allowed, and where it is not",
     '{"spec":{"colour":null,"port":null}}',
     { spec: { colour: null, size: 3 } },
     [],
   ],
   [
-    "values of another type stay, for validation to refuse",
+    "values of another type stay, so that validation rejects them",
     '{"spec":{"size":"x","list":{"a":1}}}',
     { spec: { size: "x", list: {} } },
     ['unknown field "spec.list.a"'],
   ],
-  ["a struct that is none", '{"spec":[1]}', { spec: [1] }, []],
+  ["a list instead of an object", '{"spec":[1]}', { spec: [1] }, []],
   [
     "unknown fields",
     '{"spec":{"nope":1},"x":2,"kind":"Widget","apiVersion":"example.com/v1"}',
@@ -91,7 +91,7 @@ const decodeRows: [what: string, json: string, object: unknown, problems: string
     ['unknown field "metadata.nope"'],
   ],
   [
-    "empty metadata, here and embedded",
+    "empty metadata, of the object and embedded",
     '{"metadata":{"name":"","labels":{},"finalizers":[]},"spec":{"template":{"metadata":{"annotations":{},"generation":0,"deletionGracePeriodSeconds":0}}}}',
     { metadata: {}, spec: { size: 3, template: { metadata: { deletionGracePeriodSeconds: 0 } } } },
     [],
@@ -121,24 +121,28 @@ test("decoding: __proto__ is a field like any other", () => {
   assert.equal(encodeObject(object, schema).json.toString(), '{"spec":{"labels":{"__proto__":"x"},"size":3}}');
 });
 
-test("decoding: nothing is pruned where the definition says so", () => {
+test("decoding: prunes nothing when the definition preserves unknown fields", () => {
   const keeping = schemaOf(widget, true);
   assert.deepEqual(decodeJson(Buffer.from('{"x":{"y":1}}'), keeping), { object: { x: { y: 1 } }, problems: [] });
 });
 
-const refusedRows: [what: string, json: string, message: string][] = [
+const rejectedRows: [what: string, json: string, message: string][] = [
   [
     "metadata",
     '{"metadata":{"labels":{"a":1}}}',
     "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string",
   ],
-  ["metadata that is none", '{"metadata":"x"}', "json: cannot unmarshal string into Go value of type v1.ObjectMeta"],
+  [
+    "metadata that is not an object",
+    '{"metadata":"x"}',
+    "json: cannot unmarshal string into Go value of type v1.ObjectMeta",
+  ],
   ["embedded kind", '{"spec":{"template":{"kind":1}}}', "spec.template.kind: Invalid value: 1: must be a string"],
   ["depth", `{"x":${"[".repeat(1100)}${"]".repeat(1100)}}`, "exceeded max depth of 1000"],
 ];
 
-for (const [what, json, message] of refusedRows) {
-  test(`decoding refuses ${what}`, () => {
+for (const [what, json, message] of rejectedRows) {
+  test(`decoding rejects ${what}`, () => {
     assert.throws(() => decodeJson(Buffer.from(json), schema), new DecodeError(message));
   });
 }
@@ -150,14 +154,14 @@ const restoredRows: [what: string, json: string, object: unknown][] = [
     { spec: { size: 3, template: { metadata: { name: "x" }, y: 2 } } },
   ],
   [
-    "embedded metadata that is none",
+    "embedded metadata that is not an object",
     '{"spec":{"template":{"kind":"A","metadata":"x"}}}',
     { spec: { size: 3, template: { kind: "A" } } },
   ],
   ["unknown fields", '{"spec":{"nope":1}}', { spec: { size: 3 } }],
 ];
 for (const [what, json, object] of restoredRows) {
-  test(`what is stored loses ${what}, and can be read`, () => {
+  test(`decoding a stored object removes ${what}`, () => {
     const stored = decodeStored(Buffer.from(json), schema);
     assert.deepEqual(stored, object);
     assert.deepEqual(conform(structuredClone(stored), schema), { object, problems: [] });
@@ -173,7 +177,7 @@ test("decoding twice changes nothing", () => {
   assert.deepEqual(again, { object, problems: [] });
 });
 
-test("all keys are sorted, and the version has its place after a member of metadata", () => {
+test("encoding sorts all keys, and the version is inserted between members of metadata", () => {
   const object = {
     spec: { b: 1, a: "<" },
     kind: "Widget",
@@ -210,12 +214,12 @@ const mergeRows: [field: string, value: unknown, form: "map" | "list" | undefine
 ];
 
 for (const [field, value, form] of mergeRows) {
-  test(`merging: ${field} with ${JSON.stringify(value)} is ${form ?? "one thing"}`, () => {
+  test(`merging: ${field} with ${JSON.stringify(value)} is ${form ?? "a leaf"}`, () => {
     assert.equal(granular(typeAt(field), value)?.form, form);
   });
 }
 
-test("merging: items have their keys, embedded metadata is metadata", () => {
+test("merging: items are identified by keys, embedded metadata merges like metadata", () => {
   const list = typeAt("map");
   assert.ok(list.kind === "list");
   assert.deepEqual([list.listType, list.mapKeys], ["map", ["name"]]);
@@ -224,31 +228,31 @@ test("merging: items have their keys, embedded metadata is metadata", () => {
   assert.equal(template.byName.get("metadata")?.type, objectMeta);
 });
 
-test("applies name what the schema does not know", () => {
+test("an apply reports a field that the schema does not declare", () => {
   assert.throws(() => validateIntent({ spec: { nope: 1, free: { x: 1 } } }, schema), {
     message: ".spec.nope: field not declared in schema",
   });
 });
 
-test("another schema is another fingerprint", () => {
+test("different schemas have different fingerprints", () => {
   const other = schemaOf({ ...widget, description: "x" });
   assert.notEqual(schema.custom?.fingerprint, other.custom?.fingerprint);
   assert.equal(schema.custom?.fingerprint, schemaOf(structuredClone(widget)).custom?.fingerprint);
 });
 
-test("applies name a hundred doubled items", () => {
+test("an apply reports a hundred duplicate items", () => {
   assert.throws(
     () => validateIntent({ spec: { set: Array.from({ length: 1000 }, () => "x") } }, schema),
     (error: Error) => error.message.split("\n").length === 101,
   );
 });
 
-test("applies name one unknown field of a map", () => {
+test("an apply reports one unknown field of a map", () => {
   const spec = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`nope${index}`, 1]));
   assert.throws(() => validateIntent({ spec }, schema), { message: ".spec.nope0: field not declared in schema" });
 });
 
-test("an embedded type that was applied as null is left to validation", () => {
+test("an embedded kind that was applied as null stays, so that validation reports it", () => {
   const object = { spec: { template: { apiVersion: null, kind: null, metadata: {} } } };
   schema.custom?.complete(object);
   assert.deepEqual(object.spec.template, { apiVersion: null, kind: null, metadata: {} });

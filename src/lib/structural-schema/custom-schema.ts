@@ -1,7 +1,9 @@
 /**
- * The types of a custom resource, as everything that is driven by types reads them: which parts are looked into when objects merge, and what is
- * done when one is decoded. Made in parts, as they are asked for: a definition may be large, and is never applied to by most.
- * Source: k8s.io/kube-openapi pkg/schemaconv; apiextensions-apiserver's unstructuredSchemaCoercer
+ * The `Struct` of a custom resource, which makes decoding, encoding and merging work as for
+ * built-in kinds. Nested types are created at first use, because definitions may be large and most
+ * are never used by an apply.
+ * Source: k8s.io/kube-openapi pkg/schemaconv; unstructuredSchemaCoercer in
+ * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/customresource_handler.go
  */
 import { createHash } from "node:crypto";
 import { encodeSorted } from "../json/encode-any.ts";
@@ -9,20 +11,22 @@ import { quoteGo } from "../json/quote.ts";
 import { DecodeError } from "../schema/decode.ts";
 import type { Any, CustomForm, Field, List, MapType, Struct, Type } from "../schema/schema.ts";
 import { coerceMetadata, coerceObjectMeta } from "./coerce-metadata.ts";
-import { prune, pruneAndTell } from "./prune.ts";
+import { prune, pruneAndReport } from "./prune.ts";
 import { pruneNulls, setDefaults } from "./set-defaults.ts";
 import { asResourceRoot, metaFields, parseStructuralSchema, type StructuralSchema } from "./structural-schema.ts";
 
+/** A version of a custom resource's kind. */
 export interface CustomKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   /** ObjectMeta's schema. */
   readonly objectMeta: Struct;
-  /** `spec.preserveUnknownFields` of old definitions: nothing is pruned. */
+  /** `spec.preserveUnknownFields` of old definitions, which disables pruning. */
   readonly preserveUnknownFields: boolean;
 }
 
+/** Creates the types of a custom resource from its structural schema. */
 export function customSchema(schema: StructuralSchema, kind: CustomKind): Struct {
   const { group, version } = kind;
   const root = asResourceRoot(schema);
@@ -77,16 +81,20 @@ function customForm(schema: StructuralSchema, kind: CustomKind): CustomForm {
   };
 }
 
+/** Options of `coerce`. */
 export interface CoerceOptions extends Pick<CustomKind, "objectMeta" | "preserveUnknownFields"> {
-  /** Metadata that does not fit goes, instead of being told. */
+  /** Whether metadata that does not fit is removed instead of rejected. */
   readonly dropInvalidFields: boolean;
-  /** Embedded types that are null are left to validation. */
+  /**
+   * Whether an embedded `apiVersion` or `kind` that is null stays, so that validation reports it.
+   */
   readonly leavesNulls?: boolean;
 }
 
 /**
- * Leaves of an object what the schema knows, in place: what decoding does but for defaults.
- * @returns the paths of what was removed @throws DecodeError for metadata that does not fit
+ * Prunes an object and coerces its metadata, in place: decoding without defaults.
+ * @returns the paths of the removed fields
+ * @throws DecodeError for metadata that does not fit
  */
 export function coerce(
   object: Record<string, unknown>,
@@ -99,7 +107,7 @@ export function coerce(
   const wrong = Object.hasOwn(object, "metadata") ? coerceObjectMeta(object, "metadata", options) : undefined;
   if (wrong !== undefined) throw new DecodeError(wrong.detail);
   if (!preserveUnknownFields) {
-    unknown.push(...pruneAndTell(object, root));
+    unknown.push(...pruneAndReport(object, root));
     pruneNulls(object, root);
   }
   const embedded = coerceMetadata(object, schema, "", options);
@@ -115,7 +123,7 @@ interface StructOptions {
   readonly definition: string;
   readonly goType: string;
   readonly objectMeta: Struct;
-  /** Also of everything below. */
+  /** Whether unknown fields are kept here and below. */
   readonly keepsUnknown: boolean;
   readonly custom?: CustomForm;
 }
@@ -168,7 +176,7 @@ class CustomStruct implements Struct {
   }
 }
 
-/** There, or not: nothing stands for absence. */
+/** A field without a zero value: it is either present or absent. */
 function fieldOf(name: string, type: Type, value?: unknown): Field {
   return {
     name,
@@ -181,9 +189,9 @@ function fieldOf(name: string, type: Type, value?: unknown): Field {
   };
 }
 
-/** Merged by what it looks like: maps by key, all else as a whole. */
+/** A value that merges by its form: maps by key, all else as a whole. */
 const deduced: Any = { kind: "any", definition: "" };
-/** One thing, whatever it is. */
+/** A value that merges as a whole, whatever its form. */
 const leaf: Any = { kind: "any", definition: "untyped scalar" };
 
 function typeOf(schema: StructuralSchema, outer: StructOptions): Type {

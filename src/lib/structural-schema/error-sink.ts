@@ -1,4 +1,4 @@
-/** Where errors of fields go; upstream's kinds of them. Whoever knows how answers look gives one. */
+/** Receives field errors, by upstream's error types. The caller implements it to build a Status. */
 export interface ErrorSink {
   required(path: string, detail?: string): void;
   invalid(path: string, value: unknown, detail: string): void;

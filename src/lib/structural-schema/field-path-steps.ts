@@ -1,12 +1,14 @@
 /**
- * Paths of fields as rules and selectable fields write them, such as `.spec.ports` and `.labels['a.b']`.
- * Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/cel, ValidFieldPath
+ * Parses field paths of validation rules and selectable fields, such as `.spec.ports` and
+ * `.labels['a.b']`.
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/cel/validation.go,
+ * ValidFieldPath
  */
 
-/** Upstream's words for what is no path. */
+/** Text that is not a field path. The message is upstream's. */
 export class FieldPathError extends Error {}
 
-/** What a quoted name may have after a backslash. */
+/** The characters that may follow a backslash in a quoted name. */
 const escapes = new Map([
   ["a", "\x07"],
   ["b", "\b"],
@@ -19,11 +21,15 @@ const escapes = new Map([
   ["\\", "\\"],
 ]);
 
-/** A delimiter, a quoted name (up to a quote without a backslash before it), or what stands up to the next delimiter. */
+/**
+ * A delimiter, a quoted name (up to a quote without a backslash before it), or the text up to the
+ * next delimiter.
+ */
 const token = /[.[\]]|'(?:[\s\S]*?[^\\])??'|'[\s\S]*|[^.[\]]+/gy;
 
 /**
- * The names on the path, each when it is asked for: whoever follows them meets what is wrong with a step before what is wrong after it.
+ * Yields the names on a path, lazily, so that callers find an error of a step before a syntax error
+ * after it.
  * @param options.arrayNotation whether `['name']` is allowed
  * @throws FieldPathError
  */
@@ -56,8 +62,8 @@ function unquote(text: string): string {
   if (text.length < 2 || !text.startsWith("'") || !text.endsWith("'"))
     throw new FieldPathError(`expected single quoted string but got ${text}`);
   return text.slice(1, -1).replace(/\\(.)/g, (whole, escaped: string) => {
-    const meant = escapes.get(escaped);
-    if (meant === undefined) throw new FieldPathError(`invalid string literal: invalid escape char ${whole}`);
-    return meant;
+    const character = escapes.get(escaped);
+    if (character === undefined) throw new FieldPathError(`invalid string literal: invalid escape char ${whole}`);
+    return character;
   });
 }

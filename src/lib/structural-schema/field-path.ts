@@ -1,18 +1,25 @@
-/** Where the paths of rules and selectable fields lead in a structural schema. Source: k8s.io/apiextensions-apiserver, ValidFieldPath */
+/**
+ * Resolves field paths of rules and selectable fields in a structural schema.
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/cel/validation.go,
+ * ValidFieldPath
+ */
 import { FieldPathError, fieldPathSteps } from "./field-path-steps.ts";
 import { childPath, keyPath, type StructuralSchema } from "./structural-schema.ts";
 
-export interface FoundField {
-  /** As field errors write it: `spec.labels[a.b]`. */
+interface FoundField {
+  /** The path in the form of field errors: `spec.labels[a.b]`. */
   readonly path: string;
-  /** Its first step. */
+  /** The first step of the path. */
   readonly root: string;
-  /** What stands there; undefined where nothing is said of it. */
+  /** The schema of the field; undefined when it is not described. */
   readonly schema: StructuralSchema | undefined;
   readonly error?: undefined;
 }
 
-/** @returns where the path leads, or upstream's words for why it leads nowhere */
+/**
+ * Finds the field that a path refers to.
+ * @returns the field, or upstream's message when there is none
+ */
 export function findField(
   text: string,
   schema: StructuralSchema,

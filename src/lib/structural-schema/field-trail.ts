@@ -1,4 +1,7 @@
-/** Where a walk is, and what it met there that nobody knows: `spec.list[0].nope`. */
+/**
+ * Tracks the path of a walk, and collects the unknown fields that it finds, such as
+ * `spec.list[0].nope`.
+ */
 export class FieldTrail {
   readonly #steps: string[] = [];
   readonly #found: string[] = [];
@@ -19,16 +22,19 @@ export class FieldTrail {
     this.#steps.pop();
   }
 
-  /** Notes a field of where the walk is. At most so many are kept; each is longer than what it is about. */
+  /**
+   * Records an unknown field of the current object. Their number is limited, because paths are
+   * longer than fields.
+   */
   note(name: string): void {
-    if (this.#found.length < notedMax) this.#found.push(this.isRoot ? name : `${this.#steps.join("")}.${name}`);
+    if (this.#found.length < recordedMax) this.#found.push(this.isRoot ? name : `${this.#steps.join("")}.${name}`);
   }
 
-  /** Sorted by text. */
+  /** The recorded paths, sorted. */
   get found(): readonly string[] {
     return this.#found.toSorted();
   }
 }
 
-/** Upstream shows the first hundred or so of them, cut off by the length of the answer. */
-const notedMax = 1000;
+/** Upstream shows about the first hundred, because it truncates the response. */
+const recordedMax = 1000;

@@ -1,6 +1,7 @@
 /**
- * Random schemas and objects, and what upstream makes of them: what is pruned, told, defaulted and refused. tools/golden/custom-resources makes the answers
- * (`zcat objects.jsonl.gz | go run . | gzip -9n`), and with COXSWAIN_TEST_FULL=1 and Go at hand they are made again and compared.
+ * Random schemas and objects with upstream's results: pruned, defaulted and rejected values.
+ * Recorded by tools/golden/custom-resources (`zcat objects.jsonl.gz | go run . | gzip -9n`). With
+ * COXSWAIN_TEST_FULL=1 and Go installed, a test records them again and compares.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -16,7 +17,7 @@ import { cloneJson, identical } from "../json/values.ts";
 import { coerceMetadata } from "./coerce-metadata.ts";
 import { Correlation } from "./correlation.ts";
 import type { JsonSchemaProps } from "./json-schema-props.ts";
-import { pruneAndTell } from "./prune.ts";
+import { pruneAndReport } from "./prune.ts";
 import { pruneNulls, setDefaults } from "./set-defaults.ts";
 import { asResourceRoot, parseStructuralSchema } from "./structural-schema.ts";
 import { valueValidator } from "./validate/value-validator.ts";
@@ -53,7 +54,7 @@ function check(line: string): void {
   const { schema, value, old, want } = parseJson(Buffer.from(line)).value as Row;
   const structure = parseStructuralSchema(schema);
   const pruned = cloneJson(value);
-  assert.deepEqual(pruneAndTell(pruned, asResourceRoot(structure)), want.unknown ?? [], "unknown fields");
+  assert.deepEqual(pruneAndReport(pruned, asResourceRoot(structure)), want.unknown ?? [], "unknown fields");
   assert.ok(identical(pruned, want.pruned), "pruned");
   pruneNulls(pruned, structure);
   setDefaults(pruned, structure);
@@ -82,7 +83,7 @@ const file = process.env.COXSWAIN_OBJECTS ?? new URL("testdata/objects.jsonl.gz"
 const bytes = readFileSync(file);
 const text = bytes[0] === 0x1f ? gunzipSync(bytes) : bytes;
 
-test("objects are pruned, defaulted and refused as upstream does", () => {
+test("prunes, defaults and rejects objects as upstream does", () => {
   for (const [index, line] of text.toString().trim().split("\n").entries()) {
     try {
       check(line);
@@ -94,7 +95,7 @@ test("objects are pruned, defaulted and refused as upstream does", () => {
 });
 
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
-test("upstream still says this", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
+test("upstream still returns the recorded results", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
   const cwd = join(import.meta.dirname, "../../../tools/golden/custom-resources");
   const { status, stdout, stderr } = spawnSync("go", ["run", "."], { cwd, input: text, maxBuffer: 256 << 20 });
   assert.equal(status, 0, stderr.toString());

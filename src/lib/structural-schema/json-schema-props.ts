@@ -1,8 +1,4 @@
-/**
- * A schema as CustomResourceDefinitions write it (apiextensions.k8s.io/v1 `JSONSchemaProps`): plain JSON, decoded and never changed afterwards.
- * It fits wherever `lib/cel` asks for a schema.
- */
-
+/** An entry of `x-kubernetes-validations`. */
 export interface SchemaRule {
   readonly rule: string;
   readonly message?: string;
@@ -12,6 +8,10 @@ export interface SchemaRule {
   readonly optionalOldSelf?: boolean;
 }
 
+/**
+ * A schema of a CustomResourceDefinition (apiextensions.k8s.io/v1 `JSONSchemaProps`): decoded,
+ * immutable plain JSON. `lib/cel` accepts it as a schema.
+ */
 export interface JsonSchemaProps {
   readonly id?: string;
   readonly $schema?: string;
@@ -36,7 +36,7 @@ export interface JsonSchemaProps {
   readonly maxProperties?: number | bigint;
   readonly minProperties?: number | bigint;
   readonly required?: readonly string[];
-  /** A list of schemas is decoded and refused later. */
+  /** A list of schemas is decoded, and rejected later. */
   readonly items?: JsonSchemaProps;
   readonly allOf?: readonly JsonSchemaProps[];
   readonly oneOf?: readonly JsonSchemaProps[];
@@ -61,38 +61,38 @@ export interface JsonSchemaProps {
   readonly "x-kubernetes-validations"?: readonly SchemaRule[];
 }
 
+/** Schemas by name. */
 export interface SchemaMap {
   readonly [name: string]: JsonSchemaProps;
 }
 
-/** By name, sorted, so that errors come in an order of their own (upstream's changes from call to call). */
+/** Sorts schemas by name, so that errors have a stable order (upstream's order is random). */
 export function sortedSchemas(schemas: SchemaMap | undefined): [name: string, schema: JsonSchemaProps][] {
   if (schemas === undefined) return [];
   const entries = Object.entries(schemas);
-  // As what is stored is.
+  // Stored definitions are already sorted.
   const isSorted = entries.every(([name], index) => index === 0 || (entries[index - 1] as [string, unknown])[0] < name);
   return isSorted ? entries : entries.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** What `items` says where it is a list of schemas, which no structural schema has. */
+/**
+ * The schemas of `items` when it is a list, which structural schemas do not allow; otherwise empty.
+ */
 export function itemSchemas(schema: JsonSchemaProps): readonly JsonSchemaProps[] {
   return Array.isArray(schema.items) ? schema.items : [];
 }
 
-/** What `items` says where it is one schema. */
+/** The schema of `items` when it is a single schema. */
 export function itemSchema(schema: JsonSchemaProps): JsonSchemaProps | undefined {
   return Array.isArray(schema.items) ? undefined : schema.items;
 }
 
-/** The schema of all properties that have no name of their own. */
+/** The schema of properties that are not declared by name. */
 export function valueSchema({ additionalProperties }: JsonSchemaProps): JsonSchemaProps | undefined {
   return typeof additionalProperties === "object" ? additionalProperties : undefined;
 }
 
-/**
- * Goes through a schema and everything within, in no order that matters, until `found` says yes.
- * @param found must not keep what it is given
- */
+/** Whether `found` returns true for a schema or any schema nested in it. */
 export function schemaHas(schema: JsonSchemaProps | undefined, found: (schema: JsonSchemaProps) => boolean): boolean {
   if (schema === undefined) return false;
   if (found(schema)) return true;

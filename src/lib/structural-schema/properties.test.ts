@@ -1,4 +1,6 @@
-/** What holds of any schema and any value. COXSWAIN_TEST_FULL=1 tries more of them; SEED=n replays. */
+/**
+ * Properties of any schema and any value. COXSWAIN_TEST_FULL=1 tries more of them; SEED=n replays.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -6,7 +8,7 @@ import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { cloneJson, identical } from "../json/values.ts";
 import { Correlation } from "./correlation.ts";
 import type { JsonSchemaProps } from "./json-schema-props.ts";
-import { prune, pruneAndTell } from "./prune.ts";
+import { prune, pruneAndReport } from "./prune.ts";
 import { pruneNulls, setDefaults } from "./set-defaults.ts";
 import { asResourceRoot, parseStructuralSchema } from "./structural-schema.ts";
 import { compileAccepts } from "./validate/accepts.ts";
@@ -29,7 +31,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-/** With own members, whatever their names. */
+/** Objects with own members, also with names such as `__proto__`. */
 function objectOf(entries: readonly (readonly [string, unknown])[]): object {
   const object = {};
   for (const [key, member] of entries)
@@ -97,24 +99,24 @@ function holds(what: string, check: (source: JsonSchemaProps, data: unknown) => 
   test(what, () => fc.assert(fc.property(schema, value, check), options));
 }
 
-holds("pruning twice prunes no more, and tells of nothing", (source, data) => {
+holds("pruning a second time removes and reports nothing", (source, data) => {
   const root = asResourceRoot(parseStructuralSchema(source));
   const once = cloneJson(data);
   prune(once, root);
   const twice = cloneJson(once);
-  assert.deepEqual(pruneAndTell(twice, root), []);
+  assert.deepEqual(pruneAndReport(twice, root), []);
   assert.ok(identical(twice, once));
 });
 
-holds("pruning tells of as much as it removes", (source, data) => {
+holds("pruning reports fields if and only if it removes some", (source, data) => {
   const structure = parseStructuralSchema(source);
   const pruned = cloneJson(data);
-  const told = pruneAndTell(pruned, structure);
-  if (told.every((path) => !/^(?:kind|apiVersion|metadata)\b/.test(path)))
-    assert.equal(told.length === 0, identical(pruned, data));
+  const reported = pruneAndReport(pruned, structure);
+  if (reported.every((path) => !/^(?:kind|apiVersion|metadata)\b/.test(path)))
+    assert.equal(reported.length === 0, identical(pruned, data));
 });
 
-holds("defaults set twice are set once", (source, data) => {
+holds("setting defaults a second time changes nothing", (source, data) => {
   const structure = parseStructuralSchema(source);
   const once = cloneJson(data);
   pruneNulls(once, structure);
@@ -140,12 +142,12 @@ function spoil(part: unknown): void {
   else Object.assign(part, { spoilt: true });
 }
 
-holds("what is quick to say yes says no where there is something to say", (source, data) => {
+holds("the fast check accepts a value if and only if there is no error to explain", (source, data) => {
   const valueSchema = new ValueSchema(source, "request");
   assert.equal(compileAccepts(valueSchema)(data), explain(data, valueSchema, undefined).length === 0);
 });
 
-holds("what is unchanged and known is let pass", (source, data) => {
+holds("accepts unchanged values that the schema describes", (source, data) => {
   const structure = parseStructuralSchema(source);
   const pruned = cloneJson(data);
   prune(pruned, structure);
@@ -155,7 +157,7 @@ holds("what is unchanged and known is let pass", (source, data) => {
   if (correlation.isUnchanged) assert.deepEqual(errors.causes, []);
 });
 
-test("of very many errors the first are told, each once", () => {
+test("reports the first of very many errors, each once", () => {
   const schema = new ValueSchema({ type: "array", items: { type: "integer" } }, "request");
   const errors = explain(
     Array.from({ length: 50_000 }, () => "x"),

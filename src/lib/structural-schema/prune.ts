@@ -1,26 +1,36 @@
-/** Removes fields that a schema does not know. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/pruning */
+/**
+ * Removes fields that a schema does not declare.
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/pruning/algorithm.go
+ */
 import { FieldTrail } from "./field-trail.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { metaFields, type StructuralSchema } from "./structural-schema.ts";
 
 /**
- * @param value plain JSON, changed in place. What every resource has stays: at the root when `schema` is one, in embedded resources
+ * Removes unknown fields. `apiVersion`, `kind` and `metadata` of embedded resources stay, and those
+ * of the root when `schema` is a resource root.
+ * @param value plain JSON, changed in place
  */
 export function prune(value: unknown, schema: StructuralSchema): void {
   pruneValue(value, schema, undefined);
 }
 
-/** @returns the paths of what was removed, sorted, as strict field validation names them; kind, apiVersion and metadata of the root are not told */
-export function pruneAndTell(value: unknown, schema: StructuralSchema): readonly string[] {
+/**
+ * Removes unknown fields and reports them.
+ * @param value plain JSON, changed in place
+ * @returns the sorted paths of the removed fields, as strict field validation names them; without
+ *   `apiVersion`, `kind` and `metadata` of the root
+ */
+export function pruneAndReport(value: unknown, schema: StructuralSchema): readonly string[] {
   const trail = new FieldTrail();
   pruneValue(value, schema, trail);
   return trail.found;
 }
 
-/** @param schema undefined where nothing is known, so that nothing stays */
+/** @param schema undefined when no field is declared, so all are removed */
 function pruneValue(value: unknown, schema: StructuralSchema | undefined, trail: FieldTrail | undefined): void {
   if (typeof value !== "object" || value === null) return;
-  if (schema?.preserveUnknownFields === true) pruneKnown(value, schema, trail);
+  if (schema?.preserveUnknownFields === true) pruneDeclared(value, schema, trail);
   else if (Array.isArray(value)) pruneItems(value, schema?.items, trail, pruneValue);
   else if (schema === undefined) removeAll(value as JsonObject, trail);
   else pruneFields(value as JsonObject, schema, trail);
@@ -72,10 +82,10 @@ function removeAll(object: JsonObject, trail: FieldTrail | undefined): void {
   }
 }
 
-/** Where unknown fields are kept, what the schema does say is pruned all the same. */
-function pruneKnown(value: unknown, schema: StructuralSchema | undefined, trail: FieldTrail | undefined): void {
+/** Prunes the declared fields of a value whose unknown fields are preserved. */
+function pruneDeclared(value: unknown, schema: StructuralSchema | undefined, trail: FieldTrail | undefined): void {
   if (schema === undefined) return;
-  if (Array.isArray(value)) pruneItems(value, schema.items, trail, pruneKnown);
+  if (Array.isArray(value)) pruneItems(value, schema.items, trail, pruneDeclared);
   if (!isJsonObject(value) || (schema.properties.size === 0 && schema.additionalProperties === undefined)) return;
   for (const name of Object.keys(value)) {
     if (schema.embeddedResource && metaFields.has(name)) continue;

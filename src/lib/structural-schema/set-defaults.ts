@@ -1,13 +1,14 @@
 /**
- * Fills in defaults, and removes nulls where nothing may be null. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/defaulting,
- * algorithm.go and prunenulls.go
+ * Sets defaults, and removes nulls that are not allowed.
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/defaulting/algorithm.go and
+ * prunenulls.go
  */
 import { cloneJson, setMember } from "../json/values.ts";
 import { isJsonObject, type JsonObject } from "./json-object.ts";
 import { fieldSchema, type StructuralSchema } from "./structural-schema.ts";
 
 /**
- * Removes every field that is null though its schema says it cannot be, unless a default is to take its place. Items of lists stay.
+ * Removes every null field whose schema is neither nullable nor has a default. List items stay.
  * @param value plain JSON, changed in place
  */
 export function pruneNulls(value: unknown, schema: StructuralSchema): void {
@@ -32,7 +33,7 @@ function hasFields(schema: StructuralSchema): boolean {
 }
 
 /**
- * Fills in defaults where a field is absent, or null and cannot be; also within what was filled in.
+ * Sets defaults of fields that are absent, or null although not nullable; also within defaults.
  * @param value plain JSON, changed in place
  */
 export function setDefaults(value: unknown, schema: StructuralSchema): void {
@@ -40,32 +41,32 @@ export function setDefaults(value: unknown, schema: StructuralSchema): void {
   if (plan !== undefined) applyPlan(value, plan);
 }
 
-/** Where below a schema there are defaults, so that the walk goes nowhere else. */
+/** The places below a schema that have defaults, so that the walk visits no others. */
 interface DefaultsPlan {
   readonly defaults: readonly { readonly name: string; readonly value: unknown; readonly nullable: boolean }[];
   readonly properties: ReadonlyMap<string, DefaultsPlan>;
-  /** Names that `values` is not about. */
+  /** The properties, to which `values` does not apply. */
   readonly named: ReadonlyMap<string, StructuralSchema>;
   readonly items: ElementPlan | undefined;
   readonly values: ElementPlan | undefined;
 }
 
 interface ElementPlan {
-  /** Takes the place of null, where null may not be. */
-  readonly instead: unknown;
+  /** Replaces a null that is not allowed. */
+  readonly nullReplacement: unknown;
   readonly within: DefaultsPlan | undefined;
 }
 
-/** Null where there are none. Depends on the schema alone. */
+/** Depends on the schema alone. The plan is undefined when there are no defaults. */
 const plans = new WeakMap<StructuralSchema, { readonly plan: DefaultsPlan | undefined }>();
 
 function planOf(schema: StructuralSchema): DefaultsPlan | undefined {
-  let known = plans.get(schema);
-  if (known === undefined) {
-    known = { plan: makePlan(schema) };
-    plans.set(schema, known);
+  let cached = plans.get(schema);
+  if (cached === undefined) {
+    cached = { plan: makePlan(schema) };
+    plans.set(schema, cached);
   }
-  return known.plan;
+  return cached.plan;
 }
 
 function makePlan(schema: StructuralSchema): DefaultsPlan | undefined {
@@ -85,9 +86,9 @@ function makePlan(schema: StructuralSchema): DefaultsPlan | undefined {
 
 function elementPlan(schema: StructuralSchema | undefined): ElementPlan | undefined {
   if (schema === undefined) return undefined;
-  const instead = schema.nullable ? undefined : schema.default;
+  const nullReplacement = schema.nullable ? undefined : schema.default;
   const within = planOf(schema);
-  return instead === undefined && within === undefined ? undefined : { instead, within };
+  return nullReplacement === undefined && within === undefined ? undefined : { nullReplacement, within };
 }
 
 function applyPlan(value: unknown, plan: DefaultsPlan): void {
@@ -105,7 +106,8 @@ function setInFields(object: JsonObject, plan: DefaultsPlan): void {
   if (values === undefined) return;
   for (const name of Object.keys(object)) {
     if (plan.named.has(name)) continue;
-    if (object[name] === null && values.instead !== undefined) setMember(object, name, cloneJson(values.instead));
+    if (object[name] === null && values.nullReplacement !== undefined)
+      setMember(object, name, cloneJson(values.nullReplacement));
     if (values.within !== undefined) applyPlan(object[name], values.within);
   }
 }
@@ -113,7 +115,7 @@ function setInFields(object: JsonObject, plan: DefaultsPlan): void {
 function setInItems(list: unknown[], { items }: DefaultsPlan): void {
   if (items === undefined) return;
   for (const [index, item] of list.entries()) {
-    if (item === null && items.instead !== undefined) list[index] = cloneJson(items.instead);
+    if (item === null && items.nullReplacement !== undefined) list[index] = cloneJson(items.nullReplacement);
     if (items.within !== undefined) applyPlan(list[index], items.within);
   }
 }

@@ -1,7 +1,6 @@
-/** Objects as Go prints maps. */
 import { setMember } from "../json/values.ts";
 
-/** A copy whose objects have their keys sorted, as Go prints maps. */
+/** Returns a copy of a value with the keys of all objects sorted, as Go prints maps. */
 export function sortKeys(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(sortKeys);

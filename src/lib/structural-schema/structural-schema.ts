@@ -1,18 +1,23 @@
-/**
- * The structure of a custom resource: which fields there are, and how each is pruned, defaulted, merged and typed. What values may be
- * (`pattern`, `allOf` …) is not in it; `validate/` reads that from the source. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema
- */
 import { itemSchema, itemSchemas, type JsonSchemaProps, sortedSchemas } from "./json-schema-props.ts";
 
+/**
+ * The structure of a custom resource: its fields, and how each is pruned, defaulted, merged and
+ * typed. It does not include value checks (`pattern`, `allOf` …), which `validate/` reads from the
+ * source.
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/structural.go
+ */
 export interface StructuralSchema {
   /** `object`, `array`, `string`, `integer`, `number`, `boolean`, or empty. */
   readonly type: string;
   readonly nullable: boolean;
-  /** Plain JSON, not to be changed: what takes it copies it. Undefined when there is none; null is none. */
+  /** Immutable plain JSON that callers must copy; undefined when absent or null. */
   readonly default: unknown;
   readonly properties: ReadonlyMap<string, StructuralSchema>;
   readonly items: StructuralSchema | undefined;
-  /** `true` and `false` both let any key be, and say nothing of what is there: it is emptied. */
+  /**
+   * Both `true` and `false` allow any key; the values are not described, so their fields are
+   * pruned.
+   */
   readonly additionalProperties: StructuralSchema | boolean | undefined;
   readonly preserveUnknownFields: boolean;
   readonly embeddedResource: boolean;
@@ -20,11 +25,11 @@ export interface StructuralSchema {
   readonly listType: string | undefined;
   readonly listMapKeys: readonly string[];
   readonly mapType: string | undefined;
-  /** Where it was read from, whole. */
+  /** The complete schema that this was parsed from. */
   readonly source: JsonSchemaProps;
 }
 
-/** A schema that no structure can be made of. The message is upstream's. */
+/** A schema that has no structural form. The message is upstream's. */
 export class NotStructuralError extends Error {
   constructor(message: string) {
     super(message);
@@ -36,9 +41,10 @@ const noProperties: ReadonlyMap<string, StructuralSchema> = new Map();
 const noKeys: readonly string[] = [];
 
 /**
- * Reads the structure of a schema. That it keeps the rules of structural schemas is another question.
- * @param source decoded, so that it nests no deeper than decoding keeps
- * @throws NotStructuralError for constructs that have no place in one (`$ref`, `definitions`, lists of item schemas …), the first met
+ * Parses the structure of a schema. Does not check the rules of structural schemas.
+ * @param source a decoded schema, whose nesting the decoder has limited
+ * @throws NotStructuralError for the first construct that is not supported, such as `$ref`,
+ *   `definitions` or a list of item schemas
  */
 export function parseStructuralSchema(source: JsonSchemaProps): StructuralSchema {
   checkConstructs(source);
@@ -88,7 +94,7 @@ function junctorsOf({ not, allOf = [], anyOf = [], oneOf = [] }: JsonSchemaProps
   return not === undefined ? [...allOf, ...anyOf, ...oneOf] : [not, ...allOf, ...anyOf, ...oneOf];
 }
 
-/** By the names that messages have for them, in the order in which they are looked for. */
+/** Unsupported constructs with their names in messages, in the order in which they are checked. */
 const unsupported: readonly (readonly [name: string, key: keyof JsonSchemaProps])[] = [
   ["id", "id"],
   ["schema", "$schema"],
@@ -113,14 +119,14 @@ function checkPreserveUnknownFields(source: JsonSchemaProps): void {
   throw new NotStructuralError("internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined");
 }
 
-/** The schema of a field, by its name or as one of all others. */
+/** The schema of a field: its property, or else `additionalProperties`. */
 export function fieldSchema(schema: StructuralSchema, name: string): StructuralSchema | undefined {
   const property = schema.properties.get(name);
   if (property !== undefined) return property;
   return typeof schema.additionalProperties === "object" ? schema.additionalProperties : undefined;
 }
 
-/** The root of a resource is one that is embedded in nothing. */
+/** The schema of a resource's root, which is treated like an embedded resource. */
 export function asResourceRoot(schema: StructuralSchema): StructuralSchema {
   if (schema.embeddedResource) return schema;
   let root = roots.get(schema);
@@ -133,14 +139,15 @@ export function asResourceRoot(schema: StructuralSchema): StructuralSchema {
 
 const roots = new WeakMap<StructuralSchema, StructuralSchema>();
 
-/** What every object has, whatever its schema says of it. */
+/** The fields that every object has, regardless of its schema. */
 export const metaFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
 
-/** Fields of a kind, and keys of a map, as field errors name them. */
+/** Appends a field to a path in the form of field errors: `spec.list`. */
 export function childPath(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
 }
 
+/** Appends the key of a map to a path in the form of field errors: `spec.labels[a]`. */
 export function keyPath(path: string, key: string): string {
   return `${path}[${key}]`;
 }

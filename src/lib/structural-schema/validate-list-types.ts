@@ -1,5 +1,6 @@
 /**
- * No two items of a set are equal, and no two of a map have equal keys. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/listtype
+ * Checks that items of sets are unique, and that keys of items of map lists are unique.
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/listtype/validation.go
  */
 
 import { encodeSorted } from "../json/encode-any.ts";
@@ -8,7 +9,11 @@ import { isJsonObject, type JsonObject, memberOf } from "./json-object.ts";
 import { sortKeys } from "./sort-keys.ts";
 import { childPath, keyPath, type StructuralSchema } from "./structural-schema.ts";
 
-/** @param value of a schema that is an object @param path empty at the root of a resource */
+/**
+ * Validates the lists of an object.
+ * @param value a value whose schema is an object
+ * @param path empty at the root of a resource
+ */
 export function validateListTypes(value: unknown, schema: StructuralSchema, path: string, errors: ErrorSink): void {
   if (hasListTypes(schema)) checkFields(value, schema, path, errors);
 }
@@ -55,7 +60,7 @@ function keysOf(item: JsonObject | null, keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.filter((key) => Object.hasOwn(item, key)).map((key) => [key, memberOf(item, key)]));
 }
 
-/** Where each value stands for the second time. */
+/** The index of the second occurrence of each repeated value. */
 function repeated(list: readonly unknown[]): number[] {
   if (list.length <= 1) return [];
   const timesSeen = new Map<unknown, number>();
@@ -69,17 +74,17 @@ function repeated(list: readonly unknown[]): number[] {
   return indices;
 }
 
-/** A text that no scalar text equals. */
+/** A text that no scalar equals. */
 function compound(item: object): string {
   return `\u0000${encodeSorted(item)}`;
 }
 
 const listTypes = new WeakMap<StructuralSchema, boolean>();
 
-/** Whether there is a set or a map at or below. Found out once. */
+/** Whether the schema or a nested one is a set or a map list; computed once. */
 function hasListTypes(schema: StructuralSchema): boolean {
-  const known = listTypes.get(schema);
-  if (known !== undefined) return known;
+  const cached = listTypes.get(schema);
+  if (cached !== undefined) return cached;
   const { items, additionalProperties: values } = schema;
   const has =
     schema.listType === "set" ||

@@ -1,19 +1,21 @@
-/** Addresses of machines and people, as Go's packages net and net/mail read them. */
+/** Formats of network and email addresses, as Go's packages net and net/mail parse them. */
 
-/** Leading zeros are let through, as Go did once; also within an IPv6 address. Source: k8s.io/utils/net, ParseIPSloppy */
-export function isSloppyIp(text: string): boolean {
+/** Allows leading zeros, also within an IPv6 address. Source: k8s.io/utils/net, ParseIPSloppy */
+function isSloppyIp(text: string): boolean {
   return text.includes(":") ? isIpv6(withoutZeros(text)) : isIpv4(withoutZeros(text));
 }
 
+/** Whether the text is an IPv4 address, or an IPv6 address with a dotted part. */
 export function isIpv4Format(text: string): boolean {
   return text.includes(".") && isSloppyIp(text);
 }
 
-/** Written with colons; no zone. */
+/** Whether the text is an IPv6 address without a zone. */
 export function isIpv6Format(text: string): boolean {
   return text.includes(":") && isIpv6(text);
 }
 
+/** Whether the text is an IP address with a prefix length. */
 export function isCidr(text: string): boolean {
   const slash = text.indexOf("/");
   if (slash === -1) return false;
@@ -22,7 +24,10 @@ export function isCidr(text: string): boolean {
   return isSloppyIp(address) && /^[0-9]{1,6}$/.test(bits) && Number(bits) <= (address.includes(":") ? 128 : 32);
 }
 
-/** In the dotted part alone, where Go once read numbers with leading zeros. */
+/**
+ * Removes leading zeros from the dotted part, the only part where older versions of Go allowed
+ * them.
+ */
 function withoutZeros(text: string): string {
   const start = text.lastIndexOf(":") + 1;
   const tail = text.slice(start);
@@ -43,7 +48,7 @@ function isIpv6(text: string): boolean {
   return plain.every((group) => /^[0-9A-Fa-f]{1,4}$/.test(group)) && (halves.length === 2 ? count < 8 : count === 8);
 }
 
-/** 6, 8 or 20 bytes with one separator all through. */
+/** Whether the text is a MAC address: 6, 8 or 20 bytes with the same separator throughout. */
 export function isMac(text: string): boolean {
   if (/^[0-9A-Fa-f]{2}(?:([:-])[0-9A-Fa-f]{2}(?:\1[0-9A-Fa-f]{2})*)$/.test(text))
     return [17, 23, 59].includes(text.length);
@@ -53,6 +58,7 @@ export function isMac(text: string): boolean {
 const hostname =
   /^(?:[a-zA-Z0-9\p{S}\p{L}](?:-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?|(?:[a-zA-Z0-9\p{S}\p{L}](?:[a-zA-Z0-9\-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?\.)+[a-zA-Z\p{L}]{2,63})$/u;
 
+/** Whether the text is a hostname by the rules of strfmt. */
 export function isHostname(text: string): boolean {
   if (Buffer.byteLength(text) > 255 || !hostname.test(text)) return false;
   return text.split(".").every((part) => Buffer.byteLength(part) <= 63);
@@ -70,10 +76,16 @@ const namedAddress = new RegExp(
   "u",
 );
 
-/** Longer than any address; the patterns take time that grows faster than the text. */
+/**
+ * Longer than any real address. The patterns take more than linear time, so longer text is
+ * rejected.
+ */
 const emailCharactersMax = 1000;
 
-/** One address, with or without a name before it. Source: RFC 5322 as Go's mail.ParseAddress reads it, without nested comments */
+/**
+ * Whether the text is one email address, with or without a display name.
+ * Source: RFC 5322 as Go's mail.ParseAddress reads it, without nested comments
+ */
 export function isEmail(text: string): boolean {
   if (text.length > emailCharactersMax || text.includes('""@')) return false;
   return bareAddress.test(text) || (text.includes("<") && namedAddress.test(text));

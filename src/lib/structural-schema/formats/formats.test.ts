@@ -1,4 +1,7 @@
-/** Texts of every format, and whether upstream takes them. tools/golden/custom-resources makes the answers (`go run . < formats.jsonl`). */
+/**
+ * Texts of every format, and whether upstream accepts them, as recorded by
+ * tools/golden/custom-resources (`go run . < formats.jsonl`).
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -16,7 +19,7 @@ const rows = readFileSync(new URL("testdata/formats.jsonl", import.meta.url), "u
   .map((line) => JSON.parse(line) as Row);
 
 for (const { format, text, want } of rows) {
-  test(`${format}: ${JSON.stringify(text)} ${want ? "is one" : "is none"}`, () => {
+  test(`${format}: ${JSON.stringify(text)} ${want ? "is accepted" : "is rejected"}`, () => {
     assert.equal(findFormat(format)?.(text) ?? false, want);
   });
 }

@@ -1,6 +1,9 @@
-/** The formats of texts that are checked. Source: kube-openapi pkg/validation/strfmt, apiextensions-apiserver pkg/apiserver/validation/formats.go */
+/**
+ * The string formats that validation checks. Source: k8s.io/kube-openapi pkg/validation/strfmt;
+ * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/validation/formats.go
+ */
 import { isCidr, isEmail, isHostname, isIpv4Format, isIpv6Format, isMac } from "./addresses.ts";
-import { isCreditCard, isIsbn10, isIsbn13, isSsn } from "./numbers-of-people.ts";
+import { isCreditCard, isIsbn10, isIsbn13, isSsn } from "./identification-numbers.ts";
 import { isDate, isDateTime, isDuration } from "./times.ts";
 import { isRequestUri } from "./uri.ts";
 
@@ -15,7 +18,7 @@ const shortName = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 const hasBase64Form = (text: string): boolean =>
   text !== "" && text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 
-/** By name without dashes. */
+/** By name, without dashes. */
 const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ["bsonobjectid", (text) => /^[0-9a-fA-F]{24}$/.test(text)],
   ["byte", hasBase64Form],
@@ -45,12 +48,18 @@ const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ["uuid5", (text) => uuid5.test(text)],
 ]);
 
-/** @returns undefined when no such format is known */
+/**
+ * Finds the check of a format.
+ * @returns undefined when the format is not supported
+ */
 export function findFormat(name: string): ((text: string) => boolean) | undefined {
   return formats.get(name.replaceAll("-", ""));
 }
 
-/** Whether a format has a meaning for values of a type; where it has none it is not looked at, and the client is warned. */
+/**
+ * Whether a format applies to values of a type. Other formats are ignored, with a warning to the
+ * client.
+ */
 export function isSupportedFormat(format: string, type: string): boolean {
   switch (type) {
     case "":

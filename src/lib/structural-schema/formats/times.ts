@@ -1,6 +1,7 @@
-/** Dates, times and durations. Source: kube-openapi pkg/validation/strfmt */
+/** Formats of dates, times and durations. Source: k8s.io/kube-openapi pkg/validation/strfmt */
 import { DurationError, parseDuration } from "../../duration/duration.ts";
 
+/** Whether the text is a date such as `2006-01-02`. */
 export function isDate(text: string): boolean {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
   if (year === undefined) return false;
@@ -13,7 +14,9 @@ export function isDate(text: string): boolean {
   );
 }
 
-/** RFC 3339, in either case, with a zone; a leap second is none. */
+/**
+ * Whether the text is a time by RFC 3339, in either case, with a zone and without a leap second.
+ */
 export function isDateTime(text: string): boolean {
   const [date = "", time] = text.toLowerCase().split("t");
   if (time === undefined || !isDate(date)) return false;
@@ -22,10 +25,13 @@ export function isDateTime(text: string): boolean {
   return hour !== "" && hour <= "23" && minute <= "59" && second <= "59";
 }
 
-/** Names that count whole, then the beginnings that do. */
+/** Names of units, then prefixes of names. */
 const units = /^(?:ns|us|\u00b5s|ms|s|m|h|hr|d|w|wk)$|^(?:nano|micro|milli|sec|min|hour|day|week)/;
 
-/** Go's durations, and those of Scala, wherever in the text they stand: `22 ns`, `3 weeks`. */
+/**
+ * Whether the text is a Go duration, or contains a duration in the syntax of Scala, such as `3
+ * weeks`.
+ */
 export function isDuration(text: string): boolean {
   if (isGoDuration(text)) return true;
   let any = false;

@@ -1,16 +1,20 @@
-/** URLs as Go's net/url reads them: more lenient than WHATWG's in some points, stricter in others. */
+/**
+ * Parses URLs as Go's net/url does: more lenient than the WHATWG standard in some points, stricter
+ * in others.
+ */
 
+/** The parts of a URL that validation needs. */
 export interface GoUrl {
   readonly scheme: string;
-  /** `user:password`, undefined where there is none. */
+  /** `user:password`; undefined when absent. */
   readonly user: string | undefined;
-  /** With the port. */
+  /** Including the port. */
   readonly host: string;
   readonly query: string;
   readonly fragment: string;
 }
 
-/** No URL. The message is Go's. */
+/** Text that is not a URL. The message is Go's. */
 export class UrlError extends Error {
   constructor(message: string) {
     super(message);
@@ -20,24 +24,29 @@ export class UrlError extends Error {
 
 import { quoteGo } from "../../json/quote.ts";
 
-/** @throws UrlError Source: Go's url.Parse */
+/**
+ * Parses a URL or URL reference. Source: Go's url.Parse
+ * @throws UrlError
+ */
 export function parseUrl(text: string): GoUrl {
   const hash = text.indexOf("#");
   const whole = hash === -1 ? text : text.slice(0, hash);
   const fragment = hash === -1 ? "" : text.slice(hash + 1);
-  return refusing(text, () => {
+  return withParseContext(text, () => {
     const url = parseParts(whole, { viaRequest: false });
     checkEscapes(fragment);
     return { ...url, fragment };
   });
 }
 
-/** Whether it is absolute, or an absolute path. Source: Go's url.ParseRequestURI */
+/** Whether the text is an absolute URL or an absolute path. Source: Go's url.ParseRequestURI */
 export function isRequestUri(text: string): boolean {
   return requestUri(text) !== undefined;
 }
 
-/** As in a request: there is no fragment. Undefined when it is none. */
+/**
+ * Parses the URL of a request, which has no fragment. Returns undefined when the text is not one.
+ */
 export function requestUri(text: string): GoUrl | undefined {
   try {
     return parseParts(text, { viaRequest: true });
@@ -47,7 +56,7 @@ export function requestUri(text: string): GoUrl | undefined {
   }
 }
 
-function refusing<T>(text: string, parse: () => T): T {
+function withParseContext<T>(text: string, parse: () => T): T {
   try {
     return parse();
   } catch (error) {
@@ -56,7 +65,7 @@ function refusing<T>(text: string, parse: () => T): T {
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the URL must not contain them.
 const controlCharacters = /[\u0000-\u001f\u007f]/;
 
 function parseParts(text: string, { viaRequest }: { viaRequest: boolean }): GoUrl {
@@ -111,7 +120,7 @@ function parseAuthority(authority: string, scheme: string): { user: string | und
   return { user, host };
 }
 
-/** Browsers of old wrote more than one colon; for http and https Go has stopped reading that. */
+/** Checks a host. Hosts with several colons are allowed, except for http and https. */
 function checkHost(host: string, scheme: string): void {
   if (host.startsWith("[")) {
     const end = host.lastIndexOf("]");

@@ -1,6 +1,7 @@
 /**
- * Whether a value is all right, and nothing more: what most writes need. Closures are made once for a schema, for the parts that data is seen at.
- * They agree with `explain`, which says why not.
+ * Decides quickly whether a value is valid, which is all that most writes need. Closures are
+ * created once per schema, when values first use a part of it. They agree with `explain`, which
+ * lists errors.
  */
 import { isJsonObject, type JsonObject } from "../json-object.ts";
 import { isNumber } from "./go-numbers.ts";
@@ -10,7 +11,7 @@ import { areUnique, isOneOf, lengthOf, typeProblem } from "./value-types.ts";
 
 type Check = (value: unknown) => boolean;
 
-/** @returns an answer for values of any type */
+/** Compiles a schema into a function that returns whether a value is valid. */
 export function compileAccepts(schema: ValueSchema): Check {
   const checkType = compileType(schema);
   const isAllowed: Check = schema.enum.length === 0 ? always : (value) => isOneOf(value, schema.enum);
@@ -45,7 +46,7 @@ function compileType(schema: ValueSchema): Check {
   }
 }
 
-/** Made when it is first asked, for most of a large schema never is. */
+/** Compiles a schema at first use, because most parts of a large schema are never used. */
 function lazily(schema: ValueSchema): Check {
   let check: Check | undefined;
   return (value) => {
@@ -130,12 +131,12 @@ function objects(schema: ValueSchema): Check | undefined {
 
 function fields(schema: ValueSchema): ((object: JsonObject) => boolean) | undefined {
   const { values, allowsOtherProperties } = schema;
-  const known = new Map([...schema.properties].map(([name, property]) => [name, lazily(property)]));
+  const declared = new Map([...schema.properties].map(([name, property]) => [name, lazily(property)]));
   const other = values === undefined ? undefined : lazily(values);
-  if (known.size === 0 && other === undefined && allowsOtherProperties) return undefined;
+  if (declared.size === 0 && other === undefined && allowsOtherProperties) return undefined;
   return (object) => {
     for (const name of Object.keys(object)) {
-      const check = known.get(name) ?? other;
+      const check = declared.get(name) ?? other;
       if (check === undefined ? !allowsOtherProperties : !check(object[name])) return false;
     }
     return true;

@@ -1,6 +1,7 @@
 /**
- * Everything that is wrong with a value, in the words and order of upstream's validator. It is asked about values that are known to be wrong,
- * and need not be fast. Source: k8s.io/kube-openapi pkg/validation/validate
+ * Lists everything that is wrong with a value, with upstream's messages in upstream's order. It
+ * runs only for invalid values and need not be fast. Source: k8s.io/kube-openapi
+ * pkg/validation/validate
  */
 
 import { encodeSorted } from "../../json/encode-any.ts";
@@ -12,30 +13,37 @@ import { numberProblems } from "./number-rules.ts";
 import type { ValueSchema } from "./value-schema.ts";
 import { areUnique, isOneOf, lengthOf, typeProblem } from "./value-types.ts";
 
-export type ValueErrorKind = "type" | "required" | "enum" | "tooLong" | "tooMany" | "invalid" | "general";
+type ValueErrorKind = "type" | "required" | "enum" | "tooLong" | "tooMany" | "invalid" | "general";
 
+/** An error of a value or of a part of it. */
 export interface ValueError {
   readonly kind: ValueErrorKind;
-  /** From the value that was asked about, `.spec.list[0].x` or `spec.list[0].x`; empty for the value itself. */
+  /**
+   * Relative to the validated value, `.spec.list[0].x` or `spec.list[0].x`; empty for the value
+   * itself.
+   */
   readonly path: string;
   readonly value: unknown;
-  /** The limit, where there is one. */
+  /** The violated limit, if any. */
   readonly limit?: number;
   readonly allowed?: readonly unknown[];
-  /** Unique among the errors of one value: what was said once is not said again. */
+  /** Unique among the errors of one value: repeated messages are dropped. */
   readonly message: string;
 }
 
-/** So many are told, at the most: a body of 3 MiB may have a million. Upstream tells all. */
+/** The number of errors to report; a body of 3 MiB may have a million. Upstream reports all. */
 const errorsMax = 10_000;
-/** From here on they are found by a set. */
+/** From this number on, a set finds repeated messages. */
 const manyErrors = 16;
 
-/** Errors, and how much was right: of several schemas none of which fits, the one that fits best is told about. */
+/**
+ * Errors, and the number of successful checks: of several schemas that all fail, the best one is
+ * reported.
+ */
 class Findings {
   readonly errors: ValueError[] = [];
   matches = 0;
-  /** Of the errors, once there are many. */
+  /** The messages of the errors, once there are many. */
   #messages: Set<string> | undefined;
 
   get isValid(): boolean {
@@ -48,10 +56,10 @@ class Findings {
     this.#messages?.add(error.message);
   }
 
-  #has(wanted: string): boolean {
-    if (this.errors.length < manyErrors) return this.errors.some(({ message }) => message === wanted);
-    this.#messages ??= new Set(this.errors.map(({ message }) => message));
-    return this.#messages.has(wanted);
+  #has(message: string): boolean {
+    if (this.errors.length < manyErrors) return this.errors.some((error) => error.message === message);
+    this.#messages ??= new Set(this.errors.map((error) => error.message));
+    return this.#messages.has(message);
   }
 
   merge(other: Findings): void {
@@ -60,6 +68,10 @@ class Findings {
   }
 }
 
+/**
+ * Lists the errors of a value, at most ten thousand.
+ * @param correlation the old and new value of an update; errors in unchanged parts are dropped
+ */
 export function explain(
   value: unknown,
   schema: ValueSchema,
@@ -70,7 +82,7 @@ export function explain(
     : checkCorrelated(correlation, schema, "").errors;
 }
 
-/** What has not changed is let pass, however wrong it is. */
+/** Drops the errors of a value that did not change. */
 function checkCorrelated(correlation: Correlation, schema: ValueSchema, path: string): Findings {
   const findings = check(correlation.value, schema, path, correlation);
   if (findings.isValid || !correlation.isUnchanged) return findings;
@@ -107,7 +119,7 @@ function checkType(value: unknown, schema: ValueSchema, path: string, findings: 
     if (schema.types.length > 0 || schema.format !== "" || value === null || value === undefined) findings.matches++;
     return;
   }
-  const message = at(path, `must be of type ${problem.wanted}: ${quoteGo(problem.found)}`);
+  const message = at(path, `must be of type ${problem.expected}: ${quoteGo(problem.found)}`);
   findings.add({ kind: "type", path, value: problem.found, message });
 }
 
@@ -139,7 +151,7 @@ function checkText(text: string, schema: ValueSchema, path: string, findings: Fi
   findings.matches++;
 }
 
-/** The first of the three rules that is broken. */
+/** The error of the first of the three rules that the text violates. */
 function textError(text: string, { source, pattern }: ValueSchema, path: string): ValueError | undefined {
   const { maxLength, minLength } = source;
   if (isLimit(maxLength) && lengthOf(text) > maxLength) {
@@ -163,13 +175,13 @@ const isLimit = (limit: number | bigint | undefined | null): limit is number | b
   limit !== undefined && limit !== null;
 
 function checkNumber(value: number | bigint, schema: ValueSchema, path: string, findings: Findings): void {
-  for (const { detail, value: about } of numberProblems(value, schema, path)) {
-    if (about === undefined) findings.add({ kind: "general", path: "", value: "", message: detail });
+  for (const { detail, value: shown } of numberProblems(value, schema, path)) {
+    if (shown === undefined) findings.add({ kind: "general", path: "", value: "", message: detail });
     else
       findings.add({
         kind: "invalid",
         path,
-        value: about,
+        value: shown,
         message: detail.startsWith("factor ") ? detail : at(path, detail),
       });
   }
@@ -271,7 +283,7 @@ function general(path: string, what: string): ValueError {
   return { kind: "general", path: "", value: "", message: `${quoteGo(path)} ${what}` };
 }
 
-/** `anyOf`, `oneOf`, `allOf` and `not`. Within them nothing is correlated. */
+/** Checks `anyOf`, `oneOf`, `allOf` and `not`. Values within them have no correlation. */
 function checkJunctors(value: unknown, schema: ValueSchema, path: string): Findings {
   const findings = new Findings();
   if (schema.anyOf.length > 0) checkAnyOf(value, schema.anyOf, path, findings);

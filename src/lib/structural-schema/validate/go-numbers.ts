@@ -1,11 +1,12 @@
-/** Numbers as Go has them after JSON was read: an int64 where there is no fraction and it fits, else a float64. */
-
+/** A number as Go decodes it from JSON: an int64 if it fits and has no fraction, else a float64. */
 export type JsonNumber = number | bigint;
 
+/** Whether a value is a number. */
 export function isNumber(value: unknown): value is JsonNumber {
   return typeof value === "number" || typeof value === "bigint";
 }
 
+/** Whether Go decodes the number as an int64. */
 export function isInt64(value: JsonNumber): boolean {
   return typeof value === "bigint" ? value >= int64Min && value <= int64Max : Number.isSafeInteger(value);
 }
@@ -13,7 +14,7 @@ export function isInt64(value: JsonNumber): boolean {
 export const int64Min = -(2n ** 63n);
 export const int64Max = 2n ** 63n - 1n;
 
-/** As `int64(x)`, ending at the bounds. */
+/** Converts a number as Go's `int64(x)` does, clamped to the range of int64. */
 export function toInt64(value: JsonNumber): JsonNumber {
   if (typeof value === "number") {
     const whole = Math.trunc(value);
@@ -28,7 +29,10 @@ const clamp = (value: bigint): bigint => (value > int64Max ? int64Max : value < 
 
 const epsilon = 1e-9;
 
-/** Positive ones within the rounding that division brings. Source: go-openapi/swag, IsFloat64AJSONInteger */
+/**
+ * Whether a float is an integer; positive numbers may differ by the rounding error of a division.
+ * Source: go-openapi/swag, IsFloat64AJSONInteger
+ */
 export function isJsonInteger(value: number): boolean {
   if (!Number.isFinite(value) || value < -Number.MAX_SAFE_INTEGER - 1 || value > Number.MAX_SAFE_INTEGER) return false;
   const whole = Math.trunc(value);

@@ -1,19 +1,25 @@
 /**
- * Bounds, factors and ranges of numbers. A rule gives undefined where the number keeps it. Source: kube-openapi pkg/validation/validate, values.go
- * and validator.go
+ * Checks bounds, factors and ranges of numbers.
+ * Source: k8s.io/kube-openapi pkg/validation/validate, values.go and validator.go
  */
 import { formatGoFloat, GoPrinted } from "../../json/go-value.ts";
 import { int64Max, int64Min, isInt64, isJsonInteger, type JsonNumber, toInt64 } from "./go-numbers.ts";
 import type { ValueSchema } from "./value-schema.ts";
 
-export interface NumberProblem {
-  /** After the path. */
+interface NumberProblem {
+  /** The message after the path. */
   readonly detail: string;
-  /** What the problem is said of; undefined for those that upstream says of nothing, without a field. */
+  /**
+   * The value that the error shows; undefined for errors that upstream reports without field and
+   * value.
+   */
   readonly value: JsonNumber | GoPrinted | undefined;
 }
 
-/** In upstream's order: the value's range, `multipleOf`, `minimum`, `maximum`. */
+/**
+ * Lists the violated rules in upstream's order: the value's range, `multipleOf`, `minimum`,
+ * `maximum`.
+ */
 export function numberProblems(value: JsonNumber, schema: ValueSchema, path: string): NumberProblem[] {
   const { multipleOf, minimum, maximum } = schema.source;
   const problems: NumberProblem[] = [];
@@ -46,7 +52,7 @@ export function numberProblems(value: JsonNumber, schema: ValueSchema, path: str
 
 const isSet = (value: JsonNumber | undefined | null): value is JsonNumber => value !== undefined && value !== null;
 
-/** Whether a number, of the data or of the schema, is one of the schema's type and format. */
+/** Checks whether a number of the data or of the schema fits the schema's type and format. */
 function rangeProblem(
   value: JsonNumber,
   { types, format }: ValueSchema,
@@ -55,10 +61,10 @@ function rangeProblem(
 ): NumberProblem | undefined {
   const [type] = types;
   if (types.length !== 1 || fits(value, type as string, format)) return undefined;
-  const known =
+  const hasFormat =
     (type === "integer" && /^int(?:32|64)$/.test(format)) || (type === "number" && /^(?:float|double)$/.test(format));
   return {
-    detail: `${what} value must be of type ${type}${known ? ` with format ${format}` : " (default format)"} in ${path}`,
+    detail: `${what} value must be of type ${type}${hasFormat ? ` with format ${format}` : " (default format)"} in ${path}`,
     value: undefined,
   };
 }
@@ -72,11 +78,11 @@ function fits(value: JsonNumber, type: string, format: string): boolean {
   return type !== "number" || format !== "float" || Number.isFinite(Math.fround(Number(value)));
 }
 
-/** A number and a bound of it, both int64 where the number is one and the bound can be, else both float64. */
+/** A number and its bound: both int64 when possible, else both float64. */
 interface Pair {
   readonly value: JsonNumber;
   readonly bound: JsonNumber;
-  /** As messages show them. */
+  /** The forms that messages show. */
   readonly shownValue: JsonNumber | GoPrinted;
   readonly shownBound: string;
 }

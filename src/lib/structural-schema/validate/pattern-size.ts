@@ -1,13 +1,16 @@
-/** How large a pattern's program may become, told from its text: what repeats is repeated in the program. */
-
 interface Group {
-  /** Of all that is in it so far. */
+  /** The size of the group so far. */
   size: number;
-  /** Of its last part, which a repetition is about. */
+  /** The size of its last part, to which a repetition applies. */
   last: number;
 }
 
-/** @param pattern any text @returns at least the number of instructions that RE2 makes of it, roughly */
+/**
+ * Estimates the size of the program that RE2 compiles from a pattern. RE2 unrolls counted
+ * repetitions.
+ * @param pattern any text
+ * @returns about the number of instructions, seldom too low
+ */
 export function patternSize(pattern: string): number {
   const open: Group[] = [];
   let group: Group = { size: 0, last: 0 };
@@ -53,7 +56,7 @@ export function patternSize(pattern: string): number {
   return open.reduce((total, { size }) => total + size, group.size);
 }
 
-/** Where `]` is, or the end. */
+/** The offset of `]`, or the end of the pattern. */
 function classEnd(pattern: string, start: number): number {
   let at = start + 1;
   if (pattern[at] === "^") at++;

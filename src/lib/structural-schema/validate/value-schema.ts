@@ -1,20 +1,21 @@
-/**
- * What values a schema allows, read from it once and in parts: what is within is read when data is first seen there. Structure and value
- * checks are not told apart here, as upstream's validator does not either.
- */
 import { RE2JS, RE2JSSyntaxException } from "re2js";
 import { findFormat, isSupportedFormat } from "../formats/formats.ts";
 import { itemSchema, type JsonSchemaProps, sortedSchemas, valueSchema } from "../json-schema-props.ts";
 import { patternSize } from "./pattern-size.ts";
 
 /**
- * Values of requests, or defaults within a definition: upstream goes through two conversions, and for defaults formats that mean nothing are
- * not taken away, and a type is not put in for `x-kubernetes-int-or-string`.
+ * Whether values come from requests, or are defaults within a definition. Upstream converts the
+ * schema differently: for defaults it keeps unsupported formats, and it does not set the types of
+ * `x-kubernetes-int-or-string`.
  */
 export type ValueOrigin = "request" | "default";
 
+/**
+ * The values that a schema allows. Nested schemas are read when values first use them. As in
+ * upstream's validator, this includes both the structural part and the value checks.
+ */
 export class ValueSchema {
-  /** Any of these; empty for all. */
+  /** The allowed types; empty for all. */
   readonly types: readonly string[];
   readonly nullable: boolean;
   readonly format: string;
@@ -62,7 +63,7 @@ export class ValueSchema {
     return this.#items;
   }
 
-  /** Of all properties without a name of their own. */
+  /** The schema of properties that are not declared by name. */
   get values(): ValueSchema | undefined {
     const values = valueSchema(this.source);
     if (values !== undefined) this.#values ??= this.#within(values);
@@ -93,13 +94,13 @@ export class ValueSchema {
     return this.#not;
   }
 
-  /** Undefined where there is none. */
+  /** The compiled pattern, if any. */
   get pattern(): CompiledPattern | undefined {
     if (this.source.pattern) this.#pattern ??= compilePattern(this.source.pattern);
     return this.#pattern;
   }
 
-  /** Undefined where there is none, and where it is not known. */
+  /** The check of the format; undefined without a supported format. */
   get matchesFormat(): ((text: string) => boolean) | undefined {
     return this.format === "" ? undefined : findFormat(this.format);
   }
@@ -116,17 +117,18 @@ export class ValueSchema {
 const nothing: readonly never[] = [];
 const integerOrString: readonly string[] = ["integer", "string"];
 
-/** A pattern, or what is wrong with it in Go's words. */
-export type CompiledPattern =
+/** A compiled pattern, or Go's message about an invalid one. */
+type CompiledPattern =
   | { readonly matches: (text: string) => boolean; readonly error?: undefined }
   | { readonly error: string; readonly matches?: undefined };
 
 /**
- * With RE2's meaning. Both making and finding are bounded: what is too large is refused, and what would take too long to find is not found.
+ * Compiles a pattern with the semantics of RE2. Both compiling and matching are bounded: patterns
+ * that are too large are invalid, and text that would take too long does not match.
  */
 export function compilePattern(pattern: string): CompiledPattern {
-  const known = compiledPatterns.get(pattern);
-  if (known !== undefined) return known;
+  const cached = compiledPatterns.get(pattern);
+  if (cached !== undefined) return cached;
   const compiled = compile(pattern);
   if (compiledPatterns.size >= compiledPatternsMax)
     compiledPatterns.delete(compiledPatterns.keys().next().value as string);
@@ -134,15 +136,18 @@ export function compilePattern(pattern: string): CompiledPattern {
   return compiled;
 }
 
-/** Depends on the pattern alone. Many schemas say the same of names. */
+/** Depends on the pattern alone. Many schemas have the same patterns for names. */
 const compiledPatterns = new Map<string, CompiledPattern>();
 const compiledPatternsMax = 1000;
 
-/** Whether it is one; remembered longer than what is made of it. @returns what is wrong with it */
+/**
+ * Checks a pattern. Results are cached longer than compiled patterns.
+ * @returns Go's message when the pattern is invalid
+ */
 export function patternError(pattern: string): string | undefined {
-  if (pattern.length > rememberedLengthMax) return compilePattern(pattern).error;
-  const known = patternErrors.get(pattern);
-  if (known !== undefined) return known.error;
+  if (pattern.length > cachedLengthMax) return compilePattern(pattern).error;
+  const cached = patternErrors.get(pattern);
+  if (cached !== undefined) return cached.error;
   const { error } = compilePattern(pattern);
   if (patternErrors.size >= patternErrorsMax) patternErrors.clear();
   patternErrors.set(pattern, { error });
@@ -152,11 +157,13 @@ export function patternError(pattern: string): string | undefined {
 /** Depends on the pattern alone. */
 const patternErrors = new Map<string, { readonly error: string | undefined }>();
 const patternErrorsMax = 10_000;
-const rememberedLengthMax = 1000;
+const cachedLengthMax = 1000;
 
-/** Instructions; more take a tenth of a second to make. Go has no such limit before some millions. */
+/**
+ * Instructions; larger programs take a tenth of a second to compile. Go's limit is some millions.
+ */
 const programMax = 25_000;
-/** Instructions times characters, which take a second where it comes to the worst. */
+/** Instructions times characters; in the worst case they take a second. */
 const stepsMax = 200_000_000;
 
 function compile(pattern: string): CompiledPattern {
@@ -171,7 +178,7 @@ function compile(pattern: string): CompiledPattern {
   }
 }
 
-/** RE2JS leaves out what is wrong where that is nothing. */
+/** RE2JS omits the offending text when it is empty; Go prints empty quotes. */
 function goMessage(message: string): string {
   return message.endsWith("trailing backslash at end of expression") ? `${message}: \`\`` : message;
 }

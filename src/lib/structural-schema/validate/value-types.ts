@@ -1,9 +1,12 @@
-/** Types of values, and equality with those of an enumeration. Source: kube-openapi pkg/validation/validate, type.go and validator.go */
+/**
+ * Types of values, and membership in an enumeration.
+ * Source: k8s.io/kube-openapi pkg/validation/validate, type.go and validator.go
+ */
 import { identical } from "../../json/values.ts";
 import { isInt64, isJsonInteger, isNumber, toInt64 } from "./go-numbers.ts";
 import type { ValueSchema } from "./value-schema.ts";
 
-/** As schemas name it. */
+/** The type of a value, as schemas name it. */
 export function typeOf(value: unknown): string {
   switch (typeof value) {
     case "string":
@@ -19,30 +22,33 @@ export function typeOf(value: unknown): string {
   }
 }
 
-export interface TypeProblem {
-  readonly wanted: string;
-  /** What the value is instead, in the schema's words, or its format. */
+interface TypeProblem {
+  readonly expected: string;
+  /** The actual type of the value, or its format. */
   readonly found: string;
 }
 
-/** @returns undefined where the value has a type that the schema allows */
+/** Returns undefined when the schema allows the type of the value. */
 export function typeProblem(value: unknown, { types, format, nullable }: ValueSchema): TypeProblem | undefined {
   const found = typeOf(value);
   if (found === "null")
-    return types.length > 0 && !nullable && !types.includes("null") ? { wanted: types.join(","), found } : undefined;
+    return types.length > 0 && !nullable && !types.includes("null") ? { expected: types.join(","), found } : undefined;
   if (types.length === 0 && format === "") return undefined;
   const isWholeFloat = found === "number" && isJsonInteger(Number(value)) && types.includes("integer");
   const isAllowed = types.includes(found) || isWholeFloat || (found === "integer" && types.includes("number"));
   const isText = found === "string" || found === "array";
   if (format !== "") {
     const foundFormat = found === "integer" ? "int64" : found === "number" ? "float64" : "";
-    if (!isText && !isAllowed && foundFormat !== format) return { wanted: format, found: foundFormat };
-    if (isText && !types.includes("number") && !types.includes("integer")) return undefined; // The format says more.
+    if (!isText && !isAllowed && foundFormat !== format) return { expected: format, found: foundFormat };
+    // The format check decides.
+    if (isText && !types.includes("number") && !types.includes("integer")) return undefined;
   }
-  return isAllowed ? undefined : { wanted: types.join(","), found };
+  return isAllowed ? undefined : { expected: types.join(","), found };
 }
 
-/** Null is never one of them. Numbers are compared after they are made alike, as Go converts them. */
+/**
+ * Whether a value is in an enumeration. Null never is. Numbers are compared after Go's conversions.
+ */
 export function isOneOf(value: unknown, allowed: readonly unknown[]): boolean {
   if (value === null || value === undefined) return false;
   return allowed.some((candidate) => candidate !== null && isSame(value, candidate));
@@ -53,7 +59,8 @@ function isSame(value: unknown, candidate: unknown): boolean {
   if (!isNumber(value)) return false;
   if (isNumber(candidate))
     return isInt64(candidate) ? toInt64(value) === candidate : Number(value) === Number(candidate);
-  return typeof candidate === "string" && isInt64(value) && candidate === characterOf(value); // As Go converts an integer to a text.
+  // Go converts an integer to the character with that code.
+  return typeof candidate === "string" && isInt64(value) && candidate === characterOf(value);
 }
 
 function characterOf(code: number | bigint): string {
@@ -62,7 +69,7 @@ function characterOf(code: number | bigint): string {
   return isCharacter ? String.fromCodePoint(number) : "\ufffd";
 }
 
-/** Characters of a text, not its UTF-16 units. */
+/** The number of characters of a text, not of its UTF-16 units. */
 export function lengthOf(text: string): number {
   let length = text.length;
   for (let index = 0; index < text.length - 1; index++) {
@@ -76,7 +83,7 @@ export function lengthOf(text: string): number {
   return length;
 }
 
-/** Whether no two are equal. Definitions may not ask for it: the time it takes grows with the square. */
+/** Whether no two items are equal. Takes quadratic time; definitions may not use `uniqueItems`. */
 export function areUnique(items: readonly unknown[]): boolean {
   return items.every((item, index) => !items.slice(0, index).some((before) => identical(before, item)));
 }

@@ -1,4 +1,7 @@
-/** Validation of values by the schema of their definition. Source: k8s.io/apiextensions-apiserver pkg/apiserver/validation */
+/**
+ * Validates values by the schema of their CustomResourceDefinition.
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/validation/validation.go
+ */
 
 import { encodeSorted } from "../../json/encode-any.ts";
 import type { Correlation } from "../correlation.ts";
@@ -10,15 +13,17 @@ import { compileAccepts } from "./accepts.ts";
 import { explain, type ValueError } from "./explain.ts";
 import { type ValueOrigin, ValueSchema } from "./value-schema.ts";
 
+/** Validates values by one schema. */
 export interface ValueValidator {
-  /** Of a value that is new, or whose old state does not matter. */
+  /** Validates a value that is new, or whose old state does not matter. */
   validate(value: unknown, path: string, errors: ErrorSink): void;
-  /** Lets pass what has not changed, part by part (KEP-4008). */
+  /** Validates a changed value, and ignores errors in parts that did not change (KEP-4008). */
   validateUpdate(correlation: Correlation, path: string, errors: ErrorSink): void;
 }
 
 /**
- * Patterns are compiled, and the parts of the schema read, when values are first seen there.
+ * Creates a validator. It compiles patterns and reads parts of the schema when values first use
+ * them.
  * @param origin where the values come from
  */
 export function valueValidator(source: JsonSchemaProps, origin: ValueOrigin = "request"): ValueValidator {
@@ -38,7 +43,7 @@ export function valueValidator(source: JsonSchemaProps, origin: ValueOrigin = "r
   };
 }
 
-/** As upstream prints a path that is none. */
+/** The text that upstream prints for a missing path. */
 const noPath = "<nil>";
 
 function report(found: readonly ValueError[], base: string, errors: ErrorSink): void {
