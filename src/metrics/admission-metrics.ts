@@ -1,16 +1,16 @@
-/** How long admission takes. Source: apiserver's admission/metrics. */
+/** The metrics of admission. Source: k8s.io/apiserver@v0.36.0/pkg/admission/metrics/metrics.go. */
 import type { AdmissionObserver, AdmissionOperation, AdmissionType, Observe } from "../admission/contract.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
 
-export interface AdmissionMetrics extends AdmissionObserver {
+interface AdmissionMetrics extends AdmissionObserver {
   collect(): Metric[];
 }
 
 const bounds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 const operations: readonly AdmissionOperation[] = ["CREATE", "UPDATE", "DELETE", "CONNECT"];
 
-/** What is counted of one plugin, or of all of one step together. */
+/** The durations of one plugin or of one step. */
 class Durations {
   readonly #accepted: Record<AdmissionOperation, Histogram>;
   readonly #rejected: Record<AdmissionOperation, Histogram>;
@@ -40,6 +40,7 @@ function perOperation(): Record<AdmissionOperation, Histogram> {
   };
 }
 
+/** @returns an observer of admission, with its metrics */
 export function admissionMetrics(): AdmissionMetrics {
   const plugins: { readonly name: string; readonly type: AdmissionType; readonly durations: Durations }[] = [];
   const steps: Record<AdmissionType, Durations> = { admit: new Durations(), validate: new Durations() };
@@ -53,7 +54,7 @@ export function admissionMetrics(): AdmissionMetrics {
     collect: () => [
       metric(
         "controller",
-        "Seconds that each plugin of admission took.",
+        "Duration of each admission plugin in seconds.",
         plugins.flatMap(({ name, type, durations }) => [
           ...durations.samples((...values) =>
             formatLabels(["name", "type", "operation", "rejected"], [name, type, ...values]),
@@ -62,7 +63,7 @@ export function admissionMetrics(): AdmissionMetrics {
       ),
       metric(
         "step",
-        "Seconds that all plugins of a step of admission took.",
+        "Duration of each admission step in seconds.",
         Object.entries(steps).flatMap(([type, durations]) => [
           ...durations.samples((...values) => formatLabels(["type", "operation", "rejected"], [type, ...values])),
         ]),

@@ -1,7 +1,8 @@
-/** What auditing counts. Source: upstream's audit/metrics.go. */
+/** The metrics of auditing. Source: k8s.io/apiserver@v0.36.0/pkg/audit/metrics.go. */
 import type { AuditCounts } from "../audit/contract.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 
+/** @returns the metrics for the current counters */
 export function auditMetrics({ events, rejected, levels, errors }: AuditCounts): Metric[] {
   const counter = (name: string, help: string, samples: Sample[]): Metric => ({
     name: `apiserver_audit_${name}`,
@@ -11,14 +12,14 @@ export function auditMetrics({ events, rejected, levels, errors }: AuditCounts):
     samples,
   });
   return [
-    counter("event_total", "Audit events made and handed to where they are written.", [
+    counter("event_total", "Audit events that were passed to the backends.", [
       { suffix: "", labels: "", value: events },
     ]),
-    counter("requests_rejected_total", "Requests refused because they could not be audited.", [
+    counter("requests_rejected_total", "Requests rejected because their audit event was lost.", [
       { suffix: "", labels: "", value: rejected },
     ]),
-    counter("level_total", "Requests by the level they are audited at.", samplesOf("level", levels)),
-    counter("error_total", "Audit events that were lost, by the plugin that lost them.", samplesOf("plugin", errors)),
+    counter("level_total", "Requests by audit level.", samplesOf("level", levels)),
+    counter("error_total", "Lost audit events by plugin.", samplesOf("plugin", errors)),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** Who was authenticated, and how long it took. Source: apiserver's endpoints/filters/metrics.go. */
+/** The metrics of authentication. Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/filters/metrics.go. */
 
 import type { Clock } from "../apimachinery/clock.ts";
 import { ApiError } from "../apimachinery/errors.ts";
@@ -6,9 +6,11 @@ import type { Filter, RequestContext } from "../http/contract.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { exponentialBounds, Histogram } from "./histogram.ts";
 
+/** Records authentications. */
 export interface AuthenticationMetrics {
-  /** Counts what the filter that authenticates does. */
+  /** Wraps the authentication filter, to record its results. */
   around(authenticate: Filter): Filter;
+  /** @returns the current metrics */
   collect(): Metric[];
 }
 
@@ -16,6 +18,7 @@ type Result = "success" | "failure" | "error";
 
 const bounds = exponentialBounds(0.001, 2, 15);
 
+/** @returns empty metrics */
 export function authenticationMetrics(clock: Clock): AuthenticationMetrics {
   const attempts: Record<Result, number> = { success: 0, failure: 0, error: 0 };
   const durations: Record<Result, Histogram> = {
@@ -46,7 +49,7 @@ export function authenticationMetrics(clock: Clock): AuthenticationMetrics {
       } catch (error) {
         return failed(context, error, 0);
       }
-      if (pending === undefined) return succeeded(context, 0); // What waited for nothing is not worth a look at the clock.
+      if (pending === undefined) return succeeded(context, 0); // A synchronous result takes no measurable time.
       const startedAt = clock.now();
       const seconds = (): number => (clock.now() - startedAt) / 1000;
       return pending.then(
@@ -56,27 +59,22 @@ export function authenticationMetrics(clock: Clock): AuthenticationMetrics {
     },
     collect() {
       const results = Object.keys(attempts) as Result[];
-      const tried = results.filter((result) => attempts[result] > 0);
+      const seenResults = results.filter((result) => attempts[result] > 0);
       const label = (name: string, value: string): string => formatLabels([name], [value]);
-      const counters = tried.map(
+      const counters = seenResults.map(
         (result): Sample => ({ suffix: "", labels: label("result", result), value: attempts[result] }),
       );
-      const latencies = tried.flatMap((result) => [...durations[result].samples(label("result", result))]);
+      const latencies = seenResults.flatMap((result) => [...durations[result].samples(label("result", result))]);
       const named = [...users].map(([name, value]): Sample => ({ suffix: "", labels: label("username", name), value }));
       return [
-        metric("authentication_attempts", "counter", "Requests by what came of their authentication.", counters),
+        metric("authentication_attempts", "counter", "Authentication attempts by result.", counters),
         metric(
           "authentication_duration_seconds",
           "histogram",
-          "Seconds that authentication took, by what came of it.",
+          "Duration of authentication in seconds, by result.",
           latencies,
         ),
-        metric(
-          "authenticated_user_requests",
-          "counter",
-          "Authenticated requests, by the kind of name of their user.",
-          named,
-        ),
+        metric("authenticated_user_requests", "counter", "Authenticated requests by category of user name.", named),
       ];
     },
   };
@@ -86,7 +84,7 @@ function metric(name: string, type: Metric["type"], help: string, samples: Sampl
   return { name, type, stability: "ALPHA", help, samples };
 }
 
-/** Whether something was wrong, rather than nothing there. */
+/** Distinguishes invalid credentials (`error`) from missing credentials (`failure`). */
 function hasCredentials({ exchange }: RequestContext): boolean {
   return (
     exchange.header("authorization") !== undefined ||
@@ -97,7 +95,7 @@ function hasCredentials({ exchange }: RequestContext): boolean {
 
 const knownUsers = new Set(["admin", "client", "kube_proxy", "kubelet", "system:serviceaccount:kube-system:default"]);
 
-/** Names of users do not belong into metrics, and there is no end of them. */
+/** Maps user names to categories, because their number is unbounded. */
 function userCategory(name: string): string {
   if (knownUsers.has(name)) return name;
   return name.includes("@") ? "email_id" : "other";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { authorizationMetrics } from "./authorization-metrics.ts";
 import { formatMetrics } from "./exposition.ts";
 
-test("series under upstream's names", () => {
+test("records decisions, webhook calls and match conditions under upstream's names", () => {
   const metrics = authorizationMetrics();
   assert.equal(formatMetrics(metrics.collect()), "");
   metrics.decisions("RBAC", "rbac").allowed += 2;

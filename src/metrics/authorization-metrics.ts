@@ -1,10 +1,10 @@
-/** What is counted of authorization. Source: upstream's authorization/metrics, authorization/cel and authorizer/webhook/metrics. */
+/** The metrics of authorization. Source: k8s.io/apiserver@v0.36.0/pkg/authorization/metrics/metrics.go and pkg/authorization/cel/metrics.go. */
 import type { AuthorizationObserver, DecisionCounts } from "../authorization/contract.ts";
 import { formatLabels, type Metric, type MetricType, type Sample } from "./exposition.ts";
 import { exponentialBounds, Histogram } from "./histogram.ts";
 import { Counters, Histograms } from "./vectors.ts";
 
-export interface AuthorizationMetrics extends AuthorizationObserver {
+interface AuthorizationMetrics extends AuthorizationObserver {
   collect(): Metric[];
 }
 
@@ -12,7 +12,7 @@ const attemptBounds = exponentialBounds(0.001, 2, 15);
 const webhookBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const conditionBounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
 
-/** The series are as many as authorizers were ever configured. */
+/** @returns an observer with its metrics; the number of series is bounded by the number of configured authorizers */
 export function authorizationMetrics(): AuthorizationMetrics {
   const attempts = new Map<string, Attempts>();
   const decisions = new Map<
@@ -35,19 +35,19 @@ export function authorizationMetrics(): AuthorizationMetrics {
             : decision === "deny"
               ? "denied"
               : "no-opinion";
-      let of = attempts.get(result);
-      if (of === undefined) {
-        of = { count: 0, durations: new Histogram(attemptBounds) };
-        attempts.set(result, of);
+      let series = attempts.get(result);
+      if (series === undefined) {
+        series = { count: 0, durations: new Histogram(attemptBounds) };
+        attempts.set(result, series);
       }
-      of.count++;
-      of.durations.observe(durationMs / 1000);
+      series.count++;
+      series.durations.observe(durationMs / 1000);
     },
     decisions(type, name) {
       const key = `${type}/${name}`;
-      const known = decisions.get(key) ?? { type, name, counts: { allowed: 0, denied: 0 } };
-      decisions.set(key, known);
-      return known.counts;
+      const entry = decisions.get(key) ?? { type, name, counts: { allowed: 0, denied: 0 } };
+      decisions.set(key, entry);
+      return entry.counts;
     },
     webhookCalled(name, result, durationMs) {
       const labels = formatLabels(["name", "result"], [name, result]);
@@ -66,38 +66,38 @@ export function authorizationMetrics(): AuthorizationMetrics {
       metric(
         "decisions_total",
         "counter",
-        "Requests that an authorizer allowed or denied.",
+        "Requests allowed or denied by each authorizer.",
         decisionSamples(decisions.values()),
       ),
       metric("webhook_evaluations_total", "counter", "Calls of authorization webhooks.", calls.samples()),
       metric(
         "webhook_duration_seconds",
         "histogram",
-        "How long calls of authorization webhooks took.",
+        "Duration of authorization webhook calls in seconds.",
         durations.samples(),
       ),
       metric(
         "webhook_evaluations_fail_open_total",
         "counter",
-        "Requests left to the next authorizer because a webhook failed.",
+        "Failed webhook calls after which the next authorizer decided.",
         failedOpen.samples(),
       ),
       metric(
         "match_condition_evaluation_seconds",
         "histogram",
-        "How long the match conditions of a webhook took.",
+        "Duration of the evaluation of match conditions in seconds.",
         conditions.samples(),
       ),
       metric(
         "match_condition_exclusions_total",
         "counter",
-        "Requests that match conditions kept from a webhook.",
+        "Requests excluded from a webhook by its match conditions.",
         excluded.samples(),
       ),
       metric(
         "match_condition_evaluation_errors_total",
         "counter",
-        "Requests for which match conditions could not be evaluated.",
+        "Requests with an evaluation error in match conditions.",
         failed.samples(),
       ),
     ],
@@ -114,21 +114,21 @@ function attemptMetrics(attempts: ReadonlyMap<string, Attempts>): Metric[] {
   const counts = [...attempts].map(
     ([result, { count }]): Sample => ({ suffix: "", labels: label(result), value: count }),
   );
-  const durations = [...attempts].flatMap(([result, of]) => [...of.durations.samples(label(result))]);
+  const durations = [...attempts].flatMap(([result, series]) => [...series.durations.samples(label(result))]);
   const stability = "ALPHA";
   return [
     {
       name: "authorization_attempts_total",
       type: "counter",
       stability,
-      help: "Requests by what came of their authorization.",
+      help: "Authorization attempts by result.",
       samples: counts,
     },
     {
       name: "authorization_duration_seconds",
       type: "histogram",
       stability,
-      help: "Seconds that authorization took, by what came of it.",
+      help: "Duration of authorization in seconds, by result.",
       samples: durations,
     },
   ];

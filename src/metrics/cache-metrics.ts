@@ -1,10 +1,10 @@
-/** What the watch caches have done, and how they stand to the store. Source: apiserver's storage/metrics and storage/cacher/metrics */
+/** The metrics of storage and the watch caches. Source: k8s.io/apiserver@v0.36.0/pkg/storage/cacher/metrics/metrics.go and pkg/storage/etcd3/metrics/metrics.go. */
 import type { GroupResource } from "../apimachinery/object.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
 
-/** Of one cache; plain numbers that go on counting. */
-export interface CountedCache {
+/** The counters of one cache. */
+interface CountedCache {
   readonly loads: number;
   readonly received: number;
   readonly dispatched: number;
@@ -15,7 +15,7 @@ export interface CountedCache {
   readonly consistentFailures: number;
   readonly lists: ReadonlyMap<string, { readonly lists: number; readonly fetched: number }>;
   readonly listed: number;
-  /** Reads by how long they waited, by the bounds below, and how long together. */
+  /** The number of reads per bucket of waiting time, and the total waiting time. */
   readonly waits: readonly number[];
   readonly waitedSeconds: number;
 }
@@ -29,71 +29,61 @@ type Numbers = (counts: CountedCache) => number;
 const stored: Numbers = ({ storedLists }) => storedLists;
 const listed: Numbers = ({ lists }) => lists.size;
 
-/** @param since shown once this is more than nothing; unset: the value itself */
+/** The series is included when `since`, or by default the value, is above 0. */
 const counters: readonly [name: string, stability: "ALPHA" | "BETA", help: string, value: Numbers, since?: Numbers][] =
   [
-    [
-      "apiserver_watch_cache_initializations_total",
-      "ALPHA",
-      "Times that a watch cache was loaded.",
-      ({ loads }) => loads,
-    ],
+    ["apiserver_watch_cache_initializations_total", "ALPHA", "Initializations of a watch cache.", ({ loads }) => loads],
     [
       "apiserver_watch_cache_events_received_total",
       "ALPHA",
-      "Changes that a watch cache was told of.",
+      "Events received by a watch cache.",
       ({ received }) => received,
     ],
     [
       "apiserver_watch_cache_events_dispatched_total",
       "ALPHA",
-      "Changes that a watch cache handed on.",
+      "Events dispatched by a watch cache.",
       ({ dispatched }) => dispatched,
     ],
-    ["apiserver_storage_events_received_total", "BETA", "Changes that the store told of.", ({ received }) => received],
-    [
-      "apiserver_storage_list_total",
-      "ALPHA",
-      "Times that objects were listed in the store.",
-      ({ storedLists }) => storedLists,
-    ],
+    ["apiserver_storage_events_received_total", "BETA", "Events received from storage.", ({ received }) => received],
+    ["apiserver_storage_list_total", "ALPHA", "List requests to storage.", ({ storedLists }) => storedLists],
     [
       "apiserver_storage_decode_errors_total",
       "ALPHA",
-      "Reads of stored objects that cannot be decoded, or are damaged.",
+      "Failures to decode stored objects.",
       ({ decodeErrors }) => decodeErrors,
     ],
     [
       "apiserver_storage_list_fetched_objects_total",
       "ALPHA",
-      "Objects that were read from the store for lists.",
+      "Objects read from storage for lists.",
       ({ storedObjects }) => storedObjects,
       stored,
     ],
     [
       "apiserver_storage_list_evaluated_objects_total",
       "ALPHA",
-      "Objects from the store that were looked at for lists.",
+      "Objects from storage that were evaluated for lists.",
       ({ storedObjects }) => storedObjects,
       stored,
     ],
     [
       "apiserver_storage_list_returned_objects_total",
       "ALPHA",
-      "Objects from the store that were in lists.",
+      "Objects from storage returned in lists.",
       ({ storedObjects }) => storedObjects,
       stored,
     ],
     [
       "apiserver_cache_list_returned_objects_total",
       "ALPHA",
-      "Objects in the lists that were made from a watch cache.",
+      "Objects returned in lists from a watch cache.",
       ({ listed: objects }) => objects,
       listed,
     ],
   ];
 
-/** @param waitBounds of `waits`, in seconds */
+/** @param waitBounds the upper bounds of `waits`, in seconds @returns a function that collects the metrics */
 export function cacheMetrics(counted: () => Counted, waitBounds: readonly number[]): () => Metric[] {
   return () => {
     const all = counted();
@@ -101,10 +91,10 @@ export function cacheMetrics(counted: () => Counted, waitBounds: readonly number
       ...counters.map(([name, stability, help, value, since]): Metric => {
         return { name, type: "counter", stability, help, samples: samplesOf(all, value, since ?? value) };
       }),
-      listCounter("apiserver_cache_list_total", "Lists that were made from a watch cache.", all, ({ lists }) => lists),
+      listCounter("apiserver_cache_list_total", "Lists served from a watch cache.", all, ({ lists }) => lists),
       listCounter(
         "apiserver_cache_list_fetched_objects_total",
-        "Objects of watch caches that were looked at for lists.",
+        "Objects evaluated for lists from a watch cache.",
         all,
         ({ fetched }) => fetched,
       ),
@@ -140,7 +130,7 @@ function listCounter(
   return { name, type: "counter", stability: "ALPHA", help, samples };
 }
 
-/** There is nothing to fall back to. */
+/** Consistent reads never fall back to storage here. */
 function consistentReads(all: Counted): Metric {
   const labelsOf = ({ group, resource }: GroupResource, success: boolean): string =>
     formatLabels(["fallback", "group", "resource", "success"], ["false", group, resource, String(success)]);
@@ -150,7 +140,7 @@ function consistentReads(all: Counted): Metric {
       { suffix: "", labels: labelsOf(name, true), value: reads - failures },
     ].filter(({ value }) => value > 0),
   );
-  const help = "Lists of the newest state that were asked of a watch cache.";
+  const help = "Consistent lists served from a watch cache.";
   return { name: "apiserver_watch_cache_consistent_read_total", type: "counter", stability: "ALPHA", help, samples };
 }
 
@@ -159,6 +149,6 @@ function readWaits(all: Counted, bounds: readonly number[]): Metric {
     const histogram = Histogram.of(bounds, waits, waitedSeconds);
     return histogram.count === 0 ? [] : [...histogram.samples(formatLabels(names, [group, resource]))];
   });
-  const help = "Seconds that reads waited for a watch cache to be new enough.";
+  const help = "Time in seconds that reads waited for a watch cache to become fresh.";
   return { name: "apiserver_watch_cache_read_wait_seconds", type: "histogram", stability: "ALPHA", help, samples };
 }

@@ -1,8 +1,9 @@
-/** Calls of webhooks. Source: component-base's metrics/prometheus/restclient */
+/** The metrics of webhook calls. Source: k8s.io/component-base@v0.36.0/metrics/prometheus/restclient/metrics.go. */
 import type { CallObserver } from "../webhook/contract.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 import { Counters, Histograms } from "./vectors.ts";
 
+/** Records calls of webhooks. */
 export interface CallMetrics {
   readonly observer: CallObserver;
   collect(): Metric[];
@@ -10,9 +11,10 @@ export interface CallMetrics {
 
 const secondsBounds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const bytesBounds = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
-/** All that is ever sent. */
+/** The only method that webhook clients use. */
 const verb = "POST";
 
+/** @returns empty metrics */
 export function callMetrics(): CallMetrics {
   const requests = new Counters();
   const retries = new Counters();
@@ -39,35 +41,35 @@ export function callMetrics(): CallMetrics {
         name: "rest_client_requests_total",
         type: "counter",
         stability: "ALPHA",
-        help: "Requests to webhooks, by what came back.",
+        help: "Requests to webhooks by status code.",
         samples: requests.samples(),
       },
       {
         name: "rest_client_request_retries_total",
         type: "counter",
         stability: "ALPHA",
-        help: "Requests to webhooks that were tried again.",
+        help: "Retried requests to webhooks.",
         samples: retries.samples(),
       },
       {
         name: "rest_client_request_duration_seconds",
         type: "histogram",
         stability: "ALPHA",
-        help: "Seconds that calls of webhooks took, with all tries.",
+        help: "Duration of webhook calls in seconds, including retries.",
         samples: durations.samples(),
       },
       {
         name: "rest_client_request_size_bytes",
         type: "histogram",
         stability: "ALPHA",
-        help: "Bytes of requests to webhooks.",
+        help: "Size of requests to webhooks in bytes.",
         samples: requestSizes.samples(),
       },
       {
         name: "rest_client_response_size_bytes",
         type: "histogram",
         stability: "ALPHA",
-        help: "Bytes of the answers of webhooks.",
+        help: "Size of responses of webhooks in bytes.",
         samples: answerSizes.samples(),
       },
     ],

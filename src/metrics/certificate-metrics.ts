@@ -1,4 +1,4 @@
-/** How long client certificates are still good for. Source: apiserver's request/x509. */
+/** The metrics of certificates and TLS. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/x509/x509.go. */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { PeerCertificate } from "../http/contract.ts";
 import type { Metric } from "./exposition.ts";
@@ -23,12 +23,13 @@ const bounds = [
   360 * day,
 ];
 
-export interface CertificateMetrics {
-  /** Of each request with one. */
+interface CertificateMetrics {
+  /** Records the client certificate of a request. */
   observe(certificate: PeerCertificate): void;
   collect(): Metric[];
 }
 
+/** @returns empty metrics */
 export function certificateMetrics(clock: Clock): CertificateMetrics {
   const remaining = new Histogram(bounds);
   return {
@@ -38,21 +39,25 @@ export function certificateMetrics(clock: Clock): CertificateMetrics {
         name: "apiserver_client_certificate_expiration_seconds",
         type: "histogram",
         stability: "ALPHA",
-        help: "Seconds that the client certificate of a request is still good for.",
+        help: "Remaining lifetime of the client certificate of a request in seconds.",
         samples: [...remaining.samples("")],
       },
     ],
   };
 }
 
-/** @param errors so far. Source: apiserver's endpoints/metrics */
+/**
+ * Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/metrics/metrics.go.
+ *
+ * @param errors returns the number of failed handshakes
+ */
 export function handshakeMetrics(errors: () => number): () => Metric[] {
   return () => [
     {
       name: "apiserver_tls_handshake_errors_total",
       type: "counter",
       stability: "ALPHA",
-      help: "Connections that ended in their TLS handshake.",
+      help: "Failed TLS handshakes.",
       samples: [{ suffix: "", labels: "", value: errors() }],
     },
   ];

@@ -1,13 +1,11 @@
-/** What is shown of metrics, and how. */
-
-/** What `--show-hidden-metrics-for-version`, `--disabled-metrics` and `--allow-metric-labels` say. */
+/** The flags `--show-hidden-metrics-for-version`, `--disabled-metrics` and `--allow-metric-labels*`. */
 export interface MetricsOptions {
-  /** `1.35`: what was hidden since then is shown. Empty: it is not. */
+  /** The previous minor version, such as `1.35`, shows hidden metrics. Empty hides them. */
   readonly showHiddenForVersion: string;
-  /** Full names of metrics that are not shown, whatever else is said. */
+  /** Full names of metrics that are never shown. */
   readonly disabled: readonly string[];
-  /** Values that labels may have, separated by commas, by `metric,label`; others are shown as `unexpected`. */
+  /** Allowed label values, separated by commas, by `metric,label`. Other values are shown as `unexpected`. */
   readonly allowLabels: ReadonlyMap<string, string>;
-  /** YAML file with the same. Undefined: none. */
+  /** The path of a YAML file with the same mapping. */
   readonly allowLabelsManifest: string | undefined;
 }

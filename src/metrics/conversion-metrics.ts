@@ -1,18 +1,19 @@
-/** Conversions by webhook. Source: apiextensions-apiserver pkg/apiserver/conversion/metrics.go. */
+/** The metrics of conversion webhooks. Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/conversion/metrics.go. */
 import type { ConversionObserver } from "../apis/apiextensions/conversion/contract.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { exponentialBounds, Histogram } from "./histogram.ts";
 
-export interface ConversionMetrics {
+interface ConversionMetrics {
   readonly observer: ConversionObserver;
   collect(): Metric[];
 }
 
 const callBounds = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 45, 60];
 const conversionBounds = exponentialBounds(0.001, 2, 15);
-/** Series of conversions; those that would be more are not counted. */
+/** The maximum number of series. Conversions beyond it are not counted. */
 const seriesMax = 10_000;
 
+/** @returns empty metrics */
 export function conversionMetrics(): ConversionMetrics {
   const calls = new Map<string, number>();
   const callDurations = new Map<string, Histogram>();
@@ -38,21 +39,21 @@ export function conversionMetrics(): ConversionMetrics {
         name: "apiserver_conversion_webhook_request_total",
         type: "counter",
         stability: "ALPHA",
-        help: "Calls of conversion webhooks, by what came of them.",
+        help: "Calls of conversion webhooks by result.",
         samples: Array.from(calls, ([labels, value]) => ({ suffix: "", labels, value })),
       },
       {
         name: "apiserver_conversion_webhook_duration_seconds",
         type: "histogram",
         stability: "ALPHA",
-        help: "How long calls of conversion webhooks took, by what came of them.",
+        help: "Duration of conversion webhook calls in seconds, by result.",
         samples: samplesOf(callDurations),
       },
       {
         name: "apiserver_crd_conversion_webhook_duration_seconds",
         type: "histogram",
         stability: "ALPHA",
-        help: "How long conversions of custom resources took.",
+        help: "Duration of conversions of custom resources in seconds.",
         samples: samplesOf(conversions),
       },
     ],

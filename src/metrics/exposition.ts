@@ -1,22 +1,25 @@
-/** The text format that Prometheus reads, version 0.0.4. */
+/** The Prometheus text format, version 0.0.4. */
 import { helpPrefix } from "./life-cycle.ts";
 
+/** The types of metrics. */
 export type MetricType = "counter" | "gauge" | "histogram";
-/** How far a name may be relied on. Source: Kubernetes' metric life cycle. */
+/** Source: Kubernetes docs, Metrics For Kubernetes System Components, Metric lifecycle. */
 export type Stability = "ALPHA" | "BETA" | "STABLE";
 
+/** One value of a metric. */
 export interface Sample {
-  /** What follows the metric's name: nothing, `_bucket`, `_sum`, `_count`. */
+  /** The suffix of the metric name: empty, `_bucket`, `_sum` or `_count`. */
   readonly suffix: string;
-  /** Label pairs as written between the braces; empty for none. */
+  /** The encoded label pairs, see {@link formatLabels}; empty without labels. */
   readonly labels: string;
   readonly value: number;
 }
 
+/** A metric with its current samples. */
 export interface Metric {
   readonly name: string;
   readonly type: MetricType;
-  /** Undefined for metrics that are not Kubernetes' own, such as `process_*`. */
+  /** Undefined for metrics that Kubernetes does not define, such as `process_*`. */
   readonly stability: Stability | undefined;
   /** The release that deprecates it, such as `1.34.0`. */
   readonly deprecatedSince?: string;
@@ -24,8 +27,10 @@ export interface Metric {
   readonly samples: readonly Sample[];
 }
 
+/** The media type of the format. */
 export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
 
+/** Encodes metrics; omits those without samples. */
 export function formatMetrics(metrics: Iterable<Metric>): string {
   const lines: string[] = [];
   for (const metric of metrics) {
@@ -38,6 +43,7 @@ export function formatMetrics(metrics: Iterable<Metric>): string {
   return lines.join("");
 }
 
+/** Encodes label pairs, without braces. */
 export function formatLabels(names: readonly string[], values: readonly string[]): string {
   return names.map((name, index) => `${name}="${escapeLabel(values[index] ?? "")}"`).join(",");
 }
@@ -46,7 +52,7 @@ function escapeLabel(value: string): string {
   return value.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`));
 }
 
-/** As Go writes a float in its shortest form: `1e+06` from a million on. */
+/** Formats a number like Go's shortest float format, with an exponent from a million: `1e+06`. */
 export function formatNumber(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return "+Inf";
   const size = Math.abs(value);

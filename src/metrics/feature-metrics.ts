@@ -1,13 +1,14 @@
-/** Which feature gates are on. Source: component-base's metrics/prometheus/feature. */
+/** The metric of feature gates. Source: k8s.io/component-base@v0.36.0/metrics/prometheus/feature/metrics.go. */
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 
-/** A gate, and its stage as upstream names it: `GA` has no name there. */
-export interface StagedGate {
+/** A feature gate and its stage; the metric shows `GA` as an empty string. */
+interface StagedGate {
   readonly name: string;
   readonly stage: string;
 }
 
+/** @returns the metric for all gates */
 export function featureMetrics(gates: readonly StagedGate[], { enabled }: FeatureGates): Metric {
   const samples = gates.map(({ name, stage }) => {
     const labels = formatLabels(["name", "stage"], [name, stage === "GA" ? "" : stage]);
@@ -17,7 +18,7 @@ export function featureMetrics(gates: readonly StagedGate[], { enabled }: Featur
     name: "kubernetes_feature_enabled",
     type: "gauge",
     stability: "BETA",
-    help: "1 for each feature gate that is on, 0 for the others.",
+    help: "1 for enabled feature gates, 0 for others.",
     samples,
   };
 }

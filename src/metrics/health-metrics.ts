@@ -1,32 +1,33 @@
-/** What came of health checks, for `/metrics/slis`. Source: component-base's metrics/prometheus/slis. */
+/** The metrics of health checks, for `/metrics/slis`. Source: k8s.io/component-base@v0.36.0/metrics/prometheus/slis/metrics.go. */
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 
+/** Records results of health checks. */
 export interface HealthMetrics {
-  /** @param type the endpoint: `livez` */
+  /** @param name the check @param type the endpoint, such as `livez` */
   observe(name: string, type: string, ok: boolean): void;
   collect(): Metric[];
 }
 
-interface Outcomes {
+interface Results {
   last: number;
   readonly counts: { success: number; error: number };
 }
 
-/** The series are as many as there are checks under each endpoint. */
+/** @returns empty metrics; the number of series is the number of checks of all endpoints */
 export function healthMetrics(): HealthMetrics {
-  const all = new Map<string, Outcomes>();
+  const all = new Map<string, Results>();
   return {
     observe(name, type, ok) {
       const labels = formatLabels(["name", "type"], [name, type]);
-      const outcomes = all.get(labels) ?? { last: 0, counts: { success: 0, error: 0 } };
-      all.set(labels, outcomes);
-      outcomes.last = ok ? 1 : 0;
-      outcomes.counts[ok ? "success" : "error"]++;
+      const results = all.get(labels) ?? { last: 0, counts: { success: 0, error: 0 } };
+      all.set(labels, results);
+      results.last = ok ? 1 : 0;
+      results.counts[ok ? "success" : "error"]++;
     },
     collect() {
-      const last = [...all].map(([labels, outcomes]): Sample => ({ suffix: "", labels, value: outcomes.last }));
-      const counts = [...all].flatMap(([labels, outcomes]) =>
-        Object.entries(outcomes.counts)
+      const last = [...all].map(([labels, results]): Sample => ({ suffix: "", labels, value: results.last }));
+      const counts = [...all].flatMap(([labels, results]) =>
+        Object.entries(results.counts)
           .filter(([, value]) => value > 0)
           .map(
             ([status, value]): Sample => ({
@@ -41,14 +42,14 @@ export function healthMetrics(): HealthMetrics {
           name: "kubernetes_healthcheck",
           type: "gauge",
           stability: "STABLE",
-          help: "What came of each health check last: 1 is well.",
+          help: "The last result of each health check: 1 when it passed.",
           samples: last,
         },
         {
           name: "kubernetes_healthchecks_total",
           type: "counter",
           stability: "STABLE",
-          help: "What came of health checks.",
+          help: "Results of health checks.",
           samples: counts,
         },
       ];

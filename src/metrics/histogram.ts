@@ -1,15 +1,16 @@
-/** A distribution over fixed buckets; observing costs a few comparisons and allocates nothing. */
+/** Histograms with fixed buckets. Recording a value allocates no memory. */
 import type { Sample } from "./exposition.ts";
 import { formatNumber } from "./exposition.ts";
 
-/** @returns so many bounds, each a multiple of the one before it */
+/** @returns `count` bounds; each is the previous one multiplied by `factor` */
 export function exponentialBounds(first: number, factor: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => first * factor ** index);
 }
 
+/** The counts of one series. */
 export class Histogram {
   readonly #bounds: readonly number[];
-  /** Observations per bucket, the last one above all bounds. */
+  /** The number of values per bucket; the last bucket has no upper bound. */
   readonly #counts: Float64Array;
   #sum = 0;
   #count = 0;
@@ -20,7 +21,7 @@ export class Histogram {
     this.#counts = new Float64Array(bounds.length + 1);
   }
 
-  /** @param counts of observations that somebody else has counted, one more than bounds @param sum of what was observed */
+  /** Creates a histogram from counters. @param counts one more than bounds @param sum the sum of all values */
   static of(bounds: readonly number[], counts: readonly number[], sum: number): Histogram {
     const histogram = new Histogram(bounds);
     histogram.#counts.set(counts);
@@ -29,10 +30,12 @@ export class Histogram {
     return histogram;
   }
 
+  /** The number of recorded values. */
   get count(): number {
     return this.#count;
   }
 
+  /** Records a value. */
   observe(value: number): void {
     const bounds = this.#bounds;
     let at = 0;
@@ -42,7 +45,7 @@ export class Histogram {
     this.#count++;
   }
 
-  /** Adds what another one observed, whose bounds are these and perhaps some between. */
+  /** Adds the values of another histogram, whose bounds must include all bounds of this one. */
   add(other: Histogram): void {
     for (const [index, count] of other.#counts.entries()) {
       const bound = other.#bounds[index] ?? Number.POSITIVE_INFINITY;
@@ -54,7 +57,7 @@ export class Histogram {
     this.#count += other.#count;
   }
 
-  /** @param labels of the series; the bound `le` is added */
+  /** Yields the samples. @param labels the encoded labels of the series, without `le` */
   *samples(labels: string): Iterable<Sample> {
     let below = 0;
     for (const [index, bound] of [...this.#bounds, Number.POSITIVE_INFINITY].entries()) {

@@ -1,18 +1,19 @@
-/** Requests in another's name. Source: apiserver's filters/impersonation/metrics. */
+/** The metrics of impersonation. Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/filters/impersonation/metrics/metrics.go. */
 import type { ImpersonationObserver } from "../http/impersonation/contract.ts";
 import { formatLabels, type Metric, type MetricType, type Sample } from "./exposition.ts";
 import { exponentialBounds } from "./histogram.ts";
 import { Counters, Histograms } from "./vectors.ts";
 
-export interface ImpersonationMetrics extends ImpersonationObserver {
+interface ImpersonationMetrics extends ImpersonationObserver {
   collect(): Metric[];
 }
 
 const bounds = exponentialBounds(0.001, 2, 15);
 
+/** @returns empty metrics */
 export function impersonationMetrics(): ImpersonationMetrics {
   const attempts = { counts: new Counters(), durations: new Histograms(bounds) };
-  const questions = { counts: new Counters(), durations: new Histograms(bounds) };
+  const checks = { counts: new Counters(), durations: new Histograms(bounds) };
   const recorder =
     ({ counts, durations }: typeof attempts) =>
     (mode: string, allowed: boolean, seconds: number): void => {
@@ -22,26 +23,26 @@ export function impersonationMetrics(): ImpersonationMetrics {
     };
   return {
     attempted: recorder(attempts),
-    asked: recorder(questions),
+    asked: recorder(checks),
     collect: () => [
-      metric("attempts_total", "counter", "Requests in another's name.", attempts.counts.samples()),
+      metric("attempts_total", "counter", "Impersonation attempts.", attempts.counts.samples()),
       metric(
         "attempts_duration_seconds",
         "histogram",
-        "Seconds it took to find out whether a request in another's name may be made.",
+        "Duration of the authorization of impersonation attempts in seconds.",
         attempts.durations.samples(),
       ),
       metric(
         "authorization_attempts_total",
         "counter",
-        "Questions to the authorizers for that.",
-        questions.counts.samples(),
+        "Authorization checks of impersonation attempts.",
+        checks.counts.samples(),
       ),
       metric(
         "authorization_attempts_duration_seconds",
         "histogram",
-        "Seconds that their answers took.",
-        questions.durations.samples(),
+        "Duration of authorization checks of impersonation attempts in seconds.",
+        checks.durations.samples(),
       ),
     ],
   };

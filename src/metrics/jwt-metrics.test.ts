@@ -5,7 +5,7 @@ import { jwtMetrics } from "./jwt-metrics.ts";
 
 const url = "https://idp.example.com";
 
-test("tokens and keys are told by hashes of issuers", () => {
+test("labels tokens and key sets with hashes of issuers", () => {
   const metrics = jwtMetrics({ clock: manualClock(5000), identity: "apiserver-x", keySets: true });
   metrics.observer.checked(url, true, 2);
   metrics.observer.checked(url, false, 2);
@@ -29,7 +29,7 @@ test("tokens and keys are told by hashes of issuers", () => {
   );
 });
 
-test("nothing is told of keys when that is off", () => {
+test("records no key sets when they are disabled", () => {
   const metrics = jwtMetrics({ clock: manualClock(), identity: "", keySets: false });
   metrics.observer.fetchedKeys(url, Buffer.from("{}"));
   assert.ok(metrics.collect().every(({ samples }) => samples.length === 0));

@@ -1,13 +1,13 @@
-/** What the authenticators of identity providers' tokens do. Source: apiserver's oidc authenticator, metrics.go. */
+/** The metrics of JWT authenticators. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/metrics.go. */
 import { createHash } from "node:crypto";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { JwtObserver } from "../authentication/contract.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
 
-export interface JwtMetrics {
+interface JwtMetrics {
   readonly observer: JwtObserver;
-  /** Of issuers that are no longer asked, nothing is told any more. */
+  /** Removes the series of issuers that are no longer configured. */
   forget(issuers: readonly string[]): void;
   collect(): Metric[];
 }
@@ -21,7 +21,7 @@ type Latencies = Readonly<Record<"success" | "failure", Histogram>>;
 
 const bounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** @param identity see `serverIdentity`; it is shown as a hash @param keySets whether anything is told of keys */
+/** @param identity see `serverIdentity`; shown as a hash @param keySets whether key sets are recorded */
 export function jwtMetrics({
   clock,
   identity,
@@ -35,9 +35,9 @@ export function jwtMetrics({
   const latencies = new Map<string, Latencies>();
   const fetches = new Map<string, Fetches>();
   const latenciesOf = (issuer: string): Latencies => {
-    const found = latencies.get(issuer) ?? { success: new Histogram(bounds), failure: new Histogram(bounds) };
-    latencies.set(issuer, found);
-    return found;
+    const entry = latencies.get(issuer) ?? { success: new Histogram(bounds), failure: new Histogram(bounds) };
+    latencies.set(issuer, entry);
+    return entry;
   };
   const keySetSamples = function* (): Iterable<Sample> {
     for (const [issuer, { keySetHash }] of fetches) {
@@ -66,10 +66,10 @@ export function jwtMetrics({
       },
       fetchedKeys(issuer, keySet) {
         if (!keySets) return;
-        const found = fetches.get(issuer) ?? { lastMs: new Map(), keySetHash: undefined };
-        found.lastMs.set(keySet === undefined ? "failure" : "success", clock.now());
-        if (keySet !== undefined) found.keySetHash = hashOf(keySet);
-        fetches.set(issuer, found);
+        const entry = fetches.get(issuer) ?? { lastMs: new Map(), keySetHash: undefined };
+        entry.lastMs.set(keySet === undefined ? "failure" : "success", clock.now());
+        if (keySet !== undefined) entry.keySetHash = hashOf(keySet);
+        fetches.set(issuer, entry);
       },
     },
     forget(issuers) {
@@ -95,19 +95,19 @@ export function jwtMetrics({
         metric(
           "latency_seconds",
           "histogram",
-          "How long it took to look at a token that had not been kept.",
+          "Duration of the authentication of uncached tokens in seconds.",
           histograms,
         ),
         metric(
           "jwks_fetch_last_timestamp_seconds",
           "gauge",
-          "When the keys of an issuer were last fetched, by what came of it.",
+          "Time of the last fetch of the keys of an issuer, by result.",
           timeSamples(),
         ),
         metric(
           "jwks_fetch_last_key_set_info",
           "gauge",
-          "1, with the hash of an issuer's keys as a label.",
+          "Always 1, with the hash of the key set of an issuer as a label.",
           keySetSamples(),
         ),
       ];

@@ -1,12 +1,12 @@
-/** Values of labels that the operator did not list are shown as one, so that whoever collects metrics has no more series. Source: component-base's metrics options. */
+/** Replaces label values that are not allowed, to limit the number of series. Source: k8s.io/component-base@v0.36.0/metrics/opts.go. */
 import type { Metric, Sample } from "./exposition.ts";
 
-/** Metric, label, values. */
+/** The allowed values by metric and label. */
 export type LabelAllowList = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
 
 const other = "unexpected";
 
-/** @param mapping values separated by commas, by `metric,label` */
+/** Parses a mapping. @param mapping values separated by commas, by `metric,label` */
 export function labelAllowList(mapping: ReadonlyMap<string, string>): LabelAllowList {
   const lists = new Map<string, Map<string, ReadonlySet<string>>>();
   for (const [key, values] of mapping) {
@@ -17,13 +17,13 @@ export function labelAllowList(mapping: ReadonlyMap<string, string>): LabelAllow
   return lists;
 }
 
-export interface Constrained {
+interface Constrained {
   readonly metric: Metric;
-  /** What was counted under values that are not listed. */
+  /** The sum of the values of all replaced samples. */
   readonly unexpected: number;
 }
 
-/** Series that become one are added up. */
+/** Replaces label values that are not allowed, and adds up samples whose labels become equal. */
 export function constrainLabels(metric: Metric, allowList: LabelAllowList): Constrained {
   const allowed = allowList.get(metric.name);
   if (allowed === undefined) return { metric, unexpected: 0 };

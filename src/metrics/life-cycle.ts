@@ -1,13 +1,13 @@
-/** Which metrics are deprecated and which are hidden for that. Source: access-control §6.3, §9.2; component-base's metrics registry. */
+/** Deprecated and hidden metrics. Source: Kubernetes docs, Metrics For Kubernetes System Components, Metric lifecycle. */
 import type { Metric, Stability } from "./exposition.ts";
 
-/** Of the API that is served. */
+/** The release of the served API. */
 export const currentRelease = { major: 1, minor: 36 } as const;
 
-/** Minor releases that a metric stays after the one that deprecates it. */
+/** The number of minor releases after its deprecation in which a metric is still shown. */
 const minorsShown: Readonly<Record<Stability, number>> = { STABLE: 3, BETA: 1, ALPHA: 0 };
 
-/** Whether the release has passed from which on it is only shown to those who ask. */
+/** @returns whether the metric is shown only with `--show-hidden-metrics-for-version` */
 export function isHidden(
   { stability, deprecatedSince }: Pick<Metric, "stability" | "deprecatedSince">,
   release: Release = currentRelease,
@@ -18,6 +18,7 @@ export function isHidden(
   return since.minor + minorsShown[stability] <= release.minor;
 }
 
+/** @returns whether the metric is deprecated in the release */
 export function isDeprecated(
   { deprecatedSince }: Pick<Metric, "deprecatedSince">,
   release: Release = currentRelease,
@@ -27,7 +28,7 @@ export function isDeprecated(
   return since.major === release.major ? since.minor <= release.minor : since.major < release.major;
 }
 
-/** As it stands before the text: `[STABLE] (Deprecated from 1.34) `. */
+/** @returns the prefix of the help text: `[STABLE] (Deprecated from 1.34) ` */
 export function helpPrefix({ stability, deprecatedSince }: Pick<Metric, "stability" | "deprecatedSince">): string {
   if (stability === undefined) return "";
   if (deprecatedSince === undefined || !isDeprecated({ deprecatedSince })) return `[${stability}] `;

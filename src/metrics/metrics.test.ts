@@ -8,7 +8,7 @@ import { requestInfo } from "../http/request-info.ts";
 import { formatLabels, formatNumber } from "./exposition.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that only `advance` moves. */
 function ownClock(): Clock & { advance(ms: number): void } {
   let now = 1_000_000;
   return {
@@ -31,36 +31,36 @@ const sources = {
   build: { major: "1", minor: "36" },
 };
 
-interface Asked {
+interface TestRequest {
   readonly method?: string;
   readonly path: string;
   readonly deprecatedIn?: string;
   readonly status?: number;
   readonly bytes?: number;
-  /** Of the request's body. */
+  /** The size of the request body. */
   readonly received?: number;
   readonly ms?: number;
-  /** It is ended because it took too long. */
-  readonly late?: true;
+  /** The request is terminated because of its timeout. */
+  readonly isTerminated?: true;
 }
 
-/** Sends one request past the filter; its end is in the caller's hands. */
-function begin(metrics: Metrics, clock: ReturnType<typeof ownClock>, asked: Asked): () => void {
-  const info = requestInfo(asked.method ?? "GET", asked.path);
+/** Passes a request through the filter. @returns a function that ends the request */
+function begin(metrics: Metrics, clock: ReturnType<typeof ownClock>, request: TestRequest): () => void {
+  const info = requestInfo(request.method ?? "GET", request.path);
   const closing: (() => void)[] = [];
   const exchange = {
-    method: asked.method ?? "GET",
-    target: asked.path,
-    receivedBytes: asked.received ?? -1,
-    status: asked.status ?? 200,
-    sentBytes: asked.bytes ?? 0,
+    method: request.method ?? "GET",
+    target: request.path,
+    receivedBytes: request.received ?? -1,
+    status: request.status ?? 200,
+    sentBytes: request.bytes ?? 0,
     header: () => undefined,
     onClose: (run: () => void) => closing.push(run),
   } as unknown as Exchange;
   const version = {
     version: info.version,
     subresources: [{ name: "status" }],
-    ...(asked.deprecatedIn !== undefined && { deprecated: { since: "1.1", removedIn: asked.deprecatedIn } }),
+    ...(request.deprecatedIn !== undefined && { deprecated: { since: "1.1", removedIn: request.deprecatedIn } }),
   };
   const resolved = {
     resource: { definition: { group: info.group, resource: info.resource } as ResourceDefinition },
@@ -73,9 +73,9 @@ function begin(metrics: Metrics, clock: ReturnType<typeof ownClock>, asked: Aske
     receivedAt: clock.now(),
   } as RequestContext;
   void metrics.requests.filter(context);
-  if (asked.late) metrics.requests.terminated(context);
+  if (request.isTerminated) metrics.requests.terminated(context);
   return () => {
-    clock.advance(asked.ms ?? 0);
+    clock.advance(request.ms ?? 0);
     for (const run of closing) run();
   };
 }
@@ -85,7 +85,7 @@ async function scrape(metrics: Metrics): Promise<string> {
 }
 
 const configMaps = 'group="",version="v1",resource="configmaps",subresource=""';
-const rows: [what: string, asked: Asked, lines: string[]][] = [
+const rows: [what: string, request: TestRequest, lines: string[]][] = [
   [
     "a get",
     { path: "/api/v1/namespaces/a/configmaps/b", bytes: 1300, ms: 30 },
@@ -102,7 +102,7 @@ const rows: [what: string, asked: Asked, lines: string[]][] = [
     ],
   ],
   [
-    "a dry create",
+    "a dry-run create",
     { method: "POST", path: "/api/v1/namespaces/a/configmaps?dryRun=All", status: 201 },
     [
       `apiserver_request_total{verb="POST",dry_run="All",${configMaps},scope="resource",component="apiserver",code="201"} 1`,
@@ -116,7 +116,7 @@ const rows: [what: string, asked: Asked, lines: string[]][] = [
     ],
   ],
   [
-    "a dry create that is not understood",
+    "a create with an invalid dryRun",
     { method: "POST", path: "/api/v1/namespaces/a/configmaps?dryRun=some", status: 400 },
     [
       `apiserver_request_total{verb="POST",dry_run="invalid",${configMaps},scope="resource",component="apiserver",code="400"} 1`,
@@ -130,14 +130,14 @@ const rows: [what: string, asked: Asked, lines: string[]][] = [
     ],
   ],
   [
-    "a subresource nobody has",
+    "an unknown subresource",
     { path: "/api/v1/namespaces/a/configmaps/b/made-up", status: 404 },
     [
       `apiserver_request_total{verb="GET",dry_run="",${configMaps},scope="resource",component="apiserver",code="404"} 1`,
     ],
   ],
   [
-    "a client that went before there was an answer",
+    "a connection that the client closed before the response",
     { path: "/api/v1/namespaces/a/configmaps/b", status: 0 },
     [`apiserver_request_aborts_total{verb="GET",${configMaps},scope="resource"} 1`],
   ],
@@ -156,18 +156,18 @@ const rows: [what: string, asked: Asked, lines: string[]][] = [
     ],
   ],
 ];
-for (const [what, asked, lines] of rows) {
+for (const [what, request, lines] of rows) {
   test(`metrics: ${what}`, async () => {
     const clock = ownClock();
     const metrics = createMetrics(clock, sources);
-    begin(metrics, clock, asked)();
+    begin(metrics, clock, request)();
     const text = await scrape(metrics);
     for (const line of lines) assert.ok(text.includes(`${line}\n`), `${line}\nnot in\n${text}`);
     assert.ok(!text.includes("made-up"));
   });
 }
 
-test("metrics: durations in fewer buckets are those in more", async () => {
+test("metrics: SLI durations merge the buckets of request durations", async () => {
   const clock = ownClock();
   const metrics = createMetrics(clock, sources);
   for (const [ms, path] of [
@@ -192,20 +192,20 @@ test("metrics: durations in fewer buckets are those in more", async () => {
   assert.ok(!text.includes('apiserver_request_sli_duration_seconds_count{verb="WATCH"'));
 });
 
-test("metrics: bodies of writes, values of fieldValidation, and requests that took too long", async () => {
+test("metrics: body sizes of writes, values of fieldValidation, and terminated requests", async () => {
   const clock = ownClock();
   const metrics = createMetrics(clock, sources);
   const object = "/api/v1/namespaces/a/configmaps/b";
-  const requests: Asked[] = [
+  const requests: TestRequest[] = [
     { method: "PUT", path: `${object}?fieldValidation=Strict`, received: 50_000 },
     { method: "PUT", path: `${object}?fieldValidation=Odd`, received: 50_001 },
     { method: "PATCH", path: object, received: 0 },
     { method: "DELETE", path: object },
     { method: "GET", path: object, received: 7 },
-    { method: "GET", path: object, late: true },
-    { method: "POST", path: "/nowhere", late: true },
+    { method: "GET", path: object, isTerminated: true },
+    { method: "POST", path: "/nowhere", isTerminated: true },
   ];
-  for (const asked of requests) begin(metrics, clock, asked)();
+  for (const request of requests) begin(metrics, clock, request)();
   const text = await scrape(metrics);
   for (const line of [
     'apiserver_request_body_size_bytes_bucket{group="",resource="configmaps",verb="update",le="50000"} 1',
@@ -220,7 +220,7 @@ test("metrics: bodies of writes, values of fieldValidation, and requests that to
   assert.doesNotMatch(text, /Odd|verb="delete"|body_size.*verb="get"/);
 });
 
-test("metrics: what is under way, in gauges", async () => {
+test("metrics: gauges of current requests", async () => {
   const clock = ownClock();
   const metrics = createMetrics(clock, sources);
   const watch = `apiserver_longrunning_requests{verb="WATCH",${configMaps},scope="cluster",component="apiserver"}`;
@@ -243,7 +243,7 @@ test("metrics: what is under way, in gauges", async () => {
   assert.match(after, /apiserver_current_inflight_requests\{request_kind="mutating"\} 0/);
 });
 
-test("metrics: watch events, the store, the process; names in order, each with help and type", async () => {
+test("metrics: watch events, storage and process; sorted by name, with help and type", async () => {
   const metrics = createMetrics(ownClock(), sources);
   metrics.watches.counterOf("", "v1", "configmaps")([100, 2000]);
   metrics.watches.counterOf("", "v1", "configmaps")([1024, 1025, 200_000]);
@@ -275,6 +275,6 @@ const numberRows: [number, string][] = [
   [Number.POSITIVE_INFINITY, "+Inf"],
 ];
 for (const [value, want] of numberRows)
-  test(`metrics: ${value} is written ${want}`, () => assert.equal(formatNumber(value), want));
+  test(`metrics: ${value} is formatted as ${want}`, () => assert.equal(formatNumber(value), want));
 
 test("metrics: label values are escaped", () => assert.equal(formatLabels(["a"], ['\\ " \n']), 'a="\\\\ \\" \\n"'));

@@ -1,4 +1,4 @@
-/** `/metrics`: upstream's names for what exists here. Counting is our own, since a library's costs more than the counted request's routing. */
+/** The endpoint `/metrics`, with upstream's names. No library is used, because its counters are slower than the routing of a request. */
 import type { Clock } from "../apimachinery/clock.ts";
 import { formatGroupResource, type GroupResource } from "../apimachinery/object.ts";
 import type { AuditCounts } from "../audit/contract.ts";
@@ -11,23 +11,25 @@ import { type RequestMetrics, requestMetrics } from "./request-metrics.ts";
 import type { ShowMetrics } from "./shown-metrics.ts";
 import { type WatchMetrics, watchMetrics } from "./watch-metrics.ts";
 
-/** What is read when somebody asks. */
+/** The sources that are read for each scrape. */
 export interface MetricsSources {
   readonly audit: AuditCounts;
-  /** How many objects there are of each stored resource, and the revision its watch cache has come to. */
+  /** The number of objects of each stored resource, and the revision of its watch cache. */
   objectCounts(): Iterable<readonly [GroupResource, count: number, revision: number]>;
+  /** The size of the storage. */
   storageSizeBytes(): number;
-  /** The fields of `/version`, in its order and under its names. */
+  /** The fields of `/version`. */
   readonly build: Readonly<Record<string, string>>;
-  /** Of the other parts. */
+  /** The collectors of other components. */
   readonly collectors?: readonly MetricsCollector[];
-  /** What `/metrics/slis` has. */
+  /** The metrics of `/metrics/slis`. */
   readonly slis?: MetricsCollector;
 }
 
-/** More metrics, read when somebody asks. */
+/** Returns the current metrics of a component. */
 export type MetricsCollector = () => Iterable<Metric>;
 
+/** The metrics of a server. */
 export interface Metrics {
   readonly requests: RequestMetrics;
   readonly watches: WatchMetrics;
@@ -37,12 +39,12 @@ export interface Metrics {
   sliHandler(context: RequestContext): void;
 }
 
-/** @param show what is shown of them */
+/** @param show selects the metrics that are shown */
 export function createMetrics(clock: Clock, sources: MetricsSources, show: ShowMetrics = (all) => [...all]): Metrics {
   const requests = requestMetrics(clock);
   const watches = watchMetrics(clock);
   const startedAt = clock.now() / 1000 - process.uptime();
-  const answer = ({ exchange, auditId, gzip }: RequestContext, metrics: Metric[]): void => {
+  const respond = ({ exchange, auditId, gzip }: RequestContext, metrics: Metric[]): void => {
     const headers = {
       "audit-id": auditId,
       "cache-control": "no-cache, private",
@@ -56,7 +58,7 @@ export function createMetrics(clock: Clock, sources: MetricsSources, show: ShowM
   return {
     requests,
     watches,
-    sliHandler: (context) => answer(context, [...(sources.slis?.() ?? []), processStart(startedAt)]),
+    sliHandler: (context) => respond(context, [...(sources.slis?.() ?? []), processStart(startedAt)]),
     handler(context) {
       const all = [
         ...requests.collect(),
@@ -67,7 +69,7 @@ export function createMetrics(clock: Clock, sources: MetricsSources, show: ShowM
         ...processMetrics(startedAt),
         ...(sources.collectors ?? []).flatMap((collect) => [...collect()]),
       ];
-      answer(context, show(all));
+      respond(context, show(all));
     },
   };
 }
@@ -102,7 +104,7 @@ function storageMetrics(sources: MetricsSources): Metric[] {
       name: "apiserver_watch_cache_resource_version",
       type: "gauge",
       stability: "ALPHA",
-      help: "The revision that the watch cache of each resource has come to.",
+      help: "Revision of the watch cache of each resource.",
       samples: counts.map(([{ group, resource }, , value]) => ({
         suffix: "",
         labels: formatLabels(["group", "resource"], [group, resource]),
@@ -114,14 +116,14 @@ function storageMetrics(sources: MetricsSources): Metric[] {
       type: "gauge",
       stability: "ALPHA",
       deprecatedSince: "1.28.0",
-      help: "Bytes that the store takes.",
+      help: "Size of the storage in bytes.",
       samples: [{ suffix: "", labels: formatLabels(["endpoint"], ["etcd-0"]), value: sources.storageSizeBytes() }],
     },
     {
       name: "apiserver_storage_size_bytes",
       type: "gauge",
       stability: "STABLE",
-      help: "Bytes that the store takes.",
+      help: "Size of the storage in bytes.",
       samples: [
         { suffix: "", labels: formatLabels(["storage_cluster_id"], ["etcd-0"]), value: sources.storageSizeBytes() },
       ],
@@ -146,7 +148,7 @@ function buildInfo(build: Readonly<Record<string, string>>): Metric {
     Object.keys(buildFields),
     Object.values(buildFields).map((field) => build[field] ?? ""),
   );
-  const help = "1, with what /version says as labels.";
+  const help = "Always 1, with the fields of /version as labels.";
   return {
     name: "kubernetes_build_info",
     type: "gauge",

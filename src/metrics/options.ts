@@ -1,4 +1,4 @@
-/** Upstream's complaints about what is to be shown of metrics. Source: component-base's metrics/api/v1. */
+/** Validates the flags of metrics, with upstream's messages. Source: k8s.io/component-base@v0.36.0/metrics/api/v1/config.go. */
 
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import { readBoundedFile } from "../lib/bounded-file/bounded-file.ts";
@@ -6,6 +6,7 @@ import { decodeYaml, YamlError } from "../lib/yaml/decode.ts";
 import type { MetricsOptions } from "./contract.ts";
 import { currentRelease } from "./life-cycle.ts";
 
+/** Upstream's defaults. */
 export const defaultMetricsOptions: MetricsOptions = {
   showHiddenForVersion: "",
   disabled: [],
@@ -20,8 +21,10 @@ const keyForm = new RegExp(`^${metricName},${labelName}$`);
 const keyProblem = `must have keys with format \`metricName,labelName\` where metricName matches ${JSON.stringify(metricName)} and labelName matches ${JSON.stringify(labelName)}`;
 
 /**
- * @returns values that labels may have, by `metric,label`: those of the option, or else of the file
- * @throws Error with upstream's texts, several in brackets
+ * Validates the options and reads the manifest of allowed labels.
+ *
+ * @returns the allowed label values by `metric,label`, of the option or of the manifest
+ * @throws Error with upstream's message; several messages are joined in brackets
  */
 export async function checkMetricsOptions(options: MetricsOptions): Promise<ReadonlyMap<string, string>> {
   const { showHiddenForVersion, disabled, allowLabels, allowLabelsManifest } = options;
@@ -51,7 +54,7 @@ export async function checkMetricsOptions(options: MetricsOptions): Promise<Read
 
 async function readManifest(path: string, errors: FieldErrors): Promise<Map<string, string>> {
   const field = "metrics.allowListMappingManifest";
-  const refuse = (problem: string): Map<string, string> => {
+  const reject = (problem: string): Map<string, string> => {
     errors.invalid(field, path, problem);
     return new Map();
   };
@@ -59,21 +62,21 @@ async function readManifest(path: string, errors: FieldErrors): Promise<Map<stri
   try {
     bytes = await readBoundedFile(path);
   } catch (error) {
-    return refuse(`failed to read allow list manifest: ${(error as Error).message}`);
+    return reject(`failed to read allow list manifest: ${(error as Error).message}`);
   }
   const mapping = readMapping(bytes);
-  if (typeof mapping === "string") return refuse(`failed to parse allow list manifest: ${mapping}`);
-  return hasWrongKey(mapping) ? refuse(`invalid allow list mapping in manifest: [${field}: ${keyProblem}]`) : mapping;
+  if (typeof mapping === "string") return reject(`failed to parse allow list manifest: ${mapping}`);
+  return hasWrongKey(mapping) ? reject(`invalid allow list mapping in manifest: [${field}: ${keyProblem}]`) : mapping;
 }
 
-/** @returns what is wrong with it, when something is */
+/** @returns the mapping, or an error message */
 function readMapping(bytes: Buffer): Map<string, string> | string {
   try {
     const { value } = decodeYaml(bytes);
     if (value === null) return new Map();
-    if (typeof value !== "object" || Array.isArray(value)) return "it is no map of texts";
+    if (typeof value !== "object" || Array.isArray(value)) return "it is not a map of strings";
     const entries = Object.entries(value as Record<string, unknown>);
-    if (entries.some(([, text]) => typeof text !== "string")) return "it is no map of texts";
+    if (entries.some(([, text]) => typeof text !== "string")) return "it is not a map of strings";
     return new Map(entries as [string, string][]);
   } catch (error) {
     if (error instanceof YamlError) return error.message;

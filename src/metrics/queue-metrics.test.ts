@@ -4,13 +4,13 @@ import { manualClock } from "../../test/support/manual-clock.ts";
 import { openWorkQueue } from "../controllers/work-queue.ts";
 import { queueMetrics } from "./queue-metrics.ts";
 
-test("a queue: keys that wait, that are looked at, and that are looked at again", async () => {
+test("a work queue: waiting keys, running reconciliations and retries", async () => {
   const clock = manualClock();
   const metrics = queueMetrics(clock.now);
-  const looks: ((done: boolean) => void)[] = [];
+  const reconciliations: ((done: boolean) => void)[] = [];
   const queue = openWorkQueue({
     clock,
-    reconcile: () => new Promise((resolve) => looks.push(resolve)),
+    reconcile: () => new Promise((resolve) => reconciliations.push(resolve)),
     failed: () => assert.fail(),
     concurrency: 1,
     keysMax: 10,
@@ -40,12 +40,12 @@ test("a queue: keys that wait, that are looked at, and that are looked at again"
     [adds_total, depth, unfinished_work_seconds, longest_running_processor_seconds, queue_duration_seconds_count],
     [2, 1, 2, 2, 1],
   );
-  looks[0]?.(false);
+  reconciliations[0]?.(false);
   await turn();
-  looks[1]?.(true);
+  reconciliations[1]?.(true);
   await turn();
   clock.advance(50);
-  looks[2]?.(true);
+  reconciliations[2]?.(true);
   await turn();
   assert.deepEqual(read(), {
     adds_total: 3,

@@ -1,8 +1,8 @@
-/** How controllers keep up with their keys. Source: component-base's metrics/prometheus/workqueue */
+/** The metrics of work queues. Source: k8s.io/component-base@v0.36.0/metrics/prometheus/workqueue/metrics.go. */
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { exponentialBounds, Histogram } from "./histogram.ts";
 
-/** Seconds. */
+/** In seconds. */
 const bounds = exponentialBounds(1e-8, 10, 10);
 
 class Queue {
@@ -11,17 +11,21 @@ class Queue {
   depth = 0;
   readonly waited = new Histogram(bounds);
   readonly worked = new Histogram(bounds);
-  /** When the looks began that are under way, in milliseconds. */
+  /** The start times of the running reconciliations, in milliseconds. */
   readonly running = new Set<{ readonly since: number }>();
 }
 
+/** The metrics of all work queues. */
 export interface QueueMetrics {
-  /** @param name of the queue; the same counts for the same name */
+  /**
+   * @param name the name of the queue; queues with equal names share their counts
+   * @returns `added` returns a function that starts the reconciliation of the key, which returns a function that ends it
+   */
   observers(name: string): { added(): () => () => void; retried(): void };
   collect(): Metric[];
 }
 
-/** @param now milliseconds, and parts of them */
+/** @param now returns milliseconds with fractions */
 export function queueMetrics(now: () => number): QueueMetrics {
   const queues = new Map<string, Queue>();
   return {
@@ -34,13 +38,13 @@ export function queueMetrics(now: () => number): QueueMetrics {
           queue.depth += 1;
           const addedAt = now();
           return () => {
-            const look = { since: now() };
+            const run = { since: now() };
             queue.depth -= 1;
-            queue.waited.observe((look.since - addedAt) / 1000);
-            queue.running.add(look);
+            queue.waited.observe((run.since - addedAt) / 1000);
+            queue.running.add(run);
             return () => {
-              queue.running.delete(look);
-              queue.worked.observe((now() - look.since) / 1000);
+              queue.running.delete(run);
+              queue.worked.observe((now() - run.since) / 1000);
             };
           };
         },
@@ -67,32 +71,31 @@ export function queueMetrics(now: () => number): QueueMetrics {
         return { name, type: "histogram", stability: "BETA", help, samples };
       };
       return [
-        plain("workqueue_adds_total", "counter", "Keys that were added to the queue.", ({ adds }) => adds),
-        plain("workqueue_depth", "gauge", "Keys that wait for their turn.", ({ depth }) => depth),
-        plain(
-          "workqueue_retries_total",
-          "counter",
-          "Keys that were to be looked at again later.",
-          ({ retries }) => retries,
-        ),
+        plain("workqueue_adds_total", "counter", "Keys added to the queue.", ({ adds }) => adds),
+        plain("workqueue_depth", "gauge", "Keys that wait in the queue.", ({ depth }) => depth),
+        plain("workqueue_retries_total", "counter", "Retried keys.", ({ retries }) => retries),
         plain(
           "workqueue_unfinished_work_seconds",
           "gauge",
-          "Seconds that the looks under way have taken together.",
+          "Total duration of the running reconciliations in seconds.",
           (queue) => secondsOf(queue).reduce((sum, one) => sum + one, 0),
         ),
         plain(
           "workqueue_longest_running_processor_seconds",
           "gauge",
-          "Seconds that the longest look under way has taken.",
+          "Duration of the longest running reconciliation in seconds.",
           (queue) => Math.max(0, ...secondsOf(queue)),
         ),
         distribution(
           "workqueue_queue_duration_seconds",
-          "Seconds that a key waited for its turn.",
+          "Time in seconds that a key waited in the queue.",
           ({ waited }) => waited,
         ),
-        distribution("workqueue_work_duration_seconds", "Seconds that a look at a key took.", ({ worked }) => worked),
+        distribution(
+          "workqueue_work_duration_seconds",
+          "Duration of a reconciliation in seconds.",
+          ({ worked }) => worked,
+        ),
       ];
     },
   };

@@ -5,29 +5,29 @@ import { serverIdentity } from "../apimachinery/server-identity.ts";
 import { formatMetrics } from "./exposition.ts";
 import { reloadMetrics } from "./reload-metrics.ts";
 
-test("a server is called as upstream calls it", () => {
+test("computes the identity of a server like upstream", () => {
   assert.equal(serverIdentity("host.example.com"), "apiserver-uv34gb2cz3snqs6h47hhg4cei4");
 });
 
-test("reloads", () => {
+test("records reloads of a configuration", () => {
   const clock = manualClock(5_500_000);
   const metrics = reloadMetrics("authorization", { clock, identity: "a" });
-  const shown = (): string[] =>
+  const seriesLines = (): string[] =>
     formatMetrics(metrics.collect())
       .split("\n")
       .filter((line) => line !== "" && !line.startsWith("#"));
   const server = 'apiserver_id_hash="sha256:ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"';
-  assert.deepEqual(shown(), []);
+  assert.deepEqual(seriesLines(), []);
   metrics.started(Buffer.from("b"));
   const info = (hash: string): string =>
     `apiserver_authorization_config_controller_last_config_info{${server},hash="sha256:${hash}"} 1`;
-  assert.deepEqual(shown(), [info("3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d")]);
+  assert.deepEqual(seriesLines(), [info("3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d")]);
   metrics.failed();
   clock.advance(1000);
   metrics.succeeded(Buffer.from("c"));
   metrics.succeeded(Buffer.from("c"));
   const prefix = "apiserver_authorization_config_controller_automatic_reload";
-  assert.deepEqual(shown(), [
+  assert.deepEqual(seriesLines(), [
     `${prefix}s_total{${server},status="failure"} 1`,
     `${prefix}s_total{${server},status="success"} 2`,
     `${prefix}_last_timestamp_seconds{${server},status="failure"} 5500`,

@@ -1,8 +1,9 @@
-/** How upstream labels a request in its metrics. Values come from the catalogue only, so that clients cannot make up series. */
+/** The labels of requests in metrics. Values come from the catalog only, so that clients cannot create series. */
 import { dryRunOfQuery } from "../apimachinery/dry-run.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { formatLabels } from "./exposition.ts";
 
+/** The names of the labels, in order. */
 export const requestLabelNames = [
   "verb",
   "dry_run",
@@ -14,7 +15,7 @@ export const requestLabelNames = [
   "component",
 ] as const;
 
-const writtenVerbs: Readonly<Record<string, string>> = {
+const metricVerbs: Readonly<Record<string, string>> = {
   get: "GET",
   list: "LIST",
   watch: "WATCH",
@@ -31,7 +32,7 @@ const applyTypes = new Set(["application/apply-patch+yaml", "application/apply-p
 const healthPath = /^\/(?:livez|readyz|healthz)(?=\/|$)/;
 
 /**
- * @returns values in the order of {@link requestLabelNames} with a space between, none of them has one;
+ * @returns the values in the order of {@link requestLabelNames}, separated by spaces, which no value contains;
  *   undefined for requests that upstream does not count, such as discovery
  */
 export function requestLabels(context: RequestContext): string | undefined {
@@ -50,15 +51,15 @@ export function requestLabels(context: RequestContext): string | undefined {
   return `${verb} ${dryRun} ${group} ${version} ${resource} ${subresource} ${scopeOf(context)} apiserver`;
 }
 
-/** Of a path that is no resource's; the number of series has a limit. */
+/** The maximum length of a path in the label `subresource`. The number of series has its own limit. */
 const pathMax = 128;
 
-/** For what upstream counts of every request, be its path known or not. */
+/** @returns the labels of a terminated request, whether its path is known or not */
 export function terminationLabels(context: RequestContext, code: number): string {
   const { info, exchange } = context;
-  const known = requestLabels(context);
+  const resourceLabels = requestLabels(context);
   const path = info.isResourceRequest ? "" : info.path.slice(0, pathMax);
-  const labels = known?.split(" ") ?? [exchange.method, "", "", "", "", path, "", "apiserver"];
+  const labels = resourceLabels?.split(" ") ?? [exchange.method, "", "", "", "", path, "", "apiserver"];
   const [verb = "", , group = "", version = "", resource = "", subresource = "", scope = ""] = labels;
   const values = [verb, group, version, resource, subresource, scope, "apiserver", String(code)];
   return formatLabels(["verb", "group", "version", "resource", "subresource", "scope", "component", "code"], values);
@@ -73,7 +74,7 @@ function dryRunOf(query: URLSearchParams): string {
 function verbOf({ info, exchange }: RequestContext): string {
   if (connectSubresources.has(info.subresource) && info.subresource !== "log") return "CONNECT";
   if (info.verb === "patch" && applyTypes.has(exchange.header("content-type") ?? "")) return "APPLY";
-  return Object.hasOwn(writtenVerbs, info.verb) ? (writtenVerbs[info.verb] as string) : "OTHER";
+  return Object.hasOwn(metricVerbs, info.verb) ? (metricVerbs[info.verb] as string) : "OTHER";
 }
 
 function scopeOf({ info }: RequestContext): string {

@@ -1,4 +1,4 @@
-/** Counts requests, their duration and the size of what was read. Source: apiserver's endpoints/metrics. */
+/** The metrics of requests. Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/metrics/metrics.go. */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Filter, RequestContext } from "../http/contract.ts";
 import { isLongRunning } from "../http/request-info.ts";
@@ -13,7 +13,7 @@ const durationBounds = [
 const serviceLevelBounds = durationBounds.filter((bound) => bound >= 0.05);
 const sizeBounds = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 const bodyBounds = Array.from({ length: 31 }, (_, index) => 50_000 + index * 100_000);
-/** What upstream calls writes where it tells of their bodies. */
+/** The verbs of writes in the metric of body sizes. */
 const bodyVerbs: Readonly<Record<string, string>> = {
   POST: "create",
   PUT: "update",
@@ -30,26 +30,28 @@ interface Series {
   readonly byStatus: Map<number, number>;
   aborts: number;
   readonly duration: Histogram;
-  /** Of gets and lists only, as upstream does. */
+  /** As upstream, for gets and lists only. */
   readonly sizes: Histogram | undefined;
-  /** Of the bodies of writes. */
+  /** The body sizes of writes. */
   readonly bodies: Histogram | undefined;
 }
 
+/** Records requests. */
 export interface RequestMetrics {
-  /** The first filter: counts the request from here until its exchange closes. */
+  /** The first filter: observes a request until its exchange closes. */
   readonly filter: Filter;
-  /** A request was ended because it took too long. */
+  /** Records a request that was terminated because of its timeout. */
   terminated(context: RequestContext): void;
+  /** @returns the current metrics */
   collect(): Metric[];
 }
 
-/** One series per distinct set of labels; these come from the catalogue, which bounds them. */
+/** @returns empty metrics; the catalog bounds the number of series */
 export function requestMetrics(clock: Clock): RequestMetrics {
   const all = new Map<string, Series>();
-  /** One request each as a sample, by its labels. */
+  /** The removal release of each requested deprecated API, by the labels of a request. */
   const deprecated = new Map<string, string>();
-  /** The values of `fieldValidation` that there were. */
+  /** The requested values of `fieldValidation`. */
   const validations = new Set<string>();
   const terminations = new Counters();
   const longRunning = new Set<RequestContext>();
@@ -63,12 +65,12 @@ export function requestMetrics(clock: Clock): RequestMetrics {
       series = newSeries(key.split(" "));
       all.set(key, series);
     }
-    const gone = context.resolved?.version.deprecated; // A definition may come to say so later.
-    if (gone !== undefined && !deprecated.has(key)) deprecated.set(key, gone.removedIn ?? "");
+    const deprecation = context.resolved?.version.deprecated; // A definition can change later.
+    if (deprecation !== undefined && !deprecated.has(key)) deprecated.set(key, deprecation.removedIn ?? "");
     const { status, sentBytes, receivedBytes, target } = context.exchange;
     validations.add(target.includes("fieldValidation") ? fieldValidationOf(context.info.query) : "");
     if (status === 0) {
-      series.aborts++; // The client went before there was an answer.
+      series.aborts++; // The client closed the connection before the response.
       return;
     }
     series.byStatus.set(status, (series.byStatus.get(status) ?? 0) + 1);
@@ -106,7 +108,7 @@ export function requestMetrics(clock: Clock): RequestMetrics {
         name: "apiserver_request_terminations_total",
         type: "counter",
         stability: "ALPHA",
-        help: "Requests that were ended because they took too long.",
+        help: "Requests terminated because of their timeout.",
         samples: terminations.samples(),
       },
       currentInFlight(inFlight),
@@ -143,7 +145,7 @@ function requestTotal(all: Iterable<Series>): Metric {
     name: "apiserver_request_total",
     type: "counter",
     stability: "STABLE",
-    help: "Requests answered, by what was asked and the HTTP status.",
+    help: "Requests by verb, resource and status code.",
     samples,
   };
 }
@@ -155,14 +157,14 @@ function requestDuration(all: Iterable<Series>): Metric {
     name: "apiserver_request_duration_seconds",
     type: "histogram",
     stability: "STABLE",
-    help: "Seconds from a request to the end of its answer.",
+    help: "Duration of requests in seconds, to the end of the response.",
     samples,
   };
 }
 
 /**
- * The same durations without the time that webhooks and queues took, of which there is none yet; without watches and dry runs.
- * They are made when they are asked for, since their buckets are some of those that are counted.
+ * The durations without watches and dry runs. Upstream subtracts the time of webhooks and priority and fairness queues;
+ * here it is included. Merged for each scrape, because the buckets are a subset of those of request durations.
  */
 function serviceLevelDurations(all: Iterable<Series>): Metric[] {
   const merged = new Map<string, Histogram>();
@@ -174,7 +176,7 @@ function serviceLevelDurations(all: Iterable<Series>): Metric[] {
     merged.set(key, histogram);
   }
   const samples = [...merged].flatMap(([labels, histogram]) => [...histogram.samples(labels)]);
-  const help = "Seconds from a request to the end of its answer, without the time that webhooks and queues took.";
+  const help = "Duration of requests in seconds for service level indicators.";
   const type = "histogram";
   const stability = "ALPHA";
   return [
@@ -194,7 +196,7 @@ function requestAborts(all: Iterable<Series>): Metric {
     if (aborts > 0) counts.set(key, (counts.get(key) ?? 0) + aborts);
   }
   const samples = [...counts].map(([labels, value]) => ({ suffix: "", labels, value }));
-  const help = "Requests whose client went before there was an answer.";
+  const help = "Requests whose client closed the connection before the response.";
   return { name: "apiserver_request_aborts_total", type: "counter", stability: "ALPHA", help, samples };
 }
 
@@ -207,7 +209,7 @@ function responseSizes(all: Iterable<Series>): Metric {
     name: "apiserver_response_sizes",
     type: "histogram",
     stability: "STABLE",
-    help: "Bytes of the answers to reads.",
+    help: "Size of responses to reads in bytes.",
     samples,
   };
 }
@@ -227,22 +229,22 @@ function requestBodySizes(all: Iterable<Series>): Metric {
     name: "apiserver_request_body_size_bytes",
     type: "histogram",
     stability: "ALPHA",
-    help: "Bytes of the bodies of writes.",
+    help: "Size of request bodies of writes in bytes.",
     samples,
   };
 }
 
-/** What upstream does not know is as nothing at all. */
+/** @returns an empty string for unsupported values, as upstream */
 function fieldValidationOf(query: URLSearchParams): string {
-  const given = query.getAll("fieldValidation");
-  return given.length === 1 && fieldValidations.includes(given[0] as string) ? (given[0] as string) : "";
+  const values = query.getAll("fieldValidation");
+  return values.length === 1 && fieldValidations.includes(values[0] as string) ? (values[0] as string) : "";
 }
 
-/** Upstream shows the series and never adds to them. */
+/** Upstream exposes these series and never records values. */
 function fieldValidationDurations(values: Iterable<string>): Metric {
-  const none = new Histogram(serviceLevelBounds);
-  const samples = Array.from(values, (value) => [...none.samples(formatLabels(["field_validation"], [value]))]).flat();
-  const help = "Nothing is counted here, as by kube-apiserver: a series for each value of fieldValidation there was.";
+  const empty = new Histogram(serviceLevelBounds);
+  const samples = Array.from(values, (value) => [...empty.samples(formatLabels(["field_validation"], [value]))]).flat();
+  const help = "Always empty, as in kube-apiserver: one series for each requested value of fieldValidation.";
   return { name: "field_validation_request_duration_seconds", type: "histogram", stability: "ALPHA", help, samples };
 }
 
@@ -252,7 +254,7 @@ function currentInFlight(inFlight: Readonly<Record<string, number>>): Metric {
     labels: formatLabels(["request_kind"], [kind]),
     value,
   }));
-  const help = "Requests being answered, watches and open connections aside.";
+  const help = "Current requests, without long-running ones.";
   return { name: "apiserver_current_inflight_requests", type: "gauge", stability: "STABLE", help, samples };
 }
 
@@ -271,7 +273,7 @@ function openLongRunning(open: Iterable<RequestContext>): Metric {
     name: "apiserver_longrunning_requests",
     type: "gauge",
     stability: "STABLE",
-    help: "Watches and connections that are open.",
+    help: "Current long-running requests.",
     samples,
   };
 }
@@ -286,7 +288,7 @@ function requestedDeprecated(removedIn: ReadonlyMap<string, string>): Metric {
     );
     samples.set(labels, { suffix: "", labels, value: 1 });
   }
-  const help = "1 for each deprecated API that was asked for.";
+  const help = "1 for each requested deprecated API.";
   return {
     name: "apiserver_requested_deprecated_apis",
     type: "gauge",
@@ -296,7 +298,7 @@ function requestedDeprecated(removedIn: ReadonlyMap<string, string>): Metric {
   };
 }
 
-/** Reads have no dry run. */
+/** The label names of metrics without the label `dry_run`. */
 const readLabelNames = withoutDryRun(requestLabelNames);
 
 function withoutDryRun(labels: readonly string[]): string[] {

@@ -1,21 +1,23 @@
-/** How service accounts' tokens are used. Source: pkg/serviceaccount's metrics. */
+/** The metrics of service account tokens. Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/metrics.go. */
 import type { ServiceAccountTokenUse } from "../authentication/contract.ts";
 import type { Metric } from "./exposition.ts";
 
+/** Records uses of service account tokens. */
 export interface ServiceAccountMetrics {
   used(use: ServiceAccountTokenUse): void;
   collect(): Metric[];
 }
 
 const names: Readonly<Record<ServiceAccountTokenUse, readonly [name: string, help: string]>> = {
-  legacy: ["legacy_tokens_total", "Uses of service account tokens that name no audience."],
-  stale: ["stale_tokens_total", "Uses of tokens of pods that should have been read again."],
-  valid: ["valid_tokens_total", "Uses of tokens of pods that need not be read again yet."],
-  manual: ["legacy_manual_token_uses_total", "Uses of tokens of secrets that people made."],
-  auto: ["legacy_auto_token_uses_total", "Uses of tokens of secrets that were made for an account."],
-  invalidated: ["invalid_legacy_auto_token_uses_total", "Uses of tokens of secrets that are marked as invalid."],
+  legacy: ["legacy_tokens_total", "Uses of service account tokens without an audience."],
+  stale: ["stale_tokens_total", "Uses of pod tokens after their renewal time."],
+  valid: ["valid_tokens_total", "Uses of pod tokens before their renewal time."],
+  manual: ["legacy_manual_token_uses_total", "Uses of tokens of manually created secrets."],
+  auto: ["legacy_auto_token_uses_total", "Uses of tokens of automatically created secrets."],
+  invalidated: ["invalid_legacy_auto_token_uses_total", "Uses of tokens of secrets marked as invalid."],
 };
 
+/** @returns empty metrics */
 export function serviceAccountMetrics(): ServiceAccountMetrics {
   const counts: Record<ServiceAccountTokenUse, number> = {
     legacy: 0,

@@ -85,7 +85,7 @@ async function show(options: Partial<MetricsOptions>, times = 1): Promise<Shown>
 
 const oldWarning = "Metric old is deprecated since 1.34.0; it will be hidden in a future release";
 
-test("deprecated metrics say so, and the log is told once; what is hidden is not there", async () => {
+test("marks deprecated metrics, logs each once, and hides hidden metrics", async () => {
   const { text, warnings } = await show({}, 3);
   assert.match(text, /^# HELP plain \[STABLE\] Plain\.$/m);
   assert.match(text, /^# HELP old \[STABLE\] \(Deprecated from 1\.34\) Old\.$/m);
@@ -102,7 +102,7 @@ test("deprecated metrics say so, and the log is told once; what is hidden is not
     assert.ok(text.includes(`${line}\n`), line);
 });
 
-test("hidden metrics are shown when they are asked for", async () => {
+test("shows hidden metrics with showHiddenForVersion", async () => {
   const { text, warnings } = await show({ showHiddenForVersion: "1.35" });
   assert.match(text, /^# HELP very_old \[ALPHA\] \(Deprecated from 1\.30\) Very old\.$/m);
   assert.match(text, /^hidden_metrics_total 0$/m);
@@ -112,14 +112,14 @@ test("hidden metrics are shown when they are asked for", async () => {
   ]);
 });
 
-test("disabled metrics are not shown, not even hidden ones that are asked for", async () => {
-  const { text } = await show({ showHiddenForVersion: "1.35", disabled: ["very_old", "plain", "never_heard_of"] });
+test("hides disabled metrics also with showHiddenForVersion", async () => {
+  const { text } = await show({ showHiddenForVersion: "1.35", disabled: ["very_old", "plain", "unknown"] });
   assert.doesNotMatch(text, /very_old|plain/);
   assert.match(text, /^disabled_metrics_total 3$/m);
   assert.match(text, /^hidden_metrics_total 2$/m);
 });
 
-test("values of labels that are not allowed are shown as one", async () => {
+test("merges label values that are not allowed", async () => {
   const manifest = join(directory, "allow.yaml");
   writeFileSync(manifest, '"plain,user": "ann,b\\"o\\\\b"\n"other,user": ""\n');
   for (const options of [{ allowLabels: new Map([["plain,user", 'ann,b"o\\b']]) }, { allowLabelsManifest: manifest }]) {
@@ -144,7 +144,7 @@ test("values of labels that are not allowed are shown as one", async () => {
 
 const keys =
   'must have keys with format `metricName,labelName` where metricName matches "[a-zA-Z_:][a-zA-Z0-9_:]*" and labelName matches "[a-zA-Z_][a-zA-Z0-9_]*"';
-const refusals: [what: string, options: Partial<MetricsOptions>, want: string | RegExp][] = [
+const invalidOptions: [what: string, options: Partial<MetricsOptions>, want: string | RegExp][] = [
   [
     "a version that is not the previous one",
     { showHiddenForVersion: "1.34" },
@@ -152,7 +152,7 @@ const refusals: [what: string, options: Partial<MetricsOptions>, want: string | 
   ],
   ["a version with a patch", { showHiddenForVersion: "1.35.0" }, /must be omitted or have the value '1\.35'/],
   [
-    "a name that is none",
+    "an invalid name",
     { disabled: ["a", "b.c"] },
     /^metrics\.disabledMetrics: Invalid value: .*must be fully qualified metric names matching "\^\[a-zA-Z_:\]\[a-zA-Z0-9_:\]\*\$", got "b\.c"$/,
   ],
@@ -162,7 +162,7 @@ const refusals: [what: string, options: Partial<MetricsOptions>, want: string | 
     `metrics.allowListMapping: Invalid value: {"a":"b"}: ${keys}`,
   ],
   [
-    "a manifest that is not there",
+    "a missing manifest",
     { allowLabelsManifest: join(directory, "none") },
     /^metrics\.allowListMappingManifest: Invalid value: ".*none": failed to read allow list manifest: .*no such file/,
   ],
@@ -172,7 +172,7 @@ const refusals: [what: string, options: Partial<MetricsOptions>, want: string | 
     /cannot specify both allowListMapping and allowListMappingManifest$/,
   ],
 ];
-for (const [what, options, want] of refusals) {
+for (const [what, options, want] of invalidOptions) {
   test(`options: ${what}`, async () => {
     await assert.rejects(
       checkMetricsOptions({ ...defaultMetricsOptions, ...options }),

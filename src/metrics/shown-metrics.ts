@@ -1,16 +1,17 @@
-/** Which of the metrics are shown, in what words, and metrics about that. Source: component-base's metrics registry and options. */
+/** Selects the metrics that are shown, and adds metrics about them. Source: k8s.io/component-base@v0.36.0/metrics/registry.go. */
 import type { Logger } from "../apimachinery/logger.ts";
 import type { MetricsOptions } from "./contract.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 import { constrainLabels, type LabelAllowList, labelAllowList } from "./label-allow-list.ts";
 import { isDeprecated, isHidden } from "./life-cycle.ts";
 
-/** @returns what is shown of all metrics, the metrics about them among it */
+/** Selects the visible metrics. @returns them together with metrics about them */
 export type ShowMetrics = (all: readonly Metric[]) => Metric[];
 
 /**
- * Tells the log of deprecated metrics, once each, when they are there.
- * @param allowLabels as checkMetricsOptions returns it
+ * Creates the selection. It logs each deprecated metric once, when it has samples.
+ *
+ * @param allowLabels the result of `checkMetricsOptions`
  */
 export function shownMetrics(
   options: MetricsOptions,
@@ -20,10 +21,10 @@ export function shownMetrics(
   const disabled = new Set(options.disabled);
   const showHidden = options.showHiddenForVersion !== "";
   const allowList: LabelAllowList = labelAllowList(allowLabels);
-  const told = new Set<string>();
-  const tell = (metric: Metric): void => {
-    if (!isDeprecated(metric) || metric.samples.length === 0 || told.has(metric.name)) return;
-    told.add(metric.name);
+  const logged = new Set<string>();
+  const logDeprecated = (metric: Metric): void => {
+    if (!isDeprecated(metric) || metric.samples.length === 0 || logged.has(metric.name)) return;
+    logged.add(metric.name);
     if (isHidden(metric))
       logger.warn(
         `Hidden metrics (${metric.name}) have been manually overridden, showing this very deprecated metric.`,
@@ -37,7 +38,7 @@ export function shownMetrics(
     const enabled = all.filter(({ name }) => !disabled.has(name));
     const visible = enabled.filter((metric) => showHidden || !isHidden(metric));
     const constrained = visible.map((metric) => constrainLabels(metric, allowList));
-    for (const { metric } of constrained) tell(metric);
+    for (const { metric } of constrained) logDeprecated(metric);
     const unexpected = constrained.reduce((sum, one) => sum + one.unexpected, 0);
     const hidden = all.length - enabled.length + (enabled.length - visible.length);
     const meta = metaMetrics(visible, { disabled: disabled.size, hidden, unexpected }).filter(
@@ -67,7 +68,7 @@ function metaMetrics(visible: readonly Metric[], { disabled, hidden, unexpected 
     one(
       "cardinality_enforcement_unexpected_categorizations_total",
       "ALPHA",
-      "What was counted under values of labels that are not allowed.",
+      "Sum of samples whose label values are not allowed.",
       unexpected,
     ),
     registeredMetrics(visible),
@@ -86,7 +87,7 @@ function registeredMetrics(visible: readonly Metric[]): Metric {
     name: "registered_metrics_total",
     type: "counter",
     stability: "BETA",
-    help: "Metrics there are, by stability and the release that deprecates them.",
+    help: "Registered metrics by stability and the release that deprecates them.",
     samples,
   };
 }

@@ -1,8 +1,9 @@
-/** What caches of tokens do, all of a server's together. Source: apiserver's authentication/token/cache/stats.go. */
+/** The metrics of all token caches of a server. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/token/cache/stats.go. */
 import type { TokenCacheObserver } from "../authentication/contract.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
 
+/** Records lookups in token caches. */
 export interface TokenMetrics {
   readonly observer: TokenCacheObserver;
   collect(): Metric[];
@@ -10,6 +11,7 @@ export interface TokenMetrics {
 
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** @returns empty metrics */
 export function tokenMetrics(): TokenMetrics {
   const requests = { hit: 0, miss: 0 };
   const durations = { hit: new Histogram(bounds), miss: new Histogram(bounds) };
@@ -19,7 +21,7 @@ export function tokenMetrics(): TokenMetrics {
     observer: {
       hit() {
         requests.hit++;
-        durations.hit.observe(0); // Upstream counts whole milliseconds.
+        durations.hit.observe(0); // Upstream records whole milliseconds.
       },
       missed(milliseconds) {
         requests.miss++;
@@ -48,23 +50,13 @@ export function tokenMetrics(): TokenMetrics {
         ...histogram.samples(formatLabels(["status"], [status])),
       ]);
       return [
-        metric(
-          "request_total",
-          "counter",
-          "Tokens that were looked up, by whether the answer was kept.",
-          samplesOf(requests),
-        ),
-        metric(
-          "request_duration_seconds",
-          "histogram",
-          "How long it took until a token's answer was there.",
-          latencies,
-        ),
-        metric("fetch_total", "counter", "Answers of the methods behind.", samplesOf(fetches)),
+        metric("request_total", "counter", "Token lookups by cache hit or miss.", samplesOf(requests)),
+        metric("request_duration_seconds", "histogram", "Duration of token lookups in seconds.", latencies),
+        metric("fetch_total", "counter", "Results of token authenticators after a cache miss.", samplesOf(fetches)),
         metric(
           "active_fetch_count",
           "gauge",
-          "Requests that wait for an answer, and answers that are waited for.",
+          "Lookups that are in flight, and requests that wait for them.",
           samplesOf(active),
         ),
       ];

@@ -1,4 +1,4 @@
-/** Every metric there is stands in upstream's table, with its type, stability, labels and buckets. Source: component-base's metrics of release 1.36. */
+/** Every metric is in upstream's table with the same type, stability, labels and buckets. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ interface Row {
   readonly buckets?: readonly number[];
 }
 
-/** The documentation of the feature gate calls it so. */
+/** A name from the documentation of the feature gate DeclarativeValidation, which the code of 1.36 does not use. */
 const documented: Readonly<Record<string, Row>> = {
   declarative_validation_mismatch_total: { type: "counter", stability: "BETA" },
 };
@@ -46,7 +46,7 @@ const table: Readonly<Record<string, Row>> = JSON.parse(
   readFileSync(join(import.meta.dirname, "testdata/upstream-metrics.json"), "utf8"),
 );
 
-/** One of each, with a sample. */
+/** Collects every metric with at least one sample. */
 async function everyMetric(): Promise<Metric[]> {
   const clock = systemClock;
   const counts = { events: 1, rejected: 1, levels: new Map([["Metadata", 1]]), errors: new Map([["log", 1]]) };
@@ -214,7 +214,7 @@ async function everyMetric(): Promise<Metric[]> {
 const labelNames = (labels: string): string[] =>
   [...labels.matchAll(/(\w+)="(?:[^"\\]|\\.)*"/g)].map(([, name]) => name as string);
 
-test("metrics are upstream's: type, stability, labels, buckets, release that deprecates them", async () => {
+test("metrics have upstream's type, stability, labels, buckets and deprecation", async () => {
   const metrics = (await everyMetric()).filter(({ name }) => !name.startsWith("process_"));
   assert.ok(metrics.length > 40);
   for (const { name, type, stability, deprecatedSince, samples } of metrics) {
@@ -236,5 +236,5 @@ test("metrics are upstream's: type, stability, labels, buckets, release that dep
   }
 });
 
-test("label values are read as they are written", () =>
+test("parses encoded label values", () =>
   assert.deepEqual(labelNames(formatLabels(["a", "b"], ['"x="', "\\"])), ["a", "b"]));

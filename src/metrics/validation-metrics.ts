@@ -1,14 +1,16 @@
-/** Declarative validation beside the hand-written one. Source: k8s.io/apiserver@v0.36.0/pkg/validation/metrics.go. */
+/** The metrics of declarative validation. Source: k8s.io/apiserver@v0.36.0/pkg/validation/metrics.go. */
 import { formatLabels, type Metric } from "./exposition.ts";
 import { Counters } from "./vectors.ts";
 
+/** Records differences between declarative and hand-written validation. */
 export interface ValidationMetrics {
-  /** @param identifier kind, subresource and operation, which are bounded */
+  /** @param identifier kind, subresource and operation, whose number is bounded */
   mismatched(identifier: string, count: number): void;
   panic(identifier: string): void;
   collect(): Metric[];
 }
 
+/** @returns empty metrics */
 export function validationMetrics(): ValidationMetrics {
   const mismatches = countedBy();
   const panics = countedBy();
@@ -16,11 +18,11 @@ export function validationMetrics(): ValidationMetrics {
     mismatched: mismatches.count,
     panic: (identifier) => panics.count(identifier, 1),
     collect() {
-      const mismatchHelp = "Errors that only one of declarative and hand-written validation reported.";
-      const panicHelp = "Declarative validations that threw.";
+      const mismatchHelp = "Errors reported by either declarative or hand-written validation only.";
+      const panicHelp = "Declarative validations that failed with an exception.";
       return [
         total("apiserver_validation_declarative_validation_mismatch_total", "BETA", mismatchHelp, mismatches),
-        // The name that the documentation of the feature gate gives it.
+        // The name in the documentation of the feature gate.
         total("declarative_validation_mismatch_total", "BETA", mismatchHelp, mismatches),
         byIdentifier(
           "apiserver_validation_declarative_validation_parity_discrepancies_total",

@@ -1,14 +1,15 @@
-/** Counters and distributions by labels, whose values come from what is bounded. */
+/** Counters and histograms by labels. Callers must use bounded sets of label values. */
 import type { Sample } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
 
-/** Series beyond which no new ones begin, if what was meant to be bounded is not. */
+/** The maximum number of series, a safeguard for label values that turn out to be unbounded. */
 const seriesMax = 10_000;
 
+/** Counters by labels. */
 export class Counters {
   readonly #counts = new Map<string, number>();
 
-  /** @param labels as formatLabels writes them */
+  /** @param labels encoded by `formatLabels` */
   count(labels: string, by = 1): void {
     const count = this.#counts.get(labels);
     if (count !== undefined || this.#counts.size < seriesMax) this.#counts.set(labels, (count ?? 0) + by);
@@ -19,6 +20,7 @@ export class Counters {
   }
 }
 
+/** Histograms by labels. */
 export class Histograms {
   readonly #bounds: readonly number[];
   readonly #all = new Map<string, Histogram>();
@@ -27,7 +29,7 @@ export class Histograms {
     this.#bounds = bounds;
   }
 
-  /** @param labels as formatLabels writes them */
+  /** @param labels encoded by `formatLabels` */
   observe(labels: string, value: number): void {
     let one = this.#all.get(labels);
     if (one === undefined) {

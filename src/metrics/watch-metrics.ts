@@ -1,4 +1,4 @@
-/** Counts events sent to watchers, their bytes, and those who are cut off. */
+/** The metrics of watches. Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/metrics/metrics.go. */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
@@ -6,15 +6,17 @@ import { exponentialBounds, Histogram } from "./histogram.ts";
 import { requestLabels } from "./request-labels.ts";
 import { Counters, Histograms } from "./vectors.ts";
 
+/** Records watches. */
 export interface WatchMetrics {
   /**
-   * @returns takes the bytes of each event that is sent for one resource; to be asked for once per watch. Names come from the catalogue, which bounds
-   *   the series
+   * Called once per watch, with names from the catalog, which bounds the number of series.
+   *
+   * @returns a function that receives the sizes of sent events in bytes
    */
   counterOf(group: string, version: string, resource: string): (sizes: readonly number[]) => void;
-  /** The objects that were there, and the bookmark behind them, were sent. */
+  /** Records that the initial objects of a watch and the bookmark after them were sent. */
   listed(context: RequestContext): void;
-  /** A watcher was cut off, because it reads nothing. */
+  /** Records a watch that was terminated because its client does not read. */
   cutOff(group: string, resource: string): void;
   collect(): Metric[];
 }
@@ -23,6 +25,7 @@ const sizeBounds = exponentialBounds(1024, 2, 8);
 
 const listBounds = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60];
 
+/** @returns empty metrics */
 export function watchMetrics(clock: Clock): WatchMetrics {
   const slow = new Counters();
   const lists = new Histograms(listBounds);
@@ -30,16 +33,16 @@ export function watchMetrics(clock: Clock): WatchMetrics {
   return {
     counterOf(group, version, resource) {
       const labels = formatLabels(["group", "version", "resource"], [group, version, resource]);
-      let known = sent.get(labels);
-      if (known === undefined) {
+      let series = sent.get(labels);
+      if (series === undefined) {
         const histogram = new Histogram(sizeBounds);
         const add = (sizes: readonly number[]): void => {
           for (const size of sizes) histogram.observe(size);
         };
-        known = { histogram, add };
-        sent.set(labels, known);
+        series = { histogram, add };
+        sent.set(labels, series);
       }
-      return known.add;
+      return series.add;
     },
     listed(context) {
       const labels = requestLabels(context)?.split(" ");
@@ -52,7 +55,7 @@ export function watchMetrics(clock: Clock): WatchMetrics {
     collect() {
       const counts = [...sent].map(([labels, { histogram }]) => ({ suffix: "", labels, value: histogram.count }));
       const sizes = [...sent].flatMap(([labels, { histogram }]) => [...histogram.samples(labels)]);
-      const help = "Watchers that were cut off because they read nothing.";
+      const help = "Watches terminated because their client does not read.";
       return [
         {
           name: "apiserver_watch_events_total",
@@ -65,14 +68,14 @@ export function watchMetrics(clock: Clock): WatchMetrics {
           name: "apiserver_watch_events_sizes",
           type: "histogram",
           stability: "ALPHA",
-          help: "Bytes of the events sent to watchers.",
+          help: "Size of events sent to watchers in bytes.",
           samples: sizes,
         },
         {
           name: "apiserver_watch_list_duration_seconds",
           type: "histogram",
           stability: "BETA",
-          help: "Seconds from a watch that begins with what is there to the bookmark that ends this.",
+          help: "Duration from the start of a watch list to its bookmark in seconds.",
           samples: lists.samples(),
         },
         {
