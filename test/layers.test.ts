@@ -1,4 +1,4 @@
-/** Which way imports point, held as data. Source: docs/architecture.md, "Which way imports point". */
+/** The allowed directions of imports, as data. Source: docs/architecture.md, "Import direction". */
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
