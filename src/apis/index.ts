@@ -48,7 +48,6 @@ import { serviceCidr } from "./networking/service-cidr.ts";
 import { runtimeClass } from "./node/runtime-class.ts";
 import { podDisruptionBudget } from "./policy/pod-disruption-budget.ts";
 import { clusterRole, clusterRoleBinding, role, roleBinding } from "./rbac/kinds.ts";
-import type { ClaimRight } from "./resource/claim-rights.ts";
 import { resourceKinds } from "./resource/kinds.ts";
 import type { LoadSelectorChecker } from "./resource/selector-checker.ts";
 import { resourceClaimTemplateV1beta1, resourceClaimV1beta1, resourceSliceV1beta1 } from "./resource/v1beta1.ts";
@@ -153,15 +152,13 @@ export interface StrategyOptions {
   readonly loadExpressionChecker?: LoadExpressionChecker;
   /** The same of expressions that select devices. */
   readonly loadSelectorChecker?: LoadSelectorChecker;
-  /** Of who may write which part of the status of claims; without it everybody may write all of it. */
-  readonly claimRight?: ClaimRight;
 }
 
 /** The same strategies as one server wants them. */
 export function strategiesWith(options: StrategyOptions): Readonly<Record<string, Strategy>> {
   const compiling = {
     ...admissionKinds(options.loadExpressionChecker),
-    ...resourceKinds(options.loadSelectorChecker, options.claimRight),
+    ...resourceKinds(options.loadSelectorChecker),
   };
   const kinds = withColumns({ ...special, ...compiling }, columnsByResource);
   const expiring = Object.entries(kinds)

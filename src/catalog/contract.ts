@@ -125,7 +125,7 @@ export interface StorageForm {
 export interface StrategyContext {
   readonly user: UserInfo;
   readonly gates: FeatureGates;
-  /** Whether leave was asked to `patch`, not to `update`. */
+  /** Whether the request was authorized as `patch`, not as `update`. */
   readonly isPatch?: boolean;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -133,7 +133,25 @@ export interface StrategyContext {
   warn(text: string): void;
   /** The present state of another object, from the cache; for checks that cross objects. */
   find(group: string, resource: string, namespace: string, name: string): Promise<KubeObject | undefined>;
+  /** Checks another right of the user. @returns the error message when the authorizer denies it */
+  findDenial: FindDenial;
 }
+
+/** A request for a right on a resource, beyond the one that the client has sent. */
+export interface AccessCheck {
+  readonly user: UserInfo;
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  /** Empty for all namespaces, and for resources without namespaces. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** @returns why the user may not, in the words of a 403 error; undefined when the user may */
+export type FindDenial = (check: AccessCheck) => Promise<string | undefined>;
 
 export interface Column {
   readonly name: string;

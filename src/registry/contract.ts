@@ -5,7 +5,7 @@ import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
-import type { Catalog, Resolved } from "../catalog/contract.ts";
+import type { Catalog, Resolved, FindDenial } from "../catalog/contract.ts";
 import type { Storage } from "../storage/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 
@@ -103,6 +103,8 @@ export interface RegistryContext {
   readonly admission: Admission;
   /** Is notified when declarative and hand-written validation differ. */
   readonly validation: ValidationObserver;
+  /** Checks rights that strategies require beyond that of the request. */
+  readonly findDenial: FindDenial;
   /** Random bytes, for uids and name suffixes; an option so that tests can replay. */
   random(bytes: number): Buffer;
 }

@@ -15,6 +15,7 @@ export function strategyContext(
     gates: registry.gates,
     now: registry.clock.now(),
     warn: (text) => warnings.push(text),
+    findDenial: registry.findDenial,
     find: (group, resource, namespace, name) => findObject(registry, { group, resource, namespace, name }),
   };
 }

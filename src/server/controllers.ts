@@ -1,6 +1,7 @@
-/** Which controllers run in this server, and their start and end. */
-import type { ConversionWebhooks } from "../apis/apiextensions/conversion/webhook-clients.ts";
+/** Builds the controllers of this server. */
+import type { MutableCatalog } from "../catalog/contract.ts";
 import { bootstrapSigner } from "../controllers/bootstrap-signer.ts";
+import { clusterTrustController } from "../controllers/cluster-trust.ts";
 import type { Controller } from "../controllers/contract.ts";
 import type { DefinitionControllerOptions } from "../controllers/crd/definitions.ts";
 import type { ControllerName } from "../controllers/enabled.ts";
@@ -16,22 +17,49 @@ import {
   serviceAccountTokensController,
 } from "../controllers/service-account-tokens.ts";
 import { tokenCleaner } from "../controllers/token-cleaner.ts";
+import type { Listener } from "../http/listener/listen.ts";
+import type { ServerOptions } from "../options.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import type { ServingSetup } from "../serving/serving-setup.ts";
+import { selfAddress } from "./addresses.ts";
 import type { Closers } from "./closers.ts";
 import { definitionsOnDemand } from "./definitions.ts";
+import type { ServerMetrics } from "./metrics.ts";
+import type { ServerState } from "./state.ts";
+import { openWebhooks } from "./webhooks.ts";
 
-export interface ControllerNeeds
-  extends Omit<DefinitionControllerOptions, "rules">,
-    Omit<ServiceAccountTokensOptions, "issue"> {
+interface Needs {
+  readonly registry: RegistryContext;
+  readonly catalog: MutableCatalog;
+  readonly release: DefinitionControllerOptions["release"];
   readonly issueForSecret: ServiceAccountTokensOptions["issue"];
-  readonly webhooks: ConversionWebhooks;
-  readonly legacyTokenCleanUpMs: number;
+  readonly serving: ServingSetup;
+  readonly listener: Listener;
+  readonly state: Pick<ServerState, "port">;
+  readonly metrics: ServerMetrics;
   readonly closers: Closers;
 }
 
-/** @returns when the definitions that were there at the start are served, or could not be read */
-export async function startControllers(running: ReadonlySet<ControllerName>, needs: ControllerNeeds): Promise<void> {
-  const { registry, logger, queues, caBundle, issueForSecret: issue, closers } = needs;
-  const definitions = definitionsOnDemand(needs);
+/** @returns when the CustomResourceDefinitions of the store are served, or could not be read */
+export async function startControllers(
+  running: ReadonlySet<ControllerName>,
+  options: ServerOptions,
+  needs: Needs,
+): Promise<void> {
+  const { registry, catalog, release, issueForSecret: issue, serving, metrics, closers } = needs;
+  const { logger, legacyTokenCleanUpMs: unusedMs } = options;
+  const { caBundle } = serving;
+  const { observers: queues } = metrics.queues;
+  const webhooks = openWebhooks(options, { catalog, metrics, self: selfAddress(options, needs.state) });
+  closers.add(() => webhooks.close());
+  const definitions = definitionsOnDemand({
+    registry,
+    catalog,
+    release,
+    logger,
+    queues,
+    webhooks: webhooks.conversion,
+  });
   const makers: Readonly<Record<ControllerName, () => Controller>> = {
     "namespace-controller": () => namespaceController({ registry, logger, queues }),
     "serviceaccount-controller": () => serviceAccountController({ registry, logger }),
@@ -40,8 +68,7 @@ export async function startControllers(running: ReadonlySet<ControllerName>, nee
       serviceAccountTokensController({ registry, logger, queues, caBundle, issue }),
     "clusterrole-aggregation-controller": () => roleAggregation({ registry, logger, queues }),
     "garbage-collector-controller": () => garbageCollector({ registry, logger, queues }),
-    "legacy-serviceaccount-token-cleaner-controller": () =>
-      legacyTokenCleaner({ registry, logger, unusedMs: needs.legacyTokenCleanUpMs }),
+    "legacy-serviceaccount-token-cleaner-controller": () => legacyTokenCleaner({ registry, logger, unusedMs }),
     "bootstrap-signer-controller": () => bootstrapSigner({ registry, logger, queues }),
     "token-cleaner-controller": () => tokenCleaner({ registry, logger, queues }),
   };
@@ -53,4 +80,22 @@ export async function startControllers(running: ReadonlySet<ControllerName>, nee
   closers.add(async () => void (await Promise.all(controllers.map((controller) => controller.stop()))));
   for (const controller of controllers) controller.start();
   await definitions.ready;
+  publishTrust(options, needs);
+}
+
+/** Clients and proxies are trusted as the files of authorities say, also after these have changed. */
+function publishTrust(options: ServerOptions, { registry, serving, listener, metrics, closers }: Needs): void {
+  const { observers: queues } = metrics.queues;
+  const trust = clusterTrustController({
+    registry,
+    logger: options.logger,
+    queues,
+    trust: { ...options, ...serving },
+  });
+  trust.start();
+  closers.add(() => trust.stop());
+  serving.follow(() => {
+    listener.replaceCertificates(serving.material());
+    trust.look();
+  });
 }

@@ -1,4 +1,4 @@
-/** What is done with each verb of each resource. */
+/** The endpoint of each verb of each resource and subresource. */
 import type { Clock } from "../apimachinery/clock.ts";
 import { selfSubjectReview } from "../apis/authentication/self-subject-review.ts";
 import { tokenReview } from "../apis/authentication/token-review.ts";
@@ -25,14 +25,14 @@ import { updateObject } from "../http/endpoints/update.ts";
 import { watchObjects } from "../http/endpoints/watch.ts";
 import { PieceMemory } from "../http/representation/pieces.ts";
 import type { ResourceEndpoints } from "../http/serve-resource.ts";
-import type { Access } from "./access.ts";
-import type { Identity } from "./identity.ts";
+import type { ServerAuthentication } from "./authentication.ts";
+import type { ServerAuthorization } from "./authorization.ts";
 
 interface Needs {
   readonly watches: ReturnType<typeof openWatches>;
   readonly clock: Clock;
-  readonly access: Access;
-  readonly identity: Identity;
+  readonly authorization: ServerAuthorization;
+  readonly authentication: ServerAuthentication;
   /** What ComponentStatus shows, by component. */
   readonly components: Readonly<Record<string, HealthProbe>>;
 }
@@ -40,8 +40,8 @@ interface Needs {
 export function resourceEndpoints({
   watches,
   clock,
-  access: { authorize, rulesOf },
-  identity,
+  authorization: { authorize, rulesOf },
+  authentication,
   components,
 }: Needs): ResourceEndpoints {
   const memory = new PieceMemory();
@@ -59,9 +59,9 @@ export function resourceEndpoints({
     computed: { "/componentstatuses": computedEndpoints(componentStatuses(components)) },
     subresources: {
       ...subresourceEndpoints({ createActions, connectSubresources, refuseConnect }, authorize),
-      "/serviceaccounts/token": tokenRequestEndpoint(identity.tokens),
+      "/serviceaccounts/token": tokenRequestEndpoint(authentication.tokens),
       "authentication.k8s.io/selfsubjectreviews/": reviewEndpoint(selfSubjectReview(clock)),
-      "authentication.k8s.io/tokenreviews/": reviewEndpoint(tokenReview(identity.reviewed)),
+      "authentication.k8s.io/tokenreviews/": reviewEndpoint(tokenReview(authentication.reviewed)),
       "authorization.k8s.io/selfsubjectaccessreviews/": reviewEndpoint(selfSubjectAccessReview(authorize)),
       "authorization.k8s.io/subjectaccessreviews/": reviewEndpoint(subjectAccessReview(authorize)),
       "authorization.k8s.io/localsubjectaccessreviews/": reviewEndpoint(localSubjectAccessReview(authorize)),

@@ -11,10 +11,12 @@ import type { RegistryContext } from "../registry/contract.ts";
 import type { Storage } from "../storage/contract.ts";
 import { storeDirectory } from "../storage/options.ts";
 
+import type { ServerState } from "./state.ts";
+
 /** Which paths the checks stand under, and what they check. */
 export function healthRoutes(
   storage: Storage,
-  state: { startedAt: number; booted: boolean; stopping: boolean },
+  state: ServerState,
   options: ServerOptions,
   { observe }: Pick<HealthMetrics, "observe">,
 ): PathRoute[] {
@@ -29,8 +31,8 @@ export function healthRoutes(
     { name: "log", check: () => undefined },
     { name: "etcd", check: store },
     { name: "etcd-readiness", check: writable, readinessOnly: true },
-    { name: "poststarthook/bootstrap-state", check: () => (state.booted ? undefined : "not finished") },
-    { name: "shutdown", check: () => (state.stopping ? "process is shutting down" : undefined), readinessOnly: true },
+    { name: "poststarthook/bootstrap-state", check: () => (state.isBooted ? undefined : "not finished") },
+    { name: "shutdown", check: () => (state.isStopping ? "process is shutting down" : undefined), readinessOnly: true },
   ];
   const isInGracePeriod = (): boolean => options.clock.now() - state.startedAt < options.livezGracePeriodMs;
   return (["livez", "readyz", "healthz"] as const).flatMap((endpoint) => {

@@ -80,7 +80,8 @@ export async function openMemoryRegistry({
       throw error;
     },
   };
-  const registry = { storage, catalog, clock, gates, admission, validation, random: randomBytes };
+  const findDenial = async (): Promise<undefined> => undefined;
+  const registry = { storage, catalog, clock, gates, admission, validation, findDenial, random: randomBytes };
 
   const targetOf = (resource: string): Resolved => {
     const [group = "", plural = ""] = resource.split("/");

@@ -10,6 +10,7 @@ export const testContext: StrategyContext = {
   now: Date.UTC(2020, 0, 1),
   warn: () => {},
   find: async () => undefined,
+  findDenial: async () => undefined,
 };
 
 export interface Outcome {

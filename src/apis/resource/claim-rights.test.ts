@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
-import { type ClaimRight, checkStatusRights } from "./claim-rights.ts";
+import { checkStatusRights, type FindClaimDenial } from "./claim-rights.ts";
 
 const who = (name: string, node?: string): UserInfo => {
   const extra = new Map(node === undefined ? [] : [["authentication.kubernetes.io/node-name", [node]] as const]);
@@ -22,7 +22,7 @@ const rights: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-const ask: ClaimRight = async ({ user, verb, subresource, namespace, name }) => {
+const findDenial: FindClaimDenial = async ({ user, verb, subresource, namespace, name }) => {
   const wanted = `${verb} resourceclaims/${subresource}${name === "" ? "" : ` ${namespace}/${name}`}`;
   return rights[user.name]?.includes(wanted) ? undefined : `no ${wanted}`;
 };
@@ -41,7 +41,7 @@ const allocation = allocationFor("n1");
 
 async function problems(user: UserInfo, next: object, old?: object, verb = "update"): Promise<string[]> {
   const errors = new FieldErrors();
-  await checkStatusRights({ user, verb, next: claim(next), old: claim(old) }, ask, errors);
+  await checkStatusRights({ user, verb, next: claim(next), old: claim(old) }, findDenial, errors);
   return errors.causes.map(({ field, message }) => `${field}: ${message}`);
 }
 

@@ -3,6 +3,7 @@ import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { serviceAccountOf } from "../../apimachinery/service-account.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
+import type { AccessCheck, FindDenial } from "../../catalog/contract.ts";
 import { equalGoForms } from "../../catalog/go-equality.ts";
 import { goForm } from "../../catalog/go-form.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
@@ -10,17 +11,16 @@ import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { items, type Part } from "../fields.ts";
 
-/** What is asked on a resource below `resourceclaims` that is there for nothing else. */
-export interface ClaimRequest {
-  readonly user: UserInfo;
-  readonly verb: string;
-  readonly subresource: "binding" | "driver";
-  readonly namespace: string;
-  readonly name: string;
-}
+/** A check of access to a subresource of `resourceclaims` that exists for authorization only. */
+export type ClaimAccessCheck = Omit<AccessCheck, "group" | "version" | "resource">;
 
-/** @returns why not; undefined where it is allowed */
-export type ClaimRight = (request: ClaimRequest) => Promise<string | undefined>;
+/** @returns the error message when the authorizer denies it; undefined when it allows it */
+export type FindClaimDenial = (check: ClaimAccessCheck) => Promise<string | undefined>;
+
+/** The rights on subresources of `resourceclaims`, as the authorizer decides. */
+export function claimDenials(findDenial: FindDenial): FindClaimDenial {
+  return (check) => findDenial({ ...check, group: "resource.k8s.io", version: "v1", resource: "resourceclaims" });
+}
 
 /** A write of a status. */
 export interface StatusWrite {
@@ -31,18 +31,22 @@ export interface StatusWrite {
   readonly old: KubeObject;
 }
 
-export async function checkStatusRights(write: StatusWrite, ask: ClaimRight, errors: FieldErrors): Promise<void> {
-  await checkBinding(write, ask, errors);
-  if (write.next.status?.allocation) await checkDrivers(write, ask, errors); // Without it what drivers say is dropped.
+export async function checkStatusRights(
+  write: StatusWrite,
+  findDenial: FindClaimDenial,
+  errors: FieldErrors,
+): Promise<void> {
+  await checkBinding(write, findDenial, errors);
+  if (write.next.status?.allocation) await checkDrivers(write, findDenial, errors); // Without it what drivers say is dropped.
 }
 
 async function checkBinding(
   { user, verb, next, old }: StatusWrite,
-  ask: ClaimRight,
+  findDenial: FindClaimDenial,
   errors: FieldErrors,
 ): Promise<void> {
   if (isSameBinding(next.status ?? {}, old.status ?? {})) return;
-  const problem = await ask({ user, verb, subresource: "binding", namespace: "", name: "" });
+  const problem = await findDenial({ user, verb, subresource: "binding", namespace: "", name: "" });
   if (problem === undefined) return;
   const needed = `resource="resourceclaims/binding", verb=${quoteGo(verb)}`;
   errors.forbidden(
@@ -59,7 +63,7 @@ function isSameBinding(next: Part, old: Part): boolean {
 
 async function checkDrivers(
   { user, verb, next, old }: StatusWrite,
-  ask: ClaimRight,
+  findDenial: FindClaimDenial,
   errors: FieldErrors,
 ): Promise<void> {
   const verbs = [
@@ -68,7 +72,7 @@ async function checkDrivers(
   ];
   const request = { user, subresource: "driver" as const, namespace: next.metadata.namespace ?? "" };
   for (const name of changedDrivers(items(next.status.devices), items(old.status?.devices))) {
-    const problem = await firstProblem(verbs, (one) => ask({ ...request, verb: one, name }));
+    const problem = await firstProblem(verbs, (one) => findDenial({ ...request, verb: one, name }));
     if (problem === undefined) continue;
     const needed = `resource="resourceclaims/driver", verb="[${verbs.join(" ")}]"`;
     errors.forbidden("status.devices", `changing status.devices requires ${needed} permission: ${problem}`);

@@ -1,6 +1,5 @@
 /** resource.k8s.io: the kinds whose expressions somebody compiles. */
 import type { Strategy } from "../../catalog/contract.ts";
-import type { ClaimRight } from "./claim-rights.ts";
 import { deviceClassWith } from "./device-class.ts";
 import { deviceTaintRule } from "./device-taint-rule.ts";
 import { resourcePoolStatusRequest } from "./pool-status-request.ts";
@@ -11,16 +10,12 @@ import type { LoadSelectorChecker } from "./selector-checker.ts";
 /**
  * By `group/resource`.
  * @param load of what compiles selectors; without it they are taken as they are
- * @param ask of who may write what of the status of claims; without it everybody may write all of it
  */
-export function resourceKinds(
-  load: LoadSelectorChecker | undefined,
-  ask?: ClaimRight,
-): Readonly<Record<string, Strategy>> {
+export function resourceKinds(load: LoadSelectorChecker | undefined): Readonly<Record<string, Strategy>> {
   return {
     "resource.k8s.io/deviceclasses": deviceClassWith(load),
     "resource.k8s.io/devicetaintrules": deviceTaintRule,
-    "resource.k8s.io/resourceclaims": resourceClaimWith(load, ask),
+    "resource.k8s.io/resourceclaims": resourceClaimWith(load),
     "resource.k8s.io/resourceclaimtemplates": resourceClaimTemplateWith(load),
     "resource.k8s.io/resourcepoolstatusrequests": resourcePoolStatusRequest,
     "resource.k8s.io/resourceslices": resourceSlice,

@@ -13,7 +13,7 @@ import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { validateTemplateMeta } from "../core/pod/claim-template.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
 import { metadataInGo } from "../go-metadata.ts";
-import { type ClaimRight, checkStatusRights } from "./claim-rights.ts";
+import { checkStatusRights, claimDenials } from "./claim-rights.ts";
 import { type ClaimRules, setClaimSpecDefaults, validateClaimSpec } from "./claim-spec.ts";
 import { dropDeallocated, validateClaimStatus } from "./claim-status.ts";
 import { deviceFeatures, type LoadSelectorChecker } from "./selector-checker.ts";
@@ -28,8 +28,7 @@ const normalizations = [
 
 const metaRules = { namespaced: true, validateName: dnsSubdomainProblems };
 
-/** @param ask of who may write what; without it everybody may write all of a status */
-export function resourceClaimWith(load: LoadSelectorChecker | undefined, ask?: ClaimRight): Strategy {
+export function resourceClaimWith(load: LoadSelectorChecker | undefined): Strategy {
   return strategy({
     repeatsMetaRules: false,
     declarative: { subresources: ["status"], normalizations },
@@ -52,13 +51,10 @@ export function resourceClaimWith(load: LoadSelectorChecker | undefined, ask?: C
       const index = grantedAt(next);
       if (index >= 0 && grantedAt(old) < 0)
         await checkLabel(next, `status.allocation.devices.results[${index}].adminAccess`, errors, context);
-      const isAsked = ask !== undefined && context.gates.enabled("DRAResourceClaimGranularStatusAuthorization");
-      if (isAsked)
-        await checkStatusRights(
-          { user: context.user, verb: context.isPatch ? "patch" : "update", next, old },
-          ask,
-          errors,
-        );
+      if (context.gates.enabled("DRAResourceClaimGranularStatusAuthorization")) {
+        const write = { user: context.user, verb: context.isPatch ? "patch" : "update", next, old };
+        await checkStatusRights(write, claimDenials(context.findDenial), errors);
+      }
       validateMetaChangesAgain(next.metadata, old.metadata, errors);
       validateClaimStatus(next, old, errors);
     },

@@ -202,5 +202,5 @@ test("it loads nothing of the server", () => {
   };
   visit(join(import.meta.dirname, "command.ts"));
   const parts = new Set([...loaded].map((file) => relative(source, file).split("/")[0]));
-  assert.deepEqual([...parts].sort(), ["api", "cel-environment", "cli", "lib"]);
+  assert.deepEqual([...parts].sort(), ["apimachinery", "cel-environment", "cli", "lib"]);
 });

@@ -1,4 +1,4 @@
-/** All of authentication, from the options to who a request is of, and the tokens that are issued here. */
+/** Builds authentication: reads its options, opens the authenticators, and issues service account tokens. */
 import { randomUUID } from "node:crypto";
 import type { TokenReviewOptions } from "../apis/authentication/token-review.ts";
 import { tokenRequests } from "../apis/core/service-account-token.ts";
@@ -38,20 +38,22 @@ import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { type ServiceAccountKeys, serviceAccountKeys } from "../serving/service-account-keys.ts";
 import type { ServingSetup } from "../serving/serving-setup.ts";
+import { reachedAt } from "./addresses.ts";
 import type { Closers } from "./closers.ts";
 import { type JwtNeeds, type JwtSettings, jwtSettings, openJwt } from "./jwt.ts";
 import type { ServerMetrics } from "./metrics.ts";
+import type { ServerState } from "./state.ts";
 import type { OpenTokenWebhook, TokenWebhookNeeds } from "./token-webhook.ts";
 
 /** What the options say, checked before anything is opened. */
-export interface IdentitySettings {
+export interface AuthenticationSettings {
   readonly tokenFile: readonly TokenAuthenticator[];
   readonly jwt: JwtSettings;
   /** What a token must be for. */
   readonly audiences: readonly string[];
 }
 
-export interface Identity {
+export interface ServerAuthentication {
   readonly filter: Filter;
   /** Whose a token is that somebody else was shown. */
   readonly reviewed: TokenReviewOptions;
@@ -64,10 +66,10 @@ export interface Identity {
 }
 
 /** @throws Error when an option is not valid, or names the line of a file which is wrong */
-export async function identitySettings(
+export async function readAuthenticationSettings(
   options: ServerOptions,
   access: { readonly allowsAll: boolean },
-): Promise<IdentitySettings> {
+): Promise<AuthenticationSettings> {
   for (const warning of checkServiceAccountOptions(options)) options.logger.warn(warning);
   const { tokenAuthFile, apiAudiences, serviceAccountIssuers } = options;
   return {
@@ -82,19 +84,18 @@ export async function identitySettings(
 
 interface Needs {
   readonly registry: RegistryContext;
-  readonly setup: Pick<ServingSetup, "clientAuthorities" | "proxyAuthorities">;
+  readonly serving: Pick<ServingSetup, "clientAuthorities" | "proxyAuthorities">;
   readonly metrics: JwtNeeds["metrics"] & Pick<ServerMetrics, "calls" | "tokens" | "serviceAccounts">;
-  /** Host and port that others reach this server by, once it listens. */
-  readonly address: () => string;
+  readonly state: ServerState;
   readonly closers: Closers;
 }
 
 /** @throws Error that names the file of keys that cannot be read, or has none */
-export async function openIdentity(
-  settings: IdentitySettings,
+export async function openAuthentication(
+  settings: AuthenticationSettings,
   options: ServerOptions,
-  { registry, address, setup, metrics, closers }: Needs,
-): Promise<Identity> {
+  { registry, state, serving, metrics, closers }: Needs,
+): Promise<ServerAuthentication> {
   const { clock, logger } = options;
   const { catalog, gates } = registry;
   const { observer } = metrics.tokens;
@@ -137,7 +138,7 @@ export async function openIdentity(
     filter: authenticationFilter(
       authenticate(
         [
-          ...certificateAuthenticators(options, { setup, gates, metrics }),
+          ...certificateAuthenticators(options, { serving, gates, metrics }),
           bearerTokenAuthenticator(authenticateToken, audiences),
         ],
         settings.jwt.anonymous,
@@ -158,7 +159,7 @@ export async function openIdentity(
     }),
     issueForSecret: (namespace, account, secret) =>
       issuer.issueForSecret(secretTokenClaims(namespace, account, secret)),
-    routes: issuerRoutes(options, keys, address),
+    routes: issuerRoutes(options, keys, () => reachedAt(options, state)),
   };
 }
 
@@ -176,9 +177,9 @@ async function openTokenWebhook(
 /** The proxy comes first: its own certificate may name a user, too. */
 function certificateAuthenticators(
   { requestHeader, clock }: ServerOptions,
-  { setup, gates, metrics }: Pick<Needs, "setup" | "metrics"> & Pick<RegistryContext, "gates">,
+  { serving, gates, metrics }: Pick<Needs, "serving" | "metrics"> & Pick<RegistryContext, "gates">,
 ): Authenticator[] {
-  const { clientAuthorities, proxyAuthorities } = setup;
+  const { clientAuthorities, proxyAuthorities } = serving;
   const { observe, collect } = certificateMetrics(clock);
   metrics.add(collect);
   return [

@@ -1,4 +1,4 @@
-/** All of authorization, from the options to the one question the server asks. */
+/** Builds authorization: reads its options, opens the authorizers, and returns the chain that the server asks. */
 import { hostname } from "node:os";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import { serverIdentity } from "../apimachinery/server-identity.ts";
@@ -33,7 +33,7 @@ import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
 
 /** What the options say, checked before anything is opened. */
-export interface AccessSettings {
+export interface AuthorizationSettings {
   readonly configuration: AuthorizationConfiguration;
   /** What the configuration was read from, if it stands in a file. */
   readonly source: { readonly file: string; readonly content: Buffer } | undefined;
@@ -42,7 +42,7 @@ export interface AccessSettings {
   readonly allowsAll: boolean;
 }
 
-export interface Access extends Pick<Chain, "authorize" | "rulesOf"> {
+export interface ServerAuthorization extends Pick<Chain, "authorize" | "rulesOf"> {
   /** Counts what comes of requests. */
   readonly attempted: AuthorizationObserver["attempted"];
   /** The roles and bindings, as the indexes of RBAC have them. */
@@ -50,11 +50,11 @@ export interface Access extends Pick<Chain, "authorize" | "rulesOf"> {
 }
 
 /** @throws Error when an option is not valid, or a file is not right */
-export async function accessSettings({
+export async function readAuthorizationSettings({
   authorizationModes,
   authorizationPolicyFile,
   authorization,
-}: ServerOptions): Promise<AccessSettings> {
+}: ServerOptions): Promise<AuthorizationSettings> {
   checkExclusive(authorizationModes, authorization);
   const { configFile: file } = authorization;
   const source = file === undefined ? undefined : { file, content: await readGiven(file) };
@@ -90,7 +90,7 @@ interface Needs extends Pick<RegistryContext, "catalog" | "clock"> {
 }
 
 /** @throws Error for an authorizer that cannot be had */
-export async function openAccess(settings: AccessSettings, needs: Needs): Promise<Access> {
+export async function openAuthorization(settings: AuthorizationSettings, needs: Needs): Promise<ServerAuthorization> {
   const { configuration } = settings;
   const observer = authorizationMetrics();
   needs.metrics.add(observer.collect);
@@ -114,7 +114,7 @@ export async function openAccess(settings: AccessSettings, needs: Needs): Promis
 
 /** One chain, or one after the other as the file changes. */
 async function openChains(
-  { configuration, source }: AccessSettings,
+  { configuration, source }: AuthorizationSettings,
   modules: Partial<Record<AuthorizerType, AuthorizationModule>>,
   needs: Needs & { readonly observer: AuthorizationObserver },
 ): Promise<Chain> {

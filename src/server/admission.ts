@@ -1,0 +1,48 @@
+/** Builds the admission chain. */
+import { createAdmission } from "../admission/chain.ts";
+import type { Admission } from "../admission/contract.ts";
+import { certificatePlugins } from "../admission/plugins/certificates/certificates.ts";
+import { podCertificateSigning } from "../admission/plugins/certificates/pod-certificate-signing.ts";
+import { namespaceLifecycle } from "../admission/plugins/namespace-lifecycle.ts";
+import { nodeRestriction } from "../admission/plugins/node-restriction/node-restriction.ts";
+import { policyParameters } from "../admission/plugins/policy-parameters.ts";
+import { priority } from "../admission/plugins/priority.ts";
+import { rbacEscalation } from "../admission/plugins/rbac-escalation.ts";
+import { openServiceAddresses } from "../admission/plugins/service-addresses/service-addresses.ts";
+import type { Catalog } from "../catalog/contract.ts";
+import type { ServerOptions } from "../options.ts";
+import type { ServerAuthorization } from "./authorization.ts";
+import type { Closers } from "./closers.ts";
+import type { ServerMetrics } from "./metrics.ts";
+import type { Settings } from "./settings.ts";
+
+interface Needs {
+  readonly catalog: Catalog;
+  readonly authorization: ServerAuthorization;
+  readonly metrics: ServerMetrics;
+  readonly closers: Closers;
+}
+
+/** Flags enable and disable the first plugins; the others do what kube-apiserver's registries do, always. */
+export function openAdmission(
+  { clock }: ServerOptions,
+  { gates, admissionPlugins, serviceRanges: ranges, nodePorts: portRange }: Settings,
+  { catalog, authorization: { authorize, rbac }, metrics, closers }: Needs,
+): Admission {
+  const strict = gates.enabled("StrictIPCIDRValidation");
+  const serviceAddresses = openServiceAddresses({ catalog, clock, ranges, strict, portRange });
+  closers.add(() => serviceAddresses.close());
+  const chosen = [
+    namespaceLifecycle(catalog),
+    nodeRestriction({ catalog, authorize, enabled: gates.enabled }),
+    priority(catalog),
+    ...certificatePlugins({ authorize, enabled: gates.enabled }),
+  ].filter(({ name }) => admissionPlugins.has(name));
+  const always = [
+    serviceAddresses,
+    rbacEscalation(rbac.policy, authorize),
+    podCertificateSigning(authorize),
+    policyParameters(catalog, authorize),
+  ];
+  return createAdmission([...chosen, ...always], metrics.admission);
+}

@@ -1,0 +1,26 @@
+/** Creates the objects that every store has, and waits until RBAC has read them. */
+import { ensureBootState } from "../bootstrap/boot-state.ts";
+import { ensureDefaultServiceRange } from "../bootstrap/default-service-range.ts";
+import { ensureRbacPolicy } from "../bootstrap/rbac/ensure.ts";
+import type { ServerOptions } from "../options.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import { advertisedAddress } from "./addresses.ts";
+import type { ServerAuthorization } from "./authorization.ts";
+import type { ServerState } from "./state.ts";
+
+interface Needs {
+  readonly registry: RegistryContext;
+  readonly authorization: ServerAuthorization;
+  readonly state: Pick<ServerState, "port">;
+}
+
+export async function ensureBootObjects(
+  options: ServerOptions,
+  { registry, authorization: { rbac }, state: { port } }: Needs,
+): Promise<void> {
+  await ensureDefaultServiceRange(registry, options.serviceClusterIpRange);
+  await ensureBootState(registry, { ...options, advertiseAddress: advertisedAddress(options), port });
+  await ensureRbacPolicy(registry);
+  await rbac.tried;
+  await rbac.reached(await registry.storage.current());
+}

@@ -1,0 +1,18 @@
+/** Builds the catalog of built-in resources. What compiles CEL expressions is loaded when the first object has one. */
+import { builtinConversions, strategiesWith } from "../apis/index.ts";
+import { builtinDefinitions } from "../catalog/builtin-definitions.ts";
+import { openCatalog } from "../catalog/catalog.ts";
+import type { MutableCatalog } from "../catalog/contract.ts";
+import type { Installer } from "../catalog/install.ts";
+import type { ServerOptions } from "../options.ts";
+import type { Settings } from "./settings.ts";
+
+export function openServerCatalog(options: ServerOptions, { served }: Settings, installer: Installer): MutableCatalog {
+  const strategies = strategiesWith({
+    eventTtlSeconds: options.eventTtlSeconds,
+    loadRuleChecker: async () => (await import("./custom-resources.ts")).definitionRules,
+    loadExpressionChecker: async () => (await import("./policy-expressions.ts")).policyChecker,
+    loadSelectorChecker: async () => (await import("./policy-expressions.ts")).deviceChecker,
+  });
+  return openCatalog(builtinDefinitions({ strategies, conversions: builtinConversions, served }), installer.install);
+}

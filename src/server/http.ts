@@ -1,0 +1,126 @@
+/** Builds the request path: filters, endpoints and the listener. */
+import type { OpenAudit } from "../audit/open-audit.ts";
+import type { RequestContext } from "../http/contract.ts";
+import { type OpenWatches, openWatches } from "../http/endpoints/open-watches.ts";
+import { authorizationFilter } from "../http/filters/authorization.ts";
+import { compressionFilter } from "../http/filters/compression.ts";
+import { impersonationFilter } from "../http/filters/impersonation.ts";
+import { timeoutParameterFilter } from "../http/filters/timeout-parameter.ts";
+import { type Listener, listen } from "../http/listener/listen.ts";
+import { type OpenRequests, openRequests } from "../http/open-requests.ts";
+import { cbor } from "../http/representation/cbor.ts";
+import { json } from "../http/representation/json.ts";
+import { protobuf } from "../http/representation/protobuf.ts";
+import { yaml } from "../http/representation/yaml.ts";
+import { isWatchTarget } from "../http/request-info.ts";
+import { requestTimedOut } from "../http/request-timed-out.ts";
+import { sendError } from "../http/respond.ts";
+import { createServe } from "../http/serve.ts";
+import { handshakeMetrics } from "../metrics/certificate-metrics.ts";
+import type { ServerOptions } from "../options.ts";
+import type { RegistryContext } from "../registry/contract.ts";
+import type { ServingSetup } from "../serving/serving-setup.ts";
+import { reachedAt } from "./addresses.ts";
+import type { ServerAuthentication } from "./authentication.ts";
+import type { ServerAuthorization } from "./authorization.ts";
+import type { Closers } from "./closers.ts";
+import { componentProbes } from "./components.ts";
+import { resourceEndpoints } from "./endpoints.ts";
+import type { ServerMetrics } from "./metrics.ts";
+import { documentRoutes, healthRoutes, storeRoutes } from "./routes.ts";
+import type { ServerState } from "./state.ts";
+
+export interface HttpNeeds {
+  readonly registry: RegistryContext;
+  readonly audit: OpenAudit;
+  readonly authentication: ServerAuthentication;
+  readonly authorization: ServerAuthorization;
+  readonly metrics: ServerMetrics;
+  readonly serving: ServingSetup;
+  readonly state: ServerState;
+  readonly closers: Closers;
+}
+
+export interface ServerHttp {
+  readonly listener: Listener;
+  readonly watches: OpenWatches;
+  readonly open: OpenRequests;
+}
+
+/** Listens from here on. @throws Error when the port is taken */
+export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promise<ServerHttp> {
+  const { bindAddress: host, securePort, minRequestTimeoutMs: timeoutMinMs, clock, logger } = options;
+  const { registry, metrics, serving, state, closers } = needs;
+  const watches = openWatches({ timeoutMinMs, ...metrics.watches });
+  const timing = requestTiming(options, metrics);
+  const open = openRequests(timing);
+  closers.add(() => open.close());
+  const onExchange = createServe({
+    filters: filtersOf(needs, timing),
+    registry,
+    endpoints: resourceEndpoints({ watches, clock, components: componentProbes(registry.storage), ...needs }),
+    routes: routesOf(options, needs),
+    encodings: [json, yaml, ...protobuf, ...(registry.gates.enabled("CBORServingAndStorage") ? [cbor] : [])],
+    open,
+    clock,
+    logger,
+  });
+  const listener = await listen({
+    host,
+    port: securePort,
+    serving: serving.material(),
+    tls: serving.limits,
+    onExchange,
+    takesWebSocket: isWatchTarget,
+    clock,
+    logger,
+  });
+  closers.add(() => listener.close());
+  state.port = listener.port;
+  metrics.add(handshakeMetrics(() => listener.handshakeErrors));
+  return { listener, watches, open };
+}
+
+type Timing = Parameters<typeof timeoutParameterFilter>[0];
+
+function requestTiming({ clock, logger, requestTimeoutMs: timeoutMs }: ServerOptions, metrics: ServerMetrics): Timing {
+  const expire = (context: RequestContext): void => {
+    metrics.requests.terminated(context);
+    sendError(context, requestTimedOut(), logger);
+  };
+  return { clock, timeoutMs, expire, late: metrics.requests.terminated };
+}
+
+type ServeOptions = Parameters<typeof createServe>[0];
+
+/** In the order in which a request passes them. */
+function filtersOf(needs: HttpNeeds, timing: Timing): ServeOptions["filters"] {
+  const { registry, audit, authentication, authorization, metrics } = needs;
+  const { gates, clock } = registry;
+  const { authorize, attempted } = authorization;
+  const authenticate = metrics.authentication.around(authentication.filter);
+  const constrained = gates.enabled("ConstrainedImpersonation");
+  return [
+    metrics.requests.filter,
+    ...(gates.enabled("APIResponseCompression") ? [compressionFilter] : []),
+    timeoutParameterFilter(timing),
+    audit.filters?.authentication(authenticate) ?? authenticate,
+    ...(audit.filters === undefined ? [] : [audit.filters.filter]),
+    impersonationFilter(authorize, { constrained, observer: metrics.impersonation }),
+    authorizationFilter(authorize, { attempted, clock }),
+  ];
+}
+
+function routesOf(options: ServerOptions, needs: HttpNeeds): ServeOptions["routes"] {
+  const { registry, authentication, metrics, state } = needs;
+  const { storage, catalog, gates } = registry;
+  const serverAddress = (): string => reachedAt(options, state);
+  return [
+    ...healthRoutes(storage, state, options, metrics.health),
+    ...storeRoutes(storage, options),
+    ...documentRoutes({ catalog, gates, serverAddress, issuer: authentication.routes }),
+    ...authentication.routes,
+    { path: "/metrics", handler: metrics.handler },
+    { path: "/metrics/slis", handler: metrics.sliHandler },
+  ];
+}

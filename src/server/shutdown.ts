@@ -1,0 +1,55 @@
+/** The running server as callers see it, and its orderly end. */
+import { join } from "node:path";
+import { writeWhole } from "../apimachinery/write-whole.ts";
+import type { RunningServer, ServerOptions } from "../options.ts";
+import { formatKubeconfig } from "../serving/kubeconfig.ts";
+import type { ServingSetup } from "../serving/serving-setup.ts";
+import { hostOf } from "./addresses.ts";
+import type { Closers } from "./closers.ts";
+import type { ServerHttp } from "./http.ts";
+import type { ServerState } from "./state.ts";
+
+/** How long open requests may take to finish at shutdown. */
+const drainMs = 10_000;
+
+interface Needs {
+  readonly http: ServerHttp;
+  readonly serving: ServingSetup;
+  readonly state: ServerState;
+  readonly closers: Closers;
+}
+
+/** Writes the kubeconfig of the administrator. */
+export async function runningServer(options: ServerOptions, needs: Needs): Promise<RunningServer> {
+  const { serving, state, closers } = needs;
+  const { dataDir, bindAddress, logger } = options;
+  const url = `https://${hostOf(bindAddress)}:${state.port}`;
+  const kubeconfig = formatKubeconfig(url, { caBundle: serving.caBundle, admin: serving.admin });
+  const kubeconfigFile = dataDir === undefined ? undefined : join(dataDir, "kubeconfig");
+  if (kubeconfigFile !== undefined) await writeWhole(kubeconfigFile, kubeconfig, 0o600);
+  logger.info("serving", { url });
+  closers.add(() => drain(options, needs));
+  let closing: Promise<void> | undefined;
+  return {
+    url,
+    port: state.port,
+    kubeconfig,
+    kubeconfigFile,
+    get servingCertificate() {
+      return serving.material().certificate;
+    },
+    close() {
+      closing ??= closers.close().finally(() => logger.info("stopped"));
+      return closing;
+    },
+  };
+}
+
+/** Readiness fails first, then the listener stops, watches end, and open requests finish. */
+async function drain({ shutdownDelayMs, clock }: ServerOptions, { http, state }: Needs): Promise<void> {
+  state.isStopping = true;
+  if (shutdownDelayMs > 0) await new Promise<void>((resolve) => clock.after(shutdownDelayMs, resolve));
+  http.listener.stop();
+  http.watches.endAll();
+  await http.open.idle(drainMs);
+}
