@@ -5,7 +5,7 @@ import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { GroupResource, KubeObject } from "../apimachinery/object.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
-import type { Catalog, Resolved, FindDenial } from "../catalog/contract.ts";
+import type { Catalog, FindDenial, Resolved } from "../catalog/contract.ts";
 import type { Storage } from "../storage/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 
