@@ -1,14 +1,18 @@
-/** Server-side apply (PATCH with an apply patch): the part of an object that one manager wants. Source: resource-api §4.11; KEP-555. */
+/**
+ * Server-side apply: a PATCH whose body is the part of an object that one manager owns. See
+ * KEP-555.
+ */
 import { conflict, plainError } from "../apimachinery/errors.ts";
 import type { KubeObject, ObjectMeta } from "../apimachinery/object.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import { cloneJson } from "../lib/json/values.ts";
 import { conform, DecodeError, OwnDecoderError } from "../lib/schema/decode.ts";
 import type { Struct } from "../lib/schema/schema.ts";
+import { expectedKind } from "./body-kind.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
-import { expectedKind, toStorageVersion, withMetadata } from "./decode-body.ts";
+import { toStorageVersion, withMetadata } from "./decode-body.ts";
 import { type AppliedKind, describeKind, describeObject, mergeIntent } from "./managed-fields/apply-intent.ts";
-import { type KnownConversions, withConversions } from "./managed-fields/known-conversions.ts";
+import { type Conversions, withConversions } from "./managed-fields/conversions.ts";
 import { mergeContext, requestVersion } from "./managed-fields/merge-context.ts";
 import { setEntries } from "./managed-fields/track.ts";
 import { checkStrictErrors, readApplyBody, readCborApplyBody } from "./patch/read-apply.ts";
@@ -19,24 +23,27 @@ import { type UpdateRequest, update } from "./update.ts";
 
 export interface ApplyRequest extends WriteRequest, Pick<UpdateRequest, "checkCreate"> {
   readonly body: Buffer;
-  /** Otherwise it is YAML, which JSON is. */
+  /** Whether the body is CBOR; otherwise it is YAML, of which JSON is a subset. */
   readonly isCbor?: boolean;
   readonly force: boolean;
   readonly fieldValidation: FieldValidation;
-  /** A resourceVersion, bare or quoted, the object must have. */
+  /** A resourceVersion, bare or quoted, that the object must have. */
   readonly ifMatch?: string | undefined;
 }
 
-/** @throws ApiError 400, 403 (admission), 409, 422, 500 */
+/**
+ * Applies the body over the stored object, which is created when it does not exist.
+ * @throws ApiError 400, 403 (admission), 409, 422, 500
+ */
 export function apply(registry: RegistryContext, request: ApplyRequest): Promise<Written> {
   const { target } = request;
-  const applied = (known: KnownConversions | undefined): AppliedKind => {
+  const applied = (conversions: Conversions | undefined): AppliedKind => {
     const { kind, schema } = expectedKind(target);
     return {
       apiVersion: requestVersion(target),
       kind,
       schema,
-      context: mergeContext(target, request.subresource, known),
+      context: mergeContext(target, request.subresource, conversions),
     };
   };
   return update(registry, {
@@ -45,8 +52,13 @@ export function apply(registry: RegistryContext, request: ApplyRequest): Promise
     createsMissing: true,
     tracksManagers: false,
     next: (current, old) =>
-      withConversions(target, (known) => {
-        const merged = applyBody(registry, request, applied(known), current && old && presentAt(target, current, old));
+      withConversions(target, (conversions) => {
+        const merged = applyBody(
+          registry,
+          request,
+          applied(conversions),
+          current && old && currentAtVersion(target, current, old),
+        );
         if (current === undefined) checkNew(request, merged.metadata);
         checkNames(merged, request);
         return toStorageVersion(merged, target);
@@ -54,17 +66,24 @@ export function apply(registry: RegistryContext, request: ApplyRequest): Promise
   });
 }
 
-/** The object at the request's version, only to be read. Decoding it once more is dear. */
-function presentAt(target: Resolved, current: () => KubeObject, old: KubeObject): KubeObject {
+/**
+ * The object at the request's version, for reading only: decoding it a second time is expensive.
+ */
+function currentAtVersion(target: Resolved, current: () => KubeObject, old: KubeObject): KubeObject {
   return atVersion(target.version.conversion === undefined ? { ...old } : current(), target);
 }
 
-export type ApplyBodyRequest = Pick<
+type ApplyBodyRequest = Pick<
   ApplyRequest,
   "body" | "isCbor" | "force" | "fieldManager" | "fieldValidation" | "subresource" | "warnings"
 >;
 
-/** @param live at the kind's version; not changed @throws ApiError 400, 409, 500 */
+/**
+ * Merges the body of an apply into an object, and records the manager's fields.
+ * @param live at the kind's version; not changed
+ * @returns the merged object, which shares nothing with `live`
+ * @throws ApiError 400, 409, 500
+ */
 export function applyBody(
   registry: RegistryContext,
   request: ApplyBodyRequest,
@@ -75,15 +94,18 @@ export function applyBody(
   const body = request.isCbor ? readCborApplyBody(request.body) : readApplyBody(request.body);
   const merged = mergeIntent(kind, live, { value: body.value, manager, force, subresource, now: registry.clock.now() });
   checkStrictErrors(body, request.fieldValidation, request.warnings);
-  return conformed(merged, kind, body.value as unknown as KubeObject);
+  return conformToKind(merged, kind, body.value as unknown as KubeObject);
 }
 
-/** The merged object as one of its kind, sharing nothing with the live one. Its managed fields are ours, and need no look. */
-function conformed(merged: KubeObject, kind: AppliedKind, intent: KubeObject): KubeObject {
+/**
+ * The merged object as one of its kind, sharing nothing with the live one. Managed fields are not
+ * decoded again.
+ */
+function conformToKind(merged: KubeObject, kind: AppliedKind, intent: KubeObject): KubeObject {
   const { managedFields } = merged.metadata;
   delete merged.metadata.managedFields;
   try {
-    const object = inForm(cloneJson(merged), kind.schema);
+    const object = conformToSchema(cloneJson(merged), kind.schema);
     setEntries(object, managedFields);
     return object;
   } catch (error) {
@@ -95,7 +117,7 @@ function conformed(merged: KubeObject, kind: AppliedKind, intent: KubeObject): K
   }
 }
 
-/** As upstream tells it, which does not decode the merged object, but sets each field from what it has. */
+/** Upstream's text: it does not decode the merged object, but sets each Go field from its value. */
 function conversionProblem(error: DecodeError): string {
   const { message } = error;
   if (error instanceof OwnDecoderError) return message.replace(/Go struct field \S+ of/, "Go value of");
@@ -107,13 +129,16 @@ function conversionProblem(error: DecodeError): string {
 }
 
 /** @throws DecodeError */
-function inForm(merged: KubeObject, schema: Struct): KubeObject {
+function conformToSchema(merged: KubeObject, schema: Struct): KubeObject {
   if (schema.custom === undefined) return withMetadata(conform(merged, schema).object);
   schema.custom.complete(merged);
   return merged;
 }
 
-/** A version is passed over where there is no object. @throws ApiError 409 when the intent names the uid of an object that is not there */
+/**
+ * Ignores the resourceVersion of an intent that creates the object.
+ * @throws ApiError 409 when the intent names the uid of an object that does not exist
+ */
 function checkNew({ target, name }: ApplyRequest, metadata: ObjectMeta): void {
   delete metadata.resourceVersion;
   const { uid = "" } = metadata;

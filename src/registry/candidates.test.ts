@@ -46,16 +46,16 @@ const rows: [what: string, namespace: string, query: string, want: string, looke
     "m/p4 n-2/p4 n/p4 n0/p4",
     8,
   ],
-  ["a node that has none", "", "fieldSelector=spec.nodeName%3Dnode-9", "", 0],
-  ["every other node", "n", "fieldSelector=spec.nodeName!%3Dnode-1&labelSelector=l%3D2", "n/p2", 9],
+  ["a node without pods", "", "fieldSelector=spec.nodeName%3Dnode-9", "", 0],
+  ["pods not on one node", "n", "fieldSelector=spec.nodeName!%3Dnode-1&labelSelector=l%3D2", "n/p2", 9],
   ["one name in a namespace", "n", "fieldSelector=metadata.name%3Dp3", "n/p3", 1],
   ["one name in all namespaces", "", "fieldSelector=metadata.name%3Dp3", "m/p3 n-2/p3 n/p3 n0/p3", 8],
-  ["a name that nobody has", "", "fieldSelector=metadata.name%3Dq", "", 4],
+  ["an absent name", "", "fieldSelector=metadata.name%3Dq", "", 4],
   ["one name on one node", "", "fieldSelector=metadata.name%3Dp3,spec.nodeName%3Dnode-1", "", 8],
   ["a namespace", "n", "labelSelector=l%3D1", "n/p1", 9],
 ];
 
-/** Counts the entries that are looked at. */
+/** Counts the entries that are read. */
 function counted(snapshot: Snapshot): { snapshot: Snapshot; looked: () => number } {
   let looked = 0;
   function* each(entries: Iterable<Entry>): IterableIterator<Entry> {
@@ -86,7 +86,7 @@ const show = (entries: Iterable<Entry>): string =>
   [...entries].map(({ index }) => `${index.namespace}/${index.name}`).join(" ");
 
 for (const [what, namespace, query, want, looked] of rows) {
-  test(`list, watch, chunks: ${what}`, async () => {
+  test(`list, watch and chunks read few entries for ${what}`, async () => {
     const options = (more = ""): ReturnType<typeof parseListOptions> =>
       parseListOptions(new URLSearchParams(`${query}${more}`));
     const { cache } = pods.resource.store as ResourceStore;
@@ -106,9 +106,9 @@ for (const [what, namespace, query, want, looked] of rows) {
   });
 }
 
-test("a thousand watches of one node or one object each are told of what concerns them alone", async () => {
+test("notifies each of a thousand watches of one node or object only of its own events", async () => {
   const { cache } = pods.resource.store as ResourceStore;
-  const told: string[] = [];
+  const received: string[] = [];
   const { revision } = await cache.current();
   for (let index = 0; index < 500; index++) {
     for (const field of [`spec.nodeName%3Dnode-${index}`, `metadata.name%3Dp${index}`]) {
@@ -118,7 +118,7 @@ test("a thousand watches of one node or one object each are told of what concern
       const { scope } = await planWatch(pods.resource, { namespace: "", name: "", options, initialEvents: true });
       cache.subscribe(
         revision,
-        { events: (batch) => void told.push(`${field.split("%3D")[1]} ${batch.length}`), end() {} },
+        { events: (batch) => void received.push(`${field.split("%3D")[1]} ${batch.length}`), end() {} },
         scope.topic,
       );
     }
@@ -127,5 +127,5 @@ test("a thousand watches of one node or one object each are told of what concern
     object.metadata.labels = { l: "new" };
   });
   await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual(told.sort(), ["node-1 1", "p4 1"]);
+  assert.deepEqual(received.sort(), ["node-1 1", "p4 1"]);
 });

@@ -1,22 +1,27 @@
-/** Entries that a selection can want, found through what the cache keeps in order, so that a hot selector does not look at all objects. */
+/**
+ * Finds the entries that a selection may match in the indexes of the cache, so that a frequent
+ * selector does not scan all objects.
+ */
 import type { ResourceStore } from "../catalog/contract.ts";
 import type { Entry, Snapshot, Topic } from "../watch-cache/contract.ts";
 import type { Selection } from "./selection.ts";
 
-/** Where a list or a watch looks: keys that have the prefix, and come after `after` when given. */
+/**
+ * The keys that a list or a watch covers: those with the prefix, and after `after` if it is set.
+ */
 export interface Range {
   readonly prefix: string;
   readonly after?: string | undefined;
 }
 
-/** @returns in key order; the selection must still be asked about each of them */
+/** @returns in key order; the caller must still apply the selection to each of them */
 export function candidates(
   snapshot: Snapshot,
   { prefix, after }: Range,
   selection: Selection,
   store: ResourceStore,
 ): Iterable<Entry> {
-  if (selection.name !== undefined) return namesakes(snapshot, { prefix, after }, selection.name);
+  if (selection.name !== undefined) return objectsNamed(snapshot, { prefix, after }, selection.name);
   for (const field of store.source.indexedFields) {
     const value = selection.fixed(field);
     const found = value === undefined ? undefined : snapshot.find(field, value, prefix, after);
@@ -25,21 +30,24 @@ export function candidates(
   return snapshot.range(prefix, after);
 }
 
-/** What upstream calls the index by which {@link candidates} are found; empty where it is none. */
+/** Upstream's name of the index that {@link candidates} uses; empty if it uses none. */
 export function indexName(selection: Selection, { source }: ResourceStore): string {
   const field =
     selection.name === undefined ? source.indexedFields.find((one) => selection.fixed(one) !== undefined) : undefined;
   return field === undefined ? "" : `f:${field}`;
 }
 
-/** Objects of one name in all namespaces: a look at each namespace that has objects, not at each object. */
-function* namesakes(snapshot: Snapshot, { prefix, after }: Range, name: string): Generator<Entry, void, void> {
+/**
+ * Objects of one name in all namespaces: one lookup per namespace that has objects, not one per
+ * object.
+ */
+function* objectsNamed(snapshot: Snapshot, { prefix, after }: Range, name: string): Generator<Entry, void, void> {
   let next = snapshot.range(prefix, after).next();
   while (next.done !== true) {
     const { key } = next.value;
     const namespace = key.slice(0, key.lastIndexOf("/") + 1);
-    const wanted = namespace + name;
-    const entry = after === undefined || key <= wanted ? snapshot.get(wanted) : undefined;
+    const namedKey = namespace + name;
+    const entry = after === undefined || key <= namedKey ? snapshot.get(namedKey) : undefined;
     if (entry !== undefined) yield entry;
     if (namespace.length <= prefix.length) return;
     next = snapshot.range(prefix, `${namespace.slice(0, -1)}${afterSlash}`).next();
@@ -48,7 +56,10 @@ function* namesakes(snapshot: Snapshot, { prefix, after }: Range, name: string):
 
 const afterSlash = "0";
 
-/** What a watch of a range needs to hear of at most; undefined for all of it. @param isWhole whether the range is all objects of the cache */
+/**
+ * The smallest set of events that a watch of a range must receive; undefined for all of them.
+ * @param isWhole whether the range covers all objects of the cache
+ */
 export function topicOf(
   { prefix, isWhole }: { prefix: string; isWhole: boolean },
   selection: Selection,

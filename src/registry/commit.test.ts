@@ -1,4 +1,7 @@
-/** Guarantees: a write that was refused by the store is not visible; writers of one object all come through; a taken generated name is made anew. */
+/**
+ * Guarantees: a write that the store rejected is not visible; all concurrent writers of one object
+ * succeed; a generated name that exists is generated again.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { send } from "../../test/support/api-client.ts";
@@ -16,7 +19,7 @@ async function withNamespace(): Promise<MemoryRegistry> {
   return cluster;
 }
 
-test("three hundred writers of one object all come through", async () => {
+test("commits the writes of three hundred concurrent writers of one object", async () => {
   const { registry, create, find, close } = await withNamespace();
   await create(place, { metadata: { name: "a" } });
   const answers = await Promise.all(
@@ -27,7 +30,7 @@ test("three hundred writers of one object all come through", async () => {
   await close();
 });
 
-test("of twenty creations of one name one comes through", async () => {
+test("creates one of twenty objects with the same name", async () => {
   const { registry, close } = await withNamespace();
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => send(registry, `POST ${maps}`, { metadata: { name: "a" } })),
@@ -36,7 +39,7 @@ test("of twenty creations of one name one comes through", async () => {
   await close();
 });
 
-test("an update that changes nothing writes nothing", async () => {
+test("writes nothing for an update without changes", async () => {
   const { registry, create, close } = await withNamespace();
   const { metadata } = await create(place, { metadata: { name: "a" }, data: { k: "ü" } });
   const answer = await send(registry, `PUT ${maps}/a`, { metadata: { name: "a" }, data: { k: "ü" } });
@@ -45,7 +48,7 @@ test("an update that changes nothing writes nothing", async () => {
   await close();
 });
 
-test("a generated name that is taken is made anew, eight times", async () => {
+test("generates a name that exists again, eight times", async () => {
   const { registry, close } = await withNamespace();
   let draws = 0;
   const stuck: RegistryContext = {
@@ -54,10 +57,10 @@ test("a generated name that is taken is made anew, eight times", async () => {
   };
   const body = { metadata: { generateName: `${"g".repeat(60)}` } };
   assert.equal((await send(stuck, `POST ${maps}`, body)).body.metadata.name, `${"g".repeat(58)}bbbbb`);
-  const refused = await send(stuck, `POST ${maps}`, body);
-  assert.equal(refused.status, 409);
+  const rejected = await send(stuck, `POST ${maps}`, body);
+  assert.equal(rejected.status, 409);
   assert.equal(
-    refused.body.message,
+    rejected.body.message,
     `configmaps "${"g".repeat(58)}bbbbb" already exists, the server was not able to generate a unique name for the object`,
   );
   assert.equal(draws, 9);
@@ -71,7 +74,7 @@ const faults: [what: string, error: Error, status: number, message: string][] = 
 ];
 
 for (const [what, error, status, message] of faults) {
-  test(`${what}: a 5xx, and nothing is visible`, async () => {
+  test(`answers 5xx, and nothing is visible, for ${what}`, async () => {
     const { registry, create, find, close } = await withNamespace();
     await create(place, { metadata: { name: "a" } });
     const broken: RegistryContext = { ...registry, storage: failing(registry.storage, error) };
@@ -90,9 +93,10 @@ for (const [what, error, status, message] of faults) {
   });
 }
 
-test("what is too large with its managed fields is stored without them, unless it is an apply", async () => {
+test("stores an object that is too large with managed fields without them, except for an apply", async () => {
   const { registry, create, close } = await withNamespace();
-  const keys = Object.fromEntries(Array.from({ length: 7500 }, (_, index) => [`${"k".repeat(100)}${index}`, ""])); // 0.75 MiB, and as much to name them.
+  // 0.75 MiB, and the same again in managed fields.
+  const keys = Object.fromEntries(Array.from({ length: 7500 }, (_, index) => [`${"k".repeat(100)}${index}`, ""]));
   for (const [line, body, status] of [
     [`POST ${maps}`, { metadata: { name: "a" }, data: keys }, 201],
     [`PUT ${maps}/a`, { metadata: { name: "a" }, data: { ...keys, more: "" } }, 200],
@@ -119,7 +123,7 @@ test("what is too large with its managed fields is stored without them, unless i
   await close();
 });
 
-/** The store, whose commits fail. */
+/** A store whose commits fail. */
 function failing(storage: Storage, error: Error): Storage {
   return new Proxy(storage, {
     get(target, name) {
@@ -130,7 +134,7 @@ function failing(storage: Storage, error: Error): Storage {
   });
 }
 
-test("a patch that names a version does not try again", async () => {
+test("does not retry a patch that sets a resourceVersion", async () => {
   const { registry, create, change, close } = await withNamespace();
   const { metadata } = await create(place, { metadata: { name: "a" } });
   await change(place, "a", (object) => {
@@ -141,14 +145,17 @@ test("a patch that names a version does not try again", async () => {
   await close();
 });
 
-test("validation that waits holds the write", async () => {
+test("waits for asynchronous validating admission before the write", async () => {
   const { registry, close } = await withNamespace();
-  const refusal = new Error("refused later") as ApiError;
+  const rejection = new Error("rejected later") as ApiError;
   const waiting = {
     mutate() {},
     authorize() {},
-    validate: () => new Promise<void>((_, reject) => setImmediate(() => reject(refusal))),
+    validate: () => new Promise<void>((_, reject) => setImmediate(() => reject(rejection))),
   };
-  await assert.rejects(send({ ...registry, admission: waiting }, `POST ${maps}`, { metadata: { name: "a" } }), refusal);
+  await assert.rejects(
+    send({ ...registry, admission: waiting }, `POST ${maps}`, { metadata: { name: "a" } }),
+    rejection,
+  );
   await close();
 });

@@ -1,4 +1,7 @@
-/** From what an attempt wants to what is stored: encode once, commit under a check, and try again from the winner's state. */
+/**
+ * Commits the result of an attempt: encodes once, checks the revision, and retries from the current
+ * state on conflict.
+ */
 import { ApiError, conflict, objectModified, plainError, serviceUnavailable } from "../apimachinery/errors.ts";
 import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
 import type { RequestAudit } from "../audit/contract.ts";
@@ -17,48 +20,58 @@ import type { Entry } from "../watch-cache/contract.ts";
 import { deletedEntry, entryFromStored, makeEntry } from "../watch-cache/entry.ts";
 import { isReadFailure } from "../watch-cache/unreadable.ts";
 import type { RegistryContext } from "./contract.ts";
-import { aloneAfter, storedResource, storeOf } from "./resource-names.ts";
+import { readAfterCacheFailure, storedResource, storeOf } from "./resource-names.ts";
 
-/** What an attempt wants of the store. */
+/** What an attempt does to the stored object. */
 export type Step =
   | Put
-  | { readonly do: "remove"; readonly object: KubeObject } // The object is only carried to the caller.
+  | { readonly do: "remove"; readonly object: KubeObject } // The object is returned to the caller only.
   | { readonly do: "nothing"; readonly object: KubeObject };
 
-/** Nothing is written when the bytes are those already there. */
+/** Nothing is written when the stored bytes are the same. */
 interface Put {
   readonly do: "put";
   readonly object: KubeObject;
-  /** An object that is too large without its managed fields only is stored without them. */
-  readonly managersMayGo?: boolean;
+  /** Stores the object without its managed fields if only those make it too large. */
+  readonly mayDropManagedFields?: boolean;
 }
 
 export interface Outcome {
   readonly step: Step;
-  /** What is stored now; for "remove" what was stored last, at the revision of its removal. Undefined for a dry run of a creation. */
+  /**
+   * What is stored now; for "remove", the last stored state at the revision of the removal.
+   * Undefined for a dry run of a creation.
+   */
   readonly entry: Entry | undefined;
 }
 
-export interface CommitTarget {
+interface CommitTarget {
   readonly resource: Resource;
   readonly namespace: string;
   readonly name: string;
   /** Stops before the commit. */
   readonly dryRun: boolean;
-  /** Is told how long the store took. */
+  /** Records the time spent in the store. */
   readonly audit?: RequestAudit | undefined;
 }
 
-/** So many writers in a row may win before one; upstream goes on until the request times out. */
+/**
+ * Limits how often other writers may win before one write fails; upstream retries until the request
+ * times out.
+ */
 const attemptsMax = 100;
 
-/** Makes what is to be written of what is there, afresh each time. What it throws ends the write. */
-export type Attempt = (existing: Entry | undefined) => Step | Promise<Step>;
+/**
+ * Computes the step from the existing object; called again for each retry. An error that it throws
+ * ends the write.
+ */
+type Attempt = (existing: Entry | undefined) => Step | Promise<Step>;
 
 /**
- * Runs the attempt on the present state and commits what it wants, again from the new state whenever another writer wins.
- * Writers of the same object who lost once take turns: a crowd of n needs some 2n attempts, not n², and all come through.
- * @throws ApiError 409 when others win all the time; 500, 503 when the store cannot take it
+ * Runs the attempt on the current state and commits its step; runs it again from the new state
+ * whenever another writer wins. Writers of one object that lost once take turns: n concurrent
+ * writers need about 2n attempts instead of n².
+ * @throws ApiError 409 when other writers win every attempt; 500, 503 when the store cannot commit
  */
 export async function commitWithRetry(
   registry: RegistryContext,
@@ -87,7 +100,7 @@ async function commitInTurn(
   const key = store.keyOf(target.namespace, target.name);
   let existing = await store.cache.ready().then(
     () => store.cache.latest().get(key),
-    (error: unknown) => aloneAfter(error, store, key),
+    (error: unknown) => readAfterCacheFailure(error, store, key),
   );
   let fresh = false;
   for (let attempts = 1; ; attempts++) {
@@ -96,42 +109,46 @@ async function commitInTurn(
       step = await attempt(existing);
     } catch (error) {
       if (fresh || !(error instanceof ApiError)) throw error;
-      // The cache of a remote store may lag: what is refused on an old state may be right on the present one.
-      const present = await presentEntry(store, key);
-      if (present?.revision === existing?.revision) throw error;
-      existing = present;
+      // The cache of a remote store may lag: an attempt that fails on an old state may succeed on
+      // the current one.
+      const current = await currentEntry(store, key);
+      if (current?.revision === existing?.revision) throw error;
+      existing = current;
       fresh = true;
       continue;
     }
     if (target.dryRun || step.do === "nothing") return { step, entry: existing };
-    const told = target.audit?.timing("etcd");
+    const stopTimer = target.audit?.timing("etcd");
     const written =
       step.do === "put"
         ? await put(registry, target.resource, key, existing, step)
         : await remove(registry, key, existing);
-    told?.();
+    stopTimer?.();
     if ("entry" in written) return { step, entry: written.entry };
     if (attempts === attemptsMax) throw conflict(storedResource(target.resource), target.name, objectModified);
     existing = written.current && entryFromStored(written.current, store.source);
     if (turn.leave === undefined) {
       turn.leave = await store.turns.enter(key);
-      existing = await presentEntry(store, key); // Those before had their turns.
+      existing = await currentEntry(store, key); // Writers with earlier turns have committed.
     }
     fresh = true;
   }
 }
 
-/** What is stored now, be there others that cannot be read. @throws ApiError 500 when it cannot be read itself */
-export function presentEntry(store: ResourceStore, key: string): Promise<Entry | undefined> {
+/**
+ * The entry stored now, also when other objects of the resource cannot be read.
+ * @throws ApiError 500 when the object itself cannot be read
+ */
+export function currentEntry(store: ResourceStore, key: string): Promise<Entry | undefined> {
   return store.cache.current().then(
     (snapshot) => snapshot.get(key),
-    (error: unknown) => aloneAfter(error, store, key),
+    (error: unknown) => readAfterCacheFailure(error, store, key),
   );
 }
 
 /**
  * Stores a new object.
- * @returns the entry, or the one that is there already; undefined when that cannot be read
+ * @returns the entry, or the existing one under that key; undefined when that cannot be read
  */
 export async function insert(
   registry: RegistryContext,
@@ -139,7 +156,7 @@ export async function insert(
   key: string,
   object: KubeObject,
 ): Promise<{ entry: Entry } | { taken: Entry | undefined }> {
-  const written = await put(registry, resource, key, undefined, { object, managersMayGo: true });
+  const written = await put(registry, resource, key, undefined, { object, mayDropManagedFields: true });
   if ("entry" in written) return written;
   try {
     return { taken: entryFromStored(written.current as NonNullable<typeof written.current>, storeOf(resource).source) };
@@ -155,12 +172,12 @@ export interface NewObject {
   readonly object: KubeObject;
 }
 
-/** Writes of one commit; a store takes 128. */
+/** Writes per commit; the contract of storage allows 128. */
 const insertedTogetherMax = 100;
 
 /**
  * Stores many new objects in few commits.
- * @returns false when one of them is there already; some others may have been stored then
+ * @returns false when one of them exists already; some others may have been stored then
  * @throws ApiError 500, 503
  */
 export async function insertAll({ storage }: RegistryContext, objects: readonly NewObject[]): Promise<boolean> {
@@ -168,13 +185,13 @@ export async function insertAll({ storage }: RegistryContext, objects: readonly 
   for (let at = 0; at < writes.length; at += insertedTogetherMax) {
     const some = writes.slice(at, at + insertedTogetherMax);
     const absent = some.map(({ key }) => ({ key, revision: 0 }));
-    const { ok } = await storage.commit(absent, some).catch(refuse);
+    const { ok } = await storage.commit(absent, some).catch(throwStorageError);
     if (!ok) return false;
   }
   return true;
 }
 
-/** @param object gets the kind and the version it is stored at */
+/** @param object its kind and apiVersion are set to those of storage */
 function writeOf(
   { definition, store }: Resource,
   key: string,
@@ -194,7 +211,7 @@ async function put(
   resource: Resource,
   key: string,
   existing: Entry | undefined,
-  { object, managersMayGo = false }: Omit<Put, "do">,
+  { object, mayDropManagedFields = false }: Omit<Put, "do">,
 ): Promise<{ entry: Entry } | Conflict> {
   const store = storeOf(resource);
   const { write, seal, encoded } = writeOf(resource, key, object);
@@ -203,8 +220,8 @@ async function put(
   try {
     committed = await commit(registry, existing, write);
   } catch (error) {
-    if (!(error instanceof ValueTooLarge && managersMayGo && object.metadata.managedFields !== undefined))
-      refuse(error);
+    if (!(error instanceof ValueTooLarge && mayDropManagedFields && object.metadata.managedFields !== undefined))
+      throwStorageError(error);
     delete object.metadata.managedFields;
     return put(registry, resource, key, existing, { object });
   }
@@ -214,14 +231,17 @@ async function put(
   return { entry: makeEntry(key, committed.revision, encoded.json, seal, store.source) };
 }
 
-/** Removes what could not be read, if it is still that. @throws ApiError 409 when it is not; 500, 503 as {@link commitWithRetry} */
+/**
+ * Removes an object that could not be read, if it is unchanged.
+ * @throws ApiError 409 when it has changed; 500, 503 as {@link commitWithRetry}
+ */
 export async function removeUnread(
   registry: RegistryContext,
   resource: Resource,
   name: string,
   { key, revision }: Stored,
 ): Promise<void> {
-  const committed = await commit(registry, { revision }, { key, value: null }).catch(refuse);
+  const committed = await commit(registry, { revision }, { key, value: null }).catch(throwStorageError);
   if (!committed.ok) throw conflict(storedResource(resource), name, objectModified);
 }
 
@@ -230,7 +250,7 @@ async function remove(
   key: string,
   existing: Entry | undefined,
 ): Promise<{ entry: Entry | undefined } | Conflict> {
-  const committed = await commit(registry, existing, { key, value: null }).catch(refuse);
+  const committed = await commit(registry, existing, { key, value: null }).catch(throwStorageError);
   return committed.ok ? { entry: existing && deletedEntry(existing, committed.revision) } : committed;
 }
 
@@ -242,14 +262,14 @@ function commit(
   return storage.commit([{ key: write.key, revision: existing?.revision ?? 0 }], [write]);
 }
 
-/** @throws ApiError 500, 503 for what the store cannot take */
-function refuse(error: unknown): never {
+/** @throws ApiError 500, 503 for errors of the store */
+function throwStorageError(error: unknown): never {
   if (error instanceof ValueTooLarge) throw plainError(error.message);
   if (error instanceof StorageUnavailable) throw serviceUnavailable(error.message);
   throw error;
 }
 
-/** Whether the entry is these bytes with its resourceVersion in place. */
+/** Whether the entry holds these bytes, with its resourceVersion inserted. */
 function isSame({ json, revision }: Entry, encoded: Encoded): boolean {
   const splice = `"resourceVersion":"${revision}",`.length;
   const at = encoded.versionOffset;

@@ -1,7 +1,9 @@
 /**
- * What declarative and hand-written validation of one object agree about. Source: `gatherDeclarativeValidationMismatches` of
- * k8s.io/apiserver@v0.36.0/pkg/registry/rest/validate.go. What follows from the order in which both look at an object, or from what each of them
- * lets pass because it was so before, is no mismatch here; upstream counts it.
+ * Compares the errors of declarative and hand-written validation. Source:
+ * `gatherDeclarativeValidationMismatches` of
+ * k8s.io/apiserver@v0.36.0/pkg/registry/rest/validate.go. Differences that follow from the order of
+ * the checks, or from what either validation allows because the old object had it, are no mismatch
+ * here; upstream counts them.
  */
 import type { StatusCause } from "../apimachinery/errors.ts";
 import type { FieldErrors } from "../apimachinery/field-errors.ts";
@@ -18,24 +20,30 @@ interface Compared {
   readonly handWritten: FieldErrors;
   readonly declared: FieldErrors;
   readonly config: DeclarativeValidation;
-  /** What the rules say of the object that is replaced, asked only where something differs; undefined on create. */
+  /**
+   * Errors of the rules for the old object, computed only where something differs; undefined on
+   * create.
+   */
   declaredOfOld(): FieldErrors | undefined;
 }
 
 interface Placed {
   readonly cause: StatusCause;
-  /** As the storage version has it. */
+  /** The path in the storage version. */
   readonly field: string;
   readonly origin: string;
 }
 
-/** Errors are the same when type, field and origin are; each of one side may match several of the other. */
+/**
+ * Errors are the same when type, field and origin are; one error may match several of the other
+ * validation.
+ */
 export function compareValidations({ handWritten, declared, config, declaredOfOld }: Compared): Comparison {
   const hand = coveredErrors(handWritten, config);
   const rules = declaredErrors(declared, config);
   const byKey = Map.groupBy(rules, keyOf);
   const covered = new Map(hand.map((one) => [one.cause, (byKey.get(keyOf(one)) ?? []).map(({ cause }) => cause)]));
-  if (handWritten.full || declared.full) return { mismatches: [], covered }; // What was left out may be the counterpart.
+  if (handWritten.full || declared.full) return { mismatches: [], covered }; // Omitted errors may be the counterpart.
   const byHandKey = Map.groupBy(hand, keyOf);
   const unmatched = [...byHandKey].filter(([key]) => !byKey.has(key)).map(([, list]) => list[0] as Placed);
   const extra = rules.filter((one) => !byHandKey.has(keyOf(one)));
@@ -44,7 +52,7 @@ export function compareValidations({ handWritten, declared, config, declaredOfOl
     ...extra.filter(
       (one) =>
         !handWritten.causes.some(
-          (cause) => endsBefore(cause, one, config) || (!covered.has(cause) && isSaidOf(cause, one)),
+          (cause) => endsBefore(cause, one, config) || (!covered.has(cause) && isSameSubject(cause, one)),
         ),
     ),
   ];
@@ -76,23 +84,27 @@ const stoppingReasons: ReadonlySet<string> = new Set([
 ]);
 const stoppingOrigins: ReadonlySet<string> = new Set(["immutable", "update"]);
 
-/** Whether the rule ends the validation of the field and of what it holds, which hand-written validation may go on with. */
+/**
+ * Whether the rule ends the validation of the field and its contents, which hand-written validation
+ * may continue.
+ */
 const isStop = ({ cause: { reason = "" }, origin }: Placed): boolean =>
   stoppingReasons.has(reason) || stoppingOrigins.has(origin);
 
-/** Whether a field is another one, or in it. */
+/** Whether a field is `holder` or inside it. */
 function isWithin(field: string, holder: string): boolean {
   if (!field.startsWith(holder)) return false;
   const next = field.charAt(holder.length);
   return next === "" || next === "." || next === "[";
 }
 
-/** Whether an error that no rule covers is about what a rule found, in other words. */
-const isSaidOf = ({ field = "" }: StatusCause, found: Placed): boolean => isWithin(field, found.field);
+/** Whether an error that no rule covers describes the same problem as a rule's error. */
+const isSameSubject = ({ field = "" }: StatusCause, found: Placed): boolean => isWithin(field, found.field);
 
 /**
- * Whether a hand-written error ended the validation before it came to what a rule found: a list that is too long, a field that must not be there,
- * an item that is wrong as a whole, a struct whose discriminator is unknown.
+ * Whether a hand-written error ended the validation before the check that a rule made: a list that
+ * is too long, a field that must be unset, an item that is invalid as a whole, a struct whose
+ * discriminator is unknown.
  */
 function endsBefore(
   { reason = "", field = "" }: StatusCause,
@@ -108,7 +120,10 @@ function endsBefore(
   );
 }
 
-/** Of the old object: both validations let it pass in their own ways. Items of a list may have moved. */
+/**
+ * The old object has the same error: both validations ratchet it in their own ways. Items of a list
+ * may have moved.
+ */
 const isSameProblem = (old: Placed, one: Placed): boolean =>
   old.cause.reason === one.cause.reason &&
   old.origin === one.origin &&

@@ -1,11 +1,14 @@
-/** Where the next chunk of a list begins. Source: resource-api §4.8; the form is upstream's, so that either server reads the other's tokens. */
+/**
+ * The position of the next chunk of a list. Encoded as upstream does, so that either server reads
+ * the other's tokens.
+ */
 import { badRequest } from "../apimachinery/errors.ts";
 import { JsonSyntaxError, parseJson } from "../lib/json/parse.ts";
 
 export interface ContinueToken {
-  /** Of all chunks; -1 where the rest is read at the newest revision. */
+  /** Of all chunks; -1 where the remaining objects are listed at the newest revision. */
   readonly revision: number;
-  /** The last key of the chunk before, without the prefix of the list. */
+  /** The last key of the previous chunk, without the prefix of the list. */
   readonly after: string;
 }
 
@@ -15,16 +18,19 @@ export function formatContinue({ revision, after }: ContinueToken): string {
   return Buffer.from(JSON.stringify({ v: apiVersion, rv: revision, start: `${after}\0` })).toString("base64url");
 }
 
-/** @throws ApiError 400 for everything that no server wrote, in upstream's words */
+/**
+ * Parses a token, also one that kube-apiserver wrote.
+ * @throws ApiError 400 with upstream's text for everything that no server writes
+ */
 export function parseContinue(text: string): ContinueToken {
   const { v, rv, start } = decodeFields(text);
   if (v !== apiVersion) throw invalidToken(`: server does not recognize this encoded version ${v}`);
   if (rv === 0) throw invalidToken(`: incorrect encoded start resourceVersion (version ${apiVersion})`);
   if (start === "") throw invalidToken(`: encoded start key empty (version ${apiVersion})`);
   const key = start.startsWith("/") ? start.slice(1) : start;
-  // A key that is not one of this list's, such as `../secrets/a`, must not move the reader elsewhere.
+  // A key outside this list, such as `../secrets/a`, must not let the client read other objects.
   if (key.split("/").some((part) => part === "" || part === "." || part === "..")) throw invalidToken(`: ${start}`);
-  // Every server's tokens end so: what comes next is after the last key.
+  // Tokens of every server end so: the next chunk begins after the last key.
   if (!key.endsWith("\0")) throw invalidToken(`: ${start}`);
   return { revision: Math.max(rv, -1), after: key.slice(0, -1) };
 }
@@ -60,7 +66,7 @@ function decodeJson(text: string): unknown {
   }
 }
 
-/** Null is as if it was not there. */
+/** Null counts as absent. */
 function string(name: string, value: unknown): string {
   if (value === null) return "";
   if (typeof value !== "string") throw wrongField(name, "string", value);
@@ -79,7 +85,7 @@ function wrongField(name: string, type: string, value: unknown): Error {
   return invalidToken(`: json: cannot unmarshal ${kind} into Go struct field continueToken.${name} of type ${type}`);
 }
 
-/** As Go's decoder names it. */
+/** The JSON kind as Go's decoder names it. */
 function goKind(value: unknown): string {
   if (Array.isArray(value)) return "array";
   if (typeof value === "boolean") return "bool";

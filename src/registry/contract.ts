@@ -1,4 +1,4 @@
-/** The generic verbs over any resource: what endpoints and controllers call. */
+/** The generic verbs for all resources, as endpoints and controllers call them. */
 import type { Admission } from "../admission/contract.ts";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
@@ -9,13 +9,17 @@ import type { Catalog, FindDenial, Resolved } from "../catalog/contract.ts";
 import type { Storage } from "../storage/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 
+/** What happens to unknown and repeated fields of a body: nothing, a warning, or an error. */
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
-/** What every write carries. */
+/** The fields of every write. */
 export interface WriteRequest {
   readonly target: Resolved;
   readonly namespace: string;
-  /** As the path has it. On create it is empty, or the name for admission: the object is stored under its own name. */
+  /**
+   * The name in the path. On create it is empty, or the name for admission: the object is stored
+   * under its own name.
+   */
   readonly name: string;
   /** Empty for the main resource. */
   readonly subresource: string;
@@ -25,54 +29,71 @@ export interface WriteRequest {
   readonly userAgent: string;
   /** Strategy warnings are added here. */
   readonly warnings: string[];
-  /** What is recorded of the request the write belongs to; undefined where nothing is. */
+  /**
+   * The audit record of the request that the write belongs to; undefined where nothing is recorded.
+   */
   readonly audit?: RequestAudit | undefined;
 }
 
+/** Values that the object must have to be deleted. */
 export interface DeletePreconditions {
   readonly uid?: string;
   readonly resourceVersion?: string;
 }
 
+/** The options of a deletion, checked. */
 export interface DeleteOptions {
   readonly gracePeriodSeconds?: number;
   readonly preconditions?: DeletePreconditions;
   readonly orphanDependents?: boolean;
   readonly propagationPolicy?: string;
-  /** The object is to be removed because it cannot be read: ignoreStoreReadErrorWithClusterBreakingPotential. */
+  /** Removes an object that cannot be read: ignoreStoreReadErrorWithClusterBreakingPotential. */
   readonly ignoreReadError?: boolean;
   readonly dryRun: boolean;
 }
 
 /**
- * The outcome of a write: exactly one of both; `entry` when it was stored, `object` (storage version, the caller's) for a dry run and for an
- * update that took the last finalizer of a deleted object and so removed it.
+ * The outcome of a write: `entry` when it was stored; `object` (at the storage version, owned by
+ * the caller) for a dry run, and for an update that removed the last finalizer of a deleted object
+ * and so the object.
  */
 export type Written =
   | { readonly entry: Entry; readonly created: boolean }
   | { readonly object: KubeObject; readonly created: boolean };
 
+/**
+ * The outcome of a deletion. `gone`: removed; `entry` is the last state, at the revision of the
+ * removal. `pending`: the object waits for finalizers, its grace period or a controller. `dryRun`:
+ * nothing was changed.
+ */
 export type Deleted =
-  | { readonly kind: "gone"; readonly entry: Entry; readonly uid: string } // Removed from the store; the last state, at the deletion's revision.
-  | { readonly kind: "pending"; readonly entry: Entry } // Waits for finalizers, its grace period or a controller.
+  | { readonly kind: "gone"; readonly entry: Entry; readonly uid: string }
+  | { readonly kind: "pending"; readonly entry: Entry }
   | { readonly kind: "dryRun"; readonly object: KubeObject; readonly pending: boolean };
 
-/** A question that is asked by creating an object, which is stored nowhere. */
+/** A virtual resource whose creation answers a question; nothing is stored. */
 export interface Review {
-  /** What is wrong with the question, before admission sees it for the last time. @throws ApiError 400, 422 */
+  /**
+   * Validates the sent object before validating admission.
+   * @throws ApiError 400, 422
+   */
   check(sent: KubeObject, namespace: string): void;
   /** @param sent may be changed and returned */
   answer(sent: KubeObject, user: UserInfo): KubeObject | Promise<KubeObject>;
 }
 
-/** Objects of a resource that are made for each request. They have neither labels nor a resourceVersion. */
+/**
+ * Objects of a resource that are computed for each request. They have neither labels nor a
+ * resourceVersion.
+ */
 export interface ComputedObjects {
-  /** The name of the resource in the error about an object that does not exist. */
+  /** The resource that the error for a missing object names. */
   readonly missing: GroupResource;
   list(): Promise<readonly KubeObject[]>;
   get(name: string): Promise<KubeObject | undefined>;
 }
 
+/** Receives the differences between declarative and hand-written validation. */
 export interface ValidationObserver {
   /**
    * @param identifier kind, subresource and operation, such as `resourceclaim_status_update`
@@ -83,10 +104,10 @@ export interface ValidationObserver {
   panic(identifier: string, error: unknown): void;
 }
 
-/** An error that only one of both validations reports. */
+/** An error that only one of the two validations reports. */
 export interface ValidationMismatch {
   readonly field: string;
-  /** Of the error: `FieldValueInvalid`. */
+  /** Of the error, such as `FieldValueInvalid`. */
   readonly reason: string;
   readonly origin: string;
   /** Messages at the field. */
@@ -94,7 +115,7 @@ export interface ValidationMismatch {
   readonly declarative: readonly string[];
 }
 
-/** What the verbs need of the world; one per server. */
+/** The dependencies of the verbs; one per server. */
 export interface RegistryContext {
   readonly storage: Storage;
   readonly catalog: Catalog;
@@ -105,6 +126,6 @@ export interface RegistryContext {
   readonly validation: ValidationObserver;
   /** Checks rights that strategies require beyond that of the request. */
   readonly findDenial: FindDenial;
-  /** Random bytes, for uids and name suffixes; an option so that tests can replay. */
+  /** Random bytes for uids and name suffixes; an option so that tests can replay. */
   random(bytes: number): Buffer;
 }

@@ -1,4 +1,4 @@
-/** Creates one object (POST, and PUT or apply of what does not exist). Source: resource-api §2.2, §4.2; apiserver's registry/rest and generic store. */
+/** Creates one object: POST, and a PUT or apply of an object that does not exist. */
 import type { AdmissionAttributes } from "../admission/contract.ts";
 import { ApiError, alreadyExists, generatedNameTaken, plainError } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
@@ -7,22 +7,25 @@ import { validateObjectMeta } from "../apimachinery/validation/metadata.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Entry } from "../watch-cache/contract.ts";
-import { insert, presentEntry } from "./commit.ts";
+import { currentEntry, insert } from "./commit.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { validateDeclared } from "./declarative-validation.ts";
 import { trackManagers } from "./managed-fields/track-managers.ts";
 import { checkNamespace, parseResourceVersion } from "./preconditions.ts";
-import { dedupOwnerReferences, fillSystemFields, needsName, takesAnyFinalizer, wipeSystemFields } from "./prepare.ts";
+import { acceptsAnyFinalizer, dedupOwnerReferences, fillSystemFields, needsName, wipeSystemFields } from "./prepare.ts";
 import { storedResource, storeOf, throwInvalid } from "./resource-names.ts";
 import { settle } from "./settle.ts";
 import { strategyContext } from "./strategy-context.ts";
 
-export interface CreateRequest extends WriteRequest {
-  /** The object in the storage version, the registry's to change; afresh at each call, since another name may have to be generated. */
+interface CreateRequest extends WriteRequest {
+  /**
+   * Returns the object in the storage version, owned by the registry; a new one at each call, for
+   * retries with another generated name.
+   */
   decode(): KubeObject;
 }
 
-/** A generated name that is taken is generated again so often. */
+/** Attempts to generate a name that is not in use. */
 const generatedNamesMax = 8;
 
 /** @throws ApiError 400, 403 (admission), 404 (namespace), 409, 422 */
@@ -67,9 +70,9 @@ async function createOnce(registry: RegistryContext, request: CreateRequest, obj
   }
 }
 
-/** Gives back what admission took for a write that is not stored. */
+/** Undoes the side effects of admission, such as quota usage, for a write that is not stored. */
 export function undoAll(undo: (() => void)[]): void {
-  for (const giveBack of undo.splice(0)) giveBack();
+  for (const undoOne of undo.splice(0)) undoOne();
 }
 
 export function createAttributes(request: WriteRequest, object: KubeObject): AdmissionAttributes {
@@ -94,13 +97,17 @@ export function createAttributes(request: WriteRequest, object: KubeObject): Adm
   };
 }
 
-/** To admission, a namespace stands in itself. */
+/** For admission, a namespace belongs to itself. */
 function namespaceOf({ target, namespace }: WriteRequest, object: KubeObject): string {
   const { group, resource } = target.resource.definition;
   return group === "" && resource === "namespaces" ? (object.metadata.name ?? "") : namespace;
 }
 
-/** Everything between mutating and validating admission. @returns a promise only when the kind's validation waits @throws ApiError 422 */
+/**
+ * Prepares and validates a new object, between mutating and validating admission.
+ * @returns a promise only when the kind's validation is asynchronous
+ * @throws ApiError 422
+ */
 export function prepareNew(registry: RegistryContext, request: WriteRequest, object: KubeObject): void | Promise<void> {
   const { resource } = request.target;
   const { strategy, namespaced } = resource.definition;
@@ -117,7 +124,11 @@ export function prepareNew(registry: RegistryContext, request: WriteRequest, obj
   const errors = new FieldErrors();
   const validateName = (name: string, prefix: boolean): string[] => strategy.validateName(name, prefix, object);
   const checkMeta = (): void =>
-    validateObjectMeta(metadata, { namespaced, validateName, custom: takesAnyFinalizer(resource.definition) }, errors);
+    validateObjectMeta(
+      metadata,
+      { namespaced, validateName, custom: acceptsAnyFinalizer(resource.definition) },
+      errors,
+    );
   if (!strategy.checksMetaLast) checkMeta();
   const finish = (): void => {
     if (strategy.checksMetaLast && errors.empty) checkMeta();
@@ -131,7 +142,7 @@ export function prepareNew(registry: RegistryContext, request: WriteRequest, obj
   return validating === undefined ? finish() : validating.then(finish);
 }
 
-/** Whatever the kind allows, a name must fit into a path. */
+/** Every name must be valid in a path, whatever the kind allows. */
 function checkPathSegment({ target }: WriteRequest, object: KubeObject): void {
   const name = object.metadata.name ?? "";
   const problems = pathSegmentNameProblems(name, false);
@@ -145,35 +156,35 @@ async function store(registry: RegistryContext, request: CreateRequest, object: 
   const { resource } = request.target;
   const target = storeOf(resource);
   const { metadata } = object;
-  if (!request.dryRun) checkNoVersion(object); // Upstream's store asks that.
+  if (!request.dryRun) checkNoVersion(object); // Upstream checks it in the store, so not in a dry run.
   const key = target.keyOf(request.namespace, metadata.name as string);
   const settling = settle(request.target, object);
   const settled = settling instanceof Promise ? await settling : settling;
   if (!request.dryRun) {
-    const told = request.audit?.timing("etcd");
+    const stopTimer = request.audit?.timing("etcd");
     const stored = await insert(registry, resource, key, settled);
-    told?.();
+    stopTimer?.();
     if ("taken" in stored) throw nameTaken(request, object, stored.taken);
     return { entry: stored.entry, created: true };
   }
-  const taken = await presentEntry(target, key);
+  const taken = await currentEntry(target, key);
   if (taken !== undefined) throw nameTaken(request, object, taken);
   return { object: request.target.converted === undefined ? settled : object, created: true };
 }
 
-/** @throws ApiError 500, as upstream's store has it */
+/** @throws ApiError 500, as upstream's store */
 export function checkNoVersion({ metadata }: KubeObject): void {
   const { resourceVersion } = metadata;
   if (resourceVersion === undefined) return;
   delete metadata.resourceVersion;
-  // What is no number at all is as good as nothing to upstream.
+  // Upstream ignores a text that is not a number.
   if (/^[0-9]+$/.test(resourceVersion) && parseResourceVersion(resourceVersion) !== 0n) {
     throw plainError("resourceVersion should not be set on objects to be created");
   }
 }
 
-/** @param taken undefined when it cannot be read */
-export function nameTaken({ target }: WriteRequest, { metadata }: KubeObject, taken: Entry | undefined): ApiError {
+/** @param taken the existing object; undefined when it cannot be read */
+function nameTaken({ target }: WriteRequest, { metadata }: KubeObject, taken: Entry | undefined): ApiError {
   const resource = storedResource(target.resource);
   const { name = "", generateName = "" } = metadata;
   const { status } = generateName === "" ? alreadyExists(resource, name) : generatedNameTaken(resource, name);

@@ -1,4 +1,6 @@
-/** What comes of declarative rules beside hand-written validation: what is compared, what is enforced, and what a rule that throws ends. */
+/**
+ * Declarative rules next to hand-written validation: comparison, enforcement, and rules that throw.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { openMemoryRegistry } from "../../test/support/memory-registry.ts";
@@ -11,7 +13,7 @@ import { validateDeclared } from "./declarative-validation.ts";
 
 const text: Type = { kind: "string" };
 
-/** A kind whose fields have these markers; `list` is a list of texts, all others are texts. */
+/** A kind whose fields have these markers; `list` is a list of strings, all others are strings. */
 function kind(fields: Readonly<Record<string, readonly string[]>>): Struct {
   const list = Object.entries(fields).map(([name, markers]): Field => {
     const type: Type = name === "list" ? { kind: "list", items: text, listType: "atomic", mapKeys: [] } : text;
@@ -29,15 +31,15 @@ function kind(fields: Readonly<Record<string, readonly string[]>>): Struct {
   };
 }
 
-interface Asked {
+interface Input {
   readonly schema: Struct;
   readonly object: Record<string, unknown>;
   readonly old?: Record<string, unknown>;
   readonly config?: DeclarativeValidation;
-  /** Gates that are not what they are by default. */
+  /** Gates that differ from their defaults. */
   readonly gates?: Readonly<Record<string, boolean>>;
   readonly subresource?: string;
-  /** What the hand-written validation finds. */
+  /** Adds the errors of hand-written validation. */
   readonly handWritten?: (errors: FieldErrors) => void;
 }
 
@@ -68,7 +70,7 @@ function run({
   gates = {},
   subresource = "",
   handWritten = () => {},
-}: Asked): Outcome {
+}: Input): Outcome {
   const found: (ValidationMismatch & { identifier: string })[] = [];
   const panics: string[] = [];
   const context: RegistryContext = {
@@ -107,15 +109,15 @@ const requiredAt = (level: RuleLevel): { schema: Struct } => ({
 const foundToo = (errors: FieldErrors): void => errors.covered().required("a", "in its own words");
 const [own, declared] = ["a: Required value: in its own words", "a: Required value"];
 
-describe("who decides", () => {
-  const rows: readonly [what: string, asked: Asked, expected: Partial<Outcome>][] = [
+describe("errors come from", () => {
+  const rows: readonly [what: string, input: Input, expected: Partial<Outcome>][] = [
     [
-      "hand-written validation, where rules agree",
+      "hand-written validation if the rules agree",
       { ...required, ...missing, handWritten: foundToo },
       { errors: [own] },
     ],
     [
-      "the rules, where the kind enforces them",
+      "the rules if the kind enforces them",
       { ...required, ...missing, config: { enforced: true }, handWritten: foundToo },
       { errors: [declared] },
     ],
@@ -166,7 +168,7 @@ describe("who decides", () => {
       { errors: [own] },
     ],
     [
-      "both, about what is not covered: the rules come last",
+      "both for errors that no rule covers, those of the rules last",
       {
         ...required,
         ...missing,
@@ -184,20 +186,20 @@ describe("who decides", () => {
       { errors: [own] },
     ],
   ];
-  for (const [what, asked, expected] of rows)
-    test(what, () => assert.deepEqual(run(asked), { ...nothing, ...expected }));
+  for (const [what, input, expected] of rows)
+    test(what, () => assert.deepEqual(run(input), { ...nothing, ...expected }));
 });
 
-describe("a difference", () => {
+describe("a mismatch", () => {
   const short = { schema: kind({ a: ["+k8s:alpha=+k8s:maxBytes=3"] }) };
-  const rows: readonly [what: string, asked: Asked, expected: Partial<Outcome>][] = [
+  const rows: readonly [what: string, input: Input, expected: Partial<Outcome>][] = [
     [
-      "is counted where a wrong rule reports what hand-written validation accepts",
+      "is a rule that rejects what hand-written validation accepts",
       { ...short, object: { a: "good" } },
       { mismatches: ["thing_create a FieldValueTooLong maxBytes"] },
     ],
     [
-      "is counted where a wrong rule accepts what hand-written validation reports",
+      "is a rule that accepts what hand-written validation rejects",
       { ...short, object: { a: "bad" }, handWritten: (errors) => errors.covered("maxBytes").tooLong("a", 2) },
       {
         errors: ["a: Too long: may not be more than 2 bytes"],
@@ -205,7 +207,7 @@ describe("a difference", () => {
       },
     ],
     [
-      "is counted twice where the origins differ",
+      "is counted twice when the origins differ",
       { ...short, object: { a: "long" }, handWritten: (errors) => errors.covered("maxLength").tooLong("a", 3) },
       {
         errors: ["a: Too long: may not be more than 3 bytes"],
@@ -218,12 +220,12 @@ describe("a difference", () => {
       { mismatches: ["thing_status_update a FieldValueTooLong maxBytes"] },
     ],
     [
-      "is none in what no rule covers",
+      "is not an error that no rule covers",
       { ...short, object: { a: "bad" }, handWritten: (errors) => errors.invalid("a", "bad", "no") },
       { errors: ['a: Invalid value: "bad": no'] },
     ],
     [
-      "is none where several errors are of one rule",
+      "is not several errors of one rule",
       {
         schema: kind({ list: ["+k8s:eachVal=+k8s:maxBytes=1"] }),
         object: { list: ["xx", "xx"] },
@@ -233,7 +235,7 @@ describe("a difference", () => {
       { errors: ["old: Too long: may not be more than 1 byte"] },
     ],
     [
-      "is none where a rule stopped before others that hand-written validation went on to",
+      "is not an error after a rule that stopped validation of the field",
       {
         schema: kind({ a: ["+k8s:immutable", "+k8s:format=k8s-short-name"] }),
         object: { a: "A" },
@@ -246,7 +248,7 @@ describe("a difference", () => {
       { errors: ['a: Invalid value: "A": field is immutable', 'a: Invalid value: "A": no'] },
     ],
     [
-      "is none where hand-written validation stopped at a list that is too long",
+      "is not an error of a rule for items of a list that is too long",
       {
         schema: kind({ list: ["+k8s:eachVal=+k8s:maxBytes=1"] }),
         object: { list: ["xx", "y"] },
@@ -255,12 +257,12 @@ describe("a difference", () => {
       { errors: ["list: Too many: 2: must have at most 1 item"] },
     ],
     [
-      "is none where both found the field wrong, in other words",
+      "is not the same field error with another message",
       { ...required, ...missing, handWritten: (errors) => errors.notSupported("a", "", ["x"]) },
       { errors: ['a: Unsupported value: "": supported values: "x"'] },
     ],
     [
-      "is none where an item was wrong before, and only moved",
+      "is not an error of an old item that only moved",
       {
         schema: kind({ list: ["+k8s:eachVal=+k8s:maxBytes=1"] }),
         object: { list: ["y", "xx"] },
@@ -269,7 +271,7 @@ describe("a difference", () => {
       {},
     ],
     [
-      "is none where errors were left out",
+      "is not reported when errors were truncated",
       {
         ...short,
         object: { a: "long" },
@@ -280,29 +282,33 @@ describe("a difference", () => {
       { errors: Array(1000).fill("b: Required value") },
     ],
   ];
-  for (const [what, asked, expected] of rows)
-    test(what, () => assert.deepEqual(run(asked), { errors: [], ...nothing, ...expected }));
+  for (const [what, input, expected] of rows)
+    test(what, () => assert.deepEqual(run(input), { errors: [], ...nothing, ...expected }));
 });
 
-describe("a rule that throws", () => {
+describe("a rule that throws an error", () => {
   const broken = { schema: kind({ a: ["+k8s:unheardOf"] }), object: {} };
   const panics = ["thing_create Error: unknown marker +k8s:unheardOf"];
   const internal = "<nil>: Internal error: panic during declarative validation: unknown marker +k8s:unheardOf";
-  const refuse = (errors: FieldErrors): void => errors.covered().required("b");
-  const rows: readonly [what: string, asked: Asked, expected: Partial<Outcome>][] = [
+  const reject = (errors: FieldErrors): void => errors.covered().required("b");
+  const rows: readonly [what: string, input: Input, expected: Partial<Outcome>][] = [
     ["is counted, and hand-written validation decides", broken, { errors: [] }],
-    ["… also where it refuses", { ...broken, handWritten: refuse }, { errors: ["b: Required value"] }],
+    [
+      "is counted, and the hand-written error remains",
+      { ...broken, handWritten: reject },
+      { errors: ["b: Required value"] },
+    ],
     ["fails the write after the takeover", { ...broken, ...takeover }, { errors: [internal] }],
     [
       "fails the write of a kind that enforces its rules",
-      { ...broken, config: { enforced: true }, handWritten: refuse },
+      { ...broken, config: { enforced: true }, handWritten: reject },
       { errors: ["b: Required value", internal] },
     ],
   ];
-  for (const [what, asked, expected] of rows)
-    test(what, () => assert.deepEqual(run(asked), { ...nothing, panics, ...expected }));
+  for (const [what, input, expected] of rows)
+    test(what, () => assert.deepEqual(run(input), { ...nothing, panics, ...expected }));
 
-  test("is not asked without the gate", () => {
+  test("does not run without the gate", () => {
     assert.deepEqual(run({ ...broken, gates: { DeclarativeValidation: false } }), { errors: [], ...nothing });
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Runs the declarative rules of a kind beside its hand-written validation, compares what both report, and lets rules that are not alpha decide
- * where they are enforced. Source: KEP-5073; k8s.io/apiserver@v0.36.0/pkg/registry/rest/validate.go.
+ * Runs the declarative rules of a kind next to its hand-written validation, compares what both
+ * report, and uses the errors of rules that are not alpha where they are enforced. Source:
+ * KEP-5073; k8s.io/apiserver@v0.36.0/pkg/registry/rest/validate.go.
  */
 import type { StatusCause } from "../apimachinery/errors.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
@@ -18,13 +19,13 @@ export interface Validated {
   readonly object: KubeObject;
   /** Undefined on create. */
   readonly old?: KubeObject;
-  /** What the hand-written validation found; takes what rules decide. */
+  /** The errors of hand-written validation; those of enforced rules are added. */
   readonly errors: FieldErrors;
-  /** The schema of the object where it is not the resource's. */
+  /** The schema of the object if it is not the resource's. */
   readonly schema?: Struct;
 }
 
-/** Rules are those of the request's version. */
+/** Applies the rules of the request's version. */
 export function validateDeclared(
   { gates, validation }: RegistryContext,
   { target, subresource }: Pick<WriteRequest, "target" | "subresource">,
@@ -53,7 +54,7 @@ export function validateDeclared(
     if (mismatches.length > 0) validation.mismatched(identifierOf(schema, subresource, old), mismatches);
     if (isAuthoritative && rules.enforceable) enforce(errors, declared, covered, gates);
   } catch (error) {
-    // Whatever it is: a write that hand-written validation decides must not end by it.
+    // Catches everything: a write that hand-written validation decides must not fail for it.
     validation.panic(identifierOf(schema, subresource, old), error);
     if (isAuthoritative)
       errors.internal(
@@ -63,7 +64,10 @@ export function validateDeclared(
   }
 }
 
-/** Puts what the rules found into the place of the hand-written errors that they cover. Alpha rules leave these as they are. */
+/**
+ * Replaces the hand-written errors that enforced rules cover by the errors of the rules. Alpha
+ * rules change nothing.
+ */
 function enforce(
   errors: FieldErrors,
   declared: FieldErrors,
@@ -79,13 +83,13 @@ function enforce(
   errors.addAll(declared);
 }
 
-// What is compiled depends on the schema alone.
+// The compiled rules depend on the schema alone.
 const compiled = new WeakMap<Struct, DeclaredRules>();
 
-/** @throws Error where there are none, or markers are malformed */
+/** @throws Error when there are no rules, or markers are malformed */
 function rulesOf(schema: Struct): DeclaredRules {
-  const known = compiled.get(schema);
-  if (known !== undefined) return known;
+  const existing = compiled.get(schema);
+  if (existing !== undefined) return existing;
   const rules = compileRules(schema);
   if (rules === undefined) throw new Error(`${schema.definition} has no declarative rules`);
   compiled.set(schema, rules);
@@ -96,7 +100,7 @@ function atRequestVersion({ version: { conversion } }: Resolved): (object: KubeO
   return conversion === undefined ? (object) => object : (object) => conversion.fromStorage(cloneJson(object));
 }
 
-/** `resourceclaim_status_update` */
+/** For example `resourceclaim_status_update`. */
 function identifierOf({ definition }: Struct, subresource: string, old: KubeObject | undefined): string {
   const kind = definition.slice(definition.lastIndexOf(".") + 1).toLowerCase();
   const path = subresource === "" ? "" : `_${subresource.replaceAll("/", "_")}`;

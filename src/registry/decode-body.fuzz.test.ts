@@ -1,4 +1,4 @@
-/** Bodies that were tampered with, in every encoding; `npm run fuzz` feeds millions. */
+/** Damaged bodies in every encoding; `npm run fuzz` runs millions. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ const inputs = process.env.COXSWAIN_TEST_FULL === "1" ? 100_000 : 3000;
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
 
 for (const name of decoderNames) {
-  test(`whatever the bytes, an object or a 400: ${name}`, () => {
+  test(`decodes any bytes to an object or a 400: ${name}`, () => {
     const feed = decoderFuzzer(name);
     let read = 0;
     for (let input = 0; input < inputs; input++) {

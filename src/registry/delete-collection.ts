@@ -1,4 +1,4 @@
-/** Deletes what a list selects, each object like any other deletion. Source: resource-api §4.2; apiserver's generic store. */
+/** Deletes the objects that a list selects, each like any other deletion. */
 import { ApiError } from "../apimachinery/errors.ts";
 import type { ResourceDefinition } from "../catalog/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
@@ -8,15 +8,16 @@ import { type ListResult, listEntries } from "./list.ts";
 import { checkWatchOptions, type ListOptions, withWatchDefaults } from "./list-options.ts";
 import { checkSelectable, parseSelectors } from "./selection.ts";
 
-/** Deletions under way at once; they share commits. */
+/** Concurrent deletions; they share commits. */
 const deletionsAtOnce = 32;
 
-export interface DeleteCollectionRequest extends DeleteRequest {
+interface DeleteCollectionRequest extends DeleteRequest {
   readonly list: ListOptions;
 }
 
 /**
- * Everything about the list that can be wrong in itself. Upstream looks at it before it reads how to delete, and at `watch`, which asks for nothing here.
+ * Validates the list options on their own. Upstream does so before it reads the delete options, and
+ * includes `watch`, which has no other effect here.
  * @param allowed `initialEvents`: the gate WatchList
  * @throws ApiError 400
  */
@@ -31,9 +32,10 @@ export function checkCollection(
 }
 
 /**
- * @param request its name is not looked at
+ * @param request its name is ignored
  * @returns the objects as they were before
- * @throws ApiError of the first object, in their order, that could not be deleted; others may be gone by then
+ * @throws ApiError of the first object, in key order, that could not be deleted; others may be
+ *   deleted already
  */
 export async function deleteMany(registry: RegistryContext, request: DeleteCollectionRequest): Promise<ListResult> {
   const { target, namespace } = request;
@@ -53,7 +55,7 @@ export async function deleteMany(registry: RegistryContext, request: DeleteColle
   return { meta, entries: found };
 }
 
-/** Upstream lists in chunks, and so what was there at the version that is named, be it an old one. */
+/** Upstream lists in chunks, which reads the exact resourceVersion, also an old one. */
 function exactly(list: ListOptions): ListOptions {
   const { resourceVersion, resourceVersionMatch, continueToken } = list;
   const plain = { ...list, watch: false, sendInitialEvents: undefined };
@@ -62,7 +64,7 @@ function exactly(list: ListOptions): ListOptions {
   return { ...plain, resourceVersionMatch: "Exact" };
 }
 
-/** @returns what went wrong; being gone already is what was wanted */
+/** @returns the error; an object that does not exist any more is none */
 async function tryDelete(registry: RegistryContext, request: DeleteRequest, { index }: Entry): Promise<unknown> {
   try {
     await deleteOne(registry, { ...request, namespace: index.namespace, name: index.name });

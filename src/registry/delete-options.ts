@@ -1,4 +1,4 @@
-/** How an object is to be deleted, as the body says, or the query. Source: resource-api §2.8, §4.9; apiserver's delete handlers, apimachinery's validation. */
+/** The options of a deletion, from the body or the query. */
 import { dryRunOfQuery } from "../apimachinery/dry-run.ts";
 import { badRequest } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
@@ -16,10 +16,10 @@ import { ProtobufError } from "../lib/protobuf/reader.ts";
 import { conform, DecodeError, decodeDocument } from "../lib/schema/decode.ts";
 import { YamlError } from "../lib/yaml/decode.ts";
 import type { DeleteOptions } from "./contract.ts";
+import { readText } from "./decode-text.ts";
 import { readBoolean, throwInvalidOptions, validateDryRun } from "./options.ts";
-import { readText } from "./read-text.ts";
 
-/** The options as they stand in a body or a query, not yet checked. */
+/** The options as a body or a query has them, not yet validated. */
 export interface RawDeleteOptions {
   readonly kind?: string;
   readonly apiVersion?: string;
@@ -31,7 +31,7 @@ export interface RawDeleteOptions {
   readonly ignoreStoreReadErrorWithClusterBreakingPotential?: boolean;
 }
 
-export interface SentOptions {
+interface SentOptions {
   readonly query: URLSearchParams;
   readonly body: Buffer;
   /** Of the body. */
@@ -39,10 +39,11 @@ export interface SentOptions {
 }
 
 /**
- * The options of a deletion: from the body when there is one, otherwise from the query. `dryRun` is read from both: the deletion is
- * a dry run when either of them asks for it (in 1.36 a body hides the query).
- * @param allowed `ignoreReadError`: the gate AllowUnsafeMalformedObjectDeletion; without it that option is as if it were not there
- * @throws ApiError 400 when they cannot be read, 422 when they are not valid
+ * The options of a deletion: from the body if there is one, otherwise from the query. `dryRun` is
+ * read from both: the deletion is a dry run when either sets it (in 1.36 a body hides the query).
+ * @param allowed `ignoreReadError`: the gate AllowUnsafeMalformedObjectDeletion; without it the
+ *   option is ignored
+ * @throws ApiError 400 when they cannot be parsed, 422 when they are not valid
  */
 export function readDeleteOptions(sent: SentOptions, allowed: { readonly ignoreReadError: boolean }): DeleteOptions {
   const { query, body, mediaType } = sent;
@@ -54,7 +55,11 @@ export function readDeleteOptions(sent: SentOptions, allowed: { readonly ignoreR
   );
 }
 
-/** @param raw of the right types @throws ApiError 422 */
+/**
+ * Validates options.
+ * @param raw with fields of the right types
+ * @throws ApiError 422
+ */
 export function checkDeleteOptions(raw: RawDeleteOptions): DeleteOptions {
   const errors = new FieldErrors();
   validateDeleteOptions(raw, errors);
@@ -102,7 +107,10 @@ export function decodeDeleteOptions(body: Buffer, mediaType: string): RawDeleteO
 
 const metaVersion = "meta.k8s.io/v1";
 
-/** What upstream's scheme of options knows besides at whatever version, and at that of the options alone. */
+/**
+ * Other kinds that upstream's scheme registers for all versions, and those only for
+ * `meta.k8s.io/v1`.
+ */
 const anyVersionKinds = [
   "APIGroup",
   "APIGroupList",
@@ -123,21 +131,24 @@ const metaKinds = [
   "WatchEvent",
 ];
 
-/** Any group's DeleteOptions will do, whatever the version. @throws ApiError 400 */
+/**
+ * Accepts DeleteOptions of every group and version.
+ * @throws ApiError 400
+ */
 function checkOptionsKind({ kind, apiVersion }: TypeMeta): void {
   if (parseGroupVersion(apiVersion) === undefined) throw badRequest(`unexpected GroupVersion string: ${apiVersion}`);
   if (kind === "" || kind === "DeleteOptions") return;
   const version = apiVersion === "" ? metaVersion : apiVersion;
-  const isKnown = anyVersionKinds.includes(kind) || (version === metaVersion && metaKinds.includes(kind));
-  if (isKnown) throw badRequest(`converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`);
+  const isRegistered = anyVersionKinds.includes(kind) || (version === metaVersion && metaKinds.includes(kind));
+  if (isRegistered) throw badRequest(`converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`);
   throw badRequest(
     `no kind ${quoteGo(kind)} is registered for version ${quoteGo(version)} in scheme "pkg/runtime/scheme.go:111"`,
   );
 }
 
 function withQueryDryRun(options: RawDeleteOptions, query: URLSearchParams): RawDeleteOptions {
-  const asked = dryRunOfQuery(query);
-  return asked.length === 0 ? options : { ...options, dryRun: [...(options.dryRun ?? []), ...asked] };
+  const dryRunOfUrl = dryRunOfQuery(query);
+  return dryRunOfUrl.length === 0 ? options : { ...options, dryRun: [...(options.dryRun ?? []), ...dryRunOfUrl] };
 }
 
 function deleteOptionsOfQuery(query: URLSearchParams): RawDeleteOptions {
@@ -156,7 +167,7 @@ function deleteOptionsOfQuery(query: URLSearchParams): RawDeleteOptions {
   };
 }
 
-/** Empty values demand nothing. */
+/** Empty values are no preconditions. */
 function preconditionsOfQuery(query: URLSearchParams): RawDeleteOptions["preconditions"] {
   const uid = query.get("uid") ?? "";
   const resourceVersion = query.get("resourceVersion") ?? "";

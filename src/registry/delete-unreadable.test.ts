@@ -35,7 +35,7 @@ async function withBroken(
   }
 }
 
-test("a list tells which objects cannot be read", () =>
+test("a list reports which objects cannot be read", () =>
   withBroken(async (registry, revision) => {
     const { status, body } = await send(registry, `GET ${path}`);
     assert.equal(status, 500);
@@ -50,7 +50,7 @@ test("a list tells which objects cannot be read", () =>
   }));
 
 for (const line of [`GET ${broken}`, `DELETE ${broken}`]) {
-  test(`${line} tells what is wrong with it`, () =>
+  test(`${line} reports why the object cannot be read`, () =>
     withBroken(async (registry, revision) => {
       const { status, body } = await send(registry, line);
       assert.equal(status, 500);
@@ -61,7 +61,7 @@ for (const line of [`GET ${broken}`, `DELETE ${broken}`]) {
 
 const fine = `${path}/fine`;
 
-/** In this order; what is asked of one object is answered, of all not. */
+/** In this order; requests for one object succeed, requests for all fail. */
 const otherRows: [line: string, body: unknown, status: number][] = [
   [`POST ${path}`, { metadata: { name: "fine" } }, 201],
   [`POST ${path}?dryRun=All`, { metadata: { name: "other" } }, 201],
@@ -80,7 +80,7 @@ const otherRows: [line: string, body: unknown, status: number][] = [
   [`GET ${path}`, undefined, 500],
 ];
 
-test("others of its kind are read and written, one by one", () =>
+test("other objects of the kind can be read and written individually", () =>
   withBroken(async (registry) => {
     for (const [line, sent, status] of otherRows) {
       const answer = await send(registry, line, sent);
@@ -88,12 +88,12 @@ test("others of its kind are read and written, one by one", () =>
     }
   }));
 
-test("a watch of its kind fails", () =>
+test("a watch of the kind fails", () =>
   withBroken(async ({ catalog }, revision) => {
     const { resource } = catalog.find("", "v1", "secrets") as Resolved;
     const options = parseListOptions(new URLSearchParams("watch=1"));
     const error = await planWatch(resource, { namespace: "ns", name: "", options, initialEvents: true }).then(
-      ({ refused }) => refused,
+      ({ startError }) => startError,
       (thrown: unknown) => thrown,
     );
     assert.ok(error instanceof ApiError);
@@ -103,7 +103,7 @@ test("a watch of its kind fails", () =>
     );
   }));
 
-test("who may removes it; all can be read again", () =>
+test("a permitted client removes it; afterwards all objects can be read", () =>
   withBroken(async (registry) => {
     const { status, body } = await send(registry, `DELETE ${broken}`, unsafe);
     assert.equal(status, 200);
@@ -119,7 +119,7 @@ test("who may removes it; all can be read again", () =>
     assert.deepEqual((await send(registry, `GET ${path}`)).body.items, []);
   }));
 
-test("what can be read, or is not there, is not removed so", () =>
+test("an object that can be read or does not exist is not removed by the option", () =>
   withBroken(async (registry) => {
     await send(registry, `POST ${path}`, { metadata: { name: "fine" } });
     for (const name of ["fine", "absent"]) {
@@ -130,7 +130,7 @@ test("what can be read, or is not there, is not removed so", () =>
     }
   }));
 
-test("no namespace", () =>
+test("the option does not apply to a namespace", () =>
   withBroken(async (registry) => {
     const { status, body } = await send(registry, "DELETE /api/v1/namespaces/ns", unsafe);
     assert.equal(
@@ -139,7 +139,7 @@ test("no namespace", () =>
     );
   }));
 
-test("not a whole collection", () =>
+test("the option does not apply to a collection", () =>
   withBroken(async (registry) => {
     const { status, body } = await send(registry, `DELETE ${path}`, unsafe);
     assert.equal(status, 422);
@@ -147,22 +147,22 @@ test("not a whole collection", () =>
     assert.equal(body.message, `DeleteOptions.meta.k8s.io "" is invalid: ${option}: Invalid value: true: ${text}`);
   }));
 
-test("no other option goes with it", () =>
+test("the option excludes other options", () =>
   withBroken(async (registry) => {
     const { status, body } = await send(registry, `DELETE ${broken}`, { ...unsafe, gracePeriodSeconds: 0 });
     assert.equal(status, 422);
     assert.match(body.message, /cannot be set together with \.gracePeriodSeconds/);
   }));
 
-test("without the gate the option does nothing", () =>
+test("the option does nothing without the gate", () =>
   withBroken(async (registry) => {
     assert.equal((await send(registry, `DELETE ${broken}`, unsafe)).body.reason, "InternalError");
   }, ""));
 
-test("who may delete may not do this yet", () =>
+test("permission to delete is not sufficient for the option", () =>
   withBroken(async (registry) => {
     const verbs: string[] = [];
-    const refused = ask(
+    const response = ask(
       (context) =>
         serveResource(context, registry, {
           verbs: {
@@ -185,7 +185,7 @@ test("who may delete may not do this yet", () =>
     const text =
       'secrets "broken" is forbidden: not permitted to do "unsafe-delete-ignore-read-errors", reason: no rule';
     await assert.rejects(
-      refused,
+      response,
       (error) => error instanceof ApiError && error.status.code === 403 && error.message === text,
     );
     assert.deepEqual(verbs, ["unsafe-delete-ignore-read-errors"]);

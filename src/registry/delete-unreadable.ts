@@ -1,6 +1,6 @@
 /**
- * Removes an object that cannot be read, whatever its finalizers say and whoever depends on it. Source: resource-api §3, §2.8; apiserver's
- * corrupt object deleter.
+ * Removes an object that cannot be read, regardless of finalizers and dependents. See KEP-3926 and
+ * k8s.io/apiserver@v0.36.0/pkg/registry/generic/registry/corrupt_obj_deleter.go.
  */
 import { invalid } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
@@ -14,7 +14,11 @@ import { storedResource, storeOf } from "./resource-names.ts";
 
 const option = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
-/** @param request neither dry nor with preconditions @throws ApiError 403 (admission), 409 (changed meanwhile), 422 when the object can be read, or is not there */
+/**
+ * @param request neither a dry run nor with preconditions
+ * @throws ApiError 403 (admission), 409 (changed concurrently), 422 when the object can be read or
+ *   does not exist
+ */
 export async function deleteUnreadable(registry: RegistryContext, request: DeleteRequest): Promise<void> {
   const { resource } = request.target;
   const store = storeOf(resource);

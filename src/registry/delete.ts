@@ -1,4 +1,7 @@
-/** Deletes one object, in two phases where something holds it. Source: resource-api §3, §2.8; apiserver's generic store and rest.BeforeDelete. */
+/**
+ * Deletes one object: at once, or by setting deletionTimestamp where finalizers or a grace period
+ * hold it.
+ */
 import type { AdmissionAttributes } from "../admission/contract.ts";
 import { formatTime } from "../apimachinery/clock.ts";
 import { ApiError, notFound } from "../apimachinery/errors.ts";
@@ -15,15 +18,19 @@ import { storedResource, storeOf } from "./resource-names.ts";
 import { strategyContext } from "./strategy-context.ts";
 
 export interface DeleteRequest extends WriteRequest {
-  /** `dryRun` of the request counts, not theirs. */
+  /** Its `dryRun` is ignored; that of the request applies. */
   readonly options: DeleteOptions;
-  /** A resourceVersion, bare or quoted, the object must have. */
+  /** A resourceVersion, bare or quoted, that the object must have. */
   readonly ifMatch?: string | undefined;
-  /** The deletion is part of a request that has been admitted. */
+  /** Skips admission, because the deletion is part of an admitted request. */
   readonly admitted?: boolean;
 }
 
-/** @throws ApiError 403 (admission, protected objects), 404, 409, 500 where a webhook cannot convert the object */
+/**
+ * Deletes one object.
+ * @throws ApiError 403 (admission, protected objects), 404, 409, 500 when a webhook cannot convert
+ *   the object
+ */
 export async function deleteOne(registry: RegistryContext, request: DeleteRequest): Promise<Deleted> {
   const { resource, converted } = request.target;
   const { namespace, name, dryRun, audit } = request;
@@ -49,7 +56,10 @@ export async function deleteOne(registry: RegistryContext, request: DeleteReques
   return pending ? { kind: "pending", entry: last } : removeMarked(registry, request, last, uid);
 }
 
-/** Deletes what goes with an object that is gone: of a service, its Endpoints. What is refused stays, as upstream's. */
+/**
+ * Deletes the object that belongs to a removed one: the Endpoints of a Service. Like upstream,
+ * ignores rejections.
+ */
 export async function deleteCompanion(registry: RegistryContext, request: WriteRequest): Promise<void> {
   const { companion } = request.target.resource.definition.strategy;
   const target = companion === undefined ? undefined : registry.catalog.find("", "v1", companion);
@@ -66,13 +76,14 @@ export async function deleteCompanion(registry: RegistryContext, request: WriteR
       warnings: [],
     });
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error; // It may not be there, or change all the time.
+    if (!(error instanceof ApiError)) throw error; // It may not exist, or change concurrently.
   }
 }
 
 /**
- * The step with what is stored of its object. What goes is converted, too: upstream's store encodes an object that it takes from the cache before it
- * deletes it. A dry run answers with the object as it was seen. @throws ConversionError
+ * The step with its object at the storage version. An object to remove is converted, too:
+ * upstream's store encodes it before it deletes it. A dry run returns the object unconverted.
+ * @throws ConversionError
  */
 async function storable(
   converted: ConvertedVersion,
@@ -84,7 +95,10 @@ async function storable(
   return step.do === "remove" || dryRun ? step : { ...step, object: stored };
 }
 
-/** A grace period of zero is stored first and the object removed next, so that watchers see both. */
+/**
+ * For a grace period of zero, the mark is stored first and the object removed next, so that
+ * watchers see both.
+ */
 async function removeMarked(
   registry: RegistryContext,
   request: DeleteRequest,
@@ -97,14 +111,15 @@ async function removeMarked(
     const object = storeOf(resource).decode(existing ?? marked);
     const isOurs = existing !== undefined && object.metadata.uid === uid;
     if (isOurs && (object.metadata.finalizers ?? []).length > 0) return { do: "nothing", object };
-    return isOurs ? { do: "remove", object } : { do: "nothing", object: { metadata: {} } }; // Somebody else was faster.
+    // Removed by another client.
+    return isOurs ? { do: "remove", object } : { do: "nothing", object: { metadata: {} } };
   });
   const isHeld = step.do === "nothing" && step.object.metadata.uid === uid;
   if (isHeld) return { kind: "pending", entry: entry as Entry };
   return { kind: "gone", entry: step.do === "remove" ? (entry as Entry) : marked, uid };
 }
 
-/** What is to be done now. Not pending: a mark is followed by the removal. */
+/** The first step. If not pending, the removal follows the mark. */
 interface Plan {
   readonly step: Step;
   readonly pending: boolean;
@@ -123,13 +138,13 @@ async function planDeletion(registry: RegistryContext, request: DeleteRequest, e
   const isHeld = strategy.holdsDeletion(object);
   const grace = isHeld ? undefined : graceOf(resource, object, request.options, context.now);
   const waits = grace === "pending" || (isHeld && object.metadata.deletionTimestamp !== undefined);
-  if (waits) return { step: { do: "nothing", object }, pending: true }; // Nobody is asked.
+  if (waits) return { step: { do: "nothing", object }, pending: true }; // Without admission, as upstream.
   if (request.admitted !== true) {
     strategy.checkDeletion(object, context);
     await admitDeletion(registry, request, object);
   }
   if (isHeld) return hold(resource, object, request.options, context.now);
-  if (ownsNothing(resource)) setDependentsFinalizers(object, {}, undefined);
+  if (hasNoDependents(resource)) setDependentsFinalizers(object, {}, undefined);
   else
     setDependentsFinalizers(object, request.options, strategy.orphansByDefault === undefined ? "Background" : "Orphan");
   const finalizers = object.metadata.finalizers ?? [];
@@ -146,7 +161,10 @@ async function planDeletion(registry: RegistryContext, request: DeleteRequest, e
   return { step: { do: "put", object }, pending: true };
 }
 
-/** @param oldObject undefined when it cannot be read */
+/**
+ * Runs the admission of a deletion.
+ * @param oldObject undefined when it cannot be read
+ */
 export async function admitDeletion(
   { admission }: RegistryContext,
   request: DeleteRequest,
@@ -176,7 +194,7 @@ export async function admitDeletion(
   if (validating !== undefined) await validating;
 }
 
-/** A controller removes the object later; until then it only says that it is going. */
+/** Marks an object that a controller removes later, such as a namespace. */
 function hold({ definition }: Resource, object: KubeObject, options: DeleteOptions, now: number): Plan {
   object.metadata.deletionTimestamp = formatTime(now);
   definition.strategy.markDeleted(object, options);
@@ -195,8 +213,9 @@ interface Grace {
 }
 
 /**
- * How long a gracefully deleted object stays from now. A running grace period may only be made shorter.
- * @returns undefined when it need not stay, "pending" when its time is running already
+ * How long a gracefully deleted object remains from now. A running grace period can only be
+ * shortened.
+ * @returns undefined when it need not remain, "pending" when its grace period runs already
  */
 function graceOf(
   { definition }: Resource,
@@ -211,23 +230,24 @@ function graceOf(
   }
   const running = Number(deletionGracePeriodSeconds);
   if (running === 0) return undefined;
-  const asked = options.gracePeriodSeconds;
-  const wanted = asked !== undefined && asked < 0 ? 1 : asked; // Upstream takes any negative number for 1.
-  if (wanted === undefined || wanted >= running) return "pending";
-  const ends = Date.parse(deletionTimestamp) - durationMs(running) + durationMs(wanted);
-  // What would have ended already ends now, but never of itself: who runs the object must have seen that it goes.
-  if (ends < now) return { seconds: Math.min(wanted, 1), deletionTimestamp: formatTime(now) };
-  return { seconds: wanted, deletionTimestamp: formatTime(ends) };
+  const sent = options.gracePeriodSeconds;
+  const requested = sent !== undefined && sent < 0 ? 1 : sent; // Upstream reads any negative number as 1.
+  if (requested === undefined || requested >= running) return "pending";
+  const ends = Date.parse(deletionTimestamp) - durationMs(running) + durationMs(requested);
+  // A period that would have ended already ends now, but not at 0: the kubelet must see the
+  // deletion.
+  if (ends < now) return { seconds: Math.min(requested, 1), deletionTimestamp: formatTime(now) };
+  return { seconds: requested, deletionTimestamp: formatTime(ends) };
 }
 
-/** Upstream counts nanoseconds in 64 bits, and so begins anew after 292 years. */
+/** Upstream counts nanoseconds in 64 bits, which wrap after 292 years. */
 function durationMs(seconds: number): number {
   const plain = seconds * 1000;
   return Math.abs(plain) < 2 ** 43 ? plain : Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n) / 1_000_000n);
 }
 
-/** Events do. */
-function ownsNothing({ definition }: Resource): boolean {
+/** Whether objects of the resource have no dependents: Events. */
+function hasNoDependents({ definition }: Resource): boolean {
   return definition.resource === "events" && (definition.group === "" || definition.group === "events.k8s.io");
 }
 
@@ -235,8 +255,9 @@ const orphanFinalizer = "orphan";
 const foregroundFinalizer = "foregroundDeletion";
 
 /**
- * What is to become of dependents stands in two finalizers: what the options say, else what the object says already, else the kind's default.
- * @param byDefault undefined where there are no dependents, whatever anybody says
+ * Records the propagation policy as one of two finalizers: the options decide, then existing
+ * finalizers, then the kind's default.
+ * @param byDefault undefined for a resource without dependents, whose options are ignored
  */
 function setDependentsFinalizers(
   { metadata }: KubeObject,
@@ -261,9 +282,12 @@ function isSameSet(a: readonly string[], b: readonly string[]): boolean {
   return one.size === other.size && b.every((item) => one.has(item));
 }
 
-/** Whoever does not say what is to become of dependents is warned where they are orphaned. */
+/**
+ * Adds the kind's warning when the options set no propagation policy and the default orphans
+ * dependents.
+ */
 export function warnOfOrphans({ target, options, warnings }: DeleteRequest): void {
   const warning = target.resource.definition.strategy.orphansByDefault?.warning;
-  const saysNothing = options.propagationPolicy === undefined && options.orphanDependents === undefined;
-  if (warning !== undefined && saysNothing && !warnings.includes(warning)) warnings.push(warning);
+  const setsNoPolicy = options.propagationPolicy === undefined && options.orphanDependents === undefined;
+  if (warning !== undefined && setsNoPolicy && !warnings.includes(warning)) warnings.push(warning);
 }

@@ -1,31 +1,39 @@
-/** Reads one object. Source: resource-api §4.6. */
+/** Reads one object. */
 import { notFound, resourceVersionTooLarge } from "../apimachinery/errors.ts";
 import type { Resource, Strategy } from "../catalog/contract.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
 import { parseResourceVersion } from "./list-options.ts";
-import { aloneAfter, storedResource, storeOf } from "./resource-names.ts";
+import { readAfterCacheFailure, storedResource, storeOf } from "./resource-names.ts";
 
-/** A kind that upstream does not cache is not waited for. @throws ApiError 504 */
+/**
+ * Checks that the current state has the revision. A kind that upstream does not cache is not waited
+ * for.
+ * @throws ApiError 504
+ */
 export function checkReached(current: Snapshot, resourceVersion: string, revision: number): Snapshot {
   if (revision > current.revision)
     throw resourceVersionTooLarge(resourceVersion, current.revision, { retryAfterSeconds: 0 });
   return current;
 }
 
-export interface GetRequest {
+interface GetRequest {
   readonly namespace: string;
   readonly name: string;
-  /** As sent: empty for the most recent state, `0` for any, else a state not older. */
+  /** As sent: empty for the current state, `0` for any state, otherwise a minimum. */
   readonly resourceVersion: string;
 }
 
-/** @throws ApiError 404; 504 when the version is not reached in time; 500 when it is no number, of uncached kinds 400 (as upstream) */
+/**
+ * Reads one object.
+ * @throws ApiError 404; 504 when the resourceVersion is not reached in time; when it is not a
+ *   number, 500, or 400 for kinds without a cache (as upstream)
+ */
 export async function getEntry(resource: Resource, { namespace, name, resourceVersion }: GetRequest): Promise<Entry> {
   const store = storeOf(resource);
   const key = store.keyOf(namespace, name);
   const entry = await stateFor(store.cache, resourceVersion, resource.definition.strategy).then(
     (snapshot) => snapshot.get(key),
-    (error: unknown) => aloneAfter(error, store, key),
+    (error: unknown) => readAfterCacheFailure(error, store, key),
   );
   if (entry === undefined) throw notFound(storedResource(resource), name);
   return entry;

@@ -1,57 +1,69 @@
-/** Why an object of one kind cannot stand for one of another, in the words of upstream's schemes. */
+/**
+ * Why an object of one kind is not accepted as another, with the messages of upstream's schemes.
+ */
 import { formatGroupVersion } from "../apimachinery/object.ts";
 import { builtinSchema, definitionOf } from "../catalog/builtin-schemas.ts";
 import type { Catalog } from "../catalog/contract.ts";
 import { quoteGo } from "../lib/json/quote.ts";
-import type { ExpectedKind } from "./decode-body.ts";
+import type { ExpectedKind } from "./body-kind.ts";
 
+/** The kind that a body names. */
 export interface NamedKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
 }
 
-/** Of an object of a custom kind whose version is null. */
+/** The error for a custom object whose apiVersion is null. */
 export const nullVersion = ".apiVersion accessor error: <nil> is of the type <nil>, expected string";
 
-/** Whether a problem with a custom object is told where it says that it is of another kind or group: no schema is found for it then. */
-export const isToldOfAny = (problem: string): boolean =>
+/**
+ * Whether a problem is reported for a custom object of another kind or group than expected, for
+ * which no schema is found.
+ */
+export const isReportedWithoutSchema = (problem: string): boolean =>
   problem.startsWith("duplicate field") || problem.startsWith('unknown field "metadata.');
 
-/** How kube-apiserver's scheme is called in messages: by the line that makes it. Upstream's other schemes are called so here too. */
+/**
+ * The scheme's name in messages: the source line of kube-apiserver that creates it. Used for
+ * upstream's other schemes, too.
+ */
 const schemeName = "pkg/api/legacyscheme/scheme.go:30";
 
-/** Groups that upstream serves by a scheme of their own, where no other kinds are registered but those of all groups. */
+/**
+ * Groups that upstream serves with separate schemes, which contain only their own kinds and the
+ * shared ones.
+ */
 const ownSchemes: ReadonlySet<string> = new Set(["apiextensions.k8s.io", "apiregistration.k8s.io"]);
 
-export interface KindProblem {
+interface KindProblem {
   readonly why: string;
-  /** Whether it is only another version of the kind. */
+  /** Whether the kinds differ only in version. */
   readonly converts: boolean;
-  /** Whether upstream has a type for it, into which it reads a body before it looks further. */
+  /** Whether upstream has a Go type for the kind, into which it decodes the body first. */
   readonly isKnown: boolean;
 }
 
-/** @returns why one kind is not the other */
-export function kindProblem(given: NamedKind, expected: ExpectedKind, catalog: Catalog): KindProblem | undefined {
-  const isVersion = given.version === expected.version || given.version === expected.alsoVersion;
-  if (given.kind === expected.kind && isVersion && given.group === expected.group) return undefined;
-  const groupVersion = formatGroupVersion(given.group, given.version);
-  const wanted = formatGroupVersion(expected.group, expected.version);
-  const type = isRegistered(given, expected) ? goTypeOf(given, catalog) : undefined;
+/** @returns why the named kind is not accepted as the expected one; undefined when it is */
+export function kindProblem(named: NamedKind, expected: ExpectedKind, catalog: Catalog): KindProblem | undefined {
+  const isVersion = named.version === expected.version || named.version === expected.alsoVersion;
+  if (named.kind === expected.kind && isVersion && named.group === expected.group) return undefined;
+  const groupVersion = formatGroupVersion(named.group, named.version);
+  const expectedVersion = formatGroupVersion(expected.group, expected.version);
+  const type = isRegistered(named, expected) ? goTypeOf(named, catalog) : undefined;
   if (type === undefined) {
     return {
-      why: `no kind ${quoteGo(given.kind)} is registered for version ${quoteGo(groupVersion)} in scheme ${quoteGo(schemeName)}`,
+      why: `no kind ${quoteGo(named.kind)} is registered for version ${quoteGo(groupVersion)} in scheme ${quoteGo(schemeName)}`,
       converts: false,
       isKnown: false,
     };
   }
   const ours = catalog.findKind(expected.group, expected.version, expected.kind)?.resource.store?.form;
-  const theirs = catalog.findKind(given.group, given.version, given.kind)?.resource.store?.form;
-  const isEarlier = ownSchemes.has(given.group) && given.group === expected.group && given.kind === expected.kind;
+  const theirs = catalog.findKind(named.group, named.version, named.kind)?.resource.store?.form;
+  const isEarlier = ownSchemes.has(named.group) && named.group === expected.group && named.kind === expected.kind;
   if (isEarlier || (ours !== undefined && ours.prefix === theirs?.prefix)) {
     return {
-      why: `the API version in the data (${groupVersion}) does not match the expected API version (${wanted})`,
+      why: `the API version in the data (${groupVersion}) does not match the expected API version (${expectedVersion})`,
       converts: true,
       isKnown: true,
     };
@@ -63,14 +75,16 @@ export function kindProblem(given: NamedKind, expected: ExpectedKind, catalog: C
   };
 }
 
-/** The same of a document without a version, which upstream takes for one of its internal types. */
-export function internalKindProblem(given: NamedKind, expected: ExpectedKind, catalog: Catalog): string | undefined {
-  if (given.kind === expected.kind) return undefined;
-  if (!isRegistered(given, expected) || goTypeOf(given, catalog) === undefined) {
-    return `no kind ${quoteGo(given.kind)} is registered for the internal version of group ${quoteGo(given.group)} in scheme ${quoteGo(schemeName)}`;
+/**
+ * {@link kindProblem} for a document without a version, which upstream decodes as an internal type.
+ */
+export function internalKindProblem(named: NamedKind, expected: ExpectedKind, catalog: Catalog): string | undefined {
+  if (named.kind === expected.kind) return undefined;
+  if (!isRegistered(named, expected) || goTypeOf(named, catalog) === undefined) {
+    return `no kind ${quoteGo(named.kind)} is registered for the internal version of group ${quoteGo(named.group)} in scheme ${quoteGo(schemeName)}`;
   }
-  const wanted = internalPackage(expected.group);
-  return `converting (${internalPackage(given.group)}.${given.kind}) to (${wanted}.${expected.kind}): unknown conversion`;
+  const expectedPackage = internalPackage(expected.group);
+  return `converting (${internalPackage(named.group)}.${named.kind}) to (${expectedPackage}.${expected.kind}): unknown conversion`;
 }
 
 function isRegistered({ group, version, kind }: NamedKind, expected: ExpectedKind): boolean {
@@ -79,7 +93,7 @@ function isRegistered({ group, version, kind }: NamedKind, expected: ExpectedKin
   return group === "" && definitionOf(group, version, kind)?.startsWith("io.k8s.apimachinery.") === true;
 }
 
-/** Kinds of the core group that no document describes. */
+/** Kinds of the core group that have no OpenAPI definition. */
 const undescribedCore: ReadonlySet<string> = new Set([
   "List",
   "PodStatusResult",
@@ -87,11 +101,11 @@ const undescribedCore: ReadonlySet<string> = new Set([
   "SerializedReference",
 ]);
 
-/** `v1.Secret`; undefined for a kind that is not known. */
+/** For example `v1.Secret`; undefined for an unknown kind. */
 function goTypeOf({ group, version, kind }: NamedKind, catalog: Catalog): string | undefined {
   if (group === "" && version === "v1" && undescribedCore.has(kind)) return `v1.${kind}`;
   if (ownSchemes.has(group) && version === "v1beta1" && definitionOf(group, "v1", kind) !== undefined)
-    return `v1beta1.${kind}`; // Not served any more.
+    return `v1beta1.${kind}`; // Registered, but no longer served.
   const definition = definitionOf(group, version, kind);
   if (definition !== undefined) return builtinSchema(definition).goType;
   const found = catalog.findKind(group, version, kind);

@@ -1,31 +1,35 @@
-/** What the query of a list, a watch or a deletecollection asks for. Source: resource-api §4.3, §4.6, §4.7; upstream's ListOptions and its validation. */
+/**
+ * The query parameters of a list, a watch or a deletecollection. Source: ListOptions and its
+ * validation upstream.
+ */
 import { ApiError, badRequest, plainError, type StatusCause } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import { joinErrors, quoteGo } from "../lib/json/quote.ts";
 
+/** The parsed query parameters, not yet validated. */
 export interface ListOptions {
-  /** `watch` was said; a path under `/watch/` watches without it. */
+  /** Set by the parameter `watch`; a path under `/watch/` watches without it. */
   readonly watch: boolean;
   readonly labelSelector: string;
   readonly fieldSelector: string;
-  /** Items of one chunk; 0 is no limit. */
+  /** Items per chunk; 0 is no limit. */
   readonly limit: number;
   /** Empty for the first chunk. */
   readonly continueToken: string;
   /** As sent; empty when unset. */
   readonly resourceVersion: string;
   readonly resourceVersionMatch: string;
-  /** Undefined: the server chooses. */
+  /** Undefined: chosen by the server. */
   readonly timeoutSeconds: number | undefined;
   readonly allowWatchBookmarks: boolean;
-  /** Undefined when it was not said, which is not the same as false. */
+  /** Undefined when the parameter is absent, which differs from false. */
   readonly sendInitialEvents: boolean | undefined;
 }
 
-/** Of a list without parameters. */
+/** The options of a list without parameters. */
 export const plainList: ListOptions = parseListOptions(new URLSearchParams());
 
-/** @throws ApiError 400 when a number is none */
+/** @throws ApiError 400 when a numeric parameter is not a number */
 export function parseListOptions(query: URLSearchParams): ListOptions {
   return {
     watch: parseFlag(query.get("watch")) ?? false,
@@ -42,7 +46,8 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
 }
 
 /**
- * A watch that begins with what is there, as watches without a version always did, is a streaming list where there are such.
+ * Where the gate is on, a watch that starts with existing objects (without a resourceVersion, or at
+ * 0) becomes a streaming list.
  * @param allowed `initialEvents`: the gate WatchList
  */
 export function withWatchDefaults(options: ListOptions, allowed: { readonly initialEvents: boolean }): ListOptions {
@@ -53,7 +58,10 @@ export function withWatchDefaults(options: ListOptions, allowed: { readonly init
   return { ...options, sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" };
 }
 
-/** Combinations that a list may not have. @throws ApiError 400 with upstream's message and causes */
+/**
+ * Rejects combinations of options that are not allowed for a list.
+ * @throws ApiError 400 with upstream's message and causes
+ */
 export function checkListOptions({
   resourceVersion,
   resourceVersionMatch: match,
@@ -76,7 +84,8 @@ export function checkListOptions({
 }
 
 /**
- * Combinations that a watch may not have. Without the word `watch`, they are those of a list, as upstream's.
+ * Rejects combinations of options that are not allowed for a watch; without `watch`, those of a
+ * list, as upstream.
  * @param allowed `initialEvents`: the gate WatchList
  * @throws ApiError 400 with upstream's message and causes
  */
@@ -110,8 +119,9 @@ export function checkWatchOptions(options: ListOptions, allowed: { readonly init
 }
 
 /**
- * A resourceVersion as clients send it: any uint64.
- * @returns 0 for `0` and for the empty text; Infinity where it is beyond every revision this server can have
+ * Parses a resourceVersion as clients send it: any uint64.
+ * @returns 0 for `0` and for the empty text; Infinity for a number above all revisions of this
+ *   server
  * @throws ApiError with upstream's text: 400 for a list, 500 for a get and a watch
  */
 export function parseResourceVersion(text: string, verb: "get" | "list" | "watch"): number {
@@ -126,7 +136,7 @@ export function parseResourceVersion(text: string, verb: "get" | "list" | "watch
 const uint64Max = 2n ** 64n - 1n;
 const int64Max = 2n ** 63n - 1n;
 
-/** The status that differences.md decides for combinations of options; upstream answers 422 with the same words. */
+/** Status 400 for wrong combinations of options; upstream answers 422 with the same message. */
 function invalidOptions(causes: readonly StatusCause[]): ApiError {
   const text = joinErrors(causes.map(({ field, message }) => `${field}: ${message}`));
   return new ApiError({
@@ -137,7 +147,7 @@ function invalidOptions(causes: readonly StatusCause[]): ApiError {
   });
 }
 
-/** @throws ApiError 400 in the words of Go's ParseInt */
+/** @throws ApiError 400 with the text of Go's ParseInt */
 function parseInteger(text: string | null): number | undefined {
   if (text === null) return undefined;
   if (!/^[+-]?[0-9]+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${quoteGo(text)}: invalid syntax`);
@@ -147,7 +157,7 @@ function parseInteger(text: string | null): number | undefined {
   return Number(value);
 }
 
-/** Everything but `0` and `false` is true, nothing at all included. */
+/** Everything except `0` and `false` is true, also the empty text. */
 function parseFlag(text: string | null): boolean | undefined {
   if (text === null) return undefined;
   return text !== "0" && text.toLowerCase() !== "false";

@@ -11,11 +11,11 @@ import { parseListOptions } from "./list-options.ts";
 
 let memory: MemoryRegistry;
 let secrets: Resolved;
-/** Revision after each of a, b, c, d was created. */
+/** The revision after each of a, b, c, d was created. */
 const made: number[] = [];
 
 before(async () => {
-  // Waiting for a version that never comes takes no time here.
+  // Does not wait for a resourceVersion that is never reached.
   memory = await openMemoryRegistry({
     clock: { ...systemClock, after: (delay, run) => systemClock.after(Math.min(delay, 1), run) },
   });
@@ -34,7 +34,7 @@ before(async () => {
 });
 after(() => memory.close());
 
-/** `$0` … `$3` are the revisions of a … d, `$t` a token after b. */
+/** `$0` … `$3` are the revisions of a … d, `$t` a continue token after b. */
 function fill(query: string): string {
   const token = formatContinue({ revision: made[3] as number, after: "b" });
   return query.replace(/\$([0-3t])/g, (_all, which) => (which === "t" ? token : String(made[Number(which)])));
@@ -66,10 +66,11 @@ const badToken = "invalid continue token: continue key is not valid";
 const tampered = (json: string): string => `continue=${Buffer.from(json).toString("base64url")}`;
 const token = (rv: number, start: string): string => tampered(JSON.stringify({ v: "meta.k8s.io/v1", rv, start }));
 const unknownMatch = 'resourceVersionMatch: Unsupported value: "Odd": supported values: "Exact", "NotOlderThan", ""';
-const tooLarge = (wanted: string): string => `504 Timeout: Too large resource version: ${wanted}, current: `;
+const tooLarge = (revision: string): string => `504 Timeout: Too large resource version: ${revision}, current: `;
 
 const listRows: [query: string, want: string][] = [
-  // resource-api §4.6, row by row; the columns are no version, version 0, a version.
+  // Kubernetes docs, API Concepts, Resource versions: the table of list semantics, row by row. The
+  // columns are no version, version 0, a version.
   ["", "abcd at $3"],
   ["resourceVersion=", "abcd at $3"],
   ["resourceVersion=0", "abcd at $3"],
@@ -212,14 +213,14 @@ const listRows: [query: string, want: string][] = [
   ["fieldSelector=data%3Dx", "400 field label not supported: data"],
 ];
 
-test("lists", async () => {
+test("lists by options", async () => {
   for (const [query, want] of listRows) {
     const got = await outcome(query);
     assert.equal(want.startsWith("504") ? got.replace(/\d+$/, "") : got, want, query);
   }
 });
 
-test("chunks show one state while others write", async () => {
+test("chunks come from one state during writes", async () => {
   const chunk = async (query: string) =>
     listEntries(secrets.resource, "", parseListOptions(new URLSearchParams(query)));
   const seen: string[] = [];
@@ -240,7 +241,7 @@ test("chunks show one state while others write", async () => {
   assert.deepEqual([seen, versions.size], [["n/a", "n/b", "n/c", "n/d", "other/z"], 1]);
 });
 
-test("a token whose revision is gone comes back with one that goes on at the newest", async () => {
+test("an expired continue token is answered with one for the newest revision", async () => {
   const { storage } = memory.registry;
   const { meta } = await listEntries(secrets.resource, "", parseListOptions(new URLSearchParams("limit=1")));
   const old = formatContinue({ revision: (made[0] as number) - 1, after: "n/a" });
@@ -260,7 +261,7 @@ test("a token whose revision is gone comes back with one that goes on at the new
   assert.equal([...rest.entries].at(0)?.index.name, "b");
 });
 
-test("an object's version", async () => {
+test("gets an object at a resourceVersion", async () => {
   const rows: [name: string, resourceVersion: string, want: string][] = [
     ["a", "", "a"],
     ["a", "0", "a"],

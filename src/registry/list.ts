@@ -1,4 +1,4 @@
-/** Reads a collection: which state, which keys, which chunk. Source: resource-api §4.6, §4.8. */
+/** Reads a collection: selects the state, the keys and the chunk. */
 import { ApiError, badRequest, expired, resourceVersionTooLarge } from "../apimachinery/errors.ts";
 import type { ConvertedVersion, Resolved, Resource, ResourceStore, Strategy } from "../catalog/contract.ts";
 import type { Entry, Snapshot, WatchCache } from "../watch-cache/contract.ts";
@@ -9,7 +9,7 @@ import { checkListOptions, type ListOptions, parseResourceVersion } from "./list
 import { storeOf } from "./resource-names.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 
-/** What a list tells about itself. */
+/** The metadata of a list. */
 export interface ListMeta {
   readonly resourceVersion: string;
   readonly continue?: string;
@@ -18,19 +18,22 @@ export interface ListMeta {
 
 export interface ListResult {
   readonly meta: ListMeta;
-  /** In key order. May be read once; nothing is read before, so that a reader who takes his time may yield in between. */
+  /** In key order, readable once. Read lazily, so that the caller can yield between entries. */
   readonly entries: Iterable<Entry>;
-  /** Of a chunk that is not the first: the objects of the state that is read in chunks. */
-  readonly among?: number;
+  /** For chunks after the first: the number of objects in the state that the chunks come from. */
+  readonly totalCount?: number;
 }
 
-/** Entries a selector looks at before other requests get a turn. */
+/** Entries that a selector checks before other requests run. */
 const scannedMax = 250;
 
 /**
- * @param namespace empty for all of them
- * @param converted where somebody else converts objects: what is listed is as he made it then
- * @throws ApiError 400 for options that do not go together, 410 when the version is gone, 504 when it is not there yet; 500 when there is no converting
+ * Lists the objects of a resource, or of one namespace.
+ * @param namespace empty for all namespaces
+ * @param converted for resources with a conversion webhook: the entries are as the webhook
+ *   converted them
+ * @throws ApiError 400 for options that exclude each other, 410 when the revision is compacted, 504
+ *   when it is not reached yet, 500 when conversion fails
  */
 export async function listEntries(
   resource: Resource,
@@ -43,7 +46,7 @@ export async function listEntries(
   const store = storeOf(resource);
   const prefix = namespace === "" ? store.form.prefix : store.keyOf(namespace, "");
   const token = options.continueToken === "" ? undefined : continueFrom(options);
-  // The rest of a list is looked for as any rest is, whatever it selects.
+  // The continuation of a list reads a range, whatever it selects.
   const single = token === undefined ? singleKey(resource, store, namespace, selection) : undefined;
   const snapshot =
     token === undefined
@@ -57,7 +60,8 @@ export async function listEntries(
   }
   const after = token === undefined ? undefined : prefix + token.after;
   const { uncached } = resource.definition.strategy;
-  // Upstream's cache ignores the limit of a list at any version, including the rest of a list.
+  // Upstream's cache ignores the limit of a list at resourceVersion 0, also when the list is
+  // continued.
   const limit = options.resourceVersion === "0" && !uncached ? 0 : options.limit;
   if (limit === 0 && selection.all && converted === undefined) {
     const count = snapshot.count(prefix, after);
@@ -72,7 +76,7 @@ export async function listEntries(
     fetched,
     returned: entries.length,
   });
-  const chunk = { entries, ...(token !== undefined && { among: snapshot.size }) };
+  const chunk = { entries, ...(token !== undefined && { totalCount: snapshot.size }) };
   if (last === undefined) return { meta: metaOf(snapshot), ...chunk };
   store.cache.keep(snapshot);
   const next = formatContinue({ revision: snapshot.revision, after: last.key.slice(prefix.length) });
@@ -87,7 +91,7 @@ function metaOf({ revision }: Snapshot): ListMeta {
   return { resourceVersion: String(revision) };
 }
 
-/** The state that the first chunk of a list shows. */
+/** The state of the first chunk of a list. */
 async function stateFor(
   cache: WatchCache,
   { resourceVersion, resourceVersionMatch, limit }: ListOptions,
@@ -134,7 +138,10 @@ async function continuedState(cache: WatchCache, token: ContinueToken): Promise<
   }
 }
 
-/** The error carries a token that goes on at the newest revision, for clients that can live with that. */
+/**
+ * The error carries a token that continues at the newest revision, for clients that accept an
+ * inconsistent list.
+ */
 function continueExpired(token: ContinueToken): ApiError {
   const { status } = expired(
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, " +
@@ -144,7 +151,7 @@ function continueExpired(token: ContinueToken): ApiError {
   return new ApiError({ ...status, continue: formatContinue({ ...token, revision: -1 }) });
 }
 
-/** The one key that can match, where a selector names it. */
+/** The one key that can match, if the field selector names the object. */
 function singleKey(
   { definition }: Resource,
   store: ResourceStore,
@@ -159,7 +166,10 @@ async function shownOf(converted: Resolved["converted"], entries: readonly Entry
   return converted === undefined ? entries : converted.show(entries, { list: true });
 }
 
-/** As {@link collect}; what is selected by is what the version shows, so that all that may be wanted is converted. */
+/**
+ * As {@link collect}, but applies the selection to converted objects, so that all candidates are
+ * converted.
+ */
 async function collectConverted(
   all: Iterable<Entry>,
   converted: ConvertedVersion,
@@ -173,7 +183,8 @@ async function collectConverted(
       if (!isFull() && selection.matches(entry)) entries.push(entry);
     await new Promise((resolve) => setImmediate(resolve));
   };
-  // Of everything, no more is converted than is shown; the one behind tells that there is more.
+  // Without a selector, converts at most what is returned, and one more to see whether the list
+  // continues.
   const atOnce = selection.all && limit > 0 ? limit + 1 : scannedMax;
   let pending: Entry[] = [];
   let fetched = 0;
@@ -193,13 +204,16 @@ async function collectConverted(
 
 interface Collected {
   readonly entries: Entry[];
-  /** Those that were looked at. */
+  /** The number of entries checked. */
   readonly fetched: number;
-  /** When more would follow after it. */
+  /** The last entry, if more follow. */
   readonly last?: Entry;
 }
 
-/** @param uncached more follows wherever another object does, as when upstream reads etcd; otherwise where another object is selected */
+/**
+ * @param uncached whether the list continues if any object follows, as upstream reads etcd;
+ *   otherwise only if a selected one follows
+ */
 async function collect(
   all: Iterable<Entry>,
   selection: Selection,

@@ -1,10 +1,13 @@
 /**
- * Lists, exact states and watches over a small store whose history goes while they are read, against the one log. Everything happens in turns of
- * the event loop that the seed decides: how long the disk takes, and when what it wrote can be seen in the ledger, who goes on when, when history
- * is compacted, when a cache starts, and how slowly a reader reads. Guarantees, of each cache:
- * - a list is the state at its version, all its chunks are of one version, exactly the one that was asked for, or one not older than what was answered;
- * - a watch that is cut and resumed sees every change after its version once and in order, each with the state before;
- * - a version is 410 only when it has been compacted.
+ * Lists, exact states and watches over a small store whose history expires during reads, compared
+ * with a log of all commits. The seed decides the order of events: the latency of the disk and of
+ * the notification, the order of tasks, compactions, the start of a cache, and the speed of
+ * readers. Guarantees of each cache:
+ * - a list is the state at its resourceVersion; all its chunks have one version, which is the exact
+ *   version requested or at least the latest acknowledged;
+ * - a watch that is interrupted and resumed receives every change after its version once and in
+ *   order, each with the previous state;
+ * - a version answers 410 only after it was compacted.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -24,7 +27,7 @@ import { type ListOptions, parseListOptions } from "./list-options.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const runs = process.env.COXSWAIN_TEST_FULL === "1" ? 400 : 12;
-/** Of each run. */
+/** The state of one run. */
 const commitsMax = 250;
 
 const prefix = "/registry/things/";
@@ -38,7 +41,10 @@ async function turns(count: number): Promise<void> {
   for (let at = 0; at < count; at++) await turn();
 }
 
-/** A disk that takes its time: before it has written, and before it says so. What was dropped cannot be read. */
+/**
+ * A ledger with delays: before it writes, and before it acknowledges. Dropped history cannot be
+ * read.
+ */
 class SlowLedger extends MemoryLedger {
   readonly #random: Random;
 
@@ -62,7 +68,7 @@ function showEvent({ type, revision, entry, previous }: CacheEvent): string {
   return `${revision} ${type} ${show(entry)}${previous === undefined ? "" : ` was ${show(previous)}`}`;
 }
 
-/** What the store says happened, and what that makes of each state. */
+/** The log of commits, and the state after each. */
 class Truth {
   readonly events: { readonly revision: number; readonly text: string }[] = [];
   readonly #changes: { readonly revision: number; readonly key: string; readonly text: string | undefined }[] = [];
@@ -107,9 +113,9 @@ interface Run {
   readonly storage: Storage;
   readonly truth: Truth;
   readonly counts: Record<string, number>;
-  /** How many there are. A commit may change all of them. */
+  /** The number of objects. A commit may change all of them. */
   readonly names: number;
-  /** Newest revision that a writer was told of. */
+  /** The newest acknowledged revision. */
   answered: number;
   over: boolean;
 }
@@ -131,7 +137,8 @@ async function write(run: Run, commits: number): Promise<void> {
     });
     try {
       const outcome = await storage.commit([], writes);
-      // What deletes nothing has no revision of its own, and is told one that may be another's still to come.
+      // A commit that deletes nothing has no revision of its own, and may be acknowledged with a
+      // later one.
       if (outcome.ok && writes.some(({ value }) => value !== null))
         run.answered = Math.max(run.answered, outcome.revision);
     } catch {
@@ -145,7 +152,7 @@ async function write(run: Run, commits: number): Promise<void> {
   }
 }
 
-/** @returns undefined where the version is gone, as it may be */
+/** @returns undefined when the revision has been compacted, where that is possible */
 async function unlessGone<T>(run: Run, revision: number, ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask();
@@ -200,7 +207,7 @@ async function list(run: Run, resource: Resource): Promise<void> {
   count(run, "lists");
 }
 
-/** From one version until the end, or until what it waits for is gone. */
+/** Watches from one revision until the end of the run, or until the history expires. */
 async function watch(run: Run, cache: WatchCache): Promise<void> {
   const { random, truth } = run;
   const from = past(run);
@@ -254,7 +261,7 @@ function openCache(
     clock,
     entryOf: ({ key, revision, value }) => makeEntry(key, revision, value, seal, source),
     eventsMax: 1 + random(random(2) === 0 ? 30 : 300),
-    eventBytesMax: 300_000 + random(300_000), // Four times as many are read back.
+    eventBytesMax: 300_000 + random(300_000), // Four times as many are read back from the store.
     eventAgeMaxMs: 1000 * (1 + random(60)),
     snapshotAgeMaxMs: 1000 * (1 + random(60)),
     keepsSnapshots: random(4) > 0,

@@ -1,16 +1,17 @@
-/** What the query says about how to write. Source: resource-api §4.3, §4.9, §4.10; apimachinery's validation. */
+/** The query parameters of a write. */
 import { dryRunOfQuery } from "../apimachinery/dry-run.ts";
 import { invalid } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import { validateFieldManager } from "../apimachinery/validation/metadata.ts";
 import type { FieldValidation } from "./contract.ts";
 
+/** The options of a create, update or patch, validated. */
 export interface WriteOptions {
   readonly dryRun: boolean;
-  /** Empty when not given. */
+  /** Empty when absent. */
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
-  /** Of apply. */
+  /** Only for apply. */
   readonly force: boolean;
 }
 
@@ -61,7 +62,7 @@ export function throwInvalidOptions(kind: string, errors: FieldErrors): void {
   if (!errors.empty) throw invalid("meta.k8s.io", kind, "", errors.causes);
 }
 
-/** As upstream reads a boolean: present means true unless it says `false` or `0`. */
+/** Parses a boolean as upstream: present means true, except for `false` or `0`. */
 export function readBoolean(query: URLSearchParams, name: string): boolean | undefined {
   const value = query.get(name);
   return value === null ? undefined : value !== "0" && value.toLowerCase() !== "false";

@@ -1,22 +1,16 @@
-/** Patches one object (PATCH): an update whose object is made from the present one. Source: resource-api §4.5, §4.10; apiserver's patch handler. */
+/** Patches one object (PATCH): an update whose new object is computed from the current one. */
 import { type ApiError, invalid, notFound } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
 import type { Catalog, Resolved } from "../catalog/contract.ts";
 import { conform, type Decoded, DecodeError, decodeJson } from "../lib/schema/decode.ts";
 import { encodeObject } from "../lib/schema/encode.ts";
+import { checkCustomType, type ExpectedKind, expectedKind, strictError } from "./body-kind.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
-import {
-  checkCustomType,
-  type ExpectedKind,
-  expectedKind,
-  strictError,
-  toStorageVersion,
-  withMetadata,
-} from "./decode-body.ts";
-import { isToldOfAny } from "./kind-problem.ts";
+import { toStorageVersion, withMetadata } from "./decode-body.ts";
+import { isReportedWithoutSchema } from "./kind-problem.ts";
 import type { Patched, Patcher } from "./patch/contract.ts";
-import { asInternal, type PatchedType, readPatchedType, refuseWithoutVersion } from "./patch/patched-type.ts";
+import { asInternal, type PatchedType, readPatchedType, throwMissingVersion } from "./patch/patched-type.ts";
 import { checkNames } from "./preconditions.ts";
 import { storedResource } from "./resource-names.ts";
 import { update } from "./update.ts";
@@ -24,11 +18,14 @@ import { update } from "./update.ts";
 export interface PatchRequest extends WriteRequest {
   readonly patcher: Patcher;
   readonly fieldValidation: FieldValidation;
-  /** A resourceVersion, bare or quoted, the object must have. */
+  /** A resourceVersion, bare or quoted, that the object must have. */
   readonly ifMatch?: string | undefined;
 }
 
-/** @throws ApiError 400, 403 (admission), 404, 409, 413, 422 */
+/**
+ * Patches one object.
+ * @throws ApiError 400, 403 (admission), 404, 409, 413, 422
+ */
 export function patch(registry: RegistryContext, request: PatchRequest): Promise<Written> {
   const { target } = request;
   return update(registry, {
@@ -43,11 +40,11 @@ export function patch(registry: RegistryContext, request: PatchRequest): Promise
   });
 }
 
-export type PatchTreeRequest = Pick<PatchRequest, "patcher" | "fieldValidation" | "warnings">;
+type PatchTreeRequest = Pick<PatchRequest, "patcher" | "fieldValidation" | "warnings">;
 
 /**
- * Applies the patch and checks the outcome.
- * @param current a fresh copy at the expected version, at each call
+ * Applies the patch and validates the form of the result.
+ * @param current returns a new copy at the expected version, at each call
  * @throws ApiError 400, 413, 422
  */
 export function patchTree(
@@ -57,56 +54,59 @@ export function patchTree(
   expected: ExpectedKind,
 ): KubeObject {
   const apply = (): Patched => request.patcher.apply({ current: current(), schema: expected.schema });
-  // Checking changes the document, and telling it is dear: whoever must tell it patches again.
+  // Decoding changes the document, and its text is expensive: an error that needs it patches again.
   const describe = (): string => apply().describe();
-  const refusal = (why: string): ApiError => invalidPatch(describe(), why);
+  const invalidPatchError = (why: string): ApiError => invalidPatch(describe(), why);
   const patched = apply();
-  const says = request.patcher.keepsType
+  const patchedType = request.patcher.keepsType
     ? undefined
-    : readPatchedType({ document: patched.document, describe, refusal }, expected, catalog);
+    : readPatchedType({ document: patched.document, describe, invalidPatchError }, expected, catalog);
   const decoded =
-    says?.isInternal === true
+    patchedType?.isInternal === true
       ? asInternal(JSON.parse(describe()) as object)
-      : conformPatched(patched.document, expected, () => refusal(misfitOf(apply(), expected)));
+      : conformPatched(patched.document, expected, () => invalidPatchError(misfitOf(apply(), expected)));
   if (request.fieldValidation !== "Ignore") {
-    const problems = [...patched.problems, ...unknownFields(decoded, says, expected, describe)];
-    if (problems.length > 0 && request.fieldValidation === "Strict") throw refusal(strictError(problems));
+    const problems = [...patched.problems, ...unknownFields(decoded, patchedType, expected, describe)];
+    if (problems.length > 0 && request.fieldValidation === "Strict") throw invalidPatchError(strictError(problems));
     request.warnings.push(...problems);
   }
-  if (says?.lacksVersion === true) refuseWithoutVersion();
+  if (patchedType?.lacksVersion === true) throwMissingVersion();
   const object = withMetadata(decoded.object);
-  if (says?.isCustom === true) checkCustomType(object, expected);
+  if (patchedType?.isCustom === true) checkCustomType(object, expected);
   object.kind = expected.kind;
   object.apiVersion = formatGroupVersion(expected.group, expected.version);
   return object;
 }
 
-/** In upstream's order: of the text that it decodes, or by name where there is none. */
+/** In upstream's order: as in the text that it decodes, otherwise by name. */
 function unknownFields(
   { problems }: Decoded,
-  says: PatchedType | undefined,
+  patchedType: PatchedType | undefined,
   { schema }: ExpectedKind,
   describe: () => string,
 ): readonly string[] {
-  if (problems.length === 0 || says?.lacksVersion === true) return [];
-  if (says?.isForeign === true) return problems.filter(isToldOfAny).sort();
-  if (says === undefined || says.isCustom) return problems.sort();
-  return says.isInternal ? problems : decodeJson(Buffer.from(describe()), schema).problems;
+  if (problems.length === 0 || patchedType?.lacksVersion === true) return [];
+  if (patchedType?.isForeign === true) return problems.filter(isReportedWithoutSchema).sort();
+  if (patchedType === undefined || patchedType.isCustom) return problems.sort();
+  return patchedType.isInternal ? problems : decodeJson(Buffer.from(describe()), schema).problems;
 }
 
-/** Upstream's converter tells of all; its JSON decoder of 100. */
+/** Upstream's converter reports all; its JSON decoder 100. */
 const converterProblemsMax = 10_000;
 
-function conformPatched(document: unknown, expected: ExpectedKind, refusal: () => ApiError): Decoded {
+function conformPatched(document: unknown, expected: ExpectedKind, invalidPatchError: () => ApiError): Decoded {
   try {
     return conform(document, expected.schema, converterProblemsMax);
   } catch (error) {
-    if (error instanceof DecodeError) throw refusal();
+    if (error instanceof DecodeError) throw invalidPatchError();
     throw error;
   }
 }
 
-/** Why a document is none of the kind: what comes first in the text that upstream decodes, or what its converter finds. */
+/**
+ * Why a document does not fit the kind: the first error in the text that upstream decodes, or that
+ * its converter finds.
+ */
 function misfitOf(patched: Patched, { schema }: ExpectedKind): string {
   const problem = patched.problem?.();
   if (problem !== undefined) return problem;
@@ -120,21 +120,24 @@ function misfitOf(patched: Patched, { schema }: ExpectedKind): string {
   throw new TypeError("what did not fit fits");
 }
 
-/** Upstream's error about a patched document names no kind. */
+/** Upstream's error about a patched document does not name a kind. */
 function invalidPatch(value: string, why: string): ApiError {
   const errors = new FieldErrors();
   errors.invalid("patch", value, why);
-  const refusal = invalid("", "", "", errors.causes);
-  refusal.status.messageWithoutObjects = `"" is invalid: patch: Invalid value: ${why}`;
-  return refusal;
+  const invalidPatchError = invalid("", "", "", errors.causes);
+  invalidPatchError.status.messageWithoutObjects = `"" is invalid: patch: Invalid value: ${why}`;
+  return invalidPatchError;
 }
 
-/** The object as the request's version shows it. @param object in the storage version; used up */
+/**
+ * The object at the request's version.
+ * @param object in the storage version; must not be used afterwards
+ */
 export function atVersion(object: KubeObject, { resource, version }: Resolved): KubeObject {
   const { resourceVersion } = object.metadata;
   let shown = object;
   if (version.conversion !== undefined) {
-    // As JSON, so that paths into what is always written are there.
+    // Through JSON, so that a patch can address fields that are always written.
     shown = decodeJson(encodeObject(version.conversion.fromStorage(object), version.schema).json, version.schema)
       .object as KubeObject;
     if (resourceVersion !== undefined) shown.metadata.resourceVersion = resourceVersion;

@@ -1,4 +1,4 @@
-/** What a write demands of the object as it is now. Source: resource-api §4.5, §3; apimachinery's and apiserver's texts. */
+/** The preconditions of writes on the existing object. */
 import { type ApiError, badRequest, conflict, invalid, objectModified, plainError } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
@@ -8,9 +8,9 @@ import type { DeletePreconditions, WriteRequest } from "./contract.ts";
 import { storedKind, storedResource } from "./resource-names.ts";
 
 /**
- * An object that does not say its namespace gets the request's.
- * @param namespace the request's, empty for what is cluster-wide
- * @throws ApiError 400 when it says another one
+ * Sets the namespace of an object without one to the request's.
+ * @param namespace the request's, empty for cluster-scoped resources
+ * @throws ApiError 400 when the object has another one
  */
 export function checkNamespace(object: KubeObject, namespace: string): void {
   const { metadata } = object;
@@ -25,7 +25,7 @@ export function checkNamespace(object: KubeObject, namespace: string): void {
   metadata.namespace = namespace;
 }
 
-/** @throws ApiError 400 when the object names itself otherwise than the path does */
+/** @throws ApiError 400 when name or namespace of the object differ from the path */
 export function checkNames(object: KubeObject, { namespace, name }: Pick<WriteRequest, "namespace" | "name">): void {
   checkNamespace(object, namespace);
   const own = object.metadata.name ?? "";
@@ -34,18 +34,26 @@ export function checkNames(object: KubeObject, { namespace, name }: Pick<WriteRe
   if (own !== name) throw badRequest(`the name of the object (${own}) does not match the name on the URL (${name})`);
 }
 
-/** A key as refusals have it: that of a dry run has no prefix. */
-export function toldKey(key: string, { dryRun }: Pick<WriteRequest, "dryRun">): string {
+/** The storage key as errors show it: without the prefix for a dry run. */
+export function keyInErrors(key: string, { dryRun }: Pick<WriteRequest, "dryRun">): string {
   return dryRun ? key.slice("/registry".length) : key;
 }
 
-/** @param key as {@link toldKey} has it @param uid the one an update says, empty when it says none @param existingUid empty when the object does not exist @throws ApiError 409 */
+/**
+ * @param key from {@link keyInErrors}
+ * @param uid of the sent object, empty when it has none
+ * @param existingUid empty when the object does not exist
+ * @throws ApiError 409
+ */
 export function checkUid(resource: Resource, key: string, name: string, uid: string, existingUid: string): void {
   if (uid === "" || uid === existingUid) return;
   throw preconditionFailed(resource, key, name, `UID in precondition: ${uid}, UID in object meta: ${existingUid}`);
 }
 
-/** The same of a version that is demanded to the letter. @throws ApiError 409 */
+/**
+ * Checks a resourceVersion for equality as text.
+ * @throws ApiError 409
+ */
 export function checkStoredVersion(
   resource: Resource,
   key: string,
@@ -68,25 +76,29 @@ function preconditionFailed(resource: Resource, key: string, name: string, why: 
 }
 
 /**
- * The optimistic lock of an update; sets the version where the request leaves it out and may.
+ * The optimistic lock of an update; sets the resourceVersion if it is absent and the kind allows
+ * that.
  * @param revision of the existing object
- * @throws ApiError 409 when it is another one, 422 when there must be one, 500 when it is no number
+ * @throws ApiError 409 when it differs, 422 when it is required, 500 when it is not a number
  */
 export function checkVersion(resource: Resource, next: KubeObject, revision: number): void {
-  const wanted = parseResourceVersion(next.metadata.resourceVersion);
+  const requested = parseResourceVersion(next.metadata.resourceVersion);
   const group = storedResource(resource);
   const name = next.metadata.name ?? "";
-  if (wanted === 0n) {
+  if (requested === 0n) {
     if (!resource.definition.allowUnconditionalUpdate) {
       const errors = new FieldErrors();
       errors.invalid("metadata.resourceVersion", 0, "must be specified for an update");
       throw invalid(group.group, group.resource, name, errors.causes);
     }
     next.metadata.resourceVersion = String(revision);
-  } else if (wanted !== BigInt(revision)) throw conflict(group, name, objectModified);
+  } else if (requested !== BigInt(revision)) throw conflict(group, name, objectModified);
 }
 
-/** @returns 0 when it is not set @throws ApiError 500 with Go's text when it is no unsigned number of 64 bits */
+/**
+ * @returns 0 when it is absent
+ * @throws ApiError 500 with Go's text when it is not an unsigned 64-bit number
+ */
 export function parseResourceVersion(text = ""): bigint {
   if (text === "") return 0n;
   if (!/^[0-9]+$/.test(text)) throw plainError(`strconv.ParseUint: parsing ${quoteGo(text)}: invalid syntax`);
@@ -96,7 +108,10 @@ export function parseResourceVersion(text = ""): bigint {
   return value;
 }
 
-/** `If-Match`: a resourceVersion, bare or quoted. Undefined demands nothing. @throws ApiError 409 */
+/**
+ * `If-Match`: a resourceVersion, bare or quoted. Undefined and `*` match every object.
+ * @throws ApiError 409
+ */
 export function checkIfMatch(
   resource: Resource,
   name: string,
@@ -104,8 +119,8 @@ export function checkIfMatch(
   revision: number | undefined,
 ): void {
   if (ifMatch === undefined || ifMatch === "*") return;
-  const wanted = ifMatch.replace(/^"(.*)"$/, "$1");
-  if (revision === undefined || wanted !== String(revision))
+  const requested = ifMatch.replace(/^"(.*)"$/, "$1");
+  if (revision === undefined || requested !== String(revision))
     throw conflict(storedResource(resource), name, objectModified);
 }
 
@@ -128,7 +143,7 @@ export function checkDeletePreconditions(
   }
 }
 
-/** Kinds that upstream deletes by code of their own, in words of their own. */
+/** Kinds that upstream deletes with separate code, which has different messages. */
 function isDeletedInSteps({ definition: { group, resource } }: Resource): boolean {
   return (
     (group === "" && resource === "namespaces") ||
@@ -136,16 +151,16 @@ function isDeletedInSteps({ definition: { group, resource } }: Resource): boolea
   );
 }
 
-function checkStepwiseDeletion(resource: Resource, { metadata }: KubeObject, wanted: DeletePreconditions): void {
+function checkStepwiseDeletion(resource: Resource, { metadata }: KubeObject, preconditions: DeletePreconditions): void {
   const { name = "", uid = "", resourceVersion = "" } = metadata;
-  const refusal = (what: string, asked: string, is: string): ApiError =>
+  const failure = (what: string, requested: string, existing: string): ApiError =>
     conflict(
       storedResource(resource),
       name,
-      `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${is}`,
+      `Precondition failed: ${what} in precondition: ${requested}, ${what} in object meta: ${existing}`,
     );
-  if (wanted.uid !== undefined && wanted.uid !== uid) throw refusal("UID", wanted.uid, uid);
-  if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== resourceVersion) {
-    throw refusal("ResourceVersion", wanted.resourceVersion, resourceVersion);
+  if (preconditions.uid !== undefined && preconditions.uid !== uid) throw failure("UID", preconditions.uid, uid);
+  if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
+    throw failure("ResourceVersion", preconditions.resourceVersion, resourceVersion);
   }
 }

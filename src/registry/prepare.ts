@@ -1,4 +1,7 @@
-/** What the server sets, keeps or cleans in the metadata of every object written. Source: resource-api §2.2, §2.9; apiserver's registry/rest. */
+/**
+ * Sets, keeps and removes metadata fields of written objects. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/registry/rest.
+ */
 import { formatTime } from "../apimachinery/clock.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../apimachinery/object.ts";
 import type { ResourceDefinition } from "../catalog/contract.ts";
@@ -7,6 +10,7 @@ import { equalValues } from "../lib/schema/equal.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import type { RegistryContext } from "./contract.ts";
 
+/** Groups whose kinds accept any qualified finalizer name. */
 const lenientGroups: ReadonlySet<string> = new Set([
   "admissionregistration.k8s.io",
   "apiextensions.k8s.io",
@@ -16,12 +20,15 @@ const lenientGroups: ReadonlySet<string> = new Set([
   "policy",
 ]);
 
-/** Most built-in kinds take finalizers they know or that name whose they are; those of some groups are no more particular than custom resources. */
-export function takesAnyFinalizer({ custom, group, resource }: ResourceDefinition): boolean {
+/**
+ * Most built-in kinds accept only standard finalizers and those with a domain; these kinds accept
+ * as many as custom resources do.
+ */
+export function acceptsAnyFinalizer({ custom, group, resource }: ResourceDefinition): boolean {
   return custom || lenientGroups.has(group) || (group === "" && resource === "events");
 }
 
-/** Of what a client sends on create, the server's own fields do not count. */
+/** Removes the fields of a new object that only the server sets. */
 export function wipeSystemFields(meta: ObjectMeta): void {
   if (meta.creationTimestamp !== undefined) delete meta.creationTimestamp;
   if (meta.uid !== undefined) delete meta.uid;
@@ -30,6 +37,7 @@ export function wipeSystemFields(meta: ObjectMeta): void {
   if (meta.selfLink !== undefined) delete meta.selfLink;
 }
 
+/** Sets creationTimestamp and uid, and the name if it is generated. */
 export function fillSystemFields(meta: ObjectMeta, registry: RegistryContext, now: number): void {
   meta.creationTimestamp = formatTime(now);
   meta.uid = randomUid(registry);
@@ -40,12 +48,12 @@ export function needsName(meta: ObjectMeta): boolean {
   return (meta.generateName ?? "") !== "" && (meta.name ?? "") === "";
 }
 
-/** Without vowels and look-alikes, so that no words come out. */
+/** Without vowels and similar characters, so that names contain no words. */
 const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 const suffixLength = 5;
 const generatedNameBase = 63 - suffixLength;
 
-/** The base, cut so that the whole is at most 63 characters, and five random ones. */
+/** The base, cut so that the name has at most 63 characters, and five random characters. */
 export function generateName(registry: RegistryContext, base: string): string {
   const random = registry.random(suffixLength * 4);
   let name = base.slice(0, generatedNameBase);
@@ -62,7 +70,10 @@ function randomUid(registry: RegistryContext): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** Puts back what an update may not touch, and takes over what it left out. What it changes all the same, validation refuses. */
+/**
+ * Restores fields that an update must not change, and fills in those that it omits. Validation
+ * rejects other changes.
+ */
 export function keepSystemFields(next: ObjectMeta, old: ObjectMeta): void {
   keep(next, old, "creationTimestamp");
   keep(next, old, "generation");
@@ -80,10 +91,10 @@ export function raiseGeneration(meta: ObjectMeta): void {
   meta.generation = addIntegers(meta.generation ?? 0, 1);
 }
 
-/** Fields every kind has, which are no content of it. */
+/** Fields of every kind, which are not part of its content. */
 const sharedFields: ReadonlySet<string> = new Set(["kind", "apiVersion", "metadata"]);
 
-/** Whether anything but the metadata, and the named field, differs. */
+/** Whether anything except the metadata and the named field differs. */
 export function contentDiffers(next: KubeObject, old: KubeObject, schema: Struct, except: string): boolean {
   const isContent = (field: string): boolean => !sharedFields.has(field) && field !== except;
   if (schema.custom !== undefined) {
@@ -100,14 +111,16 @@ export function contentDiffers(next: KubeObject, old: KubeObject, schema: Struct
   );
 }
 
-/** Puts everything but the metadata and one field back to what it was; the two objects share these parts then. */
-export function keepAllBut(next: KubeObject, old: KubeObject, field: string): void {
+/**
+ * Restores everything except the metadata and one field; the two objects share the restored parts.
+ */
+export function keepAllExcept(next: KubeObject, old: KubeObject, field: string): void {
   for (const name of Object.keys(next))
     if (!sharedFields.has(name) && name !== field && !Object.hasOwn(old, name)) delete next[name];
   for (const name of Object.keys(old)) if (!sharedFields.has(name) && name !== field) setMember(next, name, old[name]);
 }
 
-/** Puts one field back to what it was. */
+/** Restores one field. */
 export function keepField(next: KubeObject, old: KubeObject, field: string): void {
   if (old[field] === undefined) delete next[field];
   else next[field] = old[field];
@@ -122,19 +135,22 @@ const duplicateOwners = {
 const duplicateOwnersAdvice =
   "API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed:";
 
-/** Equal owner references are kept once, with a warning. @param when as the client sent them, or after admission */
+/**
+ * Removes repeated owner references, with a warning.
+ * @param when as the client sent them, or after admission
+ */
 export function dedupOwnerReferences(meta: ObjectMeta, warnings: string[], when: keyof typeof duplicateOwners): void {
   const references = meta.ownerReferences;
   if (references === undefined || references.length < 2) return;
   const kept = new Map<string, OwnerReference[]>();
   const repeated: string[] = [];
   meta.ownerReferences = references.filter((reference) => {
-    const known = kept.get(reference.uid) ?? [];
-    if (known.some((one) => deepEqual(one, reference))) {
+    const others = kept.get(reference.uid) ?? [];
+    if (others.some((one) => deepEqual(one, reference))) {
       repeated.push(reference.uid);
       return false;
     }
-    kept.set(reference.uid, [...known, reference]);
+    kept.set(reference.uid, [...others, reference]);
     return true;
   });
   if (repeated.length > 0) warnings.push(`${duplicateOwners[when]}; ${duplicateOwnersAdvice} ${repeated.join(", ")}`);

@@ -6,7 +6,7 @@ import type { Resource, ResourceStore } from "../catalog/contract.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { UnreadableObjects } from "../watch-cache/unreadable.ts";
 
-/** The resource as refusals name it. */
+/** The resource as errors name it. */
 export function storedResource({ definition }: Resource): GroupResource {
   return { group: definition.group, resource: definition.resource };
 }
@@ -30,10 +30,15 @@ export function storeOf(resource: Resource): ResourceStore {
 }
 
 /**
- * For requests of one object, where some of its resource cannot be read: the object itself, from the store.
- * @throws ApiError 500 when it is one of them; the error itself when it is another one
+ * For requests of one object, after some objects of its resource could not be read: reads the
+ * object from the store.
+ * @throws ApiError 500 when the object is one of those; the error itself when it is another error
  */
-export async function aloneAfter(error: unknown, { cache }: ResourceStore, key: string): Promise<Entry | undefined> {
+export async function readAfterCacheFailure(
+  error: unknown,
+  { cache }: ResourceStore,
+  key: string,
+): Promise<Entry | undefined> {
   if (!(error instanceof UnreadableObjects)) throw error;
   const about = error.about(key);
   if (about !== undefined) throw about;

@@ -1,4 +1,7 @@
-/** Writes of the `scale` subresource: an update of the object that changes nothing but its replicas. Source: upstream's scale REST of the workloads. */
+/**
+ * Writes of the `scale` subresource: updates of the object that change only its replicas. Source:
+ * ScaleREST of the workloads upstream.
+ */
 import { badRequest, conflict, internalError, invalid, methodNotAllowed } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import {
@@ -17,22 +20,33 @@ import { validateDeclared } from "./declarative-validation.ts";
 import { requestVersion, scaleContext } from "./managed-fields/merge-context.ts";
 import { parentEntries, type ReplicasPaths, scaleEntries } from "./managed-fields/scale.ts";
 import { setEntries, trackScale } from "./managed-fields/track.ts";
-import { checkNames, checkUid, toldKey } from "./preconditions.ts";
+import { checkNames, checkUid, keyInErrors } from "./preconditions.ts";
 import { dedupOwnerReferences } from "./prepare.ts";
 import { storedResource, storeOf } from "./resource-names.ts";
 import { update } from "./update.ts";
 
-export interface ScaleRequest extends WriteRequest {
+/** A write of the `scale` subresource. */
+interface ScaleRequest extends WriteRequest {
   readonly ifMatch?: string | undefined;
-  /** Unless false, replicas that `next` changes become the writer's. False where it sets `metadata.managedFields` itself. */
+  /**
+   * Unless false, replicas that `next` changes are managed by the request's manager. False if
+   * `next` sets `metadata.managedFields`.
+   */
   readonly tracksManagers?: boolean;
-  /** The owner references of a patched Scale are looked at after admission alone. */
+  /** The owner references of a patched Scale are checked only after admission. */
   readonly isPatch?: boolean;
-  /** The wanted Scale. @param current the present one, a fresh copy at each call @throws ApiError to end the write */
+  /**
+   * Returns the new Scale.
+   * @param current returns a new copy of the current Scale, at each call
+   * @throws ApiError to end the write
+   */
   next(current: () => KubeObject): KubeObject;
 }
 
-/** @returns the Scale as it is now @throws ApiError 400, 403 (admission), 404, 405, 409, 422 */
+/**
+ * @returns the updated Scale
+ * @throws ApiError 400, 403 (admission), 404, 405, 409, 422
+ */
 export async function updateScale(registry: RegistryContext, request: ScaleRequest): Promise<KubeObject> {
   const { resource } = request.target;
   const mapping = scaleMapping(request.target);
@@ -44,7 +58,7 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
     next(current) {
       const object = (current as NonNullable<typeof current>)(); // No kind with a scale is created by an update.
       const { managedFields } = object.metadata;
-      const live = (): KubeObject => withEntries(presentScale(mapping, object), scaleEntries(managedFields, paths));
+      const live = (): KubeObject => withEntries(currentScale(mapping, object), scaleEntries(managedFields, paths));
       const scale = request.next(live);
       dedupOwnerReferences(scale.metadata, request.warnings, request.isPatch === true ? "admitted" : "sent");
       if (request.tracksManagers !== false) trackScale(registry, request, scale, live(), context);
@@ -57,7 +71,8 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
         object,
         parentEntries(managedFields, scale.metadata.managedFields, requestVersion(request.target), paths),
       );
-      // Without one, custom resources are written as they are there, though they want one otherwise.
+      // Without a resourceVersion, a custom resource is updated at its current one, though an
+      // update requires one otherwise.
       if (scale.metadata.resourceVersion === undefined && !resource.definition.custom)
         delete object.metadata.resourceVersion;
       else if (scale.metadata.resourceVersion !== undefined)
@@ -68,10 +83,10 @@ export async function updateScale(registry: RegistryContext, request: ScaleReque
   return mapping.toScale("entry" in written ? await scaledObject(request.target, written.entry) : written.object);
 }
 
-/** Stands for replicas that were not there, so that a patch can be seen not to set them. */
+/** Placeholder for absent replicas, which shows whether a patch sets them. */
 const noReplicas = -(2 ** 31);
 
-function presentScale(mapping: ScaleMapping, object: KubeObject): KubeObject {
+function currentScale(mapping: ScaleMapping, object: KubeObject): KubeObject {
   const scale = mapping.toScale(object);
   if (!hasReplicas(mapping, object)) scale.spec = { replicas: noReplicas };
   return scale;
@@ -88,7 +103,10 @@ function hasReplicas({ replicasPath }: ScaleMapping, object: KubeObject): boolea
 
 const replicasField = ({ replicasPath = [] }: ScaleMapping): string => quoteGo(`.${replicasPath.join(".")}`);
 
-/** @returns the Scale to be shown @throws ApiError 500 where the object has no replicas, as upstream has it */
+/**
+ * @returns the Scale of an object
+ * @throws ApiError 500 when the object has no replicas, as upstream
+ */
 export function readScale(mapping: ScaleMapping, object: KubeObject): KubeObject {
   const scale = mapping.toScale(object);
   if (!hasReplicas(mapping, object))
@@ -96,7 +114,10 @@ export function readScale(mapping: ScaleMapping, object: KubeObject): KubeObject
   return scale;
 }
 
-/** The object as the version has it whose scale it is. @param options `cached`: what was converted before will do */
+/**
+ * The object at the version whose scale is requested.
+ * @param options `cached`: whether a cached conversion may be used
+ */
 export async function scaledObject(
   { resource, converted }: Resolved,
   entry: Entry,
@@ -112,7 +133,7 @@ function withEntries(scale: KubeObject, entries: ManagedFieldsEntry[] | undefine
   return scale;
 }
 
-/** @throws ApiError 405 where there is no such subresource */
+/** @throws ApiError 405 when the version has no such subresource */
 export function scaleMapping({ resource, version }: Resolved): ScaleMapping {
   const { scale } = version.strategy ?? resource.definition.strategy;
   if (scale === undefined) throw methodNotAllowed();
@@ -141,10 +162,10 @@ interface ScaleChange {
 function checkScale(registry: RegistryContext, request: ScaleRequest, { object, scale, old }: ScaleChange): void {
   const { resource, version } = request.target;
   const { name = "", namespace = "", uid = "" } = object.metadata;
-  const wantedUid = scale.metadata.uid ?? "";
+  const sentUid = scale.metadata.uid ?? "";
   if (resource.definition.custom) {
-    // All else is validated with the object, which tells of replicas by its own path.
-    checkUid(resource, toldKey(storeOf(resource).keyOf(namespace, name), request), name, wantedUid, uid);
+    // Everything else is validated with the object, whose errors name the path of its replicas.
+    checkUid(resource, keyInErrors(storeOf(resource).keyOf(namespace, name), request), name, sentUid, uid);
     return;
   }
   const errors = new FieldErrors();
@@ -156,8 +177,8 @@ function checkScale(registry: RegistryContext, request: ScaleRequest, { object, 
   if (declarative !== undefined && schema !== undefined)
     validateDeclared(registry, request, declarative, { object: scale, old, errors, schema });
   if (!errors.empty) throw invalid("autoscaling", "Scale", name, errors.causes);
-  if (wantedUid === "" || wantedUid === uid) return;
+  if (sentUid === "" || sentUid === uid) return;
   const { group, resource: plural } = storedResource(resource);
-  const why = `Precondition failed: UID in precondition: ${wantedUid}, UID in object meta: ${uid}`;
+  const why = `Precondition failed: UID in precondition: ${sentUid}, UID in object meta: ${uid}`;
   throw conflict({ group, resource: `${plural}/scale` }, name, why);
 }

@@ -1,4 +1,4 @@
-/** Which objects of a resource a label selector and a field selector want. */
+/** Label and field selectors, applied to the entries of a resource. */
 import { badRequest } from "../apimachinery/errors.ts";
 import type { ResourceDefinition } from "../catalog/contract.ts";
 import { type FieldSelector, matchesFields, parseFieldSelector, requiresExactMatch } from "../lib/selectors/field.ts";
@@ -6,25 +6,27 @@ import { type LabelSelector, matchesLabels, parseLabelSelector } from "../lib/se
 import { SelectorError } from "../lib/selectors/selector-error.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 
+/** A parsed pair of selectors. */
 export interface Selection {
-  /** Nothing is left out. */
+  /** Whether it matches every object. */
   readonly all: boolean;
-  /** The same text for selections that want the same. */
+  /** Equal for selections that match the same objects. */
   readonly text: string;
-  /** As sent; empty when there is none. */
+  /** As sent; empty when absent. */
   readonly fieldSelector: string;
-  /** What `metadata.name` must be, where the field selector says so. */
+  /** The name that `metadata.name` must have, if the field selector requires one. */
   readonly name: string | undefined;
-  /** What a field must be, where the field selector says so. */
+  /** The value that a field must have, if the field selector requires one. */
   fixed(field: string): string | undefined;
   matches(entry: Pick<Entry, "index">): boolean;
 }
 
-export interface SelectorTexts {
+interface SelectorTexts {
   readonly labelSelector: string;
   readonly fieldSelector: string;
 }
 
+/** Matches every object. */
 export const everything: Selection = {
   all: true,
   text: "",
@@ -34,7 +36,10 @@ export const everything: Selection = {
   matches: () => true,
 };
 
-/** @throws ApiError 400 with upstream's text when a selector cannot be read or names a field the kind does not have */
+/**
+ * @throws ApiError 400 with upstream's text when a selector cannot be parsed or names an
+ *   unsupported field
+ */
 export function selectionOf(definition: ResourceDefinition, selectors: SelectorTexts): Selection {
   if (selectors.labelSelector === "" && selectors.fieldSelector === "") return everything;
   const { labels, fields } = parseSelectors(selectors);
@@ -78,7 +83,11 @@ function parse<T>(read: (text: string) => T, text: string): T {
   }
 }
 
-/** Kinds with fields of their own list what they know; those of the cluster among them do not know the namespace. @throws ApiError 400 */
+/**
+ * Kinds that define selectable fields support only those; cluster-scoped ones among them do not
+ * support the namespace.
+ * @throws ApiError 400
+ */
 export function checkSelectable(
   { group, resource, namespaced, strategy, custom }: ResourceDefinition,
   field: string,

@@ -1,13 +1,18 @@
-/** The last thing that is done to an object before it is encoded. Source: apiextensions-apiserver's crdConversionRESTOptionsGetter */
+/**
+ * The last change of an object before it is encoded. Source: crdConversionRESTOptionsGetter of
+ * k8s.io/apiextensions-apiserver@v0.36.0.
+ */
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import { storeOf } from "./resource-names.ts";
 
 /**
- * What is stored of an object that was written. Upstream's store reads back what it has written: what admission has put there and the schema does
- * not know has gone then, and there are defaults where the kind's strategy took something away.
- * @param object valid; the caller does not use it any more
- * @returns a promise only where somebody else converts it @throws ApiError 500 when he cannot
+ * The form of a written object that is stored. Upstream's store decodes again what it has encoded,
+ * which prunes fields that admission added and the schema does not have, and sets defaults that the
+ * kind's strategy removed.
+ * @param object valid; must not be used afterwards
+ * @returns a promise only for resources with a conversion webhook
+ * @throws ApiError 500 when the webhook fails
  */
 export function settle(
   { resource, version, converted }: Resolved,

@@ -1,10 +1,11 @@
-/** What strategies may ask of the world, made for one write. */
+/** The context that strategies receive, created for one write. */
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { StrategyContext } from "../catalog/contract.ts";
 import type { RegistryContext, WriteRequest } from "./contract.ts";
 
 type Request = Pick<WriteRequest, "user" | "warnings"> & { readonly isPatch?: boolean };
 
+/** The context of one write. */
 export function strategyContext(
   registry: RegistryContext,
   { user, warnings, isPatch = false }: Request,
@@ -27,10 +28,10 @@ interface ObjectName {
   readonly name: string;
 }
 
-async function findObject({ catalog }: RegistryContext, wanted: ObjectName): Promise<KubeObject | undefined> {
-  const store = catalog.findResource(wanted.group, wanted.resource)?.store;
+async function findObject({ catalog }: RegistryContext, object: ObjectName): Promise<KubeObject | undefined> {
+  const store = catalog.findResource(object.group, object.resource)?.store;
   if (store === undefined) return undefined;
   await store.cache.ready();
-  const entry = store.cache.latest().get(store.keyOf(wanted.namespace, wanted.name));
+  const entry = store.cache.latest().get(store.keyOf(object.namespace, object.name));
   return entry && store.decode(entry);
 }

@@ -1,4 +1,4 @@
-/** Replaces one object (PUT), or lets a patch make the replacement. Source: resource-api §4.5, §3; apiserver's registry/rest and generic store. */
+/** Replaces one object: PUT, and the replacement that a patch or an apply computes. */
 import type { AdmissionAttributes } from "../admission/contract.ts";
 import { ApiError, notFound } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
@@ -18,44 +18,60 @@ import { validateDeclared } from "./declarative-validation.ts";
 import { deleteCompanion } from "./delete.ts";
 import { sameButTimes } from "./managed-fields/track.ts";
 import { trackManagers } from "./managed-fields/track-managers.ts";
-import { checkIfMatch, checkNames, checkUid, checkVersion, toldKey } from "./preconditions.ts";
+import { checkIfMatch, checkNames, checkUid, checkVersion, keyInErrors } from "./preconditions.ts";
 import {
+  acceptsAnyFinalizer,
   contentDiffers,
   dedupOwnerReferences,
-  keepAllBut,
+  keepAllExcept,
   keepField,
   keepSystemFields,
   raiseGeneration,
-  takesAnyFinalizer,
   wipeSystemFields,
 } from "./prepare.ts";
 import { storedResource, storeOf, throwInvalid } from "./resource-names.ts";
 import { settle } from "./settle.ts";
 import { strategyContext } from "./strategy-context.ts";
 
+/** An update of one object. */
 export interface UpdateRequest extends WriteRequest {
-  /** The uid the sent object says; empty when it says none. */
+  /** The uid of the sent object; empty when it has none. */
   readonly uid?: string;
-  /** A resourceVersion, bare or quoted, the object must have. */
+  /** A resourceVersion, bare or quoted, that the object must have. */
   readonly ifMatch?: string | undefined;
-  /** Whether what does not exist is created, whatever the kind's table says: by apply it is, by patches not. */
+  /**
+   * Whether a missing object is created, regardless of the kind's default: apply creates it,
+   * patches do not.
+   */
   readonly createsMissing?: boolean;
-  /** Checks that the user may create the object, called when it turns out not to exist; absent where the server itself writes. @throws ApiError */
+  /**
+   * Checks that the user may create the object; called when it does not exist. Absent for writes of
+   * the server itself.
+   * @throws ApiError
+   */
   readonly checkCreate?: () => void | Promise<void>;
-  /** The owner references of a patched object are looked at after admission alone. */
+  /** The owner references of a patched object are checked only after admission. */
   readonly isPatch?: boolean;
-  /** Unless false, what `next` changes becomes the writer's. False where it sets `metadata.managedFields` itself. */
+  /**
+   * Unless false, fields that `next` changes are managed by the request's manager. False if `next`
+   * sets `metadata.managedFields`.
+   */
   readonly tracksManagers?: boolean;
   /**
-   * The wanted object in the storage version, the registry's to change. Called once for each attempt: another writer may win.
-   * @param current a fresh copy of the object as it is, at each call; undefined when there is none
-   * @param old the same, only to be read
+   * Returns the new object at the storage version, which the registry may change. Called for each
+   * attempt, because another writer may win.
+   * @param current returns a new copy of the existing object, at each call; undefined when it does
+   *   not exist
+   * @param old the existing object, read-only
    * @throws ApiError to end the write
    */
   next(current: (() => KubeObject) | undefined, old: KubeObject | undefined): KubeObject | Promise<KubeObject>;
 }
 
-/** @throws ApiError 400, 403 (admission), 404, 409, 422 */
+/**
+ * Replaces an object, or creates it where that is allowed.
+ * @throws ApiError 400, 403 (admission), 404, 409, 422
+ */
 export async function update(registry: RegistryContext, request: UpdateRequest): Promise<Written> {
   const { resource, converted } = request.target;
   const { namespace, name, dryRun, audit } = request;
@@ -67,7 +83,7 @@ export async function update(registry: RegistryContext, request: UpdateRequest):
     created = existing === undefined;
     if (existing === undefined) return createMissing(registry, request, attempted);
     const step = replace(registry, request, existing, attempted);
-    return converted === undefined || dryRun ? step : rechecked(request.target, converted, existing, step);
+    return converted === undefined || dryRun ? step : withRecheck(request.target, converted, existing, step);
   }).catch((error: unknown) => {
     undoAll(attempted);
     throw error;
@@ -78,11 +94,13 @@ export async function update(registry: RegistryContext, request: UpdateRequest):
 }
 
 /**
- * Where a webhook converts, a write that fails or removes the object is checked once more: its error comes first. A write that could not be converted
- * to the storage version would only fail again.
- * Source: `GuaranteedUpdate` in k8s.io/apiserver@v0.36.0/pkg/storage/etcd3/store.go, which reads an object again that was taken from the cache.
+ * For resources with a conversion webhook, a write that fails or removes the object converts the
+ * existing one again, whose error comes first. A write that could not be converted to the storage
+ * version would only fail again. Source: `GuaranteedUpdate` in
+ * k8s.io/apiserver@v0.36.0/pkg/storage/etcd3/store.go, which reads an object again that came from
+ * the cache.
  */
-async function rechecked(
+async function withRecheck(
   { resource, version }: Resolved,
   converted: ConvertedVersion,
   existing: Entry,
@@ -93,13 +111,14 @@ async function rechecked(
     if (step.do === "remove") await converted.recheck(existing);
     return step;
   } catch (error) {
-    const isOfStoring = error instanceof ConversionError && version.version !== storeOf(resource).form.version;
-    if (error instanceof ApiError && !isOfStoring) await converted.recheck(existing);
+    const isStorageVersionError =
+      error instanceof ConversionError && version.version !== storeOf(resource).form.version;
+    if (error instanceof ApiError && !isStorageVersionError) await converted.recheck(existing);
     throw error;
   }
 }
 
-/** @param undo takes what gives back what this attempt takes */
+/** @param undo receives functions that undo the side effects of this attempt */
 async function replace(
   registry: RegistryContext,
   request: UpdateRequest,
@@ -113,10 +132,10 @@ async function replace(
   const losses = version.conversion?.losses;
   const seen = converted === undefined ? undefined : await converted.present(existing, { reconvert: request.dryRun });
   const old = seen === undefined ? (losses?.seen(store.decode(existing)) ?? store.decode(existing)) : cloneJson(seen);
-  const present = (): KubeObject => cloneJson(old);
+  const current = (): KubeObject => cloneJson(old);
   checkIfMatch(resource, request.name, request.ifMatch, existing.revision);
-  checkUid(resource, toldKey(existing.key, request), request.name, request.uid ?? "", old.metadata.uid ?? "");
-  const next = await request.next(present, old);
+  checkUid(resource, keyInErrors(existing.key, request), request.name, request.uid ?? "", old.metadata.uid ?? "");
+  const next = await request.next(current, old);
   checkNames(next, request);
   if (request.isPatch !== true) dedupOwnerReferences(next.metadata, request.warnings, "sent");
   const tracking = request.tracksManagers === false ? undefined : trackManagers(registry, request, next, old);
@@ -128,7 +147,7 @@ async function replace(
   checkVersion(resource, next, existing.revision);
   const rules = rulesFor(registry, request);
   keepSystemFields(next.metadata, old.metadata);
-  if (!request.dryRun && next.metadata.selfLink !== undefined) delete next.metadata.selfLink; // It goes when it is stored.
+  if (!request.dryRun && next.metadata.selfLink !== undefined) delete next.metadata.selfLink; // Never stored.
   rules.prepare(next, old, context);
   const checking = checkValidUpdate(registry, request, rules, next, old, context);
   if (checking !== undefined) await checking;
@@ -139,12 +158,14 @@ async function replace(
   if (isFinished(next, old, strategy)) return { do: "remove", object: next };
   const settling = settle(request.target, next);
   const settled = settling instanceof Promise ? await settling : settling;
-  if (converted !== undefined && request.dryRun) return { do: "put", object: next }; // As it is seen; it can be stored.
+  if (converted !== undefined && request.dryRun) return { do: "put", object: next }; // At the request's version.
   keepTimes(settled, losses === undefined && converted === undefined ? old : store.decode(existing), store.form.schema);
-  return { do: "put", object: settled, managersMayGo: request.tracksManagers !== false };
+  return { do: "put", object: settled, mayDropManagedFields: request.tracksManagers !== false };
 }
 
-/** A write that changes nothing but when it was is none. */
+/**
+ * Keeps the old times of managed fields when nothing else changes, so that the write is a no-op.
+ */
 function keepTimes(next: KubeObject, old: KubeObject, schema: Struct): void {
   const { managedFields } = next.metadata;
   if (managedFields === undefined || !sameButTimes(managedFields, old.metadata.managedFields)) return;
@@ -173,7 +194,10 @@ function updateAttributes(request: UpdateRequest, object: KubeObject, oldObject:
   };
 }
 
-/** @throws ApiError 422 @returns a promise only where the kind's rules wait for something */
+/**
+ * @throws ApiError 422
+ * @returns a promise only where the kind's rules are asynchronous
+ */
 function checkValidUpdate(
   registry: RegistryContext,
   request: UpdateRequest,
@@ -185,20 +209,20 @@ function checkValidUpdate(
   const { target, name, subresource, warnings } = request;
   const { strategy } = target.resource.definition;
   const errors = new FieldErrors();
-  const custom = takesAnyFinalizer(target.resource.definition);
+  const custom = acceptsAnyFinalizer(target.resource.definition);
   validateObjectMetaUpdate(next.metadata, old.metadata, errors, { custom, repeated: strategy.repeatsMetaRules });
   const conclude = (): void => {
     if (strategy.declarative !== undefined)
       validateDeclared(registry, request, strategy.declarative, { object: next, old, errors });
     throwInvalid(target.resource, name, errors);
-    const told = subresource === "status" ? strategy.statusWarnings : strategy.warnings;
-    warnings.push(...told(next, old, context));
+    const warningsOf = subresource === "status" ? strategy.statusWarnings : strategy.warnings;
+    warnings.push(...warningsOf(next, old, context));
   };
   const validating = rules.validate(next, old, errors, context);
   return validating === undefined ? conclude() : validating.then(conclude);
 }
 
-/** What a write of the path in question may change. */
+/** The rules for the path: of the main resource, of `status`, or of another subresource. */
 function rulesFor(registry: RegistryContext, { target, subresource }: UpdateRequest): SubresourceRules {
   const { strategy } = target.resource.definition;
   const special = Object.hasOwn(strategy.subresources, subresource) ? strategy.subresources[subresource] : undefined;
@@ -232,21 +256,21 @@ function mainRules(
 function statusRules(strategy: Strategy): SubresourceRules {
   return {
     prepare(next, old, context) {
-      keepAllBut(next, old, "status");
+      keepAllExcept(next, old, "status");
       strategy.prepareForStatusUpdate(next, old, context);
     },
     validate: strategy.validateStatusUpdate,
   };
 }
 
-/** A deleted object that waits for nothing any more is removed by the update that took the last hold. */
+/** Whether the update removes the last finalizer of a deleted object, which then is removed. */
 function isFinished(next: KubeObject, old: KubeObject, strategy: Strategy): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = old.metadata;
   if (deletionTimestamp === undefined || Number(deletionGracePeriodSeconds) !== 0) return false;
   return (next.metadata.finalizers ?? []).length === 0 && !strategy.holdsDeletion(next);
 }
 
-/** A PUT of what does not exist, where the kind allows it. */
+/** A PUT or apply of an object that does not exist, where the kind allows it. */
 async function createMissing(
   registry: RegistryContext,
   request: UpdateRequest,
@@ -258,7 +282,7 @@ async function createMissing(
     throw notFound(storedResource(resource), name);
   }
   checkIfMatch(resource, name, request.ifMatch, undefined);
-  checkUid(resource, toldKey(storeOf(resource).keyOf(namespace, name), request), name, request.uid ?? "", "");
+  checkUid(resource, keyInErrors(storeOf(resource).keyOf(namespace, name), request), name, request.uid ?? "", "");
   const object = await request.next(undefined, undefined);
   checkNames(object, request);
   wipeSystemFields(object.metadata);
@@ -273,5 +297,5 @@ async function createMissing(
   if (!request.dryRun) checkNoVersion(object);
   const settled = await settle(request.target, object);
   const shown = request.dryRun && request.target.converted !== undefined ? object : settled;
-  return { do: "put", object: shown, managersMayGo: request.tracksManagers !== false };
+  return { do: "put", object: shown, mayDropManagedFields: request.tracksManagers !== false };
 }

@@ -20,7 +20,7 @@ const label =
   };
 
 before(async () => {
-  // Waiting for a version that never comes takes no time here.
+  // Does not wait for a resourceVersion that is never reached.
   memory = await openMemoryRegistry({
     clock: { ...systemClock, after: (delay, run) => systemClock.after(Math.min(delay, 1), run) },
   });
@@ -46,15 +46,15 @@ before(async () => {
 });
 after(() => memory.close());
 
-/** @param query after `watch=1`; a bar in front leaves that out, as paths under `/watch/` do */
+/** @param query after `watch=1`; a leading bar omits that, as paths under `/watch/` do */
 async function outcome(namespace: string, name: string, query: string, initialEvents = true): Promise<string> {
   try {
     const options = parseListOptions(
       new URLSearchParams(`${query.startsWith("|") ? query.slice(1) : `watch=1&${query}`}`.replace("$0", start)),
     );
     const plan = await planWatch(maps.resource, { namespace, name, options, initialEvents });
-    if (plan.refused !== undefined)
-      return `event ${plan.refused.status.code} ${plan.refused.status.message.replace(/\d+$/, "")}`;
+    if (plan.startError !== undefined)
+      return `event ${plan.startError.status.code} ${plan.startError.status.message.replace(/\d+$/, "")}`;
     const { cache } = maps.resource.store as NonNullable<typeof maps.resource.store>;
     await cache.reach(plan.from);
     const seen = plan.initial ? [...plan.scope.objects(plan.initial)].map(({ index }) => `ADDED ${index.name}`) : [];
@@ -114,7 +114,7 @@ const rows: [namespace: string, name: string, query: string, want: string][] = [
   ["n", "", "limit=1&resourceVersion=0", "ADDED b, ADDED seed"],
   ["n", "", "limit=1&continue=x&resourceVersion=0", `400 ${forbidden}${noContinue}`],
   ["n", "", "limit=1&continue=x&resourceVersion=$0&fieldSelector=metadata.name%3Db", "ADDED b -"],
-  // Without a version, or at any, it is a streaming list, if it knows bookmarks.
+  // Without a resourceVersion, or at 0, it is a streaming list if it allows bookmarks.
   ["n", "", "allowWatchBookmarks=true", "ADDED b, ADDED seed, END"],
   ["n", "", "allowWatchBookmarks=true&resourceVersion=0", "ADDED b, ADDED seed, END"],
   ["n", "", "|allowWatchBookmarks=true", "ADDED b, ADDED seed"],
@@ -205,12 +205,12 @@ const rows: [namespace: string, name: string, query: string, want: string][] = [
   ],
 ];
 
-test("what a watch shows first, and of what happens", async () => {
+test("starts a watch and shows its events by options", async () => {
   for (const [namespace, name, query, want] of rows)
     assert.equal(await outcome(namespace, name, query), want, `${namespace}/${name}?${query}`);
 });
 
-test("without the gate WatchList", async () => {
+test("starts a watch without the gate WatchList", async () => {
   const rows: [query: string, want: string][] = [
     ["allowWatchBookmarks=true", "ADDED b, ADDED seed"],
     [
@@ -221,7 +221,7 @@ test("without the gate WatchList", async () => {
   for (const [query, want] of rows) assert.equal(await outcome("n", "", query, false), want, query);
 });
 
-test("a version that is gone", async () => {
+test("rejects an expired resourceVersion", async () => {
   const { storage } = memory.registry;
   await storage.compact(await storage.current());
   assert.match(await outcome("n", "", "resourceVersion=1"), /^410 too old resource version: 1 \(\d+\)$/);

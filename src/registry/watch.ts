@@ -1,4 +1,4 @@
-/** Where a watch begins and which events it shows. Source: resource-api §4.7. */
+/** Plans a watch: where it starts and which events it shows. */
 import { ApiError, badRequest, resourceVersionTooLarge } from "../apimachinery/errors.ts";
 import type { Resource, ResourceStore } from "../catalog/contract.ts";
 import type { CacheEvent, Entry, Snapshot, Topic, WatchCache } from "../watch-cache/contract.ts";
@@ -8,49 +8,60 @@ import { checkWatchOptions, type ListOptions, parseResourceVersion, withWatchDef
 import { storeOf } from "./resource-names.ts";
 import { everything, type Selection, selectionOf } from "./selection.ts";
 
-export interface WatchRequest {
-  /** Empty for all of them. */
+/** A watch of a resource, or of one object. */
+interface WatchRequest {
+  /** Empty for all namespaces. */
   readonly namespace: string;
-  /** Of the path; empty for a collection. */
+  /** The name in the path; empty for a collection. */
   readonly name: string;
   readonly options: ListOptions;
   /** The gate WatchList. */
   readonly initialEvents: boolean;
-  /** Whether somebody else converts the objects: the scope is asked only of what he has made of them then, but for `objects`. */
+  /**
+   * Whether a webhook converts the objects: the scope then sees converted objects, except in
+   * `objects`.
+   */
   readonly converted?: boolean;
 }
 
+/** What a watch sends, and from where. */
 export interface WatchPlan {
   readonly scope: WatchScope;
-  /** Its objects are sent as ADDED before everything else. Undefined: the client has them. */
+  /** The objects to send as ADDED first; undefined when the client has them already. */
   readonly initial: Snapshot | undefined;
-  /** Events after this revision follow. Infinity where the client named a version beyond all that can be. */
+  /** Events after this revision follow. Infinity for a resourceVersion above all revisions. */
   readonly from: number;
-  /** Once this revision is reached, the bookmark that ends the initial events is sent. */
+  /** After this revision, the bookmark that ends the initial events is sent. */
   readonly initialEventsEnd: number | undefined;
-  /** Sent as an event instead of all others: the initial state did not come. */
-  readonly refused: ApiError | undefined;
+  /** Sent as the only event: the initial state was not reached in time. */
+  readonly startError: ApiError | undefined;
 }
 
-/** What a watch can see. */
+/** The events that a watch shows. */
 export interface WatchScope {
   /** The same text for scopes that see the same. */
+  /** Equal for scopes that show the same events. */
   readonly text: string;
-  /** What it needs to hear of at most; undefined for everything. */
+  /** The smallest set of events that the watch must receive; undefined for all. */
   readonly topic: Topic | undefined;
   objects(snapshot: Snapshot): Iterable<Entry>;
-  /** Undefined where all that `objects` gives is wanted. */
-  readonly wants?: (entry: Entry) => boolean;
-  /** How the event looks from inside; undefined when it does not show. */
+  /** Selects from `objects` after their conversion; undefined when all of them are shown. */
+  readonly selects?: (entry: Entry) => boolean;
+  /** The event as the watch shows it; undefined when it is outside the scope. */
   shown(event: CacheEvent): Shown | undefined;
 }
 
+/** An event within a scope. */
 export interface Shown {
   readonly type: CacheEvent["type"];
   readonly entry: Entry;
 }
 
-/** @throws ApiError 400 for options that do not go together or cannot be read; 500 for a version that is no number (as upstream) */
+/**
+ * Plans a watch.
+ * @throws ApiError 400 for options that exclude each other or cannot be parsed; 500 for a
+ *   resourceVersion that is not a number (as upstream)
+ */
 export async function planWatch(resource: Resource, request: WatchRequest): Promise<WatchPlan> {
   const { namespace, name, initialEvents, converted = false } = request;
   const options = withWatchDefaults(request.options, { initialEvents });
@@ -60,14 +71,14 @@ export async function planWatch(resource: Resource, request: WatchRequest): Prom
   const own = scopeOf(resource, namespace, name, selection);
   const scope =
     converted && selection !== everything
-      ? selectingLate(own, scopeOf(resource, namespace, name, everything), selection)
+      ? selectingAfterConversion(own, scopeOf(resource, namespace, name, everything), selection)
       : own;
   const { resourceVersion, sendInitialEvents, allowWatchBookmarks } = options;
-  const wanted = parseResourceVersion(resourceVersion, "watch");
-  const plan = { scope, initial: undefined, from: wanted, initialEventsEnd: undefined, refused: undefined };
-  if (wanted > 0 && sendInitialEvents !== true) return plan;
-  const state = await stateFor(cache, resourceVersion, wanted);
-  if (state instanceof ApiError) return { ...plan, refused: state };
+  const requested = parseResourceVersion(resourceVersion, "watch");
+  const plan = { scope, initial: undefined, from: requested, initialEventsEnd: undefined, startError: undefined };
+  if (requested > 0 && sendInitialEvents !== true) return plan;
+  const state = await stateFor(cache, resourceVersion, requested);
+  if (state instanceof ApiError) return { ...plan, startError: state };
   return {
     ...plan,
     initial: sendInitialEvents === false ? undefined : state,
@@ -76,29 +87,32 @@ export async function planWatch(resource: Resource, request: WatchRequest): Prom
   };
 }
 
-/** What a watch begins with. A version that does not come is no error of the request: the watch has begun by then. */
-async function stateFor(cache: WatchCache, resourceVersion: string, wanted: number): Promise<Snapshot | ApiError> {
+/**
+ * The state that a watch starts with. A timeout is returned, not thrown: the watch has started by
+ * then.
+ */
+async function stateFor(cache: WatchCache, resourceVersion: string, requested: number): Promise<Snapshot | ApiError> {
   if (resourceVersion === "") return cache.current();
   await cache.ready();
-  if (wanted === 0) return cache.latest();
-  if (wanted === Number.POSITIVE_INFINITY) return resourceVersionTooLarge(resourceVersion, cache.latest().revision);
+  if (requested === 0) return cache.latest();
+  if (requested === Number.POSITIVE_INFINITY) return resourceVersionTooLarge(resourceVersion, cache.latest().revision);
   try {
-    return await cache.notOlderThan(wanted);
+    return await cache.notOlderThan(requested);
   } catch (error) {
     if (error instanceof ApiError && error.status.code === 504) return error;
     throw error;
   }
 }
 
-/** @param name of the path: it must agree with a field selector, if there is one */
+/** @param name in the path; a field selector on the name must agree with it */
 function scopeOf(resource: Resource, namespace: string, name: string, selection: Selection): WatchScope {
   if (name !== "" && selection.fieldSelector !== "" && selection.name !== name)
     throw badRequest("fieldSelector metadata.name doesn't match requested name");
   const store = storeOf(resource);
   const { form, keyOf } = store;
-  const wantedName = name === "" ? selection.name : name;
-  const isSingle = wantedName !== undefined && (namespace !== "" || !resource.definition.namespaced);
-  if (isSingle) return singleScope(keyOf(namespace, wantedName), selection);
+  const requiredName = name === "" ? selection.name : name;
+  const isSingle = requiredName !== undefined && (namespace !== "" || !resource.definition.namespaced);
+  if (isSingle) return singleScope(keyOf(namespace, requiredName), selection);
   return rangeScope(
     { prefix: namespace === "" ? form.prefix : keyOf(namespace, ""), isWhole: namespace === "" },
     selection,
@@ -106,9 +120,9 @@ function scopeOf(resource: Resource, namespace: string, name: string, selection:
   );
 }
 
-/** What is selected by may look different once objects are converted. */
-function selectingLate(scope: WatchScope, whole: WatchScope, selection: Selection): WatchScope {
-  return { ...scope, objects: whole.objects, wants: selection.matches };
+/** Applies the selection after conversion, which may change the selected fields. */
+function selectingAfterConversion(scope: WatchScope, whole: WatchScope, selection: Selection): WatchScope {
+  return { ...scope, objects: whole.objects, selects: selection.matches };
 }
 
 function singleScope(key: string, selection: Selection): WatchScope {
@@ -139,7 +153,10 @@ function rangeScope(
   };
 }
 
-/** An object that begins or ceases to match appears or disappears; it disappears as it was when it matched. */
+/**
+ * An object that starts to match is shown as ADDED, one that ceases to match as DELETED in its last
+ * matching state.
+ */
 function shownBy(selection: Selection, event: CacheEvent): Shown | undefined {
   if (selection === everything) return event;
   const { type, entry, previous, revision } = event;

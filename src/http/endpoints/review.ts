@@ -1,9 +1,10 @@
 /** POST of what stores nothing: a question whose answer is the object that was sent, or one in its place. Source: access-control §4.2, §4.3. */
 import { methodNotAllowed, resourceNotServed } from "../../apimachinery/errors.ts";
 import type { Resolved } from "../../catalog/contract.ts";
+import { expectedKind } from "../../registry/body-kind.ts";
 import type { Review } from "../../registry/contract.ts";
 import { createAttributes } from "../../registry/create.ts";
-import { decodeBody, expectedKind } from "../../registry/decode-body.ts";
+import { decodeBody } from "../../registry/decode-body.ts";
 import { trackManagedFields } from "../../registry/managed-fields/track.ts";
 import { readWriteOptions } from "../../registry/options.ts";
 import { checkNamespace } from "../../registry/preconditions.ts";

@@ -118,7 +118,7 @@ for (const [what, kept, does, want] of rows) {
     };
     const memory = new PieceMemory();
     const encoder = new WatchEncoder(form, scope);
-    const plan = { scope, initial: undefined, from: revision, initialEventsEnd: undefined, refused: undefined };
+    const plan = { scope, initial: undefined, from: revision, initialEventsEnd: undefined, startError: undefined };
     const clients = Array.from({ length: 11 }, () => new Client());
     let cutOffs = 0;
     for (const stream of clients) {
@@ -135,7 +135,7 @@ for (const [what, kept, does, want] of rows) {
         bookmarks: false,
         firstDiffers: false,
         timeoutMs: 1e9,
-        refused: undefined,
+        startError: undefined,
       });
     }
     const [slow, ...others] = clients as [Client, ...Client[]];

@@ -3,9 +3,10 @@ import { forbidden, methodNotAllowed, plainError } from "../../apimachinery/erro
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
 import type { Resolved } from "../../catalog/contract.ts";
+import { expectedKind, expectedSubresourceKind } from "../../registry/body-kind.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { createAttributes } from "../../registry/create.ts";
-import { decodeBody, expectedKind, expectedSubresourceKind } from "../../registry/decode-body.ts";
+import { decodeBody } from "../../registry/decode-body.ts";
 import { readWriteOptions } from "../../registry/options.ts";
 import { checkNamespace } from "../../registry/preconditions.ts";
 import { wipeSystemFields } from "../../registry/prepare.ts";

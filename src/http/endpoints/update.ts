@@ -2,8 +2,9 @@
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
 import type { Resolved } from "../../catalog/contract.ts";
+import { expectedKind } from "../../registry/body-kind.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { decodeBody, expectedKind, toStorageVersion } from "../../registry/decode-body.ts";
+import { decodeBody, toStorageVersion } from "../../registry/decode-body.ts";
 import { readWriteOptions } from "../../registry/options.ts";
 import { checkNames } from "../../registry/preconditions.ts";
 import { dedupOwnerReferences } from "../../registry/prepare.ts";

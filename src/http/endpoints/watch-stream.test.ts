@@ -71,7 +71,7 @@ function fixture(changes: Partial<WatchStreamOptions> & { plan?: WatchPlan } = {
     bookmarks: false,
     firstDiffers: false,
     timeoutMs: 90_000,
-    refused: undefined,
+    startError: undefined,
     ...changes,
   };
   const end = startWatch(options);
@@ -116,7 +116,7 @@ const plan = (changes: Partial<WatchPlan> = {}): WatchPlan => ({
   initial: undefined,
   from: 5,
   initialEventsEnd: undefined,
-  refused: undefined,
+  startError: undefined,
   ...changes,
 });
 const added = (text: string): string => `{"type":"ADDED","object":"${text}"}`;
@@ -196,7 +196,7 @@ test("… be it a bookmark", () => {
 });
 
 test("a version that is gone is an event", () => {
-  const watch = fixture({ refused: expired("too old resource version: 1 (5)") });
+  const watch = fixture({ startError: expired("too old resource version: 1 (5)") });
   const status = {
     kind: "Status",
     apiVersion: "v1",

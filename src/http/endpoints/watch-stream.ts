@@ -29,7 +29,7 @@ export interface WatchStreamOptions {
   readonly firstDiffers: boolean;
   readonly timeoutMs: number;
   /** Sent instead of events. */
-  readonly refused: ApiError | undefined;
+  readonly startError: ApiError | undefined;
   /** Who makes of what the cache has what this watcher sees; undefined where it is that. */
   readonly converted?: ConvertedVersion | undefined;
 }
@@ -73,8 +73,8 @@ class WatchStream {
   }
 
   start(): void {
-    const { refused, timeoutMs, plan } = this.#options;
-    if (refused !== undefined) return this.#fail(refused);
+    const { startError, timeoutMs, plan } = this.#options;
+    if (startError !== undefined) return this.#fail(startError);
     this.#after("timeout", timeoutMs, () => this.#timeOut());
     if (plan.initial === undefined) return this.#follow();
     this.#sendInitial(plan.scope.objects(plan.initial)[Symbol.iterator]());
@@ -103,8 +103,8 @@ class WatchStream {
     const goOn = next.done === true ? (): void => this.#follow() : (): void => this.#sendMore(objects);
     const shown = converted === undefined ? entries : converted.show(entries);
     if (shown instanceof Promise)
-      return this.#whenConverted(shown, (made) => this.#writeAdded(made.filter(plan.scope.wants ?? all), goOn));
-    this.#writeAdded(plan.scope.wants === undefined ? shown : shown.filter(plan.scope.wants), goOn);
+      return this.#whenConverted(shown, (made) => this.#writeAdded(made.filter(plan.scope.selects ?? all), goOn));
+    this.#writeAdded(plan.scope.selects === undefined ? shown : shown.filter(plan.scope.selects), goOn);
   }
 
   #writeAdded(entries: readonly Entry[], goOn: () => void): void {
@@ -133,13 +133,13 @@ class WatchStream {
       this.#converting = false;
       if (!this.#ended) run(made);
     };
-    const refused = (error: unknown): void => {
+    const startError = (error: unknown): void => {
       if (this.#ended) return;
       if (error instanceof ApiError) return failed(error);
       this.end();
       throw error;
     };
-    void converting.then(done, refused);
+    void converting.then(done, startError);
   }
 
   #follow(): void {
@@ -178,7 +178,7 @@ class WatchStream {
   /** As upstream's reflectors do, it is tried again for a while; those who see the objects as they are stored go on. */
   #sendConverted(batch: readonly CacheEvent[], converted: ConvertedVersion, { since, delayMs }: Retry): boolean {
     const { plan, clock } = this.#options;
-    const events = convertedEvents(converted, batch, { previous: plan.scope.wants !== undefined });
+    const events = convertedEvents(converted, batch, { previous: plan.scope.selects !== undefined });
     if (!(events instanceof Promise)) return this.#write(events);
     const run = (made: readonly CacheEvent[]): void => {
       if (this.#write(made)) this.#subscription?.resume();

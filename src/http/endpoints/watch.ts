@@ -31,7 +31,7 @@ export async function watchObjects(
     initialEvents,
     converted: converted !== undefined,
   });
-  const refused = plan.refused ?? (await unreachable(() => cache.reach(plan.from)));
+  const startError = plan.startError ?? (await unreachable(() => cache.reach(plan.from)));
   if (context.exchange.closed) return;
   const form = eventForm(context, resolved, registry.clock);
   const stream = await openStream(context, form.framing.contentType);
@@ -51,7 +51,7 @@ export async function watchObjects(
     bookmarks: options.allowWatchBookmarks,
     firstDiffers: context.representation.shape.kind === "table",
     timeoutMs: timeoutMs(options, registry, watches),
-    refused,
+    startError,
     converted,
   });
   const forget = watches.add(end);
@@ -62,7 +62,7 @@ export async function watchObjects(
   });
 }
 
-/** @returns undefined when the client asked for a WebSocket in a way that was refused */
+/** @returns undefined when the client asked for a WebSocket in a way that was startError */
 function openStream(context: RequestContext, contentType: string): BodyStream | Promise<BodyStream | undefined> {
   const { exchange } = context;
   if (exchange.webSocket !== undefined) return openWatchSocket(exchange, exchange.webSocket);

@@ -1,4 +1,4 @@
-/** Lays an intent over an object and says who manages what then. Source: resource-api §4.11; apimachinery's managedfields package. */
+/** Merges an applied intent into an object and computes its managed fields. See KEP-555. */
 
 import { formatTime } from "../../apimachinery/clock.ts";
 import { badRequest, plainError } from "../../apimachinery/errors.ts";
@@ -19,8 +19,9 @@ import { annotatingManager, renewLastApplied, unexplained } from "./last-applied
 import { setEntries, takeOver, withoutManagedFields } from "./track.ts";
 import { stripUnmanaged } from "./unmanaged.ts";
 
-export interface Intent {
-  /** As the client wrote it. */
+/** The body of an apply, and who applies it. */
+interface Intent {
+  /** As the client sent it. */
   readonly value: PlainMap;
   readonly manager: string;
   readonly force: boolean;
@@ -30,38 +31,40 @@ export interface Intent {
   readonly now: number;
 }
 
-/** The kind that is applied, at the request's version. */
+/** The applied kind, at the request's version. */
 export interface AppliedKind {
   readonly apiVersion: string;
   readonly kind: string;
   readonly schema: Struct;
   readonly context: MergeContext;
-  /** Why no object of the kind, merged or empty, becomes one of its version; undefined where they do. */
+  /** Why objects of the kind cannot be converted to its version; undefined when they can. */
   readonly unconvertible?: string | undefined;
 }
 
-/** Whom the fields belong to that were there before anybody applied anything. */
+/** The manager that owns fields which existed before the first apply. */
 const beforeFirstApply = "before-first-apply";
 
 /**
- * @param live at the kind's version, not changed; undefined when there is none yet
+ * Merges an intent into the live object.
+ * @param live at the kind's version, not changed; undefined when it does not exist
  * @returns the merged object with its managed fields; it may share parts with the live one
- * @throws ApiError 400 for an intent of another kind, 409 for fields of others, 500 for one that does not fit the schema
+ * @throws ApiError 400 for an intent of another kind, 409 for conflicts, 500 for an intent that
+ *   does not fit the schema
  */
 export function mergeIntent(kind: AppliedKind, live: KubeObject | undefined, intent: Intent): KubeObject {
   const { apiVersion } = kind;
   checkKind(kind, intent.value);
   const managed = readManaged(live);
-  const present: Versioned = { object: live === undefined ? {} : withoutManagedFields(live), version: apiVersion };
+  const current: Versioned = { object: live === undefined ? {} : withoutManagedFields(live), version: apiVersion };
   const { subresource } = intent;
   if (managed.sets.size === 0 && live !== undefined) checkClaimable(kind, live);
-  const before = managed.sets.size === 0 ? claimAll(kind, present, managed, intent) : managed;
+  const before = managed.sets.size === 0 ? claimAll(kind, current, managed, intent) : managed;
   checkIntent(kind, intent.value);
   const id = managerId({ manager: intent.manager, operation: "Apply", apiVersion, subresource });
-  const { object, managers } = mergeOver(kind, present, before.sets, id, intent);
+  const { object, managers } = mergeOver(kind, current, before.sets, id, intent);
   const sets = new Map(managers);
   stripUnmanaged(sets, id);
-  const changed = object !== present.object;
+  const changed = object !== current.object;
   if (changed && kind.unconvertible !== undefined) {
     const { metadata } = intent.value as unknown as KubeObject;
     throw plainError(
@@ -85,16 +88,16 @@ function mergeOver(
   intent: Intent,
 ): ReturnType<typeof applyIntent> {
   const { context, schema } = kind;
-  const wanted = { object: intent.value, version: live.version };
+  const requested = { object: intent.value, version: live.version };
   try {
-    return applyIntent(context, live, wanted, managers, id, { force: intent.force });
+    return applyIntent(context, live, requested, managers, id, { force: intent.force });
   } catch (error) {
     if (error instanceof TypedError) throw plainError(error.message);
     if (!(error instanceof ApplyConflict)) throw error;
     const conflicts =
       intent.manager === annotatingManager ? unexplained(error.conflicts, live, schema) : error.conflicts;
     if (conflicts.length > 0) throw applyConflict(conflicts);
-    return applyIntent(context, live, wanted, managers, id, { force: true });
+    return applyIntent(context, live, requested, managers, id, { force: true });
   }
 }
 
@@ -117,7 +120,10 @@ function readManaged(live: KubeObject | undefined): Managed {
   }
 }
 
-/** What validation has let pass cannot be claimed (see `isTyped` in track.ts). @throws ApiError 500 */
+/**
+ * Fields whose types validation ignores cannot be claimed (see `isTyped` in track.ts).
+ * @throws ApiError 500
+ */
 function checkClaimable(kind: AppliedKind, { metadata, ...fields }: KubeObject): void {
   if (kind.unconvertible !== undefined) {
     const what = `failed to convert live object (/; ${describeKind(kind)}) to proper version`;
@@ -136,11 +142,11 @@ function checkClaimable(kind: AppliedKind, { metadata, ...fields }: KubeObject):
 function claimAll(
   { apiVersion, context }: AppliedKind,
   live: Versioned,
-  nobody: Managed,
+  none: Managed,
   { subresource, now }: Intent,
 ): Managed {
   const id = managerId({ manager: beforeFirstApply, operation: "Update", apiVersion, subresource });
-  return takeOver(context, { object: {}, version: apiVersion }, live, nobody, id, formatTime(now));
+  return takeOver(context, { object: {}, version: apiVersion }, live, none, id, formatTime(now));
 }
 
 /** @throws ApiError 400, 500 with upstream's texts */
@@ -156,11 +162,12 @@ function checkIntent(kind: AppliedKind, value: PlainMap): void {
   }
 }
 
-/** `n/a; /v1, Kind=ConfigMap`, as upstream's messages name what is applied. */
+/** For example `n/a; /v1, Kind=ConfigMap`, the form in upstream's messages. */
 export function describeObject(kind: AppliedKind, metadata: KubeObject["metadata"] | null | undefined): string {
   return `${text(metadata?.namespace)}/${text(metadata?.name)}; ${describeKind(kind)}`;
 }
 
+/** For example `apps/v1, Kind=Deployment`, the form in upstream's messages. */
 export function describeKind({ apiVersion, kind }: AppliedKind): string {
   const { group, version } = parseGroupVersion(apiVersion) as { group: string; version: string };
   return `${group}/${version}, Kind=${kind}`;

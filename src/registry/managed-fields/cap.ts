@@ -1,12 +1,16 @@
-/** Keeps the number of those who updated an object small: the oldest are folded into one per version. Source: resource-api §4.11; apimachinery's managedfields. */
+/**
+ * Limits the number of managers that updated an object: merges the oldest, per version. Source:
+ * k8s.io/apimachinery@v0.36.0/pkg/util/managedfields/internal/capmanagers.go.
+ */
 import { union } from "../../lib/structured-merge/set.ts";
 import type { ManagedSet } from "../../lib/structured-merge/updater.ts";
 import { type Managed, managerId, seconds } from "./entries.ts";
 
+/** Update managers of one object. */
 export const updateManagersMax = 10;
 const foldedName = "ancient-changes";
 
-/** Appliers are never folded. */
+/** Merges the oldest update managers when there are too many; apply managers stay. */
 export function capManagers(managed: Managed): Managed {
   const updaters = [...managed.sets].filter(([, { applied }]) => !applied).map(([id]) => id);
   if (updaters.length <= updateManagersMax) return managed;
@@ -28,7 +32,7 @@ export function capManagers(managed: Managed): Managed {
     const others = sets.get(folded) ?? (sets.get(first) as ManagedSet);
     if (!sets.has(folded)) sets.delete(first);
     sets.set(folded, { ...mine, set: union(mine.set, others.set) });
-    sets.delete(id); // Last, as upstream: where the folded ones are not the oldest themselves, they go.
+    sets.delete(id); // Last, as upstream: this removes the merged entry itself if it is not among the oldest.
     setTime(times, folded, managed.times.get(id));
     left--;
   }

@@ -1,4 +1,7 @@
-/** What an apply that meets fields of others is answered. Source: resource-api §4.11 point 3; apimachinery's managedfields. */
+/**
+ * The error of an apply that changes fields of other managers. See Kubernetes docs, Server-Side
+ * Apply, Conflicts.
+ */
 import { ApiError } from "../../apimachinery/errors.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { formatPath } from "../../lib/structured-merge/fields-v1.ts";
@@ -11,7 +14,7 @@ interface Conflict {
   readonly path: string;
 }
 
-/** 409, with one cause for each field. */
+/** Returns a 409 with one cause per field. */
 export function applyConflict(found: readonly ManagerConflict[]): ApiError {
   const conflicts: Conflict[] = found
     .map(({ manager, set }) => ({ id: manager, manager: describeManager(manager), set }))

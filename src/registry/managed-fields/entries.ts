@@ -1,13 +1,10 @@
-/**
- * `metadata.managedFields` on the wire, and as the merge works with it.
- * Source: resource-api §2.7, §4.11; apimachinery's managedfields package.
- */
+/** Converts between `metadata.managedFields` on the wire and the sets that the merge works with. */
 import type { ManagedFieldsEntry } from "../../apimachinery/object.ts";
 import { decodeFieldsV1, encodeFieldsV1, FieldsV1Error } from "../../lib/structured-merge/fields-v1.ts";
 import { equalSets, type PathSet } from "../../lib/structured-merge/set.ts";
 import type { ManagedSet } from "../../lib/structured-merge/updater.ts";
 
-/** Who a manager is: what tells its entry from others. Appliers are the same at every version. */
+/** The identity of a manager's entry. Apply managers have one entry for all versions. */
 export interface ManagerInfo {
   readonly manager: string;
   readonly operation: "Apply" | "Update";
@@ -16,32 +13,41 @@ export interface ManagerInfo {
   readonly subresource: string;
 }
 
+/** Decoded managed fields. */
 export interface Managed {
   /** By `managerId`. */
   readonly sets: ReadonlyMap<string, ManagedSet>;
-  /** When each manager last wrote; RFC 3339. Not every entry says. */
+  /** The time of each manager's last write, RFC 3339; some entries have none. */
   readonly times: ReadonlyMap<string, string>;
-  /** What was decoded, and so need not be encoded again where it is still the same. */
+  /** The entries as decoded, which need not be encoded again while unchanged. */
   readonly read: ReadonlyMap<string, ReadEntry>;
 }
 
+/** An entry as decoded, with its set. */
 export interface ReadEntry {
   readonly set: PathSet;
   readonly fieldsV1: Record<string, unknown>;
 }
 
-export const nobody: Managed = { sets: new Map(), times: new Map(), read: new Map() };
+/** No managers. */
+export const noManagers: Managed = { sets: new Map(), times: new Map(), read: new Map() };
 
-/** Entries that are no managed fields. The text is upstream's. */
+/** Malformed managed fields. The message is upstream's. */
 export class ManagedFieldsError extends Error {}
 
-/** As upstream writes it, for managers are put in its order: JSON without what is empty. */
+/** The identity as JSON without empty fields. Upstream sorts managers by this text. */
 export function managerId({ manager, operation, apiVersion, subresource }: ManagerInfo): string {
-  const given = (text: string): string | undefined => (text === "" ? undefined : text);
-  const version = operation === "Apply" ? undefined : given(apiVersion);
-  return JSON.stringify({ manager: given(manager), operation, apiVersion: version, subresource: given(subresource) });
+  const nonEmpty = (text: string): string | undefined => (text === "" ? undefined : text);
+  const version = operation === "Apply" ? undefined : nonEmpty(apiVersion);
+  return JSON.stringify({
+    manager: nonEmpty(manager),
+    operation,
+    apiVersion: version,
+    subresource: nonEmpty(subresource),
+  });
 }
 
+/** Parses a `managerId`. */
 export function managerInfo(id: string): ManagerInfo {
   return {
     manager: "",
@@ -87,28 +93,28 @@ function decodeSet(fieldsV1: Record<string, unknown>): PathSet {
   }
 }
 
-/** @returns undefined when nobody manages anything */
+/** @returns undefined when there are no managers */
 export function encodeManaged({ sets, times, read }: Managed): ManagedFieldsEntry[] | undefined {
   if (sets.size === 0) return undefined;
   const entries: ManagedFieldsEntry[] = [];
   for (const [id, { set, version, applied }] of sets) {
     const { manager, subresource } = managerInfo(id);
     const time = times.get(id);
-    const known = read.get(id);
+    const previous = read.get(id);
     entries.push({
       ...(manager !== "" && { manager }),
       operation: applied ? "Apply" : "Update",
       apiVersion: version,
       ...(time !== undefined && { time }),
       fieldsType: "FieldsV1",
-      fieldsV1: known !== undefined && equalSets(known.set, set) ? known.fieldsV1 : encodeFieldsV1(set),
+      fieldsV1: previous !== undefined && equalSets(previous.set, set) ? previous.fieldsV1 : encodeFieldsV1(set),
       ...(subresource !== "" && { subresource }),
     });
   }
   return entries.sort(inWrittenOrder);
 }
 
-/** Appliers first, then by time, then by name. */
+/** The order on the wire: apply managers first, then by time, then by name. */
 export function inWrittenOrder(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
   return (
     compareText(a.operation, b.operation) ||
@@ -119,7 +125,7 @@ export function inWrittenOrder(a: ManagedFieldsEntry, b: ManagedFieldsEntry): nu
   );
 }
 
-/** Since 1970; 0 without a time. */
+/** Seconds since 1970; 0 without a time. */
 export function seconds(time: string | undefined): number {
   return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
 }

@@ -1,6 +1,7 @@
 /**
- * The annotation of `kubectl apply` without `--server-side`: what it says was applied is no conflict for kubectl's own server-side apply, which keeps
- * it current so that one can go back. Source: resource-api §4.11 point 12; apimachinery's managedfields.
+ * The last-applied annotation of client-side `kubectl apply`: fields that it contains are no
+ * conflict for kubectl's server-side apply, which updates the annotation so that users can switch
+ * back. See Kubernetes docs, Server-Side Apply, Upgrading from client-side apply.
  */
 
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
@@ -19,10 +20,10 @@ import { validateIntent } from "../../lib/structured-merge/validate.ts";
 
 const annotation = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** The one manager that is known to have written the annotation. */
+/** The manager whose applies update the annotation. */
 export const annotatingManager = "kubectl";
 
-/** @returns the conflicts that the annotation does not explain */
+/** @returns the conflicts that the annotation does not resolve */
 export function unexplained(
   conflicts: readonly ManagerConflict[],
   live: Versioned,
@@ -35,14 +36,16 @@ export function unexplained(
     .filter(({ set }) => !isEmpty(set));
 }
 
-/** What was applied by the annotation and is still as it was; undefined when the annotation is not there or cannot be read. */
+/**
+ * The fields of the annotation that are unchanged; undefined when it is absent or cannot be parsed.
+ */
 function lastApplied({ object, version }: Versioned, schema: Struct): PathSet | undefined {
   const text = (object as KubeObject).metadata?.annotations?.[annotation] ?? "";
   const intent = text === "" ? undefined : readIntent(text);
   if (intent === undefined || intent.apiVersion !== version) return undefined;
   try {
     validateIntent(intent, schema);
-    validateIntent(object, schema); // Upstream tolerates no duplicates of the live object's here.
+    validateIntent(object, schema); // Upstream rejects duplicates of the live object here.
     const { modified, added, removed } = compare(intent, object, schema, "left");
     return difference(fieldSetOf(intent, schema), union(union(modified, added), removed));
   } catch (error) {
@@ -61,10 +64,13 @@ function readIntent(text: string): PlainMap | undefined {
   }
 }
 
-/** Writes the intent into the annotation if the object has one that is not empty; takes it away when the annotations would become too long. */
+/**
+ * Writes the intent into the annotation if it is not empty; removes it if the annotations would
+ * become too long.
+ */
 export function renewLastApplied(object: KubeObject, intent: PlainMap): void {
   if ((object.metadata.annotations?.[annotation] ?? "") === "") return;
-  const annotations = { ...object.metadata.annotations }; // The live object may have the same ones.
+  const annotations = { ...object.metadata.annotations }; // The live object may share them.
   object.metadata.annotations = annotations;
   const copy = cloneJson(intent);
   const { metadata } = copy;
@@ -78,7 +84,7 @@ export function renewLastApplied(object: KubeObject, intent: PlainMap): void {
   if (!errors.empty) delete annotations[annotation];
 }
 
-/** With all members in order, as Go writes maps. */
+/** The value with sorted keys, as Go writes maps. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isMap(value)) return value;

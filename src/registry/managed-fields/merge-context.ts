@@ -1,4 +1,4 @@
-/** What the merge must know of a resource: its schemas and conversions by apiVersion, and what nobody may own. Source: resource-api §4.11. */
+/** The schemas, conversions and reset fields of a resource, for the merge. */
 import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../../apimachinery/object.ts";
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import type { Resolved, Resource, ServedVersion } from "../../catalog/contract.ts";
@@ -9,16 +9,17 @@ import { emptySet, type PathSet, pathSetOf } from "../../lib/structured-merge/se
 import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
 import type { MergeContext } from "../../lib/structured-merge/updater.ts";
 import { validateIntent } from "../../lib/structured-merge/validate.ts";
-import type { KnownConversions } from "./known-conversions.ts";
+import type { Conversions } from "./conversions.ts";
 import { scaleVersion } from "./scale.ts";
 
 /**
+ * The merge context of a write.
  * @param subresource empty for the main resource
- * @param known where somebody else converts versions, as `withConversions` gives it
+ * @param conversions from `withConversions`, for resources with a conversion webhook
  */
-export function mergeContext(target: Resolved, subresource: string, known?: KnownConversions): MergeContext {
+export function mergeContext(target: Resolved, subresource: string, conversions?: Conversions): MergeContext {
   const { resource } = target;
-  const asked = requestVersion(target);
+  const requested = requestVersion(target);
   const ignored = resetFields(resource, subresource);
   return {
     schemaOf(apiVersion) {
@@ -33,17 +34,17 @@ export function mergeContext(target: Resolved, subresource: string, known?: Know
     convert(object, from, to) {
       if (from === to) return object;
       const converted = convert(object, from, to);
-      validateIntent(converted, findVersion(resource, to)?.schema as Struct); // Upstream tolerates no duplicates here.
+      validateIntent(converted, findVersion(resource, to)?.schema as Struct); // Upstream rejects duplicates here.
       return converted;
     },
-    // Upstream's custom resources have no such fields at other versions but in `/status`.
+    // Upstream's custom resources reset no fields at other versions, except in `/status`.
     ignored: (apiVersion) =>
-      apiVersion === asked || subresource !== "" || !resource.definition.custom ? ignored : emptySet,
+      apiVersion === requested || subresource !== "" || !resource.definition.custom ? ignored : emptySet,
   };
 
   function convert(object: PlainMap, from: string, to: string): PlainMap {
-    if (known !== undefined) return known.convert(object, from, to);
-    if (resource.definition.custom) return { ...object, apiVersion: to }; // What the other version does not know does not fit then.
+    if (conversions !== undefined) return conversions.convert(object, from, to);
+    if (resource.definition.custom) return { ...object, apiVersion: to }; // Unknown fields fail validation later.
     const source = findVersion(resource, from);
     const target = findVersion(resource, to);
     if (source?.conversion === undefined && target?.conversion === undefined) return object;
@@ -54,15 +55,21 @@ export function mergeContext(target: Resolved, subresource: string, known?: Know
   }
 }
 
-/** Any version of the definition, served or not. To upstream's converter, another group that keeps the same objects (events) has other ones. */
+/**
+ * Any version of the definition, served or not. Upstream's converter does not find those of another
+ * group with the same objects (events).
+ */
 function findVersion({ definition }: Resource, apiVersion: string): ServedVersion | undefined {
   const parsed = parseGroupVersion(apiVersion);
   if (parsed?.group !== definition.group) return undefined;
   return definition.versions.find(({ version }) => version === parsed.version);
 }
 
-/** What a write puts back, beside what follows from its name. By group, resource and subresource, which is empty for the object itself. */
-const furtherResets: Readonly<Record<string, readonly (readonly string[])[]>> = {
+/**
+ * Fields that a write resets, in addition to those that resetFields derives. By group, resource and
+ * subresource, which is empty for the main resource.
+ */
+const additionalResets: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "/pods/status": [
     ["metadata", "deletionTimestamp"],
     ["metadata", "ownerReferences"],
@@ -80,19 +87,24 @@ const furtherResets: Readonly<Record<string, readonly (readonly string[])[]>> = 
   "storagemigration.k8s.io/storageversionmigrations/status": [["metadata"]],
 };
 
+/**
+ * The fields that a write of the (sub)resource resets, and so does not own. Source: GetResetFields
+ * of upstream's strategies.
+ */
 export function resetFields({ definition }: Resource, subresource: string): PathSet {
   const { group, resource, strategy, custom } = definition;
-  const paths: (readonly string[])[] = [...(furtherResets[`${group}/${resource}/${subresource}`] ?? [])];
+  const paths: (readonly string[])[] = [...(additionalResets[`${group}/${resource}/${subresource}`] ?? [])];
   if (subresource === "" && strategy.isolatesStatus) paths.push(["status"]);
   if (subresource === "status") paths.push(["spec"], ...(custom ? [["metadata"]] : []));
   return paths.length === 0 ? emptySet : pathSetOf(paths.map((path) => path.map(fieldElement)));
 }
 
+/** The apiVersion of the request. */
 export function requestVersion({ resource, version }: Resolved): string {
   return formatGroupVersion(resource.definition.group, version.version);
 }
 
-/** A Scale stands alone: it has one version. */
+/** The merge context of a Scale, which has one version. */
 export function scaleContext(): MergeContext {
   const schema = builtinSchema("io.k8s.api.autoscaling.v1.Scale");
   return {

@@ -1,6 +1,6 @@
 /**
- * Managed fields of an object as those of its Scale, and back: of all that a manager owns, a Scale shows the replicas alone.
- * Source: resource-api §4.11; apimachinery's scale handler.
+ * Converts managed fields of an object to those of its Scale, which has only the replicas, and
+ * back. Source: k8s.io/apimachinery@v0.36.0/pkg/util/managedfields/scalehandler.go.
  */
 import type { ManagedFieldsEntry } from "../../apimachinery/object.ts";
 import { fieldElement } from "../../lib/structured-merge/fields-v1.ts";
@@ -8,16 +8,23 @@ import { difference, has, isEmpty, pathSetOf } from "../../lib/structured-merge/
 import type { ManagedSet } from "../../lib/structured-merge/updater.ts";
 import { decodeManaged, encodeManaged } from "./entries.ts";
 
+/** The apiVersion of a Scale. */
 export const scaleVersion = "autoscaling/v1";
 
-/** In a Scale, and in every kind that has one among the built-in ones. */
+/** In a Scale, and in all built-in kinds that have one. */
 const replicasPath = ["spec", "replicas"].map(fieldElement);
 const replicas = pathSetOf([replicasPath]);
 
-/** Where an object has its replicas, by the version that its managers wrote it at: null where it has no scale, undefined for no version of its. */
+/**
+ * The path of the replicas in an object, by the apiVersion of an entry: null where the version has
+ * no scale, undefined for an unknown version.
+ */
 export type ReplicasPaths = (apiVersion: string) => readonly string[] | null | undefined;
 
-/** @throws ManagedFieldsError */
+/**
+ * The entries of an object's Scale.
+ * @throws ManagedFieldsError
+ */
 export function scaleEntries(
   entries: readonly ManagedFieldsEntry[] | undefined,
   paths: ReplicasPaths,
@@ -37,11 +44,12 @@ function owns({ set, version }: ManagedSet, paths: ReplicasPaths): boolean {
 }
 
 /**
- * An entry of an update is another one in the Scale, for its version is: whoever updated the replicas gets an entry for them alone, which has no time.
- * So it is upstream, where the next to read such entries takes those of one manager for one, the last.
- * @param parent of the object as it was
- * @param scale of its Scale as it is to be
- * @param version of the object, in which those are written who own the replicas now
+ * The entries of the object after a write of its Scale. An update entry of the Scale has another
+ * version than the object's, so the manager gets a second entry with only the replicas and without
+ * a time. Upstream does the same, and uses the last of such entries when it reads them.
+ * @param parent entries of the object before
+ * @param scale entries of the new Scale
+ * @param version of the object, used for new owners of the replicas
  * @throws ManagedFieldsError
  */
 export function parentEntries(

@@ -1,6 +1,7 @@
 /**
- * Random sequences of writes of one object by several managers: apply, put and patches of the object, its status and its scale, managed fields
- * that clients write, several versions. What kube-apiserver 1.36 answered is replayed. Made by tools/golden/server/apply-sequences.
+ * Random sequences of writes of one object by several managers: apply, put and patches of the
+ * object, its status and its scale, managed fields that clients send, several versions. Replays the
+ * recorded answers of kube-apiserver 1.36. Recorded by tools/golden/server/apply-sequences.
  */
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -15,7 +16,7 @@ const [definitions, ...sequences] = lines.split("\n").map((line) => JSON.parse(l
   ...WriteSequence[],
 ];
 
-test(`${sequences.length} sequences are answered as upstream answers them`, async (t) => {
+test(`answers ${sequences.length} sequences as upstream`, async (t) => {
   const { replay, close } = await openSequenceReplay(definitions);
   for (const sequence of sequences) await t.test(`${sequence.kind} ${sequence.seed}`, () => replay(sequence));
   await close();

@@ -1,6 +1,6 @@
 /**
- * Who manages what after a create, an update or any patch but apply: none of them conflicts, what changes is the writer's.
- * Source: resource-api §4.11 points 3 to 5 and 9; apimachinery's managedfields package.
+ * Computes managed fields for creates, updates and patches other than apply: these never conflict,
+ * and the writer owns what it changes. Source: k8s.io/apimachinery@v0.36.0/pkg/util/managedfields.
  */
 import { formatTime } from "../../apimachinery/clock.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../../apimachinery/object.ts";
@@ -21,6 +21,7 @@ import {
 import { hasTypes } from "../../lib/structured-merge/validate.ts";
 import type { RegistryContext, WriteRequest } from "../contract.ts";
 import { capManagers } from "./cap.ts";
+import type { Conversions } from "./conversions.ts";
 import {
   decodeManaged,
   encodeManaged,
@@ -28,81 +29,85 @@ import {
   ManagedFieldsError,
   type ManagerInfo,
   managerId,
-  nobody,
+  noManagers,
   type ReadEntry,
 } from "./entries.ts";
-import type { KnownConversions } from "./known-conversions.ts";
+import { fastUpdate } from "./fast-update.ts";
 import { mergeContext, requestVersion, resetFields } from "./merge-context.ts";
-import { ownUpdate } from "./own-update.ts";
 import { scaleVersion } from "./scale.ts";
 import { stripUnmanaged } from "./unmanaged.ts";
 
-/** Stands for the writer while it is found out whether the write changes anything. */
+/** The id of the writer until it is conversions whether the write changes anything. */
 const thisWrite = "this write";
 
 /**
- * Sets `metadata.managedFields` of what is about to be written.
- * @param next in the storage version, as the client wants it: neither admission nor the kind's strategy has changed it
+ * Sets `metadata.managedFields` of an object to be written.
+ * @param next in the storage version, as the client sent it: before admission and the kind's
+ *   strategy
  * @param old in the storage version; undefined on create
- * @param known where somebody else converts versions, as `withConversions` gives it
+ * @param conversions from `withConversions`, for resources with a conversion webhook
  */
 export function trackManagedFields(
   registry: RegistryContext,
   request: WriteRequest,
   next: KubeObject,
   old: KubeObject | undefined,
-  known?: KnownConversions,
+  conversions?: Conversions,
 ): void {
   try {
     setEntries(
       next,
-      whereNobodyLoses(registry, request, next, old, known) ?? entriesAfter(registry, request, next, old, known),
+      tryFastUpdate(registry, request, next, old, conversions) ??
+        generalUpdate(registry, request, next, old, conversions),
     );
   } catch (error) {
     if (!(error instanceof TypedError)) throw error;
-    setEntries(next, undefined); // As upstream: better nobody than somebody wrong.
+    setEntries(next, undefined); // As upstream: no managers rather than wrong ones.
   }
 }
 
-function entriesAfter(
+function generalUpdate(
   registry: RegistryContext,
   request: WriteRequest,
   next: KubeObject,
   old: KubeObject | undefined,
-  known: KnownConversions | undefined,
+  conversions: Conversions | undefined,
 ): ManagedFieldsEntry[] | undefined {
   const before = managedBefore(request, next, old);
-  // Who cleared them wants none, until the next apply.
+  // A client that cleared managed fields disabled tracking until the next apply.
   if (old !== undefined && before.sets.size === 0) return undefined;
   const { target, subresource } = request;
-  const context = mergeContext(target, subresource, known);
+  const context = mergeContext(target, subresource, conversions);
   const sent = atVersion(next, target);
   if (!isTyped(target, context.schemaOf(sent.version), sent.object)) return undefined;
-  return encodeManaged(capManagers(takenBy(registry, request, context, atVersion(old, target), sent, before)));
+  return encodeManaged(capManagers(afterWrite(registry, request, context, atVersion(old, target), sent, before)));
 }
 
-/** As most updates are; told in a way that costs less. @returns undefined where somebody may lose something */
-function whereNobodyLoses(
+/**
+ * The fast algorithm, for most updates.
+ * @returns undefined when another manager may lose fields
+ */
+function tryFastUpdate(
   registry: RegistryContext,
   request: WriteRequest,
   next: KubeObject,
   old: KubeObject | undefined,
-  known: KnownConversions | undefined,
+  conversions: Conversions | undefined,
 ): ManagedFieldsEntry[] | undefined {
   const { target, subresource } = request;
   const { schema, conversion } = target.version;
-  if (conversion !== undefined || known !== undefined || !isTyped(target, schema, next)) return undefined;
+  if (conversion !== undefined || conversions !== undefined || !isTyped(target, schema, next)) return undefined;
   const sent = next.metadata.managedFields;
   const entries = old?.metadata.managedFields;
   if (old !== undefined && entries === undefined) return undefined;
   if (subresource === "" && sent !== undefined && sent.length > 0 && !identical(sent, entries)) return undefined;
-  setEntries(next, entries); // The same on both sides is not looked into.
+  setEntries(next, entries); // Equal on both sides, so that they are not compared.
   const changes = withoutFields(
     compare((old ?? {}) as PlainMap, next, schema),
     resetFields(target.resource, subresource),
   );
   setEntries(next, sent);
-  return ownUpdate(
+  return fastUpdate(
     entries ?? [],
     writerOf(request, requestVersion(target)),
     changes,
@@ -115,7 +120,10 @@ function writerOf(request: WriteRequest, apiVersion: string): ManagerInfo {
   return { manager: managerName(request), operation: "Update", apiVersion, subresource: request.subresource };
 }
 
-/** The same for a Scale, whose object is written in its stead. @param live with the managed fields that the Scale shows */
+/**
+ * Sets the managed fields of a Scale, whose object is written instead.
+ * @param live with the managed fields of the Scale
+ */
 export function trackScale(
   registry: RegistryContext,
   request: WriteRequest,
@@ -123,19 +131,20 @@ export function trackScale(
   live: KubeObject,
   context: MergeContext,
 ): void {
-  const before = decodeOrNobody(live.metadata.managedFields);
+  const before = decodeOrNone(live.metadata.managedFields);
   delete next.metadata.managedFields;
   if (before.sets.size === 0) return;
   const from = { object: withoutManagedFields(live), version: scaleVersion };
   setEntries(
     next,
-    encodeManaged(takenBy(registry, request, context, from, { object: next, version: scaleVersion }, before)),
+    encodeManaged(afterWrite(registry, request, context, from, { object: next, version: scaleVersion }, before)),
   );
 }
 
 /**
- * Sets `metadata.managedFields` of an object that a POST to a subresource answers with and that is not stored (TokenRequest).
- * @param sent as decoded and defaulted; the managed fields in it do not count
+ * Sets `metadata.managedFields` of an object that a POST to a subresource returns without storing
+ * it (TokenRequest).
+ * @param sent as decoded and defaulted; its managed fields are ignored
  * @param of the version and schema of its kind, which is not the resource's
  */
 export function trackAnswer(
@@ -148,13 +157,14 @@ export function trackAnswer(
   const changes = compare({}, sent, of.schema);
   setEntries(
     sent,
-    ownUpdate([], writerOf(request, of.apiVersion), changes, of.schema, formatTime(registry.clock.now())),
+    fastUpdate([], writerOf(request, of.apiVersion), changes, of.schema, formatTime(registry.clock.now())),
   );
 }
 
 /**
- * What validation does not look at, or lets pass, may be of another type than its schema says: a status that is put back, a list where bytes should be.
- * Upstream cannot say who manages such an object, and forgets all managers.
+ * Whether the object has the types of its schema. Fields that validation ignores may not: a status
+ * that is reset, a list instead of bytes. Upstream cannot compute managers of such an object, and
+ * removes all.
  */
 function isTyped({ resource: { definition } }: Resolved, schema: Struct | undefined, object: PlainMap): boolean {
   if (schema === undefined || !definition.custom) return true;
@@ -162,7 +172,7 @@ function isTyped({ resource: { definition } }: Resolved, schema: Struct | undefi
   return hasTypes(fields, schema);
 }
 
-function takenBy(
+function afterWrite(
   registry: RegistryContext,
   request: WriteRequest,
   context: MergeContext,
@@ -174,18 +184,25 @@ function takenBy(
   return takeOver(context, live, next, before, id, formatTime(registry.clock.now()));
 }
 
+/** A shallow copy of the object. */
 export function withoutManagedFields(object: KubeObject): PlainMap {
   const { managedFields, ...metadata } = object.metadata;
   return { ...object, metadata };
 }
 
-/** @param entries undefined or empty for none */
+/**
+ * Sets or removes `metadata.managedFields`.
+ * @param entries undefined or empty for none
+ */
 export function setEntries({ metadata }: KubeObject, entries: ManagedFieldsEntry[] | undefined): void {
   if (entries === undefined || entries.length === 0) delete metadata.managedFields;
   else metadata.managedFields = entries;
 }
 
-/** What the writer of a change owns then. Only who changes something is named, and gets the time. @param id of the writer */
+/**
+ * Gives changed fields to the writer, and sets its time; a writer without changes is not added.
+ * @param id of the writer
+ */
 export function takeOver(
   context: MergeContext,
   live: Versioned,
@@ -207,26 +224,29 @@ function withPrevious(mine: ManagedSet, previous: ManagedSet | undefined): Manag
   return previous === undefined ? mine : { ...mine, set: union(mine.set, previous.set) };
 }
 
-/** What the client sends stands, unless it is nothing or no managed fields; through a subresource it never does. */
+/**
+ * The managed fields that the client sent, unless they are empty or malformed; through a
+ * subresource, always those of the old object.
+ */
 function managedBefore({ subresource }: WriteRequest, next: KubeObject, old: KubeObject | undefined): Managed {
   const sent = next.metadata.managedFields ?? [];
   if (subresource === "" && sent.length > 0) {
-    if (isReset(sent)) return nobody;
-    const managed = decodeOrNobody(sent);
-    if (managed.sets.size > 0) return { ...managed, read: knownTexts(managed, old?.metadata.managedFields) };
+    if (isReset(sent)) return noManagers;
+    const managed = decodeOrNone(sent);
+    if (managed.sets.size > 0) return { ...managed, read: unchangedEntries(managed, old?.metadata.managedFields) };
   }
-  return decodeOrNobody(old?.metadata.managedFields);
+  return decodeOrNone(old?.metadata.managedFields);
 }
 
-/** What is sent back as it was is already written as we write it; whatever else a client sends may not be. */
-function knownTexts({ read }: Managed, old: readonly ManagedFieldsEntry[] = []): Managed["read"] {
-  const known = new Map<string, ReadEntry>();
+/** Entries that a client sent back unchanged are encoded as ours; others may not be. */
+function unchangedEntries({ read }: Managed, old: readonly ManagedFieldsEntry[] = []): Managed["read"] {
+  const conversions = new Map<string, ReadEntry>();
   for (const { manager = "", operation = "", apiVersion = "", subresource = "", fieldsV1 = {} } of old) {
     const id = managerId({ manager, operation: operation as ManagerInfo["operation"], apiVersion, subresource });
     const sent = read.get(id);
-    if (sent !== undefined && identical(sent.fieldsV1, fieldsV1)) known.set(id, { set: sent.set, fieldsV1 });
+    if (sent !== undefined && identical(sent.fieldsV1, fieldsV1)) conversions.set(id, { set: sent.set, fieldsV1 });
   }
-  return known;
+  return conversions;
 }
 
 /** One empty entry. */
@@ -234,16 +254,19 @@ function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
   return entries.length === 1 && Object.keys(entries[0] as object).length === 0;
 }
 
-function decodeOrNobody(entries: readonly ManagedFieldsEntry[] | undefined): Managed {
+function decodeOrNone(entries: readonly ManagedFieldsEntry[] | undefined): Managed {
   try {
     return decodeManaged(entries);
   } catch (error) {
-    if (error instanceof ManagedFieldsError) return nobody;
+    if (error instanceof ManagedFieldsError) return noManagers;
     throw error;
   }
 }
 
-/** The object as the request's version shows it, its managed fields apart. @param object in the storage version; undefined for none */
+/**
+ * The object at the request's version, without managed fields.
+ * @param object in the storage version; undefined for none
+ */
 function atVersion(object: KubeObject | undefined, target: Resolved): Versioned {
   const version = requestVersion(target);
   if (object === undefined) return { object: {}, version };
@@ -252,8 +275,8 @@ function atVersion(object: KubeObject | undefined, target: Resolved): Versioned 
   return { object: withoutManagedFields(shown), version };
 }
 
-/** The field manager, or what the client calls itself before the first slash. */
-export function managerName({ fieldManager, userAgent }: Pick<WriteRequest, "fieldManager" | "userAgent">): string {
+/** The field manager, or the user agent up to the first slash. */
+function managerName({ fieldManager, userAgent }: Pick<WriteRequest, "fieldManager" | "userAgent">): string {
   if (fieldManager !== "") return fieldManager;
   const sent = userAgent.split("/", 1)[0] as string;
   if (plainManager.test(sent)) return sent;
@@ -268,7 +291,7 @@ export function managerName({ fieldManager, userAgent }: Pick<WriteRequest, "fie
   return name === "" ? "unknown" : name;
 }
 
-/** Whether nothing but times differs. */
+/** Whether only times differ. */
 export function sameButTimes(a: readonly ManagedFieldsEntry[] = [], b: readonly ManagedFieldsEntry[] = []): boolean {
   return a.length === b.length && a.every((entry, index) => sameEntry(entry, b[index] as ManagedFieldsEntry));
 }

@@ -1,4 +1,7 @@
-/** What nobody manages: what the object is, and what the server alone writes. Source: apimachinery's managedfields package. */
+/**
+ * Fields that are never owned: identity, and fields that only the server sets. Source:
+ * k8s.io/apimachinery@v0.36.0/pkg/util/managedfields/internal/stripmeta.go.
+ */
 import { fieldElement } from "../../lib/structured-merge/fields-v1.ts";
 import { difference, isEmpty, pathSetOf } from "../../lib/structured-merge/set.ts";
 import type { ManagedSet } from "../../lib/structured-merge/updater.ts";
@@ -15,13 +18,14 @@ const systemFields = [
   "resourceVersion",
 ];
 
+/** The paths that are never owned. */
 export const unmanaged = pathSetOf(
   [["apiVersion"], ["kind"], ["metadata"], ...systemFields.map((field) => ["metadata", field])].map((path) =>
     path.map(fieldElement),
   ),
 );
 
-/** Takes them out of what one manager has; who has nothing left manages nothing. */
+/** Removes unmanaged fields from a manager's set, and the manager if none remain. */
 export function stripUnmanaged(sets: Map<string, ManagedSet>, id: string): void {
   const mine = sets.get(id);
   if (mine === undefined) return;

@@ -2,7 +2,10 @@ import { parseJson } from "../../lib/json/parse.ts";
 import { encodeObject } from "../../lib/schema/encode.ts";
 import type { PatchTarget } from "./contract.ts";
 
-/** The object as JSON has it: with the fields that are written always, null or not, and in the order they are written. */
+/**
+ * The object as encoded to JSON: with fields that are always written, null or not, and in that
+ * order.
+ */
 export function asWritten({ current, schema }: PatchTarget): unknown {
   if (schema.custom !== undefined || current === undefined) return current;
   const { json, versionOffset } = encodeObject(current, schema);

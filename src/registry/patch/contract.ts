@@ -1,31 +1,39 @@
-/** One way of patching: how the body is read and applied. Source: resource-api §4.5. */
+/** The contract of patch types: how a body is parsed and applied. */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 
+/** The object to patch. */
 export interface PatchTarget {
-  /** The object as JSON at the request's version, the patcher's to change; undefined when there is none (apply). */
+  /** At the request's version, owned by the patcher; undefined when it does not exist (apply). */
   readonly current: KubeObject | undefined;
   /** Of the request's version. */
   readonly schema: Struct;
 }
 
-/** What is told of it is told before the document is changed. */
+/** The result of a patch. Its methods must be called before the document is changed. */
 export interface Patched {
-  /** The whole patched document, not yet checked against the schema. */
+  /** The whole patched document, not yet validated against the schema. */
   readonly document: unknown;
-  /** Unknown and duplicate fields of the patch itself, upstream's texts. */
+  /** Unknown and duplicate fields of the patch itself, with upstream's messages. */
   readonly problems: readonly string[];
-  /** What an error about the patched document shows as its value. */
+  /** The value in an error about the patched document. */
   describe(): string;
-  /** Why the document does not fit its schema, in this patch's words; undefined where those are Go's JSON decoder's. */
+  /**
+   * Why the document does not fit its schema, if this patch type has its own messages; absent for
+   * those of Go's JSON decoder.
+   */
   problem?(): string | undefined;
 }
 
+/** A parsed patch type with its body. */
 export interface Patcher {
-  /** Whether it creates what does not exist (apply). */
+  /** Whether it creates missing objects (apply). */
   readonly createsMissing: boolean;
-  /** Whether what it makes is of the kind it was, whatever it says. */
+  /** Whether the result keeps the kind of the object, whatever the patch sets. */
   readonly keepsType: boolean;
-  /** Called once for each attempt. @throws ApiError when the body is no such patch or does not fit the object */
+  /**
+   * Called for each attempt.
+   * @throws ApiError when the body is malformed or does not fit the object
+   */
   apply(target: PatchTarget): Patched;
 }

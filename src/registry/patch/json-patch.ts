@@ -1,4 +1,4 @@
-/** JSON Patch (RFC 6902). Source: resource-api §4.5; apiserver's patch handler. */
+/** JSON Patch (RFC 6902). */
 import { badRequest, tooLarge, unprocessable } from "../../apimachinery/errors.ts";
 import { goKindOf, JsonSyntaxError, type ParsedJson } from "../../lib/json/parse.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
@@ -12,7 +12,7 @@ import { readPatchJson } from "./read-patch.ts";
 
 const operationsMax = 10_000;
 
-/** The body is read when there is something to patch: 404 comes first. */
+/** The body is parsed when the object exists: 404 comes first. */
 export function jsonPatcher(body: Buffer, fieldValidation: FieldValidation): Patcher {
   return {
     createsMissing: false,
@@ -35,7 +35,10 @@ function applyOperations(current: unknown, operations: readonly JsonPatchOperati
   }
 }
 
-/** Custom resources are written with all keys sorted, before they are patched too. */
+/**
+ * The patched document for an error. Custom resources are encoded with sorted keys, also before the
+ * patch.
+ */
 function describe(current: unknown, schema: Struct, operations: readonly JsonPatchOperation[]): string {
   const opened = new Set<object>();
   if (schema.custom !== undefined) openAll(current, opened);
@@ -47,21 +50,22 @@ interface Operations {
   readonly problems: readonly string[];
 }
 
-/** @throws ApiError 400 when it is no list of operations, 413 when it is too long */
+/** @throws ApiError 400 when it is not a list of operations, 413 when it is too long */
 function readOperations(body: Buffer, fieldValidation: FieldValidation): Operations {
-  // Upstream reads the body with another type, and sees less, when it does not look for mistakes.
+  // Without field validation, upstream decodes the body into another type, which finds fewer
+  // errors.
   const isChecked = fieldValidation !== "Ignore";
   const [listType, itemType, prefix] = isChecked
     ? ["[]handlers.jsonPatchOp", "handlers.jsonPatchOp", "error decoding patch: "]
     : ["jsonpatch.Patch", "jsonpatch.Operation", ""];
-  const refuse = (value: unknown, type: string): Error =>
+  const typeError = (value: unknown, type: string): Error =>
     badRequest(`${prefix}json: cannot unmarshal ${goKindOf(value)} into Go value of type ${type}`);
   const parsed = parse(body, prefix, (value) => {
-    if (value !== null && !Array.isArray(value)) throw refuse(value, listType);
+    if (value !== null && !Array.isArray(value)) throw typeError(value, listType);
   });
   const list = (parsed.value ?? []) as readonly unknown[];
   const wrong = list.find((item) => item !== null && (typeof item !== "object" || Array.isArray(item)));
-  if (wrong !== undefined) throw refuse(wrong, itemType);
+  if (wrong !== undefined) throw typeError(wrong, itemType);
   const problems = isChecked ? checkOperations(list, parsed) : [];
   if (list.length > operationsMax) {
     throw tooLarge(`The allowed maximum operations in a JSON patch is ${operationsMax}, got ${list.length}`);
@@ -80,7 +84,10 @@ function parse(body: Buffer, prefix: string, checkShape: (value: unknown) => voi
 
 const textMembers = ["op", "path", "from"];
 
-/** @returns what is unknown and what is repeated, in the order of the text @throws ApiError 400 */
+/**
+ * @returns unknown and repeated fields, in the order of the text
+ * @throws ApiError 400
+ */
 function checkOperations(list: readonly unknown[], { repeated, duplicates }: ParsedJson): string[] {
   const problems = new Set<string>();
   for (const [index, item] of list.entries()) {
@@ -103,7 +110,7 @@ function checkOperations(list: readonly unknown[], { repeated, duplicates }: Par
   return [...problems].slice(0, problemsMax);
 }
 
-/** Upstream's decoder tells no more. */
+/** Upstream's decoder reports no more. */
 const problemsMax = 100;
 
 function checkText(name: string, value: unknown): void {

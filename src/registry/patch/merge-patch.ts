@@ -1,4 +1,4 @@
-/** JSON Merge Patch (RFC 7386). Source: resource-api §4.5; apiserver's patch handler. */
+/** JSON Merge Patch (RFC 7386). */
 import { badRequest } from "../../apimachinery/errors.ts";
 import { encodeAny, encodeSorted } from "../../lib/json/encode-any.ts";
 import { goKindOf, JsonSyntaxError, type ParsedJson } from "../../lib/json/parse.ts";
@@ -9,14 +9,14 @@ import { asWritten } from "./as-written.ts";
 import type { Patched, Patcher } from "./contract.ts";
 import { readPatchJson } from "./read-patch.ts";
 
-/** The body is read when there is something to patch: 404 comes first. */
+/** The body is parsed when the object exists: 404 comes first. */
 export function mergePatcher(body: Buffer, fieldValidation: FieldValidation): Patcher {
   return {
     createsMissing: false,
     keepsType: false,
     apply({ current, schema }): Patched {
       const { value, duplicates } = readPatch(body, fieldValidation);
-      const isWhole = Array.isArray(value); // What is no object takes the document's place.
+      const isWhole = Array.isArray(value); // A patch that is not an object replaces the document.
       const document = applyMergePatch(isWhole ? undefined : current, value);
       const encode = schema.custom === undefined ? encodeAny : encodeSorted;
       const describe = (): string => encodeMerged(isWhole ? undefined : asWritten({ current, schema }), value, encode);
@@ -25,7 +25,9 @@ export function mergePatcher(body: Buffer, fieldValidation: FieldValidation): Pa
   };
 }
 
-/** @throws ApiError 400 when it is no object, nor a list where that is not looked for */
+/**
+ * @throws ApiError 400 when it is not an object; without field validation, a list is accepted, too
+ */
 function readPatch(body: Buffer, fieldValidation: FieldValidation): ParsedJson {
   const isChecked = fieldValidation !== "Ignore";
   const checkShape = (value: unknown): void => {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { FieldValidation } from "../contract.ts";
 import { checkStrictErrors, readApplyBody } from "./read-apply.ts";
 
-/** A body, and what it holds, or the message it is refused with. */
+/** A body, and its content or the error. */
 const rows: readonly (readonly [body: string, want: object | string])[] = [
   ['{"apiVersion":"v1","data":{"a":"b"}}', { apiVersion: "v1", data: { a: "b" } }],
   [
@@ -23,7 +23,7 @@ const rows: readonly (readonly [body: string, want: object | string])[] = [
   ["a: [", "error decoding YAML: error converting YAML to JSON: yaml: line 1: did not find expected node content"],
 ];
 
-test("bodies of an apply are YAML", () => {
+test("parses the body of an apply as YAML", () => {
   for (const [body, want] of rows) {
     if (typeof want === "string") assert.throws(() => readApplyBody(Buffer.from(body)), { message: want }, body);
     else assert.deepEqual(readApplyBody(Buffer.from(body)).value, want, body);
@@ -38,7 +38,7 @@ const levels: readonly (readonly [FieldValidation, want: readonly string[] | str
   ["Strict", strict],
 ];
 
-test("keys that are set twice are told by level", () => {
+test("reports repeated keys according to the level of field validation", () => {
   const body = readApplyBody(Buffer.from("a: 1\na: 2\n"));
   for (const [level, want] of levels) {
     const warnings: string[] = [];

@@ -1,4 +1,4 @@
-/** The body of a server-side apply: YAML, which JSON is. Source: resource-api §4.10, §4.11; apiserver's patch handler. */
+/** The body of a server-side apply: YAML, of which JSON is a subset. */
 import { badRequest } from "../../apimachinery/errors.ts";
 import { decodeAnyCbor } from "../../lib/cbor/decode.ts";
 import { CborError } from "../../lib/cbor/wire.ts";
@@ -8,20 +8,27 @@ import { decodeYaml, strictYamlError, YamlError } from "../../lib/yaml/decode.ts
 import type { FieldValidation } from "../contract.ts";
 import { readPatchJson } from "./read-patch.ts";
 
-export interface ApplyBody {
-  /** Integers are a number while safe, a bigint beyond; a body of `null` is empty. Owned by the caller. */
+/** A parsed body. */
+interface ApplyBody {
+  /**
+   * Integers are a number while safe, a bigint beyond; a body of `null` is empty. Owned by the
+   * caller.
+   */
   readonly value: Record<string, unknown>;
-  /** Keys that are set twice: `line 4: key "a" already set in map`. */
+  /** Repeated keys: `line 4: key "a" already set in map`. */
   readonly strictErrors: readonly string[];
 }
 
-/** @throws ApiError 400 with upstream's text when it is no YAML, or no mapping */
+/** @throws ApiError 400 with upstream's message when it is not YAML, or not a mapping */
 export function readApplyBody(bytes: Buffer): ApplyBody {
   const value = readJson(bytes);
   return value === undefined ? readYaml(bytes) : { value, strictErrors: [] };
 }
 
-/** Keys that are set twice are refused whatever field validation says. @throws ApiError 400 with upstream's text, which speaks of YAML here too */
+/**
+ * Repeated keys are rejected at every level of field validation.
+ * @throws ApiError 400 with upstream's message, which mentions YAML
+ */
 export function readCborApplyBody(bytes: Buffer): ApplyBody {
   try {
     return { value: decodeAnyCbor(bytes), strictErrors: [] };
@@ -33,7 +40,10 @@ export function readCborApplyBody(bytes: Buffer): ApplyBody {
 
 const openingBrace = 0x7b;
 
-/** JSON is YAML, and ten times faster to read. @returns undefined for what YAML must read: anything odd, keys set twice among it */
+/**
+ * JSON is YAML, and ten times faster to parse.
+ * @returns undefined for bodies that the YAML decoder must parse, such as those with repeated keys
+ */
 function readJson(bytes: Buffer): Record<string, unknown> | undefined {
   if (bytes[0] !== openingBrace) return undefined;
   try {
@@ -61,7 +71,7 @@ function readYaml(bytes: Buffer): ApplyBody {
 }
 
 /**
- * What field validation makes of keys that are set twice; upstream looks at them once the patch has been applied.
+ * Applies field validation to repeated keys; upstream checks them after the patch has been applied.
  * @param warnings receives them at level Warn
  * @throws ApiError 400 at level Strict
  */

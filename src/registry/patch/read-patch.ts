@@ -1,12 +1,14 @@
-/** The JSON of a patch. */
+/** Parses the JSON of a patch. */
 
 import { JsonSyntaxError, type ParsedJson, parseDocument, parsedJson } from "../../lib/json/parse.ts";
 import { survey } from "../../lib/json/survey.ts";
 import { retainedDepthMax } from "../../lib/schema/decode.ts";
 
 /**
- * @param checkShape throws where the patch is no such thing, which comes before what it holds
- * @throws JsonSyntaxError with Go's text, also for what nests deeper than an object may
+ * Parses the JSON of a patch.
+ * @param checkShape throws for a value of the wrong type, before the content is checked
+ * @throws JsonSyntaxError with Go's message, also for a document nested deeper than an object may
+ *   be
  */
 export function readPatchJson(body: Buffer, checkShape: (value: unknown) => void = () => undefined): ParsedJson {
   const document = parseDocument(body);

@@ -1,14 +1,14 @@
-/** Strategic merge patch, driven by the schema's merge keys. Source: resource-api §4.5; apiserver's patch handler. */
+/** Strategic merge patch, driven by the schema's merge keys. */
 import { type ApiError, badRequest, plainError, unprocessable } from "../../apimachinery/errors.ts";
 import { formatGoValue } from "../../lib/json/go-value.ts";
 import { goKindOf, JsonSyntaxError } from "../../lib/json/parse.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { applyStrategicMergePatch, StrategicMergeError } from "../../lib/strategic-merge/strategic-merge.ts";
 import type { Patched, Patcher } from "./contract.ts";
-import { converterProblem } from "./converter-words.ts";
+import { converterProblem } from "./converter-problem.ts";
 import { readPatchJson } from "./read-patch.ts";
 
-/** The body is read when there is something to patch: 404 comes first. */
+/** The body is parsed when the object exists: 404 comes first. */
 export function strategicMergePatcher(body: Buffer): Patcher {
   return {
     createsMissing: false,
@@ -27,17 +27,17 @@ export function strategicMergePatcher(body: Buffer): Patcher {
   };
 }
 
-/** Upstream patches the fields of a Go type, which no text in `kind` or `apiVersion` turns into another. */
+/** Upstream patches the fields of a Go type, so that `kind` and `apiVersion` cannot change it. */
 function keepType(document: unknown, current: object): unknown {
   if (typeof document !== "object" || document === null) return document;
   for (const field of ["kind", "apiVersion"]) {
-    const said: unknown = Reflect.get(document, field);
-    if (said === undefined || typeof said === "string") Reflect.set(document, field, Reflect.get(current, field));
+    const patched: unknown = Reflect.get(document, field);
+    if (patched === undefined || typeof patched === "string") Reflect.set(document, field, Reflect.get(current, field));
   }
   return document;
 }
 
-/** @throws ApiError 400 when it is no object */
+/** @throws ApiError 400 when it is not an object */
 function readPatch(body: Buffer): { readonly value: Record<string, unknown>; readonly duplicates: string[] } {
   try {
     const { value, duplicates } = readPatchJson(body, (sent) => {
@@ -55,12 +55,12 @@ function applyPatch(current: object, patch: Record<string, unknown>, schema: Str
   try {
     return applyStrategicMergePatch(current, patch, schema);
   } catch (error) {
-    if (error instanceof StrategicMergeError) throw refusal(error);
+    if (error instanceof StrategicMergeError) throw toApiError(error);
     throw error;
   }
 }
 
-function refusal(error: StrategicMergeError): ApiError {
+function toApiError(error: StrategicMergeError): ApiError {
   switch (error.fault) {
     case "format":
       return badRequest(error.message);

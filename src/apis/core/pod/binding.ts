@@ -6,7 +6,7 @@ import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Resource } from "../../../catalog/contract.ts";
 import { commitWithRetry } from "../../../registry/commit.ts";
 import type { RegistryContext, WriteRequest } from "../../../registry/contract.ts";
-import { checkStoredVersion, checkUid, toldKey } from "../../../registry/preconditions.ts";
+import { checkStoredVersion, checkUid, keyInErrors } from "../../../registry/preconditions.ts";
 import type { Entry } from "../../../watch-cache/contract.ts";
 import { items, struct } from "../../fields.ts";
 
@@ -32,7 +32,7 @@ export async function bindPod(registry: RegistryContext, request: WriteRequest, 
     if (existing === undefined || object === undefined) throw notFound(pods, name);
     checkPreconditions(
       resource,
-      { key: toldKey(existing.key, request), revision: existing.revision },
+      { key: keyInErrors(existing.key, request), revision: existing.revision },
       { object, binding: body },
     );
     assign(object, body, registry);

@@ -1,4 +1,7 @@
-/** What an update leaves of managed fields, told the quick way and the long way. `SEED=n` replays a run, COXSWAIN_TEST_FULL=1 makes thirty times as many. */
+/**
+ * The managed fields after an update, computed by the fast and the general algorithm. `SEED=n`
+ * replays a run, COXSWAIN_TEST_FULL=1 makes thirty times as many.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "../../../test/support/seeded-random.ts";
@@ -10,15 +13,15 @@ import type { PlainMap } from "../../lib/structured-merge/typed.ts";
 import type { MergeContext } from "../../lib/structured-merge/updater.ts";
 import { capManagers } from "./cap.ts";
 import { decodeManaged, encodeManaged, type ManagerInfo, managerId } from "./entries.ts";
-import { ownUpdate } from "./own-update.ts";
+import { fastUpdate } from "./fast-update.ts";
 import { takeOver } from "./track.ts";
 
 const schema = builtinSchema("io.k8s.api.apps.v1.Deployment");
 const version = "apps/v1";
 const status = pathSetOf([["f:status"]]);
 
-/** @returns what `takeOver` makes of it */
-function longWay(
+/** @returns the managed fields that `takeOver` computes */
+function generalAlgorithm(
   entries: ManagedFieldsEntry[],
   writer: ManagerInfo,
   live: PlainMap,
@@ -38,7 +41,7 @@ function longWay(
   return encodeManaged(capManagers(managed)) ?? [];
 }
 
-function shortWay(
+function fastAlgorithm(
   entries: ManagedFieldsEntry[],
   writer: ManagerInfo,
   live: PlainMap,
@@ -46,7 +49,7 @@ function shortWay(
   ignored: PathSet,
   now: string,
 ) {
-  return ownUpdate(entries, writer, withoutFields(compare(live, next, schema), ignored), schema, now);
+  return fastUpdate(entries, writer, withoutFields(compare(live, next, schema), ignored), schema, now);
 }
 
 const writerNamed = (manager: string, subresource = ""): ManagerInfo => ({
@@ -94,7 +97,7 @@ test("random updates by several managers", () => {
       }),
     );
   const runs = process.env.COXSWAIN_TEST_FULL === "1" ? 3000 : 100;
-  let quick = 0;
+  let fast = 0;
   for (let run = 0; run < runs; run++) {
     let live: PlainMap = {};
     let entries: ManagedFieldsEntry[] = [];
@@ -104,21 +107,22 @@ test("random updates by several managers", () => {
       const writer = writerNamed(`m${random(3)}`, chance(20) ? "status" : "");
       const now = `2026-01-0${1 + step}T00:00:00Z`;
       const ignored = chance(50) ? status : emptySet;
-      const wanted = longWay(entries, writer, live, next, ignored, now);
-      const got = shortWay(entries, writer, live, next, ignored, now);
+      const expected = generalAlgorithm(entries, writer, live, next, ignored, now);
+      const got = fastAlgorithm(entries, writer, live, next, ignored, now);
       if (got !== undefined) {
-        quick++;
-        assert.deepEqual(got, wanted, `run ${run}, step ${step}`);
-        assert.equal(JSON.stringify(got), JSON.stringify(wanted), `order: run ${run}, step ${step}`);
+        fast++;
+        assert.deepEqual(got, expected, `run ${run}, step ${step}`);
+        assert.equal(JSON.stringify(got), JSON.stringify(expected), `order: run ${run}, step ${step}`);
       }
-      live = { ...next, metadata: { ...(next.metadata as PlainMap), uid: `u${run}`, generation: step } }; // Which clients leave out.
+      // Omitted by clients.
+      live = { ...next, metadata: { ...(next.metadata as PlainMap), uid: `u${run}`, generation: step } };
       entries =
-        chance(20) && wanted[0] !== undefined
-          ? [{ ...wanted[0], operation: "Apply" as const, manager: "applier" }, ...wanted.slice(1)]
-          : wanted;
+        chance(20) && expected[0] !== undefined
+          ? [{ ...expected[0], operation: "Apply" as const, manager: "applier" }, ...expected.slice(1)]
+          : expected;
     }
   }
-  assert.ok(quick > runs, `${quick} of ${runs * 8} the quick way`);
+  assert.ok(fast > runs, `${fast} of ${runs * 8} with the fast algorithm`);
 });
 
 const live = {
@@ -136,10 +140,10 @@ const own = (fieldsV1: Record<string, unknown>): ManagedFieldsEntry => ({
 const replicas = { "f:spec": { "f:replicas": {} } };
 const labelA = { "f:metadata": { "f:labels": { "f:a": {} } } };
 
-/** Entries, and whether they can be told the quick way when `m` scales. */
-const rows: readonly [what: string, entries: ManagedFieldsEntry[], quick: boolean][] = [
+/** Entries, and whether the fast algorithm applies when `m` scales. */
+const rows: readonly [what: string, entries: ManagedFieldsEntry[], fast: boolean][] = [
   ["the writer's own field", [own(replicas)], true],
-  ["nobody's field", [own({ "f:metadata": { "f:labels": { "f:a": {} } } })], true],
+  ["an unmanaged field", [own({ "f:metadata": { "f:labels": { "f:a": {} } } })], true],
   [
     "another's other field",
     [own(replicas), { ...own({ "f:metadata": { "f:labels": { ".": {}, "f:a": {} } } }), manager: "n" }],
@@ -148,7 +152,7 @@ const rows: readonly [what: string, entries: ManagedFieldsEntry[], quick: boolea
   ["another's field", [{ ...own(replicas), manager: "n" }], false],
   ["an applier's field", [{ ...own(replicas), operation: "Apply" }], false],
   [
-    "another who is there twice",
+    "another manager with two entries",
     [own(replicas), { ...own(labelA), manager: "n" }, { ...own(labelA), manager: "n" }],
     false,
   ],
@@ -156,7 +160,7 @@ const rows: readonly [what: string, entries: ManagedFieldsEntry[], quick: boolea
   ["nothing", [own({})], false],
   ["the root", [own({ ".": {}, ...replicas })], false],
   [
-    "inside a list that is a whole",
+    "inside an atomic list",
     [
       own({ "f:metadata": { "f:finalizers": { 'v:"a"': {} } }, ...replicas }),
       { ...own({ "f:spec": { "f:selector": { "f:matchLabels": {} } } }), manager: "n" },
@@ -177,27 +181,28 @@ const rows: readonly [what: string, entries: ManagedFieldsEntry[], quick: boolea
   ["a list", [own({ "f:spec": [] })], false],
 ];
 
-for (const [what, entries, quick] of rows) {
+for (const [what, entries, fast] of rows) {
   test(`a field changes: ${what}`, () => {
     const next = { ...live, spec: { ...live.spec, replicas: 2 } };
-    const got = shortWay(entries, writerNamed("m"), live, next, emptySet, "2026-01-02T00:00:00Z");
-    assert.equal(got !== undefined, quick);
-    if (quick) assert.deepEqual(got, longWay(entries, writerNamed("m"), live, next, emptySet, "2026-01-02T00:00:00Z"));
+    const got = fastAlgorithm(entries, writerNamed("m"), live, next, emptySet, "2026-01-02T00:00:00Z");
+    assert.equal(got !== undefined, fast);
+    if (fast)
+      assert.deepEqual(got, generalAlgorithm(entries, writerNamed("m"), live, next, emptySet, "2026-01-02T00:00:00Z"));
   });
 }
 
-test("who has nothing left manages nothing", () => {
+test("removes the entry of a manager without fields", () => {
   const next = { ...live, metadata: {} };
   const entries = [own({ "f:metadata": { "f:labels": { ".": {}, "f:a": {} } } })];
-  assert.deepEqual(shortWay(entries, writerNamed("m"), live, next, emptySet, "2026-01-02T00:00:00Z"), []);
-  assert.deepEqual(longWay(entries, writerNamed("m"), live, next, emptySet, "2026-01-02T00:00:00Z"), []);
+  assert.deepEqual(fastAlgorithm(entries, writerNamed("m"), live, next, emptySet, "2026-01-02T00:00:00Z"), []);
+  assert.deepEqual(generalAlgorithm(entries, writerNamed("m"), live, next, emptySet, "2026-01-02T00:00:00Z"), []);
 });
 
-test("beyond ten managers the oldest are folded, the long way", () => {
+test("leaves more than ten managers to the general algorithm", () => {
   const entries = Array.from({ length: 10 }, (_, index) => ({
     ...own({ "f:metadata": { "f:labels": { [`f:l${index}`]: {} } } }),
     manager: `m${index}`,
   }));
   const next = { ...live, spec: { ...live.spec, replicas: 2 } };
-  assert.equal(shortWay(entries, writerNamed("m"), live, next, emptySet, "2026-01-02T00:00:00Z"), undefined);
+  assert.equal(fastAlgorithm(entries, writerNamed("m"), live, next, emptySet, "2026-01-02T00:00:00Z"), undefined);
 });

@@ -1,7 +1,8 @@
 /**
- * Managed fields after an update that takes nothing from others, as most do: entries are looked through as they are written, and at most the
- * writer's is decoded. It gives what `takeOver` gives, to which all other updates are left.
- * Source: resource-api §4.11; structured-merge-diff's updater.
+ * Computes managed fields after an update that changes no fields of other managers, as most do:
+ * compares entries in their encoded form and decodes at most the writer's. The result equals that
+ * of `takeOver`, which handles all other updates. Source: the updater of
+ * sigs.k8s.io/structured-merge-diff/v6.
  */
 import type { ManagedFieldsEntry } from "../../apimachinery/object.ts";
 import { isObject } from "../../lib/json/values.ts";
@@ -23,13 +24,15 @@ import { inWrittenOrder, type ManagerInfo } from "./entries.ts";
 import { unmanaged } from "./unmanaged.ts";
 
 /**
- * @param entries as they were before
- * @param writer of an update
- * @param changes at the writer's version, without what nobody may own
+ * Computes the entries after an update.
+ * @param entries the entries before
+ * @param writer an update manager
+ * @param changes at the writer's version, without fields that cannot be owned
  * @param now RFC 3339
- * @returns undefined where somebody else loses something, an entry is of another version or schema, there twice, or not written as we write it
+ * @returns undefined when another manager loses fields, or an entry has another version or schema,
+ *   occurs twice, or is encoded unlike ours
  */
-export function ownUpdate(
+export function fastUpdate(
   entries: readonly ManagedFieldsEntry[],
   writer: ManagerInfo,
   changes: Comparison,
@@ -44,13 +47,13 @@ export function ownUpdate(
     if (entry.apiVersion !== writer.apiVersion || entry.fieldsType !== "FieldsV1" || !isPlainSet(entry.fieldsV1))
       return undefined;
     if (isOf(entry, writer)) {
-      if (own !== undefined || !isApart(entry.fieldsV1, schema, undefined, undefined)) return undefined;
+      if (own !== undefined || !isDisjoint(entry.fieldsV1, schema, undefined, undefined)) return undefined;
       own = entry;
-      // What a client leaves out is mostly what nobody manages: the uid, the time of creation.
-      if (!isApart(entry.fieldsV1, schema, changes.removed, undefined)) lost = changes.removed;
+      // A client mostly omits unmanaged fields, such as uid and creationTimestamp.
+      if (!isDisjoint(entry.fieldsV1, schema, changes.removed, undefined)) lost = changes.removed;
     } else {
       if (entry.operation !== "Update" && entry.operation !== "Apply") return undefined;
-      if (rest.some((other) => isOf(other, entry)) || !isApart(entry.fieldsV1, schema, changed, changes.removed))
+      if (rest.some((other) => isOf(other, entry)) || !isDisjoint(entry.fieldsV1, schema, changed, changes.removed))
         return undefined;
       rest.push(entry);
     }
@@ -58,11 +61,11 @@ export function ownUpdate(
   const mine = difference(changed, unmanaged);
   const after = ownEntry(own, writer, mine, lost, now);
   if (after !== undefined) rest.push(after);
-  if (rest.length > updateManagersMax) return undefined; // The oldest may have to go.
+  if (rest.length > updateManagersMax) return undefined; // The oldest may have to be merged.
   return rest.length === 1 ? rest : rest.sort(inWrittenOrder);
 }
 
-/** Something below the root, which nobody owns. */
+/** Whether the set has fields, but not the root, which cannot be owned. */
 function isPlainSet(written: unknown): boolean {
   return isObject(written) && hasKeys(written) && !Object.hasOwn(written, ".");
 }
@@ -74,7 +77,7 @@ function isOf(
   return entry.manager === manager && entry.operation === operation && (entry.subresource ?? "") === subresource;
 }
 
-/** @returns undefined when the writer manages nothing */
+/** @returns undefined when the writer manages no fields */
 function ownEntry(
   own: ManagedFieldsEntry | undefined,
   { manager, operation, apiVersion, subresource }: ManagerInfo,
@@ -104,7 +107,7 @@ function ownEntry(
   return set === before ? after : { ...after, fieldsV1: encodeFieldsV1(set) };
 }
 
-/** What is written, and the paths in their places; what they do not touch is shared. */
+/** The encoded set with the paths added; unchanged parts are shared. */
 function withPaths(written: Record<string, unknown>, paths: PathNode): Record<string, unknown> {
   const elements = Object.keys(written).filter((key) => key !== ".");
   for (const element of paths.children.keys()) if (!Object.hasOwn(written, element)) elements.push(element);
@@ -119,7 +122,7 @@ function withPaths(written: Record<string, unknown>, paths: PathNode): Record<st
   return result;
 }
 
-/** Whether all of the paths stand there. */
+/** Whether the encoded set contains all of the paths. */
 function holds(written: Record<string, unknown>, paths: PathNode): boolean {
   for (const [element, node] of paths.children) {
     if (!Object.hasOwn(written, element)) return false;
@@ -130,7 +133,7 @@ function holds(written: Record<string, unknown>, paths: PathNode): boolean {
   return true;
 }
 
-/** A place with nothing below it stands for itself. */
+/** A part without children is a member itself. */
 function isMember(part: Record<string, unknown>): boolean {
   return Object.hasOwn(part, ".") || !hasKeys(part);
 }
@@ -141,10 +144,10 @@ function hasKeys(part: object): boolean {
 }
 
 /**
- * Whether the paths that are written are as we write them, fit the schema of today, and none of them is in either set.
- * @param type undefined where no schema says anything
+ * Whether the encoded paths are encoded as ours, fit the current schema, and are in neither set.
+ * @param type undefined where there is no schema
  */
-function isApart(
+function isDisjoint(
   written: unknown,
   type: Type | undefined,
   one: PathNode | undefined,
@@ -165,7 +168,7 @@ function isApart(
     }
     const below = type === undefined ? undefined : typeBelow(type, key);
     if (below !== undefined && isWhole(below)) return false;
-    if (!isApart(part, below, oneBelow, otherBelow)) return false;
+    if (!isDisjoint(part, below, oneBelow, otherBelow)) return false;
   }
   return true;
 }

@@ -1,6 +1,7 @@
 /**
- * Why a merged tree is no object of its type, in the words of the converter by which upstream makes objects of such trees. It goes by the fields of the
- * type, not of the tree, and stops at the first mistake. Source: apimachinery's runtime/converter.
+ * Why a merged document does not fit its type, with the messages of the converter that upstream
+ * uses for such documents. It visits the fields of the type, not of the document, and stops at the
+ * first error. Source: k8s.io/apimachinery@v0.36.0/pkg/runtime/converter.go.
  */
 import { DurationError, parseDuration } from "../../lib/duration/duration.ts";
 import { goTypeOf } from "../../lib/json/go-value.ts";
@@ -13,7 +14,10 @@ import { type DecodeNode, goTypeName, type StructPlan, structPlan } from "../../
 import type { Struct } from "../../lib/schema/schema.ts";
 import { canonicalizeMicroTime, canonicalizeTime, TimeError } from "../../lib/schema/time.ts";
 
-/** @param document as the patch has made it @returns undefined where the converter finds nothing */
+/**
+ * @param document the patched document
+ * @returns undefined when the converter finds no error
+ */
 export function converterProblem(document: unknown, schema: Struct): string | undefined {
   return isObject(document) ? structProblem(document, structPlan(schema)) : undefined;
 }
@@ -48,7 +52,7 @@ function problemOf(value: unknown, node: DecodeNode): string | undefined {
     case "double":
       return scalarProblem(value, node);
     default:
-      return ownProblem(value, node.kind);
+      return selfDecodingProblem(value, node.kind);
   }
 }
 
@@ -60,20 +64,19 @@ function firstProblem(values: readonly unknown[], node: DecodeNode): string | un
   return undefined;
 }
 
-/** Go's kinds of the values of such a tree. */
+/** Go's kind of a value in the document. */
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return "slice";
   return isObject(value) ? "map" : goTypeOf(value);
 }
 
-/** To Go an integer can be made into text, and a number into one of another type where nothing is lost. */
+/** The converter converts integers to other numbers, and numbers without loss. */
 function scalarProblem(value: unknown, node: DecodeNode): string | undefined {
   const from = kindOf(value);
   const isNumber = from === "int64" || from === "float64";
-  const wantsNumber = node.kind !== "string" && node.kind !== "bool";
-  if (from === node.kind || (wantsNumber && (from === "int64" || (isNumber && node.kind === "double"))))
-    return undefined;
-  const convertible = (node.kind === "string" && from === "int64") || (wantsNumber && isNumber);
+  const toNumber = node.kind !== "string" && node.kind !== "bool";
+  if (from === node.kind || (toNumber && (from === "int64" || (isNumber && node.kind === "double")))) return undefined;
+  const convertible = (node.kind === "string" && from === "int64") || (toNumber && isNumber);
   return convertible
     ? `cannot convert ${from} to ${goTypeName(node)}`
     : `unrecognized type: ${node.kind === "double" ? "float64" : node.kind}`;
@@ -92,7 +95,10 @@ function bytesProblem(value: unknown): string | undefined {
   }
 }
 
-/** A schema, or what else may stand in its place, reads its JSON itself, and so knows of nothing around it. */
+/**
+ * A type with several forms, such as JSONSchemaPropsOrBool, decodes its JSON itself, without a path
+ * in its errors.
+ */
 function formProblem(value: unknown, node: DecodeNode): string | undefined {
   const form = node.forms.find(({ kind }) => kind === "struct");
   if (form === undefined || !isObject(value)) return undefined;
@@ -105,8 +111,8 @@ function formProblem(value: unknown, node: DecodeNode): string | undefined {
   }
 }
 
-/** Types that read their JSON themselves. */
-function ownProblem(value: unknown, kind: DecodeNode["kind"]): string | undefined {
+/** Types that decode their JSON themselves. */
+function selfDecodingProblem(value: unknown, kind: DecodeNode["kind"]): string | undefined {
   if (kind === "intOrString") {
     if (typeof value === "string" || (typeof value === "number" && (value | 0) === value)) return undefined;
     const what = typeof value === "number" || typeof value === "bigint" ? `number ${value}` : goKindOf(value);
@@ -115,7 +121,7 @@ function ownProblem(value: unknown, kind: DecodeNode["kind"]): string | undefine
   if (kind !== "quantity" && typeof value !== "string")
     return `json: cannot unmarshal ${goKindOf(value)} into Go value of type string`;
   try {
-    readOwn(value, kind);
+    decodeOwn(value, kind);
     return undefined;
   } catch (error) {
     if (error instanceof QuantityError || error instanceof TimeError || error instanceof DurationError)
@@ -124,7 +130,7 @@ function ownProblem(value: unknown, kind: DecodeNode["kind"]): string | undefine
   }
 }
 
-function readOwn(value: unknown, kind: DecodeNode["kind"]): void {
+function decodeOwn(value: unknown, kind: DecodeNode["kind"]): void {
   if (kind === "time") canonicalizeTime(value as string);
   else if (kind === "microtime") canonicalizeMicroTime(value as string);
   else if (kind === "duration") parseDuration(value as string);
