@@ -2,6 +2,7 @@
  * A process that reads stores which may be damaged: for each directory that comes as a line on its standard input, everything that can be read,
  * before and after some writes, as a line of JSON. What the store logs comes in lines before. A crash of the process is one of the answers.
  */
+import { hash } from "node:crypto";
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { systemClock } from "../../src/apimachinery/clock.ts";
@@ -13,7 +14,7 @@ export interface ReadStore {
   readonly error?: string;
   /** What it named as damaged: keys, and revisions for changes whose keys cannot be known. */
   readonly named: (string | number)[];
-  /** By what was read: the states of all keys now, as `key value@revision`, or of some then; why they could not be read. */
+  /** By what was read: the states of all keys now, as `key digest@revision`, or of some then; why they could not be read. */
   readonly states: Record<string, string[] | { readonly error: string }>;
   /** Changes in the log, and how it ended. */
   readonly log: string[];
@@ -62,7 +63,12 @@ async function read(dir: string): Promise<ReadStore> {
 }
 
 function show({ key, value, revision, damage }: Stored): string {
-  return damage === undefined ? `${key} ${value.toString("latin1")}@${revision}` : `${key} damaged`;
+  return damage === undefined ? `${key} ${digest(value)}@${revision}` : `${key} damaged`;
+}
+
+/** In place of the value, so that a difference is short. */
+function digest(value: Buffer): string {
+  return hash("sha1", value).slice(0, 8);
 }
 
 /** @returns why it ended before the newest revision; empty when it did not */
@@ -71,9 +77,7 @@ function readLog(storage: Storage, current: number, log: string[]): Promise<stri
     storage.log("", storage.compacted(), {
       events(batch) {
         for (const { type, key, revision, value, damage } of batch) {
-          log.push(
-            `${type} ${key} ${type === "delete" || damage !== undefined ? "" : value.toString("latin1")}@${revision}`,
-          );
+          log.push(`${type} ${key} ${type === "delete" || damage !== undefined ? "" : digest(value)}@${revision}`);
         }
       },
       progress: (revision) => void (revision >= current && resolve("")),

@@ -25,7 +25,18 @@ import { readInUse } from "./in-use.ts";
 import { indexChecksum } from "./index-checksum.ts";
 import { openLmdbStorage } from "./lmdb.ts";
 import { openMaps } from "./maps.ts";
-import { type Meta, PageFile, readMeta } from "./page-file.ts";
+import {
+  childOf,
+  isLeaf,
+  type Meta,
+  nodeCount,
+  nodeKeyStart,
+  nodeStart,
+  PageFile,
+  readMeta,
+  readTree,
+  storedValue,
+} from "./page-file.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
@@ -117,6 +128,23 @@ function indexPages(path: string): number[] {
   return pages;
 }
 
+/** Numbers of the log's pages on the path from the root to the last leaf. */
+function lastPagesOfLog(path: string): number[] {
+  const file = new PageFile(path);
+  const pageOf = (number: number): Buffer => file.read(number * pageSize, pageSize);
+  const metas = [readMeta(file, 0), readMeta(file, pageSize)] as Meta[];
+  const { main } = metas.sort((a, b) => b.transaction - a.transaction)[0] as Meta;
+  const trees = pageOf(main.root as number);
+  const log = Array.from({ length: nodeCount(trees) }, (_, index) => nodeStart(trees, index) as number).find((start) =>
+    trees.toString("latin1", nodeKeyStart(start)).startsWith("log\0"),
+  );
+  const numbers = [readTree(storedValue(trees, log as number)).root as number];
+  for (let page = pageOf(numbers[0] as number); !isLeaf(page); page = pageOf(numbers.at(-1) as number))
+    numbers.push(childOf(page, nodeStart(page, nodeCount(page) - 1) as number));
+  file.close();
+  return numbers;
+}
+
 function problemOf(check: () => void): string | undefined {
   try {
     check();
@@ -126,6 +154,32 @@ function problemOf(check: () => void): string | undefined {
     throw error;
   }
 }
+
+// LMDB adds the number that a page has, right or wrong, to its free pages when it writes a copy of the page.
+for (const [what, pageOf] of [
+  ["the root of the log", (path: readonly number[]) => path[0]],
+  ["the last leaf of the log", (path: readonly number[]) => path.at(-1)],
+] as const) {
+  test(`finds ${what} with the number of another page`, async () => {
+    const { dir, closedAs } = await closedStore(what);
+    const bytes = readFileSync(dataFile(dir));
+    const page = pageOf(lastPagesOfLog(dataFile(dir))) as number;
+    bytes.writeUInt8(bytes.readUInt8(page * pageSize) ^ 1, page * pageSize);
+    writeFileSync(dataFile(dir), bytes);
+    for (const known of [{ closedAs }, {}]) {
+      const problem = problemOf(() => checkFile(dir, { withLog: false, ...known }));
+      assert.match(problem ?? "", new RegExp(`page ${page}: a page of log is damaged`));
+    }
+  });
+}
+
+test("finds a tree under another name", async () => {
+  const { dir, closedAs } = await closedStore("renamed");
+  const bytes = readFileSync(dataFile(dir));
+  for (let at = bytes.indexOf("expiry\0"); at >= 0; at = bytes.indexOf("expiry\0", at)) bytes.write("expirx", at);
+  writeFileSync(dataFile(dir), bytes);
+  assert.match(problemOf(() => checkFile(dir, { withLog: false, closedAs })) ?? "", /its trees .*expirx/);
+});
 
 test("does not check the pages of an index whose checksum matches", async () => {
   const { dir } = await closedStore("trusted");

@@ -57,9 +57,11 @@ export function checkFile(dir: string, { withLog, closedAs }: FileCheck): void {
     if (!isShort && closedAs !== undefined && indexChecksum(file, meta) === closedAs) return;
     const { findings, trees } = checkPages(file, meta, { withLog: withLog || isShort });
     const foreign = trees.filter((name) => !treeNames.includes(name));
-    if (findings.length === 0 && foreign.length > 0)
-      throw new Error(`${path} is not a store of this server: it has the LMDB databases ${trees}`);
     if (findings.length > 0) throw damaged(path, describe(findings));
+    if (foreign.length > 0 && foreign.length === trees.length)
+      throw new Error(`${path} is not a store of this server: it has the LMDB databases ${trees}`);
+    if (foreign.length > 0)
+      throw damaged(path, `its trees should be ${treeNames.join(", ")}, and are ${trees.join(", ")}`);
   } finally {
     file.close();
   }

@@ -43,10 +43,11 @@ const findingsMax = 100;
 const keyBytesMax = 2048;
 
 /**
+/**
  * Checks all pages that are reachable from the meta page. The store must not be written during the
  * call.
- * @param withLog false skips the log, which is most of the file: its records have checksums, and
- *   missing records are detected by reads
+ * @param withLog false checks only the branch pages and the last leaf of the log, which is most of
+ *   the file: its records have checksums, and missing records are detected by reads
  * @throws Error with code EIO, …
  */
 export function checkPages(file: PageFile, meta: Meta, { withLog }: { readonly withLog: boolean }): PageCheck {
@@ -61,7 +62,8 @@ export function checkPages(file: PageFile, meta: Meta, { withLog }: { readonly w
     },
   });
   for (const [name, tree] of trees) {
-    if (withLog || name !== "log") walkTree(context, name, tree, name === "current" ? { entry: positionProblem } : {});
+    const entry = name === "current" ? positionProblem : undefined;
+    walkTree(context, name, tree, { entry, isLastLeafEnough: name === "log" && !withLog });
   }
   const free: Buffer[] = [];
   walkTree(context, "the list of free pages", meta.free, {
@@ -88,7 +90,9 @@ interface TreeRules {
   /** Keys are integers in native byte order. */
   readonly isInteger?: boolean;
   /** Checks an entry. @returns the problem; undefined when there is none */
-  readonly entry?: (page: Buffer, start: number) => string | undefined;
+  readonly entry?: ((page: Buffer, start: number) => string | undefined) | undefined;
+  /** Skips all leaves except the last one. */
+  readonly isLastLeafEnough?: boolean;
 }
 
 /** The state of the walk through one tree. */
@@ -113,24 +117,33 @@ function walkTree(context: Context, name: string, tree: Tree, rules: TreeRules):
   const buffers = Array.from({ length: tree.depth }, () => Buffer.allocUnsafe(context.meta.pageSize));
   const last = Buffer.alloc(keyBytesMax);
   const before = context.findings.length;
-  walkPage({ ...context, name, rules, tree, seen, buffers, last, lastBytes: 0, isSeparator: true }, tree.root, 1);
-  if (context.findings.length > before) return;
+  walkPage({ ...context, name, rules, tree, seen, buffers, last, lastBytes: 0, isSeparator: true }, tree.root, {
+    level: 1,
+    isLast: true,
+  });
+  if (context.findings.length > before || rules.isLastLeafEnough) return;
   for (const what of ["branchPages", "leafPages", "overflowPages", "entries"] as const) {
     if (seen[what] !== tree[what])
       find(context, tree.root, `${name} has ${seen[what]} ${what}, and should have ${tree[what]}`);
   }
 }
 
-function walkPage(walk: Walk, number: number, level: number): void {
-  const isLast = level === walk.tree.depth;
-  if (!use(walk, number, 1, walk.name)) return;
-  if (isLast) walk.seen.leafPages++;
+interface Place {
+  readonly level: number;
+  /** No page of its level comes after it. */
+  readonly isLast: boolean;
+}
+
+function walkPage(walk: Walk, number: number, { level, isLast }: Place): void {
+  const isBottom = level === walk.tree.depth;
+  if (!use(walk, number, 1, walk.name) || (isBottom && !isLast && walk.rules.isLastLeafEnough)) return;
+  if (isBottom) walk.seen.leafPages++;
   else walk.seen.branchPages++;
   const { pageSize } = walk.meta;
   const page = walk.file.read(number * pageSize, pageSize, walk.buffers[level - 1] as Buffer);
   const problem = page.length < pageSize ? "it is beyond the end of the file" : pageProblem(page, number);
   if (problem !== undefined) return find(walk, number, `a page of ${walk.name} is damaged: ${problem}`);
-  if (isLeaf(page) !== isLast)
+  if (isLeaf(page) !== isBottom)
     return find(walk, number, `a page of ${walk.name} is damaged: it is not at its level of the tree`);
   const count = nodeCount(page);
   for (let index = 0; index < count; index++) {
@@ -138,11 +151,11 @@ function walkPage(walk: Walk, number: number, level: number): void {
     if (start === undefined)
       return find(walk, number, `a page of ${walk.name} is damaged: entry ${index} does not fit`);
     // The first key of a branch page is not used.
-    if ((isLast || index > 0) && !followsLast(walk, page, start, isLast)) {
+    if ((isBottom || index > 0) && !followsLast(walk, page, start, isBottom)) {
       return find(walk, number, `a page of ${walk.name} is damaged: entry ${index} is out of order`);
     }
-    if (isLast) checkEntry(walk, number, page, start);
-    else walkPage(walk, childOf(page, start), level + 1);
+    if (isBottom) checkEntry(walk, number, page, start);
+    else walkPage(walk, childOf(page, start), { level: level + 1, isLast: isLast && index === count - 1 });
     if (walk.findings.length >= findingsMax) return;
   }
 }

@@ -25,20 +25,28 @@ import {
 } from "./page-file.ts";
 
 /**
- * Computes the CRC-32 of the meta page and of the pages of all trees except the log, whose records
- * have their own checksums. The store must not be written during the call.
+/**
+ * Computes the CRC-32 of the meta page and of the pages of all trees. Of the log, whose records
+ * have their own checksums, it reads only the branch pages and the last leaf: LMDB writes there
+ * next, and it frees the number that is in the header of a changed page. The store must not be
+ * written during the call.
  * @returns undefined when the pages do not form trees
  * @throws Error with code EIO, …
  */
 export function indexChecksum(file: PageFile, meta: Meta): number | undefined {
   const context: Context = { file, meta, pagesLeft: meta.lastPage + 1, checksum: crc32(JSON.stringify(meta)) };
-  const trees: Tree[] = [];
-  const isWhole = addTree(context, meta.main, (page, start) => {
+  const trees: { readonly tree: Tree; readonly isLog: boolean }[] = [{ tree: meta.free, isLog: false }];
+  const addNamedTree: AddEntry = (page, start) => {
     const isLog = page.toString("latin1", nodeKeyStart(start), nodeKeyEnd(page, start)).replace(/\0$/, "") === "log";
-    if (nodeKind(page, start) === "tree" && !isLog) trees.push(readTree(storedValue(page, start)));
+    if (nodeKind(page, start) === "tree") trees.push({ tree: readTree(storedValue(page, start)), isLog });
     return true;
-  });
-  return isWhole && [...trees, meta.free].every((tree) => addTree(context, tree)) ? context.checksum : undefined;
+  };
+  const isWhole =
+    addTree(context, meta.main, { entry: addNamedTree }) &&
+    trees.every(({ tree, isLog }) =>
+      addTree(context, tree, isLog ? { isLog } : { entry: addOverflowOf(context, tree) }),
+    );
+  return isWhole ? context.checksum : undefined;
 }
 
 interface Context {
@@ -52,12 +60,18 @@ interface Context {
 /** Adds the pages of a leaf's entry. @returns false when it is damaged */
 type AddEntry = (page: Buffer, start: number) => boolean;
 
+interface TreeRules {
+  readonly entry?: AddEntry | undefined;
+  /** Skips all leaves except the last one. */
+  readonly isLog?: boolean;
+}
+
 /** Adds the pages of a tree. @returns false when it is damaged */
-function addTree(context: Context, tree: Tree, entry: AddEntry | undefined = addOverflowOf(context, tree)): boolean {
+function addTree(context: Context, tree: Tree, rules: TreeRules): boolean {
   if (tree.root === undefined) return true;
   if (tree.depth === 0 || tree.depth > depthMax) return false;
   const buffers = Array.from({ length: tree.depth }, () => Buffer.allocUnsafe(context.meta.pageSize));
-  return addPage({ context, buffers, entry }, tree.root, 1);
+  return addPage({ context, buffers, ...rules }, tree.root, { level: 1, isLast: true });
 }
 
 /** Adds overflow pages; undefined for trees that have none, whose entries need not be read. */
@@ -76,26 +90,31 @@ function addOverflowOf(context: Context, tree: Tree): AddEntry | undefined {
   };
 }
 
-interface Walk {
+interface Walk extends TreeRules {
   readonly context: Context;
   readonly buffers: readonly Buffer[];
-  readonly entry: AddEntry | undefined;
 }
 
-function addPage(walk: Walk, number: number, level: number): boolean {
-  const { context, buffers, entry } = walk;
+interface Place {
+  readonly level: number;
+  /** No page of its level comes after it. */
+  readonly isLast: boolean;
+}
+
+function addPage(walk: Walk, number: number, { level, isLast }: Place): boolean {
+  const { context, buffers, entry, isLog } = walk;
   const page = buffers[level - 1] as Buffer;
-  const isLast = level === buffers.length;
+  const isBottom = level === buffers.length;
   if (--context.pagesLeft < 0 || !add(context, number, page)) return false;
-  if (isLast && entry === undefined) return true;
-  if (pageProblem(page, number) !== undefined || isLeaf(page) !== isLast) return false;
-  for (let index = 0; index < nodeCount(page); index++) {
+  if (isBottom && entry === undefined) return true;
+  if (pageProblem(page, number) !== undefined || isLeaf(page) !== isBottom) return false;
+  const count = nodeCount(page);
+  const isAboveLeaves = level === buffers.length - 1;
+  for (let index = isLog && isAboveLeaves ? (isLast ? count - 1 : count) : 0; index < count; index++) {
     const start = nodeStart(page, index);
-    if (
-      start === undefined ||
-      !(isLast ? (entry as AddEntry)(page, start) : addPage(walk, childOf(page, start), level + 1))
-    )
-      return false;
+    if (start === undefined) return false;
+    const child = { level: level + 1, isLast: isLast && index === count - 1 };
+    if (!(isBottom ? (entry as AddEntry)(page, start) : addPage(walk, childOf(page, start), child))) return false;
   }
   return true;
 }

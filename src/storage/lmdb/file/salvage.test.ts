@@ -186,6 +186,10 @@ const rows: [what: string, change: (bytes: Buffer) => Buffer | undefined][] = [
   ["zeroed meta pages", (bytes) => void bytes.fill(0, 0, (1 + random(2)) * pageSize)],
   ["an old meta page", (bytes) => oldPage(bytes, random(2))],
   ["old meta pages", (bytes) => oldPage(bytes, 0) ?? oldPage(bytes, 1)],
+  [
+    "a zeroed meta page and a zeroed page",
+    (bytes) => void bytes.fill(0, ...pageRange(random(2))).fill(0, ...pageRange(somePage())),
+  ],
 ];
 
 function somePart(bytes: Buffer): Buffer {

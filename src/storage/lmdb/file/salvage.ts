@@ -94,9 +94,10 @@ export function salvage(contents: StoreContents): Salvage {
  * @returns undefined when the key has no object
  */
 function fateOf(key: string, evidence: Evidence): Fate | undefined {
-  const { positions, lost } = evidence;
+  const { positions } = evidence;
   const latest = evidence.latest.get(key);
   const pointer = positions.get(key);
+  if (latest !== undefined && isLater(latest, evidence)) return fateBefore(latest, evidence);
   if (pointer?.source === "tree") {
     if (latest === undefined || latest.position <= pointer.position || !isTrusted(latest))
       return fateAt(key, pointer.position, evidence);
@@ -104,7 +105,7 @@ function fateOf(key: string, evidence: Evidence): Fate | undefined {
       ? undefined
       : { put: latest, doubt: "the index of keys leads to an older revision" };
   }
-  if (!lost.current.some((range) => contains(range, Buffer.from(key)))) {
+  if (!isLost(key, evidence)) {
     const contradicts = latest?.type === "put" && latest.source === "tree" && evidence.newestLost === 0;
     return contradicts ? { put: latest, doubt: "the index of keys does not have it" } : undefined;
   }
@@ -113,6 +114,24 @@ function fateOf(key: string, evidence: Evidence): Fate | undefined {
   if (isNewer && evidence.newestLost > 0) return doubted(fateAt(key, pointer.position, evidence), pointer, evidence);
   if (latest !== undefined) return latest.type === "delete" ? undefined : doubted({ put: latest }, latest, evidence);
   return evidence.withoutPosition.has(key) ? { lost: "the position of its record is damaged" } : undefined;
+}
+
+/** Decides the fate of a key whose latest change {@link isLater}. */
+function fateBefore(change: FoundChange, evidence: Evidence): Fate | undefined {
+  const doubt = "a newer record of it exists, which no tree leads to";
+  const { key } = change;
+  const pointer = evidence.positions.get(key);
+  if (pointer?.source === "tree") {
+    const fate = fateAt(key, pointer.position, evidence);
+    return "lost" in fate ? fate : { ...fate, doubt };
+  }
+  if (change.type === "put") return { put: change, doubt };
+  return isLost(key, evidence) ? { lost: doubt, position: change.position } : undefined;
+}
+
+/** Returns whether the change is newer than the state that was read, so that it may be incomplete. */
+function isLater({ position }: FoundChange, { marks }: StoreContents): boolean {
+  return marks !== undefined && revisionOf(position) > marks.revision;
 }
 
 function fateAt(key: string, position: number, { changes, damagedPositions }: Evidence): Fate {
@@ -129,12 +148,15 @@ function doubted(fate: Fate, { source, position }: FoundPosition, { newestLost }
   return position > newestLost ? fate : { ...fate, doubt: "a later record of it may be lost" };
 }
 
-/** Returns the latest readable change of each key, ignoring those in free pages. */
-function latestChanges({ changes }: StoreContents): ReadonlyMap<string, FoundChange> {
+/**
+ * Returns the latest readable change of each key, ignoring those in free pages that are not newer
+ * than the state.
+ */
+function latestChanges(contents: StoreContents): ReadonlyMap<string, FoundChange> {
   const latest = new Map<string, FoundChange>();
-  for (const change of changes.values()) {
-    if (change.source !== "free" && change.position > (latest.get(change.key)?.position ?? 0))
-      latest.set(change.key, change);
+  for (const change of contents.changes.values()) {
+    const isReplaced = change.source === "free" && !isLater(change, contents);
+    if (!isReplaced && change.position > (latest.get(change.key)?.position ?? 0)) latest.set(change.key, change);
   }
   return latest;
 }
@@ -152,6 +174,11 @@ function newestLost({ lost, damagedPositions }: StoreContents): number {
     );
   for (const position of damagedPositions.keys()) newest = Math.max(newest, position);
   return newest;
+}
+
+/** Returns whether the entry of the key may be in a damaged part of the index. */
+function isLost(key: string, { lost }: StoreContents): boolean {
+  return lost.current.some((range) => contains(range, Buffer.from(key)));
 }
 
 function contains({ from, to }: KeyRange, key: Buffer): boolean {

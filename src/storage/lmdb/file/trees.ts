@@ -52,7 +52,8 @@ export function findSnapshot(file: StoreFile): FoundSnapshot {
   const snapshots = newer
     .slice(0, candidatesMax)
     .flatMap(({ number, transaction }) => snapshotOf(file, number, undefined, transaction) ?? []);
-  return { snapshot: snapshots.find((snapshot) => isWhole(file, snapshot)) ?? current ?? snapshots[0], problems };
+  // If no state is whole, an older one would return old states of objects as if they were current.
+  return { snapshot: snapshots.find((snapshot) => isWhole(file, snapshot)) ?? snapshots[0] ?? current, problems };
 }
 
 function snapshotOf(
