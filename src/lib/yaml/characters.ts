@@ -1,8 +1,11 @@
-/** The characters of a document, before any of them means something. Source: the reader of go-yaml v2. */
+/** Decodes the characters of a document. Source: the reader of go-yaml v2. */
 import { isUtf8 } from "node:buffer";
 import { YamlError } from "./yaml-error.ts";
 
-/** @throws YamlError for the first octets that are no UTF-8, or the first character that no document may have */
+/**
+ * Decodes UTF-8 text, without its byte order mark.
+ * @throws YamlError for bytes that are not UTF-8, and for characters that YAML does not allow
+ */
 export function readCharacters(bytes: Buffer): string {
   const problem = isUtf8(bytes) ? undefined : octetProblem(bytes);
   const text = bytes.toString("utf8", 0, problem?.at).replace(byteOrderMark, "");
@@ -13,7 +16,7 @@ export function readCharacters(bytes: Buffer): string {
 
 const byteOrderMark = /^\ufeff{1,2}/;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: YAML does not allow these control characters.
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
 
 interface OctetProblem {
@@ -21,7 +24,7 @@ interface OctetProblem {
   readonly what: string;
 }
 
-/** @param bytes that are no UTF-8 */
+/** @param bytes not valid UTF-8 */
 function octetProblem(bytes: Buffer): OctetProblem {
   for (let at = 0; ; ) {
     const width = widthOf(bytes[at] as number);
@@ -41,7 +44,7 @@ function problemOf(octets: Buffer, width: number): string | undefined {
   return isTooLong ? "invalid length of a UTF-8 sequence" : "invalid Unicode character";
 }
 
-/** By the first octet; 0 for one that cannot be first. */
+/** The number of bytes of a character, from its first byte; 0 if no character begins with it. */
 function widthOf(octet: number): number {
   if (octet < 0x80) return 1;
   if (octet >> 5 === 0b110) return 2;

@@ -1,8 +1,7 @@
-/** A place in a text of YAML, and what the characters there are. */
-
-/** Ends every source; a text may not contain it. */
+/** Ends every source; YAML text cannot contain it. */
 const endMark = "\0";
 
+/** The position of the scanner in a YAML text. */
 export class Cursor {
   readonly source: string;
   position = 0;
@@ -18,13 +17,16 @@ export class Cursor {
     return this.position - this.#lineStart;
   }
 
-  /** The code unit so far ahead; 0 at the end, and beyond it. */
+  /** The code unit at an offset from the position; 0 at and beyond the end. */
   code(ahead = 0): number {
     return this.source.charCodeAt(this.position + ahead) || 0;
   }
 
-  /** Passes a line break, `\r\n` as one. @returns what it means: `\n`, or the separator itself */
-  passBreak(): string {
+  /**
+   * Skips a line break; `\r\n` is one.
+   * @returns its value: `\n`, or the Unicode separator itself
+   */
+  skipBreak(): string {
     const code = this.code();
     this.position += code === 0x0d && this.code(1) === 0x0a ? 2 : 1;
     this.line++;
@@ -32,12 +34,12 @@ export class Cursor {
     return code === 0x2028 || code === 0x2029 ? String.fromCharCode(code) : "\n";
   }
 
-  /** Passes what is left of the line, not its break. */
-  passLine(): void {
+  /** Skips the rest of the line, without its break. */
+  skipLine(): void {
     while (!isBreakOrEnd(this.code())) this.position++;
   }
 
-  /** Whether `---` or `...` stands here, at the beginning of a line. */
+  /** Whether `---` or `...` is here, at the beginning of a line. */
   atDocumentIndicator(): boolean {
     if (this.position !== this.#lineStart) return false;
     const code = this.code();
@@ -47,24 +49,27 @@ export class Cursor {
   }
 }
 
+/** Whether a character is a line break. */
 export function isBreak(code: number): boolean {
   return code === 0x0a || code === 0x0d || code === 0x85 || code === 0x2028 || code === 0x2029;
 }
 
+/** Whether a character is a space or tab. */
 export function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
+/** Whether a character is a line break, or the end. */
 export function isBreakOrEnd(code: number): boolean {
   return code === 0 || isBreak(code);
 }
 
-/** A blank, a break, or the end. */
+/** Whether a character is a space, tab or line break, or the end. */
 export function isSpaceOrEnd(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0 || code === 0x09 || isBreak(code);
 }
 
-/** What may be in the name of an anchor or of a tag's handle. */
+/** Whether a character may be in the name of an anchor, or in the handle of a tag. */
 export function isWord(code: number): boolean {
   return (
     (code >= 0x30 && code <= 0x39) ||

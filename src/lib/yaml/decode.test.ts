@@ -1,4 +1,4 @@
-/** What bodies of YAML may cost, and integers that doubles cannot hold. */
+/** Limits against expensive YAML texts, and integers that doubles cannot represent. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodeYaml } from "./decode.ts";
@@ -7,7 +7,7 @@ const value = (text: string): unknown => decodeYaml(Buffer.from(text)).value;
 
 const levels = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
-const refused: readonly (readonly [what: string, text: string, message: RegExp])[] = [
+const rejected: readonly (readonly [what: string, text: string, message: RegExp])[] = [
   ["brackets", "[".repeat(3 << 20), /^yaml: exceeded max depth of 1000$/],
   ["braces", "{a: ".repeat(100_000), /^yaml: exceeded max depth of 1000$/],
   ["lists", "- ".repeat(100_000), /^yaml: exceeded max depth of 1000$/],
@@ -28,18 +28,18 @@ const refused: readonly (readonly [what: string, text: string, message: RegExp])
     /^yaml: document contains excessive aliasing$/,
   ],
   [
-    "a long text named often",
+    "many aliases of a long text",
     `a: &a ${"x".repeat(1 << 20)}\nb: [${"*a,".repeat(10_000)}]`,
     /^yaml: document contains excessive aliasing$/,
   ],
   [
-    "mappings merged often",
+    "many merges of mappings",
     `a: &a {${Array.from({ length: 1000 }, (_, at) => `k${at}: 1`)}}\nb: [${"{<<: *a},".repeat(10_000)}]`,
     /^yaml: document contains excessive aliasing$/,
   ],
 ];
 
-/** In hexadecimal, of what a text has after an `a`. */
+/** Bytes in hexadecimal, which follow an `a`. */
 const octets: readonly (readonly [hex: string, message: string])[] = [
   ["ff", "invalid leading UTF-8 octet"],
   ["80", "invalid leading UTF-8 octet"],
@@ -61,25 +61,25 @@ for (const [hex, message] of octets) {
   });
 }
 
-test("keys come in the order of their bytes, as upstream's JSON of a mapping has them", () => {
+test("sorts keys by their bytes, as upstream's JSON of a mapping does", () => {
   assert.equal(
     JSON.stringify(value("b: {z: 1, \ud83d\ude00: 2, \uff5e: 3, a: 4}\nB: 1\na: 0\n")),
     '{"B":1,"a":0,"b":{"a":4,"z":1,"\uff5e":3,"\ud83d\ude00":2}}',
   );
 });
 
-test("what would cost too much is refused", () => {
-  for (const [what, text, message] of refused) {
+test("rejects texts that are too expensive", () => {
+  for (const [what, text, message] of rejected) {
     assert.throws(() => decodeYaml(Buffer.from(text)), { name: "YamlError", message }, what);
   }
 });
 
-test("a thousand levels are no more than enough", () => {
+test("accepts a thousand levels", () => {
   assert.doesNotThrow(() => value(levels(999)));
   assert.throws(() => value(levels(1001)), /max depth/);
 });
 
-test("integers of 64 bits keep their digits", () => {
+test("decodes integers of 64 bits exactly", () => {
   assert.deepEqual(
     value("a: 9007199254740993\nb: -9223372036854775808\nc: 18446744073709551615\nd: 9007199254740991\n"),
     {
@@ -91,17 +91,17 @@ test("integers of 64 bits keep their digits", () => {
   );
 });
 
-test("odd keys are data", () => {
+test("keys such as __proto__ are data", () => {
   const decoded = value("__proto__: {x: 1}\nconstructor: 2\n") as object;
   assert.deepEqual(Object.keys(decoded), ["__proto__", "constructor"]);
   assert.equal(Object.getPrototypeOf(decoded), Object.prototype);
 });
 
-test("mistakes beyond a hundred are not told", () => {
+test("reports at most a hundred strict errors", () => {
   assert.equal(decodeYaml(Buffer.from("a: 1\n".repeat(500))).strictErrors.length, 100);
 });
 
-test("the same text, decoded twice, shares nothing", () => {
+test("values of two decodings share nothing", () => {
   const { a, b } = value("a: &x {k: [1]}\nb: *x\n") as Record<"a" | "b", { k: number[] }>;
   assert.notEqual(a, b);
   assert.notEqual(a.k, b.k);

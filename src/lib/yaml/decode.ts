@@ -1,6 +1,7 @@
 /**
- * YAML to JSON, as upstream does it: a document means what go-yaml v2 makes of it, and becomes what JSON can hold: keys are texts, a float without
- * a fraction is an integer. Source: sigs.k8s.io/yaml and go-yaml v2, which upstream reads bodies with.
+ * Decodes YAML to JSON values as upstream does: values have the meaning of go-yaml v2, keys become
+ * strings, and a float without a fraction becomes an integer.
+ * Source: sigs.k8s.io/yaml and go-yaml v2, with which upstream decodes request bodies.
  */
 import { sortedKeys } from "../json/encode-any.ts";
 import { NumberLiteral } from "../json/exact.ts";
@@ -14,17 +15,24 @@ import { YamlError } from "./yaml-error.ts";
 
 export { YamlError } from "./yaml-error.ts";
 
-export interface DecodedYaml {
-  /** As `lib/json` parses it exactly: integers are a number while safe, a bigint beyond; a NumberLiteral otherwise. Owned by the caller. */
+interface DecodedYaml {
+  /**
+   * The value in the exact form of `lib/json`: safe integers are numbers, other integers bigint,
+   * all other numbers NumberLiteral. The caller may change it.
+   */
   readonly value: unknown;
-  /** `line 4: key "a" already set in map`: what upstream's strict decoder finds, in its order, at most 100. */
+  /**
+   * The errors of upstream's strict decoder such as `line 4: key "a" already set in map`, at most
+   * 100.
+   */
   readonly strictErrors: readonly string[];
 }
 
 /**
- * Decodes the first document; what follows it is not looked at. An empty text is null. Nothing nests deeper than 1000 levels, aliases followed;
- * upstream allows 10,000, which is more than walks of objects can recurse here.
- * @throws YamlError with upstream's message, for what nests too deep and for alias bombs too
+ * Decodes the first document and ignores the rest. Empty text is null. Values may have 1000 levels,
+ * including those of aliases; upstream allows 10,000, which is more than code that walks objects
+ * can recurse here.
+ * @throws YamlError with upstream's message, also for too many levels and alias bombs
  */
 export function decodeYaml(bytes: Buffer): DecodedYaml {
   const root = parseYaml(readCharacters(bytes));
@@ -33,35 +41,40 @@ export function decodeYaml(bytes: Buffer): DecodedYaml {
   return { value: builder.value(root), strictErrors: builder.strictErrors };
 }
 
-/** The strict errors as the one error upstream makes of them. */
+/** Joins strict errors to the one message that upstream reports. */
 export function strictYamlError(strictErrors: readonly string[]): string {
   return `yaml: unmarshal errors:\n  ${strictErrors.join("\n  ")}`;
 }
 
 const strictErrorsMax = 100;
-/** Characters that scalars reached through aliases may have together, since each is written out wherever it is named. */
+/**
+ * The total length of scalars that are reached through aliases, because each use repeats the text.
+ */
 const aliasedTextMax = 16 << 20;
 
-/** Mappings become JSON with their keys in order, as upstream's do: what is stored as it came, and what is told of it, follows that order. */
+/**
+ * Sorts the keys of a mapping, as upstream does. Untyped stored values and error messages keep that
+ * order.
+ */
 function sorted(object: Record<string, unknown>): Record<string, unknown> {
   const result = {};
   for (const key of sortedKeys(object)) setMember(result, key, object[key]);
   return result;
 }
 
-/** A mapping on its way. */
+/** A mapping under construction. */
 interface Target {
   readonly object: Record<string, unknown>;
-  /** What tells its keys apart, once one of them is no text: 1 and "1" are two in YAML. */
+  /** The identities of its keys, once one is not a string: 1 and "1" are different keys in YAML. */
   keys: Set<unknown> | undefined;
 }
 
 class Builder {
   readonly strictErrors: string[] = [];
-  /** Aliases being followed. */
+  /** The aliases that are being followed. */
   readonly #following = new Set<AliasNode>();
   #depth = 0;
-  /** Nodes so far, and those of them reached through aliases. */
+  /** The number of nodes so far, and of nodes reached through aliases. */
   #nodes = 1;
   #aliased = 0;
   #aliasedText = 0;
@@ -87,7 +100,11 @@ class Builder {
     }
   }
 
-  /** @throws YamlError when most of the document comes from aliases: by upstream's ratio, from 99% for small ones down to 10% for large ones */
+  /**
+   * Counts a node.
+   * @throws YamlError when aliases expand to more than upstream's ratio: 99% of the nodes of small
+   *   documents, down to 10% of large ones
+   */
   #count(): void {
     this.#nodes++;
     if (this.#following.size === 0) return;
@@ -123,7 +140,7 @@ class Builder {
     const key = this.#key(keyNode);
     const value = this.value(valueNode);
     const text = keyText(key, value);
-    if (isRepeated(key, target)) this.#repeated(typeof key === "string" ? goSyntax(key) : text, valueNode.line);
+    if (addKey(key, target)) this.#repeated(typeof key === "string" ? goSyntax(key) : text, valueNode.line);
     setMember(target.object, text, value);
   }
 
@@ -139,7 +156,10 @@ class Builder {
     return node.kind === "scalar" ? this.#scalar(node) : this.#follow(node, (target) => this.#key(target));
   }
 
-  /** What is merged later wins, over members that stand in the mapping itself too, as in go-yaml v2. */
+  /**
+   * Merges mappings. As in go-yaml v2, the last merge wins, also over members of the mapping
+   * itself.
+   */
   #merge(node: Node, target: Target): void {
     if (node.kind !== "sequence") return this.#mergeOne(node, target);
     for (const item of node.items.toReversed()) this.#mergeOne(item, target); // The first one wins.
@@ -168,8 +188,8 @@ class Builder {
   }
 }
 
-/** Whether the key is there already; from now on it is. */
-function isRepeated(key: Scalar, target: Target): boolean {
+/** Adds a key to the keys of a mapping, and returns whether it was there already. */
+function addKey(key: Scalar, target: Target): boolean {
   if (typeof key === "string" && target.keys === undefined) return Object.hasOwn(target.object, key);
   target.keys ??= new Set(Object.keys(target.object).map(identityOf));
   const identity = identityOf(key);
@@ -187,7 +207,7 @@ function isMerge(node: Node): boolean {
   return node.kind === "scalar" && node.text === "<<" && (node.implicit || shortTag(node.tag) === "!!merge");
 }
 
-/** A float is written as Go's JSON has it: without a fraction it is an integer to whoever reads it. */
+/** Converts a scalar to JSON. As in Go's JSON, a float without a fraction becomes an integer. */
 function toJson(scalar: Scalar): unknown {
   if (typeof scalar === "bigint") return toInteger(scalar);
   if (!(scalar instanceof Float)) return scalar;
@@ -201,7 +221,11 @@ function toJson(scalar: Scalar): unknown {
 
 const int64Max = 2n ** 63n - 1n;
 
-/** @param value of the key, for the message @throws YamlError for a key that JSON has no text for */
+/**
+ * The text of a key.
+ * @param value the value of the member, for the message
+ * @throws YamlError for a key that cannot become a string
+ */
 function keyText(key: Scalar, value: unknown): string {
   if (typeof key === "string") return key;
   if (key === null)
@@ -212,7 +236,7 @@ function keyText(key: Scalar, value: unknown): string {
   return key instanceof Float ? formatFloat(key.value, 32) : String(key);
 }
 
-/** Upstream's measure against alias bombs. */
+/** Upstream's limit against alias bombs. */
 function allowedAliasRatio(nodes: number): number {
   const low = 400_000;
   const high = 4_000_000;

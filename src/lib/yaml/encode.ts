@@ -1,4 +1,7 @@
-/** JSON to YAML, letter by letter as upstream writes it. Source: sigs.k8s.io/yaml and go-yaml v2's emitter: keys in order, lines of some 80 characters. */
+/**
+ * Encodes JSON as YAML, exactly as upstream does: sorted keys, lines of about 80 characters.
+ * Source: sigs.k8s.io/yaml and go-yaml v2's emitter.
+ */
 import { NumberLiteral } from "../json/exact.ts";
 import { parseDocument } from "../json/parse.ts";
 import { isBreak } from "./cursor.ts";
@@ -6,26 +9,29 @@ import { formatFloat } from "./go-format.ts";
 import { sortKeys } from "./key-order.ts";
 import { needsEscape, styleOf } from "./scalar-style.ts";
 
-/** @param json valid JSON, nested at most as deep as decoding keeps @returns the same value as a document that ends with a newline */
+/**
+ * Encodes JSON as a YAML document that ends with a newline.
+ * @param json valid JSON with at most the levels that the decoder allows
+ */
 export function yamlOfJson(json: Buffer): string {
   const writer = new Writer();
   writer.node(parseDocument(json).value, -1);
   return writer.end();
 }
 
-/** As an entry of a list that stands at the left margin, or of one in a mapping that does. */
+/** Encodes JSON as an item of a list at the left margin. */
 export function yamlItemOfJson(json: Buffer): string {
   const writer = new Writer();
   writer.entry(parseDocument(json).value, 0);
   return writer.end();
 }
 
-/** Columns after which a line is broken at the next space. */
+/** The column after which a line is broken at the next space. */
 const width = 80;
-/** Bytes of a key that may stand before its colon on one line. */
+/** The length up to which a key is written without `?`. */
 const simpleKeyBytesMax = 128;
 
-/** Integers that go-yaml reads as such. */
+/** The range of numbers that go-yaml decodes as integers. */
 const integerMin = -(2n ** 63n);
 const integerMax = 2n ** 64n - 1n;
 
@@ -38,8 +44,8 @@ class Writer {
   }
 
   /**
-   * Writes a value where the line stands.
-   * @param indent of the mapping or list it is in, -1 at the top
+   * Writes a value at the current position.
+   * @param indent the indentation of the mapping or list that contains it, -1 at the top
    */
   node(value: unknown, indent: number): void {
     if (typeof value !== "object" || value === null) return this.#scalar(value, indent);
@@ -55,6 +61,7 @@ class Writer {
       this.#member(key, (value as Record<string, unknown>)[key], indent + (indent < 0 ? 1 : 2));
   }
 
+  /** Writes an item of a list. */
   entry(item: unknown, indent: number): void {
     this.#indentTo(indent);
     this.#put("- ");
@@ -75,7 +82,7 @@ class Writer {
     this.node(value, indent);
   }
 
-  /** A list stands at the indentation of its key. */
+  /** Writes the value of a member; a list has the indentation of its key. */
   #memberValue(value: unknown, indent: number): void {
     if (Array.isArray(value) && value.length > 0) {
       this.#break();
@@ -94,7 +101,7 @@ class Writer {
     this.node(value, indent);
   }
 
-  /** Begins a line, unless this one has got no further than its indentation. */
+  /** Begins a new line, unless the current one has no content yet. */
   #indentTo(indent: number): void {
     if (this.#column > indent) this.#break();
     this.#put(" ".repeat(indent - this.#column));
@@ -139,7 +146,10 @@ class Writer {
     }
   }
 
-  /** Breaks lines at single spaces. @param from the first place that may be one */
+  /**
+   * Writes text and breaks lines at single spaces.
+   * @param from the first offset at which a line may be broken
+   */
   #folded(text: string, indent: number, from: number): void {
     let wasSpace = false;
     let wasBreak = false;
@@ -220,7 +230,7 @@ function isBreakless(text: string): boolean {
   return !/[\n\r\u0085\u2028\u2029]/.test(text);
 }
 
-/** What becomes of the breaks at the end. */
+/** The chomping indicator for the line breaks at the end of a text. */
 function chompingOf(text: string): string {
   if (!isBreak(text.charCodeAt(text.length - 1))) return "-";
   return text.length === 1 || isBreak(text.charCodeAt(text.length - 2)) ? "+" : "";

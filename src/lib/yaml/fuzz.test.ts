@@ -1,4 +1,7 @@
-/** Texts of YAML with something changed in them: they are read, or refused, and nothing else happens. What is read is written and read again. */
+/**
+ * Randomly changed YAML texts: each decodes or is rejected with a YamlError. Decoded values are
+ * encoded and decoded again.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -53,11 +56,11 @@ const bits = [
 const count = process.env.COXSWAIN_TEST_FULL === "1" ? 300_000 : 5000;
 const seed = Number(process.env.SEED ?? 1);
 
-test(`${count} texts that were tampered with (SEED=${seed})`, () => {
+test(`${count} randomly changed texts (SEED=${seed})`, () => {
   const random = seededRandom(seed);
   const pick = (list: readonly string[]): string => list[random(list.length)] as string;
   for (let done = 0; done < count; done++) {
-    const text = tamper(pick(texts));
+    const text = mutate(pick(texts));
     let value: unknown;
     try {
       ({ value } = decodeYaml(Buffer.from(text)));
@@ -70,7 +73,7 @@ test(`${count} texts that were tampered with (SEED=${seed})`, () => {
     assert.deepEqual(JSON.parse(encodeAny(resolveLiterals(again))), JSON.parse(json), JSON.stringify(text));
   }
 
-  function tamper(text: string): string {
+  function mutate(text: string): string {
     const at = random(text.length + 1);
     switch (random(4)) {
       case 0:
@@ -78,12 +81,12 @@ test(`${count} texts that were tampered with (SEED=${seed})`, () => {
       case 1:
         return text.slice(0, at) + pick(texts);
       default:
-        return tamperOnce(text, at);
+        return mutateOnce(text, at);
     }
   }
 
-  function tamperOnce(text: string, at: number): string {
+  function mutateOnce(text: string, at: number): string {
     const changed = text.slice(0, at) + pick(bits) + text.slice(at);
-    return random(3) === 0 ? tamper(changed) : changed;
+    return random(3) === 0 ? mutate(changed) : changed;
   }
 });

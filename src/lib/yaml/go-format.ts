@@ -1,8 +1,11 @@
-/** Values as Go writes them. */
+/** Formats values as Go does. */
 import { NumberLiteral } from "../json/exact.ts";
 import { quoteGo } from "../json/quote.ts";
 
-/** As go-yaml writes a float: the shortest digits that tell the number, with an exponent below 1e-4 and from 1e6 on. */
+/**
+ * Formats a float as go-yaml does: with the shortest exact digits, and an exponent below 1e-4 and
+ * from 1e6 on.
+ */
 export function formatFloat(value: number, bits: 32 | 64): string {
   if (Number.isNaN(value)) return ".nan";
   if (!Number.isFinite(value)) return value > 0 ? ".inf" : "-.inf";
@@ -16,7 +19,7 @@ export function formatFloat(value: number, bits: 32 | 64): string {
   return plain(mantissa, power);
 }
 
-/** The shortest digits that are the same number in 32 bits. */
+/** The shortest digits that have the same value as a float32. */
 function shortest32(value: number): string {
   const narrow = Math.fround(value);
   if (!Number.isFinite(narrow)) return String(narrow);
@@ -37,10 +40,10 @@ function plain(mantissa: string, power: number): string {
   return sign + whole + (fraction === "" ? "" : `.${fraction}`);
 }
 
-/** Longer texts are cut: they only tell what could not be a key. */
+/** Longer texts are cut: they only show in messages which value cannot be a key. */
 const syntaxLengthMax = 1000;
 
-/** A value as `%#v` prints what go-yaml decoded. */
+/** Formats a value as Go's `%#v` prints the value that go-yaml decoded. */
 export function goSyntax(value: unknown): string {
   const text = syntaxOf(value, 0);
   return text.length > syntaxLengthMax ? text.slice(0, syntaxLengthMax) : text;

@@ -1,6 +1,7 @@
 /**
- * Texts, and what upstream's own library makes of them. To add a text, add a line `{"in":"…"}` and run
- * `go run . < golden.jsonl` in tools/golden/yaml; with COXSWAIN_TEST_FULL=1 and Go at hand the file is made again and compared.
+ * Texts with the results of upstream's library. To add a text, add a line `{"in":"…"}` and run `go
+ * run . < golden.jsonl` in tools/golden/yaml. With COXSWAIN_TEST_FULL=1 and Go installed, a test
+ * records the file again and compares.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -26,13 +27,13 @@ const rows = text
   .split("\n")
   .map((line) => JSON.parse(line) as Row);
 
-/** Where we differ, and why. */
-const ours: Readonly<Record<string, Row>> = {
-  // JSON bodies may say `\/` and halves of characters, and JSON is YAML.
+/** The results that differ from upstream's, and why. */
+const differences: Readonly<Record<string, Row>> = {
+  // JSON allows `\/` and surrogates, and JSON is YAML.
   'a: "\\ud83d\\ude00"\n': { json: '{"a":"😀"}' },
   'a: "\\e\\0\\a\\N\\_\\L\\P\\/"\n': { json: '{"a":"\\u001b\\u0000\\u0007\u0085\u00a0\\u2028\\u2029/"}' },
   '{"a": "\\u0041\\n\\/"}': { json: '{"a":"A\\n/"}' },
-  // JSON has one zero.
+  // JSON numbers do not distinguish negative zero.
   "v: -0.0\n": { json: '{"v":0}' },
   "[-0.0]\n": { json: "[0]" },
 };
@@ -51,7 +52,7 @@ function decode(source: string): Row {
   }
 }
 
-/** With sorted keys and numbers as they were written. */
+/** The JSON text with sorted keys, and with numbers as they were written. */
 function jsonOf(value: unknown): string {
   if (value instanceof NumberLiteral) return value.text;
   if (Array.isArray(value)) return `[${value.map(jsonOf).join(",")}]`;
@@ -62,23 +63,24 @@ function jsonOf(value: unknown): string {
     .join(",")}}`;
 }
 
-test("texts decode as upstream's library decodes them", () => {
+test("decodes texts as upstream's library does", () => {
   for (const row of rows) {
     if (row.in === undefined) continue;
-    const want = Object.hasOwn(ours, row.in) ? { in: row.in, ...ours[row.in] } : row;
-    assert.deepEqual(decode(row.in), want);
+    const expected = Object.hasOwn(differences, row.in) ? { in: row.in, ...differences[row.in] } : row;
+    assert.deepEqual(decode(row.in), expected);
   }
 });
 
-test("JSON is written as upstream's library writes it", () => {
+test("encodes JSON as upstream's library does", () => {
   for (const { in: source, json, out } of rows) {
     if (source !== undefined || json === undefined) continue;
-    const want = json.includes('"<<"') ? out?.replaceAll("<<", '"<<"') : out; // Bare, it would be read as a merge.
-    assert.equal(yamlOfJson(Buffer.from(json)), want, json);
+    // Bare, it would be read as a merge.
+    const expected = json.includes('"<<"') ? out?.replaceAll("<<", '"<<"') : out;
+    assert.equal(yamlOfJson(Buffer.from(json)), expected, json);
   }
 });
 
-test("what is written reads as the same", () => {
+test("decoding the encoded YAML returns the same value", () => {
   for (const { in: source, json } of rows) {
     if (source !== undefined || json === undefined) continue;
     const { value, strictErrors } = decodeYaml(Buffer.from(yamlOfJson(Buffer.from(json))));
@@ -89,11 +91,13 @@ test("what is written reads as the same", () => {
 
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 
-test("upstream's library still makes this", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
+test("upstream's library still returns the recorded results", {
+  skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1",
+}, () => {
   const cwd = join(import.meta.dirname, "../../../tools/golden/yaml");
   const { status, stdout, stderr } = spawnSync("go", ["run", "."], { cwd, input: text, maxBuffer: 64 << 20 });
   assert.equal(status, 0, stderr.toString());
-  // Of the two keys it keeps now the one, now the other: it goes through a map.
+  // Upstream keeps a random one of the two equal keys, because it iterates over a map.
   const settled = (lines: string): string[] =>
     lines.split("\n").filter((line) => !line.startsWith(String.raw`{"in":"1: a\n'1': b\n"`));
   assert.deepEqual(settled(stdout.toString()), settled(text));

@@ -1,21 +1,23 @@
 /**
- * The order of keys in YAML that Go writes: numbers within texts by what they count (`a9` before `a10`), letters after everything else.
+ * The order of keys in YAML that Go writes: numbers within keys are compared by value (`a9` before
+ * `a10`), and letters follow everything else.
  * Source: go-yaml v2's keyList.
  */
 
 const letter = /\p{L}/u;
 const digit = /\p{Nd}/u;
 
-/** Sorts in place. */
+/** Sorts keys in place. */
 export function sortKeys(keys: string[]): string[] {
   return keys.sort(compareKeys);
 }
 
+/** Compares two keys, for `Array.sort`. */
 export function compareKeys(a: string, b: string): number {
   let at = 0;
   while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at++;
   if (at === a.length || at === b.length) return a.length - b.length;
-  if (isLow(a, at) && isLow(b, at)) at -= 1; // The same half of two characters.
+  if (isLow(a, at) && isLow(b, at)) at -= 1; // Two characters with the same low surrogate.
   const [left, right] = [characterAt(a, at), characterAt(b, at)];
   const [leftIsLetter, rightIsLetter] = [letter.test(left), letter.test(right)];
   if (leftIsLetter !== rightIsLetter) return leftIsLetter ? 1 : -1;
@@ -32,7 +34,10 @@ function characterAt(text: string, at: number): string {
   return String.fromCodePoint(text.codePointAt(at) as number);
 }
 
-/** By the numbers that stand where the texts begin to differ. Digits before that place make a leading zero count. */
+/**
+ * Compares the numbers where the texts begin to differ. A leading zero counts only if digits
+ * precede it.
+ */
 function compareNumbers(a: string, b: string, at: number): number {
   const lead = (a.charAt(at) === "0" || b.charAt(at) === "0") && hasNumberBefore(a, at) ? "1" : "";
   const [left, right] = [digitsAt(a, at), digitsAt(b, at)];
@@ -40,7 +45,7 @@ function compareNumbers(a: string, b: string, at: number): number {
   return difference === 0n ? left.length - right.length : difference < 0n ? -1 : 1;
 }
 
-/** Whether the digits right before this place are not all zeros. */
+/** Whether the digits directly before this offset are not all zeros. */
 function hasNumberBefore(text: string, end: number): boolean {
   for (let at = end - 1; at >= 0 && digit.test(text.charAt(at)); at--) if (text.charAt(at) !== "0") return true;
   return false;

@@ -1,2 +1,2 @@
-/** What bodies and answers in YAML are called. */
+/** The media type of YAML in requests and responses. */
 export const yamlType = "application/yaml";

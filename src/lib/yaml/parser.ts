@@ -1,31 +1,38 @@
-/** From tokens to the tree of the first document. Source: the grammar of YAML 1.1 as go-yaml v2 has it. */
+/**
+ * Parses tokens to the tree of the first document. Source: the grammar of YAML 1.1 as go-yaml v2
+ * implements it.
+ */
 import { depthMax, Scanner, type Token, type TokenType } from "./scanner.ts";
 import { parserError, scannerError, YamlError } from "./yaml-error.ts";
 
+/** A scalar. */
 export interface ScalarNode {
   readonly kind: "scalar";
   readonly text: string;
-  /** In full; empty without one. */
+  /** The full tag; empty without one. */
   readonly tag: string;
-  /** Whether what it is must be told by its text. */
+  /** Whether the type follows from the text. */
   readonly implicit: boolean;
-  /** Counted from 1, as of every node. */
+  /** Counted from 1, as for every node. */
   readonly line: number;
 }
 
-export interface SequenceNode {
+/** A list. */
+interface SequenceNode {
   readonly kind: "sequence";
   readonly items: Node[];
   readonly line: number;
 }
 
+/** A mapping. */
 export interface MappingNode {
   readonly kind: "mapping";
-  /** Keys and values in turn. */
+  /** Alternating keys and values. */
   readonly items: Node[];
   readonly line: number;
 }
 
+/** A reference to a node with an anchor. */
 export interface AliasNode {
   readonly kind: "alias";
   readonly name: string;
@@ -33,9 +40,11 @@ export interface AliasNode {
   readonly line: number;
 }
 
+/** Any node. */
 export type Node = ScalarNode | SequenceNode | MappingNode | AliasNode;
 
 /**
+ * Parses the first document of a text.
  * @param text without control characters
  * @returns undefined for a text without a document
  * @throws YamlError
@@ -56,8 +65,8 @@ interface Properties {
   readonly tag: string;
 }
 
-/** Where a node stands: in a block, or in one where a list may stand at the indentation of its key. */
-type Place = "block" | "blockMember" | "flow";
+/** The context of a node. In a member of a block, a list may have the indentation of its key. */
+type Context = "block" | "blockMember" | "flow";
 
 class Parser {
   readonly #scanner: Scanner;
@@ -77,7 +86,7 @@ class Parser {
     this.#handles.set("!!", this.#handles.get("!!") ?? "tag:yaml.org,2002:");
     const token = this.#scanner.peek();
     const root = token !== first && noContent.has(token.type) ? empty(token.line) : this.#node("block");
-    this.#scanner.peek(); // What follows must be a token, whichever.
+    this.#scanner.peek(); // The text that follows must begin with a valid token.
     return root;
   }
 
@@ -99,7 +108,7 @@ class Parser {
     this.#scanner.take();
   }
 
-  #node(place: Place): Node {
+  #node(context: Context): Node {
     const token = this.#scanner.peek();
     if (token.type === "alias") return this.#alias();
     const properties = this.#properties(token.line);
@@ -113,18 +122,18 @@ class Parser {
       case "{":
         return this.#collection("mapping", properties, (items) => this.#flowMapping(items));
       case "-":
-        if (place !== "blockMember") break;
+        if (context !== "blockMember") break;
         return this.#collection("sequence", properties, (items) => this.#indentlessSequence(items));
       case "blockSequence":
-        if (place === "flow") break;
+        if (context === "flow") break;
         return this.#collection("sequence", properties, (items) => this.#blockSequence(items));
       case "blockMapping":
-        if (place === "flow") break;
+        if (context === "flow") break;
         return this.#collection("mapping", properties, (items) => this.#blockMapping(items));
     }
     if (properties.anchor === "" && properties.tag === "")
       throw parserError("did not find expected node content", next.line);
-    return this.#named(
+    return this.#withAnchor(
       { kind: "scalar", text: "", tag: properties.tag, implicit: properties.tag === "", line: properties.line + 1 },
       properties,
     );
@@ -157,19 +166,19 @@ class Parser {
 
   #scalar({ text, plain }: Token, properties: Properties): Node {
     const { tag, line } = properties;
-    return this.#named(
+    return this.#withAnchor(
       { kind: "scalar", text, tag, implicit: tag === "" ? plain : tag === "!", line: line + 1 },
       properties,
     );
   }
 
-  #named<T extends Node>(node: T, { anchor }: Properties): T {
+  #withAnchor<T extends Node>(node: T, { anchor }: Properties): T {
     if (anchor !== "") this.#anchors.set(anchor, node);
     return node;
   }
 
   #collection(kind: "sequence" | "mapping", properties: Properties, read: (items: Node[]) => void): Node {
-    const node = this.#named({ kind, items: [], line: properties.line + 1 }, properties);
+    const node = this.#withAnchor({ kind, items: [], line: properties.line + 1 }, properties);
     if (++this.#depth > depthMax) throw scannerError(`exceeded max depth of ${depthMax}`, properties.line);
     read(node.items);
     this.#depth--;
@@ -177,8 +186,8 @@ class Parser {
   }
 
   /** The node after an indicator, which is empty when something else follows. */
-  #nodeAfter(indicator: Token, none: ReadonlySet<TokenType>, place: Place): Node {
-    return none.has(this.#scanner.peek().type) ? empty(indicator.line) : this.#node(place);
+  #nodeAfter(indicator: Token, none: ReadonlySet<TokenType>, context: Context): Node {
+    return none.has(this.#scanner.peek().type) ? empty(indicator.line) : this.#node(context);
   }
 
   #blockSequence(items: Node[]): void {
@@ -224,7 +233,7 @@ class Parser {
     const noKey = this.#scanner.peek();
     let key: Node;
     if (noKey.type === ":" || noKey.type === "," || noKey.type === "]") {
-      this.#scanner.take(); // Go-yaml passes over it, whatever it is.
+      this.#scanner.take(); // Go-yaml skips the token, whatever it is.
       key = empty(noKey.line);
     } else key = this.#node("flow");
     return { kind: "mapping", items: [key, this.#flowValue("]")], line: start.line + 1 };
@@ -256,7 +265,7 @@ class Parser {
     return value.type === "," || value.type === closer ? empty(value.line) : this.#node("flow");
   }
 
-  /** Whether an entry follows, after the comma that must stand before it. */
+  /** Whether another entry follows. Takes the comma before it. */
   #moreInFlow(closer: "]" | "}", first: boolean): boolean {
     const token = this.#scanner.peek();
     if (token.type === closer) return false;

@@ -1,15 +1,22 @@
-/** How a text is written in YAML: plain where it reads as the same text, in quotes or as a block otherwise. Source: go-yaml v2's emitter. */
+/**
+ * Chooses the style of a string: plain if it decodes to the same string, otherwise quoted or
+ * literal.
+ * Source: go-yaml v2's emitter.
+ */
 import { isBreak } from "./cursor.ts";
 import { isTimestamp, resolvePlain } from "./scalar.ts";
 
-export type ScalarStyle = "plain" | "single" | "double" | "literal";
+type ScalarStyle = "plain" | "single" | "double" | "literal";
 
-/** Most texts: nothing in them means anything. */
+/** Most strings: they contain no characters with a meaning in YAML. */
 const ordinary = /^[A-Za-z_/][A-Za-z0-9_\-./]*$/;
-/** What a word of YAML's may begin with. */
+/** The first characters of words such as `yes` and `null`. */
 const wordStart = /^[yYnNtTfFoO]/;
 
-/** @param isKey keys stand on one line */
+/**
+ * Chooses the style of a string.
+ * @param isKey whether it is a key, which must be on one line
+ */
 export function styleOf(text: string, isKey: boolean): ScalarStyle {
   if (ordinary.test(text) && !wordStart.test(text)) return "plain";
   const traits = traitsOf(text);
@@ -20,7 +27,7 @@ export function styleOf(text: string, isKey: boolean): ScalarStyle {
   return allowsSingle(traits) ? "single" : "double";
 }
 
-/** Numbers of base 60 are texts to go-yaml, and not to others. */
+/** Numbers of base 60, which go-yaml decodes as strings, but other decoders do not. */
 const base60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
 
 function readsAsText(text: string): boolean {
@@ -28,10 +35,10 @@ function readsAsText(text: string): boolean {
 }
 
 interface Traits {
-  /** Characters that mean something where they stand. */
+  /** Has characters with a meaning at their position. */
   readonly indicators: boolean;
   readonly breaks: boolean;
-  /** What cannot be shown. */
+  /** Has characters that are not printable. */
   readonly special: boolean;
   readonly edgeSpace: boolean;
   readonly endsWithSpace: boolean;
@@ -54,7 +61,7 @@ function allowsBlock({ special, endsWithSpace, spaceBeforeBreak }: Traits): bool
 const firstIndicator = /^(?:[#,[\]{}&*!|>'"%@`]|[?:-](?:[ \t]|$)|---|\.\.\.)/;
 const innerIndicator = /.:(?:[ \t]|$)|[ \t\n\r\u0085\u2028\u2029]#/s;
 const someBreak = /[\n\r\u0085\u2028\u2029]/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters.
 const unprintable = /[\0-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe\uffff]/;
 
 function traitsOf(text: string): Traits {
@@ -78,7 +85,7 @@ export function needsEscape(code: number): boolean {
   );
 }
 
-/** Halves of characters beyond U+FFFF, which are written as one escape, and what is no character. */
+/** Surrogates, whose pairs become one escape, and code points that are not characters. */
 function isBeyond(code: number): boolean {
   return (code >= 0xd800 && code <= 0xdfff) || code === 0xfeff || code >= 0xfffe;
 }

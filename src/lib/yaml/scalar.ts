@@ -1,10 +1,10 @@
 /**
- * What a scalar of YAML means. Source: YAML 1.1's types as go-yaml v2 reads them (octal with a leading zero, `yes` and `off` are booleans, no
- * sexagesimal numbers), since clients' files are written for that.
+ * Resolves scalars to values. Source: the types of YAML 1.1 as go-yaml v2 resolves them: octal
+ * numbers have a leading zero, `yes` and `off` are booleans, and sexagesimal numbers are strings.
  */
 import { YamlError } from "./yaml-error.ts";
 
-/** A number that is no integer to Go. */
+/** A number that Go decodes as a float. */
 export class Float {
   readonly value: number;
   constructor(value: number) {
@@ -12,7 +12,7 @@ export class Float {
   }
 }
 
-/** Integers are bigint. */
+/** The value of a scalar. Integers are bigint. */
 export type Scalar = string | boolean | null | bigint | Float;
 
 const words = new Map<string, boolean | null | Float>();
@@ -36,7 +36,7 @@ const wordStarts: ReadonlySet<number> = new Set(
   [...words.keys()].filter((word) => word !== "").map((word) => word.charCodeAt(0)),
 );
 
-/** Of a plain scalar without a tag. Times are texts. */
+/** Resolves a plain scalar without a tag. Times are strings. */
 export function resolvePlain(text: string): Scalar {
   const first = text.charCodeAt(0);
   if (text.length <= wordLengthMax && (wordStarts.has(first) || text === "")) {
@@ -58,7 +58,7 @@ function numberOf(text: string): bigint | Float | undefined {
 
 const int64Min = -(2n ** 63n);
 const uint64Max = 2n ** 64n - 1n;
-/** Of the longest way to write 64 bits, but for leading zeros, which JSON has not. */
+/** Longer than 64 bits in any notation, apart from leading zeros, which JSON does not allow. */
 const integerLengthMax = 128;
 
 function integerOf(text: string): bigint | undefined {
@@ -67,7 +67,7 @@ function integerOf(text: string): bigint | undefined {
   if (matched === undefined) return undefined;
   const magnitude = BigInt(prefixed ?? (octal === undefined ? (decimal as string) : `0o${octal}`));
   const value = sign === "-" ? -magnitude : magnitude;
-  // A sign is for what 63 bits hold.
+  // A number with a sign must fit into an int64; one without may be a uint64.
   return value < int64Min || value > (sign === "" ? uint64Max : -int64Min - 1n) ? undefined : value;
 }
 
@@ -79,14 +79,18 @@ function floatOf(text: string, pattern: RegExp): Float | undefined {
 
 const tagPrefix = "tag:yaml.org,2002:";
 
-/** @returns `!!int` for `tag:yaml.org,2002:int` */
+/** The short form of a tag: `!!int` for `tag:yaml.org,2002:int`. */
 export function shortTag(tag: string): string {
   return tag.startsWith(tagPrefix) ? `!!${tag.slice(tagPrefix.length)}` : tag;
 }
 
 const resolvable: ReadonlySet<string> = new Set(["!!str", "!!bool", "!!int", "!!float", "!!null", "!!timestamp"]);
 
-/** Of a scalar with a tag, however it is quoted. @param tag in its short form @throws YamlError when the text is nothing of the tag's */
+/**
+ * Resolves a scalar with a tag, quoted or not.
+ * @param tag in its short form
+ * @throws YamlError when the text is not a value of the tag's type
+ */
 export function resolveTagged(tag: string, text: string): Scalar {
   if (tag === "!!binary") return decodeBinary(text);
   if (!resolvable.has(tag) || tag === "!!str") return text;
@@ -117,6 +121,7 @@ function decodeBinary(text: string): string {
 const timestamp =
   /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt]\d{1,2}:\d{1,2}:\d{1,2}(?:[.,]\d+)?(?:Z|[-+]\d\d:\d\d)| \d{1,2}:\d{1,2}:\d{1,2}(?:[.,]\d+)?)?$/;
 
+/** Whether go-yaml resolves the text as a time. */
 export function isTimestamp(text: string): boolean {
   if (text.charCodeAt(4) !== 0x2d) return false;
   const [, year = "", month = "", day = ""] = timestamp.exec(text) ?? [];

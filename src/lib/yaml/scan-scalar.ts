@@ -1,8 +1,11 @@
-/** Reads the texts of scalars: plain, quoted and block ones, with their lines folded. Source: YAML 1.1 as go-yaml v2 reads it. */
+/**
+ * Scans plain, quoted and block scalars, and folds their lines.
+ * Source: YAML 1.1 as go-yaml v2 implements it.
+ */
 import { type Cursor, isBlank, isBreak, isBreakOrEnd, isSpaceOrEnd } from "./cursor.ts";
 import { scannerError } from "./yaml-error.ts";
 
-/** What is between two lines of a scalar: blanks, or a first break and more of them. */
+/** The space between two lines of a scalar: blanks, or a first line break and further ones. */
 class Gap {
   #blanks = "";
   #first = "";
@@ -12,7 +15,10 @@ class Gap {
     return this.#first !== "";
   }
 
-  /** Takes the blanks and breaks here. @param checkBlank is told of blanks at the beginning of lines */
+  /**
+   * Reads blanks and line breaks.
+   * @param checkBlank called for every blank at the beginning of a line
+   */
   read(cursor: Cursor, checkBlank?: () => void): void {
     for (;;) {
       const code = cursor.code();
@@ -20,7 +26,7 @@ class Gap {
         if (this.hasBreak) checkBlank?.();
         else this.#blanks += cursor.source.charAt(cursor.position);
         cursor.position++;
-      } else if (isBreak(code)) this.add(cursor.passBreak());
+      } else if (isBreak(code)) this.add(cursor.skipBreak());
       else return;
     }
   }
@@ -30,12 +36,12 @@ class Gap {
     else this.#others += lineBreak;
   }
 
-  /** An escaped break is no break, but what follows it is a new line. */
+  /** Records an escaped line break, which adds nothing to the text. */
   escape(): void {
     this.#first = escapedBreak;
   }
 
-  /** @returns what it stands for, and is empty again */
+  /** Returns the folded text and resets the gap. */
   take(): string {
     const folded = this.#fold();
     this.#blanks = "";
@@ -56,7 +62,10 @@ const escapedBreak = "\\";
 
 const indicatorsInFlow: ReadonlySet<number> = new Set([..."?,[]{}"].map((character) => character.charCodeAt(0)));
 
-/** @param indent the least column of its further lines, outside of brackets */
+/**
+ * Scans a plain scalar.
+ * @param indent the minimum column of its further lines, outside of brackets
+ */
 export function scanPlain(
   cursor: Cursor,
   { indent, inFlow }: { indent: number; inFlow: boolean },
@@ -83,7 +92,10 @@ export function scanPlain(
   return { text, endsAfterBreak: gap.hasBreak };
 }
 
-/** @param quote the code of the quote here */
+/**
+ * Scans a quoted scalar.
+ * @param quote the character code of the quote
+ */
 export function scanQuoted(cursor: Cursor, quote: number): string {
   const { source } = cursor;
   const gap = new Gap();
@@ -100,7 +112,7 @@ export function scanQuoted(cursor: Cursor, quote: number): string {
       } else if (code === 0x5c && quote === 0x22) {
         if (isBreak(cursor.code(1))) {
           cursor.position++;
-          cursor.passBreak();
+          cursor.skipBreak();
           gap.escape();
           break;
         }
@@ -134,7 +146,7 @@ const escapes: Readonly<Record<string, string>> = {
   " ": " ",
   '"': '"',
   "'": "'",
-  "/": "/", // Upstream does not know it; JSON does, and a body of JSON is YAML.
+  "/": "/", // Upstream does not allow it, but JSON does, and JSON text is YAML.
   "\\": "\\",
   N: "\u0085",
   _: "\u00a0",
@@ -152,7 +164,7 @@ function scanEscape(cursor: Cursor): string {
   if (hexLength === 0) return escapes[letter] as string;
   const value = scanHex(cursor, hexLength);
   if (hexLength === 4 && value >= 0xd800 && value < 0xdc00 && cursor.source.startsWith("\\u", cursor.position)) {
-    // Half a character, as JSON writes those beyond U+FFFF. Upstream refuses it.
+    // A surrogate, as JSON escapes characters beyond U+FFFF. Upstream rejects it.
     cursor.position += 2;
     const low = scanHex(cursor, 4);
     if (low >= 0xdc00 && low <= 0xdfff) return String.fromCharCode(value, low);
@@ -165,7 +177,7 @@ function scanEscape(cursor: Cursor): string {
 function scanHex(cursor: Cursor, length: number): number {
   const digits = cursor.source.slice(cursor.position, cursor.position + length);
   if (digits.length < length || !/^[0-9a-fA-F]*$/.test(digits)) {
-    throw scannerError("did not find expected hexdecimal number", cursor.line); // As upstream spells it.
+    throw scannerError("did not find expected hexdecimal number", cursor.line); // Upstream's spelling.
   }
   cursor.position += length;
   return Number.parseInt(digits, 16);
@@ -177,7 +189,10 @@ function invalidCode({ line }: Cursor): Error {
 
 type Chomping = "strip" | "clip" | "keep";
 
-/** A literal or folded scalar. @param parentIndent of the mapping or list it is in, -1 at the top */
+/**
+ * Scans a literal or folded scalar.
+ * @param parentIndent the indentation of the mapping or list that contains it, -1 at the top
+ */
 export function scanBlock(cursor: Cursor, parentIndent: number): string {
   const isLiteral = cursor.code() === 0x7c;
   cursor.position++;
@@ -186,7 +201,7 @@ export function scanBlock(cursor: Cursor, parentIndent: number): string {
   const { source } = cursor;
   let text = "";
   let lineBreak = "";
-  let breaks = lines.passBreaks();
+  let breaks = lines.skipBreaks();
   let beganBlank = false;
   while (lines.atContent()) {
     const beginsBlank = isBlank(cursor.code());
@@ -194,10 +209,10 @@ export function scanBlock(cursor: Cursor, parentIndent: number): string {
     text += (folds ? (breaks === "" ? " " : "") : lineBreak) + breaks;
     beganBlank = beginsBlank;
     const start = cursor.position;
-    cursor.passLine();
+    cursor.skipLine();
     text += source.slice(start, cursor.position);
-    lineBreak = cursor.code() === 0 ? "" : cursor.passBreak();
-    breaks = lines.passBreaks();
+    lineBreak = cursor.code() === 0 ? "" : cursor.skipBreak();
+    breaks = lines.skipBreaks();
   }
   if (chomping === "strip") return text;
   return text + lineBreak + (chomping === "keep" ? breaks : "");
@@ -224,17 +239,19 @@ function scanBlockHeader(cursor: Cursor): { chomping: Chomping; increment: numbe
   scanIncrement();
   if (!chompingFirst) scanChomping();
   while (isBlank(cursor.code())) cursor.position++;
-  if (cursor.code() === 0x23) cursor.passLine();
+  if (cursor.code() === 0x23) cursor.skipLine();
   if (!isBreakOrEnd(cursor.code())) throw scannerError("did not find expected comment or line break", cursor.line);
-  if (isBreak(cursor.code())) cursor.passBreak();
+  if (isBreak(cursor.code())) cursor.skipBreak();
   return { chomping, increment };
 }
 
-/** The lines of a block scalar, whose indentation is that of the first one unless the header says it. */
+/**
+ * The lines of a block scalar. Their indentation is in the header, or is that of the first line.
+ */
 class BlockLines {
   readonly #cursor: Cursor;
   readonly #parentIndent: number;
-  /** 0 while it is not known. */
+  /** 0 until the first line. */
   #indent: number;
 
   constructor(cursor: Cursor, parentIndent: number, indent: number) {
@@ -247,8 +264,11 @@ class BlockLines {
     return this.#cursor.column === this.#indent && this.#cursor.code() !== 0;
   }
 
-  /** Passes empty lines, and the indentation of the line after them. @returns their breaks */
-  passBreaks(): string {
+  /**
+   * Skips empty lines, and the indentation of the line after them.
+   * @returns the line breaks
+   */
+  skipBreaks(): string {
     const cursor = this.#cursor;
     let breaks = "";
     let widest = 0;
@@ -259,7 +279,7 @@ class BlockLines {
         throw scannerError("found a tab character where an indentation space is expected", cursor.line);
       }
       if (!isBreak(cursor.code())) break;
-      breaks += cursor.passBreak();
+      breaks += cursor.skipBreak();
     }
     if (this.#indent === 0) this.#indent = Math.max(widest, this.#parentIndent + 1, 1);
     return breaks;

@@ -1,13 +1,17 @@
 /**
- * Cuts a text of YAML into tokens. Where blocks begin and end is told by indentation, and that something was a key only by the colon after it; both
- * become tokens of their own here. Source: YAML 1.1 as go-yaml v2 reads it, errors and bounds included.
+ * Splits a YAML text into tokens. Begin and end of blocks, which follow from indentation, and keys,
+ * which follow from the colon after them, become tokens too.
+ * Source: YAML 1.1 as go-yaml v2 implements it, including errors and bounds.
  */
 import { Cursor, isBlank, isBreak, isSpaceOrEnd, isWord } from "./cursor.ts";
 import { scanDirective, unescapeUri } from "./scan-directive.ts";
 import { scanBlock, scanPlain, scanQuoted } from "./scan-scalar.ts";
 import { scannerError } from "./yaml-error.ts";
 
-/** `?` is a key, `:` a value, `-` an entry of a block list; a block ends with `blockEnd`. */
+/**
+ * The types of tokens. `?` precedes a key, `:` a value, `-` an entry of a block list; `blockEnd`
+ * ends a block.
+ */
 export type TokenType =
   | "streamEnd"
   | "versionDirective"
@@ -30,55 +34,59 @@ export type TokenType =
   | "tag"
   | "scalar";
 
+/** A token. */
 export interface Token {
   readonly type: TokenType;
   /** Counted from 0. */
   readonly line: number;
-  /** Of a scalar; the name of an anchor or alias, the handle of a tag, the version of a directive. */
+  /**
+   * The text of a scalar, name of an anchor or alias, handle of a tag, or version of a directive.
+   */
   readonly text: string;
-  /** What follows the handle of a tag, or stands for it. */
+  /** The text after the handle of a tag, or the prefix that a tag directive declares. */
   readonly suffix: string;
-  /** Of a scalar without quotes, not in a block. */
+  /** Whether a scalar is neither quoted nor a block. */
   readonly plain: boolean;
-  /** Where it may be the beginning of a key. */
+  /** Set when the token may be the beginning of a key. */
   readonly key: SimpleKey | undefined;
 }
 
-/** Levels of brackets, and of indentation. */
+/** The levels of brackets, and of indentation, that a text may have. */
 export const depthMax = 1000;
 
-/** Where a key may have begun that only a colon would show. */
+/** The possible beginning of a key, which only a colon confirms. */
 interface SimpleKey {
   possible: boolean;
   readonly tokenNumber: number;
-  /** Whether it must be one: at the column of a block mapping nothing else may stand. */
+  /** Whether it must be a key, because it is at the column of a block mapping. */
   readonly required: boolean;
   readonly position: number;
   readonly line: number;
   readonly column: number;
 }
 
-/** Characters between the beginning of a key and its colon. */
+/** The length of a key without `?`, up to its colon. */
 const keyLengthMax = 1024;
 
 const codeOf = (character: string): number => character.charCodeAt(0);
-/** What no plain scalar begins with. */
+/** The characters with which no plain scalar begins. */
 const indicators: ReadonlySet<number> = new Set([..."-?:,[]{}#&*!|>'\"%@`"].map(codeOf));
-/** What may follow the name of an anchor without a space. */
+/** The characters that may directly follow the name of an anchor. */
 const afterAnchor: ReadonlySet<number> = new Set([..."?:,]}%@`"].map(codeOf));
 const tagCharacters = /[\w\-;/?:@&=+$,.!~*'()[\]%]/;
 
+/** The tokens of a YAML text, scanned as they are needed. */
 export class Scanner {
   readonly #cursor: Cursor;
   #tokens: Token[] = [];
   #head = 0;
-  /** Tokens that were taken. */
+  /** The number of tokens that were taken. */
   #taken = 0;
   #indent = -1;
   readonly #indents: number[] = [];
-  /** One for each level of brackets and one for what is outside. */
+  /** The possible key at each level of brackets, and the one outside of brackets first. */
   readonly #keys: (SimpleKey | undefined)[] = [undefined];
-  /** Of the token that is added next. */
+  /** The possible key that begins with the next token. */
   #nextKey: SimpleKey | undefined;
   #keyAllowed = true;
   #ended = false;
@@ -87,13 +95,19 @@ export class Scanner {
     this.#cursor = new Cursor(text);
   }
 
-  /** @throws YamlError */
+  /**
+   * Returns the next token without taking it.
+   * @throws YamlError
+   */
   peek(): Token {
     while (this.#needsMore()) this.#fetch();
     return this.#tokens[this.#head] as Token;
   }
 
-  /** @throws YamlError */
+  /**
+   * Takes the next token.
+   * @throws YamlError
+   */
   take(): Token {
     const token = this.peek();
     this.#head++;
@@ -109,14 +123,16 @@ export class Scanner {
     return this.#keys.length > 1;
   }
 
-  /** The next token may turn out to be preceded by one that says it is a key. */
+  /**
+   * Whether to scan further, because a later colon may insert a key token before the next token.
+   */
   #needsMore(): boolean {
     if (this.#head === this.#tokens.length) return !this.#ended;
     const { key } = this.#tokens[this.#head] as Token;
     return key?.possible === true && this.#isPossible(key) && !this.#ended;
   }
 
-  /** @throws YamlError when it is too late for a key that must be one */
+  /** @throws YamlError when a required key has no colon in time */
   #isPossible(key: SimpleKey): boolean {
     const { line, position } = this.#cursor;
     if (key.line === line && key.position + keyLengthMax >= position) return true;
@@ -147,7 +163,7 @@ export class Scanner {
 
   #fetch(): void {
     const cursor = this.#cursor;
-    this.#passSpace();
+    this.#skipSpace();
     this.#unroll(cursor.column);
     const code = cursor.code();
     if (code === 0) return this.#end();
@@ -181,23 +197,26 @@ export class Scanner {
     throw scannerError("found character that cannot start any token", cursor.line);
   }
 
-  /** Passes spaces, comments and breaks. Tabs are no indentation. */
-  #passSpace(): void {
+  /** Skips spaces, comments and line breaks. Tabs are not indentation. */
+  #skipSpace(): void {
     const cursor = this.#cursor;
     for (;;) {
       while (cursor.code() === 0x20 || (cursor.code() === 0x09 && (this.#inFlow || !this.#keyAllowed)))
         cursor.position++;
-      if (cursor.code() === 0x23) cursor.passLine();
+      if (cursor.code() === 0x23) cursor.skipLine();
       if (!isBreak(cursor.code())) {
         if (isBlank(cursor.code())) throw scannerError("found character that cannot start any token", cursor.line);
         return;
       }
-      cursor.passBreak();
+      cursor.skipBreak();
       if (!this.#inFlow) this.#keyAllowed = true;
     }
   }
 
-  /** Begins a block when this column is beyond the present one. @param tokenNumber before which it begins */
+  /**
+   * Begins a block if a column is greater than the current indentation.
+   * @param tokenNumber the token before which the block begins
+   */
   #roll(column: number, type: TokenType, tokenNumber: number, line: number): void {
     if (this.#inFlow || this.#indent >= column) return;
     this.#indents.push(this.#indent);
@@ -206,7 +225,7 @@ export class Scanner {
     this.#insert(type, tokenNumber, line);
   }
 
-  /** Ends the blocks that are beyond this column. */
+  /** Ends the blocks that are indented more than a column. */
   #unroll(column: number): void {
     if (this.#inFlow) return;
     while (this.#indent > column) {
@@ -231,7 +250,7 @@ export class Scanner {
     this.#nextKey = key;
   }
 
-  /** @throws YamlError when it must be one */
+  /** @throws YamlError when the key is required */
   #dropKey(): void {
     const key = this.#keys.at(-1);
     if (key === undefined || !key.possible) return;
@@ -240,7 +259,7 @@ export class Scanner {
   }
 
   #end(): void {
-    if (this.#cursor.column > 0) this.#cursor.line++; // As if the last line had its break.
+    if (this.#cursor.column > 0) this.#cursor.line++; // As if the last line had a line break.
     const { line } = this.#cursor;
     while (this.#indent > -1) {
       this.#add("blockEnd", line);

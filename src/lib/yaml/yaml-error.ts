@@ -1,4 +1,7 @@
-/** A text that is no YAML, or that JSON cannot hold. The message is that of upstream's decoder, such as `yaml: line 3: did not find expected key`. */
+/**
+ * Text that is not YAML, or that JSON cannot represent. The message is that of upstream's decoder,
+ * such as `yaml: line 3: did not find expected key`.
+ */
 export class YamlError extends Error {
   constructor(message: string) {
     super(message);
@@ -6,12 +9,18 @@ export class YamlError extends Error {
   }
 }
 
-/** A mistake of spelling, found by the scanner on this line, counted from 0; upstream does not name the first line. */
+/**
+ * A lexical error, found by the scanner. Upstream does not name the first line.
+ * @param line counted from 0
+ */
 export function scannerError(problem: string, line: number): YamlError {
   return new YamlError(`yaml: ${line === 0 ? "" : `line ${line + 1}: `}${problem}`);
 }
 
-/** A mistake of grammar, found by the parser at a token of this line, counted from 0; upstream names the line before. */
+/**
+ * A syntax error, found by the parser. Upstream names the line before that of the token.
+ * @param line of the token, counted from 0
+ */
 export function parserError(problem: string, line: number): YamlError {
   return new YamlError(`yaml: ${line === 0 ? "" : `line ${line}: `}${problem}`);
 }
