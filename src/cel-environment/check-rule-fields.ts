@@ -1,6 +1,6 @@
 /**
- * Checks the fields of rules but their expressions: that there is a rule, that messages are one line, that reasons are known and paths lead
- * somewhere. Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation/validation.go
+ * Checks the fields of rules, except their expressions: messages, reasons and paths. Source:
+ * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apis/apiextensions/validation/validation.go
  */
 import type { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { JsonSchema, ValidationRule } from "../lib/cel/schema-types/index.ts";
@@ -13,7 +13,12 @@ function hasNewlines(text: string): boolean {
   return /[\n\r]/.test(text);
 }
 
-/** Of the rules of one node; call it for every node, also within `not`, `allOf`, `oneOf` and `anyOf`. @param path of the node */
+/**
+ * Checks the rules of one node and adds field errors. Call it for every node, also within `not`,
+ * `allOf`, `oneOf` and `anyOf`.
+ *
+ * @param path of the node
+ */
 export function checkRuleFields(schema: JsonSchema, path: string, errors: FieldErrors): void {
   for (const [index, rule] of rulesOf(schema).entries())
     checkOne(rule, schema, `${path}.x-kubernetes-validations[${index}]`, errors);
@@ -21,11 +26,12 @@ export function checkRuleFields(schema: JsonSchema, path: string, errors: FieldE
 
 function checkOne(rule: ValidationRule, schema: JsonSchema, at: string, errors: FieldErrors): void {
   const { message = "", messageExpression = "", fieldPath = "", reason } = rule;
-  const [text, said] = [rule.rule.trim(), message.trim()];
+  const [text, messageText] = [rule.rule.trim(), message.trim()];
   if (text === "") errors.required(`${at}.rule`, "rule is not specified");
-  else if (message !== "" && said === "") errors.invalid(`${at}.message`, message, "must be non-empty if specified");
-  else if (hasNewlines(said)) errors.invalid(`${at}.message`, message, "must not contain line breaks");
-  else if (hasNewlines(text) && said === "")
+  else if (message !== "" && messageText === "")
+    errors.invalid(`${at}.message`, message, "must be non-empty if specified");
+  else if (hasNewlines(messageText)) errors.invalid(`${at}.message`, message, "must not contain line breaks");
+  else if (hasNewlines(text) && messageText === "")
     errors.required(`${at}.message`, "message must be specified if rule contains line breaks");
   if (messageExpression !== "" && messageExpression.trim() === "") {
     errors.required(`${at}.messageExpression`, "messageExpression must be non-empty if specified");

@@ -1,6 +1,8 @@
 /**
- * Checks the rules of a custom resource's schema when its definition is written: that they compile, what they may cost, where they may use
- * the old value. Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation/validation.go and cel_validation.go
+ * Checks the rules of a schema when a CustomResourceDefinition is written: compilation, estimated
+ * cost, and use of the old value. Source:
+ * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apis/apiextensions/validation/validation.go and
+ * cel_validation.go
  */
 import type { FieldErrors } from "../apimachinery/field-errors.ts";
 import { uint64Max } from "../lib/cel/index.ts";
@@ -20,29 +22,35 @@ import { newExpressions, storedExpressions } from "./environments.ts";
 import { estimatedRuleLimit } from "./limits.ts";
 import { maxElements, maxRepetitions, RuleCosts, timesSaturated, tooExpensive } from "./rule-costs.ts";
 
-export interface CheckOptions {
-  /** Expressions of the stored definition, of all its versions: they are held to what stored expressions may use. */
+/** How a write of a definition relates to the stored definition. */
+interface CheckOptions {
+  /** Expressions in all versions of the stored definition; they use `storedExpressions()`. */
   readonly stored?: Expressions;
-  /** Whether the schema is as it was: then no single rule is too expensive, for the limit may have been another when it was stored. */
+  /**
+   * Whether the schema is unchanged. Then the cost limit of a single rule does not apply, because
+   * it could have been higher when the definition was stored.
+   */
   readonly isUnchanged?: boolean;
 }
 
-export interface Expressions {
+/** The texts of all expressions in some schemas. */
+interface Expressions {
   readonly rules: ReadonlySet<string>;
   readonly messageExpressions: ReadonlySet<string>;
 }
 
 /**
- * Adds what is wrong with rules to `errors`. Nodes of which `errors` has something already, at them or below, are left out: their types would
- * not be those that were meant. So call it last, and not at all when the schema is not structural.
- * @param schema structural, of a version
+ * Checks all rules of a schema and adds field errors. Nodes with errors at them or below are
+ * skipped, because their types are wrong; so call this after all other checks.
+ *
+ * @param schema of a version; must be structural
  * @param path of the schema, such as `spec.versions[0].schema.openAPIV3Schema`
  */
 export function checkRules(schema: JsonSchema, path: string, errors: FieldErrors, options: CheckOptions = {}): void {
   for (const _ of ruleSteps(schema, path, errors, options));
 }
 
-/** {@link checkRules}, a hundred rules or so at a time. */
+/** {@link checkRules} in steps of a hundred rules. */
 export function* ruleSteps(
   schema: JsonSchema,
   path: string,
@@ -66,7 +74,7 @@ export function* ruleSteps(
   costs.report(path, errors);
 }
 
-/** All expressions of a schema, for `CheckOptions.stored`. */
+/** Returns all expressions of some schemas, for `CheckOptions.stored`. */
 export function expressionsOf(schemas: readonly JsonSchema[]): Expressions {
   const rules = schemas.flatMap(allRules);
   return {
@@ -90,13 +98,16 @@ interface Place {
   readonly schema: JsonSchema;
   readonly path: string;
   readonly isRoot: boolean;
-  /** As the schema above sees it; undefined when it does not. */
+  /**
+   * The type of this node within its parent's type; undefined if expressions cannot access it
+   * there.
+   */
   readonly parentType: DeclType | undefined;
-  /** Whether there are rules here or above: then types are those that the schema above has. */
+  /** Whether there are rules here or above. Then the type is that within the parent's type. */
   readonly isInScope: boolean;
-  /** How often data of this schema may stand in an object; undefined: nobody knows. */
+  /** The maximum number of values of this node in an object; undefined if unlimited. */
   readonly cardinality: bigint | undefined;
-  /** The nearest to the root above this of which old and new data cannot be told to be the same. */
+  /** The topmost ancestor whose parts cannot be correlated with parts of the old value. */
   readonly uncorrelatable: string | undefined;
 }
 
@@ -107,8 +118,7 @@ interface Shared {
   readonly isBroken: (path: string) => boolean;
 }
 
-/** Rules of a step. */
-const stepMax = 100;
+const rulesPerStep = 100;
 
 class Checker {
   readonly #shared: Shared;
@@ -141,8 +151,8 @@ class Checker {
     const values = valuesOf(schema);
     if (values !== undefined) yield* child(values, `${path}.additionalProperties`, element, place.uncorrelatable);
     for (const [name, property] of propertiesOf(schema) ?? []) {
-      const written = escapeName(name);
-      const fieldType = type?.kind === "object" && written !== undefined ? type.fields.get(written) : undefined;
+      const escaped = escapeName(name);
+      const fieldType = type?.kind === "object" && escaped !== undefined ? type.fields.get(escaped) : undefined;
       const isCorrelatable = [undefined, "granular", "atomic"].includes(schema["x-kubernetes-map-type"]);
       yield* child(
         property,
@@ -170,14 +180,14 @@ class Checker {
     const fresh = ruleEnvironments(newExpressions(), type);
     const stored = options.stored === undefined ? fresh : ruleEnvironments(storedExpressions(), type);
     for (const [index, rule] of rules.entries()) {
-      if (this.#checked++ % stepMax === 0) yield;
+      if (this.#checked++ % rulesPerStep === 0) yield;
       const forRule = options.stored?.rules.has(rule.rule) === true ? stored : fresh;
       const forMessage = options.stored?.messageExpressions.has(rule.messageExpression ?? "") === true ? stored : fresh;
       this.#rule(place, `${at}[${index}]`, compileRule(rule, place.schema, forRule, forMessage), maxRepetitions(type));
     }
   }
 
-  /** @param repetitions how often the rule may run where no limit says it */
+  /** @param repetitions how often the rule can run if the schema does not limit it */
   #rule(place: Place, at: string, compiled: CompiledRule, repetitions: bigint): void {
     const { errors, costs, options } = this.#shared;
     const { rule, expression, messageExpression } = compiled;
@@ -206,7 +216,7 @@ class Checker {
   }
 }
 
-/** As upstream shows a rule in messages: with the names its fields have in Go. */
+/** The rule with the names of its Go fields, which the messages of kube-apiserver contain. */
 function internalRule(rule: ValidationRule): object {
   return {
     Rule: rule.rule,

@@ -1,8 +1,14 @@
-/** Claims of a token as expressions see them. Source: apiserver's oidc authenticator, pkg/cel/lazy. */
+/**
+ * The value of `claims`. Source:
+ * k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/oidc.go and pkg/cel/lazy
+ */
 import { CelDouble, CelMap, type CelValue, JsonList, type JsonValue } from "../lib/cel/index.ts";
 import { unescapeName } from "../lib/cel/schema-types/index.ts";
 
-/** Every number is a double, and what cannot be written as a field is found under its escaped name: `claims.foo__dot__bar` is `foo.bar`. */
+/**
+ * Wraps the claims of a token. All numbers are doubles, and claims are found by their escaped
+ * names: `claims.foo__dot__bar` is `foo.bar`.
+ */
 export function claimsValue(claims: { readonly [name: string]: JsonValue }): CelValue {
   return new ClaimMap(claims, unescapeName);
 }
@@ -15,7 +21,7 @@ function claimValue(value: JsonValue): CelValue {
     : new ClaimMap(value as { readonly [key: string]: JsonValue }, nameWithin);
 }
 
-/** Within claims, what is no escape is a name as it stands. */
+/** Inside a claim, an invalid escape is part of the name. */
 function nameWithin(key: string): string {
   return unescapeName(key) ?? key;
 }

@@ -1,4 +1,7 @@
-/** One expression of a policy or a configuration. Source: k8s.io/apiserver pkg/admission/plugin/cel/compile.go */
+/**
+ * Compiles one expression of a policy or a configuration.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/admission/plugin/cel/compile.go
+ */
 import {
   CelSyntaxError,
   type CelType,
@@ -9,13 +12,16 @@ import {
   sameType,
 } from "../lib/cel/index.ts";
 
+/** A compiled expression, or the error. */
 export type Compiled =
   | { readonly text: string; readonly program: Program; readonly checked: CheckedAst; readonly error?: undefined }
   | { readonly text: string; readonly error: string; readonly program?: undefined; readonly checked?: undefined };
 
 /**
- * @param returns the types that its value may have; none: any
- * @returns `error` in upstream's words, such as `compilation failed: …` and `must evaluate to bool but got int`
+ * Compiles an expression.
+ *
+ * @param returns allowed result types; empty allows any
+ * @returns an `error` such as `compilation failed: …` or `must evaluate to bool but got int`
  */
 export function compileExpression(environment: Environment, text: string, returns: readonly CelType[] = []): Compiled {
   let checked: CheckedAst;
@@ -35,7 +41,7 @@ export function compileExpression(environment: Environment, text: string, return
   }
 }
 
-/** What the parser and the checker say; undefined when they have no complaint. */
+/** @returns the errors of the parser and the checker, or undefined */
 export function issuesOf(environment: Environment, text: string): string | undefined {
   try {
     environment.compile(text);
@@ -51,7 +57,7 @@ function mismatch(returns: readonly CelType[], found: CelType): string {
   return `must evaluate to ${names.length === 1 ? names[0] : `one of [${names.join(" ")}]`} but got ${longName(found)}`;
 }
 
-/** As types are called at run time, where the checker has shorter names. */
+/** Formats a type with run-time names such as `google.protobuf.Timestamp`. */
 export function longName(type: CelType): string {
   if (type.kind === "null" || type.kind === "timestamp" || type.kind === "duration") return type.name;
   return type.parameters.length === 0 || type.kind === "wrapper"

@@ -1,6 +1,6 @@
 /**
- * One rule of `x-kubernetes-validations`, compiled: its program, what is wrong with it, and what it may cost.
- * Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/cel/compilation.go
+ * Compiles one rule of `x-kubernetes-validations`. Source:
+ * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/cel/compilation.go
  */
 import {
   CelSyntaxError,
@@ -20,37 +20,43 @@ import {
 } from "../lib/cel/schema-types/index.ts";
 import { parseFieldPath } from "./field-path.ts";
 
-/** An expression that compiled, or what is wrong with it. */
-export type CompiledExpression =
+/** A compiled expression, or the error. `costMax` is the estimated maximum cost in units. */
+type CompiledExpression =
   | {
       readonly program: Program;
-      readonly checked: CheckedAst /** Units at worst. */;
+      readonly checked: CheckedAst;
       readonly costMax: bigint;
       readonly error?: undefined;
     }
   | { readonly error: string; readonly program?: undefined; readonly checked?: undefined; readonly costMax: 0n };
 
+/** A compiled rule. */
 export interface CompiledRule {
   readonly rule: ValidationRule;
-  /** Undefined when the rule is blank. */
+  /** Undefined for a blank rule. */
   readonly expression: CompiledExpression | undefined;
-  /** Undefined when there is none, and when the rule itself is wrong. */
+  /** Undefined if there is none or the rule itself is invalid. */
   readonly messageExpression: CompiledExpression | undefined;
-  /** Whether it is a transition rule: it runs where there is an old value to compare with. */
+  /** Whether it is a transition rule, which needs an old value. */
   readonly usesOldSelf: boolean;
-  /** `fieldPath` as field errors write it, such as `.spec.ports`; empty when there is none or it leads nowhere. */
+  /** The path for field errors, such as `spec.ports`; empty if there is none or it is invalid. */
   readonly fieldPath: string;
 }
 
-/** Makes the variables of a node of a schema: compile all its rules with one. */
-export interface RuleEnvironments {
-  /** For new expressions, or for those that are stored: see `environments.ts`. */
+/** The environments of one schema node, for all of its rules. */
+interface RuleEnvironments {
   readonly plain: Environment;
   /** With `oldSelf` as an optional. */
   readonly optional: Environment;
   readonly sizes: SizeHints;
 }
 
+/**
+ * Declares `self` and `oldSelf`.
+ *
+ * @param base for new or for stored expressions: see `environments.ts`
+ * @param type of the schema node
+ */
 export function ruleEnvironments(base: Environment, type: DeclType): RuleEnvironments {
   const types = typeRegistry();
   const self = types.typeOf(type, "selfType");
@@ -66,8 +72,10 @@ export function ruleEnvironments(base: Environment, type: DeclType): RuleEnviron
 }
 
 /**
- * @param schema the node that the rule stands at
- * @param forMessage what its message expression may use, when that is something else
+ * Compiles a rule.
+ *
+ * @param schema the node with the rule
+ * @param forMessage environments of the message expression, if they differ
  */
 export function compileRule(
   rule: ValidationRule,
@@ -75,15 +83,15 @@ export function compileRule(
   environments: RuleEnvironments,
   forMessage = environments,
 ): CompiledRule {
-  const nothing = { rule, expression: undefined, messageExpression: undefined, usesOldSelf: false, fieldPath: "" };
-  if (rule.rule.trim() === "") return nothing;
+  const empty = { rule, expression: undefined, messageExpression: undefined, usesOldSelf: false, fieldPath: "" };
+  if (rule.rule.trim() === "") return empty;
   const variables = rule.optionalOldSelf === true ? "optional" : "plain";
   const expression = compile(rule.rule, environments[variables], environments.sizes, {
     prefix: "",
     type: "bool",
     mismatch: "cel expression must evaluate to a bool",
   });
-  if (expression.program === undefined) return { ...nothing, expression };
+  if (expression.program === undefined) return { ...empty, expression };
   const usesOldSelf = [...expression.checked.references.values()].some(
     (found) => found.kind === "variable" && found.name === "oldSelf",
   );
@@ -100,27 +108,27 @@ export function compileRule(
   return { rule, expression, messageExpression, usesOldSelf, fieldPath: path?.path ?? "" };
 }
 
-interface Wanted {
+interface Expectation {
   readonly prefix: string;
   readonly type: string;
   readonly mismatch: string;
 }
 
-function compile(text: string, environment: Environment, sizes: SizeHints, wanted: Wanted): CompiledExpression {
+function compile(text: string, environment: Environment, sizes: SizeHints, expected: Expectation): CompiledExpression {
   const failed = (error: string): CompiledExpression => ({ error, costMax: 0n });
   let checked: CheckedAst;
   try {
     checked = environment.compile(text);
   } catch (error) {
-    if (error instanceof CelSyntaxError) return failed(`${wanted.prefix}compilation failed: ${error.message}`);
+    if (error instanceof CelSyntaxError) return failed(`${expected.prefix}compilation failed: ${error.message}`);
     throw error;
   }
-  if (formatType(checked.type) !== wanted.type) return failed(wanted.mismatch);
+  if (formatType(checked.type) !== expected.type) return failed(expected.mismatch);
   try {
     return { program: environment.plan(checked), checked, costMax: environment.estimateCost(checked, sizes).max };
   } catch (error) {
-    const what = wanted.prefix === "" ? "program" : wanted.prefix.trim();
-    if (error instanceof CelSyntaxError) return failed(`${what} instantiation failed: ${error.message}`);
+    const subject = expected.prefix === "" ? "program" : expected.prefix.trim();
+    if (error instanceof CelSyntaxError) return failed(`${subject} instantiation failed: ${error.message}`);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The rules of a whole schema, arranged as the schema is. A node's rules are compiled when data is first seen there.
- * Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/cel/validation.go
+ * The rules of a schema as a tree. The rules of a node are compiled when they first run. Source:
+ * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/cel/validation.go
  */
 import type { Environment } from "../lib/cel/index.ts";
 import {
@@ -18,39 +18,42 @@ import {
 import { type CompiledRule, compileRule, ruleEnvironments } from "./compile-rule.ts";
 import { storedExpressions } from "./environments.ts";
 
-/** A node of the schema at which there are rules, or below which there are. */
+/** A schema node with rules at it or below. */
 export interface RuleNode {
   readonly schema: JsonSchema;
-  /** As field errors name what the rules are about: `object`, `array`, `string` and so on. */
+  /** The type for field errors: `object`, `array`, `string` and so on. */
   readonly type: string;
   readonly wrap: Wrap;
   readonly rules: () => CompiledRules;
   readonly items: RuleNode | undefined;
   readonly values: RuleNode | undefined;
   readonly properties: ReadonlyMap<string, RuleNode>;
-  /** Of `allOf`, about the same data. */
+  /** The nodes in `allOf`, for the same data. */
   readonly allOf: readonly RuleNode[];
 }
 
-export interface CompiledRules {
+interface CompiledRules {
   readonly rules: readonly CompiledRule[];
-  /** Whether any of them, so that the old value is made. */
+  /** Whether any rule uses the old value. */
   readonly usesOldSelf: boolean;
-  /** Why none could be compiled: expressions cannot see data of this schema. */
+  /** Set if expressions cannot access data of this schema, so that no rule was compiled. */
   readonly error: string | undefined;
 }
 
-export interface CompileOptions {
-  /** Stored expressions' of this release when left out. */
+interface CompileOptions {
+  /** Default: `storedExpressions()`. */
   readonly environment?: Environment;
-  /** Whether the schema is of a resource, its type and metadata included; true when left out. */
+  /** Whether the schema is that of a resource, with type and metadata. Default: true. */
   readonly isResourceRoot?: boolean;
 }
 
 /**
- * @param schema structural; its rules are known to compile, for they were checked when the definition was written;
- *   those that do not fail whatever they are asked about
- * @returns undefined when there are no rules (those within `allOf` alone do not count, as upstream has it)
+ * Compiles the rules of a schema.
+ *
+ * @param schema structural, with rules that `checkRules` accepted; an invalid rule fails for all
+ *   data
+ * @returns undefined if there are no rules; as in kube-apiserver, rules only in `allOf` do not
+ *   count
  */
 export function compileRules(schema: JsonSchema, options: CompileOptions = {}): RuleNode | undefined {
   if (!hasRules(schema)) return undefined;
@@ -59,23 +62,24 @@ export function compileRules(schema: JsonSchema, options: CompileOptions = {}): 
   return nodeAt(root, options.environment ?? storedExpressions());
 }
 
-export function hasRules(schema: JsonSchema): boolean {
+function hasRules(schema: JsonSchema): boolean {
   if (rulesOf(schema).length > 0) return true;
   const below = [schema.items, valuesOf(schema), ...(propertiesOf(schema)?.values() ?? [])];
   return below.some((child) => child !== undefined && hasRules(child));
 }
 
+/** Returns the rules of a schema node. */
 export function rulesOf(schema: JsonSchema): readonly ValidationRule[] {
   return schema["x-kubernetes-validations"] ?? [];
 }
 
 interface Place {
-  /** Where rules are read: the schema itself, or what stands in one of its `allOf`. */
+  /** The schema with the rules: `schema` itself, or a schema in one of its `allOf`. */
   readonly rules: JsonSchema;
-  /** What describes the data. */
+  /** The schema of the data. */
   readonly schema: JsonSchema;
   readonly isRoot: boolean;
-  /** Undefined when expressions cannot see it. */
+  /** Undefined if expressions cannot access the data. */
   readonly type: DeclType | undefined;
 }
 
@@ -116,16 +120,16 @@ function propertiesAt({ rules, schema, type }: Place, environment: Environment):
   const described = propertiesOf(schema);
   for (const [name, within] of propertiesOf(rules) ?? []) {
     const property = described?.get(name);
-    if (property === undefined) continue; // Rules may stand only where the schema itself has a place.
+    if (property === undefined) continue; // A property without a schema has no rules.
     const isRoot = isEmbeddedResource(property);
-    const written = escapeName(name);
+    const escaped = escapeName(name);
     const fieldType =
-      written === undefined
+      escaped === undefined
         ? declTypeOfSchema(property, isRoot)
         : type?.kind === "object"
-          ? type.fields.get(written)
+          ? type.fields.get(escaped)
           : undefined;
-    if (fieldType === undefined) continue; // What expressions cannot see has no rules.
+    if (fieldType === undefined) continue; // Expressions cannot access the property.
     const node = nodeAt({ rules: within, schema: property, isRoot, type: fieldType }, environment);
     if (node !== undefined) nodes.set(name, node);
   }
@@ -146,10 +150,10 @@ function compileAll(
   return { rules: compiled, usesOldSelf: compiled.some((rule) => rule.usesOldSelf), error: undefined };
 }
 
-function lazily<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
+function lazily<T>(compute: () => T): () => T {
+  let computed: { readonly value: T } | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    computed ??= { value: compute() };
+    return computed.value;
   };
 }

@@ -1,21 +1,28 @@
 /**
- * Which part of an old object a part of the new one was, and whether it has changed. Source: k8s.io/apiserver pkg/cel/common/equality.go and
- * maplist.go
+ * Finds the part of an old object that corresponds to a part of the new one, and whether it
+ * changed. Source: k8s.io/apiserver@v0.36.0/pkg/cel/common/equality.go and maplist.go
  */
 import { type JsonSchema, valuesOf } from "../lib/cel/schema-types/index.ts";
 import { identical } from "../lib/json/values.ts";
 
+/** A JSON object. */
 export type JsonObject = { readonly [key: string]: unknown };
 
+/** Whether a JSON value is an object. */
 export function isJsonObject(json: unknown): json is JsonObject {
   return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
+/** Returns an own member of an object. */
 export function memberOf(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** Finds elements of a list by their keys. Undefined when the list type has none: then nothing can be found. */
+/**
+ * Returns a function that finds the item with the same keys as an element.
+ *
+ * @returns undefined if the list is not of type map
+ */
 export function itemsByKey(schema: JsonSchema, items: readonly unknown[]): ((element: unknown) => unknown) | undefined {
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
   if (schema["x-kubernetes-list-type"] !== "map" || keys.length === 0) return undefined;
@@ -27,7 +34,7 @@ export function itemsByKey(schema: JsonSchema, items: readonly unknown[]): ((ele
   };
 }
 
-/** Of elements with the same keys the first counts. */
+/** Of items with the same keys, the first one is used. */
 function indexOf(keys: readonly string[], items: readonly unknown[]): Map<string, unknown> {
   const index = new Map<string, unknown>();
   for (const item of items) {
@@ -37,7 +44,7 @@ function indexOf(keys: readonly string[], items: readonly unknown[]): Map<string
   return index;
 }
 
-/** Undefined when a key is not there, or is no scalar. */
+/** @returns undefined if a key is missing or not a scalar */
 function keyOf(keys: readonly string[], element: unknown): string | undefined {
   if (!isJsonObject(element)) return undefined;
   const parts: string[] = [];
@@ -51,7 +58,7 @@ function keyOf(keys: readonly string[], element: unknown): string | undefined {
   return parts.join("\n");
 }
 
-/** A part of the new object and the part of the old one that it was. Parts of parts are made once. */
+/** A part of the new object and the corresponding part of the old one. Caches its own parts. */
 export class Correlation {
   readonly #schema: JsonSchema;
   readonly #value: unknown;
@@ -66,7 +73,10 @@ export class Correlation {
     this.#old = old;
   }
 
-  /** Lists that are maps may be in another order. An object with members that its schema does not know counts as changed. */
+  /**
+   * Ignores the order of lists of type map. An object with members without a schema counts as
+   * changed.
+   */
   get isUnchanged(): boolean {
     this.#isUnchanged ??= this.#compare();
     return this.#isUnchanged;
@@ -84,7 +94,7 @@ export class Correlation {
     return keys.length === Object.keys(old).length && keys.every((key) => this.member(key)?.isUnchanged === true);
   }
 
-  /** @returns undefined when the member is new, or nothing is known of it */
+  /** @returns undefined if the member is new or has no schema */
   member(key: string): Correlation | undefined {
     const [value, old] = [this.#value, this.#old];
     if (!isJsonObject(value) || !isJsonObject(old) || !Object.hasOwn(value, key) || !Object.hasOwn(old, key))
@@ -95,7 +105,7 @@ export class Correlation {
     return schema === undefined ? undefined : this.#part(key, schema, value[key], old[key]);
   }
 
-  /** Only elements of lists that are maps can be told. */
+  /** @returns undefined if the item is new or the list is not of type map */
   item(index: number): Correlation | undefined {
     if (!Array.isArray(this.#value) || !Array.isArray(this.#old) || this.#schema.items === undefined) return undefined;
     this.#itemByKey ??= itemsByKey(this.#schema, this.#old);

@@ -1,8 +1,8 @@
 /**
- * Types of the variables that are written down, and not taken from a schema. Source: k8s.io/apiserver pkg/admission/plugin/cel/compile.go,
- * pkg/authentication/cel/compile.go, pkg/authorization/cel/compile.go
+ * Types of variables that do not come from a schema. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/cel/compile.go, pkg/authentication/cel/compile.go
+ * and pkg/authorization/cel/compile.go
  */
-
 import { anyType } from "../lib/cel/index.ts";
 import {
   boolDecl,
@@ -20,7 +20,7 @@ const strings = listDecl(stringDecl);
 const labels = mapDecl(stringDecl);
 const extra = mapDecl(strings);
 
-/** `user` of authentication, and who made a request. */
+/** `user` in authentication configuration, and `request.userInfo` in admission. */
 export const userInfoDecl = objectDecl("kubernetes.UserInfo", {
   username: stringDecl,
   uid: stringDecl,
@@ -28,7 +28,7 @@ export const userInfoDecl = objectDecl("kubernetes.UserInfo", {
   extra,
 });
 
-/** `claims` of authentication. */
+/** `claims` in authentication configuration. */
 export const claimsDecl = mapDecl(scalarDecl(anyType, 1));
 
 const kindDecl = objectDecl("kubernetes.GroupVersionKind", {
@@ -42,7 +42,7 @@ const resourceDecl = objectDecl("kubernetes.GroupVersionResource", {
   resource: stringDecl,
 });
 
-/** `request` of admission. */
+/** `request` in admission. */
 export const admissionRequestDecl = objectDecl("kubernetes.AdmissionRequest", {
   kind: kindDecl,
   resource: resourceDecl,
@@ -81,7 +81,7 @@ const namespaceConditionDecl = objectDecl("kubernetes.NamespaceCondition", {
   reason: stringDecl,
 });
 
-/** `namespaceObject` of admission. */
+/** `namespaceObject` in admission. */
 export const namespaceDecl = objectDecl("kubernetes.Namespace", {
   metadata: namespaceMetadataDecl,
   spec: objectDecl("kubernetes.NamespaceSpec", { finalizers: strings }),
@@ -95,7 +95,7 @@ const requirementDecl = objectDecl("kubernetes.SelectorRequirement", {
 });
 const selectorFields = { rawSelector: stringDecl, requirements: listDecl(requirementDecl) };
 
-/** `request` of authorization. */
+/** `request` in authorization configuration. */
 export const subjectAccessReviewDecl = objectDecl("kubernetes.SubjectAccessReviewSpec", {
   resourceAttributes: objectDecl("kubernetes.ResourceAttributes", {
     namespace: stringDecl,

@@ -1,16 +1,19 @@
-/** Rules of definitions, as whoever checks definitions asks for them. */
+/** Checks of rules in CustomResourceDefinitions. */
 import type { FieldErrors } from "../apimachinery/field-errors.ts";
 import { isEmbeddedResource, type JsonSchema } from "../lib/cel/schema-types/index.ts";
 import { ruleSteps } from "./check-rules.ts";
 import { compileRules } from "./compile-rules.ts";
 import { validateRules } from "./validate-rules.ts";
 
+/** The checks that the validation of CustomResourceDefinitions calls. */
 export const definitionRules = { ruleSteps, checkDefault };
 
 /**
- * Holds a default against the rules at and below its place, as a value that has not changed and as one that is new: `oldSelf` may be optional.
- * @param schema of that place
- * Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/defaulting/validation.go
+ * Checks a default against the rules at and below its schema node, first as an unchanged value,
+ * then as a new one. Source:
+ * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/defaulting/validation.go
+ *
+ * @param schema of the node with the default
  */
 function checkDefault(value: unknown, schema: JsonSchema, path: string, errors: FieldErrors): void {
   const rules = compileRules(schema, { isResourceRoot: isEmbeddedResource(schema) });

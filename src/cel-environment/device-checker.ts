@@ -1,6 +1,6 @@
 /**
- * Compiles expressions that select devices, to tell what is wrong with them and whether they may cost too much.
- * Source: k8s.io/dynamic-resource-allocation cel/compile.go
+ * Checks expressions that select devices: errors and estimated cost.
+ * Source: k8s.io/dynamic-resource-allocation@v0.36.0/cel/compile.go
  */
 import {
   anyType,
@@ -35,12 +35,15 @@ const listItemsMax = 48;
 const costMax = 1_000_000n;
 
 const text = (bytesMax: number): DeclType => scalarDecl(stringType, 2, bytesMax);
-/** By domain, then by name. */
+/** A map by domain, then by name. */
 const properties = (value: DeclType): DeclType =>
   mapDecl(mapDecl(value, propertiesMax, text(identifierBytesMax)), propertiesMax, text(domainBytesMax));
 
 const valueDecl = scalarDecl(anyType, 1, valueBytesMax);
-/** Also of a list, which has fewer. */
+/**
+ * A value or a list of values. A list has at most 48 items, fewer than the maximum length of a
+ * value.
+ */
 const valuesDecl = scalarDecl(dynType, 1, valueBytesMax);
 
 interface Features {
@@ -57,7 +60,7 @@ function deviceDecl({ hasMultipleAllocations, hasLists }: Features): DeclType {
   });
 }
 
-/** `x.includes(y)`, which is only checked here. */
+/** `x.includes(y)`. The server checks expressions and never evaluates them. */
 const includes = declare(
   "includes",
   member("dra_includes_dyn_dyn", [dynType, dynType], boolType, {
@@ -66,7 +69,7 @@ const includes = declare(
   }),
 );
 
-/** `cel.bind(name, value, expression)`: a comprehension over nothing binds the name. */
+/** `cel.bind(name, value, expression)`: an empty comprehension binds the name. */
 const bind: Macro = {
   name: "bind",
   receiver: true,
@@ -95,8 +98,8 @@ const environments = new Map<string, Environment>();
 function environmentFor(isStored: boolean, features: Features): Environment {
   const { hasMultipleAllocations, hasLists } = features;
   const key = `${isStored} ${hasMultipleAllocations} ${hasLists}`;
-  const known = environments.get(key);
-  if (known !== undefined) return known;
+  const cached = environments.get(key);
+  if (cached !== undefined) return cached;
   const types = typeRegistry();
   const type = types.typeOf(deviceDecl(features), "");
   const base = isStored ? storedExpressions() : newExpressions();
@@ -115,25 +118,25 @@ interface Request extends Features {
   readonly isStored: boolean;
 }
 
-/** What apis/resource asks. */
+/** The check that the validation of the group resource.k8s.io calls. */
 export const deviceChecker = {
   check({ text: expression, isStored, ...features }: Request): { readonly problem: string } | "costly" | undefined {
     const environment = environmentFor(isStored, features);
     const { checked, error } = compileExpression(environment, expression);
     if (checked === undefined) return { problem: error };
-    const isGood =
+    const isAllowed =
       checked.type === boolType || checked.type === anyType || (features.hasLists && checked.type === dynType);
-    if (!isGood) return { problem: `must evaluate to bool or the unknown type, not ${formatType(checked.type)}` };
+    if (!isAllowed) return { problem: `must evaluate to bool or the unknown type, not ${formatType(checked.type)}` };
     return environment.estimateCost(checked, sizes).max > costMax ? "costly" : undefined;
   },
 };
 
-/** Names within attributes are those of values, whatever they are. */
-const largest = deviceDecl({ hasMultipleAllocations: true, hasLists: false });
+/** The declaration with all fields that have a size. */
+const sizedDecl = deviceDecl({ hasMultipleAllocations: true, hasLists: false });
 const sizes: SizeHints = {
   estimateSize({ path }) {
     if (path?.[0] !== "device") return undefined;
-    let at: DeclType | undefined = largest;
+    let at: DeclType | undefined = sizedDecl;
     for (const name of path.slice(1)) at = at && within(at, name);
     return at && { min: 0n, max: BigInt(Math.max(0, at.maxElements)) };
   },
@@ -144,5 +147,6 @@ function within(decl: DeclType, name: string): DeclType | undefined {
   if (name === "@items" || name === "@values") return isMap || decl.kind === "list" ? decl.element : undefined;
   if (name === "@keys") return isMap ? decl.key : undefined;
   const field = decl.kind === "object" ? decl.fields.get(name) : undefined;
+  // `attributes["domain"].name`: any name is an attribute.
   return field ?? (isMap && decl.element === valueDecl ? valueDecl : undefined);
 }

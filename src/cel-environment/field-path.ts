@@ -1,17 +1,23 @@
-/** Where the `fieldPath` of a rule leads in the schema it stands at, such as `.spec.ports`. Source: k8s.io/apiextensions-apiserver, ValidFieldPath */
+/**
+ * The `fieldPath` of a rule, such as `.spec.ports`. Source:
+ * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/cel/validation.go, ValidFieldPath
+ */
 import { type JsonSchema, propertiesOf, valuesOf } from "../lib/cel/schema-types/index.ts";
 import { FieldPathError, fieldPathSteps } from "../lib/structural-schema/field-path-steps.ts";
 
-export interface FieldPath {
-  /** As field errors write it, such as `spec.labels[a.b]`. */
+interface FieldPath {
+  /** The path for field errors, such as `spec.labels[a.b]`. */
   readonly path: string;
-  /** What stands there. */
+  /** The schema of the field. */
   readonly schema: JsonSchema;
 }
 
 /**
- * @param options.arrayNotation whether `['name']` is allowed
- * @returns where the path leads, undefined when it leads nowhere or is none
+ * Resolves a path.
+ *
+ * @param schema the node with the rule
+ * @param options `arrayNotation`: whether `['name']` is allowed
+ * @returns undefined if the path is invalid or the field does not exist
  */
 export function parseFieldPath(
   text: string,

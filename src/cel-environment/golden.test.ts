@@ -1,6 +1,7 @@
 /**
- * What upstream says of rules: when their definition is written, what they may cost, what they say of objects, and what that costs.
- * `go run .` in tools/golden/cel-rules makes each file in testdata/ but policies.jsonl anew from its rows.
+ * Compares rules with recorded results of kube-apiserver's libraries: errors of definitions,
+ * estimated costs, errors of objects, and run-time costs. `go run .` in tools/golden/cel-rules
+ * records all files in testdata/ except policies.jsonl again.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -30,10 +31,10 @@ interface Row {
   readonly oldObject?: unknown;
   readonly budget?: number;
   readonly rules?: readonly string[];
-  readonly each?: readonly Answers[];
+  readonly each?: readonly Results[];
 }
 
-interface Answers {
+interface Results {
   readonly check?: readonly string[];
   readonly costs?: readonly {
     at: string;
@@ -48,7 +49,7 @@ interface Answers {
 }
 
 /** Costs are uint64. */
-function parse(line: string): Row & Answers {
+function parse(line: string): Row & Results {
   return JSON.parse(line, (_key, value, context?: { source?: string }) =>
     typeof value === "number" && !Number.isSafeInteger(value) && /^[0-9]+$/.test(context?.source ?? "")
       ? BigInt(context?.source as string)
@@ -56,7 +57,10 @@ function parse(line: string): Row & Answers {
   );
 }
 
-/** `rules.jsonl` was written by hand; the others were made at random: rules over data of all types, and schemas with old and new objects. */
+/**
+ * `rules.jsonl` is written by hand. The others are random: rules over data of all types, and
+ * schemas with old and new objects.
+ */
 const rows = ["rules.jsonl", "random-rules.jsonl", "random-schemas.jsonl"].flatMap((file) =>
   readFileSync(join(import.meta.dirname, "testdata", file), "utf8")
     .trimEnd()
@@ -114,7 +118,7 @@ function costsOf(schema: JsonSchema): unknown[] {
   });
 }
 
-function validated({ schema, object, oldObject, budget = runtimeBudget }: Row): Answers {
+function validated({ schema, object, oldObject, budget = runtimeBudget }: Row): Results {
   const root = compileRules(schema);
   if (root === undefined) return { errors: [], warnings: [], spent: 0 };
   const errors = new FieldErrors();
@@ -124,13 +128,13 @@ function validated({ schema, object, oldObject, budget = runtimeBudget }: Row): 
   return { errors: textsOf(errors), warnings: warnings.sort(), spent: left < 0 ? left : budget - left };
 }
 
-function answersOf(row: Row & Answers): unknown {
-  const answers = { check: checked(row.schema), costs: costsOf(row.schema) };
-  return row.object === undefined ? answers : { ...answers, ...validated(row) };
+function resultsOf(row: Row & Results): unknown {
+  const results = { check: checked(row.schema), costs: costsOf(row.schema) };
+  return row.object === undefined ? results : { ...results, ...validated(row) };
 }
 
-function wanted(row: Row, { check = [], costs = [], errors = [], warnings = [], spent }: Answers): unknown {
-  const told = costs.map(({ max, repetitions, message, ...rest }) => {
+function expected(row: Row, { check = [], costs = [], errors = [], warnings = [], spent }: Results): unknown {
+  const costTexts = costs.map(({ max, repetitions, message, ...rest }) => {
     return {
       ...rest,
       max: String(max),
@@ -138,19 +142,20 @@ function wanted(row: Row, { check = [], costs = [], errors = [], warnings = [], 
       ...(message === undefined ? {} : { message: String(message) }),
     };
   });
-  const isOurs = (text: string): boolean => !text.endsWith("must be empty to be structural"); // Said when the schema itself is checked.
-  const answers = { check: check.filter(isOurs).sort(), costs: told };
+  // The check of the schema itself reports this error.
+  const isRuleError = (text: string): boolean => !text.endsWith("must be empty to be structural");
+  const results = { check: check.filter(isRuleError).sort(), costs: costTexts };
   return row.object === undefined
-    ? answers
-    : { ...answers, errors: errors.toSorted(), warnings: warnings.toSorted(), spent };
+    ? results
+    : { ...results, errors: errors.toSorted(), warnings: warnings.toSorted(), spent };
 }
 
 for (const row of rows) {
-  if (row.rules === undefined) test(row.what, () => assert.deepEqual(answersOf(row), wanted(row, row)));
+  if (row.rules === undefined) test(row.what, () => assert.deepEqual(resultsOf(row), expected(row, row)));
   for (const [index, rule] of (row.rules ?? []).entries()) {
     test(`${row.what}: ${rule}`, () => {
       const schema = { ...row.schema, "x-kubernetes-validations": [{ rule }] };
-      assert.deepEqual(answersOf({ ...row, schema }), wanted(row, row.each?.[index] as Answers));
+      assert.deepEqual(resultsOf({ ...row, schema }), expected(row, row.each?.[index] as Results));
     });
   }
 }

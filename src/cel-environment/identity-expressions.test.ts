@@ -1,4 +1,7 @@
-/** Expressions over claims, users and reviews. Source: the tests of k8s.io/apiserver pkg/authentication/cel and pkg/authorization/cel */
+/**
+ * Expressions with claims, users and reviews. Source: the tests of
+ * k8s.io/apiserver@v0.36.0/pkg/authentication/cel and pkg/authorization/cel
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { boolType, CelList, type CelType, type JsonValue } from "../lib/cel/index.ts";
@@ -37,7 +40,7 @@ const kinds = {
 const undefinedField = (at: number, text: string, field: string): string =>
   `compilation failed: ERROR: <input>:1:${at}: undefined field '${field}'\n | ${text}\n | ${".".repeat(at - 1)}^`;
 
-const rows: readonly [kind: keyof typeof kinds, text: string, want: unknown][] = [
+const rows: readonly [kind: keyof typeof kinds, text: string, expected: unknown][] = [
   ["claims", "claims.sub", "jane"],
   ["claims", "claims.email_verified ? claims.email : 'none'", "a@b"],
   ["claims", "claims.?email_verified.orValue(true) && claims.exp < 10", true],
@@ -70,14 +73,14 @@ const rows: readonly [kind: keyof typeof kinds, text: string, want: unknown][] =
   ],
 ];
 
-for (const [kind, text, want] of rows) {
+for (const [kind, text, expected] of rows) {
   test(`${kind}: ${text}`, () => {
-    const { expressions, value, returns }: Kind = kinds[kind];
-    const result = expressions.evaluate(expressions.compile(text, returns), value);
-    const found =
+    const { expressions, value: input, returns }: Kind = kinds[kind];
+    const result = expressions.evaluate(expressions.compile(text, returns), input);
+    const value =
       result.value instanceof CelList
         ? Array.from({ length: result.value.size }, (_, at) => (result.value as CelList).at(at))
         : result.value;
-    assert.deepEqual(result.error ?? found, want);
+    assert.deepEqual(result.error ?? value, expected);
   });
 }

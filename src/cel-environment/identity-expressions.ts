@@ -1,5 +1,6 @@
 /**
- * Expressions of authentication and authorization configuration. Source: k8s.io/apiserver pkg/authentication/cel and pkg/authorization/cel
+ * Expressions of authentication and authorization configuration.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/cel and pkg/authorization/cel
  */
 import {
   CelError,
@@ -16,20 +17,25 @@ import { claimsDecl, subjectAccessReviewDecl, userInfoDecl } from "./declared-ty
 import { storedExpressions } from "./environments.ts";
 import { perCallLimit } from "./limits.ts";
 
-/** Expressions over one variable. */
+/** Compiles and evaluates expressions with one variable. */
 export interface IdentityExpressions {
-  /** @param returns see `compileExpression` */
+  /** Compiles an expression. @param returns see `compileExpression` */
   compile(text: string, returns?: readonly CelType[]): Compiled;
-  /** @returns `error` in upstream's words, such as `expression 'x' resulted in error: …` */
+  /**
+   * Evaluates an expression.
+   *
+   * @param value of the variable
+   * @returns an `error` such as `expression 'x' resulted in error: …`
+   */
   evaluate(compiled: Compiled, value: JsonValue): IdentityResult;
 }
 
+/** The value of an expression, or the error. */
 export type IdentityResult =
   | { readonly value: CelValue; readonly error?: undefined }
   | { readonly error: string; readonly value?: undefined };
 
-interface Ways {
-  /** Authentication says which type is wanted, and not which it got. */
+interface ExpressionOptions {
   readonly compile?: typeof compileExpression;
   readonly toValue?: (value: JsonValue) => CelValue;
 }
@@ -37,15 +43,15 @@ interface Ways {
 function expressionsOver(
   name: string,
   decl: DeclType,
-  { compile = compileExpression, toValue = jsonValue }: Ways = {},
+  { compile = compileExpression, toValue = jsonValue }: ExpressionOptions = {},
 ): () => IdentityExpressions {
-  let made: IdentityExpressions | undefined;
+  let expressions: IdentityExpressions | undefined;
   return () => {
-    made ??= {
+    expressions ??= {
       compile: (text, returns) => compile(environment(), text, returns),
       evaluate: (compiled, value) => evaluate(compiled, name, toValue(value)),
     };
-    return made;
+    return expressions;
   };
   function environment(): Environment {
     const types = typeRegistry();
@@ -53,19 +59,20 @@ function expressionsOver(
   }
 }
 
-/** Over `claims`: a map from the names of claims to their values. */
+/** Expressions with `claims`: a map from claim names to values. */
 export const claimsExpressions = expressionsOver("claims", claimsDecl, {
-  compile: compileTersely,
+  compile: compileWithShortErrors,
   toValue: (claims) => claimsValue(claims as { readonly [name: string]: JsonValue }),
 });
 
-/** Over `user`: `username`, `uid`, `groups` and `extra`. */
-export const userExpressions = expressionsOver("user", userInfoDecl, { compile: compileTersely });
+/** Expressions with `user`: `username`, `uid`, `groups` and `extra`. */
+export const userExpressions = expressionsOver("user", userInfoDecl, { compile: compileWithShortErrors });
 
-/** Over `request`: the spec of a SubjectAccessReview, which `reviewValue` makes. */
+/** Expressions with `request`: the spec of a SubjectAccessReview, converted by `reviewValue`. */
 export const reviewExpressions = expressionsOver("request", subjectAccessReviewDecl);
 
-function compileTersely(environment: Environment, text: string, returns?: readonly CelType[]): Compiled {
+/** In errors of authentication configuration, the actual type is missing. */
+function compileWithShortErrors(environment: Environment, text: string, returns?: readonly CelType[]): Compiled {
   const compiled = compileExpression(environment, text, returns);
   if (compiled.error?.startsWith("must evaluate to ") !== true) return compiled;
   return { text, error: compiled.error.replace(/ but got .*$/, "") };
@@ -81,7 +88,7 @@ function evaluate(compiled: Compiled, name: string, value: CelValue): IdentityRe
   }
 }
 
-/** As authorization has it: plain JSON of `authorization.k8s.io/v1`. */
+/** A SubjectAccessReviewSpec of `authorization.k8s.io/v1` as JSON. */
 export interface ReviewSpec {
   readonly user?: string;
   readonly uid?: string;
@@ -91,6 +98,7 @@ export interface ReviewSpec {
   readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string };
 }
 
+/** The resource attributes of a SubjectAccessReviewSpec. */
 export interface ResourceAttributes {
   readonly namespace?: string;
   readonly verb?: string;
@@ -103,6 +111,7 @@ export interface ResourceAttributes {
   readonly labelSelector?: SelectorAttributes;
 }
 
+/** A field or label selector of a SubjectAccessReviewSpec. */
 export interface SelectorAttributes {
   readonly rawSelector?: string;
   readonly requirements?: readonly {
@@ -112,7 +121,10 @@ export interface SelectorAttributes {
   }[];
 }
 
-/** What `request` is: texts, groups and extras are there though they are empty, selectors only when they say something. */
+/**
+ * Returns the value of `request`. Empty texts, groups and extra are included; empty selectors are
+ * not.
+ */
 export function reviewValue(spec: ReviewSpec): JsonValue {
   const { user = "", uid = "", groups = [], extra = {}, resourceAttributes, nonResourceAttributes } = spec;
   return {
@@ -143,7 +155,7 @@ function attributesValue(attributes: ResourceAttributes): JsonValue {
   return { ...texts, ...(fieldSelector && { fieldSelector }), ...(labelSelector && { labelSelector }) };
 }
 
-/** One that was not parsed stands alone. */
+/** A raw selector excludes requirements. */
 function selectorValue({ rawSelector = "", requirements = [] }: SelectorAttributes = {}): JsonValue | undefined {
   if (rawSelector !== "") return { rawSelector };
   if (requirements.length === 0) return undefined;

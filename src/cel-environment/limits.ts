@@ -1,17 +1,18 @@
 /**
- * How much expressions may cost, and how large what they make may get. Source: access-control §2.4 and §8; k8s.io/apiserver
- * pkg/apis/cel/config.go, k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation/validation.go
+ * Cost limits of expressions, in units, and size limits of their results.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/apis/cel/config.go and
+ * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apis/apiextensions/validation/validation.go
  */
 
-/** Units for one evaluation. */
+/** For one evaluation. */
 export const perCallLimit = 1_000_000;
-/** Units for all evaluations of a write: of an object's rules, or of a policy binding's validations. */
+/**
+ * For all evaluations of a write: the rules of an object, or the validations of a policy binding.
+ */
 export const runtimeBudget = 10_000_000;
-/** Units for all match conditions of a webhook or policy binding. */
-export const matchConditionsBudget = 2_500_000;
-/** Estimated units of a rule of a custom resource, at worst, for all places it may stand in. */
+/** Estimated cost of one rule of a custom resource for all values it applies to. */
 export const estimatedRuleLimit = 10_000_000n;
-/** Estimated units of all rules of a schema. */
+/** Estimated cost of all rules of a schema. */
 export const estimatedSchemaLimit = 100_000_000n;
-/** Of the text that a `messageExpression` makes. */
+/** Limits the result of a `messageExpression`. */
 export const messageBytesMax = 5 * 1024;

@@ -1,6 +1,6 @@
 /**
- * What mutating policies make: objects called after their place (`Object.spec.template`), of which nothing is known but what is written,
- * and JSON patches. Source: k8s.io/apiserver pkg/cel/mutation
+ * Types of mutating admission policies: untyped objects, named after their position such as
+ * `Object.spec.template`, and JSON patches. Source: k8s.io/apiserver@v0.36.0/pkg/cel/mutation
  */
 import {
   CelList,
@@ -18,14 +18,15 @@ import {
 } from "../lib/cel/index.ts";
 
 const rootName = "Object";
+/** The name of the type `JSONPatch`. */
 export const jsonPatchName = "JSONPatch";
 
 function isObjectName(name: string): boolean {
   return name === rootName || name.startsWith(`${rootName}.`);
 }
 
-/** `Object{…}`, as it was written. */
-export class WrittenObject extends CelObject {
+/** `Object{…}`. */
+export class ObjectValue extends CelObject {
   readonly typeName: string;
   readonly fields: ReadonlyMap<string, CelValue>;
 
@@ -35,7 +36,7 @@ export class WrittenObject extends CelObject {
     this.fields = fields;
   }
 
-  /** What was not written is null. */
+  /** A field that is not set is null. */
   field(name: string): CelValue | undefined {
     return this.fields.get(name) ?? null;
   }
@@ -45,7 +46,7 @@ export class WrittenObject extends CelObject {
   }
 
   equals(other: CelObject): boolean {
-    if (!(other instanceof WrittenObject) || other.typeName !== this.typeName || other.fields.size !== this.fields.size)
+    if (!(other instanceof ObjectValue) || other.typeName !== this.typeName || other.fields.size !== this.fields.size)
       return false;
     return [...this.fields].every(([name, value]) => {
       const found = other.fields.get(name);
@@ -54,8 +55,8 @@ export class WrittenObject extends CelObject {
   }
 }
 
-/** `JSONPatch{op: …, path: …}`: texts that were not written are empty. */
-export class WrittenPatch extends CelObject {
+/** `JSONPatch{op: …, path: …}`. String fields that are not set are empty. */
+class JsonPatchValue extends CelObject {
   readonly typeName = jsonPatchName;
   readonly fields: ReadonlyMap<string, CelValue>;
 
@@ -74,7 +75,7 @@ export class WrittenPatch extends CelObject {
   }
 
   equals(other: CelObject): boolean {
-    if (!(other instanceof WrittenPatch)) return false;
+    if (!(other instanceof JsonPatchValue)) return false;
     const [value, found] = [this.field("value"), other.field("value")];
     const isSameValue = value === undefined || found === undefined ? value === found : equal(value, found);
     return isSameValue && texts.every((name) => this.field(name) === other.field(name));
@@ -83,9 +84,12 @@ export class WrittenPatch extends CelObject {
 
 const texts = ["op", "path", "from"];
 
-/** Of a field that there is not: upstream finds one, and nothing but dynamic values fit. */
+/**
+ * The type of an unknown field. As in kube-apiserver, only values of type dyn are assignable to it.
+ */
 const noType = opaqueType("");
 
+/** Resolves `Object`, types below it, and `JSONPatch`. */
 export const mutationTypes: TypeResolver = {
   hasType: (name) => name === jsonPatchName || isObjectName(name),
   isNameable: (name) => name === jsonPatchName || isObjectName(name),
@@ -93,7 +97,7 @@ export const mutationTypes: TypeResolver = {
     if (typeName !== jsonPatchName || field === "value") return dynType;
     return texts.includes(field) ? stringType : noType;
   },
-  create: (typeName, fields) => (typeName === jsonPatchName ? patchOf(fields) : new WrittenObject(typeName, fields)),
+  create: (typeName, fields) => (typeName === jsonPatchName ? patchOf(fields) : new ObjectValue(typeName, fields)),
 };
 
 const goNames = new Map([
@@ -112,19 +116,19 @@ function patchOf(fields: ReadonlyMap<string, CelValue>): Result {
       return fail(`unexpected type ${goNameOf(value)} for JSONPatchType '${name}' field`);
     if (!texts.includes(name) && name !== "value") return fail(`unexpected JSONPatchType field: ${name}`);
   }
-  return new WrittenPatch(fields);
+  return new JsonPatchValue(fields);
 }
 
-/** Objects whose type is not called after the place where they stand. Empty when all are. */
-export function misnamedObjects(value: CelValue, expected: string = rootName): readonly string[] {
-  if (value instanceof WrittenObject) {
+/** Returns an error for each object whose type name does not match its position. */
+export function typeNameErrors(value: CelValue, expected: string = rootName): readonly string[] {
+  if (value instanceof ObjectValue) {
     const own = `unexpected type name "${value.typeName}", expected "${expected}", which matches field name path from root Object type`;
-    const below = [...value.fields].flatMap(([name, field]) => misnamedObjects(field, `${expected}.${name}`));
+    const below = [...value.fields].flatMap(([name, field]) => typeNameErrors(field, `${expected}.${name}`));
     return value.typeName === expected ? below : [own, ...below];
   }
   if (value instanceof CelList)
-    return Array.from({ length: value.size }, (_, at) => misnamedObjects(value.at(at), expected)).flat();
+    return Array.from({ length: value.size }, (_, at) => typeNameErrors(value.at(at), expected)).flat();
   if (value instanceof CelMap)
-    return value.keys().flatMap((key) => misnamedObjects(value.find(key) as CelValue, expected));
+    return value.keys().flatMap((key) => typeNameErrors(value.find(key) as CelValue, expected));
   return [];
 }

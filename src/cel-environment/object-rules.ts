@@ -1,12 +1,13 @@
-/** Rules of custom resources, as whoever checks objects asks for them. */
+/** Rules of custom resources. */
 import type { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { JsonSchema } from "../lib/cel/schema-types/index.ts";
 import { compileRules } from "./compile-rules.ts";
 import { validateRules } from "./validate-rules.ts";
 
+/** The rules that the validation of custom resources runs. */
 export const objectRules = { compile };
 
-/** @returns undefined where the schema has none */
+/** @returns a function that checks an object; undefined if the schema has no rules */
 function compile(
   schema: JsonSchema,
 ): ((object: unknown, old: unknown, errors: FieldErrors, warn: (text: string) => void) => void) | undefined {

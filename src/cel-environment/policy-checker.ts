@@ -1,4 +1,4 @@
-/** Compiles the expressions of webhooks and policies that are written, to tell what is wrong with them. */
+/** Checks the expressions of webhook configurations and admission policies. */
 import { boolType, type CelType, listType, nullType, objectType, stringType } from "../lib/cel/index.ts";
 import { newExpressions, storedExpressions } from "./environments.ts";
 import { jsonPatchName } from "./mutation-types.ts";
@@ -13,7 +13,7 @@ interface Variables {
 interface Request {
   readonly text: string;
   readonly variables: Variables;
-  /** It was there before. */
+  /** Whether the stored object contains the expression. */
   readonly isStored: boolean;
 }
 
@@ -27,12 +27,14 @@ const typesOf: Readonly<Record<Use, readonly CelType[]>> = {
   patch: [listType(objectType(jsonPatchName))],
 };
 
-/** What apis/admissionregistration asks. */
+/** The checks that the validation of the group admissionregistration.k8s.io calls. */
 export const policyChecker = {
   open: (hasVariables: boolean): PolicyExpressions => new PolicyExpressions(hasVariables),
 };
 
-/** The expressions of one policy: each kind of expression has a compiler, which knows the variables up to now. */
+/**
+ * The expressions of one policy. Each kind of expression has a compiler with the variables so far.
+ */
 class PolicyExpressions {
   readonly #hasVariables: boolean;
   readonly #variables: { name: string; expression: string }[] = [];
@@ -60,8 +62,8 @@ class PolicyExpressions {
 
   #compilerFor({ variables, isStored }: Request): PolicyCompiler {
     const key = JSON.stringify([variables.hasParams, variables.hasAuthorizer, variables.hasPatchTypes, isStored]);
-    const known = this.#compilers.get(key);
-    if (known !== undefined) return known;
+    const existing = this.#compilers.get(key);
+    if (existing !== undefined) return existing;
     const compiler = new PolicyCompiler(isStored ? storedExpressions() : newExpressions(), {
       ...variables,
       hasVariables: this.#hasVariables,

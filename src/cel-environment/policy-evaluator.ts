@@ -1,6 +1,6 @@
 /**
- * Evaluations of a policy's expressions for one request, within a budget. Source: k8s.io/apiserver pkg/admission/plugin/cel (activation.go,
- * composition.go)
+ * Evaluates the expressions of a policy for one request, with a cost budget.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/admission/plugin/cel/activation.go and composition.go
  */
 import {
   type Activation,
@@ -18,23 +18,24 @@ import { quoteGo } from "../lib/json/quote.ts";
 import type { Compiled } from "./compile-expression.ts";
 import { perCallLimit } from "./limits.ts";
 
+/** The type of `variables`. */
 export const variablesTypeName = "kubernetes.variables";
 
-/** What expressions look at, as plain JSON. */
+/** The values of the variables for one request, as plain JSON. */
 export interface PolicyBindings {
-  /** Null when it is deleted. */
+  /** Null for DELETE. */
   readonly object: JsonValue;
-  /** Null when it is new. */
+  /** Null for CREATE. */
   readonly oldObject: JsonValue;
   readonly request: JsonValue;
-  /** Null of what is in no namespace. */
+  /** Null for cluster-scoped objects. */
   readonly namespaceObject: JsonValue;
   readonly params?: JsonValue;
   readonly authorizer?: { readonly authorizer: CelAuthorizer; readonly requestResource: CelAuthorizer };
   readonly isInterrupted?: () => boolean;
 }
 
-/** The budget did not suffice. */
+/** The expressions of a request exceeded the budget. */
 export class OutOfBudget extends Error {
   constructor() {
     super("validation failed due to running out of cost budget, no further validation rules will be run");
@@ -42,13 +43,16 @@ export class OutOfBudget extends Error {
   }
 }
 
-export type PolicyResult =
+/** The value of an expression, or the error. */
+type PolicyResult =
   | { readonly value: CelValue; readonly error?: undefined }
   | { readonly error: string; readonly value?: undefined };
 
-/** Evaluates expressions for one request. A variable is evaluated when it is first looked at, once, and charged then. */
+/**
+ * Evaluates expressions for one request. A variable is evaluated, and charged, at its first use.
+ */
 export class PolicyEvaluator {
-  /** Units that are left. */
+  /** Remaining units. */
   budget: number;
   readonly #activation: Activation;
   readonly #variables: VariableValues;
@@ -66,7 +70,7 @@ export class PolicyEvaluator {
     this.#activation = { get: (name) => (name === "variables" ? this.#variables : values.get(name)) };
   }
 
-  /** @returns `error` in upstream's words @throws OutOfBudget */
+  /** @throws OutOfBudget if the expression exceeds the budget */
   evaluate(compiled: Compiled): PolicyResult {
     if (compiled.program === undefined) return { error: `compilation error: ${compiled.error}` };
     try {
@@ -89,13 +93,13 @@ export class PolicyEvaluator {
   }
 }
 
-/** Made when they are asked for. */
+/** Wraps values when they are first used. */
 function valuesOf(bindings: PolicyBindings): Activation {
   const values = new Map<string, CelValue>();
   const json = (name: string, value: JsonValue | undefined): CelValue => {
-    const made = values.get(name) ?? jsonValue(value ?? null);
-    values.set(name, made);
-    return made;
+    const wrapped = values.get(name) ?? jsonValue(value ?? null);
+    values.set(name, wrapped);
+    return wrapped;
   };
   const get = (name: string): CelValue | undefined => {
     switch (name) {
@@ -116,7 +120,7 @@ function valuesOf(bindings: PolicyBindings): Activation {
   return { get };
 }
 
-/** `variables`. */
+/** The value of `variables`. */
 class VariableValues extends CelObject {
   readonly typeName = variablesTypeName;
   readonly #compiled: ReadonlyMap<string, Compiled>;
@@ -136,15 +140,15 @@ class VariableValues extends CelObject {
     this.#isInterrupted = isInterrupted;
   }
 
-  /** Units since it was last asked. */
+  /** Returns the units spent since the last call. */
   takeCost(): number {
     const cost = this.#cost;
     this.#cost = 0;
     return cost;
   }
 
-  field(written: string): CelValue | undefined {
-    const name = unescapeName(written) ?? written;
+  field(escaped: string): CelValue | undefined {
+    const name = unescapeName(escaped) ?? escaped;
     const before = this.#values.get(name);
     const compiled = this.#compiled.get(name);
     if (before !== undefined || compiled === undefined) return before;

@@ -1,6 +1,7 @@
 /**
- * What upstream says of policies' expressions: their types, values, failures, and the units that are left.
- * `go run .` in tools/golden/cel-policies makes testdata/policies.jsonl anew from its rows.
+ * Compares expressions of policies with recorded results of kube-apiserver's libraries: types,
+ * values, errors and remaining units. `go run .` in tools/golden/cel-policies records
+ * testdata/policies.jsonl again.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -21,7 +22,7 @@ import { intDecl, objectDecl } from "../lib/cel/schema-types/index.ts";
 import { longName } from "./compile-expression.ts";
 import { storedExpressions } from "./environments.ts";
 import { runtimeBudget } from "./limits.ts";
-import { jsonPatchName, misnamedObjects, WrittenObject } from "./mutation-types.ts";
+import { jsonPatchName, ObjectValue, typeNameErrors } from "./mutation-types.ts";
 import { plainValue } from "./plain-value.ts";
 import { OutOfBudget } from "./policy-evaluator.ts";
 import { PolicyCompiler } from "./policy-expressions.ts";
@@ -59,17 +60,17 @@ const returnTypes = new Map<string, CelType>([
   ["JSONPatch", listType(objectType(jsonPatchName))],
 ]);
 
-/** Of values of Go, as Go prints them. */
+/** Formats a value like Go. */
 function textOf(value: CelValue): string {
   if (value === null) return "NULL_VALUE";
   if (value instanceof CelList) return "[]";
-  if (!(value instanceof WrittenObject)) return String(value);
+  if (!(value instanceof ObjectValue)) return String(value);
   const sorted = JSON.stringify(plainValue(value), (_key, part) =>
     typeof part === "object" && part !== null && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).sort(([left], [right]) => (left < right ? -1 : 1)))
       : part,
   );
-  return [sorted, ...misnamedObjects(value)].join(" ");
+  return [sorted, ...typeNameErrors(value)].join(" ");
 }
 
 const rows = readFileSync(join(import.meta.dirname, "testdata/policies.jsonl"), "utf8")
@@ -84,13 +85,13 @@ function outcome(compiled: {
   return { type: compiled.checked === undefined ? "" : longName(compiled.checked.type), compile: compiled.error ?? "" };
 }
 
-function answersOf(row: Row): {
+function resultsOf(row: Row): {
   readonly variables: unknown[];
   readonly expressions: unknown[];
   readonly fatal: string;
 } {
-  const given = { hasParams: row.params !== undefined, hasAuthorizer: false, hasPatchTypes: row.patch === true };
-  const compiler = new PolicyCompiler(storedExpressions(), given);
+  const options = { hasParams: row.params !== undefined, hasAuthorizer: false, hasPatchTypes: row.patch === true };
+  const compiler = new PolicyCompiler(storedExpressions(), options);
   const { object = null, oldObject = null, request = null, namespaceObject = null, params = null } = row;
   const variables = (row.variables ?? []).map(({ name = "", text }) =>
     outcome(compiler.addVariable({ name, expression: text })),
@@ -102,38 +103,38 @@ function answersOf(row: Row): {
       text,
       returns.map((name) => returnTypes.get(name) as CelType),
     );
-    const nothing = { ...outcome(compiled), value: "", error: "", left: 0 };
-    if (fatal !== "") return nothing;
+    const empty = { ...outcome(compiled), value: "", error: "", left: 0 };
+    if (fatal !== "") return empty;
     const evaluator = compiler.evaluator({ object, oldObject, request, namespaceObject, params }, budget);
     try {
       const { value, error = "" } = evaluator.evaluate(compiled);
       budget = evaluator.budget;
-      return { ...nothing, value: value === undefined ? "" : textOf(value), error, left: budget };
+      return { ...empty, value: value === undefined ? "" : textOf(value), error, left: budget };
     } catch (problem) {
       if (!(problem instanceof OutOfBudget)) throw problem;
       fatal = problem.message;
-      return nothing;
+      return empty;
     }
   });
   return { variables, expressions, fatal };
 }
 
 for (const row of rows) {
-  const answers = answersOf(row);
+  const results = resultsOf(row);
   for (const [index, { type = "", compile = "", name, text }] of (row.variables ?? []).entries()) {
-    test(`${row.what}: ${name} is ${text}`, () => assert.deepEqual(answers.variables[index], { type, compile }));
+    test(`${row.what}: ${name} is ${text}`, () => assert.deepEqual(results.variables[index], { type, compile }));
   }
   for (const [
     index,
     { type = "", compile = "", value = "", error = "", left = 0, text },
   ] of row.expressions.entries()) {
     test(`${row.what}: ${text}`, () =>
-      assert.deepEqual(answers.expressions[index], { type, compile, value, error, left }));
+      assert.deepEqual(results.expressions[index], { type, compile, value, error, left }));
   }
-  test(`${row.what}: the end`, () => assert.equal(answers.fatal, row.fatal ?? ""));
+  test(`${row.what}: fatal error`, () => assert.equal(results.fatal, row.fatal ?? ""));
 }
 
-test("a variable is evaluated, and charged, once for a request", () => {
+test("evaluates and charges a variable once per request", () => {
   const compiler = new PolicyCompiler(storedExpressions(), {
     hasParams: false,
     hasAuthorizer: false,
@@ -149,7 +150,7 @@ test("a variable is evaluated, and charged, once for a request", () => {
   assert.deepEqual([left, left - evaluator.budget], [93, 3]);
 });
 
-test("what is wrong with types, as warnings tell it", () => {
+test("returns type errors for warnings", () => {
   const objectType = objectDecl("Widget", { replicas: intDecl });
   const compiler = new PolicyCompiler(storedExpressions(), {
     hasParams: false,

@@ -1,6 +1,6 @@
 /**
- * Expressions of admission policies and webhooks, compiled with the variables they have.
- * Source: k8s.io/apiserver pkg/admission/plugin/cel (compile.go, composition.go)
+ * Compiles expressions of admission policies and webhook configurations.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/admission/plugin/cel/compile.go and composition.go
  */
 import {
   authorizerType,
@@ -21,31 +21,35 @@ import { admissionRequestDecl, namespaceDecl } from "./declared-types.ts";
 import { mutationTypes } from "./mutation-types.ts";
 import { type PolicyBindings, PolicyEvaluator, variablesTypeName } from "./policy-evaluator.ts";
 
-/** Which variables there are besides `object`, `oldObject`, `request` and `namespaceObject`. */
-export interface PolicyVariables {
+/** The variables in addition to `object`, `oldObject`, `request` and `namespaceObject`. */
+interface PolicyVariables {
   readonly hasParams: boolean;
   readonly hasAuthorizer: boolean;
-  /** Whether expressions may make `Object{…}` and `JSONPatch{…}`. */
+  /** Whether expressions can create `Object{…}` and `JSONPatch{…}`. */
   readonly hasPatchTypes: boolean;
-  /** False where there is no `variables`; there is one, be it empty, unless told so. */
+  /** Whether there is `variables`, which can be empty. Default: true. */
   readonly hasVariables?: boolean;
-  /** Of `object` and `oldObject`, to check an expression against a kind; dynamic when left out. */
+  /** The type of `object` and `oldObject`, to check an expression against a kind. Default: dyn. */
   readonly objectType?: DeclType;
+  /** The type of `params`. Default: dyn. */
   readonly paramsType?: DeclType;
 }
 
-export interface NamedExpression {
+interface NamedExpression {
   readonly name: string;
   readonly expression: string;
 }
 
-/** Compiles the expressions of one policy. Its variables come first: each sees those before it, and expressions see all. */
+/**
+ * Compiles the expressions of one policy. Add its variables first: each can use those before it,
+ * and expressions can use all.
+ */
 export class PolicyCompiler {
   readonly #environment: Environment;
   readonly #variables = new Map<string, Compiled>();
   readonly #types = new Map<string, CelType>();
 
-  /** @param base new or stored expressions' environment */
+  /** @param base for new or for stored expressions: see `environments.ts` */
   constructor(base: Environment, variables: PolicyVariables) {
     const environment = policyEnvironment(base, variables);
     const composed = {
@@ -55,7 +59,10 @@ export class PolicyCompiler {
     this.#environment = variables.hasVariables === false ? environment : environment.extend(composed);
   }
 
-  /** In the order in which the policy names them. Whether it compiled is in what is returned; those that use it fail then. */
+  /**
+   * Adds a variable, in the order of the policy. If it does not compile, the result has the error,
+   * and expressions that use the variable fail.
+   */
   addVariable({ name, expression }: NamedExpression): Compiled {
     const compiled = compileExpression(this.#environment, expression);
     this.#types.set(name, compiled.checked === undefined ? dynType : variableType(compiled.checked.type));
@@ -63,17 +70,17 @@ export class PolicyCompiler {
     return compiled;
   }
 
-  /** @param returns see `compileExpression` */
+  /** Compiles an expression. @param returns see `compileExpression` */
   compile(expression: string, returns: readonly CelType[] = []): Compiled {
     return compileExpression(this.#environment, expression, returns);
   }
 
-  /** What is wrong with its types: for warnings about a policy, which do not keep it from being stored. */
+  /** Returns type errors for warnings about a policy, which do not reject it. */
   typeIssues(expression: string): string | undefined {
     return issuesOf(this.#environment, expression);
   }
 
-  /** Begins the evaluations for one request. @param budget units for all of them */
+  /** Creates the evaluator of one request. @param budget units for all evaluations */
   evaluator(bindings: PolicyBindings, budget: number): PolicyEvaluator {
     return new PolicyEvaluator(bindings, this.#variables, budget);
   }
@@ -88,21 +95,21 @@ export class PolicyCompiler {
   }
 }
 
-function policyEnvironment(base: Environment, given: PolicyVariables): Environment {
+function policyEnvironment(base: Environment, options: PolicyVariables): Environment {
   const types = typeRegistry();
   const typed = (decl: DeclType | undefined, name: string): CelType =>
     decl === undefined ? dynType : types.typeOf(decl, name);
-  const object = typed(given.objectType, "objectType");
+  const object = typed(options.objectType, "objectType");
   const variables = [
     { name: "object", type: object },
     { name: "oldObject", type: object },
     { name: "namespaceObject", type: types.typeOf(namespaceDecl, "") },
     { name: "request", type: types.typeOf(admissionRequestDecl, "") },
-    ...(given.hasParams ? [{ name: "params", type: typed(given.paramsType, "paramsType") }] : []),
-    ...(given.hasAuthorizer ? authorizerVariables : []),
+    ...(options.hasParams ? [{ name: "params", type: typed(options.paramsType, "paramsType") }] : []),
+    ...(options.hasAuthorizer ? authorizerVariables : []),
   ];
   const environment = base.extend({ types, variables });
-  return given.hasPatchTypes ? environment.extend({ types: mutationTypes }, jsonPatchKeys) : environment;
+  return options.hasPatchTypes ? environment.extend({ types: mutationTypes }, jsonPatchKeys) : environment;
 }
 
 const authorizerVariables = [
@@ -110,7 +117,7 @@ const authorizerVariables = [
   { name: "authorizer.requestResource", type: resourceCheckType },
 ];
 
-/** Scalars, and lists and maps of them, keep their type; what else there is does not say. */
+/** Scalars, and lists and maps of them, keep their type; other types become dyn. */
 function variableType(type: CelType): CelType {
   const [first, second] = type.parameters;
   if (type.kind === "list" && first !== undefined) return listType(variableType(first));

@@ -1,4 +1,7 @@
-/** `request` and `namespaceObject` as upstream presents them: testdata/policies.jsonl has both. */
+/**
+ * Compares `request` and `namespaceObject` with the values of kube-apiserver in
+ * testdata/policies.jsonl.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +9,7 @@ import { test } from "node:test";
 import { namespaceValue, type RequestAttributes, requestValue } from "./request-value.ts";
 
 const [first = ""] = readFileSync(join(import.meta.dirname, "testdata/policies.jsonl"), "utf8").split("\n");
-const seen = JSON.parse(first);
+const recorded = JSON.parse(first);
 
 const pod = { group: "", version: "v1", kind: "Pod" };
 const pods = { group: "", version: "v1", resource: "pods" };
@@ -24,9 +27,10 @@ const attributes: RequestAttributes = {
   options: { apiVersion: "meta.k8s.io/v1", kind: "CreateOptions", fieldManager: "fm" },
 };
 
-test("request", () => assert.deepEqual(requestValue(attributes), { ...seen.request, uid: "" }));
+test("returns the value of request", () =>
+  assert.deepEqual(requestValue(attributes), { ...recorded.request, uid: "" }));
 
-test("request without what is empty", () => {
+test("leaves empty fields out of request", () => {
   const user = { name: "bob", uid: "", groups: [], extra: new Map() };
   const value = requestValue({ ...attributes, name: "", namespace: "", subresource: "status", user }) as {
     [key: string]: unknown;
@@ -38,8 +42,8 @@ test("request without what is empty", () => {
   );
 });
 
-test("namespaceObject", () => {
-  const metadata = { ...seen.namespaceObject.metadata, managedFields: [{}], ownerReferences: [{}] };
-  const namespace = { apiVersion: "v1", kind: "Namespace", ...seen.namespaceObject, metadata };
-  assert.deepEqual(namespaceValue(namespace), seen.namespaceObject);
+test("returns the value of namespaceObject", () => {
+  const metadata = { ...recorded.namespaceObject.metadata, managedFields: [{}], ownerReferences: [{}] };
+  const namespace = { apiVersion: "v1", kind: "Namespace", ...recorded.namespaceObject, metadata };
+  assert.deepEqual(namespaceValue(namespace), recorded.namespaceObject);
 });

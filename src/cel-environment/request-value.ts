@@ -1,28 +1,30 @@
 /**
- * What `request` and `namespaceObject` are in policies and match conditions. Source: k8s.io/apiserver pkg/admission/plugin/cel/condition.go
- * (CreateAdmissionRequest, CreateNamespaceObject)
+ * The values of `request` and `namespaceObject` in policies and match conditions. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/admission/plugin/cel/condition.go, CreateAdmissionRequest and
+ * CreateNamespaceObject
  */
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { JsonValue } from "../lib/cel/index.ts";
 
-export interface GroupVersionKind {
+interface GroupVersionKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
 }
 
-export interface GroupVersionResource {
+interface GroupVersionResource {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
 }
 
+/** The attributes of an admission request. */
 export interface RequestAttributes {
   readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
   readonly kind: GroupVersionKind;
   readonly resource: GroupVersionResource;
-  /** As the client asked, where the policy is written for another version. */
+  /** Of the client's request; it differs from `kind` if the policy matches another version. */
   readonly requestKind: GroupVersionKind;
   readonly requestResource: GroupVersionResource;
   readonly subresource: string;
@@ -34,7 +36,10 @@ export interface RequestAttributes {
   readonly options: JsonValue;
 }
 
-/** What is empty is left out, but for the group of kinds and resources. The object is not in it: it is a variable of its own. */
+/**
+ * Returns the value of `request`, without empty fields except the group of kinds and resources. The
+ * object is a separate variable.
+ */
 export function requestValue(attributes: RequestAttributes): JsonValue {
   const {
     operation,
@@ -95,7 +100,9 @@ const namespaceMetadata = [
   ...["deletionGracePeriodSeconds", "labels", "annotations", "finalizers"],
 ];
 
-/** A namespace, without what says who owns and manages it. */
+/**
+ * Returns the value of `namespaceObject`: a namespace without ownerReferences and managedFields.
+ */
 export function namespaceValue(namespace: KubeObject): JsonValue {
   const metadata = namespace.metadata as { readonly [key: string]: JsonValue };
   const kept = namespaceMetadata

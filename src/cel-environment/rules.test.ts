@@ -1,4 +1,4 @@
-/** Rules of custom resources: what they say of objects, and in what words. */
+/** Errors and warnings of rules of custom resources. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
@@ -14,7 +14,7 @@ const object = (properties: { [name: string]: JsonSchema }, rest = {}): JsonSche
 });
 
 interface Row {
-  readonly what: string;
+  readonly title: string;
   readonly schema: JsonSchema;
   readonly object: unknown;
   readonly oldObject?: unknown;
@@ -42,19 +42,19 @@ const int: JsonSchema = { type: "integer" };
 
 const rows: readonly Row[] = [
   {
-    what: "a rule at the root that holds",
+    title: "accepts an object that satisfies the rule at the root",
     schema: object({ replicas: int, max: int }, rule("self.replicas <= self.max")),
     object: { replicas: 1, max: 2 },
     errors: [],
   },
   {
-    what: "a rule at the root that does not",
+    title: "rejects an object that violates the rule at the root",
     schema: object({ replicas: int, max: int }, rule("self.replicas <= self.max")),
     object: { replicas: 3, max: 2 },
     errors: ["<nil>: Invalid value: failed rule: self.replicas <= self.max"],
   },
   {
-    what: "a message, a reason and a path",
+    title: "reports the message, reason and path of the rule",
     schema: object({
       spec: object(
         { n: int },
@@ -65,7 +65,7 @@ const rows: readonly Row[] = [
     errors: ["spec.n: Required value: too few"],
   },
   {
-    what: "transition rules",
+    title: "runs a transition rule with the old value",
     schema: object({
       n: { ...int, ...rule("self >= oldSelf", { messageExpression: "'shrank from ' + string(oldSelf)" }) },
     }),
@@ -74,7 +74,7 @@ const rows: readonly Row[] = [
     errors: ["n: Invalid value: 1: shrank from 2"],
   },
   {
-    what: "what has not changed may stay",
+    title: "warns of an unchanged value that violates a rule",
     schema: object({ spec: object({ n: { ...int, ...rule("self > 1") } }) }),
     object: { spec: { n: 1 } },
     oldObject: { spec: { n: 1 } },
@@ -83,8 +83,8 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** Where upstream would say no. Source: docs/compatibility/admission.md */
-const equalSets: readonly (readonly [what: string, items: JsonSchema, left: unknown[], right: unknown[]])[] = [
+/** Sets that are not equal in kube-apiserver: see docs/compatibility/admission.md. */
+const equalSets: readonly (readonly [name: string, items: JsonSchema, left: unknown[], right: unknown[]])[] = [
   [
     "times",
     { type: "string", format: "date-time" },
@@ -95,16 +95,17 @@ const equalSets: readonly (readonly [what: string, items: JsonSchema, left: unkn
   ["numbers, some whole", { type: "number" }, [1, 2.5], [2.5, 1]],
 ];
 
-for (const [what, items, left, right] of equalSets) {
-  test(`sets of ${what} are equal in any order`, () => {
+for (const [name, items, left, right] of equalSets) {
+  const title = `sets of ${name} are equal in any order`;
+  test(title, () => {
     const set: JsonSchema = { type: "array", items, maxItems: 5, "x-kubernetes-list-type": "set" };
     const schema = object({ left: set, right: set }, rule("self.left == self.right"));
-    assert.deepEqual(validate({ what, schema, object: { left, right }, errors: [] }).errors, []);
+    assert.deepEqual(validate({ title, schema, object: { left, right }, errors: [] }).errors, []);
   });
 }
 
 for (const row of rows) {
-  test(row.what, () => {
+  test(row.title, () => {
     const { errors, warnings } = validate(row);
     assert.deepEqual(errors, row.errors);
     assert.deepEqual(warnings, row.warnings ?? []);

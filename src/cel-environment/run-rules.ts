@@ -1,6 +1,6 @@
 /**
- * The rules of one place: what they say of its value, in which words, and what that costs.
- * Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/cel/validation.go
+ * Runs the rules of one schema node on one value. Source:
+ * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/cel/validation.go
  */
 import { FieldErrors, omitted } from "../apimachinery/field-errors.ts";
 import { type Activation, CelError, CelOptional, type CelValue, optionalNone, type Program } from "../lib/cel/index.ts";
@@ -11,31 +11,32 @@ import type { RuleNode } from "./compile-rules.ts";
 import type { Correlation } from "./correlation.ts";
 import { messageBytesMax, perCallLimit } from "./limits.ts";
 
-/** What all places of an object share. */
+/** The state of the validation of one object. */
 export interface RuleRun {
   readonly errors: FieldErrors;
   readonly warn: (message: string) => void;
   readonly optionalOldSelf: boolean;
   readonly isInterrupted: (() => boolean) | undefined;
-  /** Units that are left; negative: no further rule runs. */
+  /** Remaining units; if negative, no further rule runs. */
   budget: number;
 }
 
+/** A value in the object and its schema node. */
 export interface Place {
   readonly node: RuleNode;
   /** Empty at the root. */
   readonly path: string;
   readonly value: unknown;
-  /** Undefined when there is none. */
+  /** The old value, or undefined. */
   readonly old: unknown;
   readonly unchanged: Unchanged;
 }
 
-/** What ratcheting goes by. */
+/** Correlations with the old object, for ratcheting. */
 export interface Unchanged {
-  /** Undefined where old and new cannot be told to be the same thing. */
+  /** Undefined if the value cannot be correlated with an old value. */
   readonly current: Correlation | undefined;
-  /** The nearest place above where they can. */
+  /** The nearest ancestor that can be correlated. */
   readonly parent: Correlation | undefined;
 }
 
@@ -44,7 +45,7 @@ const messageOutOfBudget =
   "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run";
 const pastLimit = "operation cancelled: actual cost limit exceeded";
 
-/** @param place with a value */
+/** Runs all rules of a node and reports violations. @param place must have a value */
 export function runRules(place: Place, run: RuleRun): void {
   const { rules, usesOldSelf, error } = place.node.rules();
   if (error !== undefined) return invalid(place, run, `rule compiler initialization error: ${error}`);
@@ -66,11 +67,11 @@ function runRule(compiled: CompiledRule, place: Place, variables: Variables, run
   const { value, cost, error } = evaluate(expression.program, isOptional ? variables.optional : variables.plain, run);
   if (cost > run.budget) return end(place, run, outOfBudget);
   run.budget -= cost;
-  if (error !== undefined) tellFailure(error, rule, place, run);
-  else if (value !== true) tellViolation(compiled, place, variables, run);
+  if (error !== undefined) reportFailure(error, rule, place, run);
+  else if (value !== true) reportViolation(compiled, place, variables, run);
 }
 
-function tellFailure(error: string, rule: ValidationRule, place: Place, run: RuleRun): void {
+function reportFailure(error: string, rule: ValidationRule, place: Place, run: RuleRun): void {
   const name = ruleName(rule);
   if (error.startsWith(pastLimit)) {
     return end(
@@ -84,24 +85,28 @@ function tellFailure(error: string, rule: ValidationRule, place: Place, run: Rul
   invalid(place, run, isOverload ? unsupported : `${error} evaluating rule: ${name}`);
 }
 
-function tellViolation(compiled: CompiledRule, place: Place, variables: Variables, run: RuleRun): void {
+function reportViolation(compiled: CompiledRule, place: Place, variables: Variables, run: RuleRun): void {
   const { rule, usesOldSelf } = compiled;
   const { node, unchanged } = place;
   const path = fieldOf(compiled.fieldPath === "" ? place.path : childPath(place.path, compiled.fieldPath));
   const isKept = !usesOldSelf && (unchanged.current ?? unchanged.parent)?.isUnchanged === true;
-  const told = isKept ? new FieldErrors() : run.errors;
+  const errors = isKept ? new FieldErrors() : run.errors;
   const { text, fatal } = messageOf(compiled, variables, run);
   if (fatal !== undefined) {
-    told.invalid(path, node.type, fatal);
+    errors.invalid(path, node.type, fatal);
     run.budget = -1;
   } else {
-    const shown = node.type === "object" || node.type === "array" ? omitted : place.value;
-    addForReason(told, rule.reason, path, shown, text ?? defaultMessage(rule));
+    const value = node.type === "object" || node.type === "array" ? omitted : place.value;
+    addForReason(errors, rule.reason, path, value, text ?? defaultMessage(rule));
   }
-  if (isKept) for (const { field, message } of told.causes) run.warn(`${field}: ${message}`);
+  if (isKept) for (const { field, message } of errors.causes) run.warn(`${field}: ${message}`);
 }
 
-/** What `messageExpression` makes; neither, when it makes nothing that can be shown. */
+/**
+ * Evaluates `messageExpression`.
+ *
+ * @returns an empty object if the result cannot be used as a message
+ */
 function messageOf(
   { rule, messageExpression }: CompiledRule,
   variables: Variables,
@@ -111,9 +116,9 @@ function messageOf(
   const { value, cost, error } = evaluate(messageExpression.program, variables.plain, run);
   if (cost > run.budget) return { fatal: messageOutOfBudget };
   if (error?.startsWith(pastLimit) === true) {
-    const written = quoteGo(rule.messageExpression ?? "");
+    const expression = quoteGo(rule.messageExpression ?? "");
     return {
-      fatal: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${written}`,
+      fatal: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${expression}`,
     };
   }
   run.budget -= cost;
@@ -138,7 +143,10 @@ function evaluate(program: Program, activation: Activation, { isInterrupted }: R
 
 interface Variables {
   readonly plain: Activation;
-  /** With `oldSelf` as an optional. Message expressions see the plain one even then, as upstream has it. */
+  /**
+   * With `oldSelf` as an optional. As in kube-apiserver, message expressions always use the plain
+   * one.
+   */
   readonly optional: Activation;
 }
 
@@ -163,22 +171,23 @@ function invalid({ path, node }: Place, { errors }: RuleRun, detail: string): vo
   errors.invalid(fieldOf(path), node.type, detail);
 }
 
-/** No further rule runs. */
+/** Reports an error after which no further rule runs. */
 function end(place: Place, run: RuleRun, detail: string): void {
   invalid(place, run, detail);
   run.budget = -1;
 }
 
-/** The root has no name; upstream prints its absence. */
+/** kube-apiserver prints the path of the root as `<nil>`. */
 function fieldOf(path: string): string {
   return path === "" ? "<nil>" : path;
 }
 
+/** Appends a field name to a path. */
 export function childPath(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
 }
 
-/** What messages call a rule. */
+/** The name of a rule in error messages. */
 function ruleName({ rule, message = "" }: ValidationRule): string {
   return (message === "" ? rule : message).trim();
 }

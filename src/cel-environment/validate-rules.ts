@@ -1,6 +1,6 @@
 /**
- * Runs the rules of a schema over an object: at each place the rules of that place, then what is below.
- * Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/cel/validation.go
+ * Runs the rules of a schema on an object: for each value its own rules, then those below. Source:
+ * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/cel/validation.go
  */
 import type { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { RuleNode } from "./compile-rules.ts";
@@ -8,32 +8,37 @@ import { Correlation, isJsonObject, itemsByKey, type JsonObject, memberOf } from
 import { runtimeBudget } from "./limits.ts";
 import { childPath, type Place, type RuleRun, runRules, type Unchanged } from "./run-rules.ts";
 
-export interface ValidateOptions {
-  /** As it is after the write. */
+/** The object to validate, and how. */
+interface ValidateOptions {
+  /** The object after the write. */
   readonly object: unknown;
-  /** As it is stored; left out when the object is new. Transition rules run only where there is an old value. */
+  /**
+   * The stored object; missing for a new one. Transition rules run only for values with an old
+   * value.
+   */
   readonly oldObject?: unknown;
-  /** Where the object stands; at the root of a resource when left out. */
+  /** Path of the object for field errors. Default: the root. */
   readonly path?: string;
   readonly errors: FieldErrors;
-  /** Gets what would be errors were it not for values that have not changed, such as `spec: Invalid value: …`; nobody does when left out. */
+  /** Receives violations by unchanged values, such as `spec: Invalid value: …`. */
   readonly warn?: (message: string) => void;
-  /** Whether what has not changed may stay invalid (ratcheting): true when the gate `CRDValidationRatcheting` is on. */
+  /** Whether unchanged values can violate rules (KEP-4008, CRD validation ratcheting). */
   readonly keepUnchanged: boolean;
-  /** Whether rules with `optionalOldSelf` run where there is no old value: the same gate. */
+  /** Whether rules with `optionalOldSelf` run for values without an old value. */
   readonly optionalOldSelf: boolean;
-  /** Units for all rules; 10,000,000 when left out. */
+  /** Units for all rules. Default: 10,000,000. */
   readonly budget?: number;
-  /** Asked now and then: true ends the evaluation of the rule at hand with an error. */
+  /** Called regularly; true ends the evaluation of the current rule with an error. */
   readonly isInterrupted?: () => boolean;
 }
 
 /**
- * All rules of the object, root first. When the budget is spent an error says so, and no further rule runs.
- * @param root what `compileRules` made; call it only for objects that the schema itself accepts: upstream skips rules when types, required
- *   fields, lengths or enumerations are wrong, and says `some validation rules were not checked because the object was invalid; correct the
- *   existing errors to complete validation`
- * @returns units that are left, -1 when they did not suffice
+ * Runs all rules, the root first, and adds field errors. If the budget is exceeded, no further rule
+ * runs. Call it only for objects that are valid for the schema itself: kube-apiserver skips all
+ * rules if types, required fields, lengths or enumerations are invalid.
+ *
+ * @param root the result of `compileRules`
+ * @returns the remaining units, or -1 if the budget was exceeded
  */
 export function validateRules(root: RuleNode, options: ValidateOptions): number {
   const { object, oldObject, path = "", errors, optionalOldSelf, isInterrupted } = options;
@@ -55,7 +60,7 @@ export function validateRules(root: RuleNode, options: ValidateOptions): number 
 
 function visit(place: Place, run: RuleRun): void {
   const { node, value, old, unchanged } = place;
-  if (value === null || value === undefined) return; // Rules about null stand above it.
+  if (value === null || value === undefined) return; // Rules do not run on null.
   runRules(place, run);
   for (const nested of node.allOf) {
     if (run.budget < 0) return;
@@ -106,7 +111,10 @@ function within(unchanged: Unchanged, find: (current: Correlation) => Correlatio
   return unchanged.current === undefined ? unchanged : { current: find(unchanged.current), parent: unchanged.current };
 }
 
-/** The version and kind of a resource differ out of sight: old and new are both converted to the request's. */
+/**
+ * `apiVersion` and `kind` of a resource do not count: both objects are converted to the same
+ * version.
+ */
 function memberUnchanged(unchanged: Unchanged, key: string): Unchanged {
   const isRoot = unchanged.current !== undefined && unchanged.parent === undefined;
   if (isRoot && (key === "apiVersion" || key === "kind")) return { current: undefined, parent: undefined };
