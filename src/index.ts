@@ -1,4 +1,4 @@
-/** The library's face. */
+/** The library API: `startServer` and its options. */
 import { defaultAdmissionOptions } from "./admission/options.ts";
 import { systemClock } from "./apimachinery/clock.ts";
 import { defaultAuditOptions } from "./audit/options.ts";
@@ -8,7 +8,7 @@ import type { RunningServer, ServerOptions } from "./options.ts";
 export type { RunningServer, ServerOptions } from "./options.ts";
 export type { ServiceResolver } from "./webhook/service-resolver.ts";
 
-/** What each option is when it is not given to {@link startServer}. */
+/** The default of each option of {@link startServer}. */
 export const defaultOptions: Omit<ServerOptions, "logger"> = {
   storage: "memory",
   dataDir: undefined,

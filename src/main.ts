@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
-/** The command: the server; `cel` tries out rules, `auth` explains rights, `store` backs up and repairs data, `envtest` prepares tests. */
+/** The command: starts the server, or a subcommand: `cel` evaluates rules, `auth` explains rights, `store` backs up and repairs data, `envtest` prepares tests. */
 const [first, ...rest] = process.argv.slice(2);
 if (first === "cel") {
   const { celCommand } = await import("./cli/cel/command.ts");
@@ -18,7 +18,7 @@ if (first === "cel") {
   await serve(process.argv.slice(2));
 }
 
-/** Whoever reads it may have read enough, as `| head` does: then there is nothing left to do. */
+/** Ends the process when the reader of its output has closed the pipe, as `| head` does. */
 function commandOutput(): { out(text: string): void; err(text: string): void } {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;

@@ -1,4 +1,4 @@
-/** Everything a server can be told; the flags of the command and the options of the library are this one shape. */
+/** The options of a server. The flags of the command set the same options. */
 import type { AdmissionOptions } from "./admission/contract.ts";
 import type { Clock } from "./apimachinery/clock.ts";
 import type { Logger } from "./apimachinery/logger.ts";
@@ -10,106 +10,132 @@ import type { TlsOptions } from "./http/listener/contract.ts";
 import type { MetricsOptions } from "./metrics/contract.ts";
 import type { ServiceResolver } from "./webhook/service-resolver.ts";
 
+/** Options of {@link startServer}. Flags with the same names are described in `coxswain --help`. */
 export interface ServerOptions {
-  /** `memory` forgets everything at the end; `lmdb` keeps it under `dataDir`. */
+  /** `memory` loses all objects when the server ends; `lmdb` keeps them under `dataDir`. */
   readonly storage: "memory" | "lmdb";
-  /** Where certificates, the kubeconfig and the embedded store live. Undefined (memory only): nothing is written to disk. */
+  /**
+   * Directory of certificates, the kubeconfig and the store. Undefined, which `memory` alone allows: the server writes
+   * nothing to disk.
+   */
   readonly dataDir: string | undefined;
-  /** `full`: a write is answered after its commit is on disk. `relaxed`: after it was handed to the system. */
+  /** `full`: a write is answered when it is on disk. `relaxed`: when the operating system has it. */
   readonly durability: "full" | "relaxed";
-  /** How long a state can be read and watched from after it was superseded. */
+  /** How long old resource versions can be read and watched from, in milliseconds. */
   readonly historyMs: number;
-  /** How often the store is compacted to the revision that was the newest one such time before; never when it is 0 or undefined. */
+  /**
+   * Every so many milliseconds the store is compacted to the revision that was the newest at the time before. 0 or
+   * undefined: only `historyMs` and `historyBytesMax` apply.
+   */
   readonly compactionIntervalMs: number | undefined;
-  /** Bytes of old revisions beyond which the oldest go, however young. */
+  /** The store drops the oldest revisions beyond so many bytes, even within `historyMs`. */
   readonly historyBytesMax: number;
+  /** How long objects of the kind `Event` live. */
   readonly eventTtlSeconds: number;
+  /** IP address to listen on. */
   readonly bindAddress: string;
-  /** 0 picks a free port. */
+  /** 0 selects a free port. */
   readonly securePort: number;
-  /** What the `kubernetes` Service's endpoints name. Undefined: the first address that is not loopback, if any. */
+  /** IP address in the endpoints of the Service `kubernetes`. Undefined: the first non-loopback address, if any. */
   readonly advertiseAddress: string | undefined;
+  /** One CIDR or two of different families, separated by a comma: the cluster IPs of Services. */
   readonly serviceClusterIpRange: string;
-  /** Such as `30000-32767`. */
+  /** Ports for Services of type NodePort, such as `30000-32767`. */
   readonly serviceNodePortRange: string;
-  /** Whether webhooks that are services are reached by one of their endpoints, rather than by the service's address. */
+  /** Whether calls to a webhook's Service go to one of its endpoints instead of its cluster IP. */
   readonly enableAggregatorRouting: boolean;
-  /** Where services are reached that are webhooks, in place of either. */
+  /** Resolves the Services of webhooks to addresses, instead of either. */
   readonly serviceResolver?: ServiceResolver;
+  /** PEM file with the serving certificate and its intermediates. Undefined: the server makes one. */
   readonly tlsCertFile: string | undefined;
+  /** PEM file with the key of `tlsCertFile`. */
   readonly tlsPrivateKeyFile: string | undefined;
-  /** Where `apiserver.crt` and `apiserver.key` stand, or are put, unless the two files above are named. */
+  /**
+   * Directory of `apiserver.crt` and `apiserver.key`, which the server creates when they are missing. Not used with
+   * `tlsCertFile`.
+   */
   readonly certDir?: string | undefined;
+  /** PEM file with the authorities of client certificates. The server's own authority is always accepted. */
   readonly clientCaFile: string | undefined;
   readonly tls: TlsOptions;
+  /** Authenticating proxies: their authorities, and the headers that name the user. */
   readonly requestHeader: RequestHeaderOptions;
-  /** Whether secrets of the type bootstrap.kubernetes.io/token in kube-system hold bearer tokens. */
+  /** Whether Secrets of type bootstrap.kubernetes.io/token in kube-system are accepted as bearer tokens. */
   readonly bootstrapTokenAuth: boolean;
-  /** Undefined is yes, and leaves it to `authenticationConfigFile` to say otherwise. */
+  /**
+   * Whether requests without credentials are those of system:anonymous. Undefined: yes, unless
+   * `authenticationConfigFile` disables it.
+   */
   readonly anonymousAuth: boolean | undefined;
-  /** An issuer whose tokens are accepted; `authenticationConfigFile` knows several, and more of each. */
+  /** One OpenID Connect issuer. `authenticationConfigFile` configures several, with more settings. */
   readonly oidc: OidcOptions;
-  /** AuthenticationConfiguration of `apiserver.config.k8s.io`, followed while the server runs. */
+  /** File with an AuthenticationConfiguration of `apiserver.config.k8s.io`, reloaded when it changes. */
   readonly authenticationConfigFile: string | undefined;
-  /** EgressSelectorConfiguration of `apiserver.k8s.io`: ways to issuers that name one. */
+  /** File with an EgressSelectorConfiguration of `apiserver.k8s.io`: proxies for issuers that name one. */
   readonly egressSelectorConfigFile: string | undefined;
-  /** CSV of token, user name, user uid and groups. */
+  /** CSV file of token, user name, user uid and groups. */
   readonly tokenAuthFile: string | undefined;
+  /** Webhook that authenticates bearer tokens. */
   readonly tokenWebhook: TokenWebhookSettings;
-  /** What service account tokens that are for this server name, and what they name if nobody asks for anything else. None: the issuers. */
+  /** Audiences of this server: tokens must have one, and issued tokens have all by default. Empty: the issuers. */
   readonly apiAudiences: readonly string[];
-  /** The first stands in the tokens that are issued; those of all are accepted. At least one. */
+  /** The server issues tokens with the first and accepts tokens of all. At least one. */
   readonly serviceAccountIssuers: readonly string[];
-  /** Where others get the keys by which they check tokens, told in place of this server's own address; an https URL. */
+  /** The https URL of the key set in the issuer's metadata. Undefined: this server's own. */
   readonly serviceAccountJwksUri?: string;
-  /** PEM files with the keys whose tokens are accepted, besides the one that signs. */
+  /** PEM files with further keys whose tokens are accepted. */
   readonly serviceAccountKeyFiles: readonly string[];
-  /** PEM file with the key that signs. Undefined: one is made, and kept under `dataDir`. */
+  /** PEM file with the signing key. Undefined: the server creates one under `dataDir`. */
   readonly serviceAccountSigningKeyFile: string | undefined;
-  /** Whether the tokens of secrets must still stand there, beside an account that lives. */
+  /** Whether a token of a Secret is valid only while the Secret and its service account exist. */
   readonly serviceAccountLookup: boolean;
-  /** Tokens asked for with a longer life get this one. 0: no limit. */
+  /** Requested token lifetimes are reduced to this. 0: no limit. */
   readonly serviceAccountMaxTokenExpirationMs: number;
-  /** Whether the tokens of pods that live about an hour are good for a year, for clients that do not read them again. */
+  /** Whether one-hour tokens of pods are valid for a year, for clients that do not reload them. */
   readonly serviceAccountExtendTokenExpiration: boolean;
-  /** How long a secret's token may be unused before it is marked as invalid, and marked before it is deleted. */
+  /** A token of a Secret that is unused for so long is marked as invalid, and deleted after as long again. */
   readonly legacyTokenCleanUpMs: number;
   /**
-   * ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook, in the order they are asked. None: Node, RBAC.
-   * system:masters may do all in any case.
+   * ABAC, AlwaysAllow, AlwaysDeny, Node, RBAC, Webhook, in order of evaluation. Empty: Node, RBAC. The group
+   * system:masters is always allowed everything.
    */
   readonly authorizationModes: readonly string[];
-  /** Of the mode ABAC: a policy in JSON per line. */
+  /** File of the mode ABAC: one policy in JSON per line. */
   readonly authorizationPolicyFile?: string;
-  /** Webhooks, and authorizers by a file. */
+  /** The authorization webhook, or a file with an AuthorizationConfiguration. */
   readonly authorization: AuthorizationOptions;
   readonly admission: AdmissionOptions;
   readonly audit: AuditOptions;
   readonly metrics: MetricsOptions;
-  /** As `--runtime-config` takes it. */
+  /** The value of `--runtime-config`. */
   readonly runtimeConfig: string;
-  /** As `--feature-gates` takes it. */
+  /** The value of `--feature-gates`. */
   readonly featureGates: string;
-  /** Names of controllers that run; `*` stands for all, `-` before a name switches it off. */
+  /** Names of the controllers that run: `*` for all, `-name` to disable one. */
   readonly controllers: readonly string[];
+  /** Timeout of requests except watches. */
   readonly requestTimeoutMs: number;
+  /** Watches end after this time at the earliest, and after twice this time at the latest. */
   readonly minRequestTimeoutMs: number;
+  /** /livez passes for so long after a start, even before the start is complete. */
   readonly livezGracePeriodMs: number;
+  /** The server goes on serving for so long after it is asked to stop, with /readyz failing. */
   readonly shutdownDelayMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
+/** A server that {@link startServer} has started. */
 export interface RunningServer {
   /** `https://127.0.0.1:6443` */
   readonly url: string;
   readonly port: number;
   /** YAML text of a kubeconfig whose user is in system:masters. */
   readonly kubeconfig: string;
-  /** Where that text was written; undefined without a data directory. */
+  /** The file that contains it; undefined without a data directory. */
   readonly kubeconfigFile: string | undefined;
-  /** PEM of the certificate and key the listener shows. */
+  /** PEM of the serving certificate and its key. */
   readonly servingCertificate: { readonly cert: string; readonly key: string };
-  /** Fails /readyz, waits the shutdown delay, lets open requests finish, ends watches, closes the store. */
+  /** Fails /readyz, waits for `shutdownDelayMs`, ends watches, lets open requests finish, and closes the store. */
   close(): Promise<void>;
 }

@@ -45,27 +45,27 @@ import type { ServerMetrics } from "./metrics.ts";
 import type { ServerState } from "./state.ts";
 import type { OpenTokenWebhook, TokenWebhookNeeds } from "./token-webhook.ts";
 
-/** What the options say, checked before anything is opened. */
+/** The options of authentication, read and checked. */
 export interface AuthenticationSettings {
   readonly tokenFile: readonly TokenAuthenticator[];
   readonly jwt: JwtSettings;
-  /** What a token must be for. */
+  /** The audiences of this server. */
   readonly audiences: readonly string[];
 }
 
 export interface ServerAuthentication {
   readonly filter: Filter;
-  /** Whose a token is that somebody else was shown. */
+  /** Authenticates the tokens in TokenReviews. */
   readonly reviewed: TokenReviewOptions;
-  /** What `serviceaccounts/token` issues. */
+  /** Issues the tokens of `serviceaccounts/token`. */
   readonly tokens: TokenRequests;
-  /** What secrets of accounts are filled with. */
+  /** Issues the tokens of service account Secrets. */
   readonly issueForSecret: ServiceAccountTokensOptions["issue"];
-  /** What others need to check the tokens issued here. */
+  /** The issuer's metadata and key set, by which other services verify tokens. */
   readonly routes: readonly PathRoute[];
 }
 
-/** @throws Error when an option is not valid, or names the line of a file which is wrong */
+/** @throws Error when an option is not valid, or with the line of a file that is not valid */
 export async function readAuthenticationSettings(
   options: ServerOptions,
   access: { readonly allowsAll: boolean },
@@ -90,50 +90,27 @@ interface Needs {
   readonly closers: Closers;
 }
 
-/** @throws Error that names the file of keys that cannot be read, or has none */
+/** @throws Error with the name of a key file that cannot be read or has no keys */
 export async function openAuthentication(
   settings: AuthenticationSettings,
   options: ServerOptions,
   { registry, state, serving, metrics, closers }: Needs,
 ): Promise<ServerAuthentication> {
-  const { clock, logger } = options;
-  const { catalog, gates } = registry;
-  const { observer } = metrics.tokens;
-  const { tokenFile, audiences } = settings;
+  const { logger } = options;
+  const { gates } = registry;
+  const { audiences } = settings;
   for (const warning of checkRequestHeaderOptions(options.requestHeader, {
     uids: gates.enabled("RemoteRequestHeaderUID"),
   }))
     logger.warn(warning);
   const keys = await serviceAccountKeys(options);
   const issuer = tokenIssuer(keys.signing, options.serviceAccountIssuers[0] as string);
-  const live = liveObjects(catalog);
-  const uses = openSecretUses({ registry, logger });
-  closers.add(() => uses.stop());
-  const accounts = serviceAccountTokens({
+  const authenticateToken = await openTokenAuthenticator(settings, options, {
     keys: keys.accepted,
-    issuers: options.serviceAccountIssuers,
-    apiAudiences: audiences,
-    lookup: options.serviceAccountLookup,
-    live,
-    clock,
-    observer: { used: metrics.serviceAccounts.used, usedSecret: uses.used },
+    registry,
+    metrics,
+    closers,
   });
-  const bootstrap = options.bootstrapTokenAuth
-    ? [forOwnAudiences(bootstrapTokenAuthenticator({ live, clock }), audiences)]
-    : [];
-  const webhook = await openTokenWebhook(options, { clock, logger, audiences, observer, calls: metrics.calls });
-  if (webhook !== undefined) closers.add(webhook.close);
-  const jwt = await openJwt(settings.jwt.issuers, options, { gates, metrics });
-  closers.add(jwt.close);
-  // In upstream's order: what is here first, what others must be asked for last.
-  const methods = [
-    ...tokenFile.map((one) => forOwnAudiences(one, audiences)),
-    accounts,
-    ...bootstrap,
-    ...jwt.authenticators.map((one) => forOwnAudiences(one, audiences)),
-    ...(webhook === undefined ? [] : [webhook.authenticate]),
-  ];
-  const authenticateToken = tokenCache(tokenUnion(methods), { clock, observer });
   return {
     filter: authenticationFilter(
       authenticate(
@@ -163,18 +140,62 @@ export async function openAuthentication(
   };
 }
 
-/** Loaded where somebody is to be asked. @throws Error in upstream's words */
+interface TokenNeeds extends Pick<Needs, "registry" | "metrics" | "closers"> {
+  /** Keys whose service account tokens are accepted. */
+  readonly keys: ServiceAccountKeys["accepted"];
+}
+
+/** All methods that authenticate bearer tokens, with a cache over them. */
+async function openTokenAuthenticator(
+  { tokenFile, audiences, jwt: { issuers } }: AuthenticationSettings,
+  options: ServerOptions,
+  { keys, registry, metrics, closers }: TokenNeeds,
+): Promise<TokenAuthenticator> {
+  const { clock, logger } = options;
+  const { catalog, gates } = registry;
+  const { observer } = metrics.tokens;
+  const live = liveObjects(catalog);
+  const uses = openSecretUses({ registry, logger });
+  closers.add(() => uses.stop());
+  const accounts = serviceAccountTokens({
+    keys,
+    issuers: options.serviceAccountIssuers,
+    apiAudiences: audiences,
+    lookup: options.serviceAccountLookup,
+    live,
+    clock,
+    observer: { used: metrics.serviceAccounts.used, usedSecret: uses.used },
+  });
+  const bootstrap = options.bootstrapTokenAuth
+    ? [forOwnAudiences(bootstrapTokenAuthenticator({ live, clock }), audiences)]
+    : [];
+  const webhook = await openTokenWebhook(options, { clock, logger, audiences, observer, calls: metrics.calls });
+  if (webhook !== undefined) closers.add(webhook.close);
+  const jwt = await openJwt(issuers, options, { gates, metrics });
+  closers.add(jwt.close);
+  // In upstream's order: local methods first, remote ones last.
+  const methods = [
+    ...tokenFile.map((one) => forOwnAudiences(one, audiences)),
+    accounts,
+    ...bootstrap,
+    ...jwt.authenticators.map((one) => forOwnAudiences(one, audiences)),
+    ...(webhook === undefined ? [] : [webhook.authenticate]),
+  ];
+  return tokenCache(tokenUnion(methods), { clock, observer });
+}
+
+/** Loads the webhook client when the option is set. @throws Error with upstream's message */
 async function openTokenWebhook(
   { tokenWebhook }: ServerOptions,
   needs: TokenWebhookNeeds,
 ): Promise<OpenTokenWebhook | undefined> {
   const { configFile } = tokenWebhook;
   if (configFile === undefined) return undefined;
-  const { openTokenWebhook: open } = await import("./asking-others.ts");
+  const { openTokenWebhook: open } = await import("./on-demand.ts");
   return open(configFile, tokenWebhook, needs);
 }
 
-/** The proxy comes first: its own certificate may name a user, too. */
+/** Proxies first, because the certificate of a proxy may name a user, too. */
 function certificateAuthenticators(
   { requestHeader, clock }: ServerOptions,
   { serving, gates, metrics }: Pick<Needs, "serving" | "metrics"> & Pick<RegistryContext, "gates">,
@@ -192,7 +213,7 @@ function certificateAuthenticators(
   ];
 }
 
-/** Only an issuer that is an https URL is one whom others can ask. */
+/** Metadata is served for issuers that are https URLs only, because clients look it up there. */
 function issuerRoutes(options: ServerOptions, { accepted }: ServiceAccountKeys, address: () => string): PathRoute[] {
   const {
     serviceAccountIssuers: [issuer = ""],

@@ -32,10 +32,10 @@ import type { RegistryContext } from "../registry/contract.ts";
 import type { Closers } from "./closers.ts";
 import type { ServerMetrics } from "./metrics.ts";
 
-/** What the options say, checked before anything is opened. */
+/** The options of authorization, read and checked. */
 export interface AuthorizationSettings {
   readonly configuration: AuthorizationConfiguration;
-  /** What the configuration was read from, if it stands in a file. */
+  /** The file of the configuration, if there is one. */
   readonly source: { readonly file: string; readonly content: Buffer } | undefined;
   readonly abacPolicies: readonly AbacPolicy[];
   /** An authorizer allows everything that those before it do not deny. */
@@ -43,13 +43,13 @@ export interface AuthorizationSettings {
 }
 
 export interface ServerAuthorization extends Pick<Chain, "authorize" | "rulesOf"> {
-  /** Counts what comes of requests. */
+  /** Counts the decisions about requests. */
   readonly attempted: AuthorizationObserver["attempted"];
-  /** The roles and bindings, as the indexes of RBAC have them. */
+  /** The indexes of roles and bindings. */
   readonly rbac: FollowedPolicy;
 }
 
-/** @throws Error when an option is not valid, or a file is not right */
+/** @throws Error when an option or a file is not valid */
 export async function readAuthorizationSettings({
   authorizationModes,
   authorizationPolicyFile,
@@ -66,9 +66,9 @@ export async function readAuthorizationSettings({
   return { configuration, source, abacPolicies, allowsAll: has(configuration, "AlwaysAllow") };
 }
 
-/** @throws ConfigurationError in upstream's words */
+/** @throws ConfigurationError with upstream's message */
 async function parse(content: Buffer): Promise<AuthorizationConfiguration> {
-  const { parseAuthorizationConfiguration } = await import("./asking-others.ts");
+  const { parseAuthorizationConfiguration } = await import("./on-demand.ts");
   return parseAuthorizationConfiguration(content);
 }
 
@@ -76,7 +76,7 @@ function has({ authorizers }: AuthorizationConfiguration, type: AuthorizerType):
   return authorizers.some((authorizer) => authorizer.type === type);
 }
 
-/** @throws Error when there is none, or it is not right */
+/** @throws Error when there is no file, or it is not valid */
 async function readAbacPolicies(file: string | undefined): Promise<AbacPolicy[]> {
   if (file === undefined) throw new Error("authorization-mode ABAC's authorization policy file not passed");
   return parseAbacPolicies((await readGiven(file)).toString(), file);
@@ -89,7 +89,7 @@ interface Needs extends Pick<RegistryContext, "catalog" | "clock"> {
   readonly closers: Closers;
 }
 
-/** @throws Error for an authorizer that cannot be had */
+/** @throws Error when an authorizer cannot be opened */
 export async function openAuthorization(settings: AuthorizationSettings, needs: Needs): Promise<ServerAuthorization> {
   const { configuration } = settings;
   const observer = authorizationMetrics();
@@ -99,7 +99,7 @@ export async function openAuthorization(settings: AuthorizationSettings, needs: 
   const nodes = has(configuration, "Node") ? followRelations(needs) : undefined;
   if (nodes !== undefined) needs.closers.add(() => nodes.stop());
   const modules: Partial<Record<AuthorizerType, AuthorizationModule>> = {
-    ...(settings.allowsAll && { AlwaysAllow: alwaysAllowModule }), // Not later: anonymous requests would be allowed everything, too.
+    ...(settings.allowsAll && { AlwaysAllow: alwaysAllowModule }), // Only if the first configuration has it: with a later one, anonymous requests would be allowed everything.
     AlwaysDeny: alwaysDenyModule,
     ...(has(configuration, "ABAC") && { ABAC: abacModule(settings.abacPolicies) }),
     ...(nodes && {
@@ -112,7 +112,7 @@ export async function openAuthorization(settings: AuthorizationSettings, needs: 
   return { attempted: observer.attempted, authorize, rulesOf, rbac };
 }
 
-/** One chain, or one after the other as the file changes. */
+/** Opens one chain of authorizers, or a new one after each change of the file. */
 async function openChains(
   { configuration, source }: AuthorizationSettings,
   modules: Partial<Record<AuthorizerType, AuthorizationModule>>,
@@ -120,7 +120,7 @@ async function openChains(
 ): Promise<Chain> {
   const { gates, clock, logger, metrics, observer } = needs;
   const openNamed = async (name: string, webhook: WebhookConfiguration): Promise<OpenWebhook> => {
-    const { openWebhook } = await import("./asking-others.ts");
+    const { openWebhook } = await import("./on-demand.ts");
     return openWebhook({
       name,
       configuration: webhook,
@@ -138,6 +138,6 @@ async function openChains(
   if (source === undefined) return chain;
   const reloads = reloadMetrics("authorization", { clock, identity: serverIdentity(hostname()) });
   metrics.add(reloads.collect);
-  const { followConfiguration } = await import("./asking-others.ts");
+  const { followConfiguration } = await import("./on-demand.ts");
   return followConfiguration({ ...source, configuration, chain, open, reloads, clock, logger });
 }

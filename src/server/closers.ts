@@ -1,16 +1,19 @@
-/** What a start has opened, in order. All of it is closed, the last one first, when a later step fails and at the end of the server. */
+/**
+ * What a start has opened, in order. All of it is closed in reverse order when a later step fails, and when the server
+ * ends.
+ */
 
 type Close = () => void | Promise<void>;
 
 export class Closers {
   readonly #opened: Close[] = [];
 
-  /** To be called as soon as the thing is open: nothing that may fail comes between. */
+  /** Call it right after opening, before anything else can fail. */
   add(close: Close): void {
     this.#opened.push(close);
   }
 
-  /** Each waits for the one opened after it. All are tried; a second call has nothing to do. @throws the error of the first one that failed */
+  /** Closes one after the other. Goes on after an error. @throws the first error */
   async close(): Promise<void> {
     const errors: unknown[] = [];
     for (let close = this.#opened.pop(); close !== undefined; close = this.#opened.pop()) {

@@ -1,11 +1,14 @@
-/** The components whose health ComponentStatus shows. Source: k8s.io/kubernetes@v1.36.0/pkg/registry/core/rest/storage_core.go */
+/**
+ * The components whose health ComponentStatus shows.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/core/rest/storage_core.go
+ */
 import type { HealthProbe } from "../apis/core/component-status.ts";
 import type { Storage } from "../storage/contract.ts";
 import { probeHealth } from "../webhook/health-probe.ts";
 
 const host = "127.0.0.1";
 
-/** The store is called `etcd-0`, whichever it is. The others are asked at the ports where they listen beside kube-apiserver. */
+/** `etcd-0` is the store, whichever engine it has. The others are probed at their default ports on this host. */
 export function componentProbes(storage: Pick<Storage, "current">): Readonly<Record<string, HealthProbe>> {
   return {
     "controller-manager": () => probeHealth({ host, port: 10257 }),

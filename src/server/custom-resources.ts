@@ -1,4 +1,4 @@
-/** What makes kinds of definitions, and compiles their rules: loaded for the first definition. */
+/** Serves custom resources and compiles their validation rules. Loaded for the first CustomResourceDefinition. */
 import { customKinds } from "../apis/apiextensions/custom-kinds.ts";
 import { objectRules } from "../cel-environment/object-rules.ts";
 import { type DefinitionController, definitionController } from "../controllers/crd/definitions.ts";

@@ -1,4 +1,4 @@
-/** Custom resources, for servers that have any: what makes kinds of definitions, and compiles their rules, is loaded for the first one. */
+/** Loads the code for custom resources when the first CustomResourceDefinition exists. */
 import type { ConversionWebhooks } from "../apis/apiextensions/conversion/webhook-clients.ts";
 import type { DefinitionController, DefinitionControllerOptions } from "../controllers/crd/definitions.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
@@ -7,7 +7,7 @@ export interface DefinitionNeeds extends Omit<DefinitionControllerOptions, "rule
   readonly webhooks: ConversionWebhooks;
 }
 
-/** The controller of definitions, which starts when there is one. */
+/** The controller of CustomResourceDefinitions, which starts with the first of them. */
 export function definitionsOnDemand(needs: DefinitionNeeds): DefinitionController {
   const { registry, logger } = needs;
   const store = registry.catalog.findServed("apiextensions.k8s.io", "v1", "customresourcedefinitions")?.resource.store;
@@ -28,7 +28,7 @@ export function definitionsOnDemand(needs: DefinitionNeeds): DefinitionControlle
       gone() {},
       known: () => [],
       missing() {},
-      failed: (error) => logger.warn("definitions could not be listed, will be tried again", { error: String(error) }),
+      failed: (error) => logger.warn("Failed to list CustomResourceDefinitions, retrying", { error: String(error) }),
     });
   return {
     ready,

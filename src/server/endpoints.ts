@@ -33,7 +33,7 @@ interface Needs {
   readonly clock: Clock;
   readonly authorization: ServerAuthorization;
   readonly authentication: ServerAuthentication;
-  /** What ComponentStatus shows, by component. */
+  /** The health probes of ComponentStatus, by component. */
   readonly components: Readonly<Record<string, HealthProbe>>;
 }
 

@@ -1,4 +1,4 @@
-/** Tokens of identity providers, and who is nobody in particular: from the options to what answers for them. */
+/** Builds the authentication of OpenID Connect tokens and of anonymous requests. */
 import { hostname } from "node:os";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import { parseFeatureGates } from "../apimachinery/feature-gates.ts";
@@ -13,11 +13,11 @@ import type { ServerOptions } from "../options.ts";
 
 export interface JwtSettings {
   readonly anonymous: AnonymousConfiguration;
-  /** Undefined where nobody else's tokens are taken: nothing that checks them is loaded then. */
+  /** Undefined without issuers: the code that verifies their tokens is not loaded then. */
   readonly issuers: AuthenticationSettings | undefined;
 }
 
-/** @throws Error when an option, or the file it names, is not right */
+/** @throws Error when an option, or the file that it names, is not valid */
 export async function jwtSettings(
   options: ServerOptions,
   { allowsAll }: { readonly allowsAll: boolean },
@@ -44,24 +44,23 @@ function anonymousAllowedAll({ conditions }: AnonymousConfiguration): string {
 async function issuerSettings(options: ServerOptions): Promise<AuthenticationSettings | undefined> {
   const { oidc, authenticationConfigFile: configFile, anonymousAuth, serviceAccountIssuers, featureGates } = options;
   if (configFile === undefined && Object.values(oidc).every((value) => value === undefined)) return undefined;
-  const { authenticationSettings } = await import("./asking-others.ts");
+  const { authenticationSettings } = await import("./on-demand.ts");
   const { gates } = parseFeatureGates(featureGates);
   return authenticationSettings({ oidc, configFile, anonymousAuth, serviceAccountIssuers, gates });
 }
 
 export interface Jwt {
-  /** None where there are no issuers. */
+  /** Empty without issuers. */
   readonly authenticators: readonly TokenAuthenticator[];
   close(): void;
 }
 
 export interface JwtNeeds {
   readonly gates: FeatureGates;
-  /** Takes what is counted here. */
   readonly metrics: { add(collect: MetricsCollector): void };
 }
 
-/** @throws Error when there is no way to an issuer, or the file that tells the ways is not right */
+/** @throws Error when the egress configuration is not valid, or lacks one that an issuer names */
 export async function openJwt(
   issuers: AuthenticationSettings | undefined,
   options: ServerOptions,
@@ -78,7 +77,7 @@ export async function openJwt(
   metrics.add(counted.collect);
   metrics.add(reloads.collect);
   if (issuers === undefined && egressSelectorConfigFile === undefined) return { authenticators: [], close() {} };
-  const { openEgressSelector, followAuthenticators } = await import("./asking-others.ts");
+  const { openEgressSelector, followAuthenticators } = await import("./on-demand.ts");
   const dialOf = await openEgressSelector(egressSelectorConfigFile);
   if (issuers === undefined) return { authenticators: [], close() {} };
   const { observer, forget } = counted;

@@ -1,4 +1,4 @@
-/** All metrics of a server. Parts that count for themselves get what they tell from here. */
+/** Builds the metrics of a server, and the observers that other parts report to. */
 import type { AdmissionObserver } from "../admission/contract.ts";
 import type { Clock } from "../apimachinery/clock.ts";
 import { knownGates } from "../apimachinery/feature-gates.ts";
@@ -27,7 +27,7 @@ import type { WatchCache } from "../watch-cache/contract.ts";
 import { readWaitBounds } from "../watch-cache/counts.ts";
 import type { CallObserver } from "../webhook/contract.ts";
 
-/** @throws Error when an option, or the file it names, is not right */
+/** @throws Error when an option, or the file that it names, is not valid */
 export async function metricsSettings({ metrics, logger }: ServerOptions): Promise<ShowMetrics> {
   return shownMetrics(metrics, await checkMetricsOptions(metrics), logger);
 }
@@ -42,12 +42,12 @@ export interface ServerMetrics extends Metrics {
   readonly queues: QueueMetrics;
   readonly calls: CallObserver;
   readonly validation: ValidationMetrics;
-  /** Adds what another part counts. */
+  /** Adds the metrics of another part. */
   add(collect: MetricsCollector): void;
 }
 
 interface Needs extends Pick<RegistryContext, "catalog" | "clock" | "gates">, Pick<MetricsSources, "audit"> {
-  /** There before the others: audit calls webhooks, too. */
+  /** Opened before the other metrics, because audit calls webhooks, too. */
   readonly calls: CallMetrics;
   readonly storage: Pick<Storage, "sizeBytes">;
   readonly installer: Pick<Installer, "caches">;

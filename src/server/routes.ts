@@ -1,4 +1,4 @@
-/** The paths that are no resources. */
+/** Paths that are not resources. */
 import { type HealthCheck, healthHandler } from "../health/health.ts";
 import { createDiscovery } from "../http/endpoints/discovery.ts";
 import { createOpenApi } from "../http/endpoints/openapi.ts";
@@ -13,7 +13,7 @@ import { storeDirectory } from "../storage/options.ts";
 
 import type { ServerState } from "./state.ts";
 
-/** Which paths the checks stand under, and what they check. */
+/** /livez, /readyz and /healthz with their checks. */
 export function healthRoutes(
   storage: Storage,
   state: ServerState,
@@ -44,7 +44,7 @@ export function healthRoutes(
   });
 }
 
-/** A store that is gone with its process has no backups. */
+/** POST /storage/backup. Stores in memory have no backups. */
 export function storeRoutes(
   storage: Pick<Storage, "sizeBytes">,
   { storage: engine, dataDir, clock, logger }: ServerOptions,
@@ -64,7 +64,7 @@ export function storeRoutes(
 
 export interface DocumentNeeds extends Pick<RegistryContext, "catalog" | "gates"> {
   readonly serverAddress: () => string;
-  /** Of the documents for relying parties; none where there is no issuer. */
+  /** The issuer's metadata and key set; empty without an issuer that has them. */
   readonly issuer: readonly PathRoute[];
 }
 

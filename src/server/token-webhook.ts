@@ -1,4 +1,4 @@
-/** The service that is asked whose a token is, from the options to the question. */
+/** Builds the webhook that authenticates bearer tokens. */
 import type { TokenAuthenticator, TokenCacheObserver, TokenWebhookSettings } from "../authentication/contract.ts";
 import { acceptedMsDefault, tokenCache } from "../authentication/token-cache.ts";
 import { tokenWebhook } from "../authentication/webhook/token-webhook.ts";
@@ -16,17 +16,17 @@ export interface OpenTokenWebhook {
 }
 
 export interface TokenWebhookNeeds extends Pick<ServerOptions, "clock" | "logger"> {
-  /** What this server is called. */
+  /** The audiences of this server. */
   readonly audiences: readonly string[];
   readonly observer: TokenCacheObserver | undefined;
   readonly calls: CallObserver;
 }
 
 const versions = ["v1", "v1beta1"];
-/** Who somebody is fits into far less. */
+/** Far more than any UserInfo needs. */
 const answerBytesMax = 1 << 20;
 
-/** @throws Error in upstream's words for a version nobody knows, or a kubeconfig that is not right */
+/** @throws Error with upstream's message for an unknown version, or a kubeconfig that is not valid */
 export async function openTokenWebhook(
   configFile: string,
   { version, cacheMs }: TokenWebhookSettings,
@@ -49,7 +49,7 @@ export async function openTokenWebhook(
   };
 }
 
-/** What another cache keeps of it for longer. */
+/** The token cache over all methods keeps answers longer. */
 function shorterThanOverall(cacheMs: number): string {
   const [own, overall] = [cacheMs, acceptedMsDefault].map((ms) => formatDuration(BigInt(Math.round(ms)) * 1_000_000n));
   return `the webhook cache ttl of ${own} is shorter than the overall cache ttl of ${overall} for successful token authentication attempts.`;

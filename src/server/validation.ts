@@ -1,12 +1,12 @@
-/** Counts and logs what declarative and hand-written validation do not agree about. */
+/** Counts and logs differences between declarative and hand-written validation. */
 import type { Logger } from "../apimachinery/logger.ts";
 import type { ValidationMetrics } from "../metrics/validation-metrics.ts";
 import type { ValidationObserver } from "../registry/contract.ts";
 
-/** Of each message and list of messages in a log line; messages show values that clients send. */
+/** Limits of one log line, because messages repeat values that clients send. */
 const messageCharactersMax = 500;
 const messagesMax = 5;
-/** Lines for one object; all mismatches are counted. */
+/** Log lines for one object. All mismatches are counted. */
 const mismatchesMax = 10;
 
 export function validationObserver(metrics: ValidationMetrics, logger: Logger): ValidationObserver {

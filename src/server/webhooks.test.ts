@@ -46,7 +46,7 @@ const rows: [what: string, service: string, port: number, byAddress: string, byE
 ];
 
 for (const [what, service, port, byAddress, byEndpoint] of rows) {
-  for (const [enableAggregatorRouting, want] of [
+  for (const [enableAggregatorRouting, expected] of [
     [false, byAddress],
     [true, byEndpoint],
   ] as const) {
@@ -56,20 +56,20 @@ for (const [what, service, port, byAddress, byEndpoint] of rows) {
         { enableAggregatorRouting },
         { catalog: registry.catalog, metrics: { add() {}, calls: callMetrics().observer }, self },
       );
-      let told: string;
+      let answer: string;
       try {
         const { host, port: at } = await webhooks.resolve("hooks", service, port);
-        told = `${host}:${at}`;
+        answer = `${host}:${at}`;
       } catch (error) {
-        told = (error as Error).message;
+        answer = (error as Error).message;
       }
       webhooks.close();
-      assert.equal(told, want);
+      assert.equal(answer, expected);
     });
   }
 }
 
-test("this server is the service kubernetes, and another resolver stands for all", async () => {
+test("resolves the Service kubernetes to this server, unless an option replaces the resolver", async () => {
   const needs = {
     catalog: registry.catalog,
     metrics: { add() {}, calls: callMetrics().observer },

@@ -1,4 +1,4 @@
-/** Webhooks that objects name, and how those are reached that are services of the cluster. */
+/** Builds the clients of webhooks that objects name, and the resolver of webhooks that are Services. */
 import { type ConversionWebhooks, openConversionWebhooks } from "../apis/apiextensions/conversion/webhook-clients.ts";
 import type { Catalog, ResourceStore } from "../catalog/contract.ts";
 import { conversionMetrics } from "../metrics/conversion-metrics.ts";
@@ -16,7 +16,7 @@ import {
 import type { ServerMetrics } from "./metrics.ts";
 
 export interface ServerWebhooks {
-  /** Where services are reached. */
+  /** Resolves Services to addresses. */
   readonly resolve: ServiceResolver;
   readonly conversion: ConversionWebhooks;
   close(): void;
@@ -25,7 +25,7 @@ export interface ServerWebhooks {
 interface Needs {
   readonly catalog: Catalog;
   readonly metrics: Pick<ServerMetrics, "add" | "calls">;
-  /** Where this server listens, which stands for the service `kubernetes`. */
+  /** Where this server listens: the address of the Service `kubernetes`. */
   readonly self: () => Address;
 }
 

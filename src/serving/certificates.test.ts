@@ -19,7 +19,7 @@ async function inDirectory(run: (directory: string) => Promise<void>): Promise<v
   }
 }
 
-test("the CA signs the others; each says what it is for, until when, and names what it must", async () => {
+test("the CA signs the others; each has its usages, validity and names", async () => {
   const { ca, serving, admin } = await createCertificates({ now: start, names });
   const [authority, server, client] = [ca, serving, admin].map(({ cert }) => new X509Certificate(cert)) as [
     X509Certificate,
@@ -41,7 +41,7 @@ test("the CA signs the others; each says what it is for, until when, and names w
   );
 });
 
-/** What a later start finds, and which of the three it keeps. */
+/** The files that a later start finds, and which of the three certificates it keeps. */
 const laterRows: [
   what: string,
   change: (directory: string) => void | Promise<void>,
@@ -88,7 +88,7 @@ for (const [what, change, later, kept] of laterRows) {
     }));
 }
 
-test("keys are their owner's alone", () =>
+test("only the owner can read key files", () =>
   inDirectory(async (directory) => {
     const { ca } = await ensureCertificates(directory, { now: start, names });
     for (const name of ["ca", "apiserver", "admin"])
@@ -126,7 +126,7 @@ test("issues certificates with the key of an authority in either form", async ()
   }
 });
 
-test("rewrites a placed serving key that is PKCS#8, and leaves another's as it is", () =>
+test("rewrites a placed serving key that is PKCS#8, and leaves those of users unchanged", () =>
   inDirectory(async (directory) => {
     const [own, others] = await Promise.all([1, 2].map(() => createCertificates({ now: start, names })));
     const keyFile = join(directory, "apiserver.key");
@@ -144,7 +144,7 @@ test("rewrites a placed serving key that is PKCS#8, and leaves another's as it i
     }
   }));
 
-test("a file that is no certificate is an error, not replaced", () =>
+test("rejects a file that is not a certificate, and does not replace it", () =>
   inDirectory(async (directory) => {
     await ensureCertificates(directory, { now: start, names });
     writeFileSync(join(directory, "ca.crt"), "mine");
@@ -152,7 +152,7 @@ test("a file that is no certificate is an error, not replaced", () =>
     assert.equal(readFileSync(join(directory, "ca.crt"), "utf8"), "mine");
   }));
 
-test("the serving certificate is put where none stands, and follows its renewal; another's is left alone", async () => {
+test("writes the serving certificate to --cert-dir and renews it there, but never replaces that of a user", async () => {
   await inDirectory(async (directory) => {
     const [own, later, others] = await Promise.all([1, 2, 3].map(() => createCertificates({ now: start, names })));
     const place = join(directory, "certificates");

@@ -1,4 +1,4 @@
-/** The certificates a server makes for itself: a CA, a serving certificate, an admin client certificate. Keys are P-256. */
+/** The certificates that a server creates: a CA, a serving certificate, and an admin's client certificate, with P-256 keys. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
@@ -28,7 +28,7 @@ const authorityDays = 3650;
 const leafDays = 365;
 const renewDays = 30;
 
-/** Makes all three. */
+/** Creates all three certificates. */
 export async function createCertificates(options: CertificateOptions): Promise<Certificates> {
   const ca = await createAuthority({ subject: { commonName: "coxswain-ca" }, ...validity(options.now, authorityDays) });
   const [serving, admin] = await Promise.all([issueServing(ca, options), issueAdmin(ca, options)]);
@@ -36,9 +36,9 @@ export async function createCertificates(options: CertificateOptions): Promise<C
 }
 
 /**
- * Reads what is there, makes what is missing, and renews what expires within 30 days, lost its key or no longer names what it must.
- * A CA that is renewed makes all certificates anew.
- * @throws Error when a file is there and cannot be read as PEM
+ * Reads the certificates in the directory, creates missing ones, and renews those that expire within 30 days, have no
+ * matching key, or lack a required name. A new CA renews all of them.
+ * @throws Error when a file exists and is not valid PEM
  */
 export async function ensureCertificates(directory: string, options: CertificateOptions): Promise<Certificates> {
   makeDirectory(directory, { mode: 0o700 });
@@ -66,8 +66,9 @@ export async function ensureCertificates(directory: string, options: Certificate
 }
 
 /**
- * Puts the serving certificate into a directory where another one may stand, which is left alone.
- * @returns the files of the other one @throws Error in upstream's words when only one of its two files is there
+ * Writes the serving certificate to a directory, unless the user has put one there.
+ * @returns the files of the user's certificate
+ * @throws Error with upstream's message when only one of its two files exists
  */
 export async function placeServing(
   directory: string,
@@ -98,12 +99,12 @@ function issueAdmin(ca: KeyPair, { now }: CertificateOptions): Promise<KeyPair> 
   return issueCertificate(ca, { subject, usage: "client", names: [], ...validity(now, leafDays) });
 }
 
-/** From a day ago, for clients whose clock is behind. */
+/** Valid from a day ago, for clients whose clock is late. */
 function validity(now: number, days: number): { notBefore: number; notAfter: number } {
   return { notBefore: now - dayMs, notAfter: now + days * dayMs };
 }
 
-/** Not near its end, and the key is the certificate's: a start that was killed may have written only one of them. */
+/** Not about to expire, and with its own key: a start that was killed may have written only one of the two. */
 function isUsable(pair: KeyPair | undefined, now: number): pair is KeyPair {
   if (pair === undefined) return false;
   const certificate = new X509Certificate(pair.cert);
@@ -117,9 +118,9 @@ function isIssuedBy({ cert }: KeyPair, ca: KeyPair): boolean {
   return new X509Certificate(cert).verify(new X509Certificate(ca.cert).publicKey);
 }
 
-function hasNames({ cert }: KeyPair, wanted: readonly string[]): boolean {
+function hasNames({ cert }: KeyPair, required: readonly string[]): boolean {
   const certificate = new X509Certificate(cert);
-  return wanted.every(
+  return required.every(
     (name) =>
       (isIP(name) === 0 ? certificate.checkHost(name, { wildcards: false }) : certificate.checkIP(name)) !== undefined,
   );

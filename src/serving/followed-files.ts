@@ -1,37 +1,40 @@
-/** What is read from files that may change while the server runs. */
+/** Content of files that may change while the server runs. */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import { fileProblem, readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import { watchFile } from "../lib/watched-file/watched-file.ts";
 
-/** The latest content that could be used. */
+/** The latest valid content. */
 export interface Live<T> {
   current(): T;
-  /** From here on changes are taken over. @param onChange is told after each */
+  /** Reloads the files when they change. @param onChange called after each reload */
   follow(onChange: () => void): void;
-  /** Looks again at what could not be used, which may fit to what else has changed since. */
+  /** Tries rejected content again, which other changed files may have made valid. */
   retry(): void;
   close(): void;
 }
 
 export interface LiveFilesOptions<T> {
-  /** What the files are, for logs. */
+  /** The purpose of the files, for logs. */
   readonly name: string;
   readonly files: readonly string[];
-  /** Of the files' texts, in their order. @throws Error when they cannot be used, or not together; nothing secret may stand in its message */
+  /**
+   * Parses the texts of the files, in their order.
+   * @throws Error when they are not valid, or do not match each other; its message must not contain secrets
+   */
   parse(texts: readonly string[]): T;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
- * Content that cannot be used later on is logged, and the one before stays.
- * @throws Error when a file cannot be read, or `parse` refuses it
+ * When changed content is not valid, it is logged, and the content before remains in use.
+ * @throws Error when a file cannot be read, or `parse` throws
  */
 export async function openLiveFiles<T>({ name, files, parse, clock, logger }: LiveFilesOptions<T>): Promise<Live<T>> {
   const texts = await Promise.all(files.map(async (file) => (await readGiven(file)).toString()));
   let current = parse(texts);
-  let isRefused = false;
+  let isRejected = false;
   let changed = (): void => {};
   let watched: { close(): void }[] = [];
   const failed = (error: unknown, file = ""): void =>
@@ -43,17 +46,17 @@ export async function openLiveFiles<T>({ name, files, parse, clock, logger }: Li
     try {
       current = parse(texts);
     } catch (error) {
-      isRefused = true;
-      return failed(error); // As long as one file of several is replaced they may not fit.
+      isRejected = true;
+      return failed(error); // Files that are replaced one by one may not match yet.
     }
-    isRefused = false;
+    isRejected = false;
     logger.info("changed files are used from now on", { name });
     changed();
   };
   return {
     current: () => current,
     retry() {
-      if (isRefused) take();
+      if (isRejected) take();
     },
     follow(onChange) {
       changed = onChange;
@@ -75,7 +78,7 @@ export async function openLiveFiles<T>({ name, files, parse, clock, logger }: Li
   };
 }
 
-/** What never changes, where something live is wanted. */
+/** Constant content in the place of followed content. */
 export function constantly<T>(value: T): Live<T> {
   return { current: () => value, follow() {}, retry() {}, close() {} };
 }

@@ -1,10 +1,10 @@
-/** Whether a certificate and a private key can be shown to clients. Source: Go's tls.X509KeyPair, whose words these are. */
+/** Checks that a certificate and a private key belong together. Messages are those of Go's `tls.X509KeyPair`. */
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import tls from "node:tls";
 import { parseCertificates } from "../lib/x509/pem.ts";
 import type { KeyPair } from "./x509.ts";
 
-/** @throws Error that tells what is wrong, and nothing of the key */
+/** @throws Error with the problem, without any part of the key */
 export function checkKeyPair({ cert, key }: KeyPair): void {
   const found = blockNames(cert);
   if (!found.includes("CERTIFICATE")) {
@@ -28,7 +28,7 @@ export function checkKeyPair({ cert, key }: KeyPair): void {
   }
   const [leaf] = parseCertificates(cert);
   if (leaf?.checkPrivateKey(readKey(key)) !== true) throw new Error("tls: private key does not match public key");
-  tls.createSecureContext({ cert, key }); // OpenSSL has rules of its own, such as how long keys are.
+  tls.createSecureContext({ cert, key }); // OpenSSL has further rules, such as minimum key lengths.
 }
 
 function readKey(pem: string): KeyObject {

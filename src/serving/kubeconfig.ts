@@ -1,4 +1,4 @@
-/** The kubeconfig of the admin: everything inline, so that the file can be moved. */
+/** The kubeconfig of the admin. Certificates are inline, so that the file can be moved. */
 import type { Certificates } from "./certificates.ts";
 
 /** @param url such as `https://127.0.0.1:6443` */

@@ -1,6 +1,6 @@
 /**
  * Private EC keys as PEM in the form of SEC1 (RFC 5915), as client-go writes them (`k8s.io/client-go@v0.36.0/util/keyutil/key.go`). Not every client
- * reads PKCS#8: the fabric8 client for Java fails at it.
+ * reads PKCS#8: the fabric8 client for Java does not.
  */
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { writeWhole } from "../apimachinery/write-whole.ts";
@@ -14,7 +14,7 @@ export function formatSec1Key(key: KeyObject): string {
  * Rewrites a file that this server wrote before it used SEC1.
  *
  * @param file of the server itself, never one that the user supplied
- * @param pem what the file holds
+ * @param pem content of the file
  * @returns the key as it is in the file from now on; other forms and other kinds of keys stay as they are
  * @throws Error for PKCS#8 that cannot be read
  */

@@ -1,4 +1,4 @@
-/** The keys of service account tokens, read from the files of the flags or made once and kept. Source: access-control §5.2. */
+/** The keys of service account tokens: from the files of flags, or created once and stored in the data directory. */
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { join } from "node:path";
 import { makeDirectory } from "../apimachinery/make-directory.ts";
@@ -18,7 +18,7 @@ import { formatSec1Key, upgradeKeyFile } from "./sec1-key.ts";
 
 export interface ServiceAccountKeys {
   readonly signing: SigningKey;
-  /** Whose tokens are accepted, each once, the signing one among them. */
+  /** Keys whose tokens are accepted, without duplicates, including the signing key. */
   readonly accepted: readonly PublicKey[];
 }
 
@@ -27,14 +27,14 @@ type KeyOptions = Pick<
   "dataDir" | "serviceAccountKeyFiles" | "serviceAccountSigningKeyFile" | "tlsPrivateKeyFile"
 >;
 
-/** @throws Error that names the file that cannot be read, or has no such key */
+/** @throws Error with the name of a file that cannot be read or has no key */
 export async function serviceAccountKeys(options: KeyOptions): Promise<ServiceAccountKeys> {
   const { serviceAccountKeyFiles, serviceAccountSigningKeyFile: file, dataDir, tlsPrivateKeyFile } = options;
   const signing = file === undefined ? await ownKey(dataDir) : readSigningKey((await readGiven(file)).toString(), file);
   const given = await Promise.all(
     serviceAccountKeyFiles.map(async (one) => readPublicKeys((await readGiven(one)).toString(), one)),
   );
-  // That of the server is taken only where it is one that could sign tokens.
+  // The key of the serving certificate is accepted only if its type can sign tokens.
   const own =
     serviceAccountKeyFiles.length === 0 && tlsPrivateKeyFile !== undefined
       ? publicKeysIn((await readGiven(tlsPrivateKeyFile)).toString())
@@ -42,7 +42,7 @@ export async function serviceAccountKeys(options: KeyOptions): Promise<ServiceAc
   return { signing, accepted: distinctKeys([signing.public, ...given.flat(), ...own]) };
 }
 
-/** Tokens outlive a restart only when the key does. */
+/** The key is stored, because tokens must remain valid after a restart. */
 async function ownKey(dataDir: string | undefined): Promise<SigningKey> {
   if (dataDir === undefined) return readSigningKey(formatSec1Key(makeKey()), "");
   const file = join(dataDir, "service-account.key");

@@ -1,4 +1,4 @@
-/** The certificates a server runs with: its own, or those it was given, which may change while it runs. */
+/** The certificates that a server uses: its own, or those of flags, which it reloads when their files change. */
 import type { X509Certificate } from "node:crypto";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
@@ -13,17 +13,17 @@ import { tlsLimits } from "./tls-options.ts";
 
 export interface ServingSetup {
   readonly limits: TlsLimits;
-  /** What the listener shows and asks for now. */
+  /** The current certificates of the listener, and the authorities of client certificates. */
   material(): ServingMaterial;
-  /** Whose certificates name their users now. */
+  /** The current authorities of client certificates. */
   clientAuthorities(): Authorities;
-  /** Whose certificates make proxies now; undefined when nobody's do. */
+  /** The current authorities of authenticating proxies; undefined without proxies. */
   readonly proxyAuthorities: (() => Authorities) | undefined;
-  /** PEM bundle that clients check the serving certificate with. */
+  /** PEM bundle by which clients verify the serving certificate. */
   readonly caBundle: string;
   /** The client certificate of the kubeconfig. */
   readonly admin: KeyPair;
-  /** From here on changed files count. @param onChange is told after each */
+  /** Reloads changed files. @param onChange called after each reload */
   follow(onChange: () => void): void;
   close(): void;
 }
@@ -41,7 +41,7 @@ type SetupOptions = Pick<
   | "tls"
 >;
 
-/** @throws Error when only one of a certificate and its key is given, a file cannot be read or used, or an option of TLS is not valid */
+/** @throws Error when one of a certificate and its key is missing, or a file or a TLS option is not valid */
 export async function servingSetup(options: SetupOptions, names: readonly string[]): Promise<ServingSetup> {
   const { tlsCertFile, tlsPrivateKeyFile, clientCaFile, dataDir, certDir, requestHeader, tls } = options;
   if ((tlsCertFile === undefined) !== (tlsPrivateKeyFile === undefined))
@@ -57,7 +57,7 @@ export async function servingSetup(options: SetupOptions, names: readonly string
   const given = pair && (await keyPairFiles(options, "serving-cert", pair));
   const serving = given ?? constantly(own.serving);
   let proxies: Live<Authorities> | undefined;
-  // Our own admin stays able to log in beside the given authorities.
+  // The server's own authority remains accepted, for the admin's certificate.
   const clients =
     clientCaFile === undefined
       ? constantly(ownAuthorities)
@@ -109,7 +109,10 @@ export async function servingSetup(options: SetupOptions, names: readonly string
   };
 }
 
-/** @throws Error when clients with a certificate of their own would be proxies. The words are upstream's, which looks at the start alone. */
+/**
+ * Upstream checks this at its start only.
+ * @throws Error with upstream's message when any client certificate would make its user a proxy
+ */
 function checkApart(
   { allowedNames }: ServerOptions["requestHeader"],
   clients: Authorities,
@@ -128,7 +131,7 @@ interface Needs {
   readonly logger: Logger;
 }
 
-/** @param take throws an Error when they cannot be used */
+/** @param take throws an Error when the certificates cannot be used */
 function authorityFile(
   { clock, logger }: Needs,
   purpose: string,

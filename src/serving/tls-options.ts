@@ -1,9 +1,12 @@
-/** What the flags of TLS mean for OpenSSL. Names and numbers are Go's. Source: component-base's cli/flag; Go's crypto/tls and x/net/http2. */
+/**
+ * Translates the TLS flags, whose names and numbers are Go's, for OpenSSL.
+ * Source: k8s.io/component-base@v0.36.0/cli/flag/ciphersuites_flag.go; Go's crypto/tls and x/net/http2
+ */
 import tls from "node:tls";
 import type { TlsOptions } from "../http/listener/contract.ts";
 import { defaultTlsLimits, type TlsLimits } from "../http/listener/secure-contexts.ts";
 
-/** The lowest that OpenSSL offers without giving up its rules for keys. */
+/** The lowest version that OpenSSL offers at its default security level. */
 const versions: Readonly<Record<string, TlsLimits["minVersion"]>> = {
   "": defaultTlsLimits.minVersion,
   VersionTLS10: "TLSv1.2",
@@ -12,7 +15,7 @@ const versions: Readonly<Record<string, TlsLimits["minVersion"]>> = {
   VersionTLS13: "TLSv1.3",
 };
 
-/** Always offered, in OpenSSL's names, which are Go's here. */
+/** Always offered. OpenSSL and Go use the same names. */
 const suites13 = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"];
 const suitesOfHttp2 = ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"];
 
@@ -50,11 +53,11 @@ const groups: ReadonlyMap<number, string> = new Map([
 ]);
 const groupMax = 65_535;
 
-/** What people may give. */
+/** Names that the flag accepts. */
 export const minVersionNames = Object.keys(versions).filter((name) => name !== "");
 export const cipherSuiteNames: readonly string[] = [...suites13, ...Object.keys(suites)].sort();
 
-/** @throws Error when there is no such version, suite or key exchange, or HTTP/2 could not be spoken */
+/** @throws Error for an unknown version, cipher suite or key exchange, or without the suites that HTTP/2 requires */
 export function tlsLimits({ minVersion: version, cipherSuites, curvePreferences }: TlsOptions): TlsLimits {
   const minVersion = Object.hasOwn(versions, version) ? versions[version] : undefined;
   if (minVersion === undefined) throw new Error(`unknown tls version ${JSON.stringify(version)}`);
@@ -73,7 +76,7 @@ export function tlsLimits({ minVersion: version, cipherSuites, curvePreferences 
   };
 }
 
-/** @returns OpenSSL's name, in Node's case */
+/** @returns OpenSSL's name in Node's spelling */
 function suiteOf(name: string): string {
   if (suites13.includes(name)) return name.toLowerCase();
   const suite = Object.hasOwn(suites, name) ? suites[name] : undefined;

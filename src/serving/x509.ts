@@ -1,4 +1,4 @@
-/** Makes X.509 certificates with P-256 keys. Node's crypto reads certificates but does not make them. Source: RFC 5280. */
+/** Creates X.509 certificates with P-256 keys, which Node's crypto cannot. Source: RFC 5280 */
 import { createPrivateKey, KeyObject } from "node:crypto";
 import { isIP } from "node:net";
 import { loadX509 } from "../lib/load-x509.ts";
@@ -15,7 +15,7 @@ export interface Subject {
   readonly organizations?: readonly string[];
 }
 
-/** Milliseconds since 1970, whole seconds count. */
+/** Milliseconds since 1970, truncated to seconds. */
 export interface Validity {
   readonly notBefore: number;
   readonly notAfter: number;
@@ -30,7 +30,7 @@ export interface Leaf extends Validity {
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
-/** An authority that signs itself. */
+/** Creates a self-signed authority. */
 export async function createAuthority({
   subject,
   notBefore,
@@ -58,7 +58,7 @@ export async function createAuthority({
   return { cert: `${certificate.toString("pem")}\n`, key: formatSec1Key(KeyObject.from(keys.privateKey)) };
 }
 
-/** A certificate with a fresh key. @throws Error when the authority's key is not of the curve P-256 */
+/** Creates a certificate with a new key. @throws Error when the authority's key is not on the curve P-256 */
 export async function issueCertificate(
   authority: KeyPair,
   { subject, usage, names, notBefore, notAfter }: Leaf,
@@ -94,12 +94,12 @@ function alternativeName(name: string): { type: "dns" | "ip"; value: string } {
   return { type: "ip", value: isIP(name) === 6 ? new URL(`http://[${name}]`).hostname.slice(1, -1) : name };
 }
 
-/** Loaded only when a certificate must be made. */
+/** Loaded only when a certificate is created. */
 function nameOf({ commonName, organizations = [] }: Subject): { CN?: string[]; O?: string[] }[] {
   return [...organizations.map((name) => ({ O: [name] })), { CN: [commonName] }];
 }
 
-/** Positive, and unlike any other. */
+/** A random positive number. */
 function serialNumber(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[0] = ((bytes[0] as number) & 0x7f) | 0x40;

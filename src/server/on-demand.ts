@@ -1,6 +1,6 @@
 /**
- * What only options ask for, loaded as one piece where there is such an option: issuers of tokens and the ways to them, files that name authorizers,
- * webhooks that know whose a token is or what somebody may do.
+ * Code that only some options need, loaded as one module with the first of them: OpenID Connect issuers and their
+ * proxies, authorization configuration files, authentication and authorization webhooks.
  */
 export { followAuthenticators } from "../authentication/configuration/follow-configuration.ts";
 export { authenticationSettings } from "../authentication/configuration/settings.ts";
