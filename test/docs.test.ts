@@ -11,6 +11,7 @@ const filesOf = (...patterns: string[]): string[] =>
   globSync(patterns, { cwd: root, exclude: ["**/node_modules/**", "dist/**"] })
     .map((file) => file.replaceAll("\\", "/"))
     .sort();
+const sources = filesOf("{src,tools,bench,test}/**/*.ts");
 const documents = filesOf("**/*.md", ".github/**/*.md");
 
 describe("documents name files and headings that exist", () => {
@@ -22,12 +23,13 @@ describe("documents name files and headings that exist", () => {
   }
 });
 
-/** Paths from the root in code spans. */
+/** Names of files and folders in code spans: from the root, or any end of the path of a source file. */
 function missingPaths(text: string): string[] {
-  const paths = [...text.matchAll(/`((?:src|docs|scripts|tools|test|bench)\/[^`\s]+)`/g)].map(
-    ([, path]) => path as string,
-  );
-  return paths.filter((path) => globSync(path, { cwd: root }).length === 0);
+  const spans = [...text.matchAll(/`([^`\s]+)`/g)].map(([, span]) => span as string);
+  return spans.filter((span) => {
+    if (/^(?:src|docs|tools|test|bench)\//.test(span)) return globSync(span, { cwd: root }).length === 0;
+    return /^[\w./-]+\.ts$/.test(span) && !sources.some((file) => file.endsWith(`/${span}`));
+  });
 }
 
 /** Relative links, with their anchors. */
@@ -72,7 +74,7 @@ test("finds links whose file or heading is missing", () => {
 });
 
 test("comments link to declarations in scope", () => {
-  const found = filesOf("{src,tools,bench,test}/**/*.ts").flatMap((file) => {
+  const found = sources.flatMap((file) => {
     const text = read(file);
     return text.includes("{@link") ? brokenDeclarationLinks(file, text).map((name) => `${file}: ${name}`) : [];
   });
