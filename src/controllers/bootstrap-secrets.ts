@@ -58,8 +58,8 @@ export function followBootstrapSecrets({
       changed(entry.key);
       if (expiration > clock.now()) waitFor(expiration);
     },
-    gone: ({ key }) => drop(key),
-    known: () => expirations.keys(),
+    deleted: ({ key }) => drop(key),
+    knownKeys: () => expirations.keys(),
     missing: drop,
     failed,
   });

@@ -61,8 +61,8 @@ export function bootstrapSigner({ registry, logger, queues }: ControllerOptions)
         set(entry) {
           if (entry.key === key) look();
         },
-        gone() {},
-        known: () => [],
+        deleted() {},
+        knownKeys: () => [],
         missing() {},
         failed,
       });

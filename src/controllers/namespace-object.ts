@@ -70,8 +70,8 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
           known.add(index.name);
           queue.add(index.name);
         },
-        gone: ({ index }) => known.delete(index.name),
-        known: () => [...known].map((name) => namespaces.keyOf("", name)),
+        deleted: ({ index }) => known.delete(index.name),
+        knownKeys: () => [...known].map((name) => namespaces.keyOf("", name)),
         missing: (key) => known.delete(key.slice(namespaces.form.prefix.length)),
       });
       const lookAgain = (namespace: string): void => {
@@ -84,10 +84,10 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
         set: ({ index }) => {
           if (options.correct !== undefined && index.name === options.name) lookAgain(index.namespace);
         },
-        gone: ({ index }) => {
+        deleted: ({ index }) => {
           if (index.name === options.name) lookAgain(index.namespace);
         },
-        known: () => [],
+        knownKeys: () => [],
         missing() {},
         relisted: () => known.forEach(lookAgain),
       });

@@ -54,11 +54,11 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
           else collecting.delete(entry.key);
           lookAtAll();
         },
-        gone({ key }) {
+        deleted({ key }) {
           collecting.delete(key);
           lookAtAll();
         },
-        known: () => collecting,
+        knownKeys: () => collecting,
         missing: (key) => collecting.delete(key),
         relisted: lookAtAll,
         failed: (error) =>

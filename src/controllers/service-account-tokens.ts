@@ -70,10 +70,10 @@ export function serviceAccountTokensController(options: ServiceAccountTokensOpti
           known.add(key);
           queue.add(key);
         },
-        gone(entry) {
+        deleted(entry) {
           if (known.delete(entry.key)) references.gone(secrets.decode(entry));
         },
-        known: () => known,
+        knownKeys: () => known,
         missing: (key) => known.delete(key),
       });
       const ofAccounts = followCache({
@@ -81,11 +81,11 @@ export function serviceAccountTokensController(options: ServiceAccountTokensOpti
         cache: accounts.cache,
         prefix: accounts.form.prefix,
         set() {},
-        gone({ index }) {
+        deleted({ index }) {
           const prefix = `${secrets.form.prefix}${index.namespace}/`;
           for (const key of known) if (key.startsWith(prefix)) queue.add(key);
         },
-        known: () => [],
+        knownKeys: () => [],
         missing() {},
         relisted() {
           for (const key of known) queue.add(key);

@@ -55,7 +55,7 @@ export async function listEntries(
   if (single !== undefined) {
     const entry = snapshot.get(single);
     const found = entry === undefined ? [] : (await shownOf(converted, [entry])).filter(selection.matches);
-    store.cache.counts.list("", { fetched: Number(entry !== undefined), returned: found.length });
+    store.cache.counts.countList("", { fetched: Number(entry !== undefined), returned: found.length });
     return { meta: metaOf(snapshot), entries: found };
   }
   const after = token === undefined ? undefined : prefix + token.after;
@@ -65,14 +65,14 @@ export async function listEntries(
   const limit = options.resourceVersion === "0" && !uncached ? 0 : options.limit;
   if (limit === 0 && selection.all && converted === undefined) {
     const count = snapshot.count(prefix, after);
-    store.cache.counts.list("", { fetched: count, returned: count });
+    store.cache.counts.countList("", { fetched: count, returned: count });
     return { meta: metaOf(snapshot), entries: snapshot.range(prefix, after) };
   }
   const { entries, last, fetched } =
     converted === undefined
       ? await collect(candidates(snapshot, { prefix, after }, selection, store), selection, { limit, uncached })
       : await collectConverted(snapshot.range(prefix, after), converted, selection, limit);
-  store.cache.counts.list(converted === undefined ? indexName(selection, store) : "", {
+  store.cache.counts.countList(converted === undefined ? indexName(selection, store) : "", {
     fetched,
     returned: entries.length,
   });

@@ -220,7 +220,7 @@ async function watch(run: Run, cache: WatchCache): Promise<void> {
     if (subscription === undefined) {
       const again = last;
       const reached = await unlessGone(run, again, async () => {
-        await cache.reach(again);
+        await cache.loadEventsAfter(again);
         subscription = cache.subscribe(again, {
           events(batch) {
             seen.push(...batch.map(showEvent));

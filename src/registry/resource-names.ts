@@ -42,5 +42,5 @@ export async function readAfterCacheFailure(
   if (!(error instanceof UnreadableObjects)) throw error;
   const about = error.about(key);
   if (about !== undefined) throw about;
-  return cache.alone(key);
+  return cache.getFromStorage(key);
 }

@@ -25,8 +25,8 @@ export function definitionsOnDemand(needs: DefinitionNeeds): DefinitionControlle
       prefix: store.form.prefix,
       clock: registry.clock,
       set: open,
-      gone() {},
-      known: () => [],
+      deleted() {},
+      knownKeys: () => [],
       missing() {},
       failed: (error) => logger.warn("Failed to list CustomResourceDefinitions, retrying", { error: String(error) }),
     });
@@ -34,7 +34,7 @@ export function definitionsOnDemand(needs: DefinitionNeeds): DefinitionControlle
     ready,
     start() {
       first = follow();
-      first.tried.then(async () => (await opened)?.ready).then(resolve, reject);
+      first.firstListDone.then(async () => (await opened)?.ready).then(resolve, reject);
     },
     async stop() {
       first?.stop();

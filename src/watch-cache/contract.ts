@@ -1,116 +1,176 @@
-/** Latest objects of one resource in key order, frozen snapshots of them, and recent events. Source: architecture, "Watch cache". */
+/**
+ * The watch cache of one resource: current objects in key order, snapshots, and recent events. See
+ * docs/architecture.md, "Watch cache".
+ */
 
 import type { CacheCounts } from "./counts.ts";
 import type { ReadableFollower } from "./follow-readable.ts";
 
-/** One object as it is served. Immutable; shared by the cache, lists and watchers. */
+/** An object as it is served. Immutable; shared by the cache, lists and watchers. */
 export interface Entry {
   readonly key: string;
   readonly revision: number;
-  /** JSON in the storage version with resourceVersion in place, no newline at the end. Exactly allocated. */
+  /**
+   * JSON in the storage version, with resourceVersion, without a newline. Its ArrayBuffer contains
+   * nothing else.
+   */
   readonly json: Buffer;
-  /** The same bytes and a newline: the whole answer to a get. */
+  /** The same bytes with a newline: the body of a response to a get. */
   readonly line: Buffer;
-  /** Offset of what follows `"kind":…,"apiVersion":…,`: a list item of a built-in is `{` and the bytes from here. */
+  /**
+   * Byte offset after `"kind":…,"apiVersion":…,`. An item of a built-in list is `{` and the bytes
+   * from here.
+   */
   readonly itemOffset: number;
-  /** What selectors need, read from the bytes when first asked for. */
+  /** The fields that selectors need; decoded on first use. */
   readonly index: EntryIndex;
 }
 
+/** The parts of an object that selectors use. */
 export interface EntryIndex {
   readonly namespace: string;
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
-  /** metadata.name, metadata.namespace and the kind's own. */
+  /** metadata.name, metadata.namespace and the selectable fields of the kind. */
   readonly fields: ReadonlyMap<string, string>;
 }
 
+/** A change of one object. */
 export interface CacheEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly revision: number;
-  /** Milliseconds since 1970 when it happened. */
+  /** Time of the commit in milliseconds since 1970. */
   readonly at: number;
-  /** For DELETED: the last state, carrying the deletion's revision. */
+  /** For DELETED, the last state with the revision of the deletion. */
   readonly entry: Entry;
-  /** The state before, for selector transitions. Undefined for ADDED. */
+  /**
+   * The previous state, from which watches with selectors derive event types. Undefined for ADDED.
+   */
   readonly previous: Entry | undefined;
 }
 
-/** A frozen state: taking one costs nothing, keeping one costs what has changed since. */
+/**
+ * An immutable state of the cache. Creating a snapshot is free; keeping one uses memory for what
+ * has changed since.
+ */
 export interface Snapshot {
   readonly revision: number;
+  /** Number of entries. */
   readonly size: number;
   get(key: string): Entry | undefined;
-  /** Entries in key order whose key starts with the prefix, after `after` when given. */
+  /** Iterates over the entries with the prefix, in key order, after the key `after` if set. */
   range(prefix: string, after?: string): IterableIterator<Entry>;
-  /** Those of a range whose field has the value, without a look at the others; undefined where the cache has no index of the field. */
+  /**
+   * As `range`, for entries whose field has the value, by an index; undefined when the cache has no
+   * index of the field.
+   */
   find(field: string, value: string, prefix: string, after?: string): IterableIterator<Entry> | undefined;
-  /** How many entries have the prefix, and come after `after` when given. */
+  /** Counts the entries with the prefix, after the key `after` if set. */
   count(prefix: string, after?: string): number;
 }
 
+/** The contract of a watch cache. It loads the objects on first use. */
 export interface WatchCache {
-  /** For metrics. Whoever lists tells it what he looked at. */
+  /** Counters for metrics. Callers that list report the entries they read. */
   readonly counts: CacheCounts;
-  /** Loaded on first use. Every other call waits for it or may only follow it. */
+  /**
+   * Loads the objects; must be called before `latest` and `subscribe`. Other methods call it.
+   * @throws ApiError 500 when objects cannot be decoded
+   */
   ready(): Promise<void>;
-  /** One object, from the store: where others of its kind cannot be read there is no state to look into. @throws ApiError 500 when it cannot be read */
-  alone(key: string): Promise<Entry | undefined>;
-  /** The newest state this cache has; may lag behind a remote store. */
+  /**
+   * Reads one object from storage, for use when the cache cannot be loaded because other objects
+   * cannot be decoded.
+   * @throws ApiError 500 when the object cannot be decoded
+   */
+  getFromStorage(key: string): Promise<Entry | undefined>;
+  /** Returns the newest state of this cache; may lag behind a remote store. */
   latest(): Snapshot;
-  /** A state at least as new as the store is now. */
+  /**
+   * Returns a state at least as new as that of the store at the time of the call.
+   * @throws ApiError 504 as `notOlderThan`
+   */
   current(): Promise<Snapshot>;
-  /** A state at least as new as the revision. @throws ApiError 504 with cause ResourceVersionTooLarge when it does not come in time */
+  /**
+   * Returns a state at least as new as the revision; waits for it for a bounded time.
+   * @throws ApiError 504 with cause ResourceVersionTooLarge when the cache does not reach it in
+   * time
+   */
   notOlderThan(revision: number): Promise<Snapshot>;
   /**
-   * The state at exactly this revision, from kept snapshots, recent events or the store.
-   * @throws ApiError 410 when it was superseded longer ago than the history window, or is not kept any more; 504
+   * Returns the state at the revision, from a cached snapshot, recent events or the store.
+   * @throws ApiError 410 when it was superseded before the history window, or was compacted
+   * @throws ApiError 429 when too many reads of old states are waiting
+   * @throws ApiError 504 with cause ResourceVersionTooLarge, as `notOlderThan`
    */
   exactly(revision: number): Promise<Snapshot>;
-  /** Keeps a snapshot for a while, for readers who will ask for exactly its revision: the next chunk of a list. */
+  /** Caches a snapshot for some time, for a later call of `exactly`: the next chunk of a list. */
   keep(snapshot: Snapshot): void;
   /**
-   * Makes sure that `subscribe` can start at the revision, from the store's history where needed.
-   * @throws ApiError 410 when the state there was superseded longer ago than the history window, or the changes since are not kept
+   * Ensures that `subscribe` can start at the revision; reads events from the store's history if
+   * needed.
+   * @throws ApiError 410 when the state at the revision was superseded before the history window,
+   * or later changes were compacted
    */
-  reach(revision: number): Promise<void>;
+  loadEventsAfter(revision: number): Promise<void>;
   /**
-   * Events after the revision, in order, those already there first; these are delivered before this returns, later ones soon after they happened.
-   * @param topic what the subscriber wants at most: events outside it cost him nothing, though some of them may still be delivered
-   * @throws ApiError 410 when the revision is older than the events kept
+   * Subscribes to events after the revision, in order. Past events are delivered before this method
+   * returns, later ones soon after their commit.
+   * @param topic limits the subscription; events outside the topic may still be delivered, but
+   *   mostly cost no time
+   * @throws ApiError 410 when the cache does not have all events after the revision
    */
   subscribe(from: number, subscriber: CacheSubscriber, topic?: Topic): CacheSubscription;
-  /** The store was compacted to the revision: states before it are not shown any more. Events of open and new watches stay as long as they would. */
+  /**
+   * Reports that the store was compacted to the revision: `exactly` rejects earlier revisions from
+   * now on. Cached events are not affected.
+   */
   forgetBefore(revision: number): void;
-  /** Follows the objects that can be read, where the cache cannot be loaded because of others. @throws RevisionCompacted when writes overtake it */
+  /**
+   * Follows the objects that can be decoded, when the cache cannot be loaded because of others.
+   * @throws RevisionCompacted when compaction overtakes the initial read
+   */
   followReadable(follower: ReadableFollower): Promise<CacheSubscription>;
+  /** Ends all subscriptions and waits. */
   close(): void;
 }
 
 /**
- * Events of one object (by its key), of one namespace (by the prefix of its keys, slash included), or of the objects a field of which has one
- * value, before the event or after it: `metadata.name`, and the fields that the cache has an index of.
+ * The events of one object (by its key), of one namespace (by the prefix of its keys, with the
+ * final slash), or of objects with a field value before or after the event. Possible fields are
+ * `metadata.name` and those that the cache indexes.
  */
 export type Topic =
   | { readonly key: string }
   | { readonly prefix: string }
   | { readonly field: string; readonly value: string };
 
-/** Batches are shared by all subscribers of a topic: the same array object, so that work done for one can be reused for the next. */
+/**
+ * Receives events. All subscribers of a topic receive the same array object, so that an encoder can
+ * reuse its work.
+ */
 export interface CacheSubscriber {
-  /** @returns false to get no more before `resume`; events are kept meanwhile as long as those of others are */
-  // biome-ignore lint/suspicious/noConfusingVoidType: most subscribers never pause, and say nothing.
+  /**
+   * @returns false to pause until `resume`; events are stored for as long as those of other
+   * subscribers
+   */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most subscribers return nothing.
   events(batch: readonly CacheEvent[]): boolean | void;
-  /** Everything up to the revision has been delivered. */
+  /** Reports that all events up to the revision have been delivered. */
   progress?(revision: number): void;
-  /** Cut off: the cache was rebuilt or closed, or the events a paused subscriber waits for are gone. */
+  /**
+   * Reports the end: the cache was reloaded or closed, or dropped events that a paused subscriber
+   * needs.
+   */
   end(): void;
 }
 
+/** A subscription of a watch cache. */
 export interface CacheSubscription {
-  /** Everything up to here has been delivered. */
+  /** All events up to this revision have been delivered. Never decreases. */
   readonly delivered: number;
-  /** Delivers what was held back since `events` answered false. */
+  /** Delivers the events since `events` returned false. */
   resume(): void;
+  /** Ends the subscription; the subscriber is not called again. */
   close(): void;
 }

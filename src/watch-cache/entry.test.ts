@@ -18,11 +18,15 @@ const { json, versionOffset, itemOffset } = encodeObject({ kind: "ConfigMap", ap
 const withUnknown = Buffer.from(`${json.toString().slice(0, -1)},"unknown":1}`);
 
 const rows: [what: string, seal: Seal | undefined, servesUnknown: boolean][] = [
-  ["sealed by this definition: the bytes as they are", { fingerprint: 7, versionOffset, itemOffset }, true],
-  ["sealed by another one: encoded anew", { fingerprint: 8, versionOffset, itemOffset }, false],
-  ["not sealed: encoded anew", undefined, false],
+  [
+    "serves the stored bytes when their fingerprint is that of the definition",
+    { fingerprint: 7, versionOffset, itemOffset },
+    true,
+  ],
+  ["encodes the object again when the fingerprint differs", { fingerprint: 8, versionOffset, itemOffset }, false],
+  ["encodes the object again when it has no seal", undefined, false],
 ];
-test("stored at another version: told as of the one that is stored now", () => {
+test("serves an object that was stored at another version at the current storage version", () => {
   const stored = {
     key: "/registry/configmaps/n/a",
     revision: 5,

@@ -1,4 +1,4 @@
-/** An object as the cache holds it: the bytes that are served, and what selectors need of them. */
+/** Cached objects: the bytes that are served, and the fields that selectors need. */
 import type { KubeObject } from "../apimachinery/object.ts";
 import { peekTypeMeta } from "../lib/json/parse.ts";
 import { decodeStored } from "../lib/schema/decode.ts";
@@ -7,24 +7,34 @@ import type { Struct } from "../lib/schema/schema.ts";
 import { DamagedRecord, type Seal, type Stored } from "../storage/contract.ts";
 import type { Entry, EntryIndex } from "./contract.ts";
 
-/** What must be known of a definition to make entries from its stored values. */
+/** The parts of a resource definition that are needed to create entries from stored values. */
 export interface EntrySource {
-  /** Of the keys; the namespace, if any, and the name follow. */
+  /** The key prefix; the namespace, if any, and the name follow. */
   readonly prefix: string;
-  /** Values sealed with another fingerprint are decoded and encoded anew. */
+  /** Values whose seal has another fingerprint are decoded and encoded again. */
   readonly fingerprint: number;
   readonly schema: Struct;
-  /** Of all objects, whatever they were stored as; undefined where they stay at their versions. */
+  /**
+   * The version at which all objects are served; undefined when objects keep their stored version.
+   */
   readonly apiVersion?: string | undefined;
-  /** Of objects that were stored at other versions and stay at them; undefined where `schema` does for all. */
+  /** Returns the schema of another stored version; undefined when `schema` applies to all. */
   readonly schemaOf?: ((apiVersion: string) => Struct | undefined) | undefined;
-  /** Replaced, not changed, when another definition joins that stores the same objects. */
+  /**
+   * Reads a selectable field. The record is replaced, not modified, when another definition with
+   * the same storage is added.
+   */
   readonly selectableFields: Readonly<Record<string, (object: KubeObject) => string>>;
-  /** Those of them that the cache has an index of. */
+  /** The selectable fields that the cache indexes. */
   readonly indexedFields: readonly string[];
 }
 
-/** @throws DecodeError when the value is not what the definition says · DamagedRecord when it is not what was written */
+/**
+ * Creates an entry from a stored value.
+ * @throws DecodeError when the value does not match the schema
+ * @throws JsonSyntaxError when the value is not JSON
+ * @throws DamagedRecord when the stored record is damaged
+ */
 export function entryFromStored(stored: Stored, source: EntrySource): Entry {
   if (stored.damage !== undefined) throw new DamagedRecord(stored.damage);
   if (stored.seal?.fingerprint === source.fingerprint)
@@ -36,12 +46,15 @@ export function entryFromStored(stored: Stored, source: EntrySource): Entry {
   return makeEntry(stored.key, stored.revision, json, { versionOffset, itemOffset }, source);
 }
 
-/** What an object is read with, which may be of another version than the one that is stored now. */
+/** Returns the schema of the version at which the object was stored. */
 export function schemaFor(json: Buffer, { schema, schemaOf }: EntrySource): Struct {
   return schemaOf === undefined ? schema : (schemaOf(peekTypeMeta(json).apiVersion) ?? schema);
 }
 
-/** @param json without resourceVersion, as {@link encodeObject} made it */
+/**
+ * Creates an entry from encoded JSON by inserting the resourceVersion.
+ * @param json without resourceVersion, as returned by {@link encodeObject}
+ */
 export function makeEntry(
   key: string,
   revision: number,
@@ -57,7 +70,7 @@ export function makeEntry(
   return new CachedEntry(key, revision, bytes, seal.itemOffset, seal.versionOffset, source);
 }
 
-/** The last state of a deleted object, at the revision of its deletion. */
+/** Creates the entry of a DELETED event: the last state with the revision of the deletion. */
 export function deletedEntry(previous: Entry, revision: number): Entry {
   const { json, itemOffset, versionOffset, source } = previous as CachedEntry;
   const old = `"resourceVersion":"${previous.revision}",`.length;
@@ -69,7 +82,7 @@ export function deletedEntry(previous: Entry, revision: number): Entry {
   return new CachedEntry(previous.key, revision, bytes, itemOffset, versionOffset, source);
 }
 
-/** Memory of its own for so many bytes and a newline, which is already there. */
+/** Allocates a buffer of this length plus a final newline, with its own ArrayBuffer. */
 function lineOf(length: number): Buffer {
   const bytes = Buffer.allocUnsafeSlow(length + 1);
   bytes[length] = 0x0a;
@@ -101,7 +114,10 @@ class CachedEntry implements Entry {
     this.source = source;
   }
 
-  /** Made anew: a second view of each object would take a tenth of the cache's memory. */
+  /**
+   * Created on each access: storing a second view of each object would use a tenth of the cache's
+   * memory.
+   */
   get line(): Buffer {
     return Buffer.from(this.json.buffer);
   }
@@ -112,7 +128,7 @@ class CachedEntry implements Entry {
   }
 }
 
-/** Reads labels and fields when they are first asked for, and keeps them. */
+/** Decodes labels and fields on first access. */
 class LazyIndex implements EntryIndex {
   readonly namespace: string;
   readonly name: string;
@@ -154,13 +170,13 @@ class LazyIndex implements EntryIndex {
 }
 
 const noLabels: ReadonlyMap<string, string> = new Map();
-/** In a built-in's metadata only plain values come before labels, and labels have no braces in them. */
+/** In the metadata of built-ins only scalar values precede labels, and labels contain no braces. */
 const leadingLabels = /^"metadata":\{[^{}]*?"labels":(\{[^{}]*\})/;
-/** How far from the start of metadata its labels are looked for before the whole object is parsed. */
+/** Bytes of metadata that are searched for labels before the whole object is parsed. */
 const leadingBytesMax = 1024;
 
 function labelsOf({ json, itemOffset }: CachedEntry): ReadonlyMap<string, string> {
-  // Inside a JSON text a quote is escaped, so that these bytes can only be a key.
+  // Quotes in JSON strings are escaped, so these bytes can only be a key.
   if (json.indexOf('"labels":{', itemOffset, "latin1") < 0) return noLabels;
   const leading = leadingLabels.exec(json.toString("latin1", itemOffset, itemOffset + leadingBytesMax))?.[1];
   const labels: Record<string, string> =

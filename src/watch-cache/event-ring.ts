@@ -1,8 +1,11 @@
-/** Recent events in batches, oldest first, within limits. Batches are numbered, so that a reader keeps his place in a number. */
+/**
+ * Recent events in batches, oldest first, within limits. Batches are numbered, so that a
+ * subscriber's position is a number.
+ */
 import type { CacheEvent } from "./contract.ts";
 
 export interface EventRingOptions {
-  /** Beyond any of the three the oldest batches go. */
+  /** Above any of the three limits the oldest batches are dropped. */
   readonly eventsMax: number;
   readonly bytesMax: number;
   readonly ageMaxMs: number;
@@ -11,34 +14,40 @@ export interface EventRingOptions {
 interface Batch {
   readonly events: readonly CacheEvent[];
   readonly bytes: number;
-  /** When its last event happened, in milliseconds since 1970. */
+  /** Time of its last event, in milliseconds since 1970. */
   readonly at: number;
-  /** Stays until then whatever the limits say: somebody asked for it, and is about to read it. */
+  /**
+   * The batch is not dropped before, because it was reloaded for a subscriber that is about to read
+   * it.
+   */
   readonly heldUntil: number;
 }
 
-/** Stands where a batch was. */
+/** Replaces a dropped batch. */
 const dropped: Batch = { events: [], bytes: 0, at: 0, heldUntil: 0 };
 
-/** Events in a batch that was brought back, but for the rest of its last commit: a reader can be slow between batches only. */
-const broughtBackMax = 128;
+/**
+ * Events in a reloaded batch, except for the rest of its last commit. Subscribers pause only
+ * between batches.
+ */
+const reloadedBatchMax = 128;
 
-/** How long events that were brought back wait for their reader. */
+/** How long reloaded events are held for their subscriber. */
 const heldMs = 10_000;
 
-/** What an event costs besides its object's bytes. */
+/** Bytes that an event uses in addition to its object. */
 const eventBytes = 300;
 
 export class EventRing {
   readonly #options: EventRingOptions;
-  /** Those before `#start` are dropped. */
+  /** Batches before index `#start` are dropped. */
   #batches: Batch[] = [];
   #start = 0;
   #first = 0;
   #events = 0;
   #bytes = 0;
   #from: number;
-  /** When the last event that was let go happened; Infinity while it is not known. */
+  /** Time of the last dropped event; Infinity when unknown. */
   #lastDroppedAt = Number.POSITIVE_INFINITY;
 
   /** @param from the revision after which events will be added */
@@ -51,19 +60,22 @@ export class EventRing {
     return this.#bytes;
   }
 
-  /** All events after this revision are here. */
+  /** The ring has all events after this revision. */
   get from(): number {
     return this.#from;
   }
 
-  /** When the state at a revision was superseded: then, or before. Infinity where this is not known, undefined where it was not. */
+  /**
+   * Returns an upper bound of the time at which the state at a revision was superseded; Infinity
+   * when unknown, undefined when the state is current.
+   */
   supersededAt(revision: number): number | undefined {
     if (revision < this.#from) return this.#lastDroppedAt;
     const number = this.find(revision);
     return number === this.next ? undefined : this.batch(number).find((event) => event.revision > revision)?.at;
   }
 
-  /** The revision that had been reached at a time, as far as the events tell that are here. */
+  /** Returns the revision of the last event in the ring up to a time. */
   revisionAt(time: number): number {
     let revision = this.#from;
     for (let index = this.#start; index < this.#batches.length; index++) {
@@ -79,7 +91,7 @@ export class EventRing {
     return this.#first;
   }
 
-  /** The number the next batch will have. */
+  /** The number of the next batch. */
   get next(): number {
     return this.#first + this.#batches.length - this.#start;
   }
@@ -88,7 +100,10 @@ export class EventRing {
     return (this.#batches[this.#start + number - this.#first] as Batch).events;
   }
 
-  /** The first batch that has an event after the revision; `next` when none has. */
+  /**
+   * Returns the number of the first batch with an event after the revision; `next` when there is
+   * none.
+   */
   find(revision: number): number {
     let low = this.#start;
     let high = this.#batches.length;
@@ -106,13 +121,13 @@ export class EventRing {
     this.#forget(now);
   }
 
-  /** Events that come before all that are here, which then begin after `from`. */
+  /** Adds reloaded events before all others. The ring then has all events after `from`. */
   addBefore(events: readonly CacheEvent[], from: number, now: number): void {
     this.#from = from;
     this.#lastDroppedAt = Number.POSITIVE_INFINITY;
     const batches: Batch[] = [];
     for (let at = 0; at < events.length; ) {
-      const end = endOfCommit(events, Math.min(at + broughtBackMax, events.length));
+      const end = endOfCommit(events, Math.min(at + reloadedBatchMax, events.length));
       batches.push(this.#counted(events.slice(at, end), now + heldMs));
       at = end;
     }
@@ -121,7 +136,7 @@ export class EventRing {
     this.#first -= batches.length;
   }
 
-  /** Newest first, down to the first one after the revision. */
+  /** Iterates over the events after the revision, newest first. */
   *backTo(revision: number): IterableIterator<CacheEvent> {
     for (let index = this.#batches.length - 1; index >= this.#start; index--) {
       const { events } = this.#batches[index] as Batch;
@@ -147,7 +162,7 @@ export class EventRing {
       this.#start += 1;
       this.#first += 1;
     }
-    // The array is not moved for each batch that goes.
+    // Amortizes the cost of moving the array.
     if (this.#start < 256 || this.#start * 2 < this.#batches.length) return;
     this.#batches = this.#batches.slice(this.#start);
     this.#start = 0;
@@ -161,7 +176,10 @@ export class EventRing {
   }
 }
 
-/** The first place at or after `end` where a commit ends: readers are told apart by revisions, and half a commit would be taken for all of it. */
+/**
+ * Returns the first index at or after `end` at which a commit ends. The position of a subscriber is
+ * a revision, so a batch must not end within a commit.
+ */
 function endOfCommit(events: readonly CacheEvent[], end: number): number {
   let at = end;
   while (at < events.length && events[at]?.revision === events[at - 1]?.revision) at++;
@@ -172,6 +190,7 @@ function lastRevision(events: readonly CacheEvent[]): number {
   return (events.at(-1) as CacheEvent).revision;
 }
 
+/** Returns the memory that events use, in bytes. */
 export function bytesOf(events: readonly CacheEvent[]): number {
   let bytes = 0;
   for (const { entry } of events) bytes += entry.json.length + eventBytes;

@@ -1,4 +1,7 @@
-/** States whose events the cache has let go, read back from the store: they are right, and share what they have in common with states at hand. */
+/**
+ * States whose events the cache has dropped, read from the store: they are correct, and share
+ * objects with cached states.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../../test/support/manual-clock.ts";
@@ -52,7 +55,7 @@ async function openWorld() {
   return { cache, write, exactly, close, decodedSoFar: () => decoded };
 }
 
-test("many old states decode only the objects in which they differ", async () => {
+test("reads of many old states decode only the objects that differ", async () => {
   const { cache, write, exactly, close, decodedSoFar } = await openWorld();
   const names = Array.from({ length: 2000 }, (_, index) => `n${String(index).padStart(5, "0")}`);
   for (let at = 0; at < names.length; at += 100) await write(names.slice(at, at + 100));
@@ -66,7 +69,7 @@ test("many old states decode only the objects in which they differ", async () =>
   await close();
 });
 
-test("requests for one old state at the same time read it once", async () => {
+test("concurrent requests for one old state share a read", async () => {
   const { cache, write, exactly, close } = await openWorld();
   const first = await write(["a"]);
   await cache.ready();
@@ -78,7 +81,7 @@ test("requests for one old state at the same time read it once", async () => {
   await close();
 });
 
-test("reads of too many different old states at once are rejected, and work later", async () => {
+test("rejects too many concurrent reads of different old states, and serves them later", async () => {
   const { cache, write, exactly, close } = await openWorld();
   await cache.ready();
   const revisions: number[] = [];
@@ -91,7 +94,7 @@ test("reads of too many different old states at once are rejected, and work late
   await close();
 });
 
-test("each state is what it was, in whatever order they are read", async (context) => {
+test("returns the correct state for random revisions in random order", async (context) => {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32));
   context.diagnostic(`SEED=${seed}`);
   const random = seededRandom(seed);

@@ -1,4 +1,7 @@
-/** Follows the objects of a cache that can be read, where others cannot: for readers that must go on with those there are. */
+/**
+ * Follows the decodable objects of a resource when others cannot be decoded, for callers that must
+ * work with a partial state.
+ */
 import type { LogSubscriber, Storage, Stored } from "../storage/contract.ts";
 import type { CacheSubscription, Entry } from "./contract.ts";
 import { isReadFailure } from "./unreadable.ts";
@@ -9,25 +12,29 @@ export interface ReadableSource {
   readonly entryOf: (stored: Stored) => Entry;
 }
 
+/** The callbacks of a follower. */
 export interface ReadableFollower {
-  /** The object is so now. */
+  /** Called with the current state of an object. */
   set(entry: Entry): void;
-  /** There is no such object, or it cannot be read. */
+  /** Called when an object does not exist, or cannot be decoded. */
   missing(key: string): void;
-  /** Keys of objects that were set before, which are missing unless they are set again. */
-  known(): Iterable<string>;
-  /** The store was closed, or the reader was overtaken. */
+  /** Returns the keys of the objects that were set before. */
+  knownKeys(): Iterable<string>;
+  /** Called when the store was closed, or compaction has overtaken the follower. */
   end(): void;
 }
 
 const page = 500;
 
-/** Reads all objects, then takes their changes from the store's log. @throws RevisionCompacted when writes overtake the reading */
+/**
+ * Reads all objects, then follows the store's log.
+ * @throws RevisionCompacted when compaction overtakes the initial read
+ */
 export async function followReadable(
   { storage, prefix, entryOf }: ReadableSource,
   follower: ReadableFollower,
 ): Promise<CacheSubscription> {
-  const take = (stored: Stored): void => {
+  const setStored = (stored: Stored): void => {
     let entry: Entry;
     try {
       entry = entryOf(stored);
@@ -43,17 +50,17 @@ export async function followReadable(
   for (;;) {
     for (const stored of range.entries) {
       keys.add(stored.key);
-      take(stored);
+      setStored(stored);
     }
     const last = range.entries.at(-1);
     if (!range.more || last === undefined) break;
     range = await storage.range(prefix, { after: last.key, limit: page, revision });
   }
-  for (const key of [...follower.known()]) if (!keys.has(key)) follower.missing(key);
+  for (const key of [...follower.knownKeys()]) if (!keys.has(key)) follower.missing(key);
   let delivered = revision;
   const subscriber: LogSubscriber = {
     events(batch) {
-      for (const event of batch) event.type === "delete" ? follower.missing(event.key) : take(event);
+      for (const event of batch) event.type === "delete" ? follower.missing(event.key) : setStored(event);
     },
     progress(seen) {
       delivered = seen;

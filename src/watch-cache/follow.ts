@@ -1,42 +1,49 @@
-/** Follows the objects of one cache: lists them, then takes their changes, and lists again whenever it was overtaken or could not read them. */
+/**
+ * Follows the objects of one cache, as an informer does: lists them, then watches. Lists again when
+ * the watch ends or the list fails.
+ */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { CacheEvent, CacheSubscription, Entry, WatchCache } from "./contract.ts";
 import { UnreadableObjects } from "./unreadable.ts";
 
+/** A running follower. */
 export interface Follower {
-  /** Resolves when the first list was read, or could not be. */
-  readonly tried: Promise<void>;
-  /** All changes up to here were told; undefined while the list is being read. */
-  readonly seen: number | undefined;
+  /** Resolves when the first list was processed, or has failed. */
+  readonly firstListDone: Promise<void>;
+  /** All changes up to this revision were reported; undefined during a list. */
+  readonly delivered: number | undefined;
+  /** Stops the follower; no callback is called afterwards. */
   stop(): void;
 }
 
+/** The cache, and the callbacks of a follower. */
 export interface FollowOptions {
   readonly cache: WatchCache;
-  /** Of the keys that are followed. */
+  /** Prefix of the keys to follow. */
   readonly prefix: string;
   readonly clock: Clock;
-  /** The object is so now. */
+  /** Called with the current state of an object. */
   set(entry: Entry): void;
-  /** @param entry the object's last state */
-  gone(entry: Entry): void;
-  /** Keys with the prefix of objects that were told of and are not gone, as far as the reader knows. */
-  known(): Iterable<string>;
-  /** The object is gone; its deletion was missed. */
+  /** Called when an object was deleted. @param entry its last state */
+  deleted(entry: Entry): void;
+  /** Returns the keys of the objects that were set and not deleted. */
+  knownKeys(): Iterable<string>;
+  /** Called when a new list lacks an object whose deletion was not observed. */
   missing(key: string): void;
-  /** The list had to be read again, be it that it could not be read the first time. */
+  /** Called after each list except the first. */
   relisted?(): void;
-  /** The list could not be read. It is read again after a while, unless `skipsUnreadable`. */
+  /** Called when a list failed. It is retried after a delay, unless `skipsUnreadable`. */
   failed(error: unknown): void;
-  /** Goes on with the objects that can be read, where others cannot; these are missing. */
+  /** Follows the decodable objects when others cannot be decoded; those are reported as missing. */
   readonly skipsUnreadable?: true;
 }
 
-/** How long until a list that could not be read, or was overtaken, is read again. */
+/** Delay before a list is repeated. */
 const relistMs = 1_000;
-/** Objects read before others may run. */
+/** Objects that are processed before the event loop serves others. */
 const pieceMax = 1_000;
 
+/** Starts to follow the objects of a cache. */
 export function followCache(options: FollowOptions): Follower {
   const { cache, prefix, clock } = options;
   let subscription: CacheSubscription | undefined;
@@ -51,7 +58,7 @@ export function followCache(options: FollowOptions): Follower {
     } catch (error) {
       if (!options.skipsUnreadable || !(error instanceof UnreadableObjects)) throw error;
       options.failed(error);
-      subscription = await cache.followReadable({ ...options, end: again });
+      subscription = await cache.followReadable({ ...options, end: retry });
       if (stopped) subscription.close();
       return;
     }
@@ -62,17 +69,17 @@ export function followCache(options: FollowOptions): Follower {
       if (++read % pieceMax === 0) await new Promise(setImmediate);
       if (stopped) return;
     }
-    if (!isFirst) for (const key of options.known()) if (snapshot.get(key) === undefined) options.missing(key);
-    subscription = cache.subscribe(snapshot.revision, { events: take, end: again });
+    if (!isFirst) for (const key of options.knownKeys()) if (snapshot.get(key) === undefined) options.missing(key);
+    subscription = cache.subscribe(snapshot.revision, { events: applyEvents, end: retry });
     if (!isFirst) options.relisted?.();
   };
-  const take = (batch: readonly CacheEvent[]): void => {
+  const applyEvents = (batch: readonly CacheEvent[]): void => {
     for (const { type, entry } of batch) {
-      if (type === "DELETED") options.gone(entry);
+      if (type === "DELETED") options.deleted(entry);
       else options.set(entry);
     }
   };
-  const again = (): void => {
+  const retry = (): void => {
     subscription = undefined;
     if (!stopped) cancel = clock.after(relistMs, () => void start());
   };
@@ -80,12 +87,12 @@ export function followCache(options: FollowOptions): Follower {
     list().catch((error: unknown) => {
       if (stopped) return;
       options.failed(error);
-      again();
+      retry();
     });
 
   return {
-    tried: start(),
-    get seen() {
+    firstListDone: start(),
+    get delivered() {
       return subscription?.delivered;
     },
     stop() {

@@ -1,10 +1,11 @@
 /**
- * What a history window of a minute means, on both engines and a clock of the test's own:
+ * The history window, here one minute, on both engines with a manual clock:
  *
- * - A state that was superseded a minute ago, or longer, answers 410 to exact reads, continued lists and watches.
- * - The newest state of a kind never does, however much happens to other kinds, or to none.
- * - Watches that are open go on, however far they are behind in time.
- * - The age of history outlives the process where the store does.
+ * - Exact lists, continued lists and watches of a state that was superseded before the window get
+ *   410.
+ * - The newest state of a resource never expires, regardless of changes of other resources.
+ * - Open watches continue, however old their position is.
+ * - The age of history survives a restart when the store does.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -28,7 +29,10 @@ const seal = { fingerprint: 1, itemOffset: head.length, versionOffset: head.leng
 const entryOf: WatchCacheOptions["entryOf"] = ({ key, revision, value }) =>
   makeEntry(key, revision, value, seal, source);
 
-/** The store keeps more than the window, as the server has it: a read of many pages may take its time. */
+/**
+ * The store keeps more history than the window, as in the server, so that a read of many pages can
+ * finish.
+ */
 const limits = { historyMs: 10 * windowMs, historyBytesMax: 1 << 30, valueBytesMax: 1 << 20 };
 
 type Engine = [name: string, open: (clock: ManualClock, dir: string) => Promise<Storage>];
@@ -41,9 +45,9 @@ interface World {
   readonly clock: ManualClock;
   readonly storage: Storage;
   readonly cache: WatchCache;
-  /** Puts an object of the kind. @returns the revision */
+  /** Puts an object of the resource. @returns the revision */
   put(name: string): Promise<number>;
-  /** Puts one of another kind. */
+  /** Puts an object of another resource. */
   other(): Promise<number>;
 }
 
@@ -72,11 +76,14 @@ async function outcome(ask: () => unknown): Promise<string> {
   }
 }
 
-/** Whether a list at exactly the revision, and a watch from it, are answered. */
+/**
+ * Lists at exactly the revision and watches from it.
+ * @returns the outcome, for both if they differ
+ */
 async function reachable({ cache }: World, revision: number): Promise<string> {
   const list = await outcome(async () => assert.equal((await cache.exactly(revision)).revision, revision));
   const watch = await outcome(async () => {
-    await cache.reach(revision);
+    await cache.loadEventsAfter(revision);
     cache.subscribe(revision, { events() {}, end() {} }).close();
   });
   return list === watch ? list : `list: ${list}; watch: ${watch}`;
@@ -96,7 +103,7 @@ const is410 = (answer: string): boolean => /^list: 410 .*; watch: 410 /.test(ans
 
 const rows: Row[] = [
   [
-    "a state that was superseded less than the window ago",
+    "serves a state that was superseded within the window",
     async (world) => {
       const first = await world.put("a");
       world.clock.advance(10 * windowMs);
@@ -107,7 +114,7 @@ const rows: Row[] = [
     "ok",
   ],
   [
-    "a state that was superseded the window ago, while nothing happened since",
+    "rejects a state that was superseded before the window, without later changes",
     async (world) => {
       const first = await world.put("a");
       await world.put("a");
@@ -117,7 +124,7 @@ const rows: Row[] = [
     gone(2, 3),
   ],
   [
-    "the newest state, after ten hours in which nothing happened",
+    "serves the newest state after ten hours without changes",
     async (world) => {
       const first = await world.put("a");
       for (let hour = 0; hour < 10; hour++) world.clock.advance(3_600_000);
@@ -126,7 +133,7 @@ const rows: Row[] = [
     "ok",
   ],
   [
-    "the newest state of the kind, while another kind changed all the time",
+    "serves the newest state of the resource after many changes of another",
     async (world) => {
       const first = await world.put("a");
       for (let minutes = 0; minutes < 30; minutes++) {
@@ -139,7 +146,7 @@ const rows: Row[] = [
     "ok",
   ],
   [
-    "one of many changes within the window, all but the newest of which the cache has let go",
+    "serves a state within the window whose events the cache has dropped",
     async (world) => {
       const first = await world.put("a");
       world.clock.advance(windowMs);
@@ -151,7 +158,7 @@ const rows: Row[] = [
     { eventsMax: 5 },
   ],
   [
-    "the same, once they are all older than the window",
+    "rejects a state before the window whose events the cache has dropped",
     async (world) => {
       const first = await world.put("a");
       for (let index = 0; index < 50; index++) await world.put("a");
@@ -162,7 +169,7 @@ const rows: Row[] = [
     { eventsMax: 5 },
   ],
   [
-    "what the cache has let go and is older, while the newest that it let go is younger",
+    "rejects a state before the window when newer dropped events are within it",
     async (world) => {
       const first = await world.put("a");
       await world.put("a");
@@ -174,7 +181,7 @@ const rows: Row[] = [
     { eventsMax: 5 },
   ],
   [
-    "what was read back for another watch does not become younger by it",
+    "rejects a state before the window whose events were reloaded for another watch",
     async (world) => {
       const first = await world.put("a");
       for (let index = 0; index < 50; index++) await world.put("a");
@@ -187,7 +194,7 @@ const rows: Row[] = [
     { eventsMax: 5 },
   ],
   [
-    "a state without snapshots, from the store",
+    "rejects a state before the window when the cache keeps no snapshots",
     async (world) => {
       const first = await world.put("a");
       await world.put("a");
@@ -220,7 +227,7 @@ for (const [engine, open] of engines) {
       });
     }
 
-    test("a snapshot of a chunked list is kept for 75 s after its last use, or for the window if that is shorter", async () => {
+    test("keeps the snapshot of a chunked list for 75 s after its last use, or for a shorter history window", async () => {
       const clock = manualClock();
       const storage = await open(clock, newDirectory());
       const checks: [historyMs: number, afterMs: number, want: string][] = [
@@ -237,7 +244,7 @@ for (const [engine, open] of engines) {
         await put("a");
         await put("b");
         await put("c");
-        await storage.compact(await storage.current()); // The snapshot is all that is left.
+        await storage.compact(await storage.current()); // Only the cached snapshot has the state now.
         clock.advance(afterMs);
         assert.equal(
           (await outcome(() => cache.exactly(revision))).slice(0, 3).trim(),
@@ -249,7 +256,7 @@ for (const [engine, open] of engines) {
       await storage.close();
     });
 
-    test("a watch that is open goes on after a pause that is longer than the window", async () => {
+    test("an open watch continues after a pause longer than the window", async () => {
       const clock = manualClock();
       const storage = await open(clock, newDirectory());
       const { cache, put } = worldOf(clock, storage);
@@ -277,7 +284,7 @@ for (const [engine, open] of engines) {
       await storage.close();
     });
 
-    test("after a demanded compaction exact reads before it answer 410, and watches that the cache can serve go on", async () => {
+    test("after an explicit compaction, earlier exact lists get 410, and watches that the cache can serve work", async () => {
       const clock = manualClock();
       const storage = await open(clock, newDirectory());
       const world = worldOf(clock, storage, { historyMs: Number.POSITIVE_INFINITY });
@@ -299,7 +306,7 @@ for (const [engine, open] of engines) {
   });
 }
 
-test("lmdb: after a restart history is as old as it was", async () => {
+test("lmdb: the age of history survives a restart", async () => {
   const dir = mkdtempSync(join(tmpdir(), "coxswain-window-"));
   const clock = manualClock();
   const open = engines[1]![1];

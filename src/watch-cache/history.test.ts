@@ -6,7 +6,7 @@ import { readHistory } from "./history.ts";
 
 const stored = (revision: number): Stored => ({ key: "/a/x", revision, value: Buffer.from("{}") });
 
-test("the state before is read while the event is delivered: the store may drop it the moment after", async () => {
+test("reads the previous state during the delivery of the event, because the store may drop it afterwards", async () => {
   let delivering = false;
   const event: LogEvent = {
     type: "put",

@@ -1,4 +1,4 @@
-/** Events that the cache has let go, or that happened before it was loaded, read from the store's log. */
+/** Reads events that the cache has dropped, or that precede its load, from the store's log. */
 import { expired } from "../apimachinery/errors.ts";
 import { type LogEvent, RevisionCompacted, type Storage, type Stored } from "../storage/contract.ts";
 import type { CacheEvent, Entry } from "./contract.ts";
@@ -13,15 +13,19 @@ export interface HistorySource {
 
 export interface HistoryRange {
   readonly after: number;
-  /** The last revision wanted. */
+  /** The last revision of the range. */
   readonly to: number;
   readonly bytesMax: number;
 }
 
-/** Events that are made before others run. */
-const atOnceMax = 1000;
+/** Events that are decoded before the event loop serves others. */
+const pieceMax = 1000;
 
-/** @returns undefined when the store ended before. @throws ApiError 410 when the store has let them go too, or they are too many */
+/**
+ * Reads the events of a range of revisions.
+ * @returns undefined when the store was closed
+ * @throws ApiError 410 when the events were compacted, cannot be decoded, or exceed `bytesMax`
+ */
 export async function readHistory(source: HistorySource, range: HistoryRange): Promise<CacheEvent[] | undefined> {
   try {
     const log = await readLog(source, range);
@@ -29,16 +33,17 @@ export async function readHistory(source: HistorySource, range: HistoryRange): P
   } catch (error) {
     if (error instanceof RevisionCompacted)
       throw expired(`too old resource version: ${range.after} (${error.compactedRevision})`);
-    // A state that cannot be read cannot be shown; those after it can.
+    // The client must list again: later states may be decodable.
     if (isReadFailure(error)) throw expired(`too old resource version: ${range.after} (${range.to})`);
     throw error;
   }
 }
 
 /**
- * When the state at the revision was superseded, in milliseconds since 1970.
- * @param range `to`: the newest revision that is asked about
- * @returns undefined when it was not, or the store ended before. @throws RevisionCompacted
+ * Reads when the state at the revision `after` was superseded.
+ * @returns milliseconds since 1970; undefined when it is still current at the revision `to`, or the
+ *   store was closed
+ * @throws RevisionCompacted
  */
 export function supersededAt(
   { storage, prefix }: HistorySource,
@@ -61,26 +66,29 @@ export function supersededAt(
 
 interface Log {
   readonly events: LogEvent[];
-  /** The state before the first event of each key; undefined where there was none, or the store did not have it at hand. */
+  /**
+   * The state before the first event of each key; undefined when there was none, or the event did
+   * not include it.
+   */
   readonly before: Map<string, Stored | undefined>;
 }
 
-/** What the store logged between the two revisions. */
+/** Reads the store's log between the two revisions. */
 function readLog({ storage, prefix }: HistorySource, { after, to, bytesMax }: HistoryRange): Promise<Log | undefined> {
   return new Promise((resolve, reject) => {
     const found: Log = { events: [], before: new Map() };
     let bytes = 0;
-    const take = (event: LogEvent): void => {
+    const add = (event: LogEvent): void => {
       found.events.push(event);
       bytes += event.value.length;
-      // Now: the store may drop it as soon as the event is delivered.
+      // Must be read here: the store may drop the state after the delivery.
       if (!found.before.has(event.key)) found.before.set(event.key, event.previous?.());
     };
     const log = storage.log(prefix, after, {
       events(batch) {
         for (const event of batch) {
           if (event.revision > to) return finish(found);
-          take(event);
+          add(event);
         }
         if (bytes > bytesMax) {
           log.close();
@@ -99,12 +107,15 @@ function readLog({ storage, prefix }: HistorySource, { after, to, bytesMax }: Hi
   });
 }
 
-/** Adds to each event the state before it: that of the event before on the same key, or of the store where there is none. */
+/**
+ * Adds the previous state to each event: that of the previous event of the key, or that of the
+ * store before the first one.
+ */
 async function eventsOf(log: Log, { storage, entryOf }: HistorySource, { after }: HistoryRange): Promise<CacheEvent[]> {
   const states = new Map<string, Entry | undefined>();
   const events: CacheEvent[] = [];
   for (const [index, event] of log.events.entries()) {
-    if (index % atOnceMax === atOnceMax - 1) await new Promise((resolve) => setImmediate(resolve));
+    if (index % pieceMax === pieceMax - 1) await new Promise((resolve) => setImmediate(resolve));
     const { type, key, revision, at } = event;
     if (!states.has(key)) {
       const before =

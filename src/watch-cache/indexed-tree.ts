@@ -1,8 +1,11 @@
-/** The objects of a cache in the store's order, and again by the value of each field that the kind is often selected by. Persistent, as {@link Tree}. */
+/**
+ * Entries in the store's key order, with indexes by the values of some fields. A persistent data
+ * structure, like {@link Tree}.
+ */
 import type { Entry } from "./contract.ts";
 import { Tree, TreeBuilder } from "./tree.ts";
 
-/** Sorts after every key that has the prefix before it. */
+/** A prefix with this suffix sorts after every key with the prefix. */
 const afterPrefix = "\uffff";
 
 export class IndexedTree {
@@ -14,7 +17,7 @@ export class IndexedTree {
     this.#byField = byField;
   }
 
-  /** @param fields those that have an index */
+  /** @param fields the fields to index */
   static empty(fields: readonly string[]): IndexedTree {
     return new IndexedTreeBuilder(fields).build();
   }
@@ -36,7 +39,7 @@ export class IndexedTree {
     return previous === undefined ? this : this.#changed(this.#byKey.delete(ordered(key)), previous, undefined);
   }
 
-  /** Keys that have the prefix and come after `after`, when given. */
+  /** Iterates over the entries with the prefix, after the key `after` if set. */
   range(prefix: string, after?: string): IterableIterator<Entry> {
     return this.#byKey.values(ordered(after === undefined ? prefix : `${after}\0`), ordered(prefix) + afterPrefix);
   }
@@ -48,7 +51,7 @@ export class IndexedTree {
     );
   }
 
-  /** Those of a range whose field has the value, without a look at the others; undefined where the field has no index. */
+  /** As `range`, for entries whose field has the value; undefined when the field has no index. */
   find(field: string, value: string, prefix: string, after?: string): IterableIterator<Entry> | undefined {
     const from = after === undefined ? prefix : `${after}\0`;
     return this.#byField.get(field)?.values(`${value}\0${ordered(from)}`, `${value}\0${ordered(prefix)}${afterPrefix}`);
@@ -67,12 +70,12 @@ export class IndexedTree {
   }
 }
 
-/** Makes a tree of entries that come in the store's order, a few of them at a time. */
+/** Builds a tree from entries in the store's key order. */
 export class IndexedTreeBuilder {
   readonly #byKey = new TreeBuilder<Entry>();
   readonly #byField: Map<string, Tree<Entry>>;
 
-  /** @param fields those that have an index */
+  /** @param fields the fields to index */
   constructor(fields: readonly string[]) {
     this.#byField = new Map(fields.map((field) => [field, Tree.empty()]));
   }
@@ -93,12 +96,15 @@ function placeOf(entry: Entry, field: string): string {
 
 const reordered = /[\ud800-\uffff]/;
 
-/** A text that sorts by its UTF-16 units as the key does by its bytes in the store: what lies beyond the basic plane goes after what lies in it. */
+/**
+ * Returns a string whose order by UTF-16 code units is the order of the key by UTF-8 bytes:
+ * surrogates must sort after the rest of the Basic Multilingual Plane.
+ */
 function ordered(key: string): string {
   return reordered.test(key) ? key.replace(/[\ud800-\uffff]/g, shifted) : key;
 }
 
-/** Whether a key comes before another in the store's order. */
+/** Returns whether a key precedes another in the store's order. */
 export function isBefore(key: string, other: string): boolean {
   return ordered(key) < ordered(other);
 }

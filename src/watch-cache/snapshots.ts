@@ -1,8 +1,11 @@
-/** Frozen states, and those of them that are kept for readers who come back. Source: resource-api §4.6, gate ListFromCacheSnapshot. */
+/**
+ * Snapshots, and a cache of recently used ones. Source: KEP-4988, feature gate
+ * ListFromCacheSnapshot.
+ */
 import type { Snapshot } from "./contract.ts";
 import type { IndexedTree } from "./indexed-tree.ts";
 
-/** A snapshot of this cache, from whose tree others can be made. */
+/** A snapshot whose tree can be the base of others. */
 export interface TreeSnapshot extends Snapshot {
   readonly tree: IndexedTree;
 }
@@ -23,7 +26,7 @@ export function isTreeSnapshot(snapshot: Snapshot): snapshot is TreeSnapshot {
   return "tree" in snapshot;
 }
 
-/** At most so many; the one that was not asked for longest goes first. */
+/** Maximum cached snapshots; the least recently used one is dropped first. */
 const keptMax = 32;
 
 export class KeptSnapshots {
@@ -47,7 +50,7 @@ export class KeptSnapshots {
     return this.#kept.get(revision)?.snapshot;
   }
 
-  /** The kept snapshot or the other one, whichever is closer to the revision. */
+  /** Returns the snapshot whose revision is closest: a cached one, or `other`. */
   closest(revision: number, other: TreeSnapshot): TreeSnapshot {
     let found = other;
     for (const { snapshot } of this.#kept.values()) {
@@ -56,12 +59,12 @@ export class KeptSnapshots {
     return found;
   }
 
-  /** Lets go what is older than the revision. */
+  /** Drops snapshots before the revision. */
   forgetBefore(revision: number): void {
     for (const kept of this.#kept.keys()) if (kept < revision) this.#kept.delete(kept);
   }
 
-  /** Lets go what nobody asked for lately. */
+  /** Drops snapshots that were not used recently. */
   forget(now: number): void {
     for (const [revision, { since }] of this.#kept) {
       if (now - since <= this.#ageMaxMs) return;

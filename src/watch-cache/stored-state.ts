@@ -1,4 +1,4 @@
-/** All objects of a cache, read from the store. */
+/** Reads all objects of a resource from the store. */
 import type { GroupResource } from "../apimachinery/object.ts";
 import type { Storage, Stored } from "../storage/contract.ts";
 import type { Entry } from "./contract.ts";
@@ -21,10 +21,7 @@ export interface StoredState {
 
 const page = 500;
 
-/**
- * The newest state.
- * @throws UnreadableObjects, which names all that cannot be read
- */
+/** Reads the newest state. @throws UnreadableObjects when objects cannot be decoded */
 export async function readStored(source: StoredStateSource, counts: CacheCounts): Promise<StoredState> {
   const tree = new IndexedTreeBuilder(source.indexedFields);
   const revision = await readPages(source, counts, undefined, (stored) => tree.add(source.entryOf(stored)));
@@ -32,8 +29,11 @@ export async function readStored(source: StoredStateSource, counts: CacheCounts)
 }
 
 /**
- * The state at a revision, which shares with the base what both have in common: many old states need no more memory than the changes between them.
- * @throws RevisionCompacted · RevisionInFuture · UnreadableObjects
+ * Reads the state at a revision. The result shares unchanged entries with the base, so that many
+ * old states only need memory for their differences.
+ * @throws RevisionCompacted
+ * @throws RevisionInFuture
+ * @throws UnreadableObjects
  */
 export async function readStoredAt(
   source: StoredStateSource,
@@ -56,9 +56,9 @@ export async function readStoredAt(
 }
 
 /**
- * In pages, between which others run.
- * @param at the newest revision when undefined
- * @returns the revision
+ * Reads all objects in pages, and yields to the event loop in between.
+ * @param at the revision to read; the newest when undefined
+ * @returns the revision that was read
  */
 async function readPages(
   { storage, prefix, resource }: StoredStateSource,

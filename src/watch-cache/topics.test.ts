@@ -14,21 +14,20 @@ const batch = [bound, moved, other];
 
 const rows: [what: string, topic: Topic, want: readonly CacheEvent[] | undefined][] = [
   ["one object", { key: "/pods/n/a" }, [bound, moved]],
-  ["an object that nothing happened to", { key: "/pods/n/c" }, undefined],
+  ["an object without events", { key: "/pods/n/c" }, undefined],
   ["a namespace", { prefix: "/pods/n/" }, batch],
   ["another namespace", { prefix: "/pods/other/" }, undefined],
   ["a name in any namespace", { field: "metadata.name", value: "b" }, [other]],
-  ["a value before the event and after it, each event once", { field: "spec.nodeName", value: "x" }, batch],
-  ["a value that an object lost", { field: "spec.nodeName", value: "" }, [bound]],
+  ["a value before or after the event, each event once", { field: "spec.nodeName", value: "x" }, batch],
+  ["a value before the event", { field: "spec.nodeName", value: "" }, [bound]],
   ["a field without an index", { field: "status.phase", value: "" }, undefined],
 ];
 for (const [what, topic, want] of rows)
-  test(what, () =>
+  test(`finds the events of ${what}`, () =>
     assert.deepEqual(
       eventsByTopic(batch, new Map([[topicText(topic), true]]), ["spec.nodeName"]).get(topicText(topic)),
       want,
-    ),
-  );
+    ));
 
-test("nothing is looked for where everybody wants everything", () =>
+test("does nothing when no subscriber has a topic", () =>
   assert.equal(eventsByTopic(batch, new Map([[undefined, true]]), []).size, 0));

@@ -1,27 +1,30 @@
-/** Which events concern which subscribers, so that a thousand of them who want one object each do not look at all events. */
+/**
+ * Assigns events to topics, so that a thousand subscribers of one object each do not have to filter
+ * all events.
+ */
 import type { CacheEvent, Entry, Topic } from "./contract.ts";
 
-/** The same text for the same topic. Keys begin with a slash, names of fields do not. */
+/** Returns a unique string for a topic. Keys begin with a slash, field names do not. */
 export function topicText(topic: Topic): string {
   if ("key" in topic) return topic.key;
   return "prefix" in topic ? topic.prefix : fieldTopic(topic.field, topic.value);
 }
 
 /**
- * The events of each topic, in order.
- * @param wanted no others are looked for
- * @param fields that have topics besides `metadata.name`
+ * Returns the events of each topic, in order.
+ * @param subscribed the topics that have subscribers, as {@link topicText}; others are ignored
+ * @param fields fields that have topics, in addition to `metadata.name`
  */
 export function eventsByTopic(
   batch: readonly CacheEvent[],
-  wanted: ReadonlyMap<string | undefined, unknown>,
+  subscribed: ReadonlyMap<string | undefined, unknown>,
   fields: readonly string[],
 ): ReadonlyMap<string, readonly CacheEvent[]> {
   const found = new Map<string, CacheEvent[]>();
-  if (wanted.size === (wanted.has(undefined) ? 1 : 0)) return found;
+  if (subscribed.size === (subscribed.has(undefined) ? 1 : 0)) return found;
   for (const event of batch) {
     for (const topic of topicsOf(event, fields)) {
-      if (!wanted.has(topic)) continue;
+      if (!subscribed.has(topic)) continue;
       const events = found.get(topic);
       if (events === undefined) found.set(topic, [event]);
       else if (events.at(-1) !== event) events.push(event);

@@ -5,7 +5,7 @@ import { Tree } from "./tree.ts";
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
-test(`random changes agree with a plain model, kept states stay as they were (SEED=${seed})`, () => {
+test(`random changes agree with a model, and older states do not change (SEED=${seed})`, () => {
   const random = seededRandom(seed);
   let tree = Tree.empty<number>();
   const model = new Map<string, number>();
@@ -40,7 +40,7 @@ test(`random changes agree with a plain model, kept states stay as they were (SE
   for (const { tree: old, keys } of kept) assert.equal([...old.values("", undefined)].length, keys.length);
 });
 
-test("building from a sorted list is the same as setting one by one", () => {
+test("builds a tree from a sorted list", () => {
   for (const count of [0, 1, 31, 32, 33, 64, 65, 2000, 5000]) {
     const entries = Array.from({ length: count }, (_, index) => [String(index).padStart(5, "0"), index] as const);
     assert.deepEqual(

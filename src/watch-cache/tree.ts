@@ -1,11 +1,11 @@
 /**
- * An ordered map from text to values whose states can be kept: every change makes a new root that shares all but one path with the old one.
- * Setting and deleting copy O(log n) small arrays; a snapshot is the root itself.
+ * A persistent sorted map (B+ tree): every change creates a new root, which shares all nodes but
+ * one path with the old one. Setting and deleting copy O(log n) small arrays; a snapshot is a root.
  */
 
-/** Entries of a leaf and children of an inner node. Half of it is what a split leaves on each side. */
+/** Maximum entries of a leaf and children of an inner node; a split halves them. */
 const nodeMax = 64;
-/** Neighbours that are together this small become one. */
+/** Adjacent nodes whose total size is at most this are merged. */
 const mergeBelow = nodeMax / 2;
 
 interface Leaf<V> {
@@ -27,7 +27,7 @@ type Node<V> = Leaf<V> | Inner<V>;
 export class Tree<V> {
   readonly #root: Node<V>;
 
-  /** @param root of a builder */
+  /** @param root the root node that a builder or a change created */
   constructor(root: Node<V>) {
     this.#root = root;
   }
@@ -66,7 +66,7 @@ export class Tree<V> {
     return new Tree(root.size === 0 ? leaf([], []) : root);
   }
 
-  /** How many keys are smaller. */
+  /** Returns the number of smaller keys. */
   rank(key: string): number {
     let node = this.#root;
     let before = 0;
@@ -78,7 +78,7 @@ export class Tree<V> {
     return before + lowerBound(node.keys, key);
   }
 
-  /** Values in key order, of keys at or after `from` and before `end`. */
+  /** Iterates over the values of the keys from `from` to before `end`, in key order. */
   *values(from: string, end: string | undefined): IterableIterator<V> {
     const stack: { node: Node<V>; at: number }[] = [{ node: this.#root, at: -1 }];
     let descending = true;
@@ -101,13 +101,13 @@ export class Tree<V> {
   }
 }
 
-/** Makes a tree of keys that come in order. */
+/** Builds a tree from keys in order. */
 export class TreeBuilder<V> {
   readonly #leaves: Node<V>[] = [];
   #keys: string[] = [];
   #values: V[] = [];
 
-  /** @param key larger than all before */
+  /** @param key must be larger than all previous keys */
   add(key: string, value: V): void {
     this.#keys.push(key);
     this.#values.push(value);
@@ -142,7 +142,7 @@ function inner<V>(children: readonly Node<V>[]): Inner<V> {
   return { keys: children.map((child) => child.keys[0] as string), children, size };
 }
 
-/** Index of the first key that is not smaller. */
+/** Returns the index of the first key that is not smaller. */
 function lowerBound(keys: readonly string[], key: string): number {
   let low = 0;
   let high = keys.length;
@@ -154,7 +154,7 @@ function lowerBound(keys: readonly string[], key: string): number {
   return low;
 }
 
-/** The child that has the key, or would have it. */
+/** Returns the index of the child that contains the key, or would contain it. */
 function childFor(keys: readonly string[], key: string): number {
   const at = lowerBound(keys, key);
   return keys[at] === key ? at : Math.max(0, at - 1);
@@ -167,7 +167,7 @@ function insert<V>(node: Node<V>, key: string, value: V): [Node<V>] | [Node<V>, 
     const keys = found ? node.keys : node.keys.toSpliced(at, 0, key);
     const values = found ? node.values.with(at, value) : node.values.toSpliced(at, 0, value);
     if (keys.length <= nodeMax) return [leaf(keys, values)];
-    // Keys that arrive in order fill leaves instead of leaving them half empty.
+    // Appended keys fill leaves completely instead of leaving them half empty.
     const middle = at === keys.length - 1 ? nodeMax : nodeMax / 2;
     return [leaf(keys.slice(0, middle), values.slice(0, middle)), leaf(keys.slice(middle), values.slice(middle))];
   }

@@ -1,23 +1,27 @@
-/** Objects in the store that are not what their definition says. Source: the etcd3 store's corrupt object errors. */
+/**
+ * Errors about stored objects that cannot be decoded. Source:
+ * `k8s.io/apiserver@v0.36.0/pkg/storage/etcd3/corrupt_obj_deleter.go`.
+ */
 import { ApiError, internalError, type StatusCause } from "../apimachinery/errors.ts";
 import { formatGroupResource, type GroupResource } from "../apimachinery/object.ts";
 import { JsonSyntaxError } from "../lib/json/syntax-error.ts";
 import { DecodeError } from "../lib/schema/decode.ts";
 import { DamagedRecord } from "../storage/contract.ts";
 
-/** Objects that are named in one answer. */
-const namedMax = 100;
+/** Objects that one error response lists. */
+const listedMax = 100;
 
-/** What is wrong, by key; the first ones are kept. */
+/** Collects the errors of objects that cannot be decoded. */
 export class Failures {
-  readonly named = new Map<string, Corrupt>();
+  /** The first errors, by key. */
+  readonly listed = new Map<string, Corrupt>();
   count = 0;
 
-  /** @throws the error itself when it is none of reading */
+  /** Adds an error. @throws the error itself when it is not about decoding */
   add(key: string, revision: number, error: unknown): void {
     if (!isReadFailure(error)) throw error;
     this.count += 1;
-    if (this.named.size < namedMax) this.named.set(key, { revision, error });
+    if (this.listed.size < listedMax) this.listed.set(key, { revision, error });
   }
 }
 
@@ -26,17 +30,17 @@ interface Corrupt {
   readonly error: Error;
 }
 
-/** 500: as long as one of them is there, a resource can be neither listed nor watched. */
+/** 500: while a stored object cannot be decoded, the resource can be neither listed nor watched. */
 export class UnreadableObjects extends ApiError {
   readonly #failures: Failures;
 
   constructor(resource: GroupResource, failures: Failures) {
-    const causes: StatusCause[] = [...failures.named].map(([field, corrupt]) => ({
+    const causes: StatusCause[] = [...failures.listed].map(([field, corrupt]) => ({
       reason: "UnexpectedServerResponse",
       message: corruptText(field, corrupt),
       field,
     }));
-    if (failures.count > failures.named.size)
+    if (failures.count > failures.listed.size)
       causes.push({ reason: "FieldValueTooMany", message: "too many errors, the list is truncated" });
     super({
       code: 500,
@@ -52,20 +56,23 @@ export class UnreadableObjects extends ApiError {
     this.#failures = failures;
   }
 
-  /** What a request for one of the named objects is answered with. */
+  /**
+   * Returns the error for a request of one of the objects; undefined when the object is not listed.
+   */
   about(key: string): ApiError | undefined {
-    const corrupt = this.#failures.named.get(key);
+    const corrupt = this.#failures.listed.get(key);
     return corrupt && unreadable(key, corrupt);
   }
 }
 
+/** Returns whether the error says that a stored object cannot be decoded. */
 export function isReadFailure(error: unknown): error is Error {
   return error instanceof DecodeError || error instanceof JsonSyntaxError || error instanceof DamagedRecord;
 }
 
-/** 500: the object of this key is not what its definition says. */
+/** Creates the error 500 for a request of one object that cannot be decoded. */
 export function unreadable(key: string, corrupt: Corrupt): ApiError {
-  return internalError(corruptText(key.replace(/^\/registry/, ""), corrupt)); // Upstream's store puts that before it where it lists.
+  return internalError(corruptText(key.replace(/^\/registry/, ""), corrupt)); // Only errors of lists include the prefix of the registry.
 }
 
 function corruptText(key: string, { revision, error }: Corrupt): string {

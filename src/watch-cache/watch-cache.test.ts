@@ -71,7 +71,7 @@ async function statusOf(promise: Promise<unknown>): Promise<string> {
   );
 }
 
-test("bytes carry the revision, and a deletion's revision on the last state", async () => {
+test("entries contain their resourceVersion, and those of DELETED events the revision of the deletion", async () => {
   const { cache, put, remove } = await fixture();
   await put("a", "1");
   const events: CacheEvent[] = [];
@@ -85,7 +85,7 @@ test("bytes carry the revision, and a deletion's revision on the last state", as
   assert.equal(events[0]?.entry.json.toString(), entry.json.toString().replace('"2"', '"3"'));
 });
 
-test("events come in batches, those of one turn together, the same batch for all", async () => {
+test("delivers the events of one event loop turn as one batch, shared by all subscribers", async () => {
   const { cache, put, remove } = await fixture();
   await put("a", "1");
   const from = (await cache.current()).revision;
@@ -100,7 +100,7 @@ test("events come in batches, those of one turn together, the same batch for all
   assert.equal(batches[0]?.[0], batches[1]?.[0]);
 });
 
-test("snapshots stay as they are; exact ones are rebuilt from events, kept ones and the store", async () => {
+test("snapshots do not change; exact ones are built from events, cached snapshots and the store", async () => {
   const { cache, put, remove } = await fixture({ eventsMax: 2 });
   await put("a", "1");
   const first = await cache.current();
@@ -127,7 +127,7 @@ test("snapshots stay as they are; exact ones are rebuilt from events, kept ones 
   }
 });
 
-test("revisions that are gone or not yet there are refused in upstream's words", async () => {
+test("rejects compacted and future revisions with upstream's messages", async () => {
   const clock: Clock = {
     now: () => 0,
     after: (_delay, run) => {
@@ -145,14 +145,14 @@ test("revisions that are gone or not yet there are refused in upstream's words",
     ["exact, compacted", () => cache.exactly(2), "410 The resourceVersion for the provided list is too old."],
     ["exact, future", () => cache.exactly(99), "504 Timeout: Too large resource version: 99, current: 4"],
     ["not older, future", () => cache.notOlderThan(99), "504 Timeout: Too large resource version: 99, current: 4"],
-    ["watch, compacted", () => cache.reach(1), "410 too old resource version: 1 (3)"],
-    ["watch, before the cache was loaded", () => cache.reach(3), "no error"],
+    ["watch, compacted", () => cache.loadEventsAfter(1), "410 too old resource version: 1 (3)"],
+    ["watch, before the cache was loaded", () => cache.loadEventsAfter(3), "no error"],
   ];
   for (const [what, ask, want] of rows) assert.equal(await statusOf(ask()), want, what);
   assert.throws(() => cache.subscribe(1, { events() {}, end() {} }), /too old resource version: 1 \(3\)/);
 });
 
-test("a read of a coming revision waits for it", async () => {
+test("a read of a future revision waits for it", async () => {
   const { cache, put } = await fixture();
   await cache.ready();
   const later = cache.notOlderThan(2);
@@ -160,20 +160,20 @@ test("a read of a coming revision waits for it", async () => {
   assert.deepEqual(showAll(await later), ["a@2=1"]);
 });
 
-test("what happened before the cache was loaded is read from the store's log", async () => {
+test("reads events that precede the load of the cache from the store's log", async () => {
   const { cache, put, remove } = await fixture();
   await put("a", "1");
   await put("b", "1");
   await put("a", "2");
   await remove("b");
   await cache.ready();
-  await cache.reach(2);
+  await cache.loadEventsAfter(2);
   const seen: string[] = [];
   record(cache, 2, seen);
   assert.deepEqual(seen, ["ADDED b@3=1", "MODIFIED a@4=2 was a@2=1", "DELETED b@5=1 was b@3=1"]);
 });
 
-test("readers of several versions reach back at the same time", async () => {
+test("watches from several old revisions load events concurrently", async () => {
   const { cache, put } = await fixture({ eventsMax: 1 });
   await cache.ready();
   for (const name of ["a", "b", "c", "d", "e", "f", "g"]) {
@@ -183,7 +183,7 @@ test("readers of several versions reach back at the same time", async () => {
   const versions = [6, 5, 3, 4, 2, 1, 2];
   const seen = await Promise.all(
     versions.map(async (version) => {
-      await cache.reach(version);
+      await cache.loadEventsAfter(version);
       const own: string[] = [];
       record(cache, version, own);
       return own.length;
@@ -195,7 +195,7 @@ test("readers of several versions reach back at the same time", async () => {
   );
 });
 
-test("what is brought back is not cut within a commit, where a slow reader would lose the rest", async () => {
+test("does not split a commit when it reloads events, so that a paused subscriber misses none", async () => {
   const { storage, cache } = await fixture({ eventsMax: 1 });
   await cache.ready();
   for (let commit = 0; commit < 3; commit++) {
@@ -207,7 +207,7 @@ test("what is brought back is not cut within a commit, where a slow reader would
     await storage.commit([], writes);
     await turn();
   }
-  await cache.reach(1);
+  await cache.loadEventsAfter(1);
   const seen: number[] = [];
   const subscription = cache.subscribe(1, {
     events(batch) {
@@ -223,12 +223,12 @@ test("what is brought back is not cut within a commit, where a slow reader would
   );
 });
 
-test("a reader who reaches back while the cache is closed is told of its end", async () => {
+test("ends a subscription whose events are loaded while the cache closes", async () => {
   for (const turns of [0, 1, 2, 3]) {
     const { cache, put } = await fixture({ eventsMax: 1 });
     for (const name of ["a", "b", "c"]) await put(name, "1");
     if (turns > 0) await cache.ready();
-    const reaching = cache.reach(1);
+    const reaching = cache.loadEventsAfter(1);
     for (let count = 1; count < turns; count++) await turn();
     cache.close();
     await reaching;
@@ -239,7 +239,7 @@ test("a reader who reaches back while the cache is closed is told of its end", a
   }
 });
 
-test("a change that cannot be read ends subscribers; what is known stays the state at its revision", async () => {
+test("a change that cannot be decoded ends subscriptions, and the state stays at the previous revision", async () => {
   const entryOf: WatchCacheOptions["entryOf"] = ({ key, revision, value }) => {
     if (value.includes("unreadable")) throw new DecodeError("no");
     return makeEntry(key, revision, value, seal, source);
@@ -264,7 +264,7 @@ test("a change that cannot be read ends subscribers; what is known stays the sta
   await assert.rejects(cache.current(), /failed to read one or more objects/);
 });
 
-test("what has been delivered is told in growing numbers", async () => {
+test("the delivered revision never decreases", async () => {
   const { storage, cache, put } = await fixture();
   await cache.ready();
   const subscription = cache.subscribe(1, { events() {}, end() {} });
@@ -272,13 +272,13 @@ test("what has been delivered is told in growing numbers", async () => {
   await turn();
   await storage.commit([], [{ key: "/registry/others/a", value: Buffer.alloc(0) }]);
   assert.equal(subscription.delivered, 3);
-  await put("b", "1"); // Known, and not with subscribers before the end of this turn.
+  await put("b", "1"); // Applied, and delivered at the end of this turn.
   assert.equal(subscription.delivered, 3);
   await turn();
   assert.equal(subscription.delivered, 4);
 });
 
-test("a paused subscriber goes on where he was, until the events are gone", async () => {
+test("a paused subscriber resumes at its position, and ends when the events are dropped", async () => {
   const { cache, put } = await fixture({ eventsMax: 3 });
   await cache.ready();
   const seen: string[] = [];
@@ -307,7 +307,7 @@ test("a paused subscriber goes on where he was, until the events are gone", asyn
   assert.deepEqual(seen.slice(3), ["ADDED d@5=1", "end"]);
 });
 
-test("closing the store ends subscribers", async () => {
+test("closing the store ends subscriptions", async () => {
   const { storage, cache } = await fixture();
   await cache.ready();
   const seen: string[] = [];
@@ -316,7 +316,7 @@ test("closing the store ends subscribers", async () => {
   assert.deepEqual(seen, ["end"]);
 });
 
-test("closing the cache ends subscribers, and reads that came before are answered from the store", async () => {
+test("closing the cache ends subscriptions, and later reads are served from the store", async () => {
   const { storage, cache, put } = await fixture();
   const first = await put("a", "1");
   await cache.ready();
@@ -338,7 +338,7 @@ test("closing the cache ends subscribers, and reads that came before are answere
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const steps = Number(process.env.STEPS ?? 3000);
 
-test(`observers see the one history, cut and resumed at random (SEED=${seed})`, async () => {
+test(`subscribers that pause, resume and reconnect at random observe the same history (SEED=${seed})`, async () => {
   const random = seededRandom(seed);
   let now = 0;
   const clock: Clock = { ...systemClock, now: () => now };
@@ -351,7 +351,7 @@ test(`observers see the one history, cut and resumed at random (SEED=${seed})`, 
   const watch = async (observer: (typeof observers)[number]): Promise<void> => {
     const last = observer.seen.at(-1);
     const from = last === undefined ? observer.from : Number(/@(\d+)/.exec(last)?.[1]);
-    await cache.reach(from);
+    await cache.loadEventsAfter(from);
     observer.subscription = cache.subscribe(from, {
       events(batch) {
         observer.seen.push(...batch.map(showEvent));
@@ -408,9 +408,9 @@ test(`observers see the one history, cut and resumed at random (SEED=${seed})`, 
         observer.subscription = undefined;
       }
     } else {
-      const wanted = Math.max(storage.compacted(), revision - random(80), 1);
-      const exact = await cache.exactly(wanted);
-      assert.deepEqual(showAll(exact), states.get(wanted), `state at ${wanted}`);
+      const requested = Math.max(storage.compacted(), revision - random(80), 1);
+      const exact = await cache.exactly(requested);
+      assert.deepEqual(showAll(exact), states.get(requested), `state at ${requested}`);
       assert.deepEqual(showAll(await cache.current()), states.get(revision));
     }
   }

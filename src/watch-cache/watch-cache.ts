@@ -1,4 +1,8 @@
-/** Latest objects of one resource, and recent events. Source: architecture, "Watch cache"; resource-api §4.6, §4.7, §4.12. */
+/**
+ * The watch cache: current objects of one resource, and recent events. See docs/architecture.md,
+ * "Watch cache". Sources: Kubernetes docs, API Concepts, "Resource versions" and "Efficient
+ * detection of changes"; `k8s.io/apiserver@v0.36.0/pkg/storage/cacher/cacher.go`.
+ */
 import type { Clock } from "../apimachinery/clock.ts";
 import { type ApiError, expired, resourceVersionTooLarge, tooManyRequests } from "../apimachinery/errors.ts";
 import type { GroupResource } from "../apimachinery/object.ts";
@@ -24,24 +28,32 @@ import { isReadFailure, unreadable } from "./unreadable.ts";
 
 export interface WatchCacheOptions {
   readonly storage: Storage;
-  /** Of the keys this cache holds. */
+  /** The prefix of the keys in this cache. */
   readonly prefix: string;
-  /** How errors name what the cache holds. */
+  /** The resource, as named in errors. */
   readonly resource?: GroupResource;
-  /** Makes the entry of a stored value. @throws DecodeError · JsonSyntaxError when the value is not what the definition says */
+  /**
+   * Creates an entry from a stored value.
+   * @throws DecodeError when the value does not match the schema
+   * @throws JsonSyntaxError when the value is not JSON
+   * @throws DamagedRecord when the stored record is damaged
+   */
   readonly entryOf: (stored: Stored) => Entry;
   readonly clock: Clock;
-  /** Events kept for watchers that come back; the oldest go beyond any of the three, and are read from the store when they are asked for. */
+  /**
+   * Limits of the cached events. Above any of the three the oldest are dropped, and read from the
+   * store when a watch needs them.
+   */
   readonly eventsMax?: number;
   readonly eventBytesMax?: number;
   readonly eventAgeMaxMs?: number;
-  /** How long states are kept for the next chunk of a list; no longer than the history window. */
+  /** How long snapshots are cached for the next chunk of a list; bounded by the history window. */
   readonly snapshotAgeMaxMs?: number;
-  /** The history window: a state that was superseded so long ago is neither shown nor watched from. */
+  /** The history window: lists and watches of states that were superseded earlier are rejected. */
   readonly historyMs?: number;
-  /** False: exact states come from the store alone. */
+  /** False reads all exact states from the store. */
   readonly keepsSnapshots?: boolean;
-  /** Selectable fields that get an index. */
+  /** Selectable fields to index. */
   readonly indexedFields?: readonly string[];
 }
 
@@ -56,17 +68,21 @@ const defaults = {
   resource: { group: "", resource: "objects" },
 };
 
-/** How long a read waits for a revision that this cache has not seen. */
+/** How long a read waits for a revision that the cache has not reached. */
 const freshWaitMs = 3000;
-/** Times that reading back may be overtaken by events that go; each time only those are read, too. */
-const reachAttemptsMax = 10;
-/** The events kept and those read back together have at most so many times the bytes of the limit. */
-const reachedMax = 4;
-/** Reads of old states that may run or wait, one after the other. */
+/**
+ * Attempts to load old events while the cache drops others; each attempt only reads the events
+ * dropped since.
+ */
+const reloadAttemptsMax = 10;
+/** Cached and reloaded events together may use this multiple of `eventBytesMax`. */
+const reloadedBytesFactor = 4;
+/** Maximum number of reads of old states that run or wait. */
 const storedReadsMax = 128;
-/** Loads that may be overtaken by compaction before one succeeds. */
+/** Attempts to load the cache while compaction overtakes the read. */
 const loadAttemptsMax = 3;
 
+/** Creates a watch cache; it loads on first use. */
 export function openWatchCache(options: WatchCacheOptions): WatchCache {
   return new StorageWatchCache(options);
 }
@@ -78,13 +94,13 @@ interface Waiter {
 
 interface Reader {
   readonly subscriber: CacheSubscriber;
-  /** Everything up to here has been delivered; events at or below it are not. */
+  /** All events up to this revision have been delivered. */
   from: number;
   readonly topic: string | undefined;
-  /** The number of the batch that comes next; means nothing once all are delivered. */
+  /** The number of its next batch; not used when it has caught up. */
   next: number;
   paused: boolean;
-  /** Nothing that concerns it is left in the ring. */
+  /** Whether it has received all events in the ring. */
   caughtUp: boolean;
 }
 
@@ -93,24 +109,27 @@ class StorageWatchCache implements WatchCache {
   readonly #options: Required<WatchCacheOptions>;
   readonly #kept: KeptSnapshots;
   readonly #readers = new Set<Reader>();
-  /** Those of them who want only some events, by topic; the others under undefined. */
+  /** Readers by topic; those without a topic under undefined. */
   readonly #byTopic = new Map<string | undefined, Set<Reader>>();
-  /** Those who want to be told of progress. */
-  readonly #awaiting = new Set<Reader>();
+  /** Readers that receive progress. */
+  readonly #awaitingProgress = new Set<Reader>();
   readonly #waiters = new Set<Waiter>();
   #tree: IndexedTree;
   #revision = 0;
-  /** States before it are not shown. */
+  /** States before this revision are rejected. */
   #compacted = 0;
   #snapshot: TreeSnapshot | undefined;
   #ring: EventRing;
-  /** In the tree already, and with subscribers at the end of this turn of the event loop: what happens together is delivered together. */
+  /**
+   * Events that are applied to the tree; they are delivered as one batch at the end of this event
+   * loop turn.
+   */
   #undelivered: CacheEvent[] = [];
   #flush: NodeJS.Immediate | undefined;
   #loading: Promise<void> | undefined;
   #loaded = false;
   #log: Subscription | undefined;
-  /** Reads of old states that run or wait, by revision. */
+  /** Running and waiting reads of old states, by revision. */
   readonly #storedReads = new Map<number, Promise<TreeSnapshot>>();
   #lastStoredRead: Promise<void> = Promise.resolve();
   #closed = false;
@@ -130,7 +149,7 @@ class StorageWatchCache implements WatchCache {
     return this.#loading;
   }
 
-  async alone(key: string): Promise<Entry | undefined> {
+  async getFromStorage(key: string): Promise<Entry | undefined> {
     const { storage, entryOf } = this.#options;
     const stored = await storage.get(key);
     try {
@@ -147,32 +166,32 @@ class StorageWatchCache implements WatchCache {
   }
 
   async current(): Promise<Snapshot> {
-    if (this.#closed) return this.#afresh(0);
+    if (this.#closed) return this.#readCurrent(0);
     if (!this.#loaded) await this.ready();
     const revision = await this.#options.storage.current();
     if (revision > this.#revision || this.#closed) return this.notOlderThan(revision);
-    this.counts.atOnce();
+    this.counts.countImmediateRead();
     return this.latest();
   }
 
   async notOlderThan(revision: number): Promise<Snapshot> {
     if (!this.#loaded && !this.#closed) await this.ready();
-    if (revision <= this.#revision) this.counts.atOnce();
-    else if (!this.#closed) await this.#seen(revision);
-    return this.#closed ? this.#afresh(revision) : this.latest();
+    if (revision <= this.#revision) this.counts.countImmediateRead();
+    else if (!this.#closed) await this.#waitFor(revision);
+    return this.#closed ? this.#readCurrent(revision) : this.latest();
   }
 
   async exactly(revision: number): Promise<Snapshot> {
     if (!this.#loaded && !this.#closed) await this.ready();
-    if (revision > this.#revision && !this.#closed) await this.#seen(revision);
-    if (this.#closed) return this.#stored(revision);
+    if (revision > this.#revision && !this.#closed) await this.#waitFor(revision);
+    if (this.#closed) return this.#readAt(revision);
     if (revision === this.#revision) return this.latest();
-    if (revision < this.#compacted || this.#isOver(revision)) throw listExpired();
-    if (!this.#options.keepsSnapshots) return this.#inTurn(revision);
+    if (revision < this.#compacted || this.#isExpired(revision)) throw listExpired();
+    if (!this.#options.keepsSnapshots) return this.#queueReadAt(revision);
     const snapshot =
       this.#kept.find(revision, this.#options.clock.now()) ??
-      this.#undoneTo(revision) ??
-      (await this.#inTurn(revision));
+      this.#rollBackTo(revision) ??
+      (await this.#queueReadAt(revision));
     this.keep(snapshot);
     return snapshot;
   }
@@ -181,14 +200,18 @@ class StorageWatchCache implements WatchCache {
     if (this.#options.keepsSnapshots && isTreeSnapshot(snapshot)) this.#kept.keep(snapshot, this.#options.clock.now());
   }
 
-  /** Reads one old state at a time, and each once: the next read shares with those that are kept. @throws ApiError 429 when too many wait */
-  #inTurn(revision: number): Promise<TreeSnapshot> {
+  /**
+   * Reads old states one at a time, so that each read can share entries with the previous ones.
+   * Concurrent requests of a revision share the read.
+   * @throws ApiError 429 when too many reads are waiting
+   */
+  #queueReadAt(revision: number): Promise<TreeSnapshot> {
     const pending = this.#storedReads.get(revision);
     if (pending !== undefined) return pending;
     if (this.#storedReads.size >= storedReadsMax)
       throw tooManyRequests("Too many old states are being read, please try again later.", 1);
     const turn = this.#lastStoredRead.then(async () => {
-      const snapshot = await this.#stored(revision);
+      const snapshot = await this.#readAt(revision);
       this.keep(snapshot);
       return snapshot;
     });
@@ -203,29 +226,30 @@ class StorageWatchCache implements WatchCache {
     this.#kept.forgetBefore(revision);
   }
 
-  async reach(revision: number): Promise<void> {
+  async loadEventsAfter(revision: number): Promise<void> {
     const events: CacheEvent[] = [];
     let read = revision;
-    for (let attempt = 1; attempt <= reachAttemptsMax; attempt++) {
+    for (let attempt = 1; attempt <= reloadAttemptsMax; attempt++) {
       if (!this.#loaded && !this.#closed) await this.ready();
-      if (!this.#loaded) return; // Whoever subscribes is told so.
-      if (this.#isOver(revision))
+      if (!this.#loaded) return; // `subscribe` ends the subscription.
+      if (this.#isExpired(revision))
         throw expired(
           `too old resource version: ${revision} (${this.#ring.revisionAt(this.#options.clock.now() - this.#options.historyMs)})`,
         );
       const to = this.#ring.from;
       if (revision >= to) return;
       if (read < to) {
-        const bytesMax = this.#options.eventBytesMax * reachedMax - this.#ring.bytes - bytesOf(events);
+        const bytesMax = this.#options.eventBytesMax * reloadedBytesFactor - this.#ring.bytes - bytesOf(events);
         const more = await readHistory(this.#options, { after: read, to, bytesMax });
-        if (more === undefined) return; // The store ended, and with it every subscription.
+        if (more === undefined) return; // The store was closed, which ends every subscription.
         for (const event of more) events.push(event);
         read = to;
       }
       const { from } = this.#ring;
-      if (from > read) continue; // Events were let go meanwhile.
-      if (from <= revision) continue; // Another reader has brought them back, and more.
-      // Readers whose batches had gone have numbers that mean others from here on.
+      if (from > read) continue; // The ring has dropped more events.
+      if (from <= revision) continue; // Another request has reloaded them.
+      // Reloaded batches reuse numbers of dropped ones. Readers that still have such a number must
+      // not continue there.
       for (const reader of this.#readers)
         if (!reader.caughtUp && reader.next < this.#ring.first) reader.next = Number.NEGATIVE_INFINITY;
       const missing = from === read ? events : events.filter((event) => event.revision <= from);
@@ -233,14 +257,14 @@ class StorageWatchCache implements WatchCache {
     }
   }
 
-  /** Whether the state at the revision is known to have been superseded longer ago than history reaches. */
-  #isOver(revision: number): boolean {
+  /** Returns whether the state at the revision was superseded before the history window. */
+  #isExpired(revision: number): boolean {
     this.#deliver();
     const at = this.#ring.supersededAt(revision);
-    return at !== undefined && this.#isOld(at);
+    return at !== undefined && this.#isBeforeWindow(at);
   }
 
-  #isOld(at: number): boolean {
+  #isBeforeWindow(at: number): boolean {
     return this.#options.clock.now() - at >= this.#options.historyMs;
   }
 
@@ -260,7 +284,7 @@ class StorageWatchCache implements WatchCache {
       caughtUp: false,
     };
     this.#add(reader);
-    if (subscriber.progress !== undefined) this.#awaiting.add(reader);
+    if (subscriber.progress !== undefined) this.#awaitingProgress.add(reader);
     this.#pump(reader);
     const delivered = (): number => this.#deliveredTo(reader);
     return {
@@ -295,13 +319,13 @@ class StorageWatchCache implements WatchCache {
 
   #drop(reader: Reader): void {
     this.#readers.delete(reader);
-    this.#awaiting.delete(reader);
+    this.#awaitingProgress.delete(reader);
     const others = this.#byTopic.get(reader.topic);
     others?.delete(reader);
     if (others?.size === 0) this.#byTopic.delete(reader.topic);
   }
 
-  /** Ends all subscribers; the next one who asks loads anew. */
+  /** Ends all subscriptions. The next request loads the cache again. */
   #unload(): void {
     this.#log?.close();
     this.#log = undefined;
@@ -315,7 +339,7 @@ class StorageWatchCache implements WatchCache {
     const readers = [...this.#readers];
     this.#readers.clear();
     this.#byTopic.clear();
-    this.#awaiting.clear();
+    this.#awaitingProgress.clear();
     for (const { subscriber } of readers) subscriber.end();
   }
 
@@ -340,7 +364,7 @@ class StorageWatchCache implements WatchCache {
   #start(tree: IndexedTree, revision: number): void {
     if (this.#closed) return;
     const log = this.#options.storage.log(this.#options.prefix, revision, {
-      events: (batch) => this.#take(batch),
+      events: (batch) => this.#applyAll(batch),
       progress: (seen) => this.#progress(seen),
       end: (error) => (error === undefined ? this.close() : this.#unload()),
     });
@@ -356,7 +380,7 @@ class StorageWatchCache implements WatchCache {
     return readStored(this.#options, this.counts);
   }
 
-  #take(batch: readonly LogEvent[]): void {
+  #applyAll(batch: readonly LogEvent[]): void {
     if (!this.#loaded) return;
     this.counts.received += batch.length;
     const before = this.#tree;
@@ -364,8 +388,8 @@ class StorageWatchCache implements WatchCache {
       for (const event of batch) this.#undelivered.push(this.#apply(event));
     } catch (error) {
       if (!isReadFailure(error)) throw error;
-      this.#tree = before; // What is asked for meanwhile is the state at the revision that it had.
-      this.#unload(); // Whoever asks next loads, and is told why.
+      this.#tree = before; // The revision has not advanced.
+      this.#unload(); // The next request loads the cache again, and gets the error.
       return;
     }
     this.#snapshot = undefined;
@@ -390,10 +414,10 @@ class StorageWatchCache implements WatchCache {
     this.#revision = revision;
     this.#snapshot = undefined;
     for (const waiter of this.#waiters) if (waiter.revision <= revision) waiter.wake();
-    if (this.#awaiting.size > 0) this.#flush ??= setImmediate(() => this.#deliver());
+    if (this.#awaitingProgress.size > 0) this.#flush ??= setImmediate(() => this.#deliver());
   }
 
-  /** Hands what happened since to the subscribers. */
+  /** Delivers all undelivered events to the subscribers. */
   #deliver(): void {
     if (this.#flush !== undefined) clearImmediate(this.#flush);
     this.#flush = undefined;
@@ -406,20 +430,27 @@ class StorageWatchCache implements WatchCache {
       this.#kept.forget(now);
       this.#publish(events);
     }
-    for (const reader of this.#awaiting) this.#pump(reader);
+    for (const reader of this.#awaitingProgress) this.#pump(reader);
   }
 
-  /** To those who have everything before; the others find it in the ring. @param batch the newest of the ring */
+  /**
+   * Delivers a batch to the readers that have caught up; the others read it from the ring later.
+   * @param batch the newest batch of the ring
+   */
   #publish(batch: readonly CacheEvent[]): void {
     const { next } = this.#ring;
-    for (const reader of this.#byTopic.get(undefined) ?? []) if (reader.caughtUp) this.#hand(reader, batch, next);
+    for (const reader of this.#byTopic.get(undefined) ?? []) if (reader.caughtUp) this.#deliverTo(reader, batch, next);
     for (const [topic, events] of eventsByTopic(batch, this.#byTopic, this.#options.indexedFields)) {
-      for (const reader of this.#byTopic.get(topic) ?? []) if (reader.caughtUp) this.#hand(reader, events, next);
+      for (const reader of this.#byTopic.get(topic) ?? []) if (reader.caughtUp) this.#deliverTo(reader, events, next);
     }
   }
 
-  /** @param batch not empty @param next the number of the batch that comes after it */
-  #hand(reader: Reader, batch: readonly CacheEvent[], next: number): void {
+  /**
+   * Delivers a batch to a reader, without events that it already has.
+   * @param batch not empty
+   * @param next the number of the batch after it
+   */
+  #deliverTo(reader: Reader, batch: readonly CacheEvent[], next: number): void {
     const isNew = (batch[0] as CacheEvent).revision > reader.from;
     const events = isNew ? batch : batch.filter(({ revision }) => revision > reader.from);
     reader.next = next;
@@ -429,6 +460,7 @@ class StorageWatchCache implements WatchCache {
     if (reader.paused) reader.caughtUp = false;
   }
 
+  /** Delivers batches of the ring, then progress, until the reader has caught up or pauses. */
   #pump(reader: Reader): void {
     while (!reader.paused && !reader.caughtUp && reader.next < this.#ring.next) {
       if (reader.next < this.#ring.first) {
@@ -436,23 +468,23 @@ class StorageWatchCache implements WatchCache {
         reader.subscriber.end();
         return;
       }
-      this.#hand(reader, this.#ring.batch(reader.next), reader.next + 1);
+      this.#deliverTo(reader, this.#ring.batch(reader.next), reader.next + 1);
     }
     reader.caughtUp = !reader.paused;
-    if (reader.paused || !this.#awaiting.has(reader)) return;
-    if (reader.subscriber.progress === undefined) this.#awaiting.delete(reader);
+    if (reader.paused || !this.#awaitingProgress.has(reader)) return;
+    if (reader.subscriber.progress === undefined) this.#awaitingProgress.delete(reader);
     else reader.subscriber.progress(this.#deliveredTo(reader));
   }
 
-  /** What is told once is never taken back: the answer grows. */
+  /** Returns the revision up to which the reader has received everything. It never decreases. */
   #deliveredTo({ from, next, caughtUp }: Reader): number {
     if (!caughtUp && next < this.#ring.first) return from;
     const [coming] = !caughtUp && next < this.#ring.next ? this.#ring.batch(next) : this.#undelivered;
     return Math.max(from, coming === undefined ? this.#revision : coming.revision - 1);
   }
 
-  /** The present state with later events taken back; undefined where these are no longer kept. */
-  #undoneTo(revision: number): TreeSnapshot | undefined {
+  /** Reverts events from the current state; undefined when the ring does not have all of them. */
+  #rollBackTo(revision: number): TreeSnapshot | undefined {
     this.#deliver();
     if (revision < this.#ring.from) return undefined;
     let tree = this.#tree;
@@ -462,18 +494,21 @@ class StorageWatchCache implements WatchCache {
     return snapshotOf(tree, revision);
   }
 
-  /** For a request that came when the kind was still what this cache was made for: it is answered as it would have been. */
-  async #afresh(notBefore: number): Promise<Snapshot> {
+  /**
+   * Serves a request that started before the cache was closed, because the definition of its
+   * resource has changed.
+   */
+  async #readCurrent(notBefore: number): Promise<Snapshot> {
     const { tree, revision } = await this.#read();
     if (revision < notBefore) throw resourceVersionTooLarge(notBefore, revision);
     return snapshotOf(tree, revision);
   }
 
-  /** A state older than the events kept, from the store's history. */
-  async #stored(revision: number): Promise<TreeSnapshot> {
+  /** Reads a state from the store's history. */
+  async #readAt(revision: number): Promise<TreeSnapshot> {
     try {
       const at = await supersededAt(this.#options, { after: revision, to: await this.#options.storage.current() });
-      if (at !== undefined && this.#isOld(at)) throw listExpired();
+      if (at !== undefined && this.#isBeforeWindow(at)) throw listExpired();
       const base = this.#kept.closest(revision, this.latest());
       return snapshotOf(await readStoredAt(this.#options, this.counts, revision, base.tree), revision);
     } catch (error) {
@@ -483,14 +518,15 @@ class StorageWatchCache implements WatchCache {
     }
   }
 
-  #seen(revision: number): Promise<void> {
+  /** Waits until the cache reaches the revision. @throws ApiError 504 when it does not in time */
+  #waitFor(revision: number): Promise<void> {
     const { clock } = this.#options;
     const since = clock.now();
     return new Promise((resolve, reject) => {
       const finish = (): void => {
         this.#waiters.delete(waiter);
         cancel();
-        this.counts.waited((clock.now() - since) / 1000);
+        this.counts.countWait((clock.now() - since) / 1000);
         if (this.#revision >= revision || this.#closed) resolve();
         else reject(resourceVersionTooLarge(revision, this.#revision));
       };

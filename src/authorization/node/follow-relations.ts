@@ -44,11 +44,11 @@ export function followRelations({ catalog, clock, logger }: Options): FollowedRe
         known.set(entry.key, entry);
         apply(entry, store, false);
       },
-      gone(entry) {
+      deleted(entry) {
         known.delete(entry.key);
         apply(entry, store, true);
       },
-      known: () => known.keys(),
+      knownKeys: () => known.keys(),
       missing(key) {
         const entry = known.get(key) as Entry;
         known.delete(key);

@@ -49,8 +49,8 @@ export function followPolicy({
       prefix,
       clock,
       set: (entry) => apply(entry.key, JSON.parse(entry.json.toString())), // The policy reads no numbers.
-      gone: ({ key }) => apply(key, undefined),
-      *known() {
+      deleted: ({ key }) => apply(key, undefined),
+      *knownKeys() {
         for (const key of keys()) if (key.startsWith(prefix)) yield key;
       },
       missing: (key) => apply(key, undefined),
@@ -70,13 +70,13 @@ export function followPolicy({
   ];
   return {
     policy,
-    tried: Promise.all(followers.map(([{ tried }]) => tried)).then(() => {}),
+    tried: Promise.all(followers.map(([{ firstListDone: tried }]) => tried)).then(() => {}),
     async reached(revision) {
       for (const [follower, cache] of followers) {
         await cache.notOlderThan(revision).catch((error: unknown) => {
           if (!(error instanceof UnreadableObjects)) throw error; // The follower skips unreadable objects.
         });
-        while (follower.seen !== undefined && follower.seen < revision) await new Promise(setImmediate);
+        while (follower.delivered !== undefined && follower.delivered < revision) await new Promise(setImmediate);
       }
     },
     stop() {

@@ -70,7 +70,7 @@ export function definitionController(options: DefinitionControllerOptions): Defi
     ready: promise,
     start() {
       follower = definitions.follow((name) => queue.add(name), logger);
-      follower.tried.then(resolve, resolve);
+      follower.firstListDone.then(resolve, resolve);
     },
     async stop() {
       follower?.stop();
@@ -120,8 +120,8 @@ class Definitions {
         this.#note(this.#read(entry));
         look(entry.index.name);
       },
-      gone: ({ index }: Entry) => look(index.name),
-      known: () => [...this.#summaries.keys()].map((name) => form.prefix + name),
+      deleted: ({ index }: Entry) => look(index.name),
+      knownKeys: () => [...this.#summaries.keys()].map((name) => form.prefix + name),
       missing: (key) => look(nameOf(key)),
       failed: (error) => logger.warn("definitions could not be listed, will be tried again", { error: String(error) }),
     });

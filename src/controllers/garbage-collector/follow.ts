@@ -25,8 +25,8 @@ export function follow({ kind, graph, clock, logger, relisted }: FollowOptions):
     prefix: form.prefix,
     clock,
     set: (entry) => graph.set(entry.key, kind, concernOf(entry)),
-    gone: (entry) => graph.gone(entry.key, kind, readMetadata(entry).uid),
-    *known() {
+    deleted: (entry) => graph.gone(entry.key, kind, readMetadata(entry).uid),
+    *knownKeys() {
       for (const { key } of graph.nodes()) if (key.startsWith(form.prefix)) yield key;
     },
     missing: (key) => graph.set(key, kind, undefined),
@@ -39,9 +39,9 @@ export function follow({ kind, graph, clock, logger, relisted }: FollowOptions):
   });
   return {
     kind,
-    tried: follower.tried,
-    get seen() {
-      return follower.seen;
+    firstListDone: follower.firstListDone,
+    get delivered() {
+      return follower.delivered;
     },
     stop: follower.stop,
   };

@@ -70,7 +70,7 @@ export function garbageCollector({ registry, logger, queues }: ControllerOptions
       const follower = follow({ kind, graph, clock: registry.clock, logger, relisted });
       followers.set(prefix, follower);
       // Objects of it that were made and deleted before now were seen by nobody, but perhaps by their dependents.
-      void follower.tried.then(() => sweepWanted.add(ownedBy(kind.target.resource.definition)));
+      void follower.firstListDone.then(() => sweepWanted.add(ownedBy(kind.target.resource.definition)));
     }
     sweepWanted.add(parked);
   };
@@ -79,10 +79,10 @@ export function garbageCollector({ registry, logger, queues }: ControllerOptions
     followKinds();
     const revision = await registry.storage.current();
     for (const follower of followers.values()) {
-      if (follower.seen === undefined) return false;
+      if (follower.delivered === undefined) return false;
       await follower.kind.store.cache.notOlderThan(revision);
-      for (let turn = 0; (follower.seen ?? 0) < revision; turn++) {
-        if (turn === turnsMax || follower.seen === undefined) return false;
+      for (let turn = 0; (follower.delivered ?? 0) < revision; turn++) {
+        if (turn === turnsMax || follower.delivered === undefined) return false;
         await new Promise(setImmediate);
       }
     }
@@ -119,7 +119,7 @@ export function garbageCollector({ registry, logger, queues }: ControllerOptions
     start() {
       followKinds();
       // Kinds that cannot be read now do not hold up the others: what might depend on them is not touched.
-      void Promise.all([...followers.values()].map(({ tried }) => tried)).then(() => {
+      void Promise.all([...followers.values()].map(({ firstListDone: tried }) => tried)).then(() => {
         started = true;
         tick();
       });

@@ -31,7 +31,7 @@ export async function watchObjects(
     initialEvents,
     converted: converted !== undefined,
   });
-  const startError = plan.startError ?? (await unreachable(() => cache.reach(plan.from)));
+  const startError = plan.startError ?? (await unreachable(() => cache.loadEventsAfter(plan.from)));
   if (context.exchange.closed) return;
   const form = eventForm(context, resolved, registry.clock);
   const stream = await openStream(context, form.framing.contentType);
