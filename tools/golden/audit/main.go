@@ -1,12 +1,9 @@
-// What upstream makes of audit events and policies: writes rows (JSON lines) of random ones with what came of each.
-//
-//	go run . events > ../../src/audit/testdata/events.jsonl
-//	go run . policies > ../../src/audit/testdata/policies.jsonl
+// Records random audit events as upstream writes them (argument `events`), or random audit policies with what they decide for
+// random requests (argument `policies`). The order of `omitStages` in a recorded policy varies: upstream merges stages in a set.
 package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"math/rand"
 	"os"
 	"sort"
@@ -24,6 +21,8 @@ import (
 	"k8s.io/apiserver/pkg/audit/policy"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 var chance = rand.New(rand.NewSource(9))
@@ -108,24 +107,18 @@ func event() *auditinternal.Event {
 
 func encoded(object runtime.Object) string {
 	var out bytes.Buffer
-	must(audit.Codecs.LegacyCodec(auditv1.SchemeGroupVersion).Encode(object, &out))
+	fixture.Must(audit.Codecs.LegacyCodec(auditv1.SchemeGroupVersion).Encode(object, &out))
 	return out.String()
 }
 
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
-}
-
-func events(out *json.Encoder) {
+func events() {
 	for n := 0; n < 120; n++ {
 		ev := event()
 		row := map[string]string{"line": encoded(ev), "legacy": audit.EventString(ev) + "\n"}
 		if n < 10 {
 			row["list"] = encoded(&auditinternal.EventList{Items: []auditinternal.Event{*ev, *ev}})
 		}
-		must(out.Encode(row))
+		fixture.Write(row)
 	}
 }
 
@@ -222,7 +215,7 @@ func request() (asked, authorizer.Attributes) {
 	return a, attributes
 }
 
-func policies(out *json.Encoder) {
+func policies() {
 	for n := 0; n < 100; n++ {
 		p := &auditinternal.Policy{OmitStages: some(stages), OmitManagedFields: chance.Intn(2) == 0}
 		for rules := 1 + chance.Intn(4); rules > 0; rules-- {
@@ -244,17 +237,11 @@ func policies(out *json.Encoder) {
 			sort.Strings(omitted)
 			answers = append(answers, map[string]any{"asked": a, "level": config.Level, "omitStages": omitted, "omitManagedFields": config.OmitManagedFields})
 		}
-		must(out.Encode(map[string]any{"policy": encoded(p), "answers": answers}))
+		fixture.Write(map[string]any{"policy": encoded(p), "answers": answers})
 	}
 }
 
 func main() {
 	install.Install(audit.Scheme)
-	out := json.NewEncoder(os.Stdout)
-	out.SetEscapeHTML(false)
-	if len(os.Args) == 2 && os.Args[1] == "policies" {
-		policies(out)
-		return
-	}
-	events(out)
+	map[string]func(){"events": events, "policies": policies}[os.Args[1]]()
 }

@@ -1,16 +1,13 @@
-// Prints what upstream makes of the configuration files on standard input, one JSON object a line: of an AuthenticationConfiguration its error, as it
-// is told at a reload and without the lead-ins of the file, and what becomes of tokens with the given claims; of an EgressSelectorConfiguration its
-// error. Signatures are not looked at. All but what is given is made anew.
+// Records what upstream makes of configuration files: of an AuthenticationConfiguration the error that a reload logs, without the
+// prefix that names the file, and the users that tokens with the given claims authenticate; of an EgressSelectorConfiguration the
+// error. Signatures are not verified. Reads rows from standard input and replaces their answers.
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io"
-	"log"
 	"os"
 	"strings"
 
@@ -26,6 +23,8 @@ import (
 	"k8s.io/apiserver/pkg/server/egressselector"
 	oidcauth "k8s.io/apiserver/plugin/pkg/authenticator/token/oidc"
 	"k8s.io/klog/v2"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 type row struct {
@@ -38,19 +37,12 @@ type row struct {
 }
 
 type token struct {
-	// As they stand in the token.
-	Claims string `json:"claims"`
-	User   *who   `json:"user,omitempty"`
-	// No authenticator is for its issuer.
+	// JSON, as in the token.
+	Claims string        `json:"claims"`
+	User   *fixture.User `json:"user,omitempty"`
+	// No authenticator handles its issuer.
 	Unknown bool   `json:"unknown,omitempty"`
 	Error   string `json:"error,omitempty"`
-}
-
-type who struct {
-	Name   string              `json:"name"`
-	UID    string              `json:"uid"`
-	Groups []string            `json:"groups"`
-	Extra  map[string][]string `json:"extra"`
 }
 
 var scheme = runtime.NewScheme()
@@ -59,25 +51,12 @@ func main() {
 	klog.SetOutput(io.Discard)
 	klog.LogToStderr(false)
 	install.Install(scheme)
-	in := bufio.NewScanner(os.Stdin)
-	in.Buffer(nil, 1<<24)
-	for in.Scan() {
-		if len(in.Bytes()) == 0 {
-			continue
-		}
-		var r row
-		if err := json.Unmarshal(in.Bytes(), &r); err != nil {
-			log.Fatal(err)
-		}
+	for r := range fixture.Rows[row]() {
 		r.Error = ""
 		if err := answer(&r); err != nil {
 			r.Error = err.Error()
 		}
-		out := json.NewEncoder(os.Stdout)
-		out.SetEscapeHTML(false)
-		if err := out.Encode(r); err != nil {
-			log.Fatal(err)
-		}
+		fixture.Write(r)
 	}
 }
 
@@ -131,8 +110,7 @@ func judge(authenticate authenticator.Token, t *token) {
 	case !known:
 		t.Unknown = true
 	default:
-		u := response.User
-		t.User = &who{Name: u.GetName(), UID: u.GetUID(), Groups: u.GetGroups(), Extra: u.GetExtra()}
+		t.User = fixture.UserOf(response.User)
 	}
 }
 

@@ -1,19 +1,15 @@
-// Prints what upstream makes of the rows on standard input, one JSON object a line, as it makes them anew: of a configuration `file`, its `error` or
-// `config`; of `conditions` over a `spec`, whether they `match`, or the `error`; of `attributes`, the `sent` body and headers of a review, and of the
-// `answer` to it the `decision`, `reason` and `error`, and how often it was `asked`.
+// Records what upstream's webhook authorizer does with the rows on standard input, and replaces their answers: for a configuration
+// `file` its `error` or `config`; for `conditions` over a `spec` whether they `match`, or the `error`; for `attributes` the body and
+// headers `sent` in a review, and for the `answer` to it the `decision`, `reason` and `error`, and how often it was `asked`.
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io"
-	"log"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"time"
 
@@ -31,6 +27,8 @@ import (
 	"k8s.io/apiserver/plugin/pkg/authorizer/webhook"
 	"k8s.io/apiserver/plugin/pkg/authorizer/webhook/metrics"
 	"k8s.io/client-go/rest"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 type row struct {
@@ -83,22 +81,14 @@ type answer struct {
 	Status int    `json:"status"`
 	Type   string `json:"type,omitempty"`
 	Body   string `json:"body,omitempty"`
-	// In base64, for bodies that are no text.
+	// The body in base64, where it is not text.
 	Bytes   string            `json:"bytes,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
 }
 
 func main() {
 	compiler := authorizationcel.NewDefaultCompiler()
-	scanner := bufio.NewScanner(os.Stdin)
-	scanner.Buffer(make([]byte, 1<<20), 1<<26)
-	out := json.NewEncoder(os.Stdout)
-	out.SetEscapeHTML(false)
-	for scanner.Scan() {
-		var r row
-		if err := json.Unmarshal(scanner.Bytes(), &r); err != nil {
-			log.Fatal(err)
-		}
+	for r := range fixture.Rows[row]() {
 		r.Error, r.Config, r.Match, r.Sent, r.Decision, r.Reason, r.Asked = "", nil, nil, nil, "", "", 0
 		switch {
 		case r.File != nil:
@@ -108,9 +98,7 @@ func main() {
 		default:
 			r.review(compiler)
 		}
-		if err := out.Encode(r); err != nil {
-			log.Fatal(err)
-		}
+		fixture.Write(r)
 	}
 }
 

@@ -1,15 +1,12 @@
-// Prints what upstream makes of the expressions of policies on standard input, one JSON object a line: for each variable and expression its error when
-// it is compiled, or its type; the values, or errors, of the expressions, one after the other, and the units that are `left` after each; `request` and
-// `namespaceObject` are as expressions see them. All of them are made anew from the rest of the row.
+// Records what upstream does with the CEL expressions of admission policies. Reads rows from standard input and replaces their
+// answers: for each variable and expression its type or its compile error; the values or errors of the expressions, one after the
+// other, and the cost budget that is `left` after each; `request` and `namespaceObject` as expressions see them.
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
-	"log"
-	"os"
 	"regexp"
 
 	"github.com/google/cel-go/cel"
@@ -24,6 +21,8 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 type row struct {
@@ -70,19 +69,9 @@ func (e expression) ReturnTypes() []*cel.Type {
 }
 
 func main() {
-	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, 64<<20)
-	out := json.NewEncoder(os.Stdout)
-	out.SetEscapeHTML(false)
-	for lines.Scan() {
-		var given row
-		if err := json.Unmarshal(lines.Bytes(), &given); err != nil {
-			log.Fatalf("%s: %v", lines.Bytes(), err)
-		}
+	for given := range fixture.Rows[row]() {
 		answer(&given)
-		if err := out.Encode(given); err != nil {
-			log.Fatal(err)
-		}
+		fixture.Write(given)
 	}
 }
 
@@ -91,30 +80,22 @@ func object(text json.RawMessage) runtime.Object {
 		return nil
 	}
 	var value map[string]any
-	if err := utiljson.Unmarshal(text, &value); err != nil {
-		log.Fatal(err)
-	}
+	fixture.Must(utiljson.Unmarshal(text, &value))
 	return &unstructured.Unstructured{Object: value}
 }
 
-// As expressions see it.
+// seen returns an object as expressions see it.
 func seen(value any) json.RawMessage {
 	plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(value)
-	if err != nil {
-		log.Fatal(err)
-	}
+	fixture.Must(err)
 	text, err := json.Marshal(plain)
-	if err != nil {
-		log.Fatal(err)
-	}
+	fixture.Must(err)
 	return text
 }
 
 func answer(given *row) {
 	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
-	if err != nil {
-		log.Fatal(err)
-	}
+	fixture.Must(err)
 	options := plugincel.OptionalVariableDeclarations{HasParams: given.Params != nil, HasPatchTypes: given.Patch}
 	for i, variable := range given.Variables {
 		result := compiler.CompileAndStoreVariable(variable, options, environment.StoredExpressions)
@@ -122,17 +103,13 @@ func answer(given *row) {
 	}
 	var request admissionv1.AdmissionRequest
 	if given.Request != nil {
-		if err := json.Unmarshal(given.Request, &request); err != nil {
-			log.Fatal(err)
-		}
+		fixture.Must(json.Unmarshal(given.Request, &request))
 		given.Request = seen(&request)
 	}
 	var namespace *corev1.Namespace
 	if given.NamespaceObject != nil {
 		namespace = &corev1.Namespace{}
-		if err := json.Unmarshal(given.NamespaceObject, namespace); err != nil {
-			log.Fatal(err)
-		}
+		fixture.Must(json.Unmarshal(given.NamespaceObject, namespace))
 		given.NamespaceObject = seen(namespace)
 	}
 	attributes := &admission.VersionedAttributes{VersionedObject: object(given.Object), VersionedOldObject: object(given.OldObject)}

@@ -1,15 +1,14 @@
-// Prints what upstream makes of the schemas with rules on standard input, one JSON object a line: `check` is what it says when a definition with the
-// schema is written, `costs` what each rule may cost, `errors` and `warnings` what the rules say of `object` (and `oldObject`), `spent` the units
-// that took. A row with `rules` is as many: `each` has what upstream says with that rule alone at the root. All of them are made anew.
+// Records what upstream does with schemas that contain validation rules. Reads rows from standard input and replaces their answers:
+// `check` holds the errors when a definition with the schema is written, `costs` the estimated cost of each rule, `errors` and
+// `warnings` what the rules report about `object` (and `oldObject`), `spent` the cost of that. A row with `rules` stands for one row
+// for each of them: `each` has the answers for a schema with that rule alone at the root.
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log"
-	"os"
 	"regexp"
 	"sort"
 	"strings"
@@ -26,6 +25,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/warning"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 type row struct {
@@ -54,15 +55,7 @@ type ruleCost struct {
 var generatedName = regexp.MustCompile(`selfType\d+`)
 
 func main() {
-	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, 64<<20)
-	out := json.NewEncoder(os.Stdout)
-	out.SetEscapeHTML(false)
-	for lines.Scan() {
-		var given row
-		if err := json.Unmarshal(lines.Bytes(), &given); err != nil {
-			log.Fatalf("%s: %v", lines.Bytes(), err)
-		}
+	for given := range fixture.Rows[row]() {
 		given.Each = nil
 		if given.Rules == nil {
 			answer(&given)
@@ -70,23 +63,17 @@ func main() {
 		for _, rule := range given.Rules {
 			given.Each = append(given.Each, withRule(given, rule))
 		}
-		if err := out.Encode(given); err != nil {
-			log.Fatal(err)
-		}
+		fixture.Write(given)
 	}
 }
 
-// The same, with one rule at the root.
+// withRule returns the answers for the schema with one rule at the root.
 func withRule(given row, rule string) row {
 	var external map[string]any
-	if err := json.Unmarshal(given.Schema, &external); err != nil {
-		log.Fatal(err)
-	}
+	fixture.Must(json.Unmarshal(given.Schema, &external))
 	external["x-kubernetes-validations"] = []map[string]string{{"rule": rule}}
 	text, err := json.Marshal(external)
-	if err != nil {
-		log.Fatal(err)
-	}
+	fixture.Must(err)
 	one := row{What: rule, Schema: text, Object: given.Object, OldObject: given.OldObject}
 	answer(&one)
 	one.Schema, one.Object, one.OldObject = nil, nil, nil
@@ -109,14 +96,10 @@ func answer(given *row) {
 		log.Fatalf("%s: %v", given.Schema, err)
 	}
 	var internal apiextensions.JSONSchemaProps
-	if err := v1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&external, &internal, nil); err != nil {
-		log.Fatal(err)
-	}
+	fixture.Must(v1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&external, &internal, nil))
 	given.Check = texts(validation.ValidateCustomResourceDefinition(context.Background(), definition(&internal)))
 	structural, err := schema.NewStructural(&internal)
-	if err != nil {
-		log.Fatal(err)
-	}
+	fixture.Must(err)
 	costs(given, structural, "", true)
 	if given.Object != nil {
 		validate(given, structural)
@@ -142,9 +125,7 @@ func costs(given *row, at *schema.Structural, path string, isRoot bool) {
 	base := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 	if declType := model.SchemaDeclType(at, isRoot || at.XEmbeddedResource); declType != nil {
 		results, err := cel.Compile(at, declType, celconfig.PerCallLimit, base, cel.NewExpressionsEnvLoader())
-		if err != nil {
-			log.Fatal(err)
-		}
+		fixture.Must(err)
 		for i, result := range results {
 			if result.Error == nil {
 				given.Costs = append(given.Costs, ruleCost{
@@ -181,9 +162,7 @@ func decode(text json.RawMessage) any {
 	if text == nil {
 		return nil
 	}
-	if err := utiljson.Unmarshal(text, &value); err != nil {
-		log.Fatal(err)
-	}
+	fixture.Must(utiljson.Unmarshal(text, &value))
 	return value
 }
 

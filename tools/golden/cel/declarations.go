@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"log"
 	"os"
 	"sort"
 	"strings"
@@ -11,19 +10,20 @@ import (
 	"github.com/google/cel-go/common/types"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/cel/environment"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
-// Those in which something changed, and the ones before and after.
+// Minor versions in which declarations changed, and the versions before and after.
 var versions = []uint{0, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36}
 
-// One line for each overload and macro, after the versions that have it: `1.27-1.36 path authorizer_path x.f(Authorizer, string) PathCheck`.
+// printDeclarations prints a line for each overload and macro, with the versions that have it:
+// `path authorizer_path x.f(Authorizer, string) PathCheck 1.27-1.36`.
 func printDeclarations() {
 	first, last := map[string]uint{}, map[string]uint{}
 	for _, minor := range versions {
 		env, err := environment.MustBaseEnvSet(version.MajorMinor(1, minor)).Env(environment.NewExpressions)
-		if err != nil {
-			log.Fatal(err)
-		}
+		fixture.Must(err)
 		for _, line := range declared(env) {
 			if _, seen := first[line]; !seen {
 				first[line] = minor
@@ -61,7 +61,7 @@ func declared(env *cel.Env) []string {
 	return lines
 }
 
-// Parameters are called A, B and so on, in the order in which they come.
+// typeText names type parameters A, B and so on, in order of appearance.
 func typeText(t *types.Type, names map[string]string) string {
 	if t.Kind() == types.TypeParamKind {
 		if _, named := names[t.TypeName()]; !named {

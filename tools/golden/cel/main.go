@@ -1,16 +1,14 @@
-// Prints what upstream's environment of new expressions makes of the rows on standard input, one JSON object a line: `error` is what the compiler or
-// the evaluation says, `value` the text of the result, `min` and `max` the estimated cost, `cost` the actual one. All of them are made anew. `self` is
-// declared dyn and holds `data`; `variables` declares others, by the name of a type: int, string, list, map; `unchecked` leaves the checker out.
+// Records what upstream's environment for new CEL expressions does with the rows on standard input, and replaces their answers:
+// `error` is the error of the compiler or of the evaluation, `value` the text of the result, `min` and `max` the estimated cost,
+// `cost` the actual cost. `self` is declared dyn and holds `data`; `variables` declares others by the name of a type: bool, int,
+// string, list, map; `unchecked` skips the type checker.
 //
-// With the argument `table`, each line of standard input is an expression, and the answer a row [expression, value or error, min, max, cost] (table.go).
-// With the argument `declarations`, what every version declares (declarations.go).
+// With the argument `table`, each line of standard input is an expression, and the answer is a row [expression, value or error, min,
+// max, cost] (table.go). With the argument `declarations`, the program lists what each version declares (declarations.go).
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
-	"log"
 	"os"
 
 	"github.com/google/cel-go/cel"
@@ -19,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/library"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 type row struct {
@@ -52,28 +52,16 @@ func main() {
 		return
 	}
 	base, err := environment.MustBaseEnvSet(version.MajorMinor(1, 36)).Env(environment.NewExpressions)
-	if err != nil {
-		log.Fatal(err)
-	}
-	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, 64<<20)
-	out := json.NewEncoder(os.Stdout)
-	out.SetEscapeHTML(false)
-	for lines.Scan() {
-		var given row
-		if err := json.Unmarshal(lines.Bytes(), &given); err != nil {
-			log.Fatalf("%s: %v", lines.Bytes(), err)
-		}
+	fixture.Must(err)
+	for given := range fixture.Rows[row]() {
 		answer(base, &given)
-		if err := out.Encode(given); err != nil {
-			log.Fatal(err)
-		}
+		fixture.Write(given)
 	}
 }
 
 func answer(base *cel.Env, given *row) {
 	given.Error, given.Value, given.Type, given.Min, given.Max, given.Cost = "", "", "", nil, nil, nil
-	defer func() { // Upstream's checks of literals index arguments that are not there.
+	defer func() { // Upstream's checks of literals panic on missing arguments.
 		if failed := recover(); failed != nil {
 			given.Error = fmt.Sprint("panic: ", failed)
 		}
@@ -83,9 +71,7 @@ func answer(base *cel.Env, given *row) {
 		options = append(options, cel.Variable(name, declaredTypes[of]))
 	}
 	env, err := base.Extend(options...)
-	if err != nil {
-		log.Fatal(err)
-	}
+	fixture.Must(err)
 	var ast *cel.Ast
 	var issues *cel.Issues
 	if given.Unchecked {
@@ -121,7 +107,7 @@ func answer(base *cel.Env, given *row) {
 	given.Value = text(value)
 }
 
-// Whole numbers are ints, as the API machinery decodes them.
+// whole converts whole numbers to int64, as the API machinery decodes them.
 func whole(data any) any {
 	switch data := data.(type) {
 	case float64:

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
 	"math"
-	"os"
 	"sort"
 	"strconv"
 	"strings"
@@ -25,9 +23,11 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/library"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
-// The variables of all expressions: their types, values and sizes.
+// Types of the variables of all expressions; tableValues has their values, tableHints their sizes.
 var tableVariables = []cel.EnvOption{
 	cel.Variable("s", cel.StringType),
 	cel.Variable("b", cel.BytesType),
@@ -60,7 +60,7 @@ func (tableHints) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
 	return nil
 }
 
-// Allows `get`, fails for `fail`, and says in its reason what it was asked.
+// byVerb allows `get` and fails for `fail`; its reason lists the attributes.
 type byVerb struct{}
 
 func (byVerb) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
@@ -76,25 +76,16 @@ func (byVerb) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.
 
 func printTable() {
 	base, err := environment.MustBaseEnvSet(version.MajorMinor(1, 36)).Env(environment.NewExpressions)
-	if err != nil {
-		log.Fatal(err)
-	}
+	fixture.Must(err)
 	env, err := base.Extend(append(tableVariables, library.JSONPatch())...)
-	if err != nil {
-		log.Fatal(err)
-	}
-	lines := bufio.NewScanner(os.Stdin)
-	out := json.NewEncoder(os.Stdout)
-	out.SetEscapeHTML(false)
-	for lines.Scan() {
-		if err := out.Encode(tableRow(env, lines.Text())); err != nil {
-			log.Fatal(err)
-		}
+	fixture.Must(err)
+	for line := range fixture.Lines() {
+		fixture.Write(tableRow(env, string(line)))
 	}
 }
 
 func tableRow(env *cel.Env, expression string) (row []any) {
-	defer func() { // Upstream's checks of literals index arguments that are not there.
+	defer func() { // Upstream's checks of literals panic on missing arguments.
 		if failed := recover(); failed != nil {
 			row = []any{expression, fmt.Sprint("panic: ", failed)}
 		}
@@ -126,7 +117,7 @@ func tableRow(env *cel.Env, expression string) (row []any) {
 	return append(row, *details.ActualCost())
 }
 
-// A text where a double could not hold it.
+// exact returns text for a number that a double cannot hold.
 func exact(number uint64) any {
 	if number < 1<<53 {
 		return number
@@ -134,7 +125,7 @@ func exact(number uint64) any {
 	return strconv.FormatUint(number, 10)
 }
 
-// Without the excerpts of the source.
+// firstLines removes the excerpts of the source.
 func firstLines(complaints string) string {
 	kept := []string{}
 	for _, line := range strings.Split(complaints, "\n") {
@@ -151,9 +142,7 @@ func canonical(value ref.Val) string {
 		quoted := &strings.Builder{}
 		encoder := json.NewEncoder(quoted)
 		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(string(value)); err != nil {
-			log.Fatal(err)
-		}
+		fixture.Must(encoder.Encode(string(value)))
 		return strings.TrimSuffix(quoted.String(), "\n")
 	case types.Bytes:
 		return fmt.Sprintf("b%x", []byte(value))

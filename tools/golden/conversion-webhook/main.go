@@ -1,16 +1,12 @@
-// Answers of conversion webhooks, and what upstream's converter makes of them: one case per line in, the same with its outcome out.
-//
-//	go run . < ../../src/apis/apiextensions/conversion/testdata/conversions.jsonl > made anew
+// Records what upstream's converter does with answers of conversion webhooks. Reads rows from standard input and replaces the
+// `request` that was sent, and the `error` or the converted `objects`.
 package main
 
 import (
-	"bufio"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 
 	"encoding/pem"
@@ -20,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/util/webhook"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 type testCase struct {
@@ -37,21 +35,16 @@ type testCase struct {
 
 func main() {
 	factory, err := conversion.NewCRConverterFactory(webhook.NewDefaultServiceResolver(), func(r webhook.AuthenticationInfoResolver) webhook.AuthenticationInfoResolver { return r })
-	check(err)
-	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var one testCase
-		check(json.Unmarshal(lines.Bytes(), &one))
+	fixture.Must(err)
+	for one := range fixture.Rows[testCase]() {
 		run(factory, &one)
-		out := json.NewEncoder(os.Stdout)
-		out.SetEscapeHTML(false)
-		check(out.Encode(one))
+		fixture.Write(one)
 	}
 }
 
 func run(factory *conversion.CRConverterFactory, one *testCase) {
 	uid := "none"
+	one.Request, one.Error, one.Objects = nil, "", nil
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		var review struct {
@@ -59,7 +52,7 @@ func run(factory *conversion.CRConverterFactory, one *testCase) {
 				UID string `json:"uid"`
 			} `json:"request"`
 		}
-		check(json.Unmarshal(body, &review))
+		fixture.Must(json.Unmarshal(body, &review))
 		uid = review.Request.UID
 		one.Request = json.RawMessage(strings.TrimSpace(strings.ReplaceAll(string(body), review.Request.UID, "UID")))
 		w.Header().Set("Content-Type", "application/json")
@@ -83,12 +76,12 @@ func run(factory *conversion.CRConverterFactory, one *testCase) {
 		ConversionReviewVersions: one.Reviews,
 	}}
 	safe, _, err := factory.NewConverter(crd)
-	check(err)
+	fixture.Must(err)
 	target := schema.GroupVersion{Group: "example.com", Version: one.To}
 	if one.List {
 		list := &unstructured.UnstructuredList{}
 		var items []map[string]any
-		check(json.Unmarshal(one.In, &items))
+		fixture.Must(json.Unmarshal(one.In, &items))
 		for _, item := range items {
 			list.Items = append(list.Items, unstructured.Unstructured{Object: item})
 		}
@@ -105,18 +98,11 @@ func run(factory *conversion.CRConverterFactory, one *testCase) {
 		return
 	}
 	object := &unstructured.Unstructured{}
-	check(json.Unmarshal(one.In, &object.Object))
+	fixture.Must(json.Unmarshal(one.In, &object.Object))
 	got, err := safe.ConvertToVersion(object, target)
 	if err != nil {
 		one.Error = err.Error()
 		return
 	}
 	one.Objects = append(one.Objects, got.(*unstructured.Unstructured).Object)
-}
-
-func check(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
 }

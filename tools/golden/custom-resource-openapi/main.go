@@ -1,18 +1,17 @@
-// Writes what upstream publishes of custom resources: for each version of each definition in the file, its documents in both versions of OpenAPI.
-// Descriptions that are not the definition's own (which begin with `own:`) are left out.
-//
-//	go run . ../../src/http/endpoints/testdata/openapi-definitions.json > ../../src/http/endpoints/testdata/openapi-published.json
+// Records what upstream publishes about custom resources: for each version of each definition in the file that the argument names,
+// its OpenAPI documents in both versions. Descriptions that do not come from the definition (these begin with `own:`) are left out.
 package main
 
 import (
 	"encoding/json"
-	"log"
 	"os"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
 	"k8s.io/kube-openapi/pkg/handler"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 type published struct {
@@ -24,35 +23,32 @@ type published struct {
 
 func main() {
 	text, err := os.ReadFile(os.Args[1])
-	must(err)
+	fixture.Must(err)
 	var definitions []apiextensionsv1.CustomResourceDefinition
-	must(json.Unmarshal(text, &definitions))
+	fixture.Must(json.Unmarshal(text, &definitions))
 	documents := []published{}
 	for _, definition := range definitions {
 		for _, version := range definition.Spec.Versions {
 			v2, err := builder.BuildOpenAPIV2(&definition, version.Name, builder.Options{V2: true, IncludeSelectableFields: true})
-			must(err)
+			fixture.Must(err)
 			v2.Definitions = handler.PruneDefaults(v2.Definitions)
 			v3, err := builder.BuildOpenAPIV3(&definition, version.Name, builder.Options{IncludeSelectableFields: true})
-			must(err)
+			fixture.Must(err)
 			documents = append(documents, published{definition.Name, version.Name, own(plain(v2)), own(plain(v3))})
 		}
 	}
-	encoder := json.NewEncoder(os.Stdout)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", " ")
-	must(encoder.Encode(documents))
+	fixture.WriteIndented(documents)
 }
 
 func plain(document any) any {
 	text, err := json.Marshal(document)
-	must(err)
+	fixture.Must(err)
 	var value any
-	must(json.Unmarshal(text, &value))
+	fixture.Must(json.Unmarshal(text, &value))
 	return value
 }
 
-// own takes other descriptions, and types that every document has, out of a document.
+// own removes other descriptions, and types that every document has.
 func own(value any) any {
 	switch value := value.(type) {
 	case []any:
@@ -73,10 +69,4 @@ func own(value any) any {
 		}
 	}
 	return value
-}
-
-func must(err error) {
-	if err != nil {
-		log.Fatal(err)
-	}
 }

@@ -1,18 +1,15 @@
-// Prints what upstream's libraries say of the definitions and objects on standard input, one JSON object a line. What a line asks for depends on
-// what it holds:
+// Records what upstream's libraries do with custom resources. Reads rows from standard input and replaces `want`, which depends on
+// the other fields:
 //
 //   - definition, and old for an update: the errors of its strategy's validation, and its warnings
 //   - schema, value, and old for an update: unknown fields, the value pruned and defaulted, errors of its validation
 //   - format and text: whether the text has the format
 //
-// Errors are sorted, since maps are gone through in no order. `want` is made anew.
+// Errors are sorted, because upstream iterates over maps.
 package main
 
 import (
-	"bufio"
 	"context"
-	"log"
-	"os"
 	"sort"
 
 	"encoding/json"
@@ -33,6 +30,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 type row struct {
@@ -71,31 +70,19 @@ func init() {
 }
 
 func main() {
-	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, 64<<20)
-	out := json.NewEncoder(os.Stdout)
-	out.SetEscapeHTML(false)
-	for lines.Scan() {
-		var given row
-		check(json.Unmarshal(lines.Bytes(), &given))
+	for given := range fixture.Rows[row]() {
 		given.Want = marshal(answer(given))
-		check(out.Encode(given))
-	}
-}
-
-func check(err error) {
-	if err != nil {
-		log.Fatal(err)
+		fixture.Write(given)
 	}
 }
 
 func marshal(value any) []byte {
 	bytes, err := json.Marshal(value)
-	check(err)
+	fixture.Must(err)
 	return bytes
 }
 
-// Where upstream panics, the answer is that it does.
+// answer is "panic" where upstream panics.
 func answer(given row) (result any) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -128,22 +115,22 @@ func definition(given row) definitionAnswer {
 
 func internal(text []byte) *apiextensions.CustomResourceDefinition {
 	var v1 apiextensionsv1.CustomResourceDefinition
-	check(json.Unmarshal(text, &v1))
+	fixture.Must(json.Unmarshal(text, &v1))
 	scheme.Default(&v1)
 	var hub apiextensions.CustomResourceDefinition
-	check(scheme.Convert(&v1, &hub, nil))
+	fixture.Must(scheme.Convert(&v1, &hub, nil))
 	return &hub
 }
 
 func object(given row) objectAnswer {
 	var v1 apiextensionsv1.JSONSchemaProps
-	check(json.Unmarshal(given.Schema, &v1))
+	fixture.Must(json.Unmarshal(given.Schema, &v1))
 	var props apiextensions.JSONSchemaProps
-	check(apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&v1, &props, nil))
+	fixture.Must(apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&v1, &props, nil))
 	structural, err := structuralschema.NewStructural(&props)
-	check(err)
+	fixture.Must(err)
 	validator, _, err := validation.NewSchemaValidator(&props)
-	check(err)
+	fixture.Must(err)
 	pruned := value(given.Value)
 	var result objectAnswer
 	if err := objectmeta.Coerce(nil, pruned, structural, false, false); err != nil {
@@ -173,7 +160,7 @@ func object(given row) objectAnswer {
 
 func value(text []byte) any {
 	var parsed any
-	check(utiljson.Unmarshal(text, &parsed))
+	fixture.Must(utiljson.Unmarshal(text, &parsed))
 	return parsed
 }
 

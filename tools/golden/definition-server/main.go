@@ -1,5 +1,5 @@
-// Runs upstream's own server of definitions, with an etcd of its own in a directory that goes with it, so that answers can be held against it. Its
-// arguments are that server's flags. The first line of its output says where it is; it ends with its standard input.
+// Runs upstream's server for CustomResourceDefinitions with an embedded etcd in a temporary directory, so that a client can compare
+// its answers. The arguments are flags of that server. The first line of output is its URL; it stops when standard input ends.
 package main
 
 import (
@@ -13,6 +13,8 @@ import (
 
 	"go.etcd.io/etcd/server/v3/embed"
 	servertesting "k8s.io/apiextensions-apiserver/pkg/cmd/server/testing"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 type logger struct{}
@@ -21,7 +23,7 @@ func (logger) Errorf(format string, args ...any) { log.Printf(format, args...) }
 func (logger) Fatalf(format string, args ...any) { log.Fatalf(format, args...) }
 func (logger) Logf(string, ...any)               {}
 
-// Nobody is asked who may do what; the server wants to know whom it would ask.
+// The server needs addresses for delegated authentication and authorization, but sends no request there.
 const kubeconfig = `apiVersion: v1
 kind: Config
 clusters: [{name: none, cluster: {server: "http://127.0.0.1:1"}}]
@@ -31,13 +33,13 @@ users: [{name: none, user: {}}]
 `
 
 func main() {
-	directory, err := os.MkdirTemp("", "crd-server")
-	check(err)
+	directory, err := os.MkdirTemp("", "definition-server")
+	fixture.Must(err)
 	defer os.RemoveAll(directory)
 	etcd := startEtcd(filepath.Join(directory, "etcd"))
 	defer etcd.Close()
 	file := filepath.Join(directory, "kubeconfig")
-	check(os.WriteFile(file, []byte(kubeconfig), 0o600))
+	fixture.Must(os.WriteFile(file, []byte(kubeconfig), 0o600))
 	flags := append([]string{
 		"--etcd-servers", etcd.Clients[0].Addr().String(),
 		"--authentication-skip-lookup", "--authentication-kubeconfig", file, "--authorization-kubeconfig", file, "--kubeconfig", file,
@@ -48,7 +50,7 @@ func main() {
 	server := servertesting.StartTestServerOrDie(logger{}, nil, flags, nil)
 	fmt.Println(server.ClientConfig.Host)
 	_, err = io.Copy(io.Discard, os.Stdin)
-	check(err)
+	fixture.Must(err)
 	server.TearDownFn()
 }
 
@@ -61,17 +63,11 @@ func startEtcd(directory string) *embed.Etcd {
 	anyPort := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
 	config.ListenClientUrls, config.ListenPeerUrls = anyPort, anyPort
 	etcd, err := embed.StartEtcd(config)
-	check(err)
+	fixture.Must(err)
 	select {
 	case <-etcd.Server.ReadyNotify():
 	case <-time.After(time.Minute):
 		log.Fatal("etcd does not start")
 	}
 	return etcd
-}
-
-func check(err error) {
-	if err != nil {
-		log.Fatal(err)
-	}
 }

@@ -1,14 +1,11 @@
-// What upstream says of addresses and prefixes: a JSON line for each text, with the errors and warnings of every rule.
-//
-//	go run . > ../../src/apimachinery/validation/testdata/ip.jsonl
+// Records which IP addresses and CIDR prefixes upstream accepts: a row for each text with the errors and warnings of every rule.
 package main
 
 import (
-	"encoding/json"
-	"os"
-
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 var addresses = []string{
@@ -37,8 +34,6 @@ func texts(errors field.ErrorList) []string {
 }
 
 func main() {
-	encoder := json.NewEncoder(os.Stdout)
-	encoder.SetEscapeHTML(false)
 	p := field.NewPath("a")
 	for _, address := range addresses {
 		for _, length := range lengths {
@@ -55,9 +50,7 @@ func main() {
 				r.Cidr = texts(validation.IsValidCIDR(p, text))
 				r.CidrWarnings = validation.GetWarningsForCIDR(p, text)
 			}
-			if err := encoder.Encode(r); err != nil {
-				panic(err)
-			}
+			fixture.Write(r)
 		}
 	}
 }

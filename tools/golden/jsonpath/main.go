@@ -1,17 +1,18 @@
-// Prints what client-go's jsonpath finds, and what tables of custom resources show of it: a line of JSON for each path.
-// Run: go run . > ../../src/lib/jsonpath/testdata/golden.jsonl
+// Records what client-go's JSONPath finds in an object, and what tables of custom resources show of it. The first line is the object,
+// each other line a path with its results. The order of what `..` finds in maps varies.
 package main
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/jsonpath"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 const object = `{
@@ -60,30 +61,22 @@ type row struct {
 var types = []string{"string", "integer", "number", "boolean"}
 
 func main() {
-	out := json.NewEncoder(os.Stdout)
-	out.SetEscapeHTML(false)
 	fmt.Println(compact(object))
 	for _, path := range paths {
-		if err := out.Encode(find(path)); err != nil {
-			panic(err)
-		}
+		fixture.Write(find(path))
 	}
 }
 
 func compact(text string) string {
 	u := parsed()
 	bytes, err := json.Marshal(u.Object)
-	if err != nil {
-		panic(err)
-	}
+	fixture.Must(err)
 	return string(bytes)
 }
 
 func parsed() *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
-	if err := u.UnmarshalJSON([]byte(`{"apiVersion":"a/v1","kind":"K",` + object[1:])); err != nil {
-		panic(err)
-	}
+	fixture.Must(u.UnmarshalJSON([]byte(`{"apiVersion":"a/v1","kind":"K",` + object[1:])))
 	return u
 }
 
@@ -103,13 +96,9 @@ func find(path string) (result row) {
 	for _, kind := range types {
 		columns := []apiextensionsv1.CustomResourceColumnDefinition{{Name: "c", Type: kind, JSONPath: path}}
 		table, err := tableconvertor.New(columns)
-		if err != nil {
-			panic(err)
-		}
+		fixture.Must(err)
 		rows, err := table.ConvertToTable(context.Background(), parsed(), nil)
-		if err != nil {
-			panic(err)
-		}
+		fixture.Must(err)
 		result.Cells = append(result.Cells, rows.Rows[0].Cells[1])
 	}
 	found, err := parser.FindResults(parsed().Object)

@@ -1,15 +1,12 @@
-// Prints how upstream answers the requests on standard input, one JSON object a line: `want` is made anew. `verb` is get, list or watch; `custom`
-// tells of a custom resource, `cbor` of a server that has its gate on, `plain` of an answer that is no object of a resource, such as an error.
+// Records which media type upstream negotiates for each request on standard input, and replaces `want`. `verb` is get, list or watch;
+// `custom` marks a custom resource, `cbor` a server with that feature gate, `plain` an answer that is not an object of a resource,
+// such as an error.
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
-	"log"
 	"net/http"
 	"net/http/httptest"
-	"os"
 
 	"github.com/emicklei/go-restful/v3"
 	metainternalversionscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
@@ -22,6 +19,8 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/handlers/negotiation"
 	"k8s.io/apiserver/pkg/registry/rest"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 type row struct {
@@ -45,22 +44,10 @@ func (given row) codecs() serializer.CodecFactory {
 }
 
 func main() {
-	if err := utilfeature.DefaultMutableFeatureGate.Set("CBORServingAndStorage=true"); err != nil { // Of no effect on codecs without CBOR.
-		log.Fatal(err)
-	}
-	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, 1<<20)
-	out := json.NewEncoder(os.Stdout)
-	out.SetEscapeHTML(false)
-	for lines.Scan() {
-		var given row
-		if err := json.Unmarshal(lines.Bytes(), &given); err != nil {
-			log.Fatal(err)
-		}
+	fixture.Must(utilfeature.DefaultMutableFeatureGate.Set("CBORServingAndStorage=true")) // No effect on codecs without CBOR.
+	for given := range fixture.Rows[row]() {
 		given.Want = answer(given)
-		if err := out.Encode(given); err != nil {
-			log.Fatal(err)
-		}
+		fixture.Write(given)
 	}
 }
 
@@ -76,24 +63,24 @@ func answer(given row) string {
 	return route(given, request)
 }
 
-// route passes a router first, as requests for built-in resources do.
+// route sends the request through a router first, as upstream does for built-in resources.
 func route(given row, request *http.Request) string {
 	mediaTypes, streamMediaTypes := negotiation.MediaTypesForSerializer(given.codecs())
 	if given.Verb != "get" {
 		mediaTypes = append(mediaTypes, streamMediaTypes...)
 	}
-	told := ""
+	answered := ""
 	service := new(restful.WebService).Path("/")
 	service.Route(service.GET("/x").Produces(mediaTypes...).To(func(request *restful.Request, _ *restful.Response) {
-		told = negotiate(given, request.Request)
+		answered = negotiate(given, request.Request)
 	}))
 	container := restful.NewContainer()
 	container.ServiceErrorHandler(func(err restful.ServiceError, _ *restful.Request, _ *restful.Response) {
-		told = refusal(err.Code, err.Message)
+		answered = failure(err.Code, err.Message)
 	})
 	container.Add(service)
 	container.ServeHTTP(httptest.NewRecorder(), request)
-	return told
+	return answered
 }
 
 func negotiate(given row, request *http.Request) string {
@@ -103,21 +90,21 @@ func negotiate(given row, request *http.Request) string {
 	}
 	options, info, err := negotiation.NegotiateOutputMediaType(request, given.codecs(), restrictions)
 	if err != nil {
-		return refusal(http.StatusNotAcceptable, err.Error())
+		return failure(http.StatusNotAcceptable, err.Error())
 	}
 	if given.Verb == "watch" {
 		if info, err = negotiation.NegotiateOutputMediaTypeStream(request, given.codecs(), restrictions); err != nil {
-			return refusal(http.StatusNotAcceptable, err.Error())
+			return failure(http.StatusNotAcceptable, err.Error())
 		}
 	}
-	told := info.MediaType
+	chosen := info.MediaType
 	if info.PrettySerializer != nil && info.Serializer == info.PrettySerializer {
-		told += " pretty"
+		chosen += " pretty"
 	}
 	if options.Convert != nil {
-		told += " " + options.Convert.Kind + " " + options.Convert.Version
+		chosen += " " + options.Convert.Kind + " " + options.Convert.Version
 	}
-	return told
+	return chosen
 }
 
 func scope(given row) *handlers.RequestScope {
@@ -134,6 +121,6 @@ func scope(given row) *handlers.RequestScope {
 	return made
 }
 
-func refusal(code int, message string) string {
+func failure(code int, message string) string {
 	return fmt.Sprintf("%d %s", code, message)
 }

@@ -1,18 +1,17 @@
-// Prints what upstream's libraries make of the patches on standard input, one JSON object a line: `kind` is json, merge or the kind of object that
-// a strategic merge patch is for. `want` and `error` are made anew; of errors only that they are.
+// Records what upstream's libraries make of patches. Reads rows from standard input and replaces `want` and `error`. `kind` is json,
+// merge, or the kind of object that a strategic merge patch is for. An error is recorded without its text.
 package main
 
 import (
-	"bufio"
 	"encoding/json"
-	"log"
-	"os"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	kjson "sigs.k8s.io/json"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 type row struct {
@@ -33,19 +32,10 @@ var kinds = map[string]any{
 }
 
 func main() {
-	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, 64<<20)
-	out := json.NewEncoder(os.Stdout)
-	for lines.Scan() {
-		var given row
-		if err := json.Unmarshal(lines.Bytes(), &given); err != nil {
-			log.Fatal(err)
-		}
+	for given := range fixture.Rows[row]() {
 		want, err := apply(given)
 		given.Want, given.Error = want, err != nil
-		if err := out.Encode(given); err != nil {
-			log.Fatal(err)
-		}
+		fixture.Write(given)
 	}
 }
 

@@ -1,22 +1,16 @@
-// Writes objects of every kind as upstream's own code encodes them, a line of JSON each: {"kind", "apiVersion", "json", "protobuf"}.
-// Of each kind one object has every field set and one has none.
-//
-//	go run . | gzip -9 > ../../src/lib/protobuf/testdata/golden.jsonl.gz
+// Records objects of every built-in kind as upstream encodes them: rows {"kind", "apiVersion", "json", "protobuf"}. There are two
+// objects of each kind: one has every field set, the other none.
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"reflect"
 	"sort"
 	"strings"
 	"time"
 
-	admissionv1 "k8s.io/api/admission/v1"
-	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,8 +19,9 @@ import (
 	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/client-go/kubernetes/scheme"
-	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+
+	"coxswain/tools/golden/internal/fixture"
+	"coxswain/tools/golden/internal/kinds"
 )
 
 type row struct {
@@ -37,45 +32,36 @@ type row struct {
 }
 
 func main() {
-	for _, add := range []func(*runtime.Scheme) error{
-		admissionv1.AddToScheme, apidiscoveryv2.AddToScheme, apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, metav1.AddMetaToScheme,
-	} {
-		must(add(scheme.Scheme))
-	}
-	out := bufio.NewWriter(os.Stdout)
-	defer out.Flush()
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	for _, kind := range kinds() {
+	for _, kind := range encodable() {
 		for _, full := range []bool{false, true} {
 			if full && strings.HasSuffix(kind.Kind, "List") && kind.Kind != "ConfigMapList" {
-				continue // Lists are all alike.
+				continue // All lists have the same fields.
 			}
-			object, err := scheme.Scheme.New(kind)
-			must(err)
+			object, err := kinds.Scheme.New(kind)
+			fixture.Must(err)
 			if full {
 				(&filler{}).fill(reflect.ValueOf(object).Elem(), 0)
 			}
 			object.GetObjectKind().SetGroupVersionKind(kind)
-			must(encoder.Encode(encode(object, kind)))
+			fixture.Write(encode(object, kind))
 		}
 	}
 }
 
-// The kinds that have a message and are still served, sorted; those registered in every group only once.
-func kinds() []schema.GroupVersionKind {
+// encodable returns the kinds that have a protobuf message and are still served, sorted; kinds registered in every group only once.
+func encodable() []schema.GroupVersionKind {
 	seen := map[reflect.Type]bool{}
 	var found []schema.GroupVersionKind
-	for kind := range scheme.Scheme.AllKnownTypes() {
+	for kind := range kinds.Scheme.AllKnownTypes() {
 		found = append(found, kind)
 	}
 	sort.Slice(found, func(i, j int) bool { return found[i].String() < found[j].String() })
 	var kept []schema.GroupVersionKind
 	for _, kind := range found {
-		object, err := scheme.Scheme.New(kind)
-		must(err)
+		object, err := kinds.Scheme.New(kind)
+		fixture.Must(err)
 		_, hasMessage := object.(interface{ MarshalTo([]byte) (int, error) })
-		if t := reflect.TypeOf(object); hasMessage && !isRemoved(object) && !unlike[kind.Kind] && !seen[t] {
+		if t := reflect.TypeOf(object); hasMessage && !isRemoved(object) && !special[kind.Kind] && !seen[t] {
 			seen[t] = true
 			kept = append(kept, kind)
 		}
@@ -83,8 +69,8 @@ func kinds() []schema.GroupVersionKind {
 	return kept
 }
 
-// Their JSON is not that of a struct.
-var unlike = map[string]bool{"WatchEvent": true, "List": true}
+// Kinds whose JSON is not that of a struct.
+var special = map[string]bool{"WatchEvent": true, "List": true}
 
 func isRemoved(object runtime.Object) bool {
 	removed, known := object.(interface{ APILifecycleRemoved() (int, int) })
@@ -97,16 +83,16 @@ func isRemoved(object runtime.Object) bool {
 
 func encode(object runtime.Object, kind schema.GroupVersionKind) row {
 	var text, message bytes.Buffer
-	must(jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, jsonserializer.SerializerOptions{}).Encode(object, &text))
-	must(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme).Encode(object, &message))
+	fixture.Must(jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, kinds.Scheme, kinds.Scheme, jsonserializer.SerializerOptions{}).Encode(object, &text))
+	fixture.Must(protobuf.NewSerializer(kinds.Scheme, kinds.Scheme).Encode(object, &message))
 	apiVersion, name := kind.ToAPIVersionAndKind()
 	return row{APIVersion: apiVersion, Kind: name, JSON: bytes.TrimSpace(text.Bytes()), Protobuf: message.Bytes()}
 }
 
-// Fills values with what tells them from each other.
+// filler fills values with distinct data.
 type filler struct {
 	count int
-	// Schemas so far; they would not end by themselves.
+	// JSON schemas so far; they contain each other without end.
 	schemas int
 }
 
@@ -185,7 +171,7 @@ func (f *filler) fillMap(value reflect.Value, depth int) {
 	}
 }
 
-// Types with encodings of their own.
+// special fills types that have their own encodings.
 func (f *filler) special(value reflect.Value) bool {
 	if !value.CanAddr() {
 		return false
@@ -213,13 +199,13 @@ func (f *filler) special(value reflect.Value) bool {
 		}
 		return false
 	default:
-		return f.form(value)
+		return f.union(value)
 	}
 	return true
 }
 
-// Where JSON schema allows several things, now one, now another.
-func (f *filler) form(value reflect.Value) bool {
+// union fills types of JSON schema that hold one of several types, alternately.
+func (f *filler) union(value reflect.Value) bool {
 	switch target := value.Addr().Interface().(type) {
 	case *apiextensionsv1.JSONSchemaPropsOrArray:
 		if f.count%2 == 0 {
@@ -242,10 +228,4 @@ func (f *filler) form(value reflect.Value) bool {
 		return false
 	}
 	return true
-}
-
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
 }

@@ -1,16 +1,14 @@
-// What upstream's diff makes of random texts and values: writes JSON lines of what was before, what is after, and the diff.
-//
-//	go run . > ../../src/lib/text-diff/testdata/diffs.jsonl
+// Records upstream's diffs of random texts and values: rows with what was before, what is after, and the diff.
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand"
-	"os"
 
 	"github.com/pmezard/go-difflib/difflib"
 	"k8s.io/apimachinery/pkg/util/diff"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 var chance = rand.New(rand.NewSource(7))
@@ -21,7 +19,7 @@ type row struct {
 	Diff          string
 }
 
-// Few words, so that lines repeat.
+// lines returns random lines of few different words, so that lines repeat.
 func lines(count, words int) []string {
 	out := make([]string, count)
 	for i := range out {
@@ -84,13 +82,6 @@ func value(depth int) any {
 }
 
 func main() {
-	encoder := json.NewEncoder(os.Stdout)
-	encoder.SetEscapeHTML(false)
-	emit := func(r row) {
-		if err := encoder.Encode(r); err != nil {
-			panic(err)
-		}
-	}
 	for i := 0; i < 150; i++ {
 		count, words := chance.Intn(30), 2+chance.Intn(12)
 		if i%30 == 0 {
@@ -99,13 +90,11 @@ func main() {
 		before := lines(count, words)
 		after := edit(before, words)
 		text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: ended(before), B: ended(after), Context: 3})
-		if err != nil {
-			panic(err)
-		}
-		emit(row{"lines", before, after, text})
+		fixture.Must(err)
+		fixture.Write(row{"lines", before, after, text})
 	}
 	for i := 0; i < 100; i++ {
 		before, after := value(0), value(0)
-		emit(row{"json", before, after, diff.Diff(before, after)})
+		fixture.Write(row{"json", before, after, diff.Diff(before, after)})
 	}
 }

@@ -1,18 +1,11 @@
-// What upstream's token webhook makes of answers: reads rows (JSON lines) and writes them with what came of each.
-//
-//	go run . < rows.jsonl > ../../src/authentication/webhook/testdata/answers.jsonl
-//
-// The rows may be the file itself: what came of a row is found again.
+// Records what upstream's token webhook makes of answers to its reviews. Reads rows from standard input and replaces what came of each.
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -20,6 +13,8 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/plugin/pkg/authenticator/token/webhook"
 	"k8s.io/client-go/rest"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 type row struct {
@@ -38,16 +33,10 @@ type row struct {
 }
 
 func main() {
-	out := json.NewEncoder(os.Stdout)
-	out.SetEscapeHTML(false)
-	lines := bufio.NewScanner(os.Stdin)
-	for lines.Scan() {
-		var r row
-		must(json.Unmarshal(lines.Bytes(), &r))
+	for r := range fixture.Rows[row]() {
 		run(&r)
-		must(out.Encode(r))
+		fixture.Write(r)
 	}
-	must(lines.Err())
 }
 
 func run(r *row) {
@@ -55,7 +44,7 @@ func run(r *row) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		r.Calls++
 		body, err := io.ReadAll(request.Body)
-		must(err)
+		fixture.Must(err)
 		r.Sent = string(body)
 		if r.Type != "" {
 			w.Header().Set("Content-Type", r.Type)
@@ -67,7 +56,7 @@ func run(r *row) {
 	backoff := wait.Backoff{Duration: time.Millisecond, Factor: 1, Steps: 5}
 	config := &rest.Config{Host: server.URL, Timeout: 5 * time.Second, QPS: -1}
 	tokens, err := webhook.New(config, r.Version, authenticator.Audiences{"api"}, backoff)
-	must(err)
+	fixture.Must(err)
 	response, ok, err := tokens.AuthenticateToken(authenticator.WithAudiences(context.Background(), r.Audiences), "tok")
 	r.Authenticated = ok
 	if err != nil {
@@ -75,11 +64,5 @@ func run(r *row) {
 	}
 	if response != nil {
 		r.User, r.For = response.User.(*user.DefaultInfo), response.Audiences
-	}
-}
-
-func must(err error) {
-	if err != nil {
-		panic(err)
 	}
 }

@@ -1,14 +1,11 @@
-// Prints what upstream's library makes of the texts on standard input, one JSON object a line: of `in` the JSON or the error, and what its
-// strict decoder says; of `json` the YAML. Whatever else the lines hold is made anew.
+// Records how upstream's library converts the texts in the rows on standard input: of `in` the JSON or the error, and the error of the
+// strict decoder; of `json` the YAML.
 package main
 
 import (
-	"bufio"
-	"encoding/json"
-	"log"
-	"os"
-
 	"sigs.k8s.io/yaml"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 type row struct {
@@ -20,18 +17,8 @@ type row struct {
 }
 
 func main() {
-	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, 64<<20)
-	out := json.NewEncoder(os.Stdout)
-	out.SetEscapeHTML(false)
-	for lines.Scan() {
-		var given row
-		if err := json.Unmarshal(lines.Bytes(), &given); err != nil {
-			log.Fatal(err)
-		}
-		if err := out.Encode(answer(given)); err != nil {
-			log.Fatal(err)
-		}
+	for given := range fixture.Rows[row]() {
+		fixture.Write(answer(given))
 	}
 }
 

@@ -1,20 +1,19 @@
-// Prints upstream's bootstrap policy, one JSON object a line: first with all gates at their defaults, then, for each set of gates on the command line
-// such as A=true,B=false, what differs from that; `spec` null is what is not there any more.
+// Records upstream's bootstrap RBAC policy: first with all feature gates at their defaults, then, for each argument such as
+// A=true,B=false, the differences with these gates. `spec` is null for an object that the gates remove.
 package main
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"log"
 	"os"
 	"sort"
-	"strings"
 
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/component-base/featuregate"
 	_ "k8s.io/kubernetes/pkg/features"
 	policy "k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy"
+
+	"coxswain/tools/golden/internal/fixture"
+	"coxswain/tools/golden/kubernetes/internal/gates"
 )
 
 type line struct {
@@ -53,9 +52,7 @@ func objects(gates string) map[string]line {
 
 func text(value any) []byte {
 	encoded, err := json.Marshal(value)
-	if err != nil {
-		log.Fatal(err)
-	}
+	fixture.Must(err)
 	return encoded
 }
 
@@ -69,35 +66,24 @@ func sorted(found map[string]line) []string {
 }
 
 func main() {
-	gate := utilfeature.DefaultMutableFeatureGate
 	base := objects("")
 	for _, key := range sorted(base) {
-		fmt.Println(string(text(base[key])))
+		fixture.Write(base[key])
 	}
-	for _, gates := range os.Args[1:] {
-		before := map[string]bool{}
-		for _, pair := range strings.Split(gates, ",") {
-			name, _, _ := strings.Cut(pair, "=")
-			before[name] = gate.Enabled(featuregate.Feature(name))
-		}
-		if err := gate.Set(gates); err != nil {
-			log.Fatal(err)
-		}
-		found := objects(gates)
+	for _, settings := range os.Args[1:] {
+		var found map[string]line
+		gates.With(settings, func() { found = objects(settings) })
 		for _, key := range sorted(base) {
-			if _, there := found[key]; !there {
-				gone := base[key]
-				gone.Gates, gone.Spec = gates, nil
-				fmt.Println(string(text(gone)))
+			if _, exists := found[key]; !exists {
+				removed := base[key]
+				removed.Gates, removed.Spec = settings, nil
+				fixture.Write(removed)
 			}
 		}
 		for _, key := range sorted(found) {
 			if !bytes.Equal(text(found[key].Spec), text(base[key].Spec)) {
-				fmt.Println(string(text(found[key])))
+				fixture.Write(found[key])
 			}
-		}
-		if err := gate.SetFromMap(before); err != nil {
-			log.Fatal(err)
 		}
 	}
 }

@@ -1,15 +1,11 @@
-// Validates objects by the validation that is generated from the types of the API, and prints what it finds.
-//
-//	go run . < CASES > ERRORS
-//
-// A case is a line of JSON; its object and old object are as they are after defaulting. An error is [type, field, message, origin, level].
+// Records the errors that declarative validation finds in the objects on standard input. Writes each case, then a line with its
+// errors: [type, field, message, origin, level]. Objects are as they are after defaulting. The order of errors about the entries of
+// a map varies.
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"os"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,6 +24,8 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/resource/install"
 	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 type validation struct {
@@ -39,16 +37,12 @@ type validation struct {
 }
 
 func main() {
-	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, 16<<20)
-	out := json.NewEncoder(os.Stdout)
-	out.SetEscapeHTML(false)
-	for lines.Scan() {
+	for line := range fixture.Rows[json.RawMessage]() {
 		var one validation
-		check(json.Unmarshal(lines.Bytes(), &one))
-		check(out.Encode(run(one)))
+		fixture.Must(json.Unmarshal(line, &one))
+		fixture.Write(line)
+		fixture.Write(run(one))
 	}
-	check(lines.Err())
 }
 
 func run(one validation) [][]string {
@@ -75,13 +69,7 @@ func run(one validation) [][]string {
 
 func decode(kind schema.GroupVersionKind, text []byte) runtime.Object {
 	object, err := legacyscheme.Scheme.New(kind)
-	check(err)
-	check(json.Unmarshal(text, object))
+	fixture.Must(err)
+	fixture.Must(json.Unmarshal(text, object))
 	return object
-}
-
-func check(err error) {
-	if err != nil {
-		panic(err)
-	}
 }

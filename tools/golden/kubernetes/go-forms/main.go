@@ -1,8 +1,7 @@
-// How upstream's internal types of a pod's spec, of volumes, networks, flow control and devices are written when a message shows them: for each type its fields in order, each
-// `GoName jsonName kind`; `^` before a name says that it stands one struct further out. Kinds: what an absent value is written as (`""`, `0`,
-// `false`, `null`), `*` pointers, `[]` lists and `map` maps of a kind, `omit` what is left out, `meta…` what has JSON names of its own, or a type.
-//
-//	go run . > ../../src/data/go-forms.json
+// Lists the fields of upstream's internal types, which messages print: of a pod's spec, of volumes, networks, flow control and devices.
+// Each type has its fields in order as `GoName jsonName kind`; `^` before a JSON name means that the field is one struct further out in the versioned type. Kinds:
+// how an absent value is printed (`""`, `0`, `false`, `null`), `*` a pointer, `[]` a list and `map` a map of a kind, `omit` a field
+// that is left out, `meta…` a type with JSON names of its own, or another type.
 package main
 
 import (

@@ -1,14 +1,9 @@
-// Adds to each world on standard input what upstream's node authorizer says of its requests: decision and reason.
+// Adds the decision and reason of upstream's node authorizer to the requests of each cluster on standard input.
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
-	"log"
-	"os"
-	"strings"
 
 	certificates "k8s.io/api/certificates/v1beta1"
 	core "k8s.io/api/core/v1"
@@ -17,11 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/component-base/featuregate"
 	"k8s.io/kubernetes/pkg/auth/nodeidentifier"
 	"k8s.io/kubernetes/plugin/pkg/auth/authorizer/node"
 	policy "k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy"
+
+	"coxswain/tools/golden/internal/fixture"
+	"coxswain/tools/golden/kubernetes/internal/gates"
 )
 
 type world struct {
@@ -71,9 +67,7 @@ func attributes(r request) authorizer.Attributes {
 	}
 	if r.FieldSelector != "" {
 		selector, err := fields.ParseSelector(r.FieldSelector)
-		if err != nil {
-			log.Fatal(err)
-		}
+		fixture.Must(err)
 		record.FieldSelectorRequirements = selector.Requirements()
 	}
 	return record
@@ -84,50 +78,20 @@ func answers(w world) [][2]string {
 	found := [][2]string{}
 	for _, r := range w.Requests {
 		decision, reason, err := nodes.Authorize(context.Background(), attributes(r))
-		if err != nil {
-			log.Fatal(err)
-		}
+		fixture.Must(err)
 		name := map[authorizer.Decision]string{authorizer.DecisionAllow: "allow", authorizer.DecisionDeny: "deny", authorizer.DecisionNoOpinion: "noOpinion"}[decision]
 		found = append(found, [2]string{name, reason})
 	}
 	return found
 }
 
-// Sets the gates for as long as the function runs.
-func withGates(gates string, run func()) {
-	gate := utilfeature.DefaultMutableFeatureGate
-	before := map[string]bool{}
-	for _, pair := range strings.Split(gates, ",") {
-		if name, _, given := strings.Cut(pair, "="); given {
-			before[name] = gate.Enabled(featuregate.Feature(name))
-		}
-	}
-	if err := gate.Set(gates); err != nil {
-		log.Fatal(err)
-	}
-	run()
-	if err := gate.SetFromMap(before); err != nil {
-		log.Fatal(err)
-	}
-}
-
 func main() {
-	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
+	for line := range fixture.Lines() {
 		var w world
-		if err := json.Unmarshal(lines.Bytes(), &w); err != nil {
-			log.Fatal(err)
-		}
-		whole := map[string]any{}
-		if err := json.Unmarshal(lines.Bytes(), &whole); err != nil {
-			log.Fatal(err)
-		}
-		withGates(w.Gates, func() { whole["answers"] = answers(w) })
-		text, err := json.Marshal(whole)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(string(text))
+		fixture.Must(json.Unmarshal(line, &w))
+		row := map[string]any{}
+		fixture.Must(json.Unmarshal(line, &row))
+		gates.With(w.Gates, func() { row["answers"] = answers(w) })
+		fixture.Write(row)
 	}
 }

@@ -1,7 +1,5 @@
-// What upstream answers to TokenReviews of tokens of service accounts, good and forged: writes, as JSON lines, first what there is (the keys, the
-// objects, the moment), then each token with the status it gets.
-//
-//	go run . > ../../src/authentication/service-account/testdata/reviews.jsonl
+// Records how upstream answers TokenReviews of service account tokens, valid and forged. The first line holds the state (keys, objects,
+// time), each other line a token with its status. Keys are random, and times are relative to now.
 package main
 
 import (
@@ -18,7 +16,6 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -42,6 +39,8 @@ import (
 	conversion "k8s.io/kubernetes/pkg/apis/authentication/v1"
 	"k8s.io/kubernetes/pkg/registry/authentication/tokenreview"
 	"k8s.io/kubernetes/pkg/serviceaccount"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 const issuer = "https://issuer.example"
@@ -77,7 +76,7 @@ func (w world) GetNode(_ context.Context, name string) (*v1.Node, error) {
 	return find(w.nodes, "nodes", name, name)
 }
 
-// Takes patches, and throws them away.
+// writer accepts patches of secrets and ignores them.
 type writer struct{ typedv1core.SecretInterface }
 
 func (w writer) Secrets(string) typedv1core.SecretInterface { return w }
@@ -90,11 +89,11 @@ func main() {
 	klog.SetOutput(io.Discard)
 	now := time.Now().Truncate(time.Second)
 	ours, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(err)
+	fixture.Must(err)
 	older, err := rsa.GenerateKey(rand.Reader, 2048)
-	must(err)
+	fixture.Must(err)
 	strange, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(err)
+	fixture.Must(err)
 
 	at := func(name, uid string, deleted time.Duration) metav1.ObjectMeta {
 		meta := metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(uid)}
@@ -285,9 +284,9 @@ func main() {
 	rows = append(rows, row{What: "a legacy token with another subject", Token: legacy(func(claims object) { claims["sub"] = "x" })})
 
 	getter, err := serviceaccount.StaticPublicKeysGetter([]interface{}{&ours.PublicKey, &older.PublicKey})
-	must(err)
+	fixture.Must(err)
 	validator, err := serviceaccount.NewLegacyValidator(true, w, writer{})
-	must(err)
+	fixture.Must(err)
 	static := tokenfile.New(map[string]*user.DefaultInfo{"static": {Name: "eve", UID: "7", Groups: []string{"a"}}})
 	tokens := tokenunion.New(
 		authenticator.WrapAudienceAgnosticToken(audiences, static),
@@ -296,17 +295,15 @@ func main() {
 	)
 	rest := tokenreview.NewREST(group.NewAuthenticatedGroupAdder(union.New(bearertoken.New(tokens))), audiences)
 
-	out := json.NewEncoder(os.Stdout)
-	out.SetEscapeHTML(false)
-	must(out.Encode(object{
+	fixture.Write(object{
 		"now": now.UnixMilli(), "issuer": issuer, "audiences": audiences, "keys": []string{string(pemOf(&ours.PublicKey)), string(pemOf(&older.PublicKey))},
 		"serviceaccounts": w.accounts, "pods": w.pods, "secrets": w.secrets, "nodes": w.nodes,
-	}))
+	})
 	for _, r := range rows {
 		answer, err := rest.Create(context.Background(), &authentication.TokenReview{Spec: authentication.TokenReviewSpec{Token: r.Token, Audiences: r.Audiences}}, nil, nil)
-		must(err)
-		must(conversion.Convert_authentication_TokenReviewStatus_To_v1_TokenReviewStatus(&answer.(*authentication.TokenReview).Status, &r.Status, nil))
-		must(out.Encode(r))
+		fixture.Must(err)
+		fixture.Must(conversion.Convert_authentication_TokenReviewStatus_To_v1_TokenReviewStatus(&answer.(*authentication.TokenReview).Status, &r.Status, nil))
+		fixture.Write(r)
 	}
 }
 
@@ -323,12 +320,12 @@ func (s signer) sign(header, claims object) string {
 	switch key := s.key.(type) {
 	case *ecdsa.PrivateKey:
 		r, t, err := ecdsa.Sign(rand.Reader, key, digest[:])
-		must(err)
+		fixture.Must(err)
 		signature = append(r.FillBytes(make([]byte, 32)), t.FillBytes(make([]byte, 32))...)
 	case *rsa.PrivateKey:
 		var err error
 		signature, err = rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, digest[:])
-		must(err)
+		fixture.Must(err)
 	case []byte:
 		mac := hmac.New(sha256.New, key)
 		mac.Write([]byte(text))
@@ -339,33 +336,27 @@ func (s signer) sign(header, claims object) string {
 
 func encode(value any) string {
 	text, err := json.Marshal(value)
-	must(err)
+	fixture.Must(err)
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
 func decode(part string) object {
 	text, err := base64.RawURLEncoding.DecodeString(part)
-	must(err)
+	fixture.Must(err)
 	var value object
-	must(json.Unmarshal(text, &value))
+	fixture.Must(json.Unmarshal(text, &value))
 	return value
 }
 
 func keyID(key any) string {
 	der, err := x509.MarshalPKIXPublicKey(key)
-	must(err)
+	fixture.Must(err)
 	sum := sha256.Sum256(der)
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
 func pemOf(key any) []byte {
 	der, err := x509.MarshalPKIXPublicKey(key)
-	must(err)
+	fixture.Must(err)
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-}
-
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
 }

@@ -1,15 +1,11 @@
-// Shows objects as upstream's printers do: reads lines of JSON, an object each, and writes {"object", "cells", "conditions", "columns"} of each that
-// can be shown; the columns only with the first of its kind. The first line is passed on.
-//
-//	node objects.ts | go run . | gzip -9n > ../../src/apis/testdata/tables.jsonl.gz
+// Records how upstream prints objects as tables. Reads an object from each line of standard input and writes {"object", "cells",
+// "conditions", "columns"} of each that has a printer; the columns only with the first object of its kind. The first line, the time
+// of recording, is copied.
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
-	"os"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,6 +34,8 @@ import (
 	"k8s.io/kubernetes/pkg/printers"
 	printersinternal "k8s.io/kubernetes/pkg/printers/internalversion"
 	printerstorage "k8s.io/kubernetes/pkg/printers/storage"
+
+	"coxswain/tools/golden/internal/fixture"
 )
 
 type row struct {
@@ -49,17 +47,13 @@ type row struct {
 
 func main() {
 	convertor := printerstorage.TableConvertor{TableGenerator: printers.NewTableGenerator().With(printersinternal.AddHandlers)}
-	in := bufio.NewScanner(os.Stdin)
-	in.Buffer(nil, 64<<20)
-	out := bufio.NewWriter(os.Stdout)
-	defer out.Flush()
-	in.Scan()
-	fmt.Fprintln(out, in.Text())
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
 	seen := map[schema.GroupVersionKind]bool{}
-	for in.Scan() {
-		kind, shown := show(convertor, in.Bytes())
+	for row := range fixture.Rows[json.RawMessage]() {
+		if len(seen) == 0 && !isObject(row) {
+			fixture.Write(row) // The time of recording.
+			continue
+		}
+		kind, shown := show(convertor, row)
 		if shown == nil {
 			continue
 		}
@@ -67,11 +61,16 @@ func main() {
 			shown.Columns = nil
 		}
 		seen[kind] = true
-		must(encoder.Encode(shown))
+		fixture.Write(shown)
 	}
 }
 
-// Nil for what has no printer, makes it panic, or shows as what no valid object does.
+func isObject(line []byte) bool {
+	var typeMeta metav1.TypeMeta
+	return json.Unmarshal(line, &typeMeta) == nil && typeMeta.Kind != ""
+}
+
+// show returns nil for an object that has no printer, that makes it panic, or that prints as no valid object does.
 func show(convertor printerstorage.TableConvertor, line []byte) (kind schema.GroupVersionKind, shown *row) {
 	defer func() {
 		if recover() != nil {
@@ -79,13 +78,13 @@ func show(convertor printerstorage.TableConvertor, line []byte) (kind schema.Gro
 		}
 	}()
 	var typeMeta metav1.TypeMeta
-	must(json.Unmarshal(line, &typeMeta))
+	fixture.Must(json.Unmarshal(line, &typeMeta))
 	kind = schema.FromAPIVersionAndKind(typeMeta.APIVersion, typeMeta.Kind)
 	versioned, err := legacyscheme.Scheme.New(kind)
-	must(err)
-	must(json.Unmarshal(line, versioned))
+	fixture.Must(err)
+	fixture.Must(json.Unmarshal(line, versioned))
 	internal, err := legacyscheme.Scheme.UnsafeConvertToVersion(versioned, schema.GroupVersion{Group: kind.Group, Version: runtime.APIVersionInternal})
-	must(err)
+	fixture.Must(err)
 	table, err := convertor.ConvertToTable(context.Background(), internal, &metav1.TableOptions{})
 	if err != nil {
 		return kind, nil
@@ -96,10 +95,4 @@ func show(convertor printerstorage.TableConvertor, line []byte) (kind schema.Gro
 		}
 	}
 	return kind, &row{Object: append([]byte(nil), line...), Cells: table.Rows[0].Cells, Conditions: table.Rows[0].Conditions, Columns: table.ColumnDefinitions}
-}
-
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
 }
