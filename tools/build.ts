@@ -1,6 +1,6 @@
 /**
- * `npm run build`: bundles src/ into dist/, so that the packed package loads a few files instead of two hundred, with the data beside them
- * and the types under dist/types.
+ * `npm run build`: bundles src/ into dist/, so that the packed package loads a few files instead of hundreds, with the data files next to them
+ * and the types in dist/types.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ const options = {
   absWorkingDir: root,
   outdir: "dist",
   bundle: true,
-  splitting: true, // What is loaded only when it is needed stays in files of its own.
+  splitting: true, // Modules that are imported on demand stay in separate files.
   format: "esm",
   platform: "node",
   target: "node24",
@@ -31,8 +31,8 @@ const options = {
   metafile: true,
   logLevel: "warning",
 } as const satisfies BuildOptions;
-// What several entries share goes into files of its own, and each file that a start reads takes a third of a millisecond: the commands, of which
-// most starts run none, are bundled apart from the server.
+// Code that entry points share goes into separate files, and reading a file takes a third of a millisecond at startup. The subcommands, which most
+// starts do not run, are therefore bundled separately from the server.
 const server = await build({ ...options, entryPoints: { index: "src/index.ts" } });
 const commands = await build({
   ...options,
@@ -50,19 +50,19 @@ await writeDescriptions(dist);
 writeFileSync(join(dist, "THIRD-PARTY-LICENSES.txt"), licenses([server, commands]));
 chmodSync(join(dist, "main.js"), 0o755);
 
-/** The command starts the server that stands beside it. */
+/** The command imports the bundled server next to it. */
 function bundledIndex({ path, resolveDir }: OnResolveArgs): OnResolveResult | undefined {
   return resolve(resolveDir, path) === join(root, "src/index.ts") ? { path: "./index.js", external: true } : undefined;
 }
 
-/** What the licenses of the bundled packages ask to be passed on with them. */
+/** The license texts of the bundled packages. */
 function licenses(builds: readonly { readonly metafile: Metafile }[]): string {
   const inputs = builds.flatMap(({ metafile }) => Object.keys(metafile.inputs));
   const packages = new Set(inputs.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []));
   return [...packages].sort().map(license).join("\n");
 }
 
-/** @throws Error when the package comes without its license */
+/** @throws Error when the package has no license file */
 function license(directory: string): string {
   const { name, version } = JSON.parse(readFileSync(join(root, directory, "package.json"), "utf8"));
   const [file] = globSync("{LICENSE,LICENCE}*", { cwd: join(root, directory) });

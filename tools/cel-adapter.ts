@@ -1,7 +1,7 @@
 /**
- * Lets outside case sets run against the expression language: reads JSON lines `{"id","expr","bindings":{name: value},"disableCheck"?}` from
- * standard input, with values as `src/lib/cel/tagged.ts` writes them, and answers each with a line `{"id","value"}` or `{"id","error"}`, both with
- * `"cost":{"min","max","actual"}` as far as they are known. Names are declared dyn; the environment is that of new expressions.
+ * Evaluates CEL expressions for external test suites: reads JSON lines `{"id","expr","bindings":{name: value},"disableCheck"?}` from
+ * standard input, with values in the form of `src/lib/cel/tagged.ts`, and answers each with a line `{"id","value"}` or `{"id","error"}`, both with
+ * `"cost":{"min","max","actual"}` as far as known. Variables are declared dyn; the environment is the one for new expressions.
  */
 import { createInterface } from "node:readline";
 import {
@@ -31,7 +31,7 @@ interface Answer {
   readonly cost?: { readonly min?: bigint; readonly max?: bigint; readonly actual?: number };
 }
 
-/** Of one evaluation. Source: k8s.io/apiserver pkg/apis/cel, PerCallLimit */
+/** Of one evaluation. Source: PerCallLimit in k8s.io/apiserver@v0.36.0/pkg/apis/cel/config.go */
 const costLimit = 1_000_000;
 const base = kubernetesEnvironment([1, 36]);
 
@@ -52,7 +52,7 @@ function answerTo(line: string): Answer {
   }
 }
 
-/** @throws RangeError for bindings that are no tagged values; CelSyntaxError */
+/** @throws RangeError for bindings that are not tagged values; CelSyntaxError */
 function answer({ id, expr, bindings = {}, disableCheck = false }: Given): Answer {
   const activation = new Map<string, CelValue>(
     Object.entries(bindings).map(([name, value]) => [name, untagged(value)]),
@@ -71,12 +71,12 @@ function answer({ id, expr, bindings = {}, disableCheck = false }: Given): Answe
   }
 }
 
-/** Without the checker nobody knows which overload a call is: upstream estimates nothing for it then. */
+/** Without the checker the overload of a call is unknown, and upstream estimates no cost for it. */
 function estimate(environment: Environment, checked: CheckedAst, disableCheck: boolean): { min: bigint; max: bigint } {
   return environment.estimateCost(disableCheck ? { ...checked, references: new Map() } : checked);
 }
 
-/** Costs are written as the uint64 they are. */
+/** Writes costs as uint64. */
 function format({ cost, ...rest }: Answer): string {
   const text = JSON.stringify(rest);
   if (cost === undefined) return text;

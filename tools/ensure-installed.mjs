@@ -1,6 +1,6 @@
 /**
- * Installs the dependencies when they are missing or the lock file has changed since. Plain JavaScript for any Node from 18 on, since it runs
- * before the Node that runs everything else has been installed.
+ * Installs the dependencies when they are missing or the lock file has changed since. Plain JavaScript for Node 18 and later, because it runs
+ * before the Node of the project is installed.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 
 const root = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..");
 
-/** What npm leaves behind; it is written last, so that a broken installation is noticed. */
+/** npm writes this file last, so an interrupted installation has none. */
 const installedLock = join(root, "node_modules", ".package-lock.json");
 const isWindows = process.platform === "win32";
 const installedNode = join(root, "node_modules", ".bin", isWindows ? "node.cmd" : "node");
@@ -24,14 +24,14 @@ if (!isInstalled()) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** Whether every package is there in the locked version, by npm's own record of what it installed. */
+/** Whether npm's record of the installation has every package in the locked version. */
 function isInstalled() {
   if (!existsSync(installedLock) || !existsSync(installedNode)) return false;
-  const wanted = packagesOf(join(root, "package-lock.json"));
-  const present = packagesOf(installedLock);
-  return Object.entries(wanted).every(
+  const locked = packagesOf(join(root, "package-lock.json"));
+  const installed = packagesOf(installedLock);
+  return Object.entries(locked).every(
     ([path, { version, optional }]) =>
-      path === "" || (present[path] ? present[path].version === version : optional === true),
+      path === "" || (installed[path] ? installed[path].version === version : optional === true),
   );
 }
 

@@ -1,7 +1,7 @@
 /**
- * `npm run fuzz [-- --decoder json|yaml|protobuf|cbor] [--inputs 1000000]`: feeds real bodies that were tampered with to the decoders. Fails on anything
- * but an object or a 400, on an input that takes longer than ten seconds, and on memory that is not given back. Each input has a seed of its own,
- * from `SEED` on: `SEED=n` with `--inputs 1` feeds input n again.
+ * `npm run fuzz [-- --decoder json|yaml|protobuf|cbor] [--inputs 1000000]`: decodes damaged request bodies. Fails on any result other than an object
+ * or a 400, on an input that takes longer than ten seconds, and on a growing heap. Each input has its own seed, counted from `SEED`: `SEED=n` with
+ * `--inputs 1` decodes input n again.
  */
 import { parseArgs } from "node:util";
 import { setFlagsFromString } from "node:v8";
@@ -10,14 +10,14 @@ import { isMainThread, parentPort, Worker, workerData } from "node:worker_thread
 import { type DecoderName, decoderFuzzer, decoderNames } from "../test/support/decoder-fuzz.ts";
 
 const hangMs = 10_000;
-/** What the heap may grow by once everything is warm. */
+/** Limit of the growth of the heap after warming up. */
 const growthMiBMax = 32;
 
 interface Task {
   readonly decoder: DecoderName;
   readonly seed: number;
   readonly inputs: number;
-  /** How many inputs were begun. */
+  /** The number of started inputs. */
   readonly progress: Int32Array<SharedArrayBuffer>;
 }
 
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   });
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
   for (const decoder of values.decoder ?? decoderNames) {
-    if (!decoderNames.includes(decoder as DecoderName)) throw new Error(`no such decoder: ${decoder}`);
+    if (!decoderNames.includes(decoder as DecoderName)) throw new Error(`unknown decoder: ${decoder}`);
     console.log(`${decoder}: ${values.inputs} inputs, SEED=${seed}`);
     console.log(
       `${decoder}: ${await supervise({ decoder: decoder as DecoderName, seed, inputs: Number(values.inputs), progress: newProgress() })}`,
@@ -42,7 +42,7 @@ function newProgress(): Int32Array<SharedArrayBuffer> {
   return new Int32Array(new SharedArrayBuffer(4));
 }
 
-/** @returns what the worker told at its end @throws Error when it failed, or stayed with one input for too long */
+/** @returns the report of the worker @throws Error when the worker fails or an input takes too long */
 function supervise(task: Task): Promise<string> {
   const worker = new Worker(new URL(import.meta.url), { workerData: task });
   const replay = (): string =>
@@ -85,6 +85,6 @@ function work({ decoder, seed, inputs, progress }: Task): void {
   if (grownMiB > growthMiBMax) throw new Error(`the heap grew by ${grownMiB.toFixed(1)} MiB`);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
   parentPort?.postMessage(
-    `${read} were read in ${seconds} s; the slowest took ${slowest.ms.toFixed(0)} ms (SEED=${slowest.seed}); the heap grew by ${grownMiB.toFixed(1)} MiB`,
+    `${read} decoded in ${seconds} s; the slowest took ${slowest.ms.toFixed(0)} ms (SEED=${slowest.seed}); the heap grew by ${grownMiB.toFixed(1)} MiB`,
   );
 }

@@ -1,7 +1,6 @@
 /**
- * Compares rules with recorded results of kube-apiserver's libraries: errors of definitions,
- * estimated costs, errors of objects, and run-time costs. `go run .` in tools/golden/cel-rules
- * records all files in testdata/ except policies.jsonl again.
+ * Upstream's results for validation rules: errors when the definition is written, estimated costs, errors about objects, and their cost.
+ * `npm run golden cel-rules` records the files in testdata/ again, except policies.jsonl.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

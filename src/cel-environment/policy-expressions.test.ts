@@ -1,7 +1,6 @@
 /**
- * Compares expressions of policies with recorded results of kube-apiserver's libraries: types,
- * values, errors and remaining units. `go run .` in tools/golden/cel-policies records
- * testdata/policies.jsonl again.
+ * Upstream's results for expressions of policies: types, values, errors, and the cost budget that is left.
+ * `npm run golden cel-policies` records testdata/policies.jsonl again.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -10,7 +10,7 @@ import { librariesOf } from "./library.ts";
 import { standardMacros } from "./macros.ts";
 import type { CelType } from "./types.ts";
 
-/** Recorded by `tools/golden/cel declarations`. */
+/** Recorded by `npm run golden cel`. */
 const golden = new URL("testdata/declarations.txt", import.meta.url);
 
 /** Minor versions with changes, and those before and after. */

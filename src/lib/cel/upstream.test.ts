@@ -1,6 +1,6 @@
 /**
  * Compares errors, values, types and costs of expressions, mostly invalid ones, with recorded
- * results of cel-go. `go run . < testdata/upstream.jsonl` in tools/golden/cel records the results again.
+ * results of cel-go. `npm run golden cel` records the results again.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,8 +1,4 @@
-/**
- * Random objects and patches of them, and what upstream's library makes of these. tools/golden/patch makes the answers
- * (`zcat golden.jsonl.gz | go run . | gzip -9n`), and with COXSWAIN_TEST_FULL=1 and Go at hand they are made again and compared.
- * Patches that say one thing and its opposite are left out: upstream's answer hangs on the order of a map there.
- */
+/** Random objects and patches, and what upstream's library makes of them. Recorded by `npm run golden patch`. */
 
 import { golden } from "../../../test/support/patch-golden.ts";
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";

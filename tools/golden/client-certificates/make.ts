@@ -1,4 +1,4 @@
-/** Writes odd certificates, with their keys and those who are trusted, one JSON object a line; main.go says what upstream makes of them. */
+/** Writes unusual client certificates with their keys and trusted roots, one JSON object a line; main.go adds the user that upstream authenticates. */
 import {
   anyUsage,
   clientAuth,

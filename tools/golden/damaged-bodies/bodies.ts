@@ -1,4 +1,4 @@
-/** Bodies that were tampered with, a line of JSON each: see main.go. */
+/** Writes damaged request bodies, one JSON object a line, for main.go. */
 import { formatGroupVersion } from "../../../src/apimachinery/object.ts";
 import { damagedBodies } from "../../../test/support/decoder-fuzz.ts";
 

@@ -1,4 +1,4 @@
-/** Writes header lines as they may come, one JSON object a line; main.go says whom upstream takes them for. */
+/** Writes random request headers, one JSON object a line; main.go adds the user that upstream authenticates. */
 import { seededRandom } from "../../../test/support/seeded-random.ts";
 
 const random = seededRandom(7);
@@ -35,7 +35,7 @@ const names = [
   "X-Remote-Extra",
   "X-Remote-Extra-Group",
 ];
-/** Each at most once in a request: upstream puts those that end up under one key in no order. */
+/** Each at most once in a request, because upstream orders the values of equal keys at random. */
 const keys = [
   "",
   "a",

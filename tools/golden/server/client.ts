@@ -1,4 +1,4 @@
-/** What scripts send to a kube-apiserver, and what it answers, as the user of a kubeconfig. */
+/** Sends requests to a kube-apiserver as the user of a kubeconfig. */
 import type { IncomingHttpHeaders } from "node:http";
 import { Agent, request } from "node:https";
 
@@ -8,7 +8,7 @@ export interface ServerAnswer {
   /** The Warning headers, joined. */
   readonly warnings: string;
   readonly text: string;
-  /** The text as JSON. @throws SyntaxError where it is none */
+  /** The text as JSON. @throws SyntaxError for other text */
   readonly body: unknown;
 }
 
@@ -50,7 +50,7 @@ export function openServerClient(kubeconfig: string): Send {
   return (line, body, headers) =>
     new Promise((resolve, reject) => {
       const [method, path] = line.split(" ");
-      // Node sends no body of a DELETE without its length.
+      // Node does not send the body of a DELETE without its length.
       const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
       const sentHeaders = { "content-type": "application/json", ...length, ...access.headers, ...headers };
       const options = { host: url.hostname, port: url.port, method, path, agent, headers: sentHeaders };

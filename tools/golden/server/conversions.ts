@@ -1,7 +1,8 @@
 /**
- * Records what a kube-apiserver answers while a webhook converts objects, well and badly (test/e2e/conversion/answers.ts).
- *   node tools/golden/server/conversions.ts KUBECONFIG
- * The definition, the namespaces and the objects are created there, and stay. The server runs without the plugin ServiceAccount and reaches loopback.
+ * Records the answers of a kube-apiserver while a webhook converts objects, correctly and incorrectly (test/e2e/conversion/answers.ts).
+ *   npm run golden conversions -- KUBECONFIG
+ * Creates the definition, the namespaces and the objects, and does not delete them. The server runs without the plugin ServiceAccount and can
+ * reach loopback.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
@@ -11,7 +12,7 @@ import { startWebhookServer } from "../../../test/support/webhook-server.ts";
 import { openServerClient } from "./client.ts";
 
 const [kubeconfig] = process.argv.slice(2);
-if (kubeconfig === undefined) throw new Error("usage: record-conversions.ts KUBECONFIG");
+if (kubeconfig === undefined) throw new Error("usage: conversions.ts KUBECONFIG");
 
 let reply: Reply = good;
 const { url, ca } = await startWebhookServer((request) => reply(request));

@@ -1,7 +1,7 @@
 /**
- * Records what a kube-apiserver answers to every shape of path below custom kinds (test/e2e/custom-resources/paths.ts).
- *   node tools/golden/server/custom-resource-paths.ts KUBECONFIG
- * The definitions, the namespace `paths` and the objects are created there, and stay. The server runs without the plugin ServiceAccount.
+ * Records the answers of a kube-apiserver to every shape of path below custom resources (test/e2e/custom-resources/paths.ts).
+ *   npm run golden custom-resource-paths -- KUBECONFIG
+ * Creates the definitions, the namespace `paths` and the objects, and does not delete them. The server runs without the plugin ServiceAccount.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
@@ -9,7 +9,7 @@ import { askForPaths } from "../../../test/e2e/custom-resources/paths.ts";
 import { openServerClient } from "./client.ts";
 
 const [kubeconfig] = process.argv.slice(2);
-if (kubeconfig === undefined) throw new Error("usage: record-custom-paths.ts KUBECONFIG");
+if (kubeconfig === undefined) throw new Error("usage: custom-resource-paths.ts KUBECONFIG");
 
 const send = openServerClient(readFileSync(kubeconfig, "utf8"));
 const rows = await askForPaths(async (line, body, headers) => {

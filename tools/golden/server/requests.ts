@@ -1,7 +1,8 @@
 /**
- * Fills in what a kube-apiserver answers to the requests of a golden (test/support/request-golden.ts).
- *   node tools/golden/server/requests.ts KUBECONFIG FILE
- * The namespace `work` and the objects are created there, and stay. The server must have no other writers of these, and no plugin ServiceAccount.
+ * Records the answers of a kube-apiserver to the requests in a fixture (test/support/request-golden.ts).
+ *   npm run golden requests -- KUBECONFIG FILE
+ * Creates the namespace `work` and the objects, and does not delete them. The server has no other clients that write these, and runs without the
+ * plugin ServiceAccount.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
@@ -14,7 +15,7 @@ import {
 } from "../../../test/support/request-golden.ts";
 
 const [kubeconfig, file] = process.argv.slice(2);
-if (kubeconfig === undefined || file === undefined) throw new Error("usage: record-requests.ts KUBECONFIG FILE");
+if (kubeconfig === undefined || file === undefined) throw new Error("usage: requests.ts KUBECONFIG FILE");
 
 function connect(path: string): SendRequest {
   const text = readFileSync(path, "utf8");

@@ -1,7 +1,7 @@
 /**
- * Fills in what a kube-apiserver answers to the rows of goldens of writes (test/support/write-golden.ts).
- *   node tools/golden/server/writes.ts KUBECONFIG ETCD_URL FILE...
- * The namespace `work` and the bases are created there, and stay. The server must have no other writers of these.
+ * Records the answers of a kube-apiserver to the rows of fixtures of writes (test/support/write-golden.ts).
+ *   npm run golden writes -- KUBECONFIG ETCD_URL FILE...
+ * Creates the namespace `work` and the base objects, and does not delete them. The server has no other clients that write these.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";
@@ -9,8 +9,7 @@ import { openWrites, type Row, type WriteGolden, type WriteServer } from "../../
 import { openServerClient } from "./client.ts";
 
 const [kubeconfig, etcdUrl, ...files] = process.argv.slice(2);
-if (kubeconfig === undefined || etcdUrl === undefined)
-  throw new Error("usage: record-writes.ts KUBECONFIG ETCD_URL FILE...");
+if (kubeconfig === undefined || etcdUrl === undefined) throw new Error("usage: writes.ts KUBECONFIG ETCD_URL FILE...");
 
 function connect(kubeconfigPath: string, etcd: string): WriteServer {
   const send = openServerClient(readFileSync(kubeconfigPath, "utf8"));

@@ -25,7 +25,7 @@ import {
 import { type AuthorizationCheck, authorizerType, CelAuthorizer } from "./kubernetes/authorizer.ts";
 import { jsonPatchKeys } from "./kubernetes/json-patch.ts";
 
-/** Recorded by `node tools/golden/cel/expressions.ts | tools/golden/cel table`. */
+/** Recorded by `npm run golden cel`. */
 const golden = new URL("../testdata/functions.jsonl", import.meta.url);
 
 type Row = readonly [expression: string, outcome: string, min?: number | string, max?: number | string, cost?: number];

@@ -1,6 +1,6 @@
 /**
  * Texts of every format, and whether upstream accepts them, as recorded by
- * tools/golden/custom-resources (`go run . < formats.jsonl`).
+ * `npm run golden custom-resources`.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,8 +1,6 @@
 /**
- * Writes random objects of every built-in kind with declarative rules, for main.go:
- *   node cases.ts [SEED] [COUNT_OF_EACH_KIND] > cases.jsonl
- *   go run . < cases.jsonl > errors.jsonl
- *   paste -d '\n' cases.jsonl errors.jsonl | gzip -9n > ../../src/apimachinery/validation/declarative/testdata/errors.jsonl.gz
+ * Writes random objects of every built-in kind with declarative validation rules, one JSON object a line, for main.go:
+ *   node cases.ts [SEED] [COUNT_OF_EACH_KIND]
  */
 import { compileRules } from "../../../../src/apimachinery/validation/declarative/compile.ts";
 import { builtinDefinitionNames, builtinSchema, builtinType } from "../../../../src/catalog/builtin-schemas.ts";

@@ -1,7 +1,6 @@
 /**
- * Random pods, volumes and what else names nodes, and requests of nodes: a line of JSON each world, for main.go, which adds upstream's answers.
- *
- *     node tools/golden/kubernetes/node-authorizer/worlds.ts | go run -C tools/golden/kubernetes/node-authorizer . | gzip -9n > src/authorization/node/testdata/upstream.jsonl.gz
+ * Writes random clusters (pods, volumes and other objects that name nodes) with requests of nodes, one JSON object a line. main.go adds upstream's
+ * decisions.
  */
 import { seededRandom } from "../../../../test/support/seeded-random.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Random objects of every kind that upstream prints, a line of JSON each, the time they are looked at first: what main.go shows as tables. Values
- * are words that printers look for. See main.go for how the golden file is made.
+ * Writes random objects of every kind that upstream prints, one JSON object a line, for main.go; the first line is the current time. Values are
+ * words that printers handle: node objects.ts [COUNT_OF_EACH_KIND]
  */
 
 import { formatGroupVersion } from "../../../../src/apimachinery/object.ts";
@@ -16,7 +16,7 @@ import { seededRandom } from "../../../../test/support/seeded-random.ts";
 const perKind = Number(process.argv[2] ?? 12);
 const now = Date.now();
 const day = 86_400;
-/** Whose ages stay as they are while they are printed. */
+/** Times whose ages stay the same while they are printed. */
 const times = [10.5 * day, 400.5 * day, 3 * day + 45_000, 19_830, 1000 * day, 12_030].map(
   (seconds) => new Date(now - seconds * 1000),
 );
@@ -107,7 +107,7 @@ const keys: Readonly<Record<string, readonly string[]>> = {
   used: ["pods", "requests.cpu"],
 };
 
-/** They only make the file longer. */
+/** Fields that printers ignore. */
 const left = new Set([
   "managedFields",
   "ownerReferences",

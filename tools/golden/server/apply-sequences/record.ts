@@ -1,9 +1,9 @@
 /**
- * Sends random sequences of writes to a kube-apiserver and replays them here. Tells where the two differ; keeps what they agree on.
- *   node tools/golden/server/apply-sequences/record.ts KUBECONFIG FROM TO [FILE PER_KIND]
- * FROM and TO are seeds. FILE (src/registry/managed-fields/testdata/sequences.jsonl.gz) gets at most PER_KIND sequences of each kind. The server
- * needs nothing but `--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,Priority,DefaultTolerationSeconds,RuntimeClass,`
- * `StorageObjectInUseProtection`; the definitions and the namespace `n` are created there, and stay. Its clock must be this machine's.
+ * Sends random sequences of writes to a kube-apiserver and replays them in this server. Reports differences; records sequences without any.
+ *   npm run golden apply-sequences -- KUBECONFIG FROM TO [FILE PER_KIND]
+ * FROM and TO are seeds. FILE (src/registry/managed-fields/testdata/sequences.jsonl.gz) gets at most PER_KIND sequences of each kind. The server runs with
+ * `--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,Priority,DefaultTolerationSeconds,RuntimeClass,`
+ * `StorageObjectInUseProtection`. The definitions and the namespace `n` are created there and not deleted. Both clocks must agree.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";

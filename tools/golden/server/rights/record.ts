@@ -1,8 +1,8 @@
 /**
- * Records which rights a kube-apiserver asks its authorizer for, in the order in which it does, by a webhook that notes them.
- *   node tools/golden/server/rights/record.ts KUBECONFIG WEBHOOK_KUBECONFIG FILE
- * Writes WEBHOOK_KUBECONFIG, waits until the server of KUBECONFIG (of a member of system:masters) is ready, and sends it the steps beside this file.
- * The server runs with these flags; tokens.csv has the admin, and of the users of rights-table.ts lines like `node-token,system:node:n,n,system:nodes`:
+ * Records the permissions that a kube-apiserver requests from its authorizer, in order, with a webhook that logs them.
+ *   npm run golden rights -- KUBECONFIG WEBHOOK_KUBECONFIG FILE
+ * Writes WEBHOOK_KUBECONFIG, waits until the server of KUBECONFIG (with a member of system:masters) is ready, and sends the steps in this folder.
+ * The server runs with these flags; tokens.csv contains the admin, and for the users of rights-table.ts lines like `node-token,system:node:n,n,system:nodes`:
  *   --token-auth-file=tokens.csv --authorization-mode=Webhook --authorization-webhook-config-file=WEBHOOK_KUBECONFIG
  *   --authorization-webhook-version=v1 --authorization-webhook-cache-authorized-ttl=0 --authorization-webhook-cache-unauthorized-ttl=0
  *   --runtime-config=api/all=true --feature-gates=AllowUnsafeMalformedObjectDeletion=true,ClusterTrustBundle=true,GenericWorkload=true,
