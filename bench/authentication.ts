@@ -113,7 +113,7 @@ function accounts(algorithm: "ES256" | "RS256"): Accounts {
   const live: LiveObjects = {
     find: () => ({ ...account, deletedAt: undefined }),
     read: () => undefined,
-    caughtUp: async () => undefined,
+    waitUntilCurrent: async () => undefined,
   };
   const issuer = tokenIssuer(key, url);
   const grant = { namespace: "default", account, audiences, expirationSeconds: 3600 };

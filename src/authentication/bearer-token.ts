@@ -1,17 +1,20 @@
-/** Tokens of the header `Authorization` and of WebSockets' sub-protocols. Source: access-control §5.2; apiserver's bearertoken and websocket. */
+/**
+ * Bearer tokens in the header `Authorization` or in a WebSocket subprotocol.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/bearertoken/bearertoken.go and request/websocket/protocol.go.
+ */
 import type { Exchange } from "../http/contract.ts";
 import type { Authenticated, AuthenticationNotes, Authenticator, TokenAnswer, TokenAuthenticator } from "./contract.ts";
 
 const spaceWarning = "the provided Authorization header contains extra space before the bearer token, and is ignored";
 
-/** @param audiences of this server, at least one */
+/** @param audiences the audiences of this server, at least one @returns an authenticator of requests with a bearer token */
 export function bearerTokenAuthenticator(
   authenticate: TokenAuthenticator,
   audiences: readonly string[],
 ): Authenticator {
   return (exchange, notes) => {
     const token = headerToken(exchange, notes.warnings) ?? webSocketToken(exchange);
-    if (token === undefined || token === "refused") return token;
+    if (token === undefined || token === "rejected") return token;
     const answer = authenticate(token.text, audiences);
     return answer instanceof Promise
       ? answer.then((found) => authenticated(found, notes))
@@ -21,15 +24,15 @@ export function bearerTokenAuthenticator(
 
 function authenticated(answer: TokenAnswer, notes: AuthenticationNotes): Authenticated {
   if (answer?.annotations !== undefined) notes.annotations = answer.annotations;
-  if (answer === undefined || "problem" in answer) return "refused";
+  if (answer === undefined || "problem" in answer) return "rejected";
   if (answer.warnings !== undefined) notes.warnings.push(...answer.warnings);
   return answer.user;
 }
 
-type Found = { readonly text: string } | "refused" | undefined;
+type FoundToken = { readonly text: string } | "rejected" | undefined;
 
-/** Other schemes than Bearer are not for us: their request is as good as one without. */
-function headerToken(exchange: Exchange, warnings: string[]): Found {
+/** Ignores other schemes than Bearer. */
+function headerToken(exchange: Exchange, warnings: string[]): FoundToken {
   const header = exchange.header("authorization");
   if (header === undefined) return undefined;
   const [scheme = "", token, ...rest] = header.trim().split(" ");
@@ -39,12 +42,12 @@ function headerToken(exchange: Exchange, warnings: string[]): Found {
   return undefined;
 }
 
-function webSocketToken({ webSocket }: Exchange): Found {
+function webSocketToken({ webSocket }: Exchange): FoundToken {
   const [encoded, ...more] = webSocket?.bearerTokens ?? [];
   if (encoded === undefined) return undefined;
-  // Anything but plain base64url without padding would be read as something else.
-  if (more.length > 0 || !/^[A-Za-z0-9_-]+$/.test(encoded) || encoded.length % 4 === 1) return "refused";
+  // Buffer.from ignores characters outside of the alphabet, so check them first.
+  if (more.length > 0 || !/^[A-Za-z0-9_-]+$/.test(encoded) || encoded.length % 4 === 1) return "rejected";
   const bytes = Buffer.from(encoded, "base64url");
   const text = bytes.toString();
-  return Buffer.from(text).equals(bytes) ? { text } : "refused";
+  return Buffer.from(text).equals(bytes) ? { text } : "rejected";
 }

@@ -1,4 +1,4 @@
-/** Tokens by which nodes join, each in a secret. Source: access-control §5.2; plugin/pkg/auth/authenticator/token/bootstrap. */
+/** Bootstrap tokens in Secrets. Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authenticator/token/bootstrap/bootstrap.go. */
 import {
   bootstrapData,
   bootstrapExpiration,
@@ -14,43 +14,44 @@ import { isSameSecret } from "../lib/secrets/same-secret.ts";
 import type { TokenAuthenticator } from "./contract.ts";
 import type { LiveObjects } from "./service-account/live-objects.ts";
 
-export interface BootstrapTokenOptions {
+interface BootstrapTokenOptions {
   readonly live: LiveObjects;
   readonly clock: Clock;
 }
 
 const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 
-/** Whatever is wrong with a token of this form, it is as good as one of another kind: upstream says no more. */
+/** @returns an authenticator that, as upstream, treats an invalid bootstrap token like an unknown token */
 export function bootstrapTokenAuthenticator({ live, clock }: BootstrapTokenOptions): TokenAuthenticator {
   return (token) => {
     const [, id, secret] = tokenForm.exec(token) ?? [];
-    return id === undefined || secret === undefined ? undefined : look(id, secret);
+    return id === undefined || secret === undefined ? undefined : authenticateSecret(id, secret);
   };
 
-  async function look(id: string, secret: string): Promise<Awaited<ReturnType<TokenAuthenticator>>> {
-    await live.caughtUp();
+  async function authenticateSecret(id: string, secret: string): Promise<Awaited<ReturnType<TokenAuthenticator>>> {
+    await live.waitUntilCurrent();
     const name = bootstrapSecretName(id);
-    const seen = live.find("secrets", bootstrapNamespace, name);
-    const holder = live.read("secrets", bootstrapNamespace, name);
-    const user = holder && userOf(holder, id, secret, clock.now());
-    if (holder === undefined || user === undefined) return undefined;
-    const expiresAt = bootstrapExpiration(holder);
+    const entry = live.find("secrets", bootstrapNamespace, name);
+    const secretObject = live.read("secrets", bootstrapNamespace, name);
+    const user = secretObject && userOf(secretObject, id, secret, clock.now());
+    if (secretObject === undefined || user === undefined) return undefined;
+    const expiresAt = bootstrapExpiration(secretObject);
     return {
       user,
       audiences: [],
       ...(expiresAt !== undefined && { expiresAt }),
-      stillHolds: () => live.find("secrets", bootstrapNamespace, name) === seen, // Another state of the secret is looked at again.
+      isStillValid: () => live.find("secrets", bootstrapNamespace, name) === entry, // A changed secret is read again.
     };
   }
 }
 
-function userOf(holder: KubeObject, id: string, secret: string, now: number): UserInfo | undefined {
-  if (holder.metadata.deletionTimestamp !== undefined || holder.type !== bootstrapTokenType) return undefined;
-  if (!isSameSecret(bootstrapData(holder, "token-secret"), Buffer.from(secret))) return undefined;
-  if (bootstrapData(holder, "token-id").toString() !== id) return undefined;
-  if (now >= (bootstrapExpiration(holder) ?? Number.POSITIVE_INFINITY)) return undefined;
-  if (bootstrapData(holder, "usage-bootstrap-authentication").toString() !== "true") return undefined;
-  const groups = bootstrapGroups(holder);
+function userOf(secretObject: KubeObject, id: string, secret: string, now: number): UserInfo | undefined {
+  if (secretObject.metadata.deletionTimestamp !== undefined || secretObject.type !== bootstrapTokenType)
+    return undefined;
+  if (!isSameSecret(bootstrapData(secretObject, "token-secret"), Buffer.from(secret))) return undefined;
+  if (bootstrapData(secretObject, "token-id").toString() !== id) return undefined;
+  if (now >= (bootstrapExpiration(secretObject) ?? Number.POSITIVE_INFINITY)) return undefined;
+  if (bootstrapData(secretObject, "usage-bootstrap-authentication").toString() !== "true") return undefined;
+  const groups = bootstrapGroups(secretObject);
   return groups && { name: `system:bootstrap:${id}`, uid: "", groups, extra: new Map() };
 }

@@ -1,4 +1,4 @@
-/** The subject of a verified client certificate: common name, organizations and uid. Source: access-control §5.2; apiserver's request/x509. */
+/** Authenticates by client certificate. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/x509/x509.go. */
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { Exchange, PeerCertificate } from "../http/contract.ts";
 import type { Authorities } from "../lib/x509/authorities.ts";
@@ -6,27 +6,27 @@ import type { Authenticator } from "./contract.ts";
 
 const credentialIdKey = "authentication.kubernetes.io/credential-id";
 
-export interface ClientCertificateOptions {
-  /** Who is trusted now. */
+interface ClientCertificateOptions {
+  /** Returns the current trusted authorities. */
   readonly authorities: () => Authorities;
-  /** Gate AllowParsingUserUIDFromCertAuth. */
+  /** The gate AllowParsingUserUIDFromCertAuth. */
   readonly uids: boolean;
-  /** Told of the certificate of each request that has one, good or not. */
+  /** Receives the certificate of each request, valid or not. */
   readonly observe?: (certificate: PeerCertificate) => void;
 }
 
-/** Users are made once per certificate object, which is once per connection; whether they are to be believed is asked each time. */
+/** @returns an authenticator that caches the user per connection and verifies the authority for each request */
 export function clientCertificateAuthenticator({
   authorities,
   uids,
   observe,
 }: ClientCertificateOptions): Authenticator {
-  const users = new WeakMap<PeerCertificate, UserInfo | "refused">();
+  const users = new WeakMap<PeerCertificate, UserInfo | "rejected">();
   return ({ peerCertificate }: Exchange) => {
     if (peerCertificate === undefined) return undefined;
     observe?.(peerCertificate);
-    if (!peerCertificate.isTrustedBy(authorities())) return "refused";
-    if (peerCertificate.commonName === "") return "refused"; // Upstream goes on to the anonymous user.
+    if (!peerCertificate.isTrustedBy(authorities())) return "rejected";
+    if (peerCertificate.commonName === "") return "rejected"; // Upstream continues as the anonymous user.
     let user = users.get(peerCertificate);
     if (user === undefined) {
       user = userOf(peerCertificate, uids);
@@ -39,9 +39,9 @@ export function clientCertificateAuthenticator({
 function userOf(
   { commonName, organizations, fingerprint, uids }: PeerCertificate,
   withUid: boolean,
-): UserInfo | "refused" {
+): UserInfo | "rejected" {
   const [uid, ...more] = withUid ? uids : [];
-  if (uid === "" || more.length > 0) return "refused";
+  if (uid === "" || more.length > 0) return "rejected";
   const extra = new Map([[credentialIdKey, [`X509SHA256=${fingerprint}`]]]);
   return { name: commonName, uid: uid ?? "", groups: organizations, extra };
 }

@@ -2,99 +2,111 @@ import type { UserInfo } from "../apimachinery/user.ts";
 import type { Exchange } from "../http/contract.ts";
 
 /**
- * `undefined`: the request carries nothing this method knows. `refused`: it does, and it is wrong; another method may still know the caller, but
- * nobody is anonymous then.
+ * The result of one authenticator. `undefined`: the request has no credentials for it. `rejected`: the credentials are
+ * invalid; another authenticator can still accept the request, but it does not become anonymous.
  */
-export type Authenticated = UserInfo | "refused" | undefined;
+export type Authenticated = UserInfo | "rejected" | undefined;
 
-/** What is told beside who the caller is. */
+/** Collects further results of authentication. */
 export interface AuthenticationNotes {
-  /** Become `Warning` headers of the answer; nothing secret may stand in them. */
+  /** Become `Warning` headers of the response. They must not contain secrets. */
   readonly warnings: string[];
-  /** Become annotations of the request's audit event. */
+  /** Become annotations of the audit event. */
   annotations: AuditAnnotations | undefined;
 }
 
+/** Annotations of an audit event. */
 export type AuditAnnotations = Readonly<Record<string, string>>;
 
+/** Authenticates a request by one method. */
 export type Authenticator = (exchange: Exchange, notes: AuthenticationNotes) => Authenticated | Promise<Authenticated>;
 
+/** The user of a valid token. */
 export interface AcceptedToken {
   readonly user: UserInfo;
-  /** Those asked for that the token is for; empty where the method knows no audiences. */
+  /** The requested audiences that the token is valid for; empty for methods without audiences. */
   readonly audiences: readonly string[];
-  /** Milliseconds since 1970 from which on the token is worth nothing; undefined for tokens that say nothing of it. */
+  /** In milliseconds since 1970; undefined for tokens without an expiration. */
   readonly expiresAt?: number;
-  /** Are told at each use. */
+  /** Added to the response of each request that uses the token. */
   readonly warnings?: readonly string[];
   readonly annotations?: AuditAnnotations;
-  /** Asked at each use of a result that was kept: whether what the token is bound to is still there. */
-  stillHolds?(): boolean | Promise<boolean>;
+  /** Called for each use of a cached result: returns whether the objects that the token is bound to still exist. */
+  isStillValid?(): boolean | Promise<boolean>;
 }
 
 /**
- * One kind of token.
- * @param audiences what the token must be for, at least one of them; never empty
- * @returns why not, in words without the token itself, though claims may stand in them, for TokenReviews; never for the bearer, nor for a log. Undefined:
- *   a token of another kind
+ * Authenticates one kind of token.
+ *
+ * @param audiences the token must be valid for at least one of them; never empty
+ * @returns a problem for TokenReviews, which can contain claims but not the token, and must be neither logged nor sent to
+ *   the bearer; undefined for tokens of another kind
  */
 export type TokenAuthenticator = (token: string, audiences: readonly string[]) => TokenAnswer | Promise<TokenAnswer>;
 
-export type TokenAnswer = AcceptedToken | RefusedToken | undefined;
+/** The result of a token authenticator. */
+export type TokenAnswer = AcceptedToken | RejectedToken | undefined;
 
-export interface RefusedToken {
+/** The problem of an invalid token. */
+export interface RejectedToken {
   readonly problem: string;
-  /** Of the request that brought it. */
+  /** For the audit event of the request. */
   readonly annotations?: AuditAnnotations;
 }
 
-/** Another service that knows whose a token is. */
+/** The settings of a webhook that authenticates tokens. */
 export interface TokenWebhookSettings {
-  /** A kubeconfig that says where it is, and who we are to it. Undefined: nobody is asked. */
+  /** The path of a kubeconfig with the address and credentials. Undefined without a webhook. */
   readonly configFile: string | undefined;
-  /** Of the TokenReviews that are sent and answered: `v1` or `v1beta1`. */
+  /** The version of the TokenReviews: `v1` or `v1beta1`. */
   readonly version: string;
-  /** How long answers are kept, that nobody knows a token as well; 0 keeps none. */
+  /** How long results are cached, including those of unknown tokens; 0 disables the cache. */
   readonly cacheMs: number;
 }
 
-/** Told of what caches of tokens do. */
+/** Receives the events of token caches. */
 export interface TokenCacheObserver {
+  /** A lookup used a cached result. */
   hit(): void;
-  /** A request whose token was not kept has its answer. */
+  /** A lookup without a cached result is done. */
   missed(milliseconds: number): void;
-  /** @param change 1 when a request begins to wait for an answer that takes time, -1 when it has it */
+  /** @param change 1 when a request starts to wait for a lookup, -1 when the lookup is done */
   waiting(change: 1 | -1): void;
-  /** The method behind is asked. */
+  /** The authenticator behind the cache is called. */
   fetching(): void;
-  /** @param ok whether it knew an answer, be it that nobody knows the token */
+  /** The authenticator behind the cache is done. @param ok false after a problem; true also for an unknown token */
   fetched(ok: boolean): void;
 }
 
-/** Is told what becomes of tokens of identity providers. */
+/** Receives the results of JWT authenticators. */
 export interface JwtObserver {
-  /** A token of the issuer was looked at, which had not been kept. */
+  /** A token that was not cached was verified. */
   checked(issuer: string, accepted: boolean, durationMs: number): void;
-  /** The keys of the issuer were fetched; without a document, that failed. */
+  /** The keys of the issuer were fetched. @param keySet undefined when the fetch failed */
   fetchedKeys(issuer: string, keySet: Buffer | undefined): void;
 }
 
-/** `legacy`: names no audience; `stale`, `valid`: should have been read again, or need not yet; the others are secrets' tokens. */
+/**
+ * `legacy`: without an audience; `stale`, `valid`: pod tokens after or before their renewal time; the others are tokens of
+ * Secrets.
+ */
 export type ServiceAccountTokenUse = "legacy" | "stale" | "valid" | "manual" | "auto" | "invalidated";
 
-/** Told of tokens of service accounts when they are looked at, not of each use of an answer that was kept. */
+/** Receives the verified service account tokens, except uses of cached results. */
 export interface ServiceAccountTokenObserver {
+  /** A token was verified. */
   used(use: ServiceAccountTokenUse): void;
-  /** The token of the secret was shown, be it marked as invalid. */
+  /** The token of a Secret was used, also when it is marked as invalid. */
   usedSecret(namespace: string, name: string): void;
 }
 
+/** A reference to an object. */
 export interface NamedObject {
   readonly name: string;
   readonly uid: string;
 }
 
-/** What a service account's token is to be for, and for how long. */
+/** The contents of a service account token to issue. */
 export interface TokenGrant {
   readonly namespace: string;
   readonly account: NamedObject;
@@ -102,25 +114,25 @@ export interface TokenGrant {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly expirationSeconds: number;
-  /** Seconds after which the token should have been read again. */
+  /** The time in seconds after which the pod should have read a renewed token. */
   readonly warnAfterSeconds?: number;
   readonly pod?: NamedObject;
-  /** With a pod: where it runs. */
+  /** The node of the pod. */
   readonly node?: { readonly name: string; readonly uid?: string };
   readonly secret?: NamedObject;
 }
 
-/** A proxy that authenticates: callers are whom its headers name. Header names are in any case. */
+/** The options of authenticating proxies, which send the user in headers. Header names are case-insensitive. */
 export interface RequestHeaderOptions {
-  /** PEM bundle of the authorities whose certificates make a proxy. Undefined: there is no proxy, and headers name nobody. */
+  /** The path of a PEM bundle with the authorities of proxies. Undefined ignores the headers. */
   readonly clientCaFile: string | undefined;
-  /** Common names that a proxy's certificate may have. None: any. */
+  /** The allowed common names of proxy certificates. Empty allows every name. */
   readonly allowedNames: readonly string[];
-  /** The first with a value counts. */
+  /** The first header with a value is used. */
   readonly usernameHeaders: readonly string[];
-  /** The first with a value counts. */
+  /** The first header with a value is used. */
   readonly uidHeaders: readonly string[];
-  /** All values of all. */
+  /** All values of all headers are used. */
   readonly groupHeaders: readonly string[];
   readonly extraHeaderPrefixes: readonly string[];
 }

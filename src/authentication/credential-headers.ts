@@ -1,10 +1,13 @@
-/** The headers that tell this server who calls, and are nobody else's business. Source: apiserver's filter of authentication. */
+/**
+ * The headers with credentials, which are removed after authentication.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/filters/authentication.go.
+ */
 import type { RequestHeaderOptions } from "./contract.ts";
 
 const standardNames = ["authorization", "x-remote-user", "x-remote-uid", "x-remote-group"];
 const standardPrefix = "x-remote-extra-";
 
-/** @returns whether a header, by its name in lower case, is one of them, wherever it came from */
+/** @returns a function that checks whether a lower-case header name is the name of a credential header */
 export function isCredentialHeader(options: RequestHeaderOptions): (name: string) => boolean {
   const { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes } = options;
   const names = new Set([

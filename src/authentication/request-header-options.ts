@@ -1,10 +1,10 @@
-/** Whether the options of a proxy that authenticates are right. Source: apiserver's RequestHeaderAuthenticationOptions, whose words these are. */
+/** Validates `--requestheader-*`, with upstream's messages. Source: k8s.io/apiserver@v0.36.0/pkg/server/options/authentication.go. */
 import type { RequestHeaderOptions } from "./contract.ts";
 
 /**
- * @param uids gate RemoteRequestHeaderUID
+ * @param uids the gate RemoteRequestHeaderUID
  * @returns warnings
- * @throws Error
+ * @throws Error for invalid options
  */
 export function checkRequestHeaderOptions(
   options: RequestHeaderOptions,

@@ -131,11 +131,11 @@ for (const [what, lines, want, peerCertificate = proxy, allowedNames = options.a
   });
 }
 
-const strangers: [what: string, certificate: PeerCertificate | undefined, want: "refused" | undefined][] = [
+const strangers: [what: string, certificate: PeerCertificate | undefined, want: "rejected" | undefined][] = [
   ["no certificate", undefined, undefined],
-  ["a certificate of another authority", { ...proxy, isTrustedBy: () => false }, "refused"],
-  ["a name that is not allowed", { ...proxy, commonName: "Front-Proxy" }, "refused"],
-  ["no name", { ...proxy, commonName: "" }, "refused"],
+  ["a certificate of another authority", { ...proxy, isTrustedBy: () => false }, "rejected"],
+  ["a name that is not allowed", { ...proxy, commonName: "Front-Proxy" }, "rejected"],
+  ["no name", { ...proxy, commonName: "" }, "rejected"],
 ];
 for (const [what, peerCertificate, want] of strangers) {
   test(`request headers of a client with ${what}`, () => {

@@ -1,4 +1,4 @@
-/** Callers of a proxy that authenticates: whom its headers name. Source: access-control §5.2; apiserver's headerrequest. */
+/** Authenticates by the headers of a proxy. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/headerrequest/requestheader.go. */
 import { headerKey, headerText } from "../apimachinery/header-text.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { Exchange } from "../http/contract.ts";
@@ -6,8 +6,9 @@ import type { Authorities } from "../lib/x509/authorities.ts";
 import type { Authenticator, RequestHeaderOptions } from "./contract.ts";
 
 /**
- * Nobody's headers count but those of a client whose certificate leads to one of the authorities, and has an allowed name.
- * @param authorities who is trusted now
+ * Accepts headers only from clients with a certificate of a trusted authority and an allowed common name.
+ *
+ * @param authorities returns the current trusted authorities
  */
 export function requestHeaderAuthenticator(
   options: RequestHeaderOptions,
@@ -17,13 +18,13 @@ export function requestHeaderAuthenticator(
   const allowed = new Set(options.allowedNames);
   return ({ peerCertificate, rawHeaders }: Exchange) => {
     if (peerCertificate === undefined) return undefined;
-    if (!peerCertificate.isTrustedBy(authorities())) return "refused";
-    if (allowed.size > 0 && !allowed.has(peerCertificate.commonName)) return "refused";
+    if (!peerCertificate.isTrustedBy(authorities())) return "rejected";
+    if (allowed.size > 0 && !allowed.has(peerCertificate.commonName)) return "rejected";
     return read(rawHeaders);
   };
 }
 
-/** @returns undefined when no header names a user */
+/** @returns a function that reads the user from headers; its result is undefined when no header contains a user name */
 export function userReader(
   options: RequestHeaderOptions,
 ): (rawHeaders: Exchange["rawHeaders"]) => UserInfo | undefined {
@@ -45,7 +46,7 @@ export function userReader(
   };
 }
 
-/** Names in lower case, and values. */
+/** A header with its name in lower case. */
 type Line = readonly [name: string, value: string];
 
 function linesOf(rawHeaders: readonly string[]): Line[] {
@@ -56,10 +57,10 @@ function linesOf(rawHeaders: readonly string[]): Line[] {
 }
 
 function valuesOf(lines: readonly Line[], name: string): string[] {
-  return lines.filter(([written]) => written === name).map(([, value]) => value);
+  return lines.filter(([lineName]) => lineName === name).map(([, value]) => value);
 }
 
-/** A header's first line is the one that counts; where it is empty, the next header does. */
+/** @returns the first line of the first header whose first line is not empty */
 function firstValue(lines: readonly Line[], names: readonly string[]): string {
   for (const name of names) {
     const [value = ""] = valuesOf(lines, name);

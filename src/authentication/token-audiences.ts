@@ -1,9 +1,10 @@
-/** Tokens that say nothing of whom they are for are for this server. Source: apiserver's audience agnostic authenticators. */
+/** Audiences of tokens without audiences. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/authenticator/audagnostic.go. */
 import type { AcceptedToken, TokenAuthenticator } from "./contract.ts";
 
 /**
- * Of several such methods together, so that they need not look at audiences each.
- * @param own what this server is called
+ * Treats all tokens of an authenticator as valid for the audiences of this server.
+ *
+ * @param own the audiences of this server
  */
 export function forOwnAudiences(authenticate: TokenAuthenticator, own: readonly string[]): TokenAuthenticator {
   return (token, audiences) => {

@@ -63,7 +63,7 @@ test("a token brought by several at once is looked at once", async () => {
 
 test("what a kept token is bound to is asked for at each use", async () => {
   let there = true;
-  const { ask, asked } = cacheOf(() => (there ? accepted({ stillHolds: () => there }) : { problem: "gone" }));
+  const { ask, asked } = cacheOf(() => (there ? accepted({ isStillValid: () => there }) : { problem: "gone" }));
   assert.ok("user" in ((await ask("t", ["a"])) ?? {}));
   assert.ok("user" in ((await ask("t", ["a"])) ?? {}));
   assert.equal(asked(), 1);

@@ -1,85 +1,85 @@
-/** Keeps what a token was worth for a moment, under a hash that nobody outside can compute. Source: access-control §5.2; apiserver's token cache. */
+/** Caches results of token authenticators by keyed hash. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/token/cache/cached_token_authenticator.go. */
 import { createHmac, randomBytes } from "node:crypto";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { AcceptedToken, TokenAnswer, TokenAuthenticator, TokenCacheObserver } from "./contract.ts";
 
-export interface TokenCacheOptions {
+interface TokenCacheOptions {
   readonly clock: Clock;
-  /** How long an acceptance is kept; 0 keeps none. */
+  /** How long accepted tokens are cached; 0 disables it. */
   readonly acceptedMs?: number;
-  /** How long it is kept that nobody knows the token. Problems are not kept, since they may pass. */
+  /** How long unknown tokens are cached. Problems are never cached, because they can be temporary. */
   readonly unknownMs?: number;
-  /** Acceptances kept at once, and as many tokens that nobody knows; the oldest goes first. */
+  /** The maximum number of accepted tokens, and of unknown tokens. The oldest entry is evicted. */
   readonly entriesMax?: number;
   readonly observer?: TokenCacheObserver | undefined;
 }
 
-/** How long acceptances are kept where nobody says otherwise, as upstream's. */
+/** Upstream's default for `acceptedMs`. */
 export const acceptedMsDefault = 10_000;
 
-interface Kept {
+interface CachedToken {
   readonly token: AcceptedToken | undefined;
   readonly until: number;
 }
 
-type Look = (key: string, token: string, audiences: readonly string[]) => TokenAnswer | Promise<TokenAnswer>;
+type Lookup = (key: string, token: string, audiences: readonly string[]) => TokenAnswer | Promise<TokenAnswer>;
 
-/** A token that several requests bring at once is looked at once. */
+/** Adds a cache to an authenticator. Concurrent lookups of one token share one call. */
 export function tokenCache(authenticate: TokenAuthenticator, options: TokenCacheOptions): TokenAuthenticator {
   const { clock, observer } = options;
   const secret = randomBytes(32);
-  const kept = keptAnswers(options);
-  const once = lookOnce(authenticate, kept.keep, observer);
-  const look = observer === undefined ? once : observedLook(once, observer, clock);
+  const cache = resultCache(options);
+  const shared = sharedLookup(authenticate, cache.set, observer);
+  const lookup = observer === undefined ? shared : observedLookup(shared, observer, clock);
   return (token, audiences) => {
     const key = keyOf(secret, token, audiences);
-    const found = kept.find(key);
-    if (found === undefined) return look(key, token, audiences);
+    const found = cache.find(key);
+    if (found === undefined) return lookup(key, token, audiences);
     const use = (): TokenAnswer => {
       observer?.hit();
       return found.token;
     };
-    const holds = found.token?.stillHolds?.() ?? true;
-    if (holds instanceof Promise) return holds.then((does) => (does ? use() : look(key, token, audiences)));
-    if (holds) return use();
-    kept.forget(key);
-    return look(key, token, audiences); // Says why not.
+    const isValid = found.token?.isStillValid?.() ?? true;
+    if (isValid instanceof Promise) return isValid.then((valid) => (valid ? use() : lookup(key, token, audiences)));
+    if (isValid) return use();
+    cache.delete(key);
+    return lookup(key, token, audiences); // Returns the problem.
   };
 }
 
-function keptAnswers({ clock, acceptedMs = acceptedMsDefault, unknownMs = 0, entriesMax = 4096 }: TokenCacheOptions) {
-  const accepted = new Map<string, Kept>();
-  // Of their own, so that whoever sends tokens that he made up drives out no good ones.
-  const unknown = new Map<string, Kept>();
+function resultCache({ clock, acceptedMs = acceptedMsDefault, unknownMs = 0, entriesMax = 4096 }: TokenCacheOptions) {
+  const accepted = new Map<string, CachedToken>();
+  // Separate, so that clients with invented tokens do not evict accepted ones.
+  const unknown = new Map<string, CachedToken>();
   return {
-    find(key: string): Kept | undefined {
+    find(key: string): CachedToken | undefined {
       const found = accepted.get(key) ?? unknown.get(key);
       return found !== undefined && found.until > clock.now() ? found : undefined;
     },
-    forget: (key: string) => accepted.delete(key),
-    keep(key: string, answer: AcceptedToken | undefined): void {
-      const keptMs = answer === undefined ? unknownMs : acceptedMs;
-      if (keptMs <= 0) return;
-      const until = Math.min(clock.now() + keptMs, answer?.expiresAt ?? Number.POSITIVE_INFINITY);
-      const [kept, other] = answer === undefined ? [unknown, accepted] : [accepted, unknown];
+    delete: (key: string) => accepted.delete(key),
+    set(key: string, answer: AcceptedToken | undefined): void {
+      const ttlMs = answer === undefined ? unknownMs : acceptedMs;
+      if (ttlMs <= 0) return;
+      const until = Math.min(clock.now() + ttlMs, answer?.expiresAt ?? Number.POSITIVE_INFINITY);
+      const [cached, other] = answer === undefined ? [unknown, accepted] : [accepted, unknown];
       other.delete(key);
-      kept.delete(key); // So that the map stays in the order of age.
-      kept.set(key, { token: answer, until });
-      if (kept.size > entriesMax) kept.delete(kept.keys().next().value as string);
+      cached.delete(key); // Keeps the map in the order of age.
+      cached.set(key, { token: answer, until });
+      if (cached.size > entriesMax) cached.delete(cached.keys().next().value as string);
     },
   };
 }
 
-function lookOnce(
+function sharedLookup(
   authenticate: TokenAuthenticator,
-  keep: (key: string, answer: AcceptedToken | undefined) => void,
+  cacheResult: (key: string, answer: AcceptedToken | undefined) => void,
   observer: TokenCacheObserver | undefined,
-): Look {
+): Lookup {
   const pending = new Map<string, Promise<TokenAnswer>>();
   const done = (key: string, answer: TokenAnswer): TokenAnswer => {
     const isProblem = answer !== undefined && "problem" in answer;
     observer?.fetched(!isProblem);
-    if (!isProblem) keep(key, answer);
+    if (!isProblem) cacheResult(key, answer);
     return answer;
   };
   const failed = (error: unknown): never => {
@@ -87,21 +87,21 @@ function lookOnce(
     throw error;
   };
   return (key, token, audiences) => {
-    const underWay = pending.get(key);
-    if (underWay !== undefined) return underWay;
+    const inFlight = pending.get(key);
+    if (inFlight !== undefined) return inFlight;
     observer?.fetching();
     const answer = authenticate(token, audiences);
     if (!(answer instanceof Promise)) return done(key, answer);
-    const whole = answer.then((found) => done(key, found), failed).finally(() => pending.delete(key));
-    pending.set(key, whole);
-    return whole;
+    const shared = answer.then((found) => done(key, found), failed).finally(() => pending.delete(key));
+    pending.set(key, shared);
+    return shared;
   };
 }
 
-function observedLook(look: Look, observer: TokenCacheObserver, clock: Clock): Look {
+function observedLookup(lookup: Lookup, observer: TokenCacheObserver, clock: Clock): Lookup {
   return (key, token, audiences) => {
     const since = clock.now();
-    const answer = look(key, token, audiences);
+    const answer = lookup(key, token, audiences);
     if (!(answer instanceof Promise)) {
       observer.missed(clock.now() - since);
       return answer;
@@ -114,7 +114,7 @@ function observedLook(look: Look, observer: TokenCacheObserver, clock: Clock): L
   };
 }
 
-/** Lengths stand between the parts, so that no two lists are written alike. */
+/** Each part has its length as prefix, so that different lists have different encodings. */
 function keyOf(secret: Buffer, token: string, audiences: readonly string[]): string {
   const hash = createHmac("sha256", secret).update(`${token.length}:${token}`);
   for (const audience of audiences) hash.update(`${audience.length}:${audience}`);

@@ -45,7 +45,7 @@ const refusedRows: [what: string, text: string, message: string][] = [
   ],
   ["an empty token", "\n,ann,1", "token file 'f.csv' line 2: the token is empty"],
   ["an empty user name", "secret,,1", "token file 'f.csv' line 1: the user name is empty"],
-  ["a token twice", 'secret,ann,1,"a\nb"\nsecret,bob,2', "token file 'f.csv' line 3: the token is that of line 1"],
+  ["a token twice", 'secret,ann,1,"a\nb"\nsecret,bob,2', "token file 'f.csv' line 3: the token is equal to that of line 1"],
   [
     "a quote within a field",
     'a"secret,ann,1',

@@ -1,14 +1,14 @@
-/** Several kinds of tokens: the first that accepts decides. Source: access-control §5.1; apiserver's token union. */
+/** Combines token authenticators. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/token/union/union.go. */
 import { joinErrors } from "../lib/json/quote.ts";
-import type { RefusedToken, TokenAnswer, TokenAuthenticator } from "./contract.ts";
+import type { RejectedToken, TokenAnswer, TokenAuthenticator } from "./contract.ts";
 
-/** @returns the first acceptance, else all problems that were found, as one */
+/** @returns an authenticator with the first accepted result, otherwise with the joined problems */
 export function tokenUnion(authenticators: readonly TokenAuthenticator[]): TokenAuthenticator {
   const next = (
     token: string,
     audiences: readonly string[],
     index: number,
-    before: readonly RefusedToken[],
+    before: readonly RejectedToken[],
   ): TokenAnswer | Promise<TokenAnswer> => {
     let problems = before;
     for (let at = index; at < authenticators.length; at++) {
@@ -23,17 +23,17 @@ export function tokenUnion(authenticators: readonly TokenAuthenticator[]): Token
       if (answer !== undefined && "user" in answer) return answer;
       problems = withProblemOf(problems, answer);
     }
-    return problems.length === 0 ? undefined : together(problems);
+    return problems.length === 0 ? undefined : joinProblems(problems);
   };
   return (token, audiences) => next(token, audiences, 0, []);
 }
 
-function withProblemOf(problems: readonly RefusedToken[], answer: TokenAnswer): readonly RefusedToken[] {
+function withProblemOf(problems: readonly RejectedToken[], answer: TokenAnswer): readonly RejectedToken[] {
   return answer === undefined || !("problem" in answer) ? problems : [...problems, answer];
 }
 
-function together(refusals: readonly RefusedToken[]): RefusedToken {
-  const problem = joinErrors(refusals.map((refusal) => refusal.problem));
-  const annotated = refusals.find(({ annotations }) => annotations !== undefined);
+function joinProblems(rejections: readonly RejectedToken[]): RejectedToken {
+  const problem = joinErrors(rejections.map((rejection) => rejection.problem));
+  const annotated = rejections.find(({ annotations }) => annotations !== undefined);
   return annotated?.annotations === undefined ? { problem } : { problem, annotations: annotated.annotations };
 }

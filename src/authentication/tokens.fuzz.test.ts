@@ -31,7 +31,7 @@ const live: LiveObjects = {
       ? { uid: "u", deletedAt: undefined }
       : undefined,
   read: () => undefined,
-  async caughtUp() {},
+  async waitUntilCurrent() {},
 };
 const authenticate = serviceAccountTokens({
   keys: [key.public],

@@ -1,4 +1,4 @@
-/** Several methods together: the first that knows the caller decides. Source: access-control §5.1. */
+/** Combines authenticators. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/union/union.go and request/anonymous/anonymous.go. */
 import { unauthorized } from "../apimachinery/errors.ts";
 import { type UserInfo, withAuthenticatedGroup } from "../apimachinery/user.ts";
 import type { Exchange } from "../http/contract.ts";
@@ -8,20 +8,22 @@ import type { Authenticated, AuthenticationNotes, Authenticator } from "./contra
 const anonymous: UserInfo = { name: "system:anonymous", uid: "", groups: ["system:unauthenticated"], extra: new Map() };
 
 /**
- * @returns the caller with `system:authenticated` among the groups, or the anonymous one
- * @throws ApiError 401 when no method knows the caller and a credential is wrong, or anonymous requests are refused
+ * Combines authenticators: the first that accepts the request determines the user.
+ *
+ * @returns a function that returns the user with the group `system:authenticated`, or the anonymous user
+ * @throws ApiError from that function: Unauthorized when credentials are invalid or anonymous requests are disabled
  */
 export function authenticate(
   authenticators: readonly Authenticator[],
   { enabled, conditions }: AnonymousConfiguration,
 ): (exchange: Exchange, notes: AuthenticationNotes) => UserInfo | Promise<UserInfo> {
   const paths = new Set(conditions.map(({ path }) => path));
-  const known = new WeakMap<UserInfo, UserInfo>();
+  const completed = new WeakMap<UserInfo, UserInfo>();
   const complete = (user: UserInfo): UserInfo => {
-    let whole = known.get(user);
+    let whole = completed.get(user);
     if (whole === undefined) {
       whole = withAuthenticatedGroup(user);
-      known.set(user, whole);
+      completed.set(user, whole);
     }
     return whole;
   };
@@ -29,28 +31,28 @@ export function authenticate(
     exchange: Exchange,
     notes: AuthenticationNotes,
     index: number,
-    refusedBefore: boolean,
+    wasRejected: boolean,
   ): UserInfo | Promise<UserInfo> => {
-    let refused = refusedBefore;
+    let rejected = wasRejected;
     for (let at = index; at < authenticators.length; at++) {
       const found = (authenticators[at] as Authenticator)(exchange, notes);
       if (found instanceof Promise) {
         return found.then((user: Authenticated) =>
-          user === undefined || user === "refused"
-            ? next(exchange, notes, at + 1, refused || user === "refused")
+          user === undefined || user === "rejected"
+            ? next(exchange, notes, at + 1, rejected || user === "rejected")
             : complete(user),
         );
       }
-      if (found === "refused") refused = true;
+      if (found === "rejected") rejected = true;
       else if (found !== undefined) return complete(found);
     }
-    if (refused || !enabled || (paths.size > 0 && !paths.has(pathOf(exchange)))) throw unauthorized();
+    if (rejected || !enabled || (paths.size > 0 && !paths.has(pathOf(exchange)))) throw unauthorized();
     return anonymous;
   };
   return (exchange, notes) => next(exchange, notes, 0, false);
 }
 
-/** Requests whose path cannot be read do not get here. */
+/** Requests with an invalid path are rejected earlier. */
 function pathOf({ target }: Exchange): string {
   return decodeURIComponent(target.split("?", 1)[0] as string);
 }

@@ -192,16 +192,16 @@ test("bootstrap tokens: an acceptance that is kept ends with any change of the s
     };
     await memory.create(secrets, secret({ ...whole, expiration: day }));
     const first = await accepted();
-    assert.deepEqual([first.expiresAt, first.stillHolds?.()], [Date.parse(day), true]);
+    assert.deepEqual([first.expiresAt, first.isStillValid?.()], [Date.parse(day), true]);
     await memory.change(secrets, "bootstrap-token-abcdef", (object) => {
       object.metadata.labels = { a: "b" };
     });
-    assert.equal(first.stillHolds?.(), false);
+    assert.equal(first.isStillValid?.(), false);
     const second = await accepted();
     await memory.delete(secrets, "bootstrap-token-abcdef");
-    assert.equal(second.stillHolds?.(), false);
+    assert.equal(second.isStillValid?.(), false);
     await memory.create(secrets, secret(whole));
-    assert.equal(second.stillHolds?.(), false);
+    assert.equal(second.isStillValid?.(), false);
     await memory.create(
       secrets,
       secret({ ...whole, "token-id": "fedcba" }, { name: "bootstrap-token-fedcba", finalizers: ["a.io/b"] }),

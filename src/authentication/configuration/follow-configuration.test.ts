@@ -73,7 +73,7 @@ async function follow(content: string, run: (followed: Followed) => Promise<void
       async ask(token) {
         const answer = await followed.authenticate(token, ["api"]);
         if (answer === undefined) return undefined;
-        return "problem" in answer ? "refused" : answer.user.name;
+        return "problem" in answer ? "rejected" : answer.user.name;
       },
       async until(count, stepMs = 100) {
         while (told.length < count) {

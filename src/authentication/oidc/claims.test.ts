@@ -1,4 +1,4 @@
-/** What becomes of claims, held against upstream's own code: `tools/golden/authentication`. */
+/** Users and errors from claims equal upstream's, as recorded by tools/golden/authentication. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,15 +35,15 @@ const rows = golden
   .filter((line) => line !== "")
   .map((line): Row => JSON.parse(line) as Row);
 
-/** Where we are otherwise, and why. */
-const otherwise: readonly [what: RegExp, claims: RegExp, why: string][] = [
-  [/a claim$/, /"ISS"/, "names of claims are taken as they stand; Go takes them in any case"],
-  [/'foo.bar' in claims|size\(claims\)/, /./, "claims are a map; upstream's knows its keys one by one alone"],
-  [/claims\.(?:exists|filter)\(k/, /"sub"/, "a map's keys are what a macro goes over; upstream's goes over values"],
-  [/claims\.all\(k/, /"x"/, "the same"],
-  [/type\(claims\)/, /./, "a map's type is map"],
+/** The differences from upstream, and the reasons. */
+const differences: readonly [what: RegExp, claims: RegExp, why: string][] = [
+  [/a claim$/, /"ISS"/, "names of claims are case-sensitive; Go's decoder ignores case"],
+  [/'foo.bar' in claims|size\(claims\)/, /./, "claims are a map; upstream's value supports access to single keys only"],
+  [/claims\.(?:exists|filter)\(k/, /"sub"/, "macros iterate over the keys of a map; upstream's iterate over values"],
+  [/claims\.all\(k/, /"x"/, "macros iterate over the keys of a map; upstream's iterate over values"],
+  [/type\(claims\)/, /./, "the type of claims is map"],
   [/a claim$/, /"sub": (?:""|null)/, "an empty user name is an error"],
-  [/split\(','\)$/, /./, "texts that a function made are a list of texts too"],
+  [/split\(','\)$/, /./, "the result of split is a list of strings"],
 ];
 
 const now = Date.now();
@@ -59,7 +59,7 @@ function check(compiled: readonly CompiledAuthenticator[], claims: string): unkn
   return typeof user === "string" ? user : { ...user, extra: Object.fromEntries(user.extra) };
 }
 
-/** As the library peeks. */
+/** Reads the issuer without verification. */
 function issuerOf(claims: string): string | undefined {
   try {
     const { iss } = JSON.parse(claims) as { iss?: unknown };
@@ -74,7 +74,7 @@ function withoutTimes(text: string): string {
   return text.replace(/(token is expired|current time ).*$/, "$1");
 }
 
-function wanted({ user, unknown, error = "" }: Token): unknown {
+function expectedOf({ user, unknown, error = "" }: Token): unknown {
   if (user !== undefined) return { ...user, groups: user.groups ?? [], extra: user.extra ?? {} };
   return unknown === true ? "unknown" : withoutTimes(error);
 }
@@ -88,9 +88,9 @@ for (const { what, config = "", error = "", tokens = [] } of rows) {
     });
     for (const token of tokens) {
       const found = check(authenticators, token.claims);
-      const isOtherwise = otherwise.some(([row, claims]) => row.test(what) && claims.test(token.claims));
-      if (isOtherwise) assert.notDeepEqual(found, wanted(token), token.claims);
-      else assert.deepEqual(found, wanted(token), token.claims);
+      const isDifference = differences.some(([row, claims]) => row.test(what) && claims.test(token.claims));
+      if (isDifference) assert.notDeepEqual(found, expectedOf(token), token.claims);
+      else assert.deepEqual(found, expectedOf(token), token.claims);
     }
   });
 }

@@ -1,8 +1,8 @@
-/** Where an issuer has its keys: OpenID Connect Discovery 1.0. Source: coreos/go-oidc, whose texts these are. */
+/** OpenID Connect Discovery 1.0, with the error messages of github.com/coreos/go-oidc. */
 import { quoteGo } from "../../lib/json/quote.ts";
 import { type DocumentClient, DocumentError } from "./document-client.ts";
 
-/** @returns the URL of the keys @throws DocumentError */
+/** Reads the discovery document. @returns the URL of the keys @throws DocumentError when it is missing or invalid */
 export async function discoverKeys(
   client: DocumentClient,
   { url, discoveryUrl }: { readonly url: string; readonly discoveryUrl: string },
@@ -21,19 +21,19 @@ export async function discoverKeys(
   return keysUrl;
 }
 
-/** @throws DocumentError */
+/** Parses a JSON object. @throws DocumentError for anything else */
 export function parseObject(
   body: Buffer,
   contentType: string | undefined,
-  what: string,
+  problem: string,
 ): { readonly [name: string]: unknown } {
-  const value = parsed(body);
+  const value = parseJson(body);
   if (typeof value === "object" && value !== null && !Array.isArray(value))
     return value as { readonly [name: string]: unknown };
-  throw new DocumentError(`${what}: expected Content-Type = application/json, got ${quoteGo(contentType ?? "")}`);
+  throw new DocumentError(`${problem}: expected Content-Type = application/json, got ${quoteGo(contentType ?? "")}`);
 }
 
-function parsed(body: Buffer): unknown {
+function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
   } catch (error) {
@@ -48,7 +48,7 @@ function textOf(value: unknown): string {
 
 const excerptLengthMax = 256;
 
-/** Of what an issuer answered, for a log. */
+/** @returns the start of a response body, for log lines */
 export function excerpt(body: Buffer): string {
   return body.subarray(0, excerptLengthMax).toString();
 }

@@ -1,29 +1,31 @@
 /**
- * A claim that the token does not hold, but says who knows it: OpenID Connect Core 1.0, 5.6.2. Source: apiserver's oidc authenticator, whose texts
- * these are.
+ * Distributed claims, which the token references: OpenID Connect Core 1.0, section 5.6.2. With upstream's error messages.
+ * Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/oidc.go.
  */
 import { type DocumentClient, DocumentError } from "./document-client.ts";
 import { type Claims, member } from "./id-token.ts";
 import type { IssuerVerifier } from "./issuer-verifier.ts";
 
-export interface DistributedClaimOptions {
-  /** The claim that is looked for. */
+interface DistributedClaimOptions {
+  /** The name of the claim. */
   readonly claim: string;
   readonly client: DocumentClient;
-  /** @param token nothing of it may be trusted */
+  /** Reads the issuer of an unverified token. */
   readonly issuerOf: (token: string) => Promise<string | undefined>;
   readonly verifierOf: (issuer: string) => IssuerVerifier;
 }
 
+/** Resolves one distributed claim. */
 export interface ClaimResolver {
-  /** @param claims checked, its sources too @returns the claims with the one that was looked for, if it is to be had; a text says why not */
+  /** @param claims verified claims @returns the claims, with the distributed claim if they reference it; or an error message */
   expand(claims: Claims): Promise<Claims | string>;
   close(): void;
 }
 
-/** Issuers of such claims that are remembered. */
+/** The maximum number of issuers of distributed claims whose keys are cached. */
 const issuersMax = 16;
 
+/** @returns a resolver, which must be closed */
 export function claimResolver({ claim, client, issuerOf, verifierOf }: DistributedClaimOptions): ClaimResolver {
   const verifiers = new Map<string, IssuerVerifier>();
   const verifier = (issuer: string): IssuerVerifier => {
@@ -45,7 +47,7 @@ export function claimResolver({ claim, client, issuerOf, verifierOf }: Distribut
         `getting untrusted issuer from endpoint ${endpoint} failed for claim ${JSON.stringify(claim)}`,
       );
     const found = verifier(issuer);
-    await found.tried;
+    await found.firstAttempt;
     const checked = await found.verify(token);
     if (checked === undefined)
       throw new DocumentError(
@@ -63,7 +65,7 @@ export function claimResolver({ claim, client, issuerOf, verifierOf }: Distribut
       const source = sourceOf(claims, claim);
       if (source === undefined) return claims;
       const { endpoint = "", access_token: accessToken = "" } = source;
-      if (endpoint === "" || endpoint === null) return claims; // What is brought along instead is not supported.
+      if (endpoint === "" || endpoint === null) return claims; // Aggregated claims are not supported.
       try {
         return withMember(claims, claim, await resolve(endpoint, accessToken ?? ""));
       } catch (error) {
@@ -101,11 +103,11 @@ async function fetchToken(
   accessToken: string,
   claim: string,
 ): Promise<string> {
-  const fail = (why: string): DocumentError =>
-    new DocumentError(`while getting distributed claim ${JSON.stringify(claim)}: ${why}`);
+  const fail = (problem: string): DocumentError =>
+    new DocumentError(`while getting distributed claim ${JSON.stringify(claim)}: ${problem}`);
   if (!/^[\x20-\x7e]*$/.test(accessToken)) throw fail('net/http: invalid header field value for "Authorization"');
-  const ask = client.get(endpoint, accessToken === "" ? {} : { authorization: `Bearer ${accessToken}` });
-  const { status, body } = await ask.catch((error: unknown) => {
+  const response = client.get(endpoint, accessToken === "" ? {} : { authorization: `Bearer ${accessToken}` });
+  const { status, body } = await response.catch((error: unknown) => {
     throw error instanceof DocumentError ? fail(error.message) : error;
   });
   if (status < 200 || status > 226) throw fail(`error while getting distributed claim JWT: ${status}`);

@@ -1,4 +1,4 @@
-/** Asks issuers for documents: over TLS, bounded, through one pool of connections. Source: apiserver's oidc authenticator; Go's http.Client. */
+/** Fetches documents of issuers over TLS, with limits and the error messages of Go's http.Client. */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Duplex } from "node:stream";
@@ -7,27 +7,35 @@ import tls from "node:tls";
 /** Opens a connection to a host, before TLS. */
 export type Dial = (host: string, port: number) => Promise<Duplex>;
 
-export interface DocumentClientOptions {
-  /** PEM. Empty: the authorities of this machine. */
+interface DocumentClientOptions {
+  /** A PEM bundle. Empty for the authorities of the system. */
   readonly certificateAuthority: string;
-  /** Undefined: straight. */
+  /** Undefined for direct connections. */
   readonly dial?: Dial | undefined;
   readonly timeoutMs?: number;
 }
 
+/** A complete response. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
+/** Fetches documents. */
 export interface DocumentClient {
-  /** Follows redirects. @param url https @throws DocumentError */
+  /**
+   * Follows redirects.
+   *
+   * @param url an https URL
+   * @param headers sent to the origin of `url` only
+   * @throws DocumentError when the request fails or the response exceeds a limit
+   */
   get(url: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   close(): void;
 }
 
-/** The issuer could not be asked, or its answer is not taken. */
+/** The request to the issuer failed, or its response is invalid. */
 export class DocumentError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -40,6 +48,7 @@ const bodyBytesMax = 4 * 2 ** 20;
 const redirectsMax = 10;
 const socketsMax = 8;
 
+/** @returns a client with its own connections */
 export function documentClient({
   certificateAuthority,
   dial,
@@ -58,8 +67,8 @@ export function documentClient({
       const first = parseUrl(url);
       let at = first;
       for (let redirects = 0; redirects <= redirectsMax; redirects++) {
-        const sent = at.origin === first.origin ? headers : {}; // A token is for whom it was meant.
-        const answer = await ask(at, sent, agent, signal);
+        const sent = at.origin === first.origin ? headers : {}; // Other origins must not receive the token.
+        const answer = await sendRequest(at, sent, agent, signal);
         const location = answer.headers.location;
         if (answer.status < 300 || answer.status > 308 || location === undefined) return answer;
         at = parseUrl(location, at);
@@ -73,7 +82,7 @@ export function documentClient({
   };
 }
 
-/** @throws DocumentError */
+/** @throws DocumentError for invalid URLs and for schemes other than https */
 function parseUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base);
   if (url === null) throw new DocumentError(`parse ${JSON.stringify(text)}: invalid URL`);
@@ -84,7 +93,7 @@ function parseUrl(text: string, base?: URL): URL {
   return url;
 }
 
-/** Some images have none; then those that Node brings. */
+/** Falls back to Node's bundled authorities, because some container images have none. */
 function systemAuthorities(): string[] {
   const system = tls.getCACertificates("system");
   return system.length > 0 ? system : tls.getCACertificates("default");
@@ -118,14 +127,14 @@ function dialThrough(agent: https.Agent, dial: Dial): void {
   });
 }
 
-function ask(
+function sendRequest(
   url: URL,
   headers: Readonly<Record<string, string>>,
   agent: https.Agent,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const fail = (why: string, cause?: unknown): DocumentError =>
-    new DocumentError(`Get ${JSON.stringify(url.href)}: ${why}`, { cause });
+  const fail = (problem: string, cause?: unknown): DocumentError =>
+    new DocumentError(`Get ${JSON.stringify(url.href)}: ${problem}`, { cause });
   return new Promise((resolve, reject) => {
     const failed = (error: unknown): void =>
       reject(error instanceof DocumentError ? error : fail(reasonOf(error, signal), error));

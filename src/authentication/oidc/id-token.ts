@@ -1,41 +1,40 @@
-/** What the signed claims of an id token must say of issuer, audience and time. Source: coreos/go-oidc's verifier, whose texts these are. */
+/** Verifies issuer, audience and dates of an ID token, with the error messages of github.com/coreos/go-oidc. */
 import { goKindOf } from "../../lib/json/parse.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 
-/** As they stand in the token: own members, of any name. */
+/** The claims of a token. Names are arbitrary, so callers must read own properties only, see {@link member}. */
 export type Claims = { readonly [name: string]: unknown };
 
-export interface IdTokenChecks {
+interface IdTokenChecks {
   readonly issuer: string;
   readonly audiences: readonly string[];
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-export type CheckedClaims =
-  | { readonly claims: Claims /** Milliseconds since 1970. */; readonly expiresAt: number }
-  | string;
+/** The verified claims, or an error message. `expiresAt` is in milliseconds since 1970. */
+export type CheckedClaims = { readonly claims: Claims; readonly expiresAt: number } | string;
 
-/** Dates in the future are borne with this much, those of the end not at all. */
+/** The tolerance for `nbf`. There is none for `exp`. */
 const notBeforeLeewayMs = 60_000;
 
 const googleIssuer = "https://accounts.google.com";
 
-/** Google leaves the scheme out. */
+/** Adds the scheme, which Google omits. */
 export function wholeIssuer(issuer: string): string {
   return issuer === "accounts.google.com" ? googleIssuer : issuer;
 }
 
-/** The library's own check would bear with an end that has passed, or not with a beginning that is near. @returns why not, when not */
+/** Checks a payload whose signature is valid. The library's own check has one tolerance for both dates, so it is not used. */
 export function checkIdToken(payload: Buffer, { issuer, audiences, now }: IdTokenChecks): CheckedClaims {
   const claims = readClaims(payload);
   if (typeof claims === "string") return `oidc: failed to unmarshal claims: ${claims}`;
   const problem = sourcesProblem(claims);
   if (problem !== undefined) return problem;
   const { iss, aud, exp, nbf } = claims as { readonly [name: string]: unknown };
-  const named = textOf(iss);
-  if (named !== issuer && wholeIssuer(named) !== issuer)
-    return `oidc: id token issued by a different provider, expected ${quoteGo(issuer)} got ${quoteGo(named)}`;
+  const tokenIssuer = textOf(iss);
+  if (tokenIssuer !== issuer && wholeIssuer(tokenIssuer) !== issuer)
+    return `oidc: id token issued by a different provider, expected ${quoteGo(issuer)} got ${quoteGo(tokenIssuer)}`;
   const found = audiencesOf(aud);
   if (!found.some((audience) => audiences.includes(audience))) return audienceProblem(audiences, found);
   const expiresAt = timeOf(exp);
@@ -59,7 +58,7 @@ function readClaims(payload: Buffer): Claims | string {
     return `json: cannot unmarshal ${goKindOf(value)} into Go value of type oidc.idToken`;
   const claims = value as Claims;
   for (const name of Object.keys(claims)) {
-    const problem = typed.get(name)?.(claims[name], name);
+    const problem = checks.get(name)?.(claims[name], name);
     if (problem !== undefined) return problem;
   }
   return claims;
@@ -70,7 +69,7 @@ const cannot = (value: unknown, field: string, type: string): string =>
 
 type Check = (value: unknown, name: string) => string | undefined;
 
-const isText: Check = (value, name) =>
+const isString: Check = (value, name) =>
   value === null || typeof value === "string" ? undefined : cannot(value, name, "string");
 
 const isAudience: Check = (value, name) => {
@@ -91,7 +90,7 @@ const isTime: Check = (value, name) => {
 
 const isNumber = (text: string): boolean => /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text);
 
-const isTexts: Check = (value, name) => {
+const isStringMap: Check = (value, name) => {
   if (value === null) return undefined;
   if (typeof value !== "object" || Array.isArray(value)) return cannot(value, name, "map[string]string");
   const other = Object.values(value).find((one) => one !== null && typeof one !== "string");
@@ -113,20 +112,21 @@ const isSources: Check = (value, name) => {
   return undefined;
 };
 
-/** Whatever they are, these have one type. */
-const typed: ReadonlyMap<string, Check> = new Map([
-  ["iss", isText],
-  ["sub", isText],
+/** The claims that must have a certain type. */
+const checks: ReadonlyMap<string, Check> = new Map([
+  ["iss", isString],
+  ["sub", isString],
   ["aud", isAudience],
   ["exp", isTime],
   ["iat", isTime],
   ["nbf", isTime],
-  ["nonce", isText],
-  ["at_hash", isText],
-  ["_claim_names", isTexts],
+  ["nonce", isString],
+  ["at_hash", isString],
+  ["_claim_names", isStringMap],
   ["_claim_sources", isSources],
 ]);
 
+/** @returns an own property; undefined for inherited ones */
 export function member(claims: Claims, name: string): unknown {
   return Object.hasOwn(claims, name) ? claims[name] : undefined;
 }
@@ -156,7 +156,7 @@ function audienceProblem(audiences: readonly string[], found: readonly string[])
   return `oidc: expected audience in ${list(audiences.toSorted())} got ${list(found)}`;
 }
 
-/** Beyond an int64 of seconds, Go's time wraps. @returns milliseconds since 1970 */
+/** @returns milliseconds since 1970; undefined for numbers beyond the range of Go's time */
 function timeOf(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
   const seconds = Math.trunc(Number(value));

@@ -1,4 +1,4 @@
-/** Checks the tokens of one issuer, once it has told where its keys are: it is asked in the background, until it does. Source: apiserver's oidc authenticator. */
+/** Verifies the tokens of one issuer. Discovery runs in the background until it succeeds. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/oidc.go. */
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { discoverKeys } from "./discovery.ts";
@@ -6,34 +6,36 @@ import { type DocumentClient, DocumentError } from "./document-client.ts";
 import { type CheckedClaims, checkIdToken } from "./id-token.ts";
 import { type KeySet, remoteKeySet } from "./key-set.ts";
 
+/** Verifies tokens of one issuer. */
 export interface IssuerVerifier {
-  /** @returns the claims, or why the token is not taken; undefined as long as the issuer could not be asked */
+  /** @returns the claims or an error message; undefined before discovery has succeeded */
   verify(token: string): Promise<CheckedClaims> | undefined;
-  /** Resolves after the first attempt to ask the issuer. */
-  readonly tried: Promise<void>;
-  /** Resolves once tokens can be checked; never after `close`. */
+  /** Resolves after the first attempt of discovery. */
+  readonly firstAttempt: Promise<void>;
+  /** Resolves when discovery has succeeded; never after `close()`. */
   readonly ready: Promise<void>;
-  /** Why tokens cannot be checked; undefined when they can. */
+  /** The error of discovery; undefined after success. */
   problem(): string | undefined;
   close(): void;
 }
 
-export interface IssuerVerifierOptions {
+interface IssuerVerifierOptions {
   readonly url: string;
-  /** Empty: the one that follows from the issuer's. */
+  /** Empty for the default below `url`. */
   readonly discoveryUrl: string;
   readonly audiences: readonly string[];
   readonly algorithms: readonly string[];
   readonly client: DocumentClient;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Is told of each fetch of keys: with the document, if one came. */
+  /** Receives each fetched key set; undefined after a failure. */
   readonly onFetch?: (keySet: Buffer | undefined) => void;
 }
 
 const retryFirstMs = 1000;
 const retryMaxMs = 10_000;
 
+/** Starts discovery. @returns a verifier, which must be closed */
 export function issuerVerifier({
   url,
   discoveryUrl,
@@ -68,7 +70,7 @@ export function issuerVerifier({
   };
   const start = (retryMs: number): Promise<void> =>
     attempt(retryMs).catch((error: unknown) =>
-      logger.error("oidc authenticator: a mistake of ours", { issuer: url, error: String(error) }),
+      logger.error("oidc authenticator: internal error", { issuer: url, error: String(error) }),
     );
   const check = async (keys: KeySet, token: string): Promise<CheckedClaims> => {
     const payload = await keys.verify(token);
@@ -77,7 +79,7 @@ export function issuerVerifier({
 
   return {
     verify: (token) => keySet && check(keySet, token),
-    tried: start(retryFirstMs),
+    firstAttempt: start(retryFirstMs),
     ready,
     problem: () => problem,
     close() {

@@ -1,4 +1,4 @@
-/** Tokens against issuers over TLS: what is taken, what an attacker gets, keys that turn, and issuers that are away. */
+/** Valid and forged tokens, key rotation and unavailable issuers, with issuers over TLS. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { base64url, CompactEncrypt, SignJWT, UnsecuredJWT } from "jose";
@@ -48,9 +48,9 @@ function configOf(
 
 interface Opened extends JwtAuthenticators {
   readonly clock: ManualClock;
-  readonly told: string[];
-  /** The name of the user, or why there is none. */
-  ask(token: string): Promise<string | undefined>;
+  readonly observed: string[];
+  /** Authenticates a token. @returns the user name and groups, or the problem */
+  login(token: string): Promise<string | undefined>;
 }
 
 function open(configs: readonly JwtAuthenticator[], algorithms: readonly string[] = signingAlgorithms): Opened {
@@ -60,22 +60,22 @@ function open(configs: readonly JwtAuthenticator[], algorithms: readonly string[
   );
   assert.deepEqual(errors.causes, []);
   const clock = manualClock(Date.now());
-  const told: string[] = [];
+  const observed: string[] = [];
   const made = jwtAuthenticators(authenticators, {
     algorithms,
     clock,
     logger: quiet,
     dialOf: () => assert.fail("no issuer is behind an egress selector"),
     observer: {
-      checked: (_issuer, accepted) => told.push(accepted ? "accepted" : "refused"),
-      fetchedKeys: (_issuer, keySet) => told.push(keySet === undefined ? "no keys" : "keys"),
+      checked: (_issuer, accepted) => observed.push(accepted ? "accepted" : "rejected"),
+      fetchedKeys: (_issuer, keySet) => observed.push(keySet === undefined ? "no keys" : "keys"),
     },
   });
   return {
     ...made,
     clock,
-    told,
-    async ask(token) {
+    observed,
+    async login(token) {
       const answer = await made.authenticate(token, ["api"]);
       if (answer === undefined) return undefined;
       return "problem" in answer ? answer.problem : `${answer.user.name} [${answer.user.groups.join(" ")}]`;
@@ -103,22 +103,22 @@ describe("tokens", () => {
   const publicPem = rsa.publicKey.export({ type: "spki", format: "pem" }).toString();
 
   const rows: [what: string, token: () => string | Promise<string>, want: string | RegExp | undefined][] = [
-    ["a good one", () => issuer.sign({ groups: ["a", "b"] }), "ann [a b]"],
+    ["that is valid", () => issuer.sign({ groups: ["a", "b"] }), "ann [a b]"],
     ["of an RSA key", () => issuer.sign({}, {}, rsa), "ann []"],
     ["of an RSA key with PSS", () => issuer.sign({}, { alg: "PS384" }, rsa), "ann []"],
-    ["without the key's name", () => issuer.sign({}, { kid: undefined }), "ann []"],
-    ["for several", () => issuer.sign({ aud: ["x", "coxswain"] }), "ann []"],
+    ["without a key ID", () => issuer.sign({}, { kid: undefined }), "ann []"],
+    ["for several audiences", () => issuer.sign({ aud: ["x", "coxswain"] }), "ann []"],
     ["expired a second ago", () => issuer.sign({ exp: seconds(-1) }), /token is expired/],
-    ["without an end", () => issuer.sign({ exp: undefined }), /token is expired/],
+    ["without an expiration", () => issuer.sign({ exp: undefined }), /token is expired/],
     ["not valid yet", () => issuer.sign({ nbf: seconds(120) }), /before the nbf/],
-    ["valid in half a minute, by a clock that may be wrong", () => issuer.sign({ nbf: seconds(30) }), "ann []"],
+    ["valid in 30 seconds, within the clock tolerance", () => issuer.sign({ nbf: seconds(30) }), "ann []"],
     [
-      "for another",
+      "for another audience",
       () => issuer.sign({ aud: "other" }),
       'oidc: verify token: oidc: expected audience "coxswain" got ["other"]',
     ],
     ["of another issuer", () => issuer.sign({ iss: "https://elsewhere" }), undefined],
-    ["of the issuer's name with a slash", () => issuer.sign({ iss: `${issuer.url}/` }), undefined],
+    ["of the issuer with a trailing slash", () => issuer.sign({ iss: `${issuer.url}/` }), undefined],
     ["without an issuer", () => issuer.sign({ iss: undefined }), undefined],
     [
       "without a signature",
@@ -126,7 +126,7 @@ describe("tokens", () => {
       undefined,
     ],
     [
-      "that says it has none, with one",
+      "with algorithm none and a signature",
       async () => withHeader(await issuer.sign(), { alg: "none" }),
       notSupported("none"),
     ],
@@ -139,19 +139,19 @@ describe("tokens", () => {
       notSupported("HS256"),
     ],
     [
-      "of an EC key that says it is RSA",
+      "of an EC key with an RSA algorithm",
       async () => withHeader(await issuer.sign(), { alg: "RS256", kid: "ec" }),
       badSignature,
     ],
-    ["that brings its own key along", async () => ownKey(issuer), badSignature],
+    ["that contains its key", async () => ownKey(issuer), badSignature],
     [
-      "that says where its key is",
+      "that contains the URL of its key",
       () => issuer.sign({}, { jku: `${issuer.url}/evil`, x5u: `${issuer.url}/evil` }, issuerKey("ec")),
       badSignature,
     ],
-    ["of another key of the same name", () => issuer.sign({}, {}, issuerKey("ec")), badSignature],
+    ["of another key with the same ID", () => issuer.sign({}, {}, issuerKey("ec")), badSignature],
     [
-      "with claims of another",
+      "with claims of another token",
       async () => mixed(await issuer.sign(), await issuer.sign({ sub: "root" })),
       badSignature,
     ],
@@ -165,31 +165,31 @@ describe("tokens", () => {
       undefined,
     ],
     [
-      "two parts of it",
+      "with two parts",
       async () =>
         parts(await issuer.sign())
           .slice(0, 2)
           .join("."),
       undefined,
     ],
-    ["four parts", async () => `${await issuer.sign()}.x`, undefined],
-    ["padded", async () => `${await issuer.sign()}==`, undefined],
+    ["with four parts", async () => `${await issuer.sign()}.x`, undefined],
+    ["with padding", async () => `${await issuer.sign()}==`, undefined],
     [
-      "with a header that is no JSON",
+      "with a header that is not JSON",
       async () => [base64url.encode("x"), ...parts(await issuer.sign()).slice(1)].join("."),
       malformed,
     ],
-    ["with a header that asks for more than is known", () => critical(issuer), malformed],
+    ["with an unknown critical header", () => critical(issuer), malformed],
     [
-      "in another token",
+      "nested in another token",
       async () => issuer.sign({ iss: undefined, jwt: await issuer.sign() }, { cty: "JWT" }),
       undefined,
     ],
-    ["within encryption", async () => encrypted(await issuer.sign()), undefined],
+    ["that is encrypted", async () => encrypted(await issuer.sign()), undefined],
     ["of a mebibyte", () => issuer.sign({ x: "x".repeat(2 ** 20) }), undefined],
-    ["with a claim twice, of which the last counts", () => twice(issuer), "bob []"],
+    ["with a duplicate claim, whose last value is used", () => twice(issuer), "bob []"],
     [
-      "with claims that objects have",
+      "with claims named like members of Object",
       () => issuer.sign({ ["__proto__"]: "x", constructor: "x", toString: "x" }),
       "ann []",
     ],
@@ -198,21 +198,21 @@ describe("tokens", () => {
     test(`a token ${what}`, async () => {
       const opened = open([configOf(issuer)]);
       await opened.ready;
-      const found = await opened.ask(await token());
+      const found = await opened.login(await token());
       if (want instanceof RegExp) assert.match(found ?? "", want);
       else assert.equal(found, want);
       opened.close();
     });
   }
 
-  test("nobody was asked where a token said that its key was", () => assert.equal(issuer.asked("/evil"), 0));
+  test("does not fetch keys from URLs in tokens", () => assert.equal(issuer.asked("/evil"), 0));
 
-  test("only the algorithms that are allowed", async () => {
+  test("accepts allowed algorithms only", async () => {
     const narrow = open([configOf(issuer)], ["RS256"]);
     await narrow.ready;
-    assert.equal(await narrow.ask(await issuer.sign({}, {}, rsa)), "ann []");
-    assert.match((await narrow.ask(await issuer.sign())) ?? "", /expected \["RS256"\] got "ES256"$/);
-    assert.match((await narrow.ask(await issuer.sign({}, { alg: "PS256" }, rsa))) ?? "", /got "PS256"$/);
+    assert.equal(await narrow.login(await issuer.sign({}, {}, rsa)), "ann []");
+    assert.match((await narrow.login(await issuer.sign())) ?? "", /expected \["RS256"\] got "ES256"$/);
+    assert.match((await narrow.login(await issuer.sign({}, { alg: "PS256" }, rsa))) ?? "", /got "PS256"$/);
     narrow.close();
   });
 });
@@ -241,7 +241,7 @@ function encrypted(token: string): Promise<string> {
     .encrypt(Buffer.alloc(16));
 }
 
-/** As no library writes it. */
+/** Signs duplicate claims, which the library does not encode. */
 async function twice(issuer: TokenIssuer): Promise<string> {
   const { CompactSign } = await import("jose");
   const exp = Math.floor(Date.now() / 1000) + 60;
@@ -268,79 +268,79 @@ async function withIssuer(run: (issuer: TokenIssuer, openOne: typeof open) => Pr
   }
 }
 
-test("keys are fetched once, for the first token, and again for a key that is not known", async () => {
+test("fetches keys for the first token and for unknown keys", async () => {
   await withIssuer(async (issuer, openOne) => {
     const opened = openOne([configOf(issuer)]);
     await opened.ready;
     const old = await issuer.sign();
-    assert.deepEqual(await Promise.all([opened.ask(old), opened.ask(old)]), ["ann []", "ann []"]);
+    assert.deepEqual(await Promise.all([opened.login(old), opened.login(old)]), ["ann []", "ann []"]);
     assert.equal(issuer.asked(keysPath), 1);
     issuer.keys = [issuerKey("2"), ...issuer.keys];
-    assert.equal(await opened.ask(await issuer.sign()), "ann []");
-    assert.equal(await opened.ask(old), "ann []");
+    assert.equal(await opened.login(await issuer.sign()), "ann []");
+    assert.equal(await opened.login(old), "ann []");
     assert.equal(issuer.asked(keysPath), 2);
     issuer.keys = issuer.keys.slice(0, 1);
-    assert.equal(await opened.ask(old), "ann []");
+    assert.equal(await opened.login(old), "ann []");
   });
 });
 
-test("keys that were taken back are forgotten after ten minutes", async () => {
+test("drops removed keys after ten minutes", async () => {
   await withIssuer(async (issuer, openOne) => {
     const opened = openOne([configOf(issuer)]);
     await opened.ready;
     const old = await issuer.sign({ exp: 4102444800 });
-    assert.equal(await opened.ask(old), "ann []");
+    assert.equal(await opened.login(old), "ann []");
     issuer.keys = [issuerKey("2")];
     opened.clock.advance(10 * 60_000 + 1);
-    assert.equal(await opened.ask(old), "ann []"); // Answered at once, with what is known; the keys are fetched beside it.
-    while (opened.told.filter((one) => one === "keys").length < 2)
+    assert.equal(await opened.login(old), "ann []"); // Uses the cached keys, and fetches new ones in the background.
+    while (opened.observed.filter((one) => one === "keys").length < 2)
       await new Promise((resolve) => setImmediate(resolve));
-    assert.equal(await opened.ask(old), badSignature);
+    assert.equal(await opened.login(old), badSignature);
   });
 });
 
-test("tokens with keys that are not known make few fetches", async () => {
+test("limits fetches for unknown keys", async () => {
   await withIssuer(async (issuer, openOne) => {
     const opened = openOne([configOf(issuer)]);
     await opened.ready;
     for (let index = 0; index < 50; index++)
-      assert.equal(await opened.ask(await issuer.sign({}, { kid: `k${index}` })), badSignature);
+      assert.equal(await opened.login(await issuer.sign({}, { kid: `k${index}` })), badSignature);
     assert.equal(issuer.asked(keysPath), 4);
-    assert.equal(await opened.ask(await issuer.sign()), "ann []");
+    assert.equal(await opened.login(await issuer.sign()), "ann []");
     opened.clock.advance(5000);
-    await opened.ask(await issuer.sign({}, { kid: "x" }));
-    await opened.ask(await issuer.sign({}, { kid: "y" }));
+    await opened.login(await issuer.sign({}, { kid: "x" }));
+    await opened.login(await issuer.sign({}, { kid: "y" }));
     assert.equal(issuer.asked(keysPath), 5);
   });
 });
 
-test("keys that cannot be fetched leave the old ones", async () => {
+test("keeps the keys when a fetch fails", async () => {
   await withIssuer(async (issuer, openOne) => {
     const opened = openOne([configOf(issuer)]);
     await opened.ready;
     issuer.replies.set(keysPath, (response) => response.writeHead(500).end("down"));
     assert.equal(
-      await opened.ask(await issuer.sign()),
+      await opened.login(await issuer.sign()),
       "oidc: verify token: failed to verify signature: fetching keys oidc: get keys failed: 500 down",
     );
     issuer.replies.delete(keysPath);
-    assert.equal(await opened.ask(await issuer.sign()), "ann []");
+    assert.equal(await opened.login(await issuer.sign()), "ann []");
     for (const reply of [
-      "no JSON",
+      "not JSON",
       [1],
       { keys: 1 },
       (response: import("node:http").ServerResponse) => response.destroy(),
     ] as const) {
       issuer.replies.set(keysPath, reply);
       opened.clock.advance(20_000);
-      assert.match((await opened.ask(await issuer.sign({}, { kid: "x" }))) ?? "", /fetching keys/);
-      assert.equal(await opened.ask(await issuer.sign()), "ann []");
+      assert.match((await opened.login(await issuer.sign({}, { kid: "x" }))) ?? "", /fetching keys/);
+      assert.equal(await opened.login(await issuer.sign()), "ann []");
     }
-    assert.ok(opened.told.includes("no keys"));
+    assert.ok(opened.observed.includes("no keys"));
   });
 });
 
-test("keys of other kinds, broken and short ones are passed over", async () => {
+test("ignores keys that are unsupported or invalid", async () => {
   await withIssuer(async (issuer, openOne) => {
     const opened = openOne([configOf(issuer)]);
     await opened.ready;
@@ -355,18 +355,18 @@ test("keys of other kinds, broken and short ones are passed over", async () => {
       { kty: "OKP", crv: "X25519", kid: "1" },
     ];
     issuer.replies.set(keysPath, { keys: [...others, publishedKey(good)] });
-    assert.equal(await opened.ask(await issuer.sign()), "ann []");
+    assert.equal(await opened.login(await issuer.sign()), "ann []");
   });
 });
 
-test("an issuer that is away is asked again, later and later; then its tokens are taken", async () => {
+test("retries discovery with growing delays, then accepts tokens", async () => {
   await withIssuer(async (issuer, openOne) => {
     issuer.replies.set(discoveryPath, (response) =>
       response.writeHead(503).end(`later ${issuer.asked(discoveryPath)}`),
     );
     const opened = openOne([configOf(issuer)]);
     const token = await issuer.sign();
-    assert.equal(await opened.ask(token), "oidc: authenticator not initialized");
+    assert.equal(await opened.login(token), "oidc: authenticator not initialized");
     for (const [index, delayMs] of [1000, 2000, 4000, 8000, 10_000, 10_000].entries()) {
       while (opened.problems()[0] !== `503: later ${index + 1}`) await new Promise((resolve) => setImmediate(resolve));
       opened.clock.advance(delayMs - 1);
@@ -376,34 +376,34 @@ test("an issuer that is away is asked again, later and later; then its tokens ar
     }
     await opened.ready;
     assert.deepEqual(opened.problems(), []);
-    assert.equal(await opened.ask(token), "ann []");
+    assert.equal(await opened.login(token), "ann []");
   });
 });
 
 for (const [what, keysUrl, want] of [
-  ["no URL", "keys", /fetching keys parse "keys": invalid URL$/],
+  ["no scheme", "keys", /fetching keys parse "keys": invalid URL$/],
   [
-    "not https",
+    "the scheme http",
     "http://127.0.0.1/keys",
     /fetching keys Get "http:\/\/127.0.0.1\/keys": unsupported protocol scheme "http"$/,
   ],
   [
-    "an address where nobody listens",
+    "a port without a listener",
     "https://127.0.0.1:1/keys",
     /fetching keys Get "https:\/\/127.0.0.1:1\/keys": connect ECONNREFUSED/,
   ],
 ] as const) {
-  test(`keys at ${what}`, async () => {
+  test(`a key URL with ${what}`, async () => {
     await withIssuer(async (issuer, openOne) => {
       issuer.replies.set(discoveryPath, { issuer: issuer.url, jwks_uri: keysUrl });
       const opened = openOne([configOf(issuer)]);
       await opened.ready;
-      assert.match((await opened.ask(await issuer.sign())) ?? "", want);
+      assert.match((await opened.login(await issuer.sign())) ?? "", want);
     });
   });
 }
 
-test("documents that are moved in a circle, to nowhere, too long, or cut off", async () => {
+test("rejects redirect loops, invalid redirects, and large or incomplete documents", async () => {
   await withIssuer(async (issuer, openOne) => {
     const opened = openOne([configOf(issuer)]);
     await opened.ready;
@@ -420,19 +420,19 @@ test("documents that are moved in a circle, to nowhere, too long, or cut off", a
     for (const [reply, want] of rows) {
       issuer.replies.set(keysPath, reply);
       opened.clock.advance(5000);
-      assert.match((await opened.ask(await issuer.sign())) ?? "", want);
+      assert.match((await opened.login(await issuer.sign())) ?? "", want);
     }
   });
 });
 
 const discoveryRows: [what: string, reply: (url: string) => object | string, want: RegExp][] = [
   [
-    "another issuer's",
+    "of another issuer",
     () => ({ issuer: "https://other", jwks_uri: "https://other/keys" }),
     /issuer did not match the issuer returned by provider, expected "https:.*" got "https:\/\/other"$/,
   ],
-  ["one without keys", (url) => ({ issuer: url }), /provider did not return JWKS URL/],
-  ["no JSON", () => "<html>", /failed to decode provider discovery object/],
+  ["without a key URL", (url) => ({ issuer: url }), /provider did not return JWKS URL/],
+  ["not JSON", () => "<html>", /failed to decode provider discovery object/],
   ["a list", () => [], /failed to decode provider discovery object/],
 ];
 for (const [what, reply, want] of discoveryRows) {
@@ -448,7 +448,7 @@ for (const [what, reply, want] of discoveryRows) {
   });
 }
 
-test("an issuer's certificate must be of the authority that is named", async () => {
+test("requires a certificate of the configured authority", async () => {
   await withIssuer(async (issuer, openOne) => {
     const other = await startTokenIssuer();
     const opened = openOne([configOf(issuer, {}, { certificateAuthority: other.ca })]);
@@ -459,19 +459,19 @@ test("an issuer's certificate must be of the authority that is named", async () 
   });
 });
 
-test("the discovery document may be elsewhere, and be moved", async () => {
+test("follows redirects from discoveryUrl", async () => {
   await withIssuer(async (issuer, openOne) => {
     issuer.replies.set(discoveryPath, (response) => response.writeHead(404).end());
     issuer.replies.set("/moved", (response) => response.writeHead(302, { location: "/here" }).end());
     issuer.replies.set("/here", { issuer: issuer.url, jwks_uri: `${issuer.url}${keysPath}` });
     const opened = openOne([configOf(issuer, {}, { discoveryUrl: `${issuer.url}/moved` })]);
     await opened.ready;
-    assert.equal(await opened.ask(await issuer.sign()), "ann []");
+    assert.equal(await opened.login(await issuer.sign()), "ann []");
     assert.equal(issuer.asked(discoveryPath), 0);
   });
 });
 
-test("groups that another service knows", async () => {
+test("resolves distributed group claims", async () => {
   await withIssuer(async (issuer, openOne) => {
     const opened = openOne([configOf(issuer)]);
     await opened.ready;
@@ -485,7 +485,7 @@ test("groups that another service knows", async () => {
     issuer.replies.set("/forged", await issuer.sign({ groups: ["root"] }, {}, issuerKey("1")));
     issuer.replies.set("/elsewhere", await issuer.sign({ iss: "https://127.0.0.1:1", groups: ["root"] }));
     issuer.replies.set("/text", "no token");
-    assert.equal(await opened.ask(await issuer.sign(source("/groups"))), "ann [x y]");
+    assert.equal(await opened.login(await issuer.sign(source("/groups"))), "ann [x y]");
     assert.deepEqual(
       issuer.server.requests.findLast(({ path }) => path === "/groups")?.headers.authorization,
       "Bearer secret",
@@ -503,24 +503,24 @@ test("groups that another service knows", async () => {
       _claim_names: { groups: "s" },
       _claim_sources: { s: { endpoint: `${issuer.url}/groups`, access_token: "a\r\nb: c" } },
     };
-    assert.match((await opened.ask(await issuer.sign(inHeader))) ?? "", /invalid header field value/);
+    assert.match((await opened.login(await issuer.sign(inHeader))) ?? "", /invalid header field value/);
     for (const [endpoint, want] of wants) {
       opened.clock.advance(5000);
-      assert.match((await opened.ask(await issuer.sign(source(endpoint)))) ?? "", want);
+      assert.match((await opened.login(await issuer.sign(source(endpoint)))) ?? "", want);
     }
   });
 });
 
-test("a token is looked at by the authenticator of its issuer alone", async () => {
+test("passes a token to the authenticator of its issuer only", async () => {
   await withIssuer(async (one, openOne) => {
     const two = await startTokenIssuer();
     const named = { username: { claim: "name", expression: "", prefix: "two:" } };
     const mappings = { ...configOf(two).claimMappings, ...named };
     const opened = openOne([configOf(one), configOf(two, { claimMappings: mappings })]);
     await opened.ready;
-    assert.equal(await opened.ask(await one.sign()), "ann []");
-    assert.equal(await opened.ask(await two.sign({ name: "bob" })), "two:bob []");
-    assert.equal(await opened.ask(await two.sign({ iss: one.url })), badSignature);
+    assert.equal(await opened.login(await one.sign()), "ann []");
+    assert.equal(await opened.login(await two.sign({ name: "bob" })), "two:bob []");
+    assert.equal(await opened.login(await two.sign({ iss: one.url })), badSignature);
     assert.equal(one.asked(keysPath), 2);
     await two.close();
   });

@@ -1,4 +1,4 @@
-/** The authenticators of one configuration: a token belongs to that of its issuer. Source: access-control §5.2; apiserver's oidc authenticator. */
+/** The JWT authenticators of one configuration. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/oidc.go. */
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { CompiledAuthenticator } from "../configuration/validate.ts";
@@ -10,27 +10,29 @@ import { wholeIssuer } from "./id-token.ts";
 import { type IssuerVerifier, issuerVerifier } from "./issuer-verifier.ts";
 import { mapClaims } from "./map-claims.ts";
 
+/** The options of {@link jwtAuthenticators}. */
 export interface JwtAuthenticatorsOptions {
-  /** Of `signingAlgorithms`. */
+  /** A subset of `signingAlgorithms`. */
   readonly algorithms: readonly string[];
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How issuers with this type of egress are reached. @throws Error when there is none */
+  /** Returns the dialer of an egress selector type. @throws Error for an unconfigured type */
   readonly dialOf: (egressSelectorType: string) => Dial;
   readonly observer?: JwtObserver;
 }
 
+/** Authenticates tokens of all configured issuers. */
 export interface JwtAuthenticators {
   readonly authenticate: TokenAuthenticator;
   readonly issuers: readonly string[];
-  /** Resolves once the tokens of all issuers can be checked. */
+  /** Resolves when discovery of all issuers has succeeded. */
   readonly ready: Promise<unknown>;
-  /** Why some tokens cannot be checked; none when all can. */
+  /** The discovery errors of issuers. */
   problems(): string[];
   close(): void;
 }
 
-/** All sign with a pair of keys. */
+/** The supported algorithms, all asymmetric. */
 export const signingAlgorithms: readonly string[] = [
   "ES256",
   "ES384",
@@ -43,13 +45,14 @@ export const signingAlgorithms: readonly string[] = [
   "RS512",
 ];
 
-/** Longer ones are not looked at. */
+/** In characters. Longer tokens are ignored. */
 const tokenLengthMax = 64 * 1024;
 
 /**
- * Asks the issuers in the background.
- * @param compiled those of a configuration without errors
- * @throws Error when there is no way to an issuer
+ * Starts discovery of all issuers in the background.
+ *
+ * @param compiled the authenticators of a valid configuration
+ * @throws Error when an egress selector type is not configured
  */
 export function jwtAuthenticators(
   compiled: readonly CompiledAuthenticator[],
@@ -74,7 +77,7 @@ export function jwtAuthenticators(
   };
 }
 
-/** Whose token it says it is, which only says who must have signed it. */
+/** Reads the issuer of an unverified token, to find the authenticator that verifies it. */
 async function untrustedIssuer(token: string): Promise<string | undefined> {
   if (token.length > tokenLengthMax || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
   const { decodeJwt, errors } = await loadJose();
@@ -111,7 +114,7 @@ function jwtAuthenticator(
     onFetch: (keySet) => observer?.fetchedKeys(url, keySet),
   });
   const resolver = claimMappings.groups.claim === "" ? undefined : resolverOf(claimMappings.groups.claim, common);
-  const look = async (token: string): Promise<AcceptedToken | { readonly problem: string }> => {
+  const authenticate = async (token: string): Promise<AcceptedToken | { readonly problem: string }> => {
     const checked = await verifier.verify(token);
     if (checked === undefined) return { problem: "oidc: authenticator not initialized" };
     if (typeof checked === "string") return { problem: `oidc: verify token: ${checked}` };
@@ -124,7 +127,7 @@ function jwtAuthenticator(
     verifier,
     async authenticate(token) {
       const startedAt = performance.now();
-      const answer = await look(token);
+      const answer = await authenticate(token);
       observer?.checked(url, "user" in answer, performance.now() - startedAt);
       return answer;
     },

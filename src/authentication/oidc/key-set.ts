@@ -1,35 +1,36 @@
-/** The keys of an issuer: fetched when a token needs them, kept, and fetched again for a key that is not known. Source: coreos/go-oidc's jwks. */
+/** The keys of an issuer, fetched for the first token and for unknown keys, as in github.com/coreos/go-oidc. */
 import { createPublicKey, type JsonWebKeyInput, type KeyObject } from "node:crypto";
 import type { Clock } from "../../apimachinery/clock.ts";
 import { loadJose } from "../service-account/load-jose.ts";
 import { excerpt, parseObject } from "./discovery.ts";
 import { type DocumentClient, DocumentError } from "./document-client.ts";
 
+/** Verifies signatures. */
 export interface KeySet {
-  /** @returns the signed bytes; a text says why there are none */
+  /** @returns the payload, or an error message */
   verify(token: string): Promise<Buffer | string>;
 }
 
-export interface KeySetOptions {
+interface KeySetOptions {
   readonly client: DocumentClient;
   readonly url: string;
-  /** Of those that sign with a pair of keys. */
+  /** The allowed algorithms, all asymmetric. */
   readonly algorithms: readonly string[];
   readonly clock: Clock;
-  /** Is told of each fetch: with the document, if one came. */
+  /** Receives each fetched key set; undefined after a failure. */
   readonly onFetch?: (keySet: Buffer | undefined) => void;
 }
 
 interface IssuerKey {
   readonly id: string;
   readonly key: KeyObject;
-  /** `RS`, or `ES256` with the curve's own. */
-  readonly fits: (algorithm: string) => boolean;
+  /** Returns whether the key supports the algorithm. */
+  readonly supports: (algorithm: string) => boolean;
 }
 
-/** Keys that an issuer has taken back are forgotten after so long, when tokens come. */
+/** Older keys are fetched again when a token arrives, to drop removed keys. */
 const refreshMs = 10 * 60_000;
-/** Tokens with keys that are not known can make so many fetches at once, and one more after each while. */
+/** The limit of fetches for unknown keys: a burst, and one more after each interval. */
 const fetchesMax = 4;
 const fetchEveryMs = 5000;
 const keysMax = 256;
@@ -37,11 +38,12 @@ const keysMax = 256;
 const malformed = "oidc: malformed jwt";
 const badSignature = "failed to verify signature: failed to verify id token signature";
 
+/** @returns a key set that fetches its keys on demand */
 export function remoteKeySet({ client, url, algorithms, clock, onFetch = () => undefined }: KeySetOptions): KeySet {
   let keys: readonly IssuerKey[] = [];
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let fetching: Promise<void> | undefined;
-  const takesFetch = fetchBudget(clock);
+  const takeFetch = fetchBudget(clock);
 
   const update = async (): Promise<void> => {
     try {
@@ -55,9 +57,9 @@ export function remoteKeySet({ client, url, algorithms, clock, onFetch = () => u
       throw error;
     }
   };
-  /** @returns undefined when there were too many already */
+  /** @returns undefined when the fetch limit is reached */
   const fetchKeys = (): Promise<void> | undefined => {
-    if (fetching === undefined && takesFetch()) {
+    if (fetching === undefined && takeFetch()) {
       fetching = update().finally(() => {
         fetching = undefined;
       });
@@ -66,21 +68,21 @@ export function remoteKeySet({ client, url, algorithms, clock, onFetch = () => u
   };
   const check = async (token: string, { keyId, algorithm }: SignatureHeader): Promise<Buffer | undefined> => {
     const { compactVerify, errors } = await loadJose();
-    for (const { id, key, fits } of keys) {
-      if ((keyId !== "" && id !== keyId) || !fits(algorithm)) continue;
+    for (const { id, key, supports } of keys) {
+      if ((keyId !== "" && id !== keyId) || !supports(algorithm)) continue;
       try {
         return Buffer.from((await compactVerify(token, key, { algorithms: [algorithm] })).payload);
       } catch (error) {
-        if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error; // Another key may have signed it.
+        if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error; // Try the next key.
       }
     }
     return undefined;
   };
   const checkFetching = async (token: string, header: SignatureHeader): Promise<Buffer | string> => {
-    const known = await check(token, header);
-    if (known !== undefined) {
-      if (clock.now() - fetchedAt > refreshMs) fetchKeys()?.catch(ignoreDocumentError); // The next token gets its answer.
-      return known;
+    const payload = await check(token, header);
+    if (payload !== undefined) {
+      if (clock.now() - fetchedAt > refreshMs) fetchKeys()?.catch(ignoreDocumentError); // The next token uses the new keys.
+      return payload;
     }
     const fetched = fetchKeys();
     if (fetched === undefined) return badSignature;
@@ -106,7 +108,7 @@ export function remoteKeySet({ client, url, algorithms, clock, onFetch = () => u
   };
 }
 
-/** @returns takes one, unless too many were taken */
+/** @returns a function that takes one fetch of the budget; false when none is left */
 function fetchBudget(clock: Clock): () => boolean {
   let left = fetchesMax;
   let countedAt = clock.now();
@@ -122,9 +124,9 @@ function fetchBudget(clock: Clock): () => boolean {
   };
 }
 
-/** Nothing of it is trusted: it says which key and which of the allowed algorithms must show that it is true. */
+/** The unverified header of a token. */
 interface SignatureHeader {
-  /** Empty: any key may have signed. */
+  /** Empty for tokens without a key ID, which any key can verify. */
   readonly keyId: string;
   readonly algorithm: string;
 }
@@ -133,14 +135,14 @@ async function readHeader(token: string): Promise<SignatureHeader | undefined> {
   const { decodeProtectedHeader } = await loadJose();
   try {
     const { alg: algorithm = "", kid: keyId = "", b64 } = decodeProtectedHeader(token);
-    return b64 === false ? undefined : { keyId, algorithm }; // Payloads that are not encoded are no claims.
+    return b64 === false ? undefined : { keyId, algorithm }; // Unencoded payloads (RFC 7797) are not supported.
   } catch (error) {
-    if (error instanceof TypeError) return undefined; // The library says so of a header that is no JSON.
+    if (error instanceof TypeError) return undefined; // The library throws it for a header that is not JSON.
     throw error;
   }
 }
 
-/** It has been told, and the old keys stay. */
+/** The observer was notified, and the old keys remain. */
 function ignoreDocumentError(error: unknown): void {
   if (!(error instanceof DocumentError)) throw error;
 }
@@ -149,9 +151,9 @@ function list(texts: readonly string[]): string {
   return `[${texts.map((text) => JSON.stringify(text)).join(" ")}]`;
 }
 
-/** Keys of other kinds, and broken ones, are passed over. @throws DocumentError when there is no list of keys */
+/** Ignores unsupported and invalid keys. @throws DocumentError without a list of keys */
 function readKeys({ keys }: { readonly [name: string]: unknown }): IssuerKey[] {
-  if (!Array.isArray(keys)) throw new DocumentError("oidc: failed to decode keys: there is no list of keys");
+  if (!Array.isArray(keys)) throw new DocumentError("oidc: failed to decode keys: missing list of keys");
   return keys.slice(0, keysMax).flatMap((jwk: unknown) => readKey(jwk));
 }
 
@@ -161,7 +163,7 @@ function readKey(jwk: unknown): IssuerKey[] {
   if (kty !== "RSA" && kty !== "EC") return [];
   try {
     const key = createPublicKey({ key: jwk as JsonWebKeyInput["key"], format: "jwk" });
-    return [{ id: typeof kid === "string" ? kid : "", key, fits: fitsOf(key) }];
+    return [{ id: typeof kid === "string" ? kid : "", key, supports: algorithmCheck(key) }];
   } catch (error) {
     if (/^ERR_(OSSL|CRYPTO|INVALID)/.test((error as NodeJS.ErrnoException).code ?? "")) return [];
     throw error;
@@ -169,11 +171,11 @@ function readKey(jwk: unknown): IssuerKey[] {
 }
 
 const curves: Readonly<Record<string, string>> = { prime256v1: "ES256", secp384r1: "ES384", secp521r1: "ES512" };
-/** Shorter ones are not trusted, by the library either. */
+/** The library rejects shorter RSA keys, too. */
 const modulusBitsMin = 2048;
 
-/** A key is used as what it is, whatever a token asks for. */
-function fitsOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): (algorithm: string) => boolean {
+/** The type of the key determines the algorithms, independent of the token. */
+function algorithmCheck({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): (algorithm: string) => boolean {
   if (asymmetricKeyType === "rsa" && (asymmetricKeyDetails?.modulusLength ?? 0) >= modulusBitsMin)
     return (algorithm) => /^[RP]S/.test(algorithm);
   const own = asymmetricKeyType === "ec" ? curves[asymmetricKeyDetails?.namedCurve ?? ""] : undefined;

@@ -1,4 +1,4 @@
-/** From claims to a user: mappings, then the rules that must hold. Source: access-control §5.2; apiserver's oidc authenticator, whose texts these are. */
+/** Maps claims to a user and validates both, with upstream's error messages. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/oidc.go. */
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { type Compiled, claimsExpressions, type IdentityResult, userExpressions } from "../../cel-environment/index.ts";
 import { CelList, type CelValue, type JsonValue } from "../../lib/cel/index.ts";
@@ -8,10 +8,10 @@ import { type Claims, member } from "./id-token.ts";
 
 const credentialIdKey = "authentication.kubernetes.io/credential-id";
 
-/** Why a token's claims make no user. */
-class ClaimProblem extends Error {}
+/** The claims are invalid. */
+class ClaimError extends Error {}
 
-/** @returns a text: why the claims make no user */
+/** @returns the user, or an error message */
 export function mapClaims(authenticator: CompiledAuthenticator, claims: Claims): UserInfo | string {
   try {
     const user = {
@@ -25,7 +25,7 @@ export function mapClaims(authenticator: CompiledAuthenticator, claims: Claims):
     if (authenticator.userRules.length > 0) checkUser(authenticator.userRules, user);
     return user;
   } catch (error) {
-    if (error instanceof ClaimProblem) return error.message;
+    if (error instanceof ClaimError) return error.message;
     throw error;
   }
 }
@@ -34,17 +34,17 @@ function usernameOf({ config, username }: CompiledAuthenticator, claims: Claims)
   if (username !== undefined) {
     const value = evaluated(evaluateClaims(username, claims), "username claim");
     if (typeof value !== "string")
-      throw new ClaimProblem(
+      throw new ClaimError(
         "oidc: error evaluating username claim expression: username claim expression must return a string",
       );
-    if (value === "") throw new ClaimProblem("oidc: empty username via CEL expression is not allowed");
+    if (value === "") throw new ClaimError("oidc: empty username via CEL expression is not allowed");
     return value;
   }
   const { claim, prefix = "" } = config.claimMappings.username;
   const name = textClaim(claims, claim, `oidc: parse username claims ${JSON.stringify(claim)}`);
   if (claim === "email") checkEmailVerified(claims);
-  // Upstream accepts it. With a prefix, all users without a name would share one.
-  if (name === "") throw new ClaimProblem(`oidc: username claim ${JSON.stringify(claim)} is empty`);
+  // Upstream accepts an empty name. With a prefix, all users without a name would become one user.
+  if (name === "") throw new ClaimError(`oidc: username claim ${JSON.stringify(claim)} is empty`);
   return prefix + name;
 }
 
@@ -52,8 +52,8 @@ function checkEmailVerified(claims: Claims): void {
   if (!Object.hasOwn(claims, "email_verified")) return;
   const verified = claims.email_verified;
   if (verified !== null && typeof verified !== "boolean")
-    throw new ClaimProblem(`oidc: parse 'email_verified' claim: ${cannot(verified, "bool")}`);
-  if (verified !== true) throw new ClaimProblem("oidc: email not verified");
+    throw new ClaimError(`oidc: parse 'email_verified' claim: ${cannot(verified, "bool")}`);
+  if (verified !== true) throw new ClaimError("oidc: email not verified");
 }
 
 function groupsOf({ config, groups }: CompiledAuthenticator, claims: Claims): readonly string[] {
@@ -62,16 +62,16 @@ function groupsOf({ config, groups }: CompiledAuthenticator, claims: Claims): re
     return groupClaim(claims[claim], claim).map((group) => prefix + group);
   if (groups === undefined) return [];
   const texts = textsOf(evaluated(evaluateClaims(groups, claims), "group claim"));
-  if (texts === undefined) throw new ClaimProblem(`oidc: error evaluating group claim expression: ${noTexts}`);
+  if (texts === undefined) throw new ClaimError(`oidc: error evaluating group claim expression: ${notStrings}`);
   return texts;
 }
 
-/** One text, or a list of them, in which null is an empty one. */
+/** Accepts a string or a list of strings; null elements are empty strings. */
 function groupClaim(value: unknown, claim: string): string[] {
   if (value === null) return [];
   if (typeof value === "string") return [value];
   if (!Array.isArray(value) || !value.every((one) => one === null || typeof one === "string"))
-    throw new ClaimProblem(`oidc: parse groups claim ${JSON.stringify(claim)}: ${cannot(value, "string")}`);
+    throw new ClaimError(`oidc: parse groups claim ${JSON.stringify(claim)}: ${cannot(value, "string")}`);
   return value.map((one) => one ?? "");
 }
 
@@ -81,7 +81,7 @@ function uidOf({ config, uid }: CompiledAuthenticator, claims: Claims): string {
   if (uid === undefined) return "";
   const value = evaluated(evaluateClaims(uid, claims), "uid claim");
   if (typeof value !== "string")
-    throw new ClaimProblem("oidc: error evaluating uid claim expression: uid claim expression must return a string");
+    throw new ClaimError("oidc: error evaluating uid claim expression: uid claim expression must return a string");
   return value;
 }
 
@@ -91,10 +91,10 @@ function extraOf({ extra }: CompiledAuthenticator, claims: Claims): ReadonlyMap<
   if (typeof jti === "string" && jti !== "") found.set(credentialIdKey, [`JTI=${jti}`]);
   for (const { key, expression } of extra) {
     const { error, value } = evaluateClaims(expression, claims);
-    if (error !== undefined) throw new ClaimProblem(error);
+    if (error !== undefined) throw new ClaimError(error);
     const texts = textsOf(value);
     if (texts === undefined)
-      throw new ClaimProblem(`oidc: error evaluating extra claim expression: ${expression.text}: ${noTexts}`);
+      throw new ClaimError(`oidc: error evaluating extra claim expression: ${expression.text}: ${notStrings}`);
     if (texts.length > 0) found.set(key, texts);
   }
   return found;
@@ -103,27 +103,27 @@ function extraOf({ extra }: CompiledAuthenticator, claims: Claims): ReadonlyMap<
 function checkRequiredClaims({ config }: CompiledAuthenticator, claims: Claims): void {
   for (const { claim, requiredValue } of config.claimValidationRules) {
     if (claim === "") continue;
-    if (!Object.hasOwn(claims, claim)) throw new ClaimProblem(`oidc: required claim ${claim} not present in ID token`);
+    if (!Object.hasOwn(claims, claim)) throw new ClaimError(`oidc: required claim ${claim} not present in ID token`);
     const value = textClaim(claims, claim, `oidc: parse claim ${claim}`);
     if (value !== requiredValue)
-      throw new ClaimProblem(
+      throw new ClaimError(
         `oidc: required claim ${claim} value does not match. Got = ${value}, want = ${requiredValue}`,
       );
   }
 }
 
-/** All are evaluated before any is judged. */
+/** Evaluates all rules before it checks the results. */
 function checkRules(
   rules: readonly CompiledRule[],
   evaluate: (expression: Compiled) => IdentityResult,
   what: string,
 ): void {
-  const judged = rules.map((rule) => ({ rule, result: evaluate(rule.expression) }));
-  for (const { result } of judged)
-    if (result.error !== undefined) throw new ClaimProblem(`oidc: error evaluating ${what}: ${result.error}`);
-  for (const { rule, result } of judged) {
+  const evaluatedRules = rules.map((rule) => ({ rule, result: evaluate(rule.expression) }));
+  for (const { result } of evaluatedRules)
+    if (result.error !== undefined) throw new ClaimError(`oidc: error evaluating ${what}: ${result.error}`);
+  for (const { rule, result } of evaluatedRules) {
     if (result.value !== true)
-      throw new ClaimProblem(
+      throw new ClaimError(
         `oidc: error evaluating ${what}: validation expression '${rule.expression.text}' failed: ${rule.message}`,
       );
   }
@@ -139,13 +139,13 @@ function evaluateClaims(expression: Compiled, claims: Claims): IdentityResult {
 }
 
 function evaluated({ error, value }: IdentityResult, what: string): CelValue | undefined {
-  if (error !== undefined) throw new ClaimProblem(`oidc: error evaluating ${what} expression: ${error}`);
+  if (error !== undefined) throw new ClaimError(`oidc: error evaluating ${what} expression: ${error}`);
   return value;
 }
 
-const noTexts = "expression must return a string or a list of strings";
+const notStrings = "expression must return a string or a list of strings";
 
-/** Empty texts, and null, are none. @returns undefined for values of other types */
+/** Drops empty strings and null. @returns undefined for values of other types */
 function textsOf(value: CelValue | undefined): string[] | undefined {
   if (value === null || value === "") return [];
   if (typeof value === "string") return [value];
@@ -154,12 +154,12 @@ function textsOf(value: CelValue | undefined): string[] | undefined {
   return items.every((item) => typeof item === "string") ? items.filter((item) => item !== "") : undefined;
 }
 
-/** Null is an empty text. */
+/** Reads a string claim; null is an empty string. */
 function textClaim(claims: Claims, claim: string, what: string): string {
-  if (!Object.hasOwn(claims, claim)) throw new ClaimProblem(`${what}: claim not present`);
+  if (!Object.hasOwn(claims, claim)) throw new ClaimError(`${what}: claim not present`);
   const value = claims[claim];
   if (value === null) return "";
-  if (typeof value !== "string") throw new ClaimProblem(`${what}: ${cannot(value, "string")}`);
+  if (typeof value !== "string") throw new ClaimError(`${what}: ${cannot(value, "string")}`);
   return value;
 }
 

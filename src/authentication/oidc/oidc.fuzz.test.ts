@@ -1,4 +1,4 @@
-/** Tampered tokens, claims and keys: all are refused in words, none is an accident, and no forged one is taken. `SEED=n` replays. */
+/** Tampered tokens, claims and keys cause error messages, no exceptions, and are never accepted. `SEED=n` replays. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { CompactSign } from "jose";

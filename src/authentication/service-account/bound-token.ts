@@ -1,10 +1,11 @@
-/** Tokens that are bound to an account, and perhaps to a pod, a secret or a node. Source: pkg/serviceaccount's claims. */
+/** Tokens that are bound to objects. Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/claims.go. */
 import { serviceAccountGroups, serviceAccountUser } from "../../apimachinery/service-account.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { isObject } from "../../lib/json/values.ts";
 import type { NamedObject } from "../contract.ts";
 import type { LiveObject, LiveObjects } from "./live-objects.ts";
 
+/** The objects that a token is bound to. */
 export interface BoundClaims {
   readonly namespace: string;
   readonly account: NamedObject;
@@ -14,7 +15,7 @@ export interface BoundClaims {
   readonly jti: string;
 }
 
-/** @returns undefined when the claims are not of the form */
+/** @returns undefined when the claims are not those of a bound token */
 export function readBoundClaims(payload: Readonly<Record<string, unknown>>): BoundClaims | undefined {
   const own = payload["kubernetes.io"];
   if (!isObject(own) || typeof own.namespace !== "string") return undefined;
@@ -34,7 +35,7 @@ export function readBoundClaims(payload: Readonly<Record<string, unknown>>): Bou
   };
 }
 
-/** @returns seconds since 1970; undefined where the token names no such time */
+/** Reads the renewal time. @returns seconds since 1970; undefined when the token has none */
 export function readWarnAfter(payload: Readonly<Record<string, unknown>>): number | undefined {
   const own = payload["kubernetes.io"];
   return isObject(own) && typeof own.warnafter === "number" && own.warnafter !== 0 ? own.warnafter : undefined;
@@ -48,21 +49,26 @@ function readRef(value: unknown): NamedObject | undefined {
 
 const invalidated = "service account token has been invalidated";
 
-/** @param deletedBefore milliseconds since 1970; what is being deleted since before then counts as gone @returns undefined when all is there */
+/**
+ * Checks that the objects exist.
+ *
+ * @param deletedBefore milliseconds since 1970; objects whose deletion started before are treated as deleted
+ * @returns undefined when all objects exist
+ */
 export function boundProblem(
   { namespace, account, pod, secret, node }: BoundClaims,
   live: LiveObjects,
   deletedBefore: number,
 ): string | undefined {
-  const gone = ({ deletedAt }: LiveObject): boolean => deletedAt !== undefined && deletedAt < deletedBefore;
+  const isDeleted = ({ deletedAt }: LiveObject): boolean => deletedAt !== undefined && deletedAt < deletedBefore;
   const found = live.find("serviceaccounts", namespace, account.name);
   if (found === undefined) return `serviceaccounts ${JSON.stringify(account.name)} not found`;
   if (found.uid !== account.uid) return `service account UID (${found.uid}) does not match claim (${account.uid})`;
-  if (gone(found)) return `service account ${namespace}/${account.name} has been deleted`;
+  if (isDeleted(found)) return `service account ${namespace}/${account.name} has been deleted`;
   const refs = [
     ["secret", "secrets", namespace, secret],
     ["pod", "pods", namespace, pod],
-    // Where a pod runs is told, not asked for.
+    // As upstream, the node of a pod is not checked.
     ["node", "nodes", "", pod === undefined ? node : undefined],
   ] as const;
   for (const [what, resource, where, ref] of refs) {
@@ -71,12 +77,12 @@ export function boundProblem(
     if (object === undefined) return invalidated;
     if (object.uid !== ref.uid)
       return `${what} UID (${object.uid}) does not match service account ${what} ref claim (${ref.uid})`;
-    if (gone(object)) return invalidated;
+    if (isDeleted(object)) return invalidated;
   }
   return undefined;
 }
 
-/** With what the token is bound to as extra. Source: apiserver's serviceaccount.ServiceAccountInfo. */
+/** Creates the user, with the bound objects as extra. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/serviceaccount/util.go. */
 export function boundUser({ namespace, account, pod, node, jti }: BoundClaims): UserInfo {
   const extra = new Map<string, readonly string[]>();
   if (pod !== undefined && pod.name !== "" && pod.uid !== "") {

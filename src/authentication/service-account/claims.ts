@@ -1,16 +1,16 @@
-/** What stands in a service account's token. Source: pkg/serviceaccount's claims and legacy. */
+/** The claims of service account tokens. Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/claims.go and legacy.go. */
 import { serviceAccountUser } from "../../apimachinery/service-account.ts";
 import type { NamedObject, TokenGrant } from "../contract.ts";
 
-/** Seconds. A pod's token of this life is one that was put there by admission: its holder may not read it again in time. */
+/** In seconds. Admission requests pod tokens with this lifetime, whose holders possibly do not read renewed tokens. */
 export const watchedExpirationSeconds = 3607;
-/** Seconds such a token is good for all the same. */
+/** In seconds. The actual lifetime of such tokens with `--service-account-extend-token-expiration`. */
 export const extendedExpirationSeconds = 365 * 24 * 3600;
 
-/** Stands in the tokens of secrets, whatever the issuer is. */
+/** The issuer in the tokens of Secrets, independent of `--service-account-issuer`. */
 export const secretTokenIssuer = "kubernetes/serviceaccount";
 
-/** All but the issuer. @param grant `jti` identifies the token */
+/** @param grant `jti` is the ID of the token @returns all claims except the issuer */
 export function tokenClaims(grant: TokenGrant & { readonly jti: string }): Record<string, unknown> {
   const { namespace, account, audiences, jti, pod, node, secret, expirationSeconds, warnAfterSeconds } = grant;
   const now = Math.floor(grant.now / 1000);
@@ -36,7 +36,7 @@ function named({ name, uid }: { readonly name: string; readonly uid?: string }):
   return { name, ...(uid !== undefined && { uid }) };
 }
 
-/** Of a token that lives in a secret and as long as it. */
+/** @returns all claims of the token of a Secret except the issuer */
 export function secretTokenClaims(
   namespace: string,
   account: NamedObject,

@@ -1,15 +1,17 @@
-/** Signs service account tokens. Source: access-control §5.2; pkg/serviceaccount. */
+/** Signs service account tokens. Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/jwt.go. */
 import { secretTokenIssuer } from "./claims.ts";
 import type { SigningKey } from "./keys.ts";
 import { loadJose } from "./load-jose.ts";
 
+/** Issues tokens. */
 export interface TokenIssuer {
-  /** @param claims all but the issuer @returns the token, compact */
+  /** @param claims all claims except the issuer @returns the token in compact form */
   issue(claims: Record<string, unknown>): Promise<string>;
-  /** The same for the token of a secret. */
+  /** Issues the token of a Secret. */
   issueForSecret(claims: Record<string, unknown>): Promise<string>;
 }
 
+/** @returns an issuer with one key */
 export function tokenIssuer({ privateKey, public: { keyId, algorithm } }: SigningKey, issuer: string): TokenIssuer {
   const sign = async (claims: Record<string, unknown>): Promise<string> => {
     const { SignJWT } = await loadJose();

@@ -17,14 +17,14 @@ const broken = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
 
 const signing: [what: string, pem: string, want: string | RegExp][] = [
   ["PKCS #8", text(es256), "ES256"],
-  ["SEC 1, behind its parameters", parameters + text(es256, "sec1"), "ES256"],
+  ["SEC 1 after its parameters", parameters + text(es256, "sec1"), "ES256"],
   ["PKCS #1", text(rsa.privateKey, "pkcs1"), "RS256"],
   [
-    "behind a public key, a broken one and one of another kind",
+    "after a public key, an invalid key and a key of another kind",
     text(rsa.publicKey, "spki") + broken + text(ed25519) + text(es384),
     "ES384",
   ],
-  ["words around it", `hello\n${text(es256)}bye\n`, "ES256"],
+  ["with surrounding text", `hello\n${text(es256)}bye\n`, "ES256"],
   ["the first of two", text(es384) + text(es256), "ES384"],
   [
     "another curve",
@@ -36,10 +36,10 @@ const signing: [what: string, pem: string, want: string | RegExp][] = [
     text(rsa.publicKey, "spki"),
     /^failed to parse service-account-issuer-key-file: error reading private key file f: data does not contain a valid RSA or ECDSA private key$/,
   ],
-  ["nothing", "", /does not contain a valid RSA or ECDSA private key$/],
+  ["an empty file", "", /does not contain a valid RSA or ECDSA private key$/],
 ];
 for (const [what, pem, want] of signing) {
-  test(`a key that signs: ${what}`, () => {
+  test(`signing key: ${what}`, () => {
     const read = (): string => readSigningKey(pem, "f").public.algorithm;
     if (typeof want === "string") assert.equal(read(), want);
     else assert.throws(read, { message: want });
@@ -48,20 +48,20 @@ for (const [what, pem, want] of signing) {
 
 const accepted: [what: string, pem: string, want: string[] | RegExp][] = [
   [
-    "public, private, of several kinds",
+    "public and private keys of several kinds",
     text(rsa.publicKey, "spki") + text(es256) + parameters + text(es384, "sec1"),
     ["RS256", "ES256", "ES384"],
   ],
   ["PKCS #1", text(rsa.publicKey, "pkcs1" as "spki"), ["RS256"]],
-  ["others among them", broken + text(ed25519) + text(k1) + text(es256), ["ES256"]],
+  ["with unsupported keys", broken + text(ed25519) + text(k1) + text(es256), ["ES256"]],
   [
-    "only others",
+    "unsupported keys only",
     broken + text(ed25519),
     /^error reading public key file f: data does not contain any valid RSA or ECDSA public keys$/,
   ],
 ];
 for (const [what, pem, want] of accepted) {
-  test(`keys that are accepted: ${what}`, () => {
+  test(`public keys: ${what}`, () => {
     const read = (): string[] => readPublicKeys(pem, "f").map(({ algorithm }) => algorithm);
     if (Array.isArray(want)) assert.deepEqual(read(), want);
     else assert.throws(read, { message: want });

@@ -1,37 +1,39 @@
-/** The keys of service account tokens: which sign, which are accepted, and what of them the world may know. Source: access-control §5.2; pkg/serviceaccount. */
+/** The keys of service account tokens. Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/jwt.go and openidmetadata.go. */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 
+/** A key that verifies tokens. */
 export interface PublicKey {
-  /** Derived from the key, so that every server calls it so: the SHA-256 of its DER, in base64url. */
+  /** The SHA-256 of the key in DER, in base64url, so that it is equal on all servers. */
   readonly keyId: string;
   readonly key: KeyObject;
-  /** The one algorithm that tokens of this key are signed with. */
+  /** The only accepted algorithm for this key. */
   readonly algorithm: "RS256" | "ES256" | "ES384" | "ES512";
 }
 
+/** A key that signs tokens. */
 export interface SigningKey {
   readonly privateKey: KeyObject;
   readonly public: PublicKey;
 }
 
-/** @param pem blocks, of which the first RSA or ECDSA key signs @throws Error in upstream's words, with the file */
+/** @param pem the first RSA or ECDSA key in it is used @throws Error with upstream's message and the file */
 export function readSigningKey(pem: string, file: string): SigningKey {
   for (const block of blocksOf(pem)) {
     const privateKey = keyOf(() => createPrivateKey(block));
     if (privateKey === undefined) continue;
-    const known = publicKeyOf(createPublicKey(privateKey));
-    if (known === undefined)
+    const publicKey = publicKeyOf(createPublicKey(privateKey));
+    if (publicKey === undefined)
       throw new Error(
         "failed to build token generator: could not generate signer for ECDSA keypair: unknown private key curve, must be 256, 384, or 521",
       );
-    return { privateKey, public: known };
+    return { privateKey, public: publicKey };
   }
   throw new Error(
     `failed to parse service-account-issuer-key-file: error reading private key file ${file}: data does not contain a valid RSA or ECDSA private key`,
   );
 }
 
-/** @param pem keys, public or private, and certificates, at least one @throws Error in upstream's words, with the file */
+/** @param pem public or private keys and certificates, at least one @throws Error with upstream's message and the file */
 export function readPublicKeys(pem: string, file: string): PublicKey[] {
   const keys = publicKeysIn(pem);
   if (keys.length === 0)
@@ -39,12 +41,12 @@ export function readPublicKeys(pem: string, file: string): PublicKey[] {
   return keys;
 }
 
-/** Whatever else stands there is passed over. */
+/** Reads all supported keys, and ignores other content. */
 export function publicKeysIn(pem: string): PublicKey[] {
   return blocksOf(pem).flatMap((block) => {
     const key = keyOf(() => createPublicKey(block));
-    const known = key && publicKeyOf(key);
-    return known === undefined ? [] : [known];
+    const publicKey = key && publicKeyOf(key);
+    return publicKey === undefined ? [] : [publicKey];
   });
 }
 
@@ -52,7 +54,7 @@ function blocksOf(pem: string): string[] {
   return pem.match(/-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g) ?? [];
 }
 
-/** @returns undefined for what is no RSA or ECDSA key: the library's own words may show what stands in the file */
+/** @returns undefined for anything but an RSA or ECDSA key, because the messages of the library can contain the key */
 function keyOf(read: () => KeyObject): KeyObject | undefined {
   try {
     const key = read();
@@ -64,7 +66,7 @@ function keyOf(read: () => KeyObject): KeyObject | undefined {
   }
 }
 
-/** @returns undefined for other curves than upstream signs with */
+/** @returns undefined for curves that upstream does not support */
 function publicKeyOf(key: KeyObject): PublicKey | undefined {
   const algorithm = algorithmOf(key);
   if (algorithm === undefined) return undefined;
@@ -85,12 +87,12 @@ function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): Pu
   return curves[asymmetricKeyDetails?.namedCurve ?? ""];
 }
 
-/** Each key once. */
+/** Removes duplicate keys. */
 export function distinctKeys(keys: readonly PublicKey[]): PublicKey[] {
   return [...new Map(keys.map((key) => [key.keyId, key])).values()];
 }
 
-/** What relying parties check tokens with: `/openid/v1/jwks`. */
+/** @returns the JSON Web Key Set of `/openid/v1/jwks` */
 export function keySet(keys: readonly PublicKey[]): { keys: object[] } {
   return {
     keys: keys.map(({ key, keyId, algorithm }) => {
@@ -101,7 +103,7 @@ export function keySet(keys: readonly PublicKey[]): { keys: object[] } {
   };
 }
 
-/** Where relying parties find those keys: `/.well-known/openid-configuration`. */
+/** @returns the discovery document of `/.well-known/openid-configuration` */
 export function issuerMetadata(issuer: string, jwksUri: string, keys: readonly PublicKey[]): object {
   return {
     issuer,

@@ -1,29 +1,31 @@
-/** Whether what a token is bound to is still there, from the watch caches. Source: access-control §5.2; pkg/controller/serviceaccount's token getter. */
+/** Reads the objects that tokens are bound to from the watch caches. Source: k8s.io/kubernetes@v1.36.0/pkg/controller/serviceaccount/tokengetter.go. */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Catalog, ResourceStore } from "../../catalog/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 
+/** The part of an object that token checks need. */
 export interface LiveObject {
   readonly uid: string;
-  /** Milliseconds since 1970; undefined while nobody deletes it. */
+  /** The deletionTimestamp in milliseconds since 1970; undefined without one. */
   readonly deletedAt: number | undefined;
 }
 
-/** All of the core group; a node is in the namespace "". */
+/** Objects of the core group. The namespace of nodes is empty. */
 export interface LiveObjects {
-  /** As the caches have it; undefined when it is not there. */
+  /** Finds an object in the watch cache. */
   find(resource: string, namespace: string, name: string): LiveObject | undefined;
-  /** The whole object, the caller's. */
+  /** Decodes an object of the watch cache. The result belongs to the caller. */
   read(resource: string, namespace: string, name: string): KubeObject | undefined;
-  /** Resolves when the caches have seen all that was written before. */
-  caughtUp(): Promise<void>;
+  /** Resolves when the watch caches contain all earlier writes. */
+  waitUntilCurrent(): Promise<void>;
 }
 
 const resources = ["serviceaccounts", "secrets", "pods", "nodes"] as const;
 
+/** @returns access to the watch caches of the catalog */
 export function liveObjects(catalog: Catalog): LiveObjects {
-  // Kept as long as the very entry is, so that a token used again and again costs a look at a tree.
-  const known = new WeakMap<Entry, LiveObject>();
+  // Cached as long as the entry exists, so that repeated use of a token does not decode the object.
+  const byEntry = new WeakMap<Entry, LiveObject>();
   const storeOf = (resource: string): ResourceStore | undefined => catalog.findResource("", resource)?.store;
   const entryOf = (store: ResourceStore, namespace: string, name: string): Entry | undefined =>
     store.cache.latest().get(store.keyOf(namespace, name));
@@ -38,14 +40,14 @@ export function liveObjects(catalog: Catalog): LiveObjects {
       const store = storeOf(resource);
       const entry = store && entryOf(store, namespace, name);
       if (store === undefined || entry === undefined) return undefined;
-      let object = known.get(entry);
+      let object = byEntry.get(entry);
       if (object === undefined) {
         object = liveObject(store.decode(entry));
-        known.set(entry, object);
+        byEntry.set(entry, object);
       }
       return object;
     },
-    async caughtUp() {
+    async waitUntilCurrent() {
       await Promise.all(resources.map((resource) => storeOf(resource)?.cache.current()));
     },
   };

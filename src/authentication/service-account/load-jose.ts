@@ -1,4 +1,4 @@
-/** Loaded when the first token is signed or checked: a start need not wait for it. */
+/** Loads the library when the first token is signed or verified, to keep the startup fast. */
 export function loadJose(): Promise<typeof import("jose")> {
   return import("jose");
 }

@@ -1,11 +1,11 @@
-/** What of the flags for service accounts contradicts itself. Source: kubeapiserver's authentication options. */
+/** Validates `--service-account-*`, with upstream's messages. Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/options/authentication.go. */
 import { formatDuration } from "../../lib/duration/duration.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { extendedExpirationSeconds, watchedExpirationSeconds } from "./claims.ts";
 
-export interface ServiceAccountOptions {
+interface ServiceAccountOptions {
   readonly serviceAccountIssuers: readonly string[];
-  /** 0: no limit. */
+  /** 0 for no limit. */
   readonly serviceAccountMaxTokenExpirationMs: number;
   readonly serviceAccountExtendTokenExpiration: boolean;
   readonly serviceAccountJwksUri?: string;
@@ -13,7 +13,7 @@ export interface ServiceAccountOptions {
 
 const hourMs = 3600_000;
 
-/** @returns warnings, in upstream's words, as the errors @throws Error */
+/** @returns warnings @throws Error for invalid options */
 export function checkServiceAccountOptions(options: ServiceAccountOptions): string[] {
   checkIssuers(options.serviceAccountIssuers);
   checkJwksUri(options.serviceAccountJwksUri ?? "");

@@ -1,4 +1,7 @@
-/** Tokens of service accounts, good and forged, as upstream's own code answers TokenReviews of them (tools/golden/kubernetes/service-account-tokens). */
+/**
+ * TokenReviews of valid and forged service account tokens. Results equal upstream's, as recorded by
+ * tools/golden/kubernetes/service-account-tokens.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +37,7 @@ const [world, ...rows] = readFileSync(join(import.meta.dirname, "testdata/review
   .split("\n")
   .map((line) => JSON.parse(line)) as [World, ...Row[]];
 
-/** Where we say something else, or are stricter: a subject that is not the account's, claims of other types, no signature at all. */
+/** Rows with a different message or a stricter check: a foreign subject, claims of other types, no signature. */
 const ours: Readonly<Record<string, string>> = {
   "a subject of others": "service account claims are missing",
   "another namespace": "service account claims are missing",
@@ -56,7 +59,7 @@ const live: LiveObjects = {
       ? undefined
       : { uid, deletedAt: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) };
   },
-  async caughtUp() {},
+  async waitUntilCurrent() {},
 };
 const clock: Clock = { now: () => world.now, after: () => () => {} };
 const { audiences } = world;
@@ -73,24 +76,29 @@ const authenticate = tokenUnion([
 ]);
 const review = tokenReview({ authenticate, audiences });
 
-for (const { what, token, audiences: asked, status } of rows) {
-  test(`review of a token: ${what}`, async () => {
-    const sent = { apiVersion: "", kind: "", metadata: {}, spec: { token, ...(asked && { audiences: asked }) } };
+for (const { what, token, audiences: requested, status } of rows) {
+  test(`TokenReview: ${what}`, async () => {
+    const sent = {
+      apiVersion: "",
+      kind: "",
+      metadata: {},
+      spec: { token, ...(requested && { audiences: requested }) },
+    };
     review.check(sent, "");
     const answer = await review.answer(sent, loopbackUser);
-    const known = ours[what];
-    const want = known === undefined ? status : { user: {}, error: known };
-    assert.deepEqual(written(answer.status), want);
-    if (known !== undefined) assert.notEqual(known, status.error, "there is no difference");
+    const ownError = ours[what];
+    const want = ownError === undefined ? status : { user: {}, error: ownError };
+    assert.deepEqual(withoutEmpty(answer.status), want);
+    if (ownError !== undefined) assert.notEqual(ownError, status.error, "the row is equal to upstream's");
   });
 }
 
-/** As the schema writes it: what is empty is left out. */
-function written(value: KubeObject["status"]): unknown {
+/** Removes empty fields, as encoding with the schema does. */
+function withoutEmpty(value: KubeObject["status"]): unknown {
   const { user, ...rest } = value;
-  const { uid, extra, ...who } = user;
+  const { uid, extra, ...identity } = user;
   return {
     ...rest,
-    user: { ...who, ...(uid && { uid }), ...(extra !== undefined && Object.keys(extra).length > 0 && { extra }) },
+    user: { ...identity, ...(uid && { uid }), ...(extra !== undefined && Object.keys(extra).length > 0 && { extra }) },
   };
 }

@@ -1,4 +1,7 @@
-/** Service account tokens: signature, issuer, audience and dates once, what they are bound to each time. Source: access-control §5.2; pkg/serviceaccount. */
+/**
+ * Authenticates service account tokens: signature, issuer, audience and dates once, the bound objects at each use.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/jwt.go.
+ */
 import type { Clock } from "../../apimachinery/clock.ts";
 import { quoteGoList } from "../../lib/json/quote.ts";
 import type { AcceptedToken, ServiceAccountTokenObserver, TokenAnswer, TokenAuthenticator } from "../contract.ts";
@@ -16,44 +19,46 @@ import {
 } from "./secret-token.ts";
 import { tokenNotes } from "./token-notes.ts";
 
+/** The options of {@link serviceAccountTokens}. */
 export interface ServiceAccountTokenOptions {
   readonly keys: readonly PublicKey[];
   readonly issuers: readonly string[];
-  /** What tokens that name no audience are for. */
+  /** The audiences of tokens without an audience. */
   readonly apiAudiences: readonly string[];
-  /** Whether the tokens of secrets must still stand there. */
+  /** Whether Secrets must still contain their tokens: `--service-account-lookup`. */
   readonly lookup: boolean;
   readonly live: LiveObjects;
   readonly clock: Clock;
   readonly observer?: ServiceAccountTokenObserver | undefined;
 }
 
-/** How far clocks may be apart, as upstream's library has it. */
+/** The tolerated clock difference, as in upstream's library. */
 const leewayMs = 60_000;
-/** Longer ones are none of ours. */
+/** In characters. Longer tokens are ignored. */
 const tokenLengthMax = 64 * 1024;
 
+/** @returns an authenticator of service account tokens */
 export function serviceAccountTokens(options: ServiceAccountTokenOptions): TokenAuthenticator {
-  const ours = new Set([secretTokenIssuer, ...options.issuers]);
+  const ownIssuers = new Set([secretTokenIssuer, ...options.issuers]);
   return (token, audiences) => {
     if (token.length > tokenLengthMax || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
     return loadJose().then((jose) => {
       const issuer = unverifiedIssuer(token, jose);
-      return issuer === undefined || !ours.has(issuer) ? undefined : check(options, token, audiences, issuer);
+      return issuer === undefined || !ownIssuers.has(issuer) ? undefined : check(options, token, audiences, issuer);
     });
   };
 }
 
 type Jose = typeof import("jose");
 
-/** Whose token it says it is, so that other authenticators' need not be looked at twice. Nothing of it may be trusted. */
+/** Reads the issuer without verification, to skip tokens of other issuers. The result must not be trusted. */
 function unverifiedIssuer(token: string, { decodeJwt, decodeProtectedHeader, errors }: Jose): string | undefined {
   try {
     decodeProtectedHeader(token);
     const { iss } = decodeJwt(token);
     return typeof iss === "string" ? iss : undefined;
   } catch (error) {
-    // Of a header that is no JSON the library says so with a TypeError.
+    // The library throws a TypeError for a header that is not JSON.
     if (error instanceof errors.JWTInvalid || error instanceof TypeError) return undefined;
     throw error;
   }
@@ -65,31 +70,31 @@ async function check(
   audiences: readonly string[],
   issuer: string,
 ): Promise<TokenAnswer> {
-  const claims = await verified(options, token, issuer);
+  const claims = await verifyClaims(options, token, issuer);
   if (typeof claims === "string") return { problem: claims };
-  const named = claims.aud.length === 0 ? options.apiAudiences : claims.aud;
-  const matching = audiences.filter((audience) => named.includes(audience));
+  const tokenAudiences = claims.aud.length === 0 ? options.apiAudiences : claims.aud;
+  const matching = audiences.filter((audience) => tokenAudiences.includes(audience));
   if (matching.length === 0)
     return {
-      problem: `token audiences ${quoteGoList(named)} is invalid for the target audiences ${quoteGoList(audiences)}`,
+      problem: `token audiences ${quoteGoList(tokenAudiences)} is invalid for the target audiences ${quoteGoList(audiences)}`,
     };
   const problem = (): string | undefined => problemOf(options, token, claims);
   if (problem() !== undefined) {
-    await options.live.caughtUp(); // What was just made may not have come by.
-    const still = problem();
-    if (still !== undefined) return refused(still, claims, options.observer);
+    await options.live.waitUntilCurrent(); // The watch caches may lack new objects.
+    const currentProblem = problem();
+    if (currentProblem !== undefined) return rejected(currentProblem, claims, options.observer);
   }
   const user = claims.secret === undefined ? boundUser(claims.bound as BoundClaims) : secretTokenUser(claims.secret);
   const accepted: AcceptedToken = {
     user,
     audiences: matching,
-    stillHolds: isUnchanged(options, claims, problem),
+    isStillValid: isUnchanged(options, claims, problem),
     ...tokenNotes(options, claims),
   };
   return claims.exp === undefined ? accepted : { ...accepted, expiresAt: claims.exp * 1000 + leewayMs };
 }
 
-/** A secret is read again, which costs more than all the rest, only when it or its account is another than now. */
+/** Checks a Secret again only when it or its service account changed, because decoding it is expensive. */
 function isUnchanged(
   { live }: ServiceAccountTokenOptions,
   { secret }: VerifiedClaims,
@@ -100,14 +105,14 @@ function isUnchanged(
     live.find("secrets", secret.namespace, secret.secret),
     live.find("serviceaccounts", secret.namespace, secret.account),
   ];
-  const [holder, account] = states();
+  const [secretEntry, account] = states();
   return () => {
-    const [holderNow, accountNow] = states();
-    return (holder === holderNow && account === accountNow) || problem() === undefined;
+    const [secretEntryNow, accountNow] = states();
+    return (secretEntry === secretEntryNow && account === accountNow) || problem() === undefined;
   };
 }
 
-function refused(
+function rejected(
   problem: string,
   { secret }: VerifiedClaims,
   observer: ServiceAccountTokenObserver | undefined,
@@ -123,20 +128,21 @@ function refused(
   return { problem };
 }
 
+/** The claims of a token with a valid signature. */
 export interface VerifiedClaims {
   readonly aud: readonly string[];
   /** Seconds since 1970. */
   readonly exp: number | undefined;
-  /** Of tokens that are bound to something, or else {@link VerifiedClaims.secret}. */
+  /** Present for bound tokens; {@link VerifiedClaims.secret} is present for others. */
   readonly bound?: BoundClaims;
   readonly secret?: SecretClaims;
   readonly subject: string;
-  /** Seconds since 1970 from which on the token should have been read again. */
+  /** The renewal time in seconds since 1970. */
   readonly warnAfter: number | undefined;
 }
 
-/** @returns why not, when not */
-async function verified(
+/** Verifies signature, issuer and dates. @returns a problem for invalid tokens */
+async function verifyClaims(
   { keys, clock }: ServiceAccountTokenOptions,
   token: string,
   issuer: string,
@@ -157,23 +163,23 @@ async function verified(
         if (typeof payload.iat === "number" && payload.iat * 1000 > clock.now() + leewayMs)
           return "service account token is issued in the future";
         const aud = payload.aud === undefined ? [] : [payload.aud].flat();
-        const of = issuer === secretTokenIssuer ? secretOf(payload) : boundOf(payload);
-        return typeof of === "string"
-          ? of
-          : { aud, exp: payload.exp, ...of, subject: payload.sub ?? "", warnAfter: readWarnAfter(payload) };
+        const kindClaims = issuer === secretTokenIssuer ? secretOf(payload) : boundOf(payload);
+        return typeof kindClaims === "string"
+          ? kindClaims
+          : { aud, exp: payload.exp, ...kindClaims, subject: payload.sub ?? "", warnAfter: readWarnAfter(payload) };
       } catch (error) {
-        // Another key may have signed it; every other failure stands.
+        // Try the next key.
         if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JOSEAlgNotAllowed)
           continue;
         throw error;
       }
     }
-    return "go-jose/go-jose: error in cryptographic primitive"; // As upstream's library says it.
+    return "go-jose/go-jose: error in cryptographic primitive"; // The message of upstream's library.
   } catch (error) {
     if (error instanceof errors.JWTExpired) return "service account token has expired";
     if (error instanceof errors.JWTClaimValidationFailed && error.claim === "nbf")
       return "service account token is not valid yet";
-    // Of keys that are too short for it the library says so with a TypeError.
+    // The library throws a TypeError for keys that are too short.
     if (error instanceof errors.JOSEError || error instanceof TypeError)
       return "service account token claims could not be validated";
     throw error;
@@ -192,7 +198,7 @@ function secretOf(payload: Payload): { secret: SecretClaims } | string {
   return typeof secret === "string" ? secret : { secret };
 }
 
-/** Asked again at each use. */
+/** Checks the bound objects. Called at each use of the token. */
 function problemOf(
   { live, lookup, clock }: ServiceAccountTokenOptions,
   token: string,

@@ -1,4 +1,4 @@
-/** What is made of the answers of a webhook, held against upstream's (tools/golden/token-webhook). */
+/** Results for responses of a webhook equal upstream's, as recorded by tools/golden/token-webhook. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,13 +28,13 @@ const rows = readFileSync(join(import.meta.dirname, "testdata/answers.jsonl"), "
   .split("\n")
   .map((line) => JSON.parse(line) as Row);
 
-/** Where we differ: upstream takes users without a name, and tells of kinds nobody knows otherwise. */
+/** The differences: upstream accepts users without a name, and has another message for unknown kinds. */
 const ours = (row: Row): string | undefined => {
   if (row.user?.Name === "") return "the webhook authenticated a user without a name";
   return row.error?.replace(/^no kind "Nope".*/, "converting (v1.Nope) to (v1.TokenReview): unknown conversion");
 };
 
-/** Pauses pass at once, the limit of all tries never comes. */
+/** A clock on which retry delays end immediately and the limit for all tries is never reached. */
 const hastyClock: Clock = {
   now: () => 0,
   after(ms, run) {
@@ -78,7 +78,7 @@ for (const [index, row] of rows.entries()) {
   });
 }
 
-/** Go's client reads nothing behind a 204. */
+/** Go's client ignores the body of a 204 response. */
 function bodyOf({ status, body }: Row): string {
   return status === 204 ? "" : body;
 }
@@ -87,7 +87,7 @@ const good = JSON.stringify({
   status: { authenticated: true, user: { username: "ann", extra: { __proto__x: ["1"] } } },
 }).replace("__proto__x", "__proto__");
 
-test("a connection that is reset is tried again, another error is not", async () => {
+test("retries reset connections only", async () => {
   for (const [kind, want] of [
     ["reset", 5],
     ["connect", 1],
@@ -105,7 +105,7 @@ test("a connection that is reset is tried again, another error is not", async ()
   }
 });
 
-test("a later try may succeed, and names that objects have are data", async () => {
+test("accepts a later success, with the extra key __proto__", async () => {
   let calls = 0;
   const authenticate = webhook("v1beta1", () => {
     calls++;
@@ -115,7 +115,7 @@ test("a later try may succeed, and names that objects have are data", async () =
   assert.deepEqual(answer !== undefined && "user" in answer && [...answer.user.extra], [["__proto__", ["1"]]]);
 });
 
-test("after half a minute no further try is made", async () => {
+test("stops retrying after 30 seconds", async () => {
   const clock = manualClock();
   let calls = 0;
   const authenticate = webhook(
@@ -133,7 +133,7 @@ test("after half a minute no further try is made", async () => {
   assert.ok(calls <= 2, String(calls));
 });
 
-test("a token that the webhook repeats is not logged", async () => {
+test("does not log a token that the webhook repeats", async () => {
   const logged: string[] = [];
   const log = { ...quiet, error: (...words: unknown[]) => void logged.push(JSON.stringify(words)) };
   const authenticate = webhook(
@@ -150,7 +150,7 @@ test("a token that the webhook repeats is not logged", async () => {
   assert.ok(!logged[0]?.includes("hush-hush"));
 });
 
-test("only so many tokens are asked for at once", async () => {
+test("limits concurrent reviews", async () => {
   const schema = builtinSchema("io.k8s.api.authentication.v1.TokenReview");
   let release = (): void => {};
   const open = new Promise<void>((resolve) => {
@@ -168,9 +168,9 @@ test("only so many tokens are asked for at once", async () => {
     clock: hastyClock,
     logger: quiet,
   });
-  const asked = Array.from({ length: 10_000 }, (_, index) => authenticate(`t${index}`, ["api"]));
-  assert.deepEqual(await authenticate("one more", ["api"]), { problem: "too many tokens are being asked for" });
+  const reviews = Array.from({ length: 10_000 }, (_, index) => authenticate(`t${index}`, ["api"]));
+  assert.deepEqual(await authenticate("one more", ["api"]), { problem: "too many concurrent token reviews" });
   release();
-  await Promise.all(asked);
+  await Promise.all(reviews);
   assert.ok("user" in ((await authenticate("again", ["api"])) ?? {}));
 });

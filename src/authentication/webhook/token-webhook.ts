@@ -1,4 +1,4 @@
-/** Asks another service whose token it is. Source: access-control §5.2, "Token webhook"; apiserver's token webhook. */
+/** Authenticates tokens by webhook. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/webhook/webhook.go. */
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { type WebhookClient, WebhookError } from "../../webhook/contract.ts";
@@ -6,25 +6,26 @@ import { withBackoff } from "../../webhook/retry.ts";
 import { decodeReview, type ReviewKind } from "../../webhook/review.ts";
 import type { TokenAnswer, TokenAuthenticator } from "../contract.ts";
 
-export interface TokenWebhookOptions {
+interface TokenWebhookOptions {
   readonly client: Pick<WebhookClient, "post">;
-  /** TokenReview, in the version that is sent and that the answer must have. */
+  /** TokenReview, in the version of requests and responses. */
   readonly kind: ReviewKind;
-  /** What this server is called: what a token is for whose answer does not say. */
+  /** The audiences of this server, which apply to responses without audiences. */
   readonly audiences: readonly string[];
   readonly clock: Clock;
   readonly logger: Logger;
-  /** 0 up to 1. */
+  /** Returns numbers from 0 up to, but not including, 1; for the jitter of retries. */
   readonly random?: () => number;
 }
 
-/** Before the second of five tries. */
+/** The delay before the second of five tries. */
 const initialDelayMs = 500;
-/** Of one call, and of all tries together. */
+/** The limit for one call, and for all tries together. */
 const timeoutMs = 30_000;
-/** Tokens that are asked for at once; further ones are refused. Ours: upstream asks for any number. */
-const tokensMax = 10_000;
+/** The maximum number of concurrent reviews; further tokens are rejected. Upstream has no limit. */
+const reviewsMax = 10_000;
 
+/** @returns an authenticator that calls the webhook */
 export function tokenWebhook({
   client,
   kind,
@@ -33,14 +34,14 @@ export function tokenWebhook({
   logger,
   random,
 }: TokenWebhookOptions): TokenAuthenticator {
-  let underWay = 0;
+  let inFlight = 0;
   return async (token, audiences) => {
-    if (underWay >= tokensMax) return { problem: "too many tokens are being asked for" };
-    underWay++;
+    if (inFlight >= reviewsMax) return { problem: "too many concurrent token reviews" };
+    inFlight++;
     const deadline = new AbortController();
     const clear = clock.after(timeoutMs, () => deadline.abort());
     try {
-      const body = question(kind, token, audiences);
+      const body = encodeReview(kind, token, audiences);
       const review = await withBackoff(
         { initialDelayMs, clock, signal: deadline.signal, ...(random && { random }) },
         async () => decodeReview(await client.post(body, { timeoutMs, signal: deadline.signal }), kind),
@@ -51,14 +52,14 @@ export function tokenWebhook({
       logger.error("failed to make webhook authenticator request", { error: error.message.replaceAll(token, "…") });
       return { problem: error.message };
     } finally {
-      underWay--;
+      inFlight--;
       clear();
     }
   };
 }
 
-/** Written as upstream writes it. */
-function question({ group, version, kind }: ReviewKind, token: string, audiences: readonly string[]): string {
+/** Encodes a review with upstream's bytes. */
+function encodeReview({ group, version, kind }: ReviewKind, token: string, audiences: readonly string[]): string {
   const review = {
     kind,
     apiVersion: `${group}/${version}`,
@@ -69,7 +70,7 @@ function question({ group, version, kind }: ReviewKind, token: string, audiences
   return `${JSON.stringify(review)}\n`;
 }
 
-/** The types are those of the schema; each field may be absent. */
+/** The schema has checked the types of the fields; each field can be missing. */
 interface ReviewStatus {
   readonly authenticated?: boolean;
   readonly user?: {
@@ -82,16 +83,16 @@ interface ReviewStatus {
   readonly error?: string;
 }
 
-/** The audiences come first: who asks for others is nobody's concern. */
-function answerOf(status: ReviewStatus = {}, asked: readonly string[], own: readonly string[]): TokenAnswer {
+/** Checks the audiences first: a token for other audiences is an unknown token. */
+function answerOf(status: ReviewStatus = {}, requested: readonly string[], own: readonly string[]): TokenAnswer {
   const { authenticated = false, user = {}, audiences = [], error = "" } = status;
-  const good = audiences.length > 0 ? audiences : own;
-  // In the order of the answer, as upstream intersects.
-  const matching = good.filter((audience) => asked.includes(audience));
+  const tokenAudiences = audiences.length > 0 ? audiences : own;
+  // As upstream, in the order of the response.
+  const matching = tokenAudiences.filter((audience) => requested.includes(audience));
   if (matching.length === 0) return undefined;
   if (!authenticated) return error === "" ? undefined : { problem: error };
   const { username = "", uid = "", groups = [], extra = {} } = user;
-  // Upstream goes on with a user without a name.
+  // Upstream accepts a user without a name.
   if (username === "") return { problem: "the webhook authenticated a user without a name" };
   const extras = new Map(Object.entries(extra).map(([key, values]) => [key, values ?? []]));
   return { user: { name: username, uid, groups, extra: extras }, audiences: matching };

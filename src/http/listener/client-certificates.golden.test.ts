@@ -49,7 +49,7 @@ const rows: readonly Row[] = readFileSync(join(import.meta.dirname, "testdata/cl
 let listener: Listener;
 let serving: ServingCertificate;
 let authorities: Authorities;
-let found: UserInfo | "refused" | undefined;
+let found: UserInfo | "rejected" | undefined;
 before(async () => {
   serving = (await createCertificates({ now: Date.now(), names: ["127.0.0.1"] })).serving;
   const authenticate = clientCertificateAuthenticator({ authorities: () => authorities, uids: true });
@@ -84,9 +84,9 @@ for (const { what, roots, chain, key, user, refused } of rows) {
     socket.write("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     socket.resume();
     await once(socket, "close");
-    if (refused || [...stricter, ...withoutName].includes(what)) return assert.equal(found, "refused");
+    if (refused || [...stricter, ...withoutName].includes(what)) return assert.equal(found, "rejected");
     const we =
-      found === undefined || found === "refused"
+      found === undefined || found === "rejected"
         ? found
         : { ...(found as UserInfo), extra: Object.fromEntries((found as UserInfo).extra) };
     assert.deepEqual(we, user);
