@@ -1,4 +1,4 @@
-/** Header lines as they may come, through the parser they come through: who upstream's own code takes them for, who we do. Made by tools/golden/request-headers. */
+/** Users from header lines, parsed by Node's HTTP server, equal upstream's, as recorded by tools/golden/request-headers. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";

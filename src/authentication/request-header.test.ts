@@ -38,12 +38,12 @@ const rows: [
   allowedNames?: string[],
 ][] = [
   ["a user", [["X-Remote-User", "ann"]], user("ann")],
-  ["names in any case", [["x-rEMOTE-uSER", "ann"]], user("ann")],
+  ["header names are case-insensitive", [["x-rEMOTE-uSER", "ann"]], user("ann")],
   ["no headers", [], undefined],
   ["an empty user", [["X-Remote-User", ""]], undefined],
   ["a group without a user", [["X-Remote-Group", "a"]], undefined],
   [
-    "the first header with a value counts",
+    "uses the first header with a value",
     [
       ["X-Other-User", "bob"],
       ["X-Remote-User", ""],
@@ -51,7 +51,7 @@ const rows: [
     user("bob"),
   ],
   [
-    "the order is that of the option",
+    "uses the order of the option",
     [
       ["X-Other-User", "bob"],
       ["X-Remote-User", "ann"],
@@ -59,7 +59,7 @@ const rows: [
     user("ann"),
   ],
   [
-    "of a repeated header the first line counts",
+    "uses the first line of a repeated header",
     [
       ["X-Remote-User", "ann"],
       ["X-Remote-User", "system:admin"],
@@ -67,16 +67,16 @@ const rows: [
     user("ann"),
   ],
   [
-    "of a repeated header the first line counts, even an empty one",
+    "uses the first line of a repeated header, also when it is empty",
     [
       ["X-Remote-User", ""],
       ["X-Remote-User", "system:admin"],
     ],
     undefined,
   ],
-  ["commas are part of the name", [["X-Remote-User", "ann, bob"]], user("ann, bob")],
+  ["keeps commas in names", [["X-Remote-User", "ann, bob"]], user("ann, bob")],
   [
-    "all groups, by header and line, without empty ones",
+    "collects all groups by header and line, without empty ones",
     [
       ["X-Remote-User", "ann"],
       ["X-Other-Group", "c"],
@@ -96,7 +96,7 @@ const rows: [
     user("ann", { uid: "7" }),
   ],
   [
-    "extras: keys in lower case, decoded",
+    "decodes keys of extra and converts them to lower case",
     [
       ["X-Remote-User", "ann"],
       ["X-Remote-Extra-Acme.COM%2fProject", "one"],
@@ -113,7 +113,13 @@ const rows: [
     }),
   ],
   ["UTF-8", [["X-Remote-User", Buffer.from("änn").toString("latin1")]], user("änn")],
-  ["any name where all are allowed", [["X-Remote-User", "ann"]], user("ann"), { ...proxy, commonName: "x" }, []],
+  [
+    "accepts any common name with an empty list of allowed names",
+    [["X-Remote-User", "ann"]],
+    user("ann"),
+    { ...proxy, commonName: "x" },
+    [],
+  ],
 ];
 for (const [what, lines, want, peerCertificate = proxy, allowedNames = options.allowedNames] of rows) {
   test(`request headers: ${what}`, () => {
@@ -131,13 +137,13 @@ for (const [what, lines, want, peerCertificate = proxy, allowedNames = options.a
   });
 }
 
-const strangers: [what: string, certificate: PeerCertificate | undefined, want: "rejected" | undefined][] = [
+const otherClients: [what: string, certificate: PeerCertificate | undefined, want: "rejected" | undefined][] = [
   ["no certificate", undefined, undefined],
   ["a certificate of another authority", { ...proxy, isTrustedBy: () => false }, "rejected"],
-  ["a name that is not allowed", { ...proxy, commonName: "Front-Proxy" }, "rejected"],
-  ["no name", { ...proxy, commonName: "" }, "rejected"],
+  ["a common name that is not allowed", { ...proxy, commonName: "Front-Proxy" }, "rejected"],
+  ["no common name", { ...proxy, commonName: "" }, "rejected"],
 ];
-for (const [what, peerCertificate, want] of strangers) {
+for (const [what, peerCertificate, want] of otherClients) {
   test(`request headers of a client with ${what}`, () => {
     const authenticate = requestHeaderAuthenticator(options, () => ({ pem: "", certificates: [] }));
     const rawHeaders = ["X-Remote-User", "ann"];
@@ -148,7 +154,7 @@ for (const [what, peerCertificate, want] of strangers) {
   });
 }
 
-test("a proxy names nobody where no header for users is given", () => {
+test("authenticates no request without username headers in the options", () => {
   const authenticate = requestHeaderAuthenticator({ ...options, usernameHeaders: [] }, () => ({
     pem: "",
     certificates: [],
@@ -168,9 +174,9 @@ const optionRows: [
   want: readonly string[] | string,
   uids?: boolean,
 ][] = [
-  ["all standard, in any case", { usernameHeaders: ["x-remote-user"], uidHeaders: ["x-remote-uid"] }, []],
+  ["standard headers in lower case", { usernameHeaders: ["x-remote-user"], uidHeaders: ["x-remote-uid"] }, []],
   [
-    "nothing standard",
+    "no standard headers",
     { usernameHeaders: ["U"], groupHeaders: ["G"], extraHeaderPrefixes: ["E-"] },
     [
       standard("username-headers", "X-Remote-User header"),
@@ -178,9 +184,9 @@ const optionRows: [
       standard("extra-headers-prefix", "X-Remote-Extra- header prefix"),
     ],
   ],
-  ["another header for uids", { uidHeaders: ["U"] }, standard("uid-headers", "X-Remote-Uid header")],
+  ["no standard uid header", { uidHeaders: ["U"] }, standard("uid-headers", "X-Remote-Uid header")],
   [
-    "uids without their gate",
+    "uid headers without the gate",
     { uidHeaders: ["X-Remote-Uid"] },
     '--requestheader-uid-headers requires the "RemoteRequestHeaderUID" feature to be enabled',
     false,
@@ -199,9 +205,9 @@ const none: RequestHeaderOptions = {
   groupHeaders: [],
   extraHeaderPrefixes: [],
 };
-for (const [what, given, want, uids = true] of optionRows) {
+for (const [what, changes, want, uids = true] of optionRows) {
   test(`options of request headers: ${what}`, () => {
-    const check = (): readonly string[] => checkRequestHeaderOptions({ ...none, ...given }, { uids });
+    const check = (): readonly string[] => checkRequestHeaderOptions({ ...none, ...changes }, { uids });
     if (typeof want === "string") assert.throws(check, { message: want });
     else assert.deepEqual(check(), want);
   });

@@ -11,18 +11,18 @@ const user = (name: string): TokenAnswer => ({
 const no = (problem: string): TokenAnswer => ({ problem });
 
 const rows: [what: string, answers: TokenAnswer[], want: string | undefined][] = [
-  ["nobody", [], undefined],
-  ["nobody knows it", [undefined, undefined], undefined],
-  ["the first that accepts", [undefined, user("ann"), user("bob")], "ann"],
-  ["who refuses does not keep the next from accepting", [no("expired"), user("ann")], "ann"],
+  ["no authenticators", [], undefined],
+  ["an unknown token", [undefined, undefined], undefined],
+  ["the first accepted result", [undefined, user("ann"), user("bob")], "ann"],
+  ["accepts after a problem of another authenticator", [no("expired"), user("ann")], "ann"],
   ["a problem", [undefined, no("expired"), undefined], "expired"],
   ["several problems", [no("expired"), undefined, no("no such key")], "[expired, no such key]"],
-  ["the same problem twice is one", [no("expired"), no("expired")], "expired"],
+  ["joins equal problems", [no("expired"), no("expired")], "expired"],
 ];
 for (const [what, answers, want] of rows) {
   for (const [how, wrap] of [
-    ["at once", (answer: TokenAnswer) => answer],
-    ["later", async (answer: TokenAnswer) => answer],
+    ["synchronous", (answer: TokenAnswer) => answer],
+    ["asynchronous", async (answer: TokenAnswer) => answer],
   ] as const) {
     test(`${what}, ${how}`, async () => {
       const union = tokenUnion(answers.map((answer) => () => wrap(answer)));
@@ -32,7 +32,7 @@ for (const [what, answers, want] of rows) {
   }
 }
 
-const audienceRows: [own: string[], asked: string[], want: string[] | undefined][] = [
+const audienceRows: [own: string[], requested: string[], want: string[] | undefined][] = [
   [["a"], ["a"], ["a"]],
   [
     ["a", "b"],
@@ -41,10 +41,10 @@ const audienceRows: [own: string[], asked: string[], want: string[] | undefined]
   ],
   [["a"], ["b"], undefined],
 ];
-for (const [own, asked, want] of audienceRows) {
-  test(`a token without audiences, at ${own}, asked for ${asked}`, async () => {
+for (const [own, requested, want] of audienceRows) {
+  test(`a token without audiences, server audiences ${own}, requested ${requested}`, async () => {
     for (const answer of [user("ann"), Promise.resolve(user("ann"))]) {
-      const found = await forOwnAudiences(() => answer, own)("t", asked);
+      const found = await forOwnAudiences(() => answer, own)("t", requested);
       assert.deepEqual(found === undefined || "problem" in found ? undefined : found.audiences, want);
     }
   });

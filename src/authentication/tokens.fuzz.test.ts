@@ -1,4 +1,7 @@
-/** Tampered tokens of service accounts, their claims well signed, and answers of token webhooks: refused in words, none an accident. `SEED=n` replays. */
+/**
+ * Tampered service account tokens, tampered claims with valid signatures, and tampered responses of token webhooks cause
+ * problems, no exceptions. `SEED=n` replays.
+ */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
@@ -24,7 +27,7 @@ const key = readSigningKey(
   "",
 );
 const issuer = tokenIssuer(key, "https://issuer");
-/** The account is there under one uid, the secret of that name holds nothing. */
+/** The service account exists; the Secret does not. */
 const live: LiveObjects = {
   find: (resource, namespace, name) =>
     resource === "serviceaccounts" && namespace === "ns" && name === "robot"
@@ -52,7 +55,7 @@ const grant = {
 const acceptedOf = (answer: TokenAnswer): AcceptedToken | undefined =>
   answer !== undefined && "user" in answer ? answer : undefined;
 
-function assertTexts({ user: { name, uid, groups, extra }, audiences }: AcceptedToken, what: string): void {
+function assertStrings({ user: { name, uid, groups, extra }, audiences }: AcceptedToken, what: string): void {
   const texts = [name, uid, ...groups, ...audiences, ...extra.keys(), ...[...extra.values()].flat()];
   assert.ok(
     texts.every((one) => typeof one === "string"),
@@ -74,7 +77,7 @@ test(`tampered tokens of service accounts (SEED=${seed})`, async () => {
   }
 });
 
-test(`tampered claims of service accounts, well signed (SEED=${seed})`, async () => {
+test(`tampered claims of service accounts, with valid signatures (SEED=${seed})`, async () => {
   const payloads = [
     { ...tokenClaims({ ...grant, pod: { name: "p", uid: "p" } }), iss: "https://issuer" },
     { ...tokenClaims({ ...grant, warnAfterSeconds: 60 }), iss: "https://issuer" },
@@ -87,7 +90,7 @@ test(`tampered claims of service accounts, well signed (SEED=${seed})`, async ()
       .sign(key.privateKey);
     const accepted = acceptedOf(await authenticate(token, ["api"]));
     if (accepted === undefined) continue;
-    assertTexts(accepted, payload.toString());
+    assertStrings(accepted, payload.toString());
     assert.deepEqual(
       [accepted.user.name, accepted.user.uid],
       ["system:serviceaccount:ns:robot", "u"],
@@ -109,7 +112,7 @@ test(`tampered answers of token webhooks (SEED=${seed})`, async () => {
     schema: builtinSchema("io.k8s.api.authentication.v1.TokenReview"),
   };
   let body: Buffer = answer;
-  const ask = tokenWebhook({
+  const login = tokenWebhook({
     client: { post: async () => ({ status: 200, headers: {}, body }) },
     kind,
     audiences: ["api"],
@@ -118,8 +121,8 @@ test(`tampered answers of token webhooks (SEED=${seed})`, async () => {
   });
   for (let run = 0; run < runs; run++) {
     body = mutate(answer, { others: [answer], words: run % 4 === 0 ? yamlWords : jsonWords, random });
-    const accepted = acceptedOf(await ask("t", ["api"]));
-    if (accepted !== undefined) assertTexts(accepted, body.toString());
+    const accepted = acceptedOf(await login("t", ["api"]));
+    if (accepted !== undefined) assertStrings(accepted, body.toString());
     assert.notEqual(accepted?.user.name, "");
   }
 });

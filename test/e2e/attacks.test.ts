@@ -587,8 +587,8 @@ test("nothing of a credential was logged", () => {
 });
 
 const startRows: [what: string, csv: string, message: RegExp][] = [
-  ["a token twice", "a,b,c\na,d,e\n", /^token file '.*' line 2: the token is that of line 1$/],
-  ["a token twice, once quoted", 'a,b,c\n"a",d,e\n', /line 2: the token is that of line 1$/],
+  ["a token twice", "a,b,c\na,d,e\n", /^token file '.*' line 2: the token is equal to that of line 1$/],
+  ["a token twice, once quoted", 'a,b,c\n"a",d,e\n', /line 2: the token is equal to that of line 1$/],
   ["an empty token", ",b,c\n", /line 1: the token is empty$/],
   ["an empty user name", "a,,c\n", /line 1: the user name is empty$/],
   ["an empty user name in quotes", 'a,"",c,system:masters\n', /line 1: the user name is empty$/],

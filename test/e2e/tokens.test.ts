@@ -616,7 +616,7 @@ const startRows: [what: string, options: () => Parameters<typeof startServer>[0]
   [
     "a token twice",
     () => tokenFile("secret,ann,1\nother,bob,2\nsecret,eve,3\n"),
-    /^token file '.*' line 3: the token is that of line 1$/,
+    /^token file '.*' line 3: the token is equal to that of line 1$/,
   ],
   [
     "a line with two columns",

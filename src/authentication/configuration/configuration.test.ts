@@ -1,4 +1,4 @@
-/** Configuration files, held against upstream's own code: `tools/golden/authentication`. */
+/** Validation errors equal upstream's, as recorded by tools/golden/authentication. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,11 +19,11 @@ const rows = readFileSync(join(import.meta.dirname, "testdata/golden.jsonl"), "u
   .filter((line) => line !== "")
   .map((line): Row => JSON.parse(line) as Row);
 
-/** These are found when the authenticators are made, of which the program makes others. */
-const later = /^oidc: /;
+/** Upstream finds these errors when it creates authenticators, which this test does not. */
+const creationError = /^oidc: /;
 
-/** Where kinds are registered is another place there. */
-const place = (text: string | undefined): string | undefined => text?.replace(/in scheme ".*"$/, "in scheme");
+/** Removes the location where upstream registers its kinds, which differs in the recording program. */
+const withoutLocation = (text: string | undefined): string | undefined => text?.replace(/in scheme ".*"$/, "in scheme");
 
 function check(config: string, disallowedIssuers: readonly string[]): string | undefined {
   try {
@@ -41,6 +41,9 @@ function check(config: string, disallowedIssuers: readonly string[]): string | u
 for (const { what, config, disallowed = [], error } of rows) {
   if (config === undefined) continue;
   test(`authentication configuration: ${what}`, () => {
-    assert.equal(place(check(config, disallowed)), later.test(error ?? "") ? undefined : place(error));
+    assert.equal(
+      withoutLocation(check(config, disallowed)),
+      creationError.test(error ?? "") ? undefined : withoutLocation(error),
+    );
   });
 }

@@ -1,4 +1,4 @@
-/** AuthenticationConfiguration: its fields, and the file of `--authentication-config`. Source: access-control §5.2; apiserver's pkg/apis/apiserver. */
+/** Decodes the AuthenticationConfiguration of `--authentication-config`. Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/v1/types.go. */
 import {
   type Configuration,
   ConfigurationError,
@@ -7,18 +7,20 @@ import {
 } from "../../apimachinery/configuration-file.ts";
 import { bool, configKind, configStruct, listOf, text } from "../../apimachinery/configuration-schema.ts";
 
-/** What is left out is empty, but for what differs from that. */
+/** The kind AuthenticationConfiguration. Missing fields are empty, except where an empty value has another meaning. */
 export interface AuthenticationConfiguration {
   readonly jwt: readonly JwtAuthenticator[];
   readonly anonymous?: AnonymousConfiguration;
 }
 
+/** The settings of anonymous requests. */
 export interface AnonymousConfiguration {
   readonly enabled: boolean;
-  /** Paths at which nobody in particular may ask. None: all. */
+  /** The paths that allow anonymous requests. Empty allows all paths. */
   readonly conditions: readonly { readonly path: string }[];
 }
 
+/** One JWT authenticator. */
 export interface JwtAuthenticator {
   readonly issuer: Issuer;
   readonly claimValidationRules: readonly ClaimValidationRule[];
@@ -26,16 +28,18 @@ export interface JwtAuthenticator {
   readonly userValidationRules: readonly UserValidationRule[];
 }
 
+/** The issuer of tokens. */
 export interface Issuer {
   readonly url: string;
   readonly discoveryUrl: string;
-  /** PEM. */
+  /** A PEM bundle. */
   readonly certificateAuthority: string;
   readonly audiences: readonly string[];
   readonly audienceMatchPolicy: string;
   readonly egressSelectorType: string;
 }
 
+/** A rule about claims: a required value or a CEL expression. */
 export interface ClaimValidationRule {
   readonly claim: string;
   readonly requiredValue: string;
@@ -43,6 +47,7 @@ export interface ClaimValidationRule {
   readonly message: string;
 }
 
+/** The mappings from claims to a user. */
 export interface ClaimMappings {
   readonly username: PrefixedClaimOrExpression;
   readonly groups: PrefixedClaimOrExpression;
@@ -50,30 +55,34 @@ export interface ClaimMappings {
   readonly extra: readonly ExtraMapping[];
 }
 
+/** The name of a claim or a CEL expression. */
 export interface ClaimOrExpression {
   readonly claim: string;
   readonly expression: string;
 }
 
+/** A claim with prefix, or a CEL expression. */
 export interface PrefixedClaimOrExpression extends ClaimOrExpression {
-  /** None is not the same as an empty one. */
+  /** Undefined is invalid with a claim; an empty string is valid. */
   readonly prefix?: string;
 }
 
+/** The mapping of one key of `extra`. */
 export interface ExtraMapping {
   readonly key: string;
   readonly valueExpression: string;
 }
 
+/** A CEL rule about the resulting user. */
 export interface UserValidationRule {
   readonly expression: string;
   readonly message: string;
 }
 
-/** What upstream calls the place where the kinds of this file are registered. */
+/** The location in upstream's error messages where the kinds of this file are registered. */
 const scheme = "pkg/kubeapiserver/options/authentication.go:879";
 
-/** @throws ConfigurationError with upstream's text */
+/** Decodes a configuration without validation. @throws ConfigurationError with upstream's message */
 export function readAuthenticationConfiguration(bytes: Buffer): AuthenticationConfiguration {
   if (bytes.length === 0) throw new ConfigurationError("empty config data");
   return configurationOf(decodeConfiguration(bytes, kinds, scheme));
@@ -128,29 +137,29 @@ function schemaOf(version: string): ConfigurationKind["schema"] {
   });
 }
 
-/** As the schema lets it through: fields may be missing, and no others are there. */
-type Written<T> = T extends readonly (infer Item)[]
-  ? readonly Written<Item>[]
+/** A decoded value before defaults: each field can be missing. */
+type Decoded<T> = T extends readonly (infer Item)[]
+  ? readonly Decoded<Item>[]
   : T extends object
-    ? { readonly [Key in keyof T]?: Written<T[Key]> }
+    ? { readonly [Key in keyof T]?: Decoded<T[Key]> }
     : T;
-interface WrittenConfiguration {
-  readonly jwt?: readonly (Written<Omit<JwtAuthenticator, "issuer">> & { readonly issuer?: WrittenIssuer })[];
-  readonly anonymous?: Written<AnonymousConfiguration>;
+interface DecodedConfiguration {
+  readonly jwt?: readonly (Decoded<Omit<JwtAuthenticator, "issuer">> & { readonly issuer?: DecodedIssuer })[];
+  readonly anonymous?: Decoded<AnonymousConfiguration>;
 }
-type WrittenIssuer = Written<Omit<Issuer, "discoveryUrl">> & { readonly discoveryURL?: string };
+type DecodedIssuer = Decoded<Omit<Issuer, "discoveryUrl">> & { readonly discoveryURL?: string };
 
 function configurationOf({ object }: Configuration): AuthenticationConfiguration {
-  const { jwt = [], anonymous }: WrittenConfiguration = object;
+  const { jwt = [], anonymous }: DecodedConfiguration = object;
   return { jwt: jwt.map(authenticatorOf), ...(anonymous && { anonymous: anonymousOf(anonymous) }) };
 }
 
-function anonymousOf({ enabled = false, conditions = [] }: Written<AnonymousConfiguration>): AnonymousConfiguration {
+function anonymousOf({ enabled = false, conditions = [] }: Decoded<AnonymousConfiguration>): AnonymousConfiguration {
   return { enabled, conditions: conditions.map(({ path = "" }) => ({ path })) };
 }
 
-function authenticatorOf(written: NonNullable<WrittenConfiguration["jwt"]>[number]): JwtAuthenticator {
-  const { issuer = {}, claimValidationRules = [], claimMappings = {}, userValidationRules = [] } = written;
+function authenticatorOf(decoded: NonNullable<DecodedConfiguration["jwt"]>[number]): JwtAuthenticator {
+  const { issuer = {}, claimValidationRules = [], claimMappings = {}, userValidationRules = [] } = decoded;
   return {
     issuer: issuerOf(issuer),
     claimValidationRules: claimValidationRules.map((rule) => ({
@@ -165,7 +174,7 @@ function authenticatorOf(written: NonNullable<WrittenConfiguration["jwt"]>[numbe
   };
 }
 
-function issuerOf({ discoveryURL: discoveryUrl = "", ...rest }: WrittenIssuer): Issuer {
+function issuerOf({ discoveryURL: discoveryUrl = "", ...rest }: DecodedIssuer): Issuer {
   return {
     url: "",
     certificateAuthority: "",
@@ -177,7 +186,7 @@ function issuerOf({ discoveryURL: discoveryUrl = "", ...rest }: WrittenIssuer): 
   };
 }
 
-function mappingsOf({ username, groups, uid, extra = [] }: Written<ClaimMappings>): ClaimMappings {
+function mappingsOf({ username, groups, uid, extra = [] }: Decoded<ClaimMappings>): ClaimMappings {
   const none = { claim: "", expression: "" };
   return {
     username: { ...none, ...username },

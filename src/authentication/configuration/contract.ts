@@ -1,17 +1,17 @@
-/** What the flags of OpenID Connect say. Undefined: the flag is not set. Source: access-control §5.2. */
+/** The flags `--oidc-*`. Undefined fields are flags that are not set. */
 export interface OidcOptions {
-  /** https. */
+  /** An https URL. */
   readonly issuerUrl?: string;
-  /** What all tokens must be for. */
+  /** The required audience of tokens. */
   readonly clientId?: string;
-  /** PEM file with the authorities of the issuer's certificate. */
+  /** The path of a PEM bundle with the authorities of the issuer's certificate. */
   readonly caFile?: string;
   readonly usernameClaim?: string;
-  /** `-` is none; without one, it is the issuer, for claims other than `email`. */
+  /** `-` disables the prefix. The default is the issuer URL with `#`, and no prefix for the claim `email`. */
   readonly usernamePrefix?: string;
   readonly groupsClaim?: string;
   readonly groupsPrefix?: string;
   readonly signingAlgs?: readonly string[];
-  /** Values by claim. */
+  /** Required values by claim. */
   readonly requiredClaims?: Readonly<Record<string, string>>;
 }

@@ -9,7 +9,7 @@ import { validateConfiguration } from "./validate.ts";
 const base = { issuerUrl: "https://idp.example.com", clientId: "c" };
 const claims = { sub: "s", email: "e@x", name: "n", roles: ["r"], hd: "h", empty: "", none: null };
 
-/** What a token of these claims is worth: the name and the groups, or why it is nothing. */
+/** Expects the user name and groups for a token with these claims, or an error message. */
 const rows: [oidc: OidcOptions, want: string][] = [
   [{}, "https://idp.example.com#s []"],
   [{ usernamePrefix: "" }, "https://idp.example.com#s []"],

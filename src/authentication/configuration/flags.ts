@@ -1,11 +1,16 @@
-/** The flags `--oidc-*` as a configuration. Source: kube-apiserver's BuiltInAuthenticationOptions, whose texts these are. */
+/**
+ * Converts the flags `--oidc-*` into a configuration, with upstream's error messages.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/options/authentication.go.
+ */
 import { readGiven } from "../../lib/kubeconfig/kubeconfig.ts";
 import type { AuthenticationConfiguration, JwtAuthenticator } from "./configuration.ts";
 import type { OidcOptions } from "./contract.ts";
 
 /**
- * @param configFileAllowed gate StructuredAuthenticationConfiguration
- * @throws Error when flags are set that do not go together
+ * Checks the combination of flags.
+ *
+ * @param configFileAllowed the gate StructuredAuthenticationConfiguration
+ * @throws Error when flags contradict each other
  */
 export function checkOidcOptions(oidc: OidcOptions, configFile: string | undefined, configFileAllowed: boolean): void {
   if (configFile !== undefined && !configFileAllowed)
@@ -18,7 +23,7 @@ export function checkOidcOptions(oidc: OidcOptions, configFile: string | undefin
     throw new Error("oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set");
 }
 
-/** @throws Error for a file that cannot be read */
+/** @returns the configuration of the flags; without authenticators when they are not set @throws Error when the CA file is unreadable */
 export async function configurationOfFlags(oidc: OidcOptions): Promise<AuthenticationConfiguration> {
   const { issuerUrl = "", caFile = "" } = oidc;
   return {
@@ -57,7 +62,7 @@ function authenticatorOf(oidc: OidcOptions, issuerUrl: string, certificateAuthor
   };
 }
 
-/** Names of different issuers are kept apart, but for addresses, which are the same everywhere. */
+/** The default prefix separates users of different issuers; email addresses are globally unique. */
 function usernamePrefix({ usernamePrefix: prefix = "" }: OidcOptions, claim: string, issuerUrl: string): string {
   if (prefix === "-") return "";
   return prefix === "" && claim !== "email" ? `${issuerUrl}#` : prefix;

@@ -1,4 +1,4 @@
-/** A configuration file that changes: what is used when, what is kept, what is told. */
+/** Reloads of a changed configuration file. */
 import assert from "node:assert/strict";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ const directory = mkdtempSync(join(tmpdir(), "coxswain-follow-"));
 after(() => rmSync(directory, { recursive: true }));
 let files = 0;
 
-function written(issuers: readonly TokenIssuer[], prefix: string, more: object = {}): string {
+function configurationFile(issuers: readonly TokenIssuer[], prefix: string, more: object = {}): string {
   const jwt = issuers.map(({ url, ca }) => ({
     issuer: { url, certificateAuthority: ca, audiences: ["coxswain"] },
     claimMappings: { username: { claim: "sub", prefix } },
@@ -28,12 +28,12 @@ function written(issuers: readonly TokenIssuer[], prefix: string, more: object =
 
 interface Followed extends FollowedAuthenticators {
   readonly clock: ManualClock;
-  /** `started`, `succeeded`, `failed`, and issuers that were forgotten. */
-  readonly told: string[];
+  /** `started`, `succeeded`, `failed`, and the URLs of removed issuers. */
+  readonly events: string[];
   write(content: string): void;
-  /** The name of the user, or `refused`. */
-  ask(token: string): Promise<string | undefined>;
-  /** Lets time pass until so much was told. */
+  /** Authenticates a token. @returns the user name, or `rejected` */
+  login(token: string): Promise<string | undefined>;
+  /** Advances the clock until the number of events is reached. */
   until(count: number, stepMs?: number): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ async function follow(content: string, run: (followed: Followed) => Promise<void
   const file = join(directory, `file-${files++}`);
   writeFileSync(file, content);
   const clock = manualClock(Date.now());
-  const told: string[] = [];
+  const events: string[] = [];
   const gates = { enabled: () => true };
   const settings = await authenticationSettings({
     oidc: {},
@@ -55,29 +55,29 @@ async function follow(content: string, run: (followed: Followed) => Promise<void
     logger: { info() {}, warn() {}, error() {} },
     dialOf: () => assert.fail("no issuer is behind an egress selector"),
     reloads: {
-      started: () => told.push("started"),
-      succeeded: () => told.push("succeeded"),
-      failed: () => told.push("failed"),
+      started: () => events.push("started"),
+      succeeded: () => events.push("succeeded"),
+      failed: () => events.push("failed"),
     },
-    forget: (issuers) => told.push(...issuers),
+    forget: (issuers) => events.push(...issuers),
   });
   try {
     await run({
       ...followed,
       clock,
-      told,
+      events,
       write(text) {
         writeFileSync(`${file}.new`, text);
         renameSync(`${file}.new`, file);
       },
-      async ask(token) {
+      async login(token) {
         const answer = await followed.authenticate(token, ["api"]);
         if (answer === undefined) return undefined;
         return "problem" in answer ? "rejected" : answer.user.name;
       },
       async until(count, stepMs = 100) {
-        while (told.length < count) {
-          clock.advance(stepMs); // For the file, which must stand still for a moment.
+        while (events.length < count) {
+          clock.advance(stepMs); // The file must remain unchanged for a moment.
           await new Promise((resolve) => setTimeout(resolve, 2));
         }
       },
@@ -97,86 +97,86 @@ async function withIssuers(run: (first: TokenIssuer, second: TokenIssuer) => Pro
   }
 }
 
-async function ready(ask: () => Promise<string | undefined>, want: string): Promise<void> {
-  while ((await ask()) !== want) await new Promise((resolve) => setTimeout(resolve, 2));
+async function ready(login: () => Promise<string | undefined>, want: string): Promise<void> {
+  while ((await login()) !== want) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-test("what changes is used, what is wrong is not", async () => {
+test("applies valid changes and ignores invalid ones", async () => {
   await withIssuers(async (first, second) => {
-    await follow(written([first], "a:"), async ({ ask, told, write, until }) => {
+    await follow(configurationFile([first], "a:"), async ({ login, events, write, until }) => {
       const token = await first.sign({ exp: 4102444800 });
-      await ready(() => ask(token), "a:ann");
-      write(written([first, second], "b:"));
+      await ready(() => login(token), "a:ann");
+      write(configurationFile([first, second], "b:"));
       await until(2);
-      assert.deepEqual([await ask(token), await ask(await second.sign({ exp: 4102444800 }))], ["b:ann", "b:ann"]);
-      const sa = written([{ ...first, url: "https://sa" }], "c:");
+      assert.deepEqual([await login(token), await login(await second.sign({ exp: 4102444800 }))], ["b:ann", "b:ann"]);
+      const sa = configurationFile([{ ...first, url: "https://sa" }], "c:");
       for (const bad of [
         "",
         "{",
         "[]",
-        written([first], "c:").replace("jwt", "jwd"),
+        configurationFile([first], "c:").replace("jwt", "jwd"),
         sa,
-        written([first], "c:", { anonymous: { enabled: true } }),
+        configurationFile([first], "c:", { anonymous: { enabled: true } }),
       ]) {
-        const before = told.length;
+        const before = events.length;
         write(bad);
         await until(before + 1);
-        assert.equal(await ask(token), "b:ann");
+        assert.equal(await login(token), "b:ann");
       }
-      assert.deepEqual(told, ["started", "succeeded", ...Array.from({ length: 6 }, () => "failed")]);
-      write(written([first], "d:"));
+      assert.deepEqual(events, ["started", "succeeded", ...Array.from({ length: 6 }, () => "failed")]);
+      write(configurationFile([first], "d:"));
       await until(9);
-      assert.equal(await ask(token), "d:ann");
+      assert.equal(await login(token), "d:ann");
     });
   });
 });
 
-test("the old authenticators serve until the new issuers have answered, or not within a minute; then they are tried again", async () => {
+test("uses the old authenticators until discovery succeeds; fails after a minute, then retries", async () => {
   await withIssuers(async (first, second) => {
     second.replies.set(discoveryPath, (response) => response.writeHead(503).end());
-    await follow(written([first], "a:"), async ({ ask, told, write, until, clock }) => {
+    await follow(configurationFile([first], "a:"), async ({ login, events, write, until, clock }) => {
       const token = await first.sign({ exp: 4102444800 });
-      await ready(() => ask(token), "a:ann");
-      write(written([first, second], "b:"));
+      await ready(() => login(token), "a:ann");
+      write(configurationFile([first, second], "b:"));
       while (second.asked(discoveryPath) === 0) {
         clock.advance(100);
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
-      assert.equal(await ask(token), "a:ann");
+      assert.equal(await login(token), "a:ann");
       await until(2, 2000);
-      assert.deepEqual([told, await ask(token)], [["started", "failed"], "a:ann"]);
+      assert.deepEqual([events, await login(token)], [["started", "failed"], "a:ann"]);
       second.replies.delete(discoveryPath);
       await until(3, 2000);
-      assert.deepEqual([told, await ask(token)], [["started", "failed", "succeeded"], "b:ann"]);
+      assert.deepEqual([events, await login(token)], [["started", "failed", "succeeded"], "b:ann"]);
     });
   });
 });
 
-test("an issuer that is taken away is forgotten, but not while requests may have it", async () => {
+test("closes the authenticator of a removed issuer after a minute", async () => {
   await withIssuers(async (first, second) => {
-    await follow(written([first, second], "a:"), async ({ ask, told, write, until, clock }) => {
+    await follow(configurationFile([first, second], "a:"), async ({ login, events, write, until, clock }) => {
       const token = await second.sign({ exp: 4102444800 });
-      await ready(() => ask(token), "a:ann");
-      write(written([first], "b:"));
+      await ready(() => login(token), "a:ann");
+      write(configurationFile([first], "b:"));
       await until(2);
-      assert.equal(await ask(token), undefined);
+      assert.equal(await login(token), undefined);
       clock.advance(59_000);
-      assert.equal(told.length, 2);
+      assert.equal(events.length, 2);
       clock.advance(1000);
-      assert.deepEqual(told.slice(2), [second.url]);
+      assert.deepEqual(events.slice(2), [second.url]);
     });
   });
 });
 
-test("a file that goes leaves all as it was, and is told at each poll", async () => {
+test("keeps the configuration when the file is deleted, and reports each poll as failed", async () => {
   await withIssuers(async (first) => {
-    await follow(written([first], "a:"), async ({ ask, told, until, clock }) => {
+    await follow(configurationFile([first], "a:"), async ({ login, events, until, clock }) => {
       const token = await first.sign({ exp: 4102444800 });
-      await ready(() => ask(token), "a:ann");
+      await ready(() => login(token), "a:ann");
       rmSync(join(directory, `file-${files - 1}`));
       clock.advance(60_000);
       await until(2);
-      assert.deepEqual([told[1], await ask(token)], ["failed", "a:ann"]);
+      assert.deepEqual([events[1], await login(token)], ["failed", "a:ann"]);
     });
   });
 });

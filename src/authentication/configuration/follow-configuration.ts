@@ -1,6 +1,6 @@
 /**
- * The authenticators of a configuration, made anew when its file changes; requests go on with the old ones until the new ones are ready. Source:
- * access-control §5.2; kube-apiserver's BuiltInAuthenticationOptions.
+ * Reloads the JWT authenticators when the configuration file changes. Requests use the old authenticators until the new
+ * ones are ready. Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/options/authentication.go.
  */
 import { isDeepStrictEqual } from "node:util";
 import { aggregated } from "../../apimachinery/configuration-file.ts";
@@ -17,25 +17,27 @@ import { readAuthenticationConfiguration } from "./configuration.ts";
 import type { AuthenticationSettings } from "./settings.ts";
 import { type CompiledAuthenticator, validateConfiguration } from "./validate.ts";
 
+/** Authenticators that follow a configuration file. */
 export interface FollowedAuthenticators {
   readonly authenticate: TokenAuthenticator;
   close(): void;
 }
 
+/** The options of {@link followAuthenticators}. */
 export interface FollowOptions extends Omit<JwtAuthenticatorsOptions, "algorithms"> {
   readonly reloads: ReloadObserver;
-  /** Is told of issuers that are no longer asked. */
+  /** Receives the URLs of issuers that are no longer configured. */
   readonly forget: (issuers: readonly string[]) => void;
 }
 
-/** So long new authenticators may take until all their issuers answered. */
+/** The limit for discovery of all issuers of new authenticators. */
 const readyMs = 60_000;
-/** So long old ones serve the requests that have them already. */
+/** Old authenticators are closed after this time, because current requests still use them. */
 const retireMs = 60_000;
-/** What fails for a reason that may go away is tried again. */
+/** The delay before a failed discovery is repeated. */
 const retryMs = 60_000;
 
-/** @throws Error when there is no way to an issuer */
+/** Starts the authenticators and follows the file. @throws Error when an egress selector type is not configured */
 export function followAuthenticators(settings: AuthenticationSettings, options: FollowOptions): FollowedAuthenticators {
   const { clock, logger, reloads, forget } = options;
   const { algorithms, source } = settings;
@@ -43,7 +45,7 @@ export function followAuthenticators(settings: AuthenticationSettings, options: 
   const opened = new Set([current]);
   let closed = false;
   let cancelRetry = (): void => undefined;
-  let work: Promise<void> = Promise.resolve();
+  let pending: Promise<void> = Promise.resolve();
 
   const retire = (old: JwtAuthenticators): void => {
     clock.after(retireMs, () => {
@@ -52,7 +54,7 @@ export function followAuthenticators(settings: AuthenticationSettings, options: 
       forget(old.issuers.filter((issuer) => !current.issuers.includes(issuer)));
     });
   };
-  const use = async (content: Buffer): Promise<void> => {
+  const apply = async (content: Buffer): Promise<void> => {
     const compiled = compile(content, settings);
     const next = jwtAuthenticators(compiled, { ...options, algorithms });
     opened.add(next);
@@ -77,7 +79,7 @@ export function followAuthenticators(settings: AuthenticationSettings, options: 
   };
   const reload = (content: Buffer): void => {
     cancelRetry();
-    work = work.then(() => (closed ? undefined : use(content))).catch(fail);
+    pending = pending.then(() => (closed ? undefined : apply(content))).catch(fail);
   };
 
   const watched =
@@ -96,7 +98,7 @@ export function followAuthenticators(settings: AuthenticationSettings, options: 
   };
 }
 
-/** Who is nobody in particular is not changed while the server runs. @throws ConfigurationError · Error */
+/** The settings of anonymous requests cannot change in a reload. @throws ConfigurationError or Error for an invalid configuration */
 function compile(
   content: Buffer,
   { configuration: first, validation }: AuthenticationSettings,

@@ -1,4 +1,4 @@
-/** What the options say of tokens of identity providers and of nobody in particular, checked at the start. Source: access-control §5.2. */
+/** The settings of JWT authenticators and anonymous requests, from flags and the configuration file. */
 
 import { aggregated, ConfigurationError } from "../../apimachinery/configuration-file.ts";
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
@@ -16,28 +16,29 @@ import { checkOidcOptions, configurationOfFlags } from "./flags.ts";
 import { type CompiledAuthenticator, type ValidationOptions, validateConfiguration } from "./validate.ts";
 import { checkIssuerAllowed } from "./validate-issuer.ts";
 
+/** The validated settings. */
 export interface AuthenticationSettings {
   readonly configuration: AuthenticationConfiguration;
   readonly authenticators: readonly CompiledAuthenticator[];
   readonly anonymous: AnonymousConfiguration;
-  /** Those that tokens may be signed with. */
+  /** The allowed signing algorithms. */
   readonly algorithms: readonly string[];
-  /** What the configuration was read from, if it stands in a file. */
+  /** The file of the configuration; undefined when it comes from flags. */
   readonly source: { readonly file: string; readonly content: Buffer } | undefined;
-  /** Of the file when it changes. */
+  /** The options for validating a changed file. */
   readonly validation: ValidationOptions;
 }
 
-export interface SettingsOptions {
+interface SettingsOptions {
   readonly oidc: OidcOptions;
   readonly configFile: string | undefined;
-  /** Undefined: not said. */
+  /** Undefined when the flag is not set. */
   readonly anonymousAuth: boolean | undefined;
   readonly serviceAccountIssuers: readonly string[];
   readonly gates: FeatureGates;
 }
 
-/** @throws Error in upstream's words */
+/** Reads and validates the settings. @throws Error with upstream's messages */
 export async function authenticationSettings(options: SettingsOptions): Promise<AuthenticationSettings> {
   const { oidc, configFile, gates, serviceAccountIssuers } = options;
   checkOidcOptions(oidc, configFile, gates.enabled("StructuredAuthenticationConfiguration"));
@@ -45,7 +46,7 @@ export async function authenticationSettings(options: SettingsOptions): Promise<
   const configuration = source === undefined ? await configurationOfFlags(oidc) : parse(source.content, source.file);
   const egressSelectorAllowed = gates.enabled("StructuredAuthenticationConfigurationEgressSelector");
   const anonymous = anonymousOf(configuration, options.anonymousAuth);
-  // Upstream looks at the issuers of service accounts later, and then without the way to the field.
+  // As upstream, checkIssuers checks the overlap with service account issuers later, with a shorter field path.
   const { errors, authenticators } = validateConfiguration(configuration, {
     disallowedIssuers: [],
     egressSelectorAllowed,
@@ -64,8 +65,8 @@ export async function authenticationSettings(options: SettingsOptions): Promise<
   };
 }
 
-const cannotLoad = (file: string, why: string | undefined): string =>
-  `failed to load authentication configuration from file ${JSON.stringify(file)}: ${why}`;
+const cannotLoad = (file: string, problem: string | undefined): string =>
+  `failed to load authentication configuration from file ${JSON.stringify(file)}: ${problem}`;
 
 async function readContent(file: string): Promise<Buffer> {
   try {

@@ -1,8 +1,8 @@
-/** Which claims an expression reads, as far as upstream's rule on e-mail addresses looks. Source: pkg/apis/apiserver/validation. */
+/** Finds claims in expressions, for the rule about `claims.email`. Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/validation/validation.go. */
 import type { Compiled } from "../../cel-environment/index.ts";
 import { children, type Expr } from "../../lib/cel/index.ts";
 
-/** Whether `claims.<name>` or `claims.?<name>` stands somewhere; `claims["<name>"]` does not count. */
+/** @returns whether the expression contains `claims.<name>` or `claims.?<name>`; as upstream, ignores `claims["<name>"]` */
 export function usesClaim({ checked }: Compiled, name: string): boolean {
   return checked !== undefined && reads(checked.root, name);
 }

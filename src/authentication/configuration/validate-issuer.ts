@@ -1,10 +1,11 @@
-/** Whose tokens, how they are asked for their keys, and for whom tokens are. Source: apiserver's pkg/apis/apiserver/validation, whose texts these are. */
+/** Validates issuers, with upstream's messages. Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/validation/validation.go. */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { GoUrlError, parseGoUrl } from "../../lib/cel/functions/kubernetes/go-url.ts";
 import { parseCertificates } from "../../lib/x509/pem.ts";
 import type { Issuer } from "./configuration.ts";
 import type { ValidationOptions } from "./validate.ts";
 
+/** Adds a field error for each problem of an issuer. */
 export function validateIssuer(issuer: Issuer, path: string, options: ValidationOptions, errors: FieldErrors): void {
   if (issuer.url === "") errors.required(`${path}.url`);
   else {
@@ -17,7 +18,7 @@ export function validateIssuer(issuer: Issuer, path: string, options: Validation
   validateEgress(issuer.egressSelectorType, `${path}.egressSelectorType`, options, errors);
 }
 
-/** Tokens of service accounts are checked by what issues them, and by nobody else. */
+/** Issuers of service account tokens cannot be issuers of JWT authenticators. */
 export function checkIssuerAllowed(
   url: string,
   path: string,

@@ -1,4 +1,4 @@
-/** What an AuthenticationConfiguration must keep, and its expressions compiled. Source: apiserver's pkg/apis/apiserver/validation, whose texts these are. */
+/** Validates an AuthenticationConfiguration and compiles its expressions. Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/validation/validation.go. */
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import {
   type Compiled,
@@ -22,7 +22,7 @@ import type {
 import { usesClaim } from "./uses-claim.ts";
 import { validateIssuer } from "./validate-issuer.ts";
 
-/** Expressions that are not set are not there. */
+/** An authenticator with its compiled expressions. */
 export interface CompiledAuthenticator {
   readonly config: JwtAuthenticator;
   readonly claimRules: readonly CompiledRule[];
@@ -33,26 +33,30 @@ export interface CompiledAuthenticator {
   readonly extra: readonly { readonly key: string; readonly expression: Compiled }[];
 }
 
+/** A rule with its compiled expression. */
 export interface CompiledRule {
   readonly expression: Compiled;
   readonly message: string;
 }
 
+/** The options of {@link validateConfiguration}. */
 export interface ValidationOptions {
-  /** Those of service account tokens. */
+  /** The issuers of service account tokens. */
   readonly disallowedIssuers: readonly string[];
-  /** Whether issuers may be asked through an egress selector. */
+  /** The gate StructuredAuthenticationConfigurationEgressSelector. */
   readonly egressSelectorAllowed: boolean;
 }
 
+/** The result of {@link validateConfiguration}. */
 export interface Validated {
   readonly errors: FieldErrors;
-  /** To be used when there are no errors. */
+  /** Valid only without errors. */
   readonly authenticators: readonly CompiledAuthenticator[];
 }
 
 const authenticatorsMax = 64;
 
+/** Validates a configuration with upstream's messages. */
 export function validateConfiguration(
   { jwt, anonymous }: AuthenticationConfiguration,
   options: ValidationOptions,
@@ -80,7 +84,7 @@ export function validateConfiguration(
 
 function validateAnonymous({ enabled, conditions }: AnonymousConfiguration, errors: FieldErrors): void {
   if (enabled || conditions.length === 0) return;
-  const shown = conditions.map(({ path }) => ({ Path: path })); // Upstream shows its own structs, by Go's names.
+  const shown = conditions.map(({ path }) => ({ Path: path })); // Upstream's message contains its Go structs.
   errors.invalid("anonymous.conditions", shown, "enabled should be set to true when conditions are defined");
 }
 
@@ -105,7 +109,7 @@ class AuthenticatorCompiler {
     return { config, claimRules, ...mappings, userRules: this.#userRules(config.userValidationRules) };
   }
 
-  /** @returns undefined when it does not compile, which is told */
+  /** Compiles an expression. @returns undefined and adds a field error when it is invalid */
   #expression(
     text: string,
     path: string,
@@ -149,7 +153,7 @@ class AuthenticatorCompiler {
     });
   }
 
-  /** @param seen expressions before this one */
+  /** @param seen the previous expressions */
   #rule(
     { expression: text, message }: UserValidationRule,
     path: string,
@@ -238,7 +242,7 @@ function validateExtraKey(key: string, path: string, errors: FieldErrors): void 
 const pathPattern = String.raw`[A-Za-z0-9/\-._~%!$&'()*+,;=:]+`;
 const wholePath = new RegExp(`^${pathPattern}$`);
 
-/** Source: apimachinery's util/validation. */
+/** Source: k8s.io/apimachinery@v0.36.0/pkg/util/validation/validation.go. */
 function validateDomainPrefixedPath(text: string, path: string, errors: FieldErrors): void {
   if (text === "") return errors.required(path);
   const slash = text.indexOf("/");

@@ -1,4 +1,4 @@
-/** EgressSelectorConfiguration: by which way what is reached. Source: access-control §5.2; apiserver's egressselector, whose texts these are. */
+/** Reads an EgressSelectorConfiguration, with upstream's messages. Source: k8s.io/apiserver@v0.36.0/pkg/server/egressselector/config.go. */
 import { existsSync } from "node:fs";
 import {
   aggregated,
@@ -9,26 +9,27 @@ import {
 import { configKind, configStruct, listOf, text } from "../../apimachinery/configuration-schema.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 
-/** As it is written, checked. */
+/** A validated egress selection. */
 export interface EgressSelection {
   /** `controlplane`, `cluster` or `etcd`. */
   readonly name: string;
   readonly connection: Connection;
 }
 
+/** How connections are opened. */
 export interface Connection {
   readonly proxyProtocol: string;
   readonly transport?: Transport;
 }
 
-/** Exactly one, where there must be one. */
-export interface Transport {
+/** The transport to a proxy: exactly one of the fields. */
+interface Transport {
   readonly tcp?: { readonly url?: string; readonly tlsConfig?: ProxyTls };
   readonly uds?: { readonly udsName?: string };
 }
 
-/** Files in PEM. */
-export interface ProxyTls {
+/** The paths of PEM files. */
+interface ProxyTls {
   readonly caBundle?: string;
   readonly clientKey?: string;
   readonly clientCert?: string;
@@ -37,7 +38,7 @@ export interface ProxyTls {
 
 const scheme = "pkg/server/egressselector/config.go:33";
 
-/** @throws Error in upstream's words, with its lead-in */
+/** Decodes and validates a configuration. @throws Error with upstream's message */
 export function readEgressSelections(bytes: Buffer): readonly EgressSelection[] {
   const selections = decode(bytes);
   const errors = new FieldErrors();
@@ -48,7 +49,7 @@ export function readEgressSelections(bytes: Buffer): readonly EgressSelection[] 
   return selections;
 }
 
-interface WrittenSelection {
+interface DecodedSelection {
   readonly name?: string;
   readonly connection?: Partial<Connection>;
 }
@@ -56,7 +57,7 @@ interface WrittenSelection {
 function decode(bytes: Buffer): readonly EgressSelection[] {
   try {
     const { egressSelections = [] } = decodeConfiguration(bytes, kinds, scheme).object as {
-      egressSelections?: readonly WrittenSelection[];
+      egressSelections?: readonly DecodedSelection[];
     };
     return egressSelections.map(({ name = "", connection }) => ({
       name: canonicalName(name),
@@ -68,7 +69,7 @@ function decode(bytes: Buffer): readonly EgressSelection[] {
   }
 }
 
-/** One has an older name, too. */
+/** `master` is the old name of `controlplane`. */
 function canonicalName(name: string): string {
   return name === "master" ? "controlplane" : name.toLowerCase();
 }
@@ -96,7 +97,7 @@ function schemaOf(version: string): ConfigurationKind["schema"] {
   });
 }
 
-/** Upstream names all connections alike. */
+/** Upstream uses this field path for all connections. */
 const path = "service.connection";
 
 function validateConnection({ proxyProtocol, transport }: Connection, errors: FieldErrors): void {
@@ -119,7 +120,7 @@ function validateHttpConnect(transport: Transport | undefined, errors: FieldErro
   else errors.required(`${path}.tcp`, "One of TCP or UDS must be set");
 }
 
-/** By Go's names. */
+/** Uses the field names of upstream's Go struct. */
 function goTls(tls: ProxyTls | undefined): object | null {
   if (tls === undefined) return null;
   const { caBundle = "", clientKey = "", clientCert = "", tlsServerName = "" } = tls;

@@ -1,4 +1,4 @@
-/** Ways to issuers: the file, held against upstream's own code (`tools/golden/authentication`), and tunnels through proxies. */
+/** Egress selector configurations, compared with upstream's errors as recorded by tools/golden/authentication, and proxies. */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
@@ -19,8 +19,8 @@ const rows = readFileSync(join(import.meta.dirname, "../configuration/testdata/g
   .map((line) => JSON.parse(line) as { what: string; egress?: string; error?: string })
   .filter(({ egress }) => egress !== undefined);
 
-/** Where kinds are registered is another place there. */
-const place = (text: string | undefined): string | undefined => text?.replace(/in scheme ".*"$/, "in scheme");
+/** Removes the location where upstream registers its kinds, which differs in the recording program. */
+const withoutLocation = (text: string | undefined): string | undefined => text?.replace(/in scheme ".*"$/, "in scheme");
 
 for (const { what, egress = "", error } of rows) {
   test(what, () => {
@@ -30,7 +30,7 @@ for (const { what, egress = "", error } of rows) {
     } catch (thrown) {
       found = (thrown as Error).message;
     }
-    assert.equal(place(found), place(error));
+    assert.equal(withoutLocation(found), withoutLocation(error));
   });
 }
 
@@ -62,12 +62,12 @@ after(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** @returns how often it was asked for which target */
+/** Makes the server a proxy. @returns the requested targets */
 function proxy(server: http.Server, status = 200, early = ""): string[] {
-  const asked: string[] = [];
+  const targets: string[] = [];
   servers.push(server);
   server.on("connect", (request, socket) => {
-    asked.push(request.url ?? "");
+    targets.push(request.url ?? "");
     const [host = "", port = ""] = (request.url ?? "").split(":");
     if (status !== 200) return socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
     const onward = net.connect(Number(port), host, () => {
@@ -77,7 +77,7 @@ function proxy(server: http.Server, status = 200, early = ""): string[] {
     for (const one of [socket, onward]) one.on("error", () => [socket, onward].map((each) => each.destroy()));
     return undefined;
   });
-  return asked;
+  return targets;
 }
 
 async function listen(server: net.Server, at: string | number): Promise<number> {
@@ -103,17 +103,17 @@ async function fetchThrough(connection: object): Promise<number> {
   }
 }
 
-test("directly", async () => assert.equal(await fetchThrough({ proxyProtocol: "Direct" }), 200));
+test("connects directly", async () => assert.equal(await fetchThrough({ proxyProtocol: "Direct" }), 200));
 
-test("through a proxy", async () => {
+test("connects through a proxy", async () => {
   const server = http.createServer();
-  const asked = proxy(server);
+  const targets = proxy(server);
   const url = `http://127.0.0.1:${await listen(server, 0)}`;
   assert.equal(await fetchThrough({ proxyProtocol: "HTTPConnect", transport: { tcp: { url } } }), 200);
-  assert.deepEqual(asked, [new URL(issuer.url).host]);
+  assert.deepEqual(targets, [new URL(issuer.url).host]);
 });
 
-test("through a proxy over TLS that wants a certificate", async () => {
+test("connects through a proxy with TLS and client certificates", async () => {
   const read = (name: string): Buffer => readFileSync(join(directory, name));
   const server = https.createServer({
     cert: read("server.crt"),
@@ -121,7 +121,7 @@ test("through a proxy over TLS that wants a certificate", async () => {
     ca: read("ca.crt"),
     requestCert: true,
   });
-  const asked = proxy(server);
+  const targets = proxy(server);
   const url = `https://127.0.0.1:${await listen(server, 0)}`;
   const file = (name: string): string => join(directory, name);
   const tlsConfig = {
@@ -131,7 +131,7 @@ test("through a proxy over TLS that wants a certificate", async () => {
     tlsServerName: "proxy.example",
   };
   assert.equal(await fetchThrough({ proxyProtocol: "HTTPConnect", transport: { tcp: { url, tlsConfig } } }), 200);
-  assert.equal(asked.length, 1);
+  assert.equal(targets.length, 1);
   const wrongName = fetchThrough({
     proxyProtocol: "HTTPConnect",
     transport: { tcp: { url, tlsConfig: { ...tlsConfig, tlsServerName: "other" } } },
@@ -139,22 +139,22 @@ test("through a proxy over TLS that wants a certificate", async () => {
   await assert.rejects(wrongName, /via proxy .* failed: .*altname/i);
 });
 
-test("through a proxy at a socket in the file system", async () => {
+test("connects through a proxy at a Unix domain socket", async () => {
   const server = http.createServer();
-  const asked = proxy(server);
+  const targets = proxy(server);
   const udsName = join(directory, "proxy.sock");
   await listen(server, udsName);
   assert.equal(await fetchThrough({ proxyProtocol: "HTTPConnect", transport: { uds: { udsName } } }), 200);
-  assert.equal(asked.length, 1);
+  assert.equal(targets.length, 1);
 });
 
-test("a proxy that refuses, talks first, or is not there", async () => {
+test("reports a proxy that rejects, sends early data or is unavailable", async () => {
   const tunnel = (url: string): Promise<number> =>
     fetchThrough({ proxyProtocol: "HTTPConnect", transport: { tcp: { url } } });
-  const refusing = http.createServer();
-  proxy(refusing, 403);
+  const rejecting = http.createServer();
+  proxy(rejecting, 403);
   await assert.rejects(
-    tunnel(`http://127.0.0.1:${await listen(refusing, 0)}`),
+    tunnel(`http://127.0.0.1:${await listen(rejecting, 0)}`),
     /proxy error from .* while dialing .*, code 403: 403 No$/,
   );
   const talking = http.createServer();
@@ -163,7 +163,7 @@ test("a proxy that refuses, talks first, or is not there", async () => {
   await assert.rejects(tunnel("http://127.0.0.1:1"), /via proxy 127.0.0.1:1 failed: connect ECONNREFUSED/);
 });
 
-test("types of egress that nothing is said of, and what cannot be had", async () => {
+test("reports egress types that are not configured or not supported", async () => {
   const none = await openEgressSelector(undefined);
   assert.throws(() => none("cluster"), { message: 'oidc: egress lookup required with egress selector type "cluster"' });
   const write = (egressSelections: object[]): string => {

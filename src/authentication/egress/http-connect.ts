@@ -1,24 +1,25 @@
-/** A tunnel through an HTTP proxy: RFC 9110, CONNECT. Source: apiserver's egressselector. */
+/** Tunnels through HTTP proxies: RFC 9110, section 9.3.6. Source: k8s.io/apiserver@v0.36.0/pkg/server/egressselector/egress_selector.go. */
 import https from "node:https";
 import type { Duplex } from "node:stream";
 import type { Dial } from "../oidc/document-client.ts";
 
+/** The address of a proxy. */
 export type HttpProxy =
   | { readonly url: URL; readonly tls?: Pick<https.RequestOptions, "ca" | "cert" | "key" | "servername"> }
-  /** A socket in the file system. */
+  /** The path of a Unix domain socket. */
   | { readonly socketPath: string };
 
-/** Not imported: see the client of webhooks. */
+/** Not imported: see src/webhook/client.ts. */
 const http = process.getBuiltinModule("node:http");
 const timeoutMs = 30_000;
 
-/** @returns opens a connection to the proxy for each tunnel */
+/** @returns a dialer that opens a connection to the proxy for each tunnel */
 export function httpConnect(proxy: HttpProxy): Dial {
   const name = "url" in proxy ? proxy.url.host : proxy.socketPath;
   return (host, port) =>
     new Promise((resolve, reject) => {
       const target = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-      const fail = (why: string, cause?: unknown): void => reject(new Error(why, { cause }));
+      const fail = (message: string, cause?: unknown): void => reject(new Error(message, { cause }));
       const request = requestOf(proxy)({
         ...addressOf(proxy),
         method: "CONNECT",

@@ -1,4 +1,4 @@
-/** `--egress-selector-config-file`: how issuers are reached that name a type of egress. Source: access-control §5.2; apiserver's egressselector. */
+/** Opens the egress selector of `--egress-selector-config-file`. Source: k8s.io/apiserver@v0.36.0/pkg/server/egressselector/egress_selector.go. */
 import net from "node:net";
 import { readBoundedFile } from "../../lib/bounded-file/bounded-file.ts";
 import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";
@@ -6,10 +6,15 @@ import type { Dial } from "../oidc/document-client.ts";
 import { type EgressSelection, readEgressSelections } from "./configuration.ts";
 import { type HttpProxy, httpConnect } from "./http-connect.ts";
 
-/** @returns how what has this type of egress is reached @throws Error when nothing says so */
-export type EgressSelector = (type: string) => Dial;
+/** Returns the dialer of an egress type. @throws Error for a type that is not configured */
+type EgressSelector = (type: string) => Dial;
 
-/** @param file undefined: there are no types @throws Error when the file, or one it names, is not right */
+/**
+ * Reads the configuration.
+ *
+ * @param file undefined when no egress type is configured
+ * @throws Error when the file or a referenced file is invalid
+ */
 export async function openEgressSelector(file: string | undefined): Promise<EgressSelector> {
   if (file === undefined) {
     return (type) => {
