@@ -24,5 +24,5 @@ const rows: readonly [value: unknown, text: string][] = [
 ];
 
 for (const [value, text] of rows) {
-  test(`as Go writes it: ${text}`, () => assert.equal(encodeAny(value), text));
+  test(`encodes ${text}`, () => assert.equal(encodeAny(value), text));
 }

@@ -1,10 +1,10 @@
-/** JSON text of plain values as Go writes it: HTML-safe, bigint as digits, members in the order they have. */
+/** Encodes plain values like Go: HTML-safe, bigint as digits, members in their own order. */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must be escaped.
 const special = /["\\<>&\u0000-\u001f\u2028\u2029\ud800-\udfff]/;
 const htmlSpecial = /[<>&\u2028\u2029]/g;
-/** What `JSON.stringify` makes of half a character, and Go makes U+FFFD. Also a backslash before such a text. */
-const halfCharacter = /\\ud[89a-f]/;
+/** The escape that `JSON.stringify` writes for a lone surrogate, where Go writes U+FFFD. */
+const loneSurrogateEscape = /\\ud[89a-f]/;
 
 const htmlEscapes: Readonly<Record<string, string>> = {
   "<": "\\u003c",
@@ -14,15 +14,16 @@ const htmlEscapes: Readonly<Record<string, string>> = {
   "\u2029": "\\u2029",
 };
 
-/** A string in quotes. */
+/** Encodes a string, with quotes. */
 export function encodeString(text: string): string {
   if (!special.test(text)) return `"${text}"`;
   return JSON.stringify(text.toWellFormed()).replace(htmlSpecial, (character) => htmlEscapes[character] as string);
 }
 
 /**
- * Any plain value, such as the body of a Status. Members that are undefined are left out.
- * @param value nested at most as deep as decoding keeps (`retainedDepthMax`)
+ * Encodes any plain value. Undefined members are left out.
+ *
+ * @param value nested at most `retainedDepthMax` deep
  */
 export function encodeAny(value: unknown): string {
   switch (typeof value) {
@@ -35,22 +36,26 @@ export function encodeAny(value: unknown): string {
     case "boolean":
       return value ? "true" : "false";
     case "object":
-      return value === null ? "null" : (encodeByEngine(value) ?? encodeTree(value));
+      return value === null ? "null" : (tryStringify(value) ?? encodeTree(value));
     default:
       return "null";
   }
 }
 
-/** By the engine, which is quicker. @returns undefined for what it writes otherwise */
-function encodeByEngine(value: object): string | undefined {
+/**
+ * Uses `JSON.stringify`, which is faster.
+ *
+ * @returns undefined for values that Go encodes in another way
+ */
+function tryStringify(value: object): string | undefined {
   let text: string;
   try {
     text = JSON.stringify(value);
   } catch (error) {
-    if (error instanceof TypeError) return undefined; // A bigint.
+    if (error instanceof TypeError) return undefined; // The value contains a bigint.
     throw error;
   }
-  if (halfCharacter.test(text)) return undefined;
+  if (loneSurrogateEscape.test(text)) return undefined;
   return text.replace(htmlSpecial, (character) => htmlEscapes[character] as string);
 }
 
@@ -77,14 +82,14 @@ function encodeMembers(object: Record<string, unknown>): string {
   return `${text}}`;
 }
 
-/** The same with the members of all objects sorted, as Go writes maps. */
+/** Encodes any plain value with the members of all objects sorted, as Go encodes maps. */
 export function encodeSorted(value: unknown): string {
   if (typeof value !== "object" || value === null) return encodeAny(value);
   if (Array.isArray(value)) return `[${value.map(encodeSorted).join(",")}]`;
   return `{${encodeSortedMembers(value as Record<string, unknown>, sortedKeys(value as Record<string, unknown>))}}`;
 }
 
-/** Some members of an object, without braces; those that are undefined are left out. */
+/** Encodes some members of an object, without braces. Undefined members are left out. */
 export function encodeSortedMembers(object: Record<string, unknown>, keys: readonly string[]): string {
   let text = "";
   for (const key of keys) {
@@ -94,7 +99,9 @@ export function encodeSortedMembers(object: Record<string, unknown>, keys: reado
   return text;
 }
 
-/** Keys in the order of their UTF-8 bytes, which is the order of code points. */
+/**
+ * Returns the keys of an object in the order of their UTF-8 bytes, which is that of code points.
+ */
 export function sortedKeys(object: Record<string, unknown>): string[] {
   const keys = Object.keys(object);
   for (let index = 1; index < keys.length; index++) {
@@ -107,7 +114,7 @@ function sortKeys(keys: string[]): string[] {
   return keys.some(hasHighUnit) ? keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))) : keys.sort();
 }
 
-/** Code units from U+D800 up do not sort as their code points do. */
+/** The order of code units from U+D800 on differs from that of code points. */
 function hasHighUnit(key: string): boolean {
   return /[\ud800-\uffff]/.test(key);
 }

@@ -1,16 +1,19 @@
 /**
- * A JSON parser that loses nothing: it reports errors in Go's words, keeps every member of an object that repeats a key, integers of any size
- * and the text of other numbers. Several times slower than the engine's, so it is used when `survey` or a miss tells that this matters.
- * Source: Go's encoding/json scanner.
+ * A JSON parser without losses: it has the error messages of Go, keeps repeated members, integers
+ * of any size, and the text of other numbers. It is several times slower than `JSON.parse`. Source:
+ * Go, encoding/json/scanner.go
  */
 import { isUtf8 } from "node:buffer";
 import { escapeGo } from "./quote.ts";
 import { JsonSyntaxError } from "./syntax-error.ts";
 
-/** As in Go. */
+/** The nesting limit of Go. */
 export const depthMax = 10_000;
 
-/** A number that Go refuses for integers: with a fraction or an exponent, whatever its value, or with too many digits. */
+/**
+ * A number that Go does not accept for integers: with a fraction or an exponent, or too many
+ * digits.
+ */
 export class NumberLiteral {
   readonly text: string;
   constructor(text: string) {
@@ -18,16 +21,23 @@ export class NumberLiteral {
   }
 }
 
+/** A member of an object. */
 export type Member = readonly [key: string, value: unknown];
 
+/** A text parsed without losses. */
 export interface Exact {
-  /** Numbers are a number while they are safe integers, a bigint beyond, a NumberLiteral otherwise and for integers of more than 128 digits. */
+  /**
+   * A number is a number if it is a safe integer, a bigint for other integers of up to 128 digits,
+   * and a NumberLiteral otherwise.
+   */
   readonly value: unknown;
-  /** All members, in order, of each object that repeats a key; in the object itself the last one won. */
+  /**
+   * For each object with repeated keys, all members in order. The object itself has the last ones.
+   */
   readonly repeated: ReadonlyMap<object, readonly Member[]>;
 }
 
-/** @throws JsonSyntaxError */
+/** Parses a text. @throws JsonSyntaxError */
 export function parseExact(bytes: Buffer): Exact {
   return new ExactParser(bytes).parse();
 }
@@ -45,7 +55,7 @@ interface OpenObject {
 
 type Open = OpenArray | OpenObject;
 
-/** Without recursion, so that depth costs no stack. */
+/** Iterative, so that deep texts do not overflow the stack. */
 class ExactParser {
   readonly #bytes: Buffer;
   readonly #valid: boolean;
@@ -69,7 +79,7 @@ class ExactParser {
     return { value, repeated: this.#repeated };
   }
 
-  /** Goes on in the innermost array or object: its next value, or itself when it ends here. */
+  /** Parses the next value of the innermost array or object, or returns it at its end. */
   #next(top: Open, first: boolean): unknown {
     const isArray = "list" in top;
     const byte = this.#skipSpace();
@@ -212,7 +222,7 @@ class ExactParser {
     this.#at++;
   }
 
-  /** Each byte that is not UTF-8 becomes U+FFFD, as in Go. */
+  /** Replaces each byte that is not UTF-8 by U+FFFD, as Go does. */
   #decode(start: number, end: number): string {
     if (this.#valid) return this.#bytes.toString("utf8", start, end);
     return decodeLoosely(this.#bytes.subarray(start, end));
@@ -230,7 +240,10 @@ class ExactParser {
     }
   }
 
-  /** At the end of the text Go feeds its scanner one space, and reports an unexpected end only where a space may stand. */
+  /**
+   * At the end of the text, Go passes a space to its scanner, and reports an unexpected end only
+   * where a space is allowed.
+   */
   #fail(context: string): never {
     const byte = this.#peek();
     if (byte === endOfText && !noSpaceMayFollow.test(context))
@@ -239,7 +252,7 @@ class ExactParser {
   }
 }
 
-/** Stands for an array or object whose members follow. */
+/** Returned for an array or object whose members follow. */
 const opened = Symbol("opened");
 const endOfText = -1;
 const noSpaceMayFollow = /^in |^after decimal point/;
@@ -249,7 +262,7 @@ function isHex(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
 }
 
-/** A longer one fits no integer type, and as a bigint it would take time by the square of its length, in text and back. */
+/** Longer integers fit no type, and conversion of a bigint takes time quadratic in its length. */
 const integerLengthMax = 128;
 
 function integerOf(text: string): number | bigint | NumberLiteral {
@@ -259,14 +272,14 @@ function integerOf(text: string): number | bigint | NumberLiteral {
   return value === 0 ? 0 : value;
 }
 
-/** Go prints the byte as if it were a code point. */
+/** Go formats the byte as a code point. */
 function quoteByte(byte: number): string {
   const character = String.fromCharCode(byte);
   if (character === "'") return "'\\''";
   return character === '"' ? `'"'` : `'${escapeGo(character)}'`;
 }
 
-/** UTF-8 as Go reads it into JSON: each byte that belongs to no character becomes U+FFFD. */
+/** Decodes UTF-8 and replaces each invalid byte by U+FFFD, as Go does for JSON. */
 export function decodeLoosely(bytes: Buffer): string {
   let text = "";
   let at = 0;
@@ -278,7 +291,7 @@ export function decodeLoosely(bytes: Buffer): string {
   return text;
 }
 
-/** Bytes of the character here, 0 when there is none. */
+/** Returns the length of the character in bytes, or 0 for an invalid one. */
 function characterLength(bytes: Buffer, at: number): number {
   const first = bytes[at] as number;
   if (first < 0x80) return 1;

@@ -1,6 +1,6 @@
-/** Values as Go prints them, for upstream's messages. */
+/** Formats values like Go, for messages of kube-apiserver. */
 
-/** With `%v`: `map[data:map[s:2] extra:[1 2]]`. */
+/** Formats a value like `%v`: `map[data:map[s:2] extra:[1 2]]`. */
 export function formatGoValue(value: unknown): string {
   if (value === null || value === undefined) return "<nil>";
   if (typeof value === "number") return formatGoNumber(value);
@@ -15,7 +15,7 @@ export function formatGoValue(value: unknown): string {
 
 const isInt64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value;
 
-/** With `%s`, which says what is no text: `%!s(int64=1)`. */
+/** Formats a value like `%s`, which marks values that are not text: `%!s(int64=1)`. */
 export function formatGoText(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return `[${value.map(formatGoText).join(" ")}]`;
@@ -27,12 +27,12 @@ export function formatGoText(value: unknown): string {
   return value === null || value === undefined ? type : `%!s(${type}=${formatGoValue(value)})`;
 }
 
-/** A number as it was read from JSON: an int64 where there is no fraction and none is lost, else a float64. */
+/** Formats a number from JSON: as an int64 if it is a safe integer, otherwise as a float64. */
 export function formatGoNumber(value: number): string {
   return Number.isSafeInteger(value) ? String(value + 0) : formatGoFloat(value);
 }
 
-/** A float64: `1.5`, `3e+09`. */
+/** Formats a float64 like `%v`: `1.5`, `3e+09`. */
 export function formatGoFloat(value: number): string {
   const [mantissa, exponent] = value.toExponential().split("e") as [string, string | undefined];
   const power = Number(exponent);
@@ -40,10 +40,13 @@ export function formatGoFloat(value: number): string {
   return `${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
-/** Go's fmt writes exponents from here on. */
+/** Go's fmt writes an exponent for numbers from 10^6 on. */
 const exponentFrom = 6;
 
-/** What is printed already, in the place of a value: Go tells apart what JSON does not (floats without a fraction, text behind a pointer). */
+/**
+ * A value that is already formatted, for Go types that JSON does not distinguish: floats without a
+ * fraction, pointers to strings.
+ */
 export class GoPrinted {
   readonly text: string;
   constructor(text: string) {
@@ -51,7 +54,7 @@ export class GoPrinted {
   }
 }
 
-/** The type JSON has in Go when it is decoded without a schema; nil's as `%s` prints it. */
+/** Returns the Go type of JSON decoded without a schema; for nil, the text of `%s`. */
 export function goTypeOf(value: unknown): string {
   switch (typeof value) {
     case "string":
@@ -68,5 +71,7 @@ export function goTypeOf(value: unknown): string {
   }
 }
 
+/** The Go type of a JSON object. */
 export const goMapType = "map[string]interface {}";
+/** The Go type of a JSON array. */
 export const goListType = "[]interface {}";

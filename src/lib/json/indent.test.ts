@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { indentJson, jsonIndenter } from "./indent.ts";
 
-/** Escapes around the length from which strings are looked through otherwise. */
+/** Escapes near the length at which another algorithm finds the end of a string. */
 const long = Array.from({ length: 12 }, (_, index) =>
   ["\\", '"', 'x\\\\"', '"}'].map((end) => `${"x".repeat(26 + index)}${end}${"y".repeat(index % 3)}`),
 ).map((texts) => ({ texts, text: texts.join("") }));
@@ -21,10 +21,11 @@ for (const value of [
   ...long,
 ]) {
   const compact = JSON.stringify(value);
-  test(compact, () => assert.equal(indentJson(Buffer.from(compact)).toString(), JSON.stringify(value, null, 2)));
+  test(`indents ${compact}`, () =>
+    assert.equal(indentJson(Buffer.from(compact)).toString(), JSON.stringify(value, null, 2)));
 }
 
-test("pieces that end anywhere between strings are indented as the whole", () => {
+test("indents a text in pieces like the whole text", () => {
   const value = { a: [], b: [1, { c: {}, d: [[]] }, true], e: { f: "g" } };
   const tokens = JSON.stringify(value).match(/"[^"]*"|[\s\S]/g) ?? [];
   for (let at = 1; at < tokens.length; at++) {

@@ -1,4 +1,7 @@
-/** Rewrites compact JSON with two spaces of indentation, as Go's MarshalIndent does, without parsing: numbers and key order stay as they are. */
+/**
+ * Indents compact JSON by two spaces, like Go's MarshalIndent. It does not parse: numbers and key
+ * order remain.
+ */
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -9,12 +12,17 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
-/** @param json valid, compact JSON @returns the same value, indented, without a newline at the end */
+/**
+ * Indents a text.
+ *
+ * @param json valid, compact JSON
+ * @returns the indented JSON without a final newline
+ */
 export function indentJson(json: Buffer): Buffer {
   return jsonIndenter()(json);
 }
 
-/** @returns indents one value that comes in pieces, of which none ends within a string */
+/** Returns a function that indents one value in pieces. No piece may end inside a string. */
 export function jsonIndenter(): (piece: Buffer) => Buffer {
   const state: State = { depth: 0, opened: false };
   return (piece) => indentPiece(piece, state);
@@ -22,7 +30,7 @@ export function jsonIndenter(): (piece: Buffer) => Buffer {
 
 interface State {
   depth: number;
-  /** What was opened last may yet be empty. */
+  /** Whether the last byte opened an object or array, which can be empty. */
   opened: boolean;
 }
 
@@ -68,7 +76,7 @@ function indentPiece(json: Buffer, state: State): Buffer {
   return Buffer.from(pieces.join(""));
 }
 
-/** Short strings are looked through here, long ones where that is faster. */
+/** The end of longer strings is found with `indexOf`, which is faster for them. */
 const shortMax = 32;
 
 function endOfString(json: Buffer, open: number): number {

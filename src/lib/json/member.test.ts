@@ -5,29 +5,33 @@ import { memberBytes } from "./member.ts";
 
 const label = Buffer.from('"metadata":');
 
-const rows: [what: string, json: string, want: string | undefined][] = [
-  ["alone", '{"metadata":{}}', "{}"],
-  ["nested", '{"metadata":{"a":{"b":{}},"c":1},"spec":{}}', '{"a":{"b":{}},"c":1}'],
+const rows: [title: string, json: string, expected: string | undefined][] = [
+  ["the only member", '{"metadata":{}}', "{}"],
+  ["a nested value", '{"metadata":{"a":{"b":{}},"c":1},"spec":{}}', '{"a":{"b":{}},"c":1}'],
   [
-    "braces and quotes in texts",
+    "braces and quotes in strings",
     String.raw`{"metadata":{"a":"}\"}","b":"\\"},"spec":{}}`,
     String.raw`{"a":"}\"}","b":"\\"}`,
   ],
-  ["another member named so, later", '{"metadata":{"name":"é{"},"spec":{"metadata":{"x":1}}}', '{"name":"é{"}'],
   [
-    "another member named so, earlier and deeper",
+    "a deeper member of the same name after it",
+    '{"metadata":{"name":"é{"},"spec":{"metadata":{"x":1}}}',
+    '{"name":"é{"}',
+  ],
+  [
+    "a deeper member of the same name before it",
     '{"data":{"metadata":{"x":1}},"list":[{"metadata":{}}],"metadata":{"name":"n"}}',
     '{"name":"n"}',
   ],
-  ["a text that is named so", '{"a":"metadata","metadata":{"b":"\\"metadata\\":{}"}}', '{"b":"\\"metadata\\":{}"}'],
+  ["a string with the name", '{"a":"metadata","metadata":{"b":"\\"metadata\\":{}"}}', '{"b":"\\"metadata\\":{}"}'],
   ["an array", '{"a":1,"metadata":[{"b":[1,{}]},2]}', '[{"b":[1,{}]},2]'],
-  ["none", '{"a":{"metadata":{}}}', undefined],
+  ["a missing member", '{"a":{"metadata":{}}}', undefined],
 ];
 
-for (const [what, json, want] of rows)
-  test(what, () => assert.equal(memberBytes(Buffer.from(json), label)?.toString(), want));
+for (const [title, json, expected] of rows)
+  test(`finds ${title}`, () => assert.equal(memberBytes(Buffer.from(json), label)?.toString(), expected));
 
-test("strings of any length, with anything in them", () => {
+test("finds a member among random strings", () => {
   const parts = ['"', "\\", "a", "é", "{", "}", '"metadata":{', "\n", "x".repeat(46), "y".repeat(200)];
   const random = seededRandom(1);
   for (let round = 0; round < 3000; round++) {

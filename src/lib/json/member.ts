@@ -6,10 +6,11 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
 /**
- * The bytes of a member's value, which is an object or an array; nothing is parsed, and nothing after it is looked at.
+ * Finds the value of a member, which must be an object or an array, without parsing.
+ *
  * @param json a compact object
  * @param label `"name":`
- * @returns a view of them; undefined when there is no such member
+ * @returns a view of the bytes; undefined if there is no such member
  */
 export function memberBytes(json: Buffer, label: Buffer): Buffer | undefined {
   let depth = 0;
@@ -17,7 +18,7 @@ export function memberBytes(json: Buffer, label: Buffer): Buffer | undefined {
   for (let at = 0; at < json.length; at++) {
     const byte = json[at];
     if (byte === quote) {
-      // In a compact text a colon follows a key alone.
+      // In compact JSON, a colon after a string means that the string is a key.
       if (depth === 1 && start < 0 && json.compare(label, 0, label.length, at, at + label.length) === 0)
         start = at + label.length;
       at = endOfString(json, at);
@@ -30,10 +31,10 @@ export function memberBytes(json: Buffer, label: Buffer): Buffer | undefined {
   return undefined;
 }
 
-/** Most strings end within so many bytes, and looking at them costs less than a call. */
+/** Most strings end within this length; scanning it is faster than a call of `indexOf`. */
 const shortBytes = 48;
 
-/** @param at of the opening quote @returns where the closing one is */
+/** @param at position of the opening quote @returns the position of the closing quote */
 function endOfString(json: Buffer, at: number): number {
   const far = Math.min(at + shortBytes, json.length);
   for (let near = at + 1; near < far; near++) {
@@ -43,7 +44,7 @@ function endOfString(json: Buffer, at: number): number {
   return endAfter(json, far);
 }
 
-/** @param from where a character of the string begins */
+/** @param from the start of a character in the string */
 function endAfter(json: Buffer, from: number): number {
   for (let end = json.indexOf(quote, from); end >= 0; end = json.indexOf(quote, end + 1)) {
     let before = end - 1;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseEncoded, parseJson, peekTypeMeta } from "./parse.ts";
 
-/** Go's answers. */
+/** The error messages are those of Go. */
 const syntaxRows: [text: string, message: string][] = [
   ["", "unexpected end of JSON input"],
   ["{", "unexpected end of JSON input"],
@@ -34,7 +34,7 @@ const syntaxRows: [text: string, message: string][] = [
 ];
 
 for (const [text, message] of syntaxRows) {
-  test(`syntax of ${JSON.stringify(text.slice(0, 20))}`, () => {
+  test(`rejects ${JSON.stringify(text.slice(0, 20))}`, () => {
     assert.throws(() => parseJson(Buffer.from(text)), { name: "JsonSyntaxError", message });
   });
 }
@@ -62,13 +62,13 @@ function duplicate(path: string): string {
 }
 
 for (const [text, value, duplicates] of valueRows) {
-  test(`value of ${text}`, () => {
+  test(`parses ${text}`, () => {
     const parsed = parseJson(Buffer.from(text));
     assert.deepEqual([parsed.value, parsed.duplicates], [value, duplicates]);
   });
 }
 
-test("__proto__ and constructor are members like any other", () => {
+test("treats __proto__ and constructor as ordinary members", () => {
   for (const text of ['{"__proto__":{"x":1},"constructor":2}', '{"__proto__":0,"constructor":2,"__proto__":{"x":1}}']) {
     const value = parseJson(Buffer.from(text)).value as object;
     assert.deepEqual(Object.entries(value), [
@@ -79,17 +79,17 @@ test("__proto__ and constructor are members like any other", () => {
   }
 });
 
-test("each byte that is not UTF-8 is replaced", () => {
+test("replaces each byte that is not UTF-8", () => {
   const bytes = Buffer.from([0x22, 0xff, 0xe2, 0x82, 0x61, 0xed, 0xa0, 0x80, 0x22]);
   assert.equal(parseJson(bytes).value, "\ufffd\ufffd\ufffda\ufffd\ufffd\ufffd");
 });
 
-test("ten thousand levels are read, repeated keys at the bottom too", () => {
+test("parses ten thousand levels and finds repeated keys at the lowest one", () => {
   const text = `${'{"a":'.repeat(9_999)}{"x":1,"x":2}${"}".repeat(9_999)}`;
   assert.equal(parseJson(Buffer.from(text)).duplicates.length, 1);
 });
 
-const typeMetaRows: [text: string, want: { apiVersion: string; kind: string } | string][] = [
+const typeMetaRows: [text: string, expected: { apiVersion: string; kind: string } | string][] = [
   ['{"apiVersion":"v1","kind":"ConfigMap"}', { apiVersion: "v1", kind: "ConfigMap" }],
   ['{"APIVERSION":"v1","Kind":"x"}', { apiVersion: "v1", kind: "x" }],
   ['{"kind":null}', { apiVersion: "", kind: "" }],
@@ -103,29 +103,29 @@ const typeMetaRows: [text: string, want: { apiVersion: string; kind: string } | 
   ],
 ];
 
-for (const [text, want] of typeMetaRows) {
-  test(`type of ${text}`, () => {
-    if (typeof want === "string")
+for (const [text, expected] of typeMetaRows) {
+  test(`reads apiVersion and kind of ${text}`, () => {
+    if (typeof expected === "string")
       assert.throws(() => peekTypeMeta(Buffer.from(text)), {
-        message: `couldn't get version/kind; json parse error: ${want}`,
+        message: `couldn't get version/kind; json parse error: ${expected}`,
       });
     else {
       const { apiVersion, kind } = peekTypeMeta(Buffer.from(text));
-      assert.deepEqual({ apiVersion, kind }, want);
+      assert.deepEqual({ apiVersion, kind }, expected);
     }
   });
 }
 
-const encodedRows: [text: string, want: unknown][] = [
+const encodedRows: [text: string, expected: unknown][] = [
   ['{"a":9007199254740993,"b":[1.5,-9007199254740993]}', { a: 9007199254740993n, b: [1.5, -9007199254740993n] }],
   ['{"a":"1234567890123456789"}', { a: "1234567890123456789" }],
   ['{"a":",1234567890123456789"}', { a: ",1234567890123456789" }],
 ];
-for (const [text, want] of encodedRows) {
-  test(`parses what was encoded here: ${text}`, () => assert.deepEqual(parseEncoded(Buffer.from(text)), want));
+for (const [text, expected] of encodedRows) {
+  test(`parses encoded JSON: ${text}`, () => assert.deepEqual(parseEncoded(Buffer.from(text)), expected));
 }
 
-test("what was encoded here and is damaged is a syntax error in Go's words", () => {
+test("rejects damaged encoded JSON with Go's message", () => {
   const message = "invalid character '\"' after object key:value pair";
   assert.throws(() => parseEncoded(Buffer.from('{"a":1 "b"}')), { name: "JsonSyntaxError", message });
 });

@@ -1,4 +1,4 @@
-/** JSON texts as Go reads them, at the speed of the engine's parser wherever it makes no difference. */
+/** Parses JSON like Go, with `JSON.parse` where the result is the same. */
 import { depthMax, type Exact, type Member, NumberLiteral, parseExact } from "./exact.ts";
 import { quoteGo } from "./quote.ts";
 import { survey } from "./survey.ts";
@@ -6,37 +6,40 @@ import { JsonSyntaxError } from "./syntax-error.ts";
 
 export { JsonSyntaxError } from "./syntax-error.ts";
 
-/** A parsed text, for a reader who finds repeated keys himself: he counts the members he sees. */
+/** A parsed text. Callers find repeated keys by counting the members of `value`. */
 export interface Document {
   readonly bytes: Buffer;
-  /** Owned by the reader. Numbers may be bigint or NumberLiteral. */
+  /** The caller can modify it. Numbers can be bigint or NumberLiteral. */
   readonly value: unknown;
-  /** Members in the text; more than in `value` when a key is repeated. */
+  /** The number of members in the text; more than in `value` if a key is repeated. */
   readonly members: number;
-  /** How deep it nests; not known of what was parsed exactly. */
+  /** Nesting depth; not set by `exactDocument`. */
   readonly depth?: number;
-  /** Set once the text was parsed exactly: all members of the objects that repeat a key. */
+  /** Set by `exactDocument`: all members of the objects with repeated keys. */
   readonly repeated?: ReadonlyMap<object, readonly Member[]>;
 }
 
-/** @throws JsonSyntaxError with Go's message */
+/** Parses any text. @throws JsonSyntaxError with Go's message */
 export function parseDocument(bytes: Buffer): Document {
   const { members, depth, needsExact } = survey(bytes);
   if (needsExact || depth > depthMax) return exactDocument(bytes);
   try {
     return { bytes, value: JSON.parse(bytes.toString("utf8")), members, depth };
   } catch (error) {
-    if (error instanceof SyntaxError) return exactDocument(bytes); // For Go's words.
+    if (error instanceof SyntaxError) return exactDocument(bytes); // For Go's error message.
     throw error;
   }
 }
 
-/** Starts a number that a double may not hold, in a compact text. Strings that look so are found needlessly. */
+/**
+ * Matches before integers that a double can lose, in compact JSON. It can match inside strings too.
+ */
 const longInteger = /[:,[-][0-9]{16}/;
 
 /**
- * Parses a compact text that this server has encoded: valid, and no key is repeated.
- * @throws JsonSyntaxError
+ * Parses compact JSON that this server encoded, which has no repeated keys.
+ *
+ * @throws JsonSyntaxError for damaged JSON
  */
 export function parseEncoded(bytes: Buffer): unknown {
   const text = bytes.toString("utf8");
@@ -44,23 +47,24 @@ export function parseEncoded(bytes: Buffer): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return parseJson(bytes).value; // For Go's words.
+    if (error instanceof SyntaxError) return parseJson(bytes).value; // For Go's error message.
     throw error;
   }
 }
 
-/** The same text, parsed so that repeated keys are told. */
+/** Parses a valid text again, without losses, to find repeated keys. */
 export function exactDocument(bytes: Buffer): Document {
   const { value, repeated } = parseExact(bytes);
   return { bytes, value, members: 0, repeated };
 }
 
+/** A parsed text and its repeated keys. */
 export interface ParsedJson {
-  /** Numbers with a fraction or an exponent are plain numbers; integers beyond 2^53 are bigint. */
+  /** Numbers with a fraction or an exponent are numbers; unsafe integers are bigint. */
   readonly value: unknown;
-  /** `duplicate field "data.z"`: upstream's strict errors of a text without schema, in order, at most 100. */
+  /** kube-apiserver's strict errors such as `duplicate field "data.z"`, in order, at most 100. */
   readonly duplicates: string[];
-  /** Where there are any: all members of the objects that repeat a key. */
+  /** All members of the objects with repeated keys, if there are any. */
   readonly repeated?: ReadonlyMap<object, readonly Member[]>;
 }
 
@@ -69,23 +73,30 @@ export function parseJson(bytes: Buffer): ParsedJson {
   return parsedJson(parseDocument(bytes));
 }
 
-/** The same, of a text that was read already. @param read used up @throws JsonSyntaxError with Go's message */
-export function parsedJson(read: Document): ParsedJson {
-  const isWhole = read.repeated !== undefined || countMembers(read.value) === read.members;
-  const document = isWhole ? read : exactDocument(read.bytes);
+/**
+ * Finds the repeated keys of a parsed text.
+ *
+ * @param parsed is modified and must not be used afterwards
+ * @throws JsonSyntaxError with Go's message
+ */
+export function parsedJson(parsed: Document): ParsedJson {
+  const isComplete = parsed.repeated !== undefined || countMembers(parsed.value) === parsed.members;
+  const document = isComplete ? parsed : exactDocument(parsed.bytes);
   if (document.repeated === undefined) return { value: document.value, duplicates: [] };
   const duplicates = duplicateFields({ value: document.value, repeated: document.repeated });
   return { value: resolveLiterals(document.value), duplicates, repeated: document.repeated };
 }
 
+/** The version and kind of an object; empty if missing. */
 export interface TypeMeta {
   readonly apiVersion: string;
   readonly kind: string;
 }
 
 /**
- * What kind of object a body says it is; empty texts where it says nothing.
- * @throws TypeMetaError with upstream's message, for bodies that are no JSON too
+ * Reads `apiVersion` and `kind` of a request body.
+ *
+ * @throws TypeMetaError with the message of kube-apiserver, also for invalid JSON
  */
 export function peekTypeMeta(bytes: Buffer): TypeMeta & { readonly document: Document } {
   let document: Document;
@@ -98,6 +109,7 @@ export function peekTypeMeta(bytes: Buffer): TypeMeta & { readonly document: Doc
   return { ...typeMetaOf(document.value), document };
 }
 
+/** `apiVersion` and `kind` cannot be read. */
 export class TypeMetaError extends Error {
   constructor(why: string) {
     super(`couldn't get version/kind; json parse error: ${why}`);
@@ -105,24 +117,33 @@ export class TypeMetaError extends Error {
   }
 }
 
-/** The same by the very names alone, as upstream reads what it has no types for. @param read by {@link typeMetaOf} */
-export function exactType(value: unknown, read: TypeMeta): TypeMeta {
-  if (typeof value !== "object" || value === null) return read;
+/**
+ * Reads `apiVersion` and `kind` by their exact names, as kube-apiserver does for unstructured
+ * objects.
+ *
+ * @param typeMeta the result of {@link typeMetaOf}, for a value that is not an object
+ */
+export function exactType(value: unknown, typeMeta: TypeMeta): TypeMeta {
+  if (typeof value !== "object" || value === null) return typeMeta;
   const own = (name: string): string =>
     Object.hasOwn(value, name) ? ((Reflect.get(value, name) as string | null) ?? "") : "";
   return { apiVersion: own("apiVersion"), kind: own("kind") };
 }
 
-/** The same of a text that repeats keys: each of them is looked at. @throws TypeMetaError */
+/** Checks each `apiVersion` and `kind` of a text with repeated keys. @throws TypeMetaError */
 export function checkRepeatedTypeMeta(bytes: Buffer): void {
   const { value, repeated } = exactDocument(bytes);
   for (const [key, member] of repeated?.get(value as object) ?? []) typeMetaOf({ [key]: member });
 }
 
-/** Go's type that upstream reads the two fields into, as its message prints it. */
+/** The Go type of the two fields in kube-apiserver's message. */
 const typeMetaGoType = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
 
-/** Keys match in any case here, and only here; later ones win. @throws TypeMetaError */
+/**
+ * Reads the two fields. Only here, keys match in any case; the last one applies.
+ *
+ * @throws TypeMetaError
+ */
 export function typeMetaOf(value: unknown): TypeMeta {
   if (value === null) return { apiVersion: "", kind: "" };
   if (typeof value !== "object" || Array.isArray(value) || value instanceof NumberLiteral) {
@@ -146,7 +167,7 @@ function typeMetaField(key: string): "apiVersion" | "kind" | undefined {
   return key.length === 10 && key.toLowerCase() === "apiversion" ? "apiVersion" : undefined;
 }
 
-/** What Go's messages call a JSON value. */
+/** Returns the name of the JSON type in Go's messages. */
 export function goKindOf(value: unknown): string {
   switch (typeof value) {
     case "string":
@@ -163,7 +184,7 @@ export function goKindOf(value: unknown): string {
   }
 }
 
-/** Members of all objects in a tree. Without recursion: the tree may be as deep as the text was allowed to be. */
+/** Counts the members of all objects in a tree. Iterative, because the tree can be very deep. */
 export function countMembers(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   let members = 0;
@@ -182,7 +203,11 @@ export function countMembers(value: unknown): number {
   return members;
 }
 
-/** Replaces, in place, the literals of an exactly parsed tree by numbers. @throws JsonSyntaxError for one that no double holds, in Go's words */
+/**
+ * Replaces, in place, each NumberLiteral in a tree by a number.
+ *
+ * @throws JsonSyntaxError with Go's message for a number outside the range of doubles
+ */
 export function resolveLiterals(value: unknown): unknown {
   if (value instanceof NumberLiteral) return doubleOf(value);
   if (typeof value !== "object" || value === null) return value;
@@ -207,11 +232,11 @@ function doubleOf(literal: NumberLiteral): number {
 
 const problemsMax = 100;
 
-/** In the order of the text, each path once. */
+/** Returns the errors in the order of the text, each path once. */
 function duplicateFields({ value, repeated }: Exact): string[] {
   if (repeated.size === 0) return [];
   const found = new Set<string>();
-  // Depth first, by a stack of what is still to be visited; paths are made on the way.
+  // Depth first, with a stack of pending values.
   const pending: { path: string; value: unknown; duplicate: boolean }[] = [{ path: "", value, duplicate: false }];
   for (let next = pending.pop(); next !== undefined && found.size < problemsMax; next = pending.pop()) {
     if (next.duplicate) found.add(`duplicate field ${quoteGo(next.path)}`);

@@ -1,4 +1,4 @@
-/** Text as Go quotes it in messages (strconv.Quote). */
+/** Quotes text for messages like Go's strconv.Quote. */
 
 const plain = /^[ !#-[\]-~]*$/;
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u;
@@ -15,28 +15,32 @@ const shorthand = new Map([
   ["\v", "\\v"],
 ]);
 
+/** Quotes a text like Go's `%q`. */
 export function quoteGo(text: string): string {
   if (plain.test(text)) return `"${text}"`;
   return `"${Array.from(text.toWellFormed(), escapeGo).join("")}"`;
 }
 
-/** A list of texts as Go's `%q` prints it. */
+/** Quotes a list of texts like Go's `%q`. */
 export function quoteGoList(texts: readonly string[]): string {
   return `[${texts.map(quoteGo).join(" ")}]`;
 }
 
-/** Several errors as Go prints them when they are one: each text once, in brackets unless it is alone. Empty when there are none. */
+/**
+ * Joins error messages like an aggregate of `k8s.io/apimachinery/pkg/util/errors`: each message
+ * once, in brackets if there are several. Empty for an empty list.
+ */
 export function joinErrors(texts: readonly string[]): string {
   const distinct = [...new Set(texts)];
   return distinct.length > 1 ? `[${distinct.join(", ")}]` : (distinct[0] ?? "");
 }
 
-/** What Go's unicode.IsPrint says of one character. */
+/** Whether a character is printable, like Go's unicode.IsPrint. */
 export function isPrintable(character: string): boolean {
   return character === " " || printable.test(character);
 }
 
-/** One character inside quotes. */
+/** Escapes one character inside quotes. */
 export function escapeGo(character: string): string {
   const short = shorthand.get(character);
   if (short !== undefined) return short;

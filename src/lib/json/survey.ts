@@ -1,19 +1,22 @@
-/** One quick look over the bytes of a JSON text for what the engine's parser would lose. */
+/** Scans JSON for values that `JSON.parse` would lose. */
 import { isUtf8 } from "node:buffer";
 
-export interface Survey {
-  /** Members of all objects together: colons outside strings. */
+interface Survey {
+  /** The number of members of all objects: colons outside strings. */
   readonly members: number;
-  /** How deep arrays and objects nest. */
+  /** Nesting depth of arrays and objects. */
   readonly depth: number;
-  /** A number beyond 15 digits, with a fraction or an exponent, or a surrogate escape, or bytes that are not UTF-8: parse exactly. */
+  /**
+   * Whether the text contains a number with more than 15 digits, a fraction or an exponent, a
+   * surrogate escape, or bytes that are not UTF-8.
+   */
   readonly needsExact: boolean;
 }
 
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Says nothing about validity; on malformed text the answer is merely useless. */
+/** Scans a text. For invalid JSON, the result has no meaning. */
 export function survey(bytes: Buffer): Survey {
   let members = 0;
   let depth = 0;
@@ -39,7 +42,7 @@ export function survey(bytes: Buffer): Survey {
       depth++;
       if (depth > deepest) deepest = depth;
     } else if (byte === 0x7d || byte === 0x5d) depth--;
-    // A dot, an E, or an e that does not end `true` or `false`, which come after u and s.
+    // A dot, an E, or an e after a digit; the e of `true` and `false` follows u or s.
     else if (byte === 0x2e || byte === 0x45) needsExact = true;
     else if (byte === 0x65 && isDigit(bytes[at - 1])) needsExact = true;
   }
@@ -50,7 +53,7 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
-/** @param at of the u in `\ud83d` */
+/** @param at position of the u in `\ud83d` */
 function isSurrogateEscape(bytes: Buffer, at: number): boolean {
   const first = bytes[at + 1];
   const second = bytes[at + 2] ?? 0;

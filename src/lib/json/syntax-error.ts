@@ -1,4 +1,6 @@
-/** A text that is no JSON. The message is Go's, such as `invalid character 'x' after top-level value`. */
+/**
+ * Invalid JSON. The message is that of Go, such as `invalid character 'x' after top-level value`.
+ */
 export class JsonSyntaxError extends Error {
   constructor(message: string) {
     super(message);

@@ -1,40 +1,38 @@
-/** Plain JSON values: equality, copies, integers that may be bigint. */
+/** Plain JSON values: equality, copies, and integers. */
 
-/** An integer of JSON: a number while safe, a bigint beyond. */
+/** An integer: a number if it is safe, otherwise a bigint. */
 export type Integer = number | bigint;
 
-/** @returns a number where it is safe, else the bigint */
+/** Returns the number if it is safe, otherwise the bigint. */
 export function toInteger(value: bigint): Integer {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
 }
 
-/** Adds without losing digits. */
+/** Adds two integers without loss. */
 export function addIntegers(a: Integer, b: Integer): Integer {
   return toInteger(BigInt(a) + BigInt(b));
 }
 
-export function compareIntegers(a: Integer, b: Integer): -1 | 0 | 1 {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** Absent, null, or a list or map in which nothing is set. */
-function isNothing(value: unknown): boolean {
+/** Whether a value is absent, null, or a list or map without set members. */
+function isUnset(value: unknown): boolean {
   if (value === undefined || value === null) return true;
   if (typeof value !== "object") return false;
   if (Array.isArray(value)) return value.length === 0;
-  for (const key in value) if (!isNothing((value as Record<string, unknown>)[key])) return false;
+  for (const key in value) if (!isUnset((value as Record<string, unknown>)[key])) return false;
   return true;
 }
 
 /**
- * Equality of plain JSON in which absent, null, `[]` and `{}` are the same wherever they stand. It knows no types: a struct that is set and empty
- * (`emptyDir: {}`) equals an absent one. Where a schema is at hand, `equalBySchema` tells as upstream does.
- * @param a, b nested at most as deep as decoding keeps (`retainedDepthMax`)
+ * Compares plain JSON; absent, null, `[]` and `{}` are equal. An empty struct such as `emptyDir:
+ * {}` equals an absent one; with a schema, use `equalBySchema`, which compares like kube-apiserver.
+ *
+ * @param a nested at most `retainedDepthMax` deep
+ * @param b nested at most `retainedDepthMax` deep
  */
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (isNothing(a) || isNothing(b)) return isNothing(a) && isNothing(b);
+  if (isUnset(a) || isUnset(b)) return isUnset(a) && isUnset(b);
   if (typeof a !== "object" || typeof b !== "object") return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     return (
@@ -47,7 +45,7 @@ export function deepEqual(a: unknown, b: unknown): boolean {
   return equalMembers(a as Record<string, unknown>, b as Record<string, unknown>, deepEqual);
 }
 
-/** Equality of plain JSON to the letter, but for the order of members; `undefined` members count as absent. */
+/** Compares plain JSON exactly, except the order of members. Undefined members count as absent. */
 export function identical(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
@@ -72,12 +70,12 @@ function equalMembers(
   return true;
 }
 
-/** Neither null nor a list. */
+/** Whether a value is an object, neither null nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A copy that shares nothing. `__proto__` stays a member like any other. */
+/** Returns a deep copy. `__proto__` is an ordinary member. */
 export function cloneJson<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(cloneJson) as T;
@@ -86,7 +84,7 @@ export function cloneJson<T>(value: T): T {
   return copy as T;
 }
 
-/** Sets an own member, whatever its name. */
+/** Sets an own member, also for the name `__proto__`. */
 export function setMember(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key === "__proto__")
     Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });

@@ -1,7 +1,7 @@
-/** Comparisons in filters, of values of one kind. Source: Go's text/template, as client-go keeps a copy of it */
+/** Comparisons in filters. Source: k8s.io/client-go@v0.36.0/third_party/forked/golang/template */
 import { NumberLiteral, TextByte } from "./go-kinds.ts";
 
-/** @returns undefined where the two cannot be compared so */
+/** @returns undefined for values of different kinds or an operator that their kind does not have */
 export function compareValues(left: unknown, operator: string, right: unknown): boolean | undefined {
   const [a, b] = [comparable(left), comparable(right)];
   if (a === undefined || b === undefined || a.kind !== b.kind) return undefined;

@@ -1,11 +1,13 @@
-/** What a template finds in a value. Source: k8s.io/client-go/util/jsonpath, missing keys allowed. */
+/**
+ * Evaluates templates. Source: k8s.io/client-go@v0.36.0/util/jsonpath, with missing keys allowed
+ */
 import { compareValues } from "./compare.ts";
 import { NumberLiteral, TextByte } from "./go-kinds.ts";
 import type { Part, Path, Slice, Step } from "./template.ts";
 
-/** A template that cannot be followed in this value. */
+/** The template does not fit the value. */
 export class JsonPathError extends Error {
-  /** What had been reached. */
+  /** The values found before the error. */
   readonly values: readonly unknown[];
 
   constructor(message: string, values: readonly unknown[]) {
@@ -14,20 +16,26 @@ export class JsonPathError extends Error {
   }
 }
 
-/** Values at once: descents into descents could otherwise make any number of them. */
+/** Limits intermediate results, because nested descents can multiply them. */
 const valuesMax = 100_000;
 
 interface Walk {
-  /** Ranges that were opened, and ended, by the part at hand. */
+  /** Ranges that the current part opened. */
   opened: number;
+  /** Ranges that the current part ended. */
   ended: number;
-  /** Ranges that are under way. */
+  /** Open ranges. */
   depth: number;
-  /** Where the last range ended. */
+  /** Index of the part that ended the last range. */
   lastEnd: number;
 }
 
-/** @returns for each part what it finds; ranges are unrolled @throws JsonPathError */
+/**
+ * Evaluates a template.
+ *
+ * @returns the values of each part, with ranges unrolled
+ * @throws JsonPathError
+ */
 export function findResults(parts: readonly Part[], value: unknown): unknown[][] {
   return findFrom(parts, 0, [value], { opened: 0, ended: 0, depth: 0, lastEnd: -1 });
 }
@@ -50,7 +58,7 @@ function findFrom(parts: readonly Part[], start: number, input: readonly unknown
     walk.opened--;
     walk.depth++;
     for (const value of results) found.push(...findFrom(parts, index + 1, [value], walk));
-    if (results.length === 0) findFrom(parts, index + 1, [], walk); // To find its end.
+    if (results.length === 0) findFrom(parts, index + 1, [], walk); // Finds the end of an empty range.
     walk.depth--;
     if (walk.lastEnd > index) index = walk.lastEnd;
   }
@@ -112,7 +120,7 @@ function wordAt(input: readonly unknown[], word: string, walk: Walk): readonly u
   return [];
 }
 
-/** Of the first list that a slice finds nothing in, and of those behind it, nothing is taken. */
+/** As in client-go, a list in which the slice is empty ends the evaluation of the step. */
 function sliceAll(input: readonly unknown[], slice: Slice): readonly unknown[] {
   const taken: unknown[] = [];
   for (const value of input) {
@@ -158,7 +166,7 @@ function childrenOf(value: unknown): readonly unknown[] {
     : [];
 }
 
-/** Everything that has something in it, from the top down. */
+/** Returns all values that are not empty, parents before children. */
 function descendants(input: readonly unknown[]): readonly unknown[] {
   const found: unknown[] = [];
   const visit = (value: unknown): void => {
@@ -196,7 +204,7 @@ function filtered(
   });
 }
 
-/** Also where what is there cannot be followed further. */
+/** Whether a path finds a value; an error after a found value counts too. */
 function reaches(item: unknown, path: Path, walk: Walk): boolean {
   try {
     return follow([item], path, walk).length > 0;

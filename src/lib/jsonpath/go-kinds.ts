@@ -1,6 +1,6 @@
-/** Values that JSON does not have, and Go tells from those it has. */
+/** Kinds of values that Go distinguishes and JSON does not. */
 
-/** One byte of a text: texts are walked through, too. */
+/** One byte of a string: a wildcard on a string returns its bytes. */
 export class TextByte {
   readonly value: number;
   constructor(value: number) {
@@ -8,7 +8,7 @@ export class TextByte {
   }
 }
 
-/** A number of the template: its kind is told by how it is written. */
+/** A number in the template. Its notation determines whether it is a float. */
 export class NumberLiteral {
   readonly value: number;
   readonly isFloat: boolean;

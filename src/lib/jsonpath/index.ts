@@ -1,4 +1,4 @@
-/** JSONPath templates, as kubectl and definitions use them. */
+/** JSONPath templates of kubectl and of printer columns. */
 export { findResults, JsonPathError } from "./find.ts";
 export { NumberLiteral, TextByte } from "./go-kinds.ts";
 export { JsonPathSyntaxError, type Part, parseTemplate } from "./template.ts";

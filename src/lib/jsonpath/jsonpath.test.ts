@@ -1,4 +1,4 @@
-/** Held against client-go's library: tools/golden/jsonpath. */
+/** Compares results with those of client-go, recorded by tools/golden/jsonpath. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -6,9 +6,9 @@ import { findResults, JsonPathError, JsonPathSyntaxError, NumberLiteral, parseTe
 
 interface Row {
   readonly path: string;
-  /** It cannot be read. */
+  /** The template has a syntax error. */
   readonly syntax?: boolean;
-  /** It cannot be followed. */
+  /** The evaluation fails. */
   readonly failed?: boolean;
   readonly results?: unknown[][];
 }
@@ -34,7 +34,7 @@ function outcomeOf(path: string): Row {
   }
 }
 
-/** Upstream goes through maps in no order. */
+/** client-go iterates maps in random order. */
 function inAnyOrder({ results, ...row }: Row): Row {
   const sorted = results?.map((values) =>
     values
@@ -48,7 +48,7 @@ function inAnyOrder({ results, ...row }: Row): Row {
 for (const line of lines) {
   const { path, syntax, failed, results = [] } = JSON.parse(line) as Row;
   const row: Row = syntax ? { path, syntax } : failed ? { path, failed } : { path, results };
-  test(`{${row.path}}`, () => {
+  test(`evaluates {${row.path}}`, () => {
     const hasOrder = !row.path.includes("..");
     const outcome = outcomeOf(row.path);
     assert.deepEqual(hasOrder ? outcome : inAnyOrder(outcome), hasOrder ? row : inAnyOrder(row));
@@ -57,11 +57,11 @@ for (const line of lines) {
 
 const deep = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
 
-test("what would find more than there could be is ended", () => {
+test("rejects a template with too many intermediate values", () => {
   assert.throws(() => findResults(parseTemplate(`{${"..a".repeat(8)}}`), deep(900)), JsonPathError);
 });
 
-test("long paths take no long time", () => {
+test("evaluates long paths in linear time", () => {
   const started = process.cpuUsage().user;
   for (const path of [
     ".a".repeat(50_000),
@@ -74,6 +74,6 @@ test("long paths take no long time", () => {
   assert.ok(process.cpuUsage().user - started < 5_000_000);
 });
 
-test("names that every object of this language has are no fields", () => {
+test("finds no inherited properties", () => {
   assert.deepEqual(findResults(parseTemplate("{.constructor}{.__proto__}"), {}), [[], []]);
 });

@@ -1,7 +1,7 @@
-/** What a JSONPath template means, and how its text is read. Source: k8s.io/client-go/util/jsonpath, whose oddities are kept. */
+/** Parses JSONPath templates, with the special cases of k8s.io/client-go@v0.36.0/util/jsonpath. */
 import { isPrintable } from "../json/quote.ts";
 
-/** From values to those that a step leads to. */
+/** One step of a path, which maps values to values. */
 export type Step =
   | { readonly kind: "field"; readonly name: string }
   | { readonly kind: "slice"; readonly slice: Slice }
@@ -10,36 +10,38 @@ export type Step =
   | { readonly kind: "wildcard" }
   | { readonly kind: "descent" }
   | { readonly kind: "literal"; readonly value: string | boolean | number; readonly isFloat: boolean }
-  /** `range`, `end`, or what is refused when it is met. */
+  /** `range` or `end`; any other word is an error when it is evaluated. */
   | { readonly kind: "word"; readonly word: string };
 
+/** The steps between a pair of braces. */
 export type Path = readonly Step[];
 
 /** `[from:to:step]`; negative numbers count from the end. */
 export interface Slice {
   readonly from: number;
-  /** Undefined: all the rest. */
+  /** Undefined means up to the end. */
   readonly to: number | undefined;
-  /** `[from]` alone. */
+  /** Whether it is written `[from]`. */
   readonly isIndex: boolean;
   readonly step: number | undefined;
 }
 
-/** Text outside of braces, or what stands within them. */
+/** Text outside braces, or the path inside them. */
 export type Part = { readonly text: string } | { readonly path: Path };
 
-/** As Go prints `%#U`: the code, and the character when it shows. */
+/** Formats a character like Go's `%#U`: the code point, and the character if it is printable. */
 function codeOf(character: string): string {
   const code = `U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0")}`;
   return isPrintable(character) ? `${code} '${character}'` : code;
 }
 
+/** The template is invalid. */
 export class JsonPathSyntaxError extends Error {}
 
-/** Filters may stand within filters, where quotes hide the inner ones. */
+/** Limits filters inside filters. */
 const depthMax = 8;
 
-/** @param text such as `{.items[0].name}` @throws JsonPathSyntaxError */
+/** Parses a template. @param text such as `{.items[0].name}` @throws JsonPathSyntaxError */
 export function parseTemplate(text: string): readonly Part[] {
   return new Reader(text, 0).parts();
 }
@@ -67,7 +69,7 @@ class Reader {
     return parts;
   }
 
-  /** Up to the closing brace. */
+  /** Reads up to the closing brace. */
   #path(): Path {
     const steps: Step[] = [];
     for (;;) {
@@ -123,7 +125,7 @@ class Reader {
     return { kind: "literal", value: Number(text), isFloat: text.includes(".") || !Number.isSafeInteger(Number(text)) };
   }
 
-  /** @param quote which stands before */
+  /** @param quote the opening quote, which has been read */
   #quoted(quote: string): Step {
     const start = this.#at;
     for (;;) {
@@ -144,7 +146,7 @@ class Reader {
     return [{ kind: "slice", slice: sliceOf(text === "*" ? ":" : text) }];
   }
 
-  /** After `[?(`: up to the first `)` outside of the first quotes. */
+  /** Reads a filter after `[?(`, up to the first `)` outside the first quotes. */
   #filter(): Step {
     const start = this.#at;
     let quote: string | undefined;
@@ -167,7 +169,7 @@ class Reader {
     return { kind: "filter", left: this.#within(left), operator, right: this.#within(right) };
   }
 
-  /** What the text means between braces of its own. */
+  /** Parses a text as the content of a pair of braces. */
   #within(text: string): Path {
     const [first] = new Reader(`{${text}}`, this.#depth + 1).parts();
     return first !== undefined && "path" in first ? first.path : [];
@@ -190,7 +192,7 @@ class Reader {
     return character;
   }
 
-  /** @param pattern sticky; may match nothing */
+  /** @param pattern sticky; it can match an empty text */
   #match(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#text)?.[0] ?? "";
@@ -235,7 +237,7 @@ const escapes: Readonly<Record<string, string>> = {
   "\\": "\\",
 };
 
-/** Go's escapes. */
+/** Resolves the escapes of Go. */
 function unquote(text: string, quote: string): string {
   return text.replace(/\\(x[\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8}|[0-7]{3}|.|$)/gsu, (_whole, code: string) => {
     if (code === quote) return quote;
