@@ -56,10 +56,13 @@ export class BenchClient {
   }
 
   /** Reads an answer and throws it away. @returns milliseconds until its first byte and until its end, and its length */
-  read(path: string, accept = "application/json"): Promise<{ firstMs: number; ms: number; bytes: number }> {
+  read(
+    path: string,
+    { method = "GET", accept = "application/json" } = {},
+  ): Promise<{ firstMs: number; ms: number; bytes: number }> {
     return new Promise((resolve, reject) => {
       const startedAt = performance.now();
-      const stream = this.#session.request({ ":path": path, accept });
+      const stream = this.#session.request({ ":method": method, ":path": path, accept }, { endStream: true });
       let firstMs = 0;
       let bytes = 0;
       stream.on("response", (answer) => {

@@ -4,6 +4,7 @@
  * `npm run bench -- --rbac`: decisions among many bindings, see rbac.ts.
  * `npm run bench -- --authentication`: whose a token or a certificate is, see authentication.ts.
  * `npm run bench -- --audit`: what it costs to record a request, see audit.ts.
+ * `npm run bench -- --backup 20000`: creates while a backup is taken, see backup.ts.
  * `npm run bench [-- --objects 5000]`: CPU of the server process per operation, as ratios to two baselines measured in the same run:
  * (a) a bare node:http2 server, (b) durable LMDB transactions of three keys at concurrency 16. (c) is this server on LMDB.
  */
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     rbac: { type: "boolean" },
     authentication: { type: "boolean" },
     audit: { type: "boolean" },
+    backup: { type: "string" },
   },
 });
 if (values.cel === true) {
@@ -47,6 +49,11 @@ if (values.audit === true) {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-bench-"));
   await auditBench(directory);
   rmSync(directory, { recursive: true, force: true });
+  process.exit(0);
+}
+if (values.backup !== undefined) {
+  const { backupBench } = await import("./backup.ts");
+  await backupBench(Number(values.backup));
   process.exit(0);
 }
 if (values.scale !== undefined) {

@@ -57,8 +57,8 @@ async function liveOnce(client: BenchClient, objects: number, round: number): Pr
   await run("POST", () => collection, "", 201);
   await run("PUT", named, String(round), 200);
   for (let list = 0; list < lists; list++) await client.read(collection);
-  await client.read(collection, "application/json;as=Table;g=meta.k8s.io;v=v1");
-  await client.read(collection, "application/vnd.kubernetes.protobuf");
+  await client.read(collection, { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" });
+  await client.read(collection, { accept: "application/vnd.kubernetes.protobuf" });
   await run("DELETE", named, undefined, 200);
   for (const stream of streams) stream.close();
 }

@@ -138,7 +138,7 @@ async function readWhileOthersGet(child: Child, client: BenchClient): Promise<vo
     const before = await child.usage();
     const { firstMs, ms, bytes } = await (path.includes("limit=")
       ? readPages(client, path)
-      : client.read(path, accept));
+      : client.read(path, { accept }));
     const after = await child.usage();
     const { p99Ms, maxMs } = await ask();
     const cost = `first byte ${firstMs.toFixed(1)} ms, all ${ms.toFixed(0)} ms, CPU ${(after.cpuMs - before.cpuMs).toFixed(0)} ms, ${(bytes / (1 << 20)).toFixed(1)} MiB`;

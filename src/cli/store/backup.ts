@@ -6,6 +6,7 @@ import { startBackup } from "../../storage/lmdb/backup/backup-process.ts";
 import type { DamagedObject } from "../../storage/lmdb/backup/format.ts";
 import { readBackup } from "../../storage/lmdb/backup/read-backup.ts";
 import type { BackupSummary } from "../../storage/lmdb/backup/write-backup.ts";
+import { unfinishedPath } from "../../storage/lmdb/unfinished.ts";
 import { exitDamaged, exitWhole, type Output, type OutputFormat } from "./contract.ts";
 import { findStore } from "./places.ts";
 
@@ -18,7 +19,7 @@ export async function backupStore(
 ): Promise<number> {
   const dir = findStore(dataDir);
   if (existsSync(file)) throw new Error(`${file} exists already, and nothing is overwritten`);
-  const unfinished = `${file}.unfinished-${process.pid}`;
+  const unfinished = unfinishedPath(file);
   let summary: BackupSummary;
   try {
     summary = await writeBackup(dir, unfinished);

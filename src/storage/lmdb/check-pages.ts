@@ -205,7 +205,7 @@ function positionProblem(page: Buffer, start: number): string | undefined {
   // Entries of format 1 have no check.
   if (nodeValueBytes(page, start) !== pointerBytes) return undefined;
   const keyEnd = nodeKeyEnd(page, start);
-  const check = entryCheckOfBytes([integerKey.readKey(page, keyEnd, keyEnd + 8)], page, nodeKeyStart(start), keyEnd);
+  const check = entryCheckOfBytes(integerKey.readKey(page, keyEnd, keyEnd + 8), page, nodeKeyStart(start), keyEnd);
   return check === page.readUInt32BE(keyEnd + 8) ? undefined : "which is damaged";
 }
 

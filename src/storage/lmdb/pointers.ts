@@ -4,7 +4,7 @@
  * three. Entries of format 1 have no checksums.
  */
 import { type Expiry, revisionOf, unknownPosition } from "../embedded/ledger.ts";
-import { entryCheck } from "./entry-check.ts";
+import { entryCheck, numberCheck } from "./entry-check.ts";
 import { integerKey } from "./keys.ts";
 import type { RecordRules } from "./record.ts";
 
@@ -15,7 +15,7 @@ export const pointerBytes = checkedBytes;
 
 /** @returns the end of the value in `bytes` */
 export function encodePosition(key: string, position: number, bytes: Buffer, start: number): number {
-  return bytes.writeUInt32BE(entryCheck([position], key), integerKey.writeKey(position, bytes, start));
+  return bytes.writeUInt32BE(entryCheck(position, key), integerKey.writeKey(position, bytes, start));
 }
 
 /**
@@ -27,7 +27,7 @@ export function decodePosition(key: string, value: Buffer, length: number, rules
   const position = integerKey.readKey(value, 0, 8);
   const isValid =
     length === checkedBytes
-      ? value.readUInt32BE(8) === entryCheck([position], key)
+      ? value.readUInt32BE(8) === entryCheck(position, key)
       : revisionOf(position) <= rules.uncheckedUntil;
   return isValid && position > 0 ? position : unknownPosition;
 }
@@ -35,7 +35,7 @@ export function decodePosition(key: string, value: Buffer, length: number, rules
 export function encodeExpiry({ at, position, key }: Expiry): Buffer {
   const keyBytes = Buffer.byteLength(key);
   const value = Buffer.allocUnsafe(keyBytes + 4);
-  value.writeUInt32BE(entryCheck([at, position], key), value.write(key));
+  value.writeUInt32BE(entryCheck(position, key, numberCheck(at)), value.write(key));
   return value;
 }
 
@@ -44,5 +44,7 @@ export function decodeExpiry(at: number, position: number, value: Buffer, rules:
   if (revisionOf(position) <= rules.uncheckedUntil) return { at, position, key: value.toString() };
   if (value.length <= 4) return undefined;
   const key = value.toString("utf8", 0, value.length - 4);
-  return value.readUInt32BE(value.length - 4) === entryCheck([at, position], key) ? { at, position, key } : undefined;
+  return value.readUInt32BE(value.length - 4) === entryCheck(position, key, numberCheck(at))
+    ? { at, position, key }
+    : undefined;
 }

@@ -9,6 +9,7 @@ import { makeDirectory } from "../../apimachinery/make-directory.ts";
 import { type Change, type Expiry, revisionOf } from "../embedded/ledger.ts";
 import { dataFile } from "./check-file.ts";
 import { LmdbLedger } from "./lmdb-ledger.ts";
+import { unfinishedPath } from "./unfinished.ts";
 
 export type NewEntry = { readonly put: Change } | { readonly expiry: Expiry };
 
@@ -31,7 +32,7 @@ const groupChanges = 1024;
 export async function writeStore({ dir, revision, entries }: NewStore): Promise<void> {
   checkAbsent(dir);
   makeDirectory(dirname(dir), { mode: 0o700 });
-  const unfinished = `${dir}.unfinished-${process.pid}`;
+  const unfinished = unfinishedPath(dir);
   await mkdir(unfinished, { mode: 0o700 });
   try {
     await writeEntries(unfinished, revision, entries);
