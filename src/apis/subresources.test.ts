@@ -6,7 +6,7 @@ import type { KubeObject } from "../apimachinery/object.ts";
 import { loopbackUser } from "../apimachinery/system-user.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import type { WriteRequest } from "../registry/contract.ts";
-import { createActions, refuseConnect } from "./subresources.ts";
+import { createActions, rejectConnect } from "./subresources.ts";
 
 const pods: Place = ["/pods", "ns"];
 let cluster: MemoryRegistry;
@@ -188,7 +188,7 @@ test("connections are refused for what they lack", async () => {
   });
   for (const [path, want] of connectRows) {
     const [, resource = "", name = "", subresource = "", query] = /^(\w+)\/(\w+)\/(\w+)\??(.*)$/.exec(path) ?? [];
-    const connected = refuseConnect(cluster.registry, {
+    const connected = rejectConnect(cluster.registry, {
       resource,
       subresource,
       namespace: "ns",

@@ -48,7 +48,7 @@ const ofContainers: ReadonlySet<string> = new Set(["attach", "exec", "log"]);
  * @returns where there is nothing to be had: the log of a pod that has no node
  * @throws ApiError 404 when the object is not there, 400 and 422 when it cannot be done, else 503
  */
-export async function refuseConnect(
+export async function rejectConnect(
   { catalog }: RegistryContext,
   { resource, subresource, namespace, name, query }: ConnectTarget,
 ): Promise<void> {

@@ -1,4 +1,7 @@
-/** Objects of requests and answers as audit shows them: in JSON, whatever they were sent in. Source: audit.k8s.io/v1 Event, `requestObject`, `responseObject`. */
+/**
+ * Requests and responses as JSON for the audit log, whatever their encoding. Source:
+ * `requestObject` and `responseObject` of audit.k8s.io/v1 Event.
+ */
 import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import { builtinSchema } from "../catalog/builtin-schemas.ts";
@@ -17,7 +20,7 @@ import type { RequestContext } from "./contract.ts";
 import type { Piece } from "./representation/pieces.ts";
 import { encodeAtVersion, encodeWithVersion } from "./representation/version.ts";
 
-/** Records the body of a create or an update, defaults filled in, as upstream does. */
+/** Records the body of a create or an update with defaults, as upstream does. */
 export function auditedBody({ resolved }: RequestContext, audit: RequestAudit): NonNullable<DecodeOptions["decoded"]> {
   return (object, { group, version, kind, schema }, again) => {
     audit.requestObject(object, () => {
@@ -35,7 +38,10 @@ export function auditedBody({ resolved }: RequestContext, audit: RequestAudit): 
 
 const unreadable = [JsonSyntaxError, YamlError, CborError];
 
-/** Records a patch, or the options of a deletion, as they were sent. What cannot be read is refused later, and not recorded. */
+/**
+ * Records a patch, or the options of a deletion, as sent. A malformed body is rejected later, and
+ * not recorded.
+ */
 export function auditDocument(audit: RequestAudit, body: Buffer, mediaType: string): void {
   audit.requestObject(undefined, () => {
     try {
@@ -52,10 +58,13 @@ function readDocument(body: Buffer, mediaType: string): unknown {
   return mediaType.endsWith("yaml") ? decodeYaml(body).value : parseJson(body).value;
 }
 
-/** Characters of a list that are recorded; of a longer one nothing is. */
+/** Characters of a recorded list; a longer list is not recorded. */
 const listCharactersMax = 16 << 20;
 
-/** Records a list. @returns the same, to be read again */
+/**
+ * Records a list.
+ * @returns a copy whose entries can be read again
+ */
 export function auditedList(
   { audit }: RequestContext,
   result: ListResult,
@@ -73,7 +82,7 @@ export function auditedList(
   return whole;
 }
 
-/** Options as upstream writes them: in the order of their fields, with their kind. */
+/** Records the options of a deletion as upstream encodes them: in field order, with their kind. */
 export function auditDeleteOptions(audit: RequestAudit, body: Buffer, mediaType: string): void {
   audit.requestObject(undefined, () => {
     const sent = decodeDeleteOptions(body, mediaType) as Record<string, unknown>;

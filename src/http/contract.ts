@@ -1,4 +1,4 @@
-/** The socket as the rest sees it, and what a request carries on its way. */
+/** The socket as the other layers see it, and the state of a request. */
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
 import type { AuditAnnotations } from "../authentication/contract.ts";
@@ -6,10 +6,10 @@ import type { Resolved } from "../catalog/contract.ts";
 import type { Authorities } from "../lib/x509/authorities.ts";
 import type { Encoding } from "./representation/contract.ts";
 
-/** Lower-case names; a list becomes a header line each. */
+/** Lower-case names; a list is sent as one line per value. */
 export type AnswerHeaders = Record<string, string | string[]>;
 
-/** One request and its answer, the same over HTTP/1.1 and HTTP/2. */
+/** One request and its response, the same over HTTP/1.1 and HTTP/2. */
 export interface Exchange {
   readonly method: string;
   /** Path and query as sent. */
@@ -17,84 +17,110 @@ export interface Exchange {
   readonly protocol: "HTTP/1.1" | "HTTP/2.0";
   /** Lower-case name. Repeated headers are joined with `, `. */
   header(name: string): string | undefined;
-  /** Names, in any case, and values by turns, each line of its own. */
+  /** Names, in any case, and values alternately, one pair per header line. */
   readonly rawHeaders: readonly string[];
-  /** From here on the request has no such headers: what was meant for this server goes to nobody behind it. @param isMeant gets lower-case names */
+  /**
+   * Removes headers from the request, so that credentials reach no other server.
+   * @param isMeant receives lower-case names
+   */
   forgetHeaders(isMeant: (name: string) => boolean): void;
   readonly remoteAddress: string;
-  /** The client's certificate as its connection presented it, undefined when none; computed once per connection. */
+  /**
+   * The client certificate of the connection, undefined when absent; computed once per connection.
+   */
   readonly peerCertificate: PeerCertificate | undefined;
-  /** Reads the body. @throws ApiError 413 beyond the limit, 400 when the client went away */
+  /**
+   * Reads the body.
+   * @throws ApiError 413 beyond the limit, 400 when the client disconnected
+   */
   body(bytesMax: number): Promise<Buffer>;
-  /** The whole answer at once. `content-length` is added. What comes after an answer, since the request took too long, goes nowhere. */
+  /**
+   * Sends the whole response and adds `content-length`. Ignored when the request was answered
+   * already, such as after a timeout.
+   */
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void;
-  /** An answer in pieces (lists, watches), on the same terms. */
+  /** Starts a response in pieces (lists, watches). Ignored like `respond`. */
   stream(status: number, headers: AnswerHeaders): BodyStream;
-  /** There when the client wants to go on over a WebSocket and may; over HTTP/2 it never is. */
+  /** Present when the client requests a WebSocket that the server may accept; never over HTTP/2. */
   readonly webSocket: WebSocketRequest | undefined;
-  /** The connection takes no further request. Called before the answer. */
+  /** Closes the connection after this request. Must be called before the response. */
   endConnection(): void;
-  /** Called once when the client is gone or the answer is complete. */
+  /** Calls `run` once when the client has disconnected or the response is complete. */
   onClose(run: () => void): void;
   readonly closed: boolean;
-  /** Whether something was already answered. */
+  /** Whether a response was started. */
   readonly answered: boolean;
-  /** Of the answer; 0 before it. */
+  /** The response's status; 0 before it. */
   readonly status: number;
-  /** Bytes of the answer's body so far. */
+  /** Bytes of the response's body so far. */
   readonly sentBytes: number;
-  /** Bytes of the request's body; -1 as long as it has not been read to its end. */
+  /** Bytes of the request's body; -1 until it has been read to its end. */
   readonly receivedBytes: number;
 }
 
+/** A response in pieces. */
 export interface BodyStream {
   /**
-   * @param taken called when the socket has taken the piece, whose memory may be used again; never when the client is gone before
+   * @param taken called when the socket has accepted the piece, whose memory may be reused; never
+   *   if the client disconnects before
    * @returns false when the caller should wait for `drained` before writing more
    */
   write(piece: Buffer, taken?: () => void): boolean;
-  /** Resolves when the socket took what was written, or the client is gone. */
+  /** Resolves when the socket has accepted all pieces, or the client has disconnected. */
   drained(): Promise<void>;
-  /** Bytes written and not yet taken by the socket. */
+  /** Bytes written and not yet accepted by the socket. */
   readonly pendingBytes: number;
   end(): void;
-  /** Cuts the connection or the stream, for a client that does not read. */
+  /** Closes the connection or the stream, for a client that does not read. */
   abort(): void;
 }
 
-/** Refused by any other answer, which also ends the connection. Source: RFC 6455 §4. */
+/**
+ * A request for a WebSocket. Any other response rejects it and ends the connection. Source: RFC
+ * 6455, section 4.
+ */
 export interface WebSocketRequest {
-  /** The sub-protocols asked for, without those that carry a token. */
+  /** The requested subprotocols, without those that carry a token. */
   readonly protocols: readonly string[];
-  /** Tokens sent as sub-protocols, in base64url; more than one, or one that nobody knows, is for authentication to refuse. No answer repeats them. */
+  /**
+   * Tokens sent as subprotocols, in base64url; authentication rejects unknown and multiple ones.
+   * They are never sent back.
+   */
   readonly bearerTokens: readonly string[];
   /**
-   * Goes on over a WebSocket. What the client sends is thrown away.
-   * @param protocol one of those asked for
-   * @returns takes whole frames, and ends with a close frame
-   * @throws ApiError 400 when the request is no proper handshake
+   * Opens the WebSocket. Messages of the client are discarded.
+   * @param protocol one of the requested ones
+   * @returns a stream that accepts whole frames, and ends with a close frame
+   * @throws ApiError 400 when the handshake is malformed
    */
   accept(protocol: string | undefined): Promise<BodyStream>;
 }
 
+/** The verified identity in a client certificate. */
 export interface PeerCertificate {
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** What the subject says under the identifier of user uids. */
+  /** The values of the user uid attribute in the subject. */
   readonly uids: readonly string[];
-  /** SHA-256 of the DER, hex: the credential id. */
+  /** SHA-256 of the DER in hexadecimal, used as credential id. */
   readonly fingerprint: string;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
-  /** Whether it is for client use, within its dates by now, and leads to one of these. */
+  /** Whether it is a client certificate, valid now, and signed by one of the authorities. */
   isTrustedBy(authorities: Authorities): boolean;
 }
 
-/** What a path and a method mean. Source: resource-api §4.1, §4.2; upstream's request info. */
+/**
+ * The attributes of a request. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/endpoints/request/requestinfo.go.
+ */
 export interface RequestInfo {
   readonly isResourceRequest: boolean;
   readonly path: string;
-  /** get list watch create update patch delete deletecollection proxy, or the lower-case method for non-resource paths. */
+  /**
+   * get list watch create update patch delete deletecollection proxy, or the lower-case method for
+   * non-resource paths.
+   */
   readonly verb: string;
   /** `api` or `apis` for resource requests. */
   readonly apiPrefix: string;
@@ -111,13 +137,13 @@ export interface RequestInfo {
   readonly query: URLSearchParams;
 }
 
-/** What `Accept` and `pretty` ask for. Source: resource-api §4.4. */
+/** The form of the response, from `Accept` and `pretty`. */
 export interface Representation {
   readonly shape: Shape;
   readonly encoding: Encoding;
 }
 
-/** What is shown of objects. */
+/** The parts of objects that a response contains. */
 export type Shape =
   | { readonly kind: "object" }
   | {
@@ -125,34 +151,38 @@ export type Shape =
       readonly version: "v1" | "v1beta1";
       readonly includeObject: "None" | "Metadata" | "Object";
     }
-  /** `list`: whether it was asked for under the name of the list. */
+  /** `list`: whether the client requested PartialObjectMetadataList. */
   | { readonly kind: "metadata"; readonly version: "v1" | "v1beta1"; readonly list: boolean };
 
+/** The state of one request. */
 export interface RequestContext {
-  /** Once a request is audited, one that tells of the answer. */
+  /** While a request is audited, a wrapper that records the response. */
   exchange: Exchange;
   readonly info: RequestInfo;
   readonly receivedAt: number;
   readonly auditId: string;
-  /** Set by the authentication filter; before it nobody may ask. */
+  /** Set by the authentication filter; must not be read before. */
   user: UserInfo;
-  /** Set once the path was found in the catalogue. */
+  /** Set when the path was found in the catalog. */
   resolved: Resolved | undefined;
-  /** What this server can write, the first where nothing is asked for. */
+  /** The encodings of this server; the first is the default. */
   readonly encodings: readonly Encoding[];
-  /** In what form the answer is wanted; set once the path was found. */
+  /** The form of the response; set when the path was found. */
   representation: Representation;
-  /** What is recorded of the request; undefined while, and where, nothing is. */
+  /** The audit record; undefined before it exists, and when nothing is recorded. */
   audit: RequestAudit | undefined;
-  /** What authentication has to say for that. */
+  /** Annotations of authentication for the audit record. */
   annotations: AuditAnnotations | undefined;
-  /** Whether a long answer may be compressed; false until the filter for it ran. */
+  /** Whether a long response may be compressed; false until the compression filter runs. */
   gzip: boolean;
-  /** Become `Warning` headers, each once, in order. */
+  /** Sent as `Warning` headers, each once, in order. */
   readonly warnings: string[];
-  /** Headers every answer to this request carries. */
+  /** Headers of every response to this request. */
   readonly headers: AnswerHeaders;
 }
 
-/** Looks at a request on its way to the endpoint. @throws ApiError to refuse it */
+/**
+ * A step before the endpoint.
+ * @throws ApiError to reject the request
+ */
 export type Filter = (context: RequestContext) => void | Promise<void>;

@@ -1,20 +1,26 @@
-/** What paths below custom kinds lead to. Source: `k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/customresource_handler.go` */
+/**
+ * Paths of custom resources. Source:
+ * `k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/customresource_handler.go`
+ */
 import { badRequest, methodNotSupported, notFound } from "../apimachinery/errors.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import type { RequestContext, RequestInfo } from "./contract.ts";
 import type { Endpoint } from "./serve-resource.ts";
 
-/** Whether a path leads to the kind: in a namespace where the kind is in namespaces, or in all of them to list and to watch. */
+/**
+ * Whether the path matches the kind's scope: a namespace for namespaced kinds, or none to list and
+ * watch all namespaces.
+ */
 export function isInScope({ verb, namespace }: RequestInfo, { resource }: Resolved): boolean {
   if (!resource.definition.namespaced) return namespace === "";
   return namespace !== "" || verb === "list" || verb === "watch";
 }
 
 /**
- * Further segments of the path mean nothing.
- *
+ * The endpoint of a custom resource. Further path segments are ignored.
  * @param verbs endpoints by verb
- * @throws ApiError 404 where the version has no such subresource, 405 where it does not have the verb
+ * @throws ApiError 404 when the version has no such subresource, 405 when that does not support the
+ *   verb
  */
 export function customEndpoint(
   { info }: RequestContext,
@@ -30,7 +36,7 @@ export function customEndpoint(
   return endpoint;
 }
 
-/** @throws ApiError 400 for a path without a name, which leads to updates of custom resources alone */
+/** @throws ApiError 400 for a path without a name, which only updates of custom resources reach */
 export function checkObjectName({ info }: RequestContext): void {
   if (info.name === "") throw badRequest("name must be provided");
 }

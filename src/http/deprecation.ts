@@ -1,10 +1,15 @@
-/** What clients of deprecated versions are told, in every answer. Source: access-control §6; upstream's deprecation warnings. */
+/**
+ * The warning for clients of deprecated versions. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/endpoints/deprecation/deprecation.go.
+ */
 import { formatGroupVersion } from "../apimachinery/object.ts";
 import type { Resolved } from "../catalog/contract.ts";
 
 /**
- * @param subresource empty for the main resource; views of other kinds (Scale) are deprecated with custom kinds alone
- * @returns undefined where nothing is
+ * The text of the `Warning` header for a deprecated version.
+ * @param subresource empty for the main resource; subresources of other kinds (Scale) are
+ *   deprecated only for custom resources
+ * @returns undefined when the version is not deprecated
  */
 export function deprecationWarning(
   { resource: { definition }, version }: Resolved,

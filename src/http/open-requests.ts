@@ -1,26 +1,27 @@
-/** The requests under way, so that they can be counted, timed out and drained. */
+/** Tracks open requests, to count them, time them out and wait for their end at shutdown. */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { RequestContext } from "./contract.ts";
 import { isLongRunning } from "./request-info.ts";
 
+/** The open requests of a server. */
 export interface OpenRequests {
   add(context: RequestContext): void;
   readonly size: number;
-  /** Resolves when no request is open, or after so many milliseconds. */
+  /** Resolves when no request is open, or after this many milliseconds. */
   idle(withinMs: number): Promise<void>;
   close(): void;
 }
 
-/** How often it is looked for requests that took too long. */
+/** The interval between checks for timeouts. */
 export const requestSweepMs = 1000;
 
-/** Upstream's writes may take no longer, whatever other requests may. */
+/** Upstream's limit for writes, regardless of the general timeout. */
 const writeTimeoutMs = 34_000;
 const writes: ReadonlySet<string> = new Set(["create", "update", "patch", "delete", "deletecollection"]);
 
 /**
- * @param timeoutMs how long a request may take that is no watch and no connection kept open
- * @param expire answers a request that took longer
+ * @param timeoutMs the limit for requests that are neither watches nor connections
+ * @param expire answers a request beyond its limit
  */
 export function openRequests(options: {
   clock: Clock;
@@ -28,7 +29,7 @@ export function openRequests(options: {
   expire: (context: RequestContext) => void;
 }): OpenRequests {
   const open = new Set<RequestContext>();
-  let waiting: (() => void)[] = [];
+  let idleCallbacks: (() => void)[] = [];
   let cancelSweep = options.clock.after(requestSweepMs, sweep);
 
   function sweep(): void {
@@ -46,8 +47,8 @@ export function openRequests(options: {
   function remove(context: RequestContext): void {
     open.delete(context);
     if (open.size > 0) return;
-    for (const wake of waiting) wake();
-    waiting = [];
+    for (const wake of idleCallbacks) wake();
+    idleCallbacks = [];
   }
 
   return {
@@ -62,7 +63,7 @@ export function openRequests(options: {
       if (open.size === 0) return Promise.resolve();
       return new Promise((resolve) => {
         const cancel = options.clock.after(withinMs, resolve);
-        waiting.push(() => {
+        idleCallbacks.push(() => {
           cancel();
           resolve();
         });

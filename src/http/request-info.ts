@@ -1,4 +1,7 @@
-/** What a method and a path mean. Source: resource-api §4.1–4.3; the reading order of segments is upstream's request info resolver. */
+/**
+ * Parses method and path. Segments are read in the order of
+ * k8s.io/apiserver@v0.36.0/pkg/endpoints/request/requestinfo.go.
+ */
 import { ApiError, badRequest } from "../apimachinery/errors.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { parseFieldSelector, requiresExactMatch } from "../lib/selectors/field.ts";
@@ -16,13 +19,17 @@ const verbOfMethod: Readonly<Record<string, string>> = {
   DELETE: "delete",
 };
 /**
- * `/namespaces/x/status` names a subresource of a namespace, not a resource called status inside it. Nor are there namespaces in a namespace:
- * read as such, the rights of one namespace would be asked for all of them.
+ * `/namespaces/x/status` is a subresource of a namespace, not a resource called status in it. And
+ * namespaces are not in namespaces: otherwise the rights in one namespace would apply to all of
+ * them.
  */
 const notInNamespaces = new Set(["status", "finalize", "namespaces"]);
 const noQuery = new URLSearchParams();
 
-/** @throws ApiError 400 when the path is not properly escaped */
+/**
+ * Parses a request line.
+ * @throws ApiError 400 when the path has malformed escapes
+ */
 export function requestInfo(method: string, target: string): RequestInfo {
   const mark = target.indexOf("?");
   const path = unescapePath(mark < 0 ? target : target.slice(0, mark));
@@ -41,7 +48,7 @@ export function requestInfo(method: string, target: string): RequestInfo {
     namespace = rest[1] as string;
     if (rest.length > 2 && !notInNamespaces.has(rest[2] as string)) rest.splice(0, 2);
   }
-  // A name may be empty, and what is proxied; nothing that leads to the resource.
+  // The name and later segments may be empty, but none before the resource.
   const empty = segments.indexOf("");
   if (empty >= 0 && empty <= segments.length - rest.length) return nonResource(method, path, query);
   const [resource = "", name = "", part = ""] = rest;
@@ -80,7 +87,7 @@ function verbOf(
 
 const longSubresources = new Set(["attach", "exec", "log", "portforward", "proxy"]);
 
-/** Watches and connections: what may take as long as it likes. */
+/** Whether a request has no time limit: watches and connections. */
 export function isLongRunning({ verb, subresource }: Pick<RequestInfo, "verb" | "subresource">): boolean {
   return verb === "watch" || verb === "proxy" || longSubresources.has(subresource);
 }
@@ -90,7 +97,7 @@ export function isWatchTarget(target: string): boolean {
   try {
     return requestInfo("GET", target).verb === "watch";
   } catch (error) {
-    if (error instanceof ApiError) return false; // What is wrong with it is for its answer to tell.
+    if (error instanceof ApiError) return false; // Its response reports the error.
     throw error;
   }
 }
@@ -121,8 +128,9 @@ function isWatch(query: URLSearchParams): boolean {
 }
 
 /**
- * The name that a list or a watch is authorized for: that of `metadata.name=x`, provided that the whole query can be read. A deletecollection has none,
- * so that `resourceNames` cannot allow it. Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/request/requestinfo.go.
+ * The name that a list or a watch is authorized for: that of `metadata.name=x`, if the whole query
+ * is well-formed. A deletecollection has none, so that `resourceNames` cannot allow it. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/endpoints/request/requestinfo.go.
  */
 function selectedName(query: URLSearchParams): string {
   if (!(query.get("fieldSelector") ?? "").includes("metadata.name")) return "";

@@ -1,4 +1,7 @@
-/** Refusals have the form that was asked for, as far as there is one for them. Source: upstream's ErrorNegotiated. */
+/**
+ * Refusals have the form that was asked for, as far as there is one for them. Source: upstream's
+ * ErrorNegotiated.
+ */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { send } from "../../test/support/api-client.ts";

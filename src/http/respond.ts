@@ -1,4 +1,4 @@
-/** Turns outcomes into answers; the one place where an ApiError becomes a Status. */
+/** Sends responses; the only place where an ApiError becomes a Status. */
 import { ApiError, internalError, type Status } from "../apimachinery/errors.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { RequestAudit, ResponseStatus } from "../audit/contract.ts";
@@ -10,7 +10,7 @@ import { metaObject } from "./representation/meta-object.ts";
 import { negotiatePlain, outsideGroups } from "./representation/negotiate.ts";
 import { warningHeaders } from "./warning-headers.ts";
 
-/** The headers of every answer to an API request. Warnings collected so far are included. */
+/** The headers of every response to an API request, with the warnings so far. */
 export function answerHeaders(context: RequestContext, contentType?: string): AnswerHeaders {
   const headers: AnswerHeaders = { "audit-id": context.auditId, "cache-control": "no-cache, private" };
   if (contentType !== undefined) headers["content-type"] = contentType;
@@ -18,7 +18,7 @@ export function answerHeaders(context: RequestContext, contentType?: string): An
   return Object.assign(headers, context.headers);
 }
 
-/** The whole answer at once; a long one a little later, compressed, when the client wants that. */
+/** Sends a whole response; a long one is compressed asynchronously if the client accepts that. */
 export function send(context: RequestContext, status: number, contentType: string, body: Buffer): void {
   const headers = answerHeaders(context, contentType);
   if (context.gzip && body.length > gzipThresholdBytes && headers["content-encoding"] === undefined)
@@ -26,7 +26,10 @@ export function send(context: RequestContext, status: number, contentType: strin
   context.exchange.respond(status, headers, body);
 }
 
-/** An answer in pieces. @param compressed whether it is long enough for that, and the client wants it */
+/**
+ * Starts a response in pieces.
+ * @param compressed whether it is long enough, and the client accepts compression
+ */
 export function stream(
   context: RequestContext,
   contentType: string,
@@ -37,14 +40,14 @@ export function stream(
   return gzipBody(context.exchange, context.exchange.stream(200, gzipHeaders(headers)));
 }
 
-/** In the form that was asked for. */
+/** Sends an object in the negotiated form. */
 export function sendShown(context: RequestContext, status: number, shown: Shown): void {
   const { encoding } = context.representation;
   if (context.audit !== undefined) auditShown(context.audit, shown);
   send(context, status, encoding.mediaType, encoding.whole(shown));
 }
 
-/** Records an answer, whatever form it is sent in. */
+/** Records a response as JSON. */
 function auditShown(audit: RequestAudit, shown: Shown): void {
   const json = (): string => shown.json().toString();
   if (shown.kind === "Status" && shown.apiVersion === "v1")
@@ -52,8 +55,8 @@ function auditShown(audit: RequestAudit, shown: Shown): void {
   audit.responseObject(json);
 }
 
-/** Where objects are not recorded, nothing of them is. */
-function auditRefusal(audit: RequestAudit, shown: Shown, { messageWithoutObjects: message }: Status): void {
+/** Records an error, without parts of objects where the audit level excludes them. */
+function auditError(audit: RequestAudit, shown: Shown, { messageWithoutObjects: message }: Status): void {
   if (message === undefined || audit.level !== "Metadata") return auditShown(audit, shown);
   const { details: _details, ...rest } = boundedStatus(JSON.parse(shown.json().toString()) as StatusBody);
   audit.responseStatus({ ...rest, message });
@@ -63,22 +66,25 @@ function boundedStatus({ status, message, reason, details, code }: StatusBody): 
   return { status, message, reason, details, code } as ResponseStatus;
 }
 
-/** That something was done. @param status as the wire has it */
+/**
+ * Sends a Status.
+ * @param status in its wire form
+ */
 export function sendStatus(context: RequestContext, code: number, status: StatusBody): void {
   sendShown(context, code, metaObject(status));
 }
 
-/** Whatever Accept says; indented. */
+/** Sends indented JSON, regardless of Accept. */
 export function sendRawJson(context: RequestContext, code: number, body: object): void {
   send(context, code, "application/json", indentJson(Buffer.from(JSON.stringify(body))));
 }
 
-/** Upstream's answer for a path that nothing is registered for. */
+/** Sends upstream's response for a path without a handler. */
 export function pathNotFound(context: RequestContext): void {
   sendText(context, 404, "404 page not found");
 }
 
-/** A line of text, which no browser may take for anything else. */
+/** Sends a line of text, with a header against content sniffing. */
 export function sendText(context: RequestContext, status: number, text: string): void {
   const headers = {
     "audit-id": context.auditId,
@@ -89,12 +95,13 @@ export function sendText(context: RequestContext, status: number, text: string):
   context.exchange.respond(status, headers, Buffer.from(`${text}\n`));
 }
 
+/** A Status in its wire form. */
 export interface StatusBody {
   readonly kind: "Status";
   readonly [field: string]: unknown;
 }
 
-/** A Status as the wire has it. */
+/** Converts a Status to its wire form. */
 export function statusBody(status: Status): StatusBody {
   return {
     kind: "Status",
@@ -108,10 +115,10 @@ export function statusBody(status: Status): StatusBody {
   };
 }
 
-/** Answers with what went wrong; anything but an ApiError is a mistake of ours: logged, and a 500. */
+/** Sends an error. Errors other than ApiError are bugs: they are logged and answered with a 500. */
 export function sendError(context: RequestContext, error: unknown, logger: Logger): void {
   if (!(error instanceof ApiError))
-    logger.error("request failed", {
+    logger.error("Request failed", {
       path: context.info.path,
       verb: context.info.verb,
       error: error instanceof Error ? error.stack : String(error),
@@ -123,8 +130,8 @@ export function sendError(context: RequestContext, error: unknown, logger: Logge
   if (retryAfter !== undefined) context.headers["retry-after"] = String(retryAfter);
   if (!(error instanceof ApiError)) context.audit?.panicked(status.message);
   const encoding = negotiatePlain(context.resolved === undefined ? outsideGroups(context) : context);
-  if (encoding === undefined) return sendRawJson(context, status.code, statusBody(status)); // There is no form in which to say so.
+  if (encoding === undefined) return sendRawJson(context, status.code, statusBody(status)); // Nothing acceptable.
   const shown = metaObject(statusBody(status));
-  if (context.audit !== undefined) auditRefusal(context.audit, shown, status);
+  if (context.audit !== undefined) auditError(context.audit, shown, status);
   send(context, status.code, encoding.mediaType, encoding.whole(shown));
 }

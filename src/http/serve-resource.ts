@@ -1,4 +1,4 @@
-/** From a resource path to the endpoint of its verb. */
+/** Routes resource paths to the endpoint of their verb. */
 import { badRequest, methodNotAllowed, resourceNotServed } from "../apimachinery/errors.ts";
 import type { Resolved, SubresourceDefinition } from "../catalog/contract.ts";
 import { isBuiltinGroup } from "../catalog/discovery.ts";
@@ -11,17 +11,26 @@ import { checkPatchRoute, checkPatchType } from "./endpoints/patch.ts";
 import { negotiate } from "./representation/negotiate.ts";
 import { pathNotFound } from "./respond.ts";
 
+/** Serves one verb of resources. */
 export type Endpoint = (context: RequestContext, registry: RegistryContext) => void | Promise<void>;
 
+/** The endpoints of a server. */
 export interface ResourceEndpoints {
   /** By verb: get list watch create update patch delete deletecollection. */
   readonly verbs: Readonly<Record<string, Endpoint>>;
-  /** The same of resources whose objects are not stored but can be read, by `group/resource`. */
+  /**
+   * Endpoints by verb for resources whose objects are computed instead of stored, by
+   * `group/resource`.
+   */
   readonly computed: Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
-  /** Subresources that are more than a view of the object, by `group/resource/subresource`. */
+  /** Endpoints of subresources with special behavior, by `group/resource/subresource`. */
   readonly subresources: Readonly<Record<string, Endpoint>>;
 }
 
+/**
+ * Routes a request.
+ * @throws ApiError 400, 404, 405, 406, and those of the endpoint
+ */
 export function serveResource(
   context: RequestContext,
   registry: RegistryContext,
@@ -53,7 +62,7 @@ function serveBuiltin(
     info.verb === "watch" ? undefined : endpoints.subresources[`${info.group}/${info.resource}/${info.subresource}`];
   checkPath(context, resolved);
   if (exchange.method === "HEAD" || exchange.method === "OPTIONS") throw methodNotAllowed();
-  if (info.verb === "watch" && exchange.method !== "GET") throw methodNotAllowed(); // Below `/watch/` every method is authorized as a watch.
+  if (info.verb === "watch" && exchange.method !== "GET") throw methodNotAllowed(); // `/watch/` paths accept only GET.
   checkName(info.parts[1]);
   const endpoint = special ?? endpointOf(context, resolved, endpoints);
   if (info.verb === "patch" && special === undefined) checkPatchRoute(context, registry);
@@ -63,7 +72,7 @@ function serveBuiltin(
   return endpoint(context, registry);
 }
 
-/** Every answer of a deprecated version carries its warning, errors included. */
+/** Every response of a deprecated version carries its warning, errors included. */
 function serveCustom(
   context: RequestContext,
   resolved: Resolved,
@@ -80,14 +89,14 @@ function serveCustom(
   return endpoint(context, registry);
 }
 
-/** What is no view of an object has no rows. */
+/** Subresources with special behavior have no tables. */
 const withoutTables = { tables: false };
 
 /** @throws ApiError 405 */
 function endpointOf(context: RequestContext, resolved: Resolved, { verbs, computed }: ResourceEndpoints): Endpoint {
   const { group, resource, subresource, verb } = context.info;
   const own = subresource === "" ? computed[`${group}/${resource}`] : undefined;
-  if (own?.watch !== undefined && verb === "watch") return own.watch; // Refuses in words of its own.
+  if (own?.watch !== undefined && verb === "watch") return own.watch; // It throws a specific error.
   const all = own ?? verbs;
   const endpoint = Object.hasOwn(all, verb) ? all[verb] : undefined;
   if (endpoint === undefined || !allowsVerb(context, resolved)) throw methodNotAllowed();
@@ -107,7 +116,7 @@ function auditDeprecation({ audit, info }: RequestContext, resolved: Resolved): 
     audit.annotate("k8s.io/removed-release", deprecated.removedIn);
 }
 
-/** Refuses paths that have a resource in them and still name nothing. */
+/** Rejects paths that contain a resource but match no route. */
 function checkPath({ info }: RequestContext, { resource, version }: Resolved): void {
   const { namespaced } = resource.definition;
   const [, name] = info.parts;
@@ -121,12 +130,15 @@ function checkPath({ info }: RequestContext, { resource, version }: Resolved): v
   if (subresource === undefined || (info.parts.length > 3 && info.subresource !== "proxy")) throw resourceNotServed();
 }
 
-/** Whether the verb is in the path, such as `/api/v1/watch/pods`. */
+/** Whether the path contains the verb, such as `/api/v1/watch/pods`. */
 function isWatchPath({ path, apiPrefix }: RequestInfo): boolean {
   return path.split("/")[apiPrefix === "api" ? 3 : 4] === "watch";
 }
 
-/** Upstream's store asks this of every name, so that none leads elsewhere. @throws ApiError 400 */
+/**
+ * Upstream's store validates every name as a path segment.
+ * @throws ApiError 400
+ */
 function checkName(name = ""): void {
   const problems = pathSegmentNameProblems(name);
   if (problems.length > 0) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problems.join(";")}`);
@@ -139,8 +151,8 @@ function allowsVerb({ info }: RequestContext, { resource, version }: Resolved): 
   );
   if (subresource !== undefined) return subresource.verbs.includes(info.verb);
   const onCollection = name === undefined;
-  const wantsCollection = info.verb === "create" || info.verb === "list" || info.verb === "deletecollection";
-  if (info.verb !== "watch" && wantsCollection !== onCollection) return false;
+  const needsCollection = info.verb === "create" || info.verb === "list" || info.verb === "deletecollection";
+  if (info.verb !== "watch" && needsCollection !== onCollection) return false;
   const acrossNamespaces = resource.definition.namespaced && info.namespace === "";
   if (acrossNamespaces && (info.verb === "create" || info.verb === "deletecollection")) return false;
   return version.verbs.includes(info.verb);

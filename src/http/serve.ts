@@ -1,4 +1,4 @@
-/** The line a request walks: request info, filters, route, endpoint. Source: architecture, "The line a request walks". */
+/** The request flow: request info, filters, route, endpoint. */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
@@ -14,38 +14,40 @@ import { type ResourceEndpoints, serveResource } from "./serve-resource.ts";
 /** Serves a path that names no resource. */
 export type PathHandler = (context: RequestContext) => void | Promise<void>;
 
+/** A path and its handler. */
 export interface PathRoute {
-  /** The path itself; with a `*` at the end, every path that starts so. */
+  /** The exact path; with a `*` at the end, a prefix. */
   readonly path: string;
   readonly handler: PathHandler;
 }
 
+/** The dependencies of the request flow. */
 export interface ServeParts {
   readonly filters: readonly Filter[];
   readonly registry: RegistryContext;
   readonly endpoints: ResourceEndpoints;
   readonly routes: readonly PathRoute[];
-  /** What can be written, the first where nothing is asked for. */
+  /** The supported encodings; the first is the default. */
   readonly encodings: readonly Encoding[];
   readonly open: OpenRequests;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-const nobody: UserInfo = { name: "", uid: "", groups: [], extra: new Map() };
+const noUser: UserInfo = { name: "", uid: "", groups: [], extra: new Map() };
 const noInfo: RequestInfo = requestInfo("", "/");
 
-/** @returns what the listener calls for each request; never throws */
+/** @returns the function that the listener calls for each request; it never throws */
 export function createServe(parts: ServeParts): (exchange: Exchange) => void {
   const route = pathRouter(parts.routes);
   return (exchange) => {
     const context = newContext(exchange, parts.clock.now(), parts.encodings);
     parts.open.add(context);
-    walk(context, parts, route).catch((error: unknown) => sendError(context, error, parts.logger));
+    handle(context, parts, route).catch((error: unknown) => sendError(context, error, parts.logger));
   };
 }
 
-async function walk(
+async function handle(
   context: MutableContext,
   parts: ServeParts,
   route: (path: string) => PathHandler | undefined,
@@ -64,13 +66,13 @@ async function walk(
 type MutableContext = { -readonly [K in keyof RequestContext]: RequestContext[K] };
 
 function newContext(exchange: Exchange, receivedAt: number, encodings: readonly Encoding[]): MutableContext {
-  const given = exchange.header("audit-id");
+  const sentId = exchange.header("audit-id");
   return {
     exchange,
     info: noInfo,
     receivedAt,
-    auditId: given !== undefined && /^[\x21-\x7e]{1,64}$/.test(given) ? given : randomUUID(),
-    user: nobody,
+    auditId: sentId !== undefined && /^[\x21-\x7e]{1,64}$/.test(sentId) ? sentId : randomUUID(),
+    user: noUser,
     resolved: undefined,
     encodings,
     representation: { shape: { kind: "object" }, encoding: encodings[0] as Encoding },

@@ -1,33 +1,38 @@
-/** Warnings as headers. Source: RFC 7234 §5.5, resource-api §4.10; apiserver's warning filter, whose bounds these are. */
+/**
+ * `Warning` headers. Source: RFC 7234, section 5.5; limits of
+ * k8s.io/apiserver@v0.36.0/pkg/endpoints/filters/warning.go.
+ */
 
-/** Characters of all warnings together, beyond which each is cut. */
+/** Characters of all warnings together, above which each is truncated. */
 const totalMax = 4096;
-/** Characters of a warning that is cut. */
+/** Characters of a truncated warning. */
 const cutMax = 256;
 
 /**
- * Code 299, each text once, in order, a header line each. What cannot stand in a header is left out. When all are longer than the total, each is cut,
- * and no more are told once the total is reached.
+ * Formats warnings with code 299, each text once, in order, one header line each. Texts that are
+ * not valid in a header are dropped. Above the total limit, each text is truncated, and those
+ * exceeding the limit are dropped.
  * @returns values whose characters are the bytes of UTF-8
  */
 export function warningHeaders(warnings: readonly string[]): string[] {
   const texts = [...new Set(warnings)].filter((text) => text !== "");
-  const tellable = texts.filter((text) => text.isWellFormed() && !control.test(text));
-  if (lengthOf(tellable) <= totalMax) return tellable.map(headerOf);
-  const told: string[] = [];
+  const valid = texts.filter((text) => text.isWellFormed() && !control.test(text));
+  if (lengthOf(valid) <= totalMax) return valid.map(headerOf);
+  const sent: string[] = [];
   let total = 0;
-  // Those up to the one that went beyond are cut in any case; more are told while there is room.
-  const beyond = firstBeyond(tellable);
-  for (const [index, text] of tellable.entries()) {
-    if (index > beyond && total >= totalMax) break;
+  // Texts up to the one that exceeds the limit are always sent truncated; later ones while there is
+  // room.
+  const exceeding = firstBeyond(valid);
+  for (const [index, text] of valid.entries()) {
+    if (index > exceeding && total >= totalMax) break;
     const cut = [...text].slice(0, cutMax);
     total += cut.length;
-    told.push(headerOf(cut.join("")));
+    sent.push(headerOf(cut.join("")));
   }
-  return told;
+  return sent;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what may not stand in a header.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finds control characters.
 const control = /[\0-\x1f\x7f-\x9f]/;
 
 function lengthOf(texts: readonly string[]): number {

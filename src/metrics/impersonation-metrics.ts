@@ -23,7 +23,7 @@ export function impersonationMetrics(): ImpersonationMetrics {
     };
   return {
     attempted: recorder(attempts),
-    asked: recorder(checks),
+    authorized: recorder(checks),
     collect: () => [
       metric("attempts_total", "counter", "Impersonation attempts.", attempts.counts.samples()),
       metric(

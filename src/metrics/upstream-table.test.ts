@@ -158,7 +158,7 @@ async function everyMetric(): Promise<Metric[]> {
   admission.step("validate")("DELETE", true, 1);
   const impersonation = impersonationMetrics();
   impersonation.attempted("", false, 1);
-  impersonation.asked("legacy", true, 1);
+  impersonation.authorized("legacy", true, 1);
   const numbers = {
     loads: 1,
     received: 1,

@@ -1,6 +1,6 @@
 import type { Authorizer } from "../authorization/contract.ts";
 import type { FindDenial } from "../catalog/contract.ts";
-import { refusal } from "../http/refusal.ts";
+import { forbiddenError } from "../http/forbidden-error.ts";
 
 /** Lets strategies check rights beyond that of the request. */
 export function denialFinder(authorize: Authorizer): FindDenial {
@@ -8,6 +8,6 @@ export function denialFinder(authorize: Authorizer): FindDenial {
     const attributes = { ...check, isResourceRequest: true, path: "", fieldSelector: "", labelSelector: "" };
     const { decision, reason, error } = await authorize(attributes);
     if (decision === "allow") return undefined;
-    return refusal(attributes, [error ?? "", reason].filter((text) => text !== "").join(": ")).message;
+    return forbiddenError(attributes, [error ?? "", reason].filter((text) => text !== "").join(": ")).message;
   };
 }

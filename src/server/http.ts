@@ -5,7 +5,7 @@ import { type OpenWatches, openWatches } from "../http/endpoints/open-watches.ts
 import { authorizationFilter } from "../http/filters/authorization.ts";
 import { compressionFilter } from "../http/filters/compression.ts";
 import { impersonationFilter } from "../http/filters/impersonation.ts";
-import { timeoutParameterFilter } from "../http/filters/timeout-parameter.ts";
+import { requestTimedOut, timeoutParameterFilter } from "../http/filters/timeout-parameter.ts";
 import { type Listener, listen } from "../http/listener/listen.ts";
 import { type OpenRequests, openRequests } from "../http/open-requests.ts";
 import { cbor } from "../http/representation/cbor.ts";
@@ -13,7 +13,6 @@ import { json } from "../http/representation/json.ts";
 import { protobuf } from "../http/representation/protobuf.ts";
 import { yaml } from "../http/representation/yaml.ts";
 import { isWatchTarget } from "../http/request-info.ts";
-import { requestTimedOut } from "../http/request-timed-out.ts";
 import { sendError } from "../http/respond.ts";
 import { createServe } from "../http/serve.ts";
 import { handshakeMetrics } from "../metrics/certificate-metrics.ts";
@@ -71,7 +70,7 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
     serving: serving.material(),
     tls: serving.limits,
     onExchange,
-    takesWebSocket: isWatchTarget,
+    acceptsWebSocket: isWatchTarget,
     clock,
     logger,
   });

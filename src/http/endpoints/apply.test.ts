@@ -1,4 +1,7 @@
-/** Server-side apply and managed fields, request by request: who manages what after each. Source: resource-api §4.11. */
+/**
+ * Server-side apply and managed fields, request by request: who manages what after each. Source:
+ * resource-api §4.11.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { send } from "../../../test/support/api-client.ts";
@@ -32,7 +35,8 @@ const container = (name: string, more: object = {}): object => ({ name, image: "
 const template = (...containers: object[]): object => ({ metadata: { labels: { a: "b" } }, spec: { containers } });
 
 /**
- * `one Apply f:data{f:k}`: manager, operation, `/subresource` if any, and the paths. `=` before a status means that the version stays the same.
+ * `one Apply f:data{f:k}`: manager, operation, `/subresource` if any, and the paths. `=` before a
+ * status means that the version stays the same.
  */
 interface Step {
   readonly request: string;

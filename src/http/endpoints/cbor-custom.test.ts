@@ -1,4 +1,7 @@
-/** Custom resources in CBOR: what is known of them is their schema, which has no part in how they are written. */
+/**
+ * Custom resources in CBOR: what is known of them is their schema, which has no part in how they
+ * are written.
+ */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { send } from "../../../test/support/api-client.ts";

@@ -1,4 +1,4 @@
-/** Objects that are made for each request and can only be read (ComponentStatus). Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/handlers/get.go */
+/** Objects that are computed for each request and read-only (ComponentStatus). */
 import { methodNotSupported, notFound } from "../../apimachinery/errors.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import type { ComputedObjects, RegistryContext } from "../../registry/contract.ts";
@@ -19,7 +19,7 @@ export function computedEndpoints(objects: ComputedObjects): Readonly<Record<str
   return {
     get: (context) => getComputed(context, objects),
     list: (context) => listComputed(context, objects),
-    watch: refuseWatch,
+    watch: rejectWatch,
   };
 }
 
@@ -32,7 +32,10 @@ async function getComputed(context: RequestContext, { get, missing }: ComputedOb
   sendObject(context, object, 200);
 }
 
-/** Neither `limit` nor a resourceVersion has an effect. @throws ApiError 400, 406 */
+/**
+ * Neither `limit` nor a resourceVersion has an effect.
+ * @throws ApiError 400, 406
+ */
 async function listComputed(context: RequestContext, { list }: ComputedObjects): Promise<void> {
   const options = parseListOptions(context.info.query);
   checkListOptions(options);
@@ -53,8 +56,8 @@ function fieldsOf({ name = "" }: { readonly name?: string }): ReadonlyMap<string
   ]);
 }
 
-/** @throws ApiError 400 for options that cannot be read, else 405 */
-function refuseWatch(context: RequestContext, { gates }: RegistryContext): never {
+/** @throws ApiError 400 for malformed options, otherwise 405 */
+function rejectWatch(context: RequestContext, { gates }: RegistryContext): never {
   const options = parseListOptions(context.info.query);
   checkWatchOptions(options, { initialEvents: gates.enabled("WatchList") });
   selected(context, options);

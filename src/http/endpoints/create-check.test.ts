@@ -16,7 +16,9 @@ const deployment = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name
 const scale = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a" } };
 
 interface Place {
-  /** What the authorizer was asked: verb, group, version, resource, subresource, namespace and name. */
+  /**
+   * What the authorizer was asked: verb, group, version, resource, subresource, namespace and name.
+   */
   readonly asked: string[];
   send(line: string, body?: object): Promise<ApiAnswer>;
 }
@@ -135,7 +137,9 @@ test("asks nothing where nothing is created", () =>
 const leasePath = `${leases}/a`;
 const applied = { ...lease, spec: { holderIdentity: "m" } };
 
-/** Sends a request each time an attempt at the lease reaches admission, as long as there are any. */
+/**
+ * Sends a request each time an attempt at the lease reaches admission, as long as there are any.
+ */
 function racing(requests: [operation: "CREATE" | "UPDATE", line: string, body?: object][]): {
   place(place: Place): void;
   options: MemoryRegistryOptions;

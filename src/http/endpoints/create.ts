@@ -11,7 +11,10 @@ import { checkNamespace } from "../../registry/preconditions.ts";
 import type { RequestContext } from "../contract.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, sendWritten, writeRequest } from "./write-request.ts";
 
-/** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
+/**
+ * Serves a POST.
+ * @throws ApiError 400, 403, 404, 409, 413, 415, 422
+ */
 export async function createObject(context: RequestContext, registry: RegistryContext): Promise<void> {
   const target = context.resolved as Resolved;
   if (context.info.subresource !== "" || target.resource.store === undefined) throw methodNotAllowed();

@@ -1,4 +1,4 @@
-/** DELETE of a collection. Source: resource-api §4.2. */
+/** DELETE of a collection. */
 import { type ApiError, invalid, methodNotAllowed } from "../../apimachinery/errors.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { Resolved } from "../../catalog/contract.ts";
@@ -12,7 +12,10 @@ import type { PieceMemory } from "../representation/pieces.ts";
 import { sendEntries } from "./list.ts";
 import { bodyBytesMax, checkContentType, contentType, writeRequest } from "./write-request.ts";
 
-/** @throws ApiError 400, 403, 409, 413, 415, 422 */
+/**
+ * Serves a DELETE of a collection.
+ * @throws ApiError 400, 403, 409, 413, 415, 422
+ */
 export async function deleteCollection(
   context: RequestContext,
   registry: RegistryContext,

@@ -279,7 +279,9 @@ test("a collection at a version: what was there then, and no other", () =>
     assert.deepEqual([tooLarge.status, tooLarge.body.details.retryAfterSeconds], [504, 1]);
   }));
 
-/** A namespace that its content holds, and what stands in `metadata.finalizers` once it is going. */
+/**
+ * A namespace that its content holds, and what stands in `metadata.finalizers` once it is going.
+ */
 const namespaceRows: [finalizers: string[], options: object, left: string[] | undefined][] = [
   [[], {}, undefined],
   [[], { propagationPolicy: "Background" }, undefined],

@@ -1,4 +1,4 @@
-/** DELETE of an object. Source: resource-api §3, §4.2, §2.8. */
+/** DELETE of an object. */
 import { forbidden, internalError, methodNotAllowed } from "../../apimachinery/errors.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
 import type { Resolved, Resource } from "../../catalog/contract.ts";
@@ -15,7 +15,10 @@ import { sendEntry, sendObject } from "../representation/object.ts";
 import { sendStatus } from "../respond.ts";
 import { bodyBytesMax, checkContentType, contentType, writeRequest } from "./write-request.ts";
 
-/** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
+/**
+ * Serves a DELETE of an object.
+ * @throws ApiError 400, 403, 404, 409, 413, 415, 422
+ */
 export async function deleteObject(
   context: RequestContext,
   registry: RegistryContext,
@@ -52,14 +55,17 @@ export async function deleteObject(
   await sendDeleted(context, target, deleted, status);
 }
 
-/** Upstream's namespaces cannot be deleted so. */
+/** Upstream does not support unsafe deletion of namespaces. */
 function isNamespace({ definition: { group, resource } }: Resource): boolean {
   return group === "" && resource === "namespaces";
 }
 
 const unsafeVerb = "unsafe-delete-ignore-read-errors";
 
-/** Whoever may delete may not do this yet. @throws ApiError 403 with upstream's text */
+/**
+ * Requires permission for the unsafe verb in addition to delete.
+ * @throws ApiError 403 with upstream's message
+ */
 async function checkUnsafeDeletion(context: RequestContext, resource: Resource, authorize: Authorizer): Promise<void> {
   const { decision, reason } = await authorize({ ...attributesOf(context), verb: unsafeVerb });
   if (decision !== "allow")
@@ -70,7 +76,9 @@ async function checkUnsafeDeletion(context: RequestContext, resource: Resource, 
     );
 }
 
-/** The object where it stays for now or its kind is answered so, else a Status. */
+/**
+ * Sends the object if it remains for now or the kind returns deleted objects, otherwise a Status.
+ */
 function sendDeleted(
   context: RequestContext,
   { resource }: Resolved,

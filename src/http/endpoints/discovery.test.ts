@@ -214,7 +214,8 @@ test("aggregated discovery in other forms", async () => {
   const { items } = decodeAnswer(protobuf.body) as {
     items: { metadata: { name: string }; versions: { resources: object[] }[] }[];
   };
-  assert.partialDeepStrictEqual(body.items[1].versions[0].resources[0], items[1]?.versions[0]?.resources[0]); // Without what is empty.
+  // Without what is empty.
+  assert.partialDeepStrictEqual(body.items[1].versions[0].resources[0], items[1]?.versions[0]?.resources[0]);
   assert.equal(items.length, body.items.length);
   const yaml = await ask(discovery.apis, { path: "/apis", headers: { accept: `application/yaml${parameters}` } });
   assert.match(yaml.body.toString(), /^apiVersion: apidiscovery\.k8s\.io\/v2\nitems:\n- metadata:\n/);

@@ -1,4 +1,4 @@
-/** Discovery: what this server serves. Source: upstream's discovery and aggregated discovery; resource-api §4.4 for the choice of a form. */
+/** Discovery documents: the groups, versions and resources of this server. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { methodNotAllowed, notAcceptable, resourceNotServed } from "../../apimachinery/errors.ts";
@@ -27,41 +27,46 @@ import {
 } from "../representation/negotiate.ts";
 import { pathNotFound, send, statusBody } from "../respond.ts";
 
+/** The dependencies of discovery. */
 export interface DiscoveryDependencies {
   readonly catalog: Catalog;
   /** `host:port` that clients reach this server at. */
+  /** The `host:port` of this server for clients. */
   serverAddress(): string;
   /** Paths outside the resource API, such as `/healthz`, for the list at `/`. */
   readonly paths: readonly string[];
 }
 
+/** The handlers of discovery. */
 export interface Discovery {
   /** `/` */
   root(context: RequestContext): void;
-  /** `/api` and below, as far as no resource is named. */
+  /** `/api` and paths below it that name no resource. */
   api(context: RequestContext): void;
-  /** `/apis` and below, as far as no resource is named. */
+  /** `/apis` and paths below it that name no resource. */
   apis(context: RequestContext): void;
 }
 
-/** A document ready to be sent. */
+/** An encoded document. */
 interface Document {
   readonly body: Buffer;
-  /** The same in other forms; the list of paths has none. */
+  /** For other encodings; undefined for the list of paths. */
   readonly shown: Shown | undefined;
-  /** Only aggregated documents carry one. */
+  /** Sent with aggregated documents only. */
   readonly etag: string;
 }
 
+/** Creates the handlers. */
 export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDependencies): Discovery {
-  // One document for each path, made when first asked for, forgotten as soon as the catalogue changes; unknown paths are not kept.
+  // One document per path, encoded at the first request and dropped when the catalog changes;
+  // unknown paths are not cached.
   const documents = new Map<string, Document>();
   let generation = -1;
   let groups: readonly ServedGroup[] = [];
 
   const document = (key: string, make: () => object | undefined): Document | undefined => {
-    const known = documents.get(key);
-    if (known !== undefined) return known;
+    const existing = documents.get(key);
+    if (existing !== undefined) return existing;
     const content = make();
     if (content === undefined) return undefined;
     const body = Buffer.from(`${JSON.stringify(content)}\n`);
@@ -88,12 +93,12 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
   };
   const answer = (context: RequestContext, key: string, make: () => object | undefined): void => {
     const found = document(key, make);
-    if (found === undefined) return nowhere(context);
+    if (found === undefined) return rejectPath(context);
     if (context.exchange.method !== "GET") return sendMethodNotAllowed(context);
     sendPlain(context, found);
   };
-  // Below a group of its own upstream's router answers, elsewhere nobody is there to.
-  const nowhere = (context: RequestContext): void => {
+  // For a built-in group, upstream's API router answers unknown paths; for others, the path router.
+  const rejectPath = (context: RequestContext): void => {
     const [prefix, group = ""] = segmentsOf(context);
     if (prefix === "api" || (group !== "" && isBuiltinGroup(catalog.definitions(), group))) throw resourceNotServed();
     pathNotFound(context);
@@ -121,7 +126,7 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
     api(context) {
       refresh();
       const [, version, ...rest] = segmentsOf(context);
-      if (rest.length > 0) return nowhere(context);
+      if (rest.length > 0) return rejectPath(context);
       if (version !== undefined) return answer(context, `/api/${version}`, () => resources("", version));
       const core = find("");
       answerList(
@@ -134,7 +139,7 @@ export function createDiscovery({ catalog, serverAddress, paths }: DiscoveryDepe
     apis(context) {
       refresh();
       const [, group, version, ...rest] = segmentsOf(context);
-      if (rest.length > 0) return nowhere(context);
+      if (rest.length > 0) return rejectPath(context);
       if (group === undefined) return answerList(context, "/apis", () => apiGroupList(named(), addresses()), named);
       if (version !== undefined)
         return answer(context, `/apis/${group}/${version}`, () =>
@@ -156,7 +161,7 @@ function segmentsOf({ info }: RequestContext): string[] {
   return info.path.replace(/^\/|\/+$/g, "").split("/");
 }
 
-/** Upstream's discovery sends this Status with a type of plain text. */
+/** Upstream's discovery sends this Status as plain text. */
 function sendMethodNotAllowed(context: RequestContext): void {
   const { status } = methodNotAllowed();
   send(context, status.code, "text/plain; charset=utf-8", Buffer.from(`${JSON.stringify(statusBody(status))}\n`));
@@ -164,10 +169,10 @@ function sendMethodNotAllowed(context: RequestContext): void {
 
 function sendPlain(context: RequestContext, { shown, body }: Document): void {
   if (shown === undefined) return send(context, 200, "application/json", indentJson(body.subarray(0, -1)));
-  const asked = shown.kind === "APIResourceList" ? context : outsideGroups(context);
-  checkRoute(asked);
-  const encoding = negotiatePlain(asked);
-  if (encoding === undefined) throw notAcceptable(namesOf(asked.encodings));
+  const target = shown.kind === "APIResourceList" ? context : outsideGroups(context);
+  checkRoute(target);
+  const encoding = negotiatePlain(target);
+  if (encoding === undefined) throw notAcceptable(namesOf(target.encodings));
   send(context, 200, encoding.mediaType, encoding.whole(shown));
 }
 

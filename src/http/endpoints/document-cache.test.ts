@@ -10,7 +10,8 @@ test("a document is made once, also for those who ask while it is made", async (
   const get = () => cache.get("a", async () => Buffer.from(`made ${++made}`));
   const documents = await Promise.all([get(), get(), get()]);
   assert.equal(made, 1);
-  assert.deepEqual(documents.map(({ gzipped }) => gunzipSync(gzipped).toString()), ["made 1", "made 1", "made 1"]); // biome-ignore format: a line
+  // biome-ignore format: a line
+  assert.deepEqual(documents.map(({ gzipped }) => gunzipSync(gzipped).toString()), ["made 1", "made 1", "made 1"]);
 });
 
 test("what was not asked for the longest goes first", async () => {

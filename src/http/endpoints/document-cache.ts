@@ -1,29 +1,37 @@
-/** Encoded documents, made when first asked for. Only the compressed form is kept: a tenth of the size, and what nearly every client asks for. */
+/**
+ * A cache of encoded documents. Only the compressed form is kept: a tenth of the size, and what
+ * nearly every client accepts.
+ */
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
+/** A compressed document. */
 export interface Document {
   readonly gzipped: Buffer;
   /** Milliseconds since 1970. */
   readonly madeAt: number;
 }
 
+/** A cache with a limit on its size. */
 export interface DocumentCache {
-  /** @param make called once for a key while what it made is kept; a failure is not kept */
+  /** @param make called once per key while its result is kept; failures are not kept */
   get(key: string, make: () => Promise<Buffer>): Promise<Document>;
-  /** Whether it is kept, or being made. */
+  /** Whether the document is kept, or being encoded. */
   has(key: string): boolean;
 }
 
 interface Slot {
   readonly document: Promise<Document>;
-  /** Unknown until it is made. */
+  /** 0 until it is encoded. */
   bytes: number;
 }
 
 const compress = promisify(gzip);
 
-/** @param bytesMax of all compressed documents together; past it those that were not asked for the longest are made again when needed */
+/**
+ * @param bytesMax of all compressed documents together; above it, the least recently used ones are
+ *   dropped
+ */
 export function createDocumentCache(bytesMax: number): DocumentCache {
   const slots = new Map<string, Slot>();
   let total = 0;
@@ -45,11 +53,11 @@ export function createDocumentCache(bytesMax: number): DocumentCache {
   return {
     has: (key) => slots.has(key),
     get(key, make) {
-      const known = slots.get(key);
-      if (known !== undefined) {
+      const existing = slots.get(key);
+      if (existing !== undefined) {
         slots.delete(key);
-        slots.set(key, known);
-        return known.document;
+        slots.set(key, existing);
+        return existing.document;
       }
       const slot: Slot = { document: make().then(pack), bytes: 0 };
       slots.set(key, slot);

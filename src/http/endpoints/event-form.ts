@@ -1,4 +1,4 @@
-/** How a watcher gets objects, by what it asked for. */
+/** The form of watch events, by the negotiated representation. */
 import assert from "node:assert/strict";
 import type { Clock } from "../../apimachinery/clock.ts";
 import { formatGroupVersion, type KubeObject } from "../../apimachinery/object.ts";
@@ -15,6 +15,7 @@ import { objectView } from "../representation/view.ts";
 import { webSocketFrames } from "../representation/web-socket-framing.ts";
 import type { BookmarkMetadata, EventForm } from "./watch-encoder.ts";
 
+/** The form of the events of one watch. */
 export function eventForm({ exchange, representation }: RequestContext, resolved: Resolved, clock: Clock): EventForm {
   const { shape, encoding } = representation;
   const { stream } = encoding;
@@ -67,7 +68,7 @@ function shownBookmark(resolved: Resolved, metadata: BookmarkMetadata): Shown {
   };
 }
 
-/** What a bookmark shows: fields that are always written are written empty. */
+/** The object of a bookmark; fields that are always written are empty. */
 function bareObject({ resource: { definition }, version }: Resolved, metadata: BookmarkMetadata): KubeObject {
   return {
     kind: definition.kind,

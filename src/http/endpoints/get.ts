@@ -8,6 +8,7 @@ import { sendEntry } from "../representation/object.ts";
 import { getScale } from "./scale.ts";
 
 /** GET of one object. */
+/** GET of one object. */
 export async function getObject(context: RequestContext, _registry: RegistryContext): Promise<void> {
   if (context.info.subresource === "scale") return getScale(context);
   const { info, resolved } = context;
@@ -21,13 +22,19 @@ export async function getObject(context: RequestContext, _registry: RegistryCont
   await sendEntry(context, await getEntry(resource, request), 200, { cached: request.resourceVersion !== "" });
 }
 
-/** @throws ApiError 400 */
+/**
+ * Rejects the removed parameter `export`.
+ * @throws ApiError 400
+ */
 export function checkNoExport(query: URLSearchParams): void {
   if (readBoolean(query, "export") === true)
     throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
 }
 
-/** Empty for resources of the cluster, also for namespaces, whose path has one. */
+/**
+ * The namespace of a request. Empty for cluster-scoped resources, also for namespaces, whose path
+ * contains one.
+ */
 export function namespaceOf({ info, resolved }: RequestContext): string {
   return (resolved as Resolved).resource.definition.namespaced ? info.namespace : "";
 }

@@ -26,11 +26,14 @@ export async function listObjects(
   );
 }
 
-/** Answers with a collection, as the request's version has it, in the form that was asked for. @throws ApiError 406 where a single object was asked for */
+/**
+ * Sends a collection at the request's version, in the negotiated form.
+ * @throws ApiError 406 when the client accepts only a single object
+ */
 export async function sendEntries(context: RequestContext, result: ListResult, memory: PieceMemory): Promise<void> {
   const { shape, encoding } = context.representation;
-  const asked = context.resolved as Resolved;
-  const resolved = asked.converted?.shown ?? asked;
+  const requested = context.resolved as Resolved;
+  const resolved = requested.converted?.shown ?? requested;
   if (shape.kind === "metadata") checkList(shape, resolved.resource);
   if (shape.kind !== "table") {
     const view = shape.kind === "object" ? objectView(resolved) : metadataView(shape, resolved);
@@ -46,7 +49,7 @@ export async function sendEntries(context: RequestContext, result: ListResult, m
   await sendPieces(context, encoding.document(tableOf(listed), memory), memory);
 }
 
-/** Whether audit wants the answer itself. */
+/** Whether the audit level includes the response object. */
 function isRecorded({ audit }: RequestContext): boolean {
   return audit?.level === "RequestResponse";
 }

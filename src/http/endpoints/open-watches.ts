@@ -1,4 +1,4 @@
-/** The watches of one server: what they share, and how they are ended together. */
+/** The open watches of a server: their shared encoders, and their end at shutdown. */
 
 import type { Resolved } from "../../catalog/contract.ts";
 import type { WatchScope } from "../../registry/watch.ts";
@@ -6,29 +6,43 @@ import type { RequestContext } from "../contract.ts";
 import { PieceMemory } from "../representation/pieces.ts";
 import { type EventForm, WatchEncoder } from "./watch-encoder.ts";
 
+/** Options of open watches. */
 export interface OpenWatchesOptions {
-  /** `--min-request-timeout`: how long a watch lasts whose client does not say: this long to twice as long. */
+  /**
+   * `--min-request-timeout`: a watch without a timeout ends after a random time between this and
+   * twice as much.
+   */
   readonly timeoutMinMs: number;
-  /** @returns counts events that were sent to one watch of a resource, by their bytes */
+  /**
+   * @returns a function that counts events sent to watches of a resource, by their sizes in bytes
+   */
   counterOf(group: string, version: string, resource: string): (sizes: readonly number[]) => void;
-  /** A watch has sent the bookmark that ends what was there when it began. */
+  /** Called when a watch has sent the bookmark that ends its initial events. */
   listed(context: RequestContext): void;
-  /** A watch was cut off, because its client reads nothing. */
+  /** Called when a watch was closed because its client does not read. */
   cutOff(group: string, resource: string): void;
 }
 
+/** The open watches. */
 export interface OpenWatches extends OpenWatchesOptions {
-  /** Of what is written to one watch alone. */
+  /** Buffers for writes to a single watch. */
   readonly memory: PieceMemory;
-  /** Ends every watch as its timeout would, at shutdown. Watches that come later end at once. */
+  /** Ends every watch as its timeout would, at shutdown. Later watches end immediately. */
   endAll(): void;
   readonly size: number;
-  /** @returns forgets the watch */
+  /**
+   * Adds a watch.
+   * @returns a function that removes it
+   */
   add(end: () => void): () => void;
-  /** The encoder of all watchers who see the same objects in the same form; kept until every one of them has released it. */
+  /**
+   * The encoder shared by watches with the same scope and form; kept until all of them have
+   * released it.
+   */
   encoder(resolved: Resolved, form: EventForm, scope: WatchScope): { readonly encoder: WatchEncoder; release(): void };
 }
 
+/** Creates the set of open watches. */
 export function openWatches(options: OpenWatchesOptions): OpenWatches {
   const ends = new Set<() => void>();
   const encoders = new WeakMap<Resolved, Map<string, { readonly encoder: WatchEncoder; users: number }>>();

@@ -1,6 +1,6 @@
 /**
- * What is published of custom resources, against what upstream publishes of the same definitions: testdata/openapi-published.json, made by
- * tools/golden/custom-resource-openapi.
+ * What is published of custom resources, against what upstream publishes of the same definitions:
+ * testdata/openapi-published.json, made by tools/golden/custom-resource-openapi.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -124,7 +124,10 @@ for (const { definition, version, v2, v3 } of published) {
   });
 }
 
-/** References to parameters, whose names hang on the descriptions, are replaced by what they lead to. */
+/**
+ * References to parameters, whose names hang on the descriptions, are replaced by what they lead
+ * to.
+ */
 function inlined(value: unknown, shared: Record<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((one) => inlined(one, shared));
   if (typeof value !== "object" || value === null) return value;

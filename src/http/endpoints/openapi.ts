@@ -1,4 +1,7 @@
-/** `/openapi/v2`, `/openapi/v3` and the documents of `/openapi/v3/…`. Headers and redirects are kube-openapi's. */
+/**
+ * `/openapi/v2`, `/openapi/v3` and the documents of `/openapi/v3/…`. Headers and redirects follow
+ * k8s.io/kube-openapi.
+ */
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { Catalog } from "../../catalog/contract.ts";
@@ -13,18 +16,20 @@ import { answerHeaders, send } from "../respond.ts";
 import { createDocumentCache, type Document } from "./document-cache.ts";
 import { apiRelease } from "./version.ts";
 
+/** The dependencies of OpenAPI documents. */
 export interface OpenApiDependencies {
   readonly catalog: Catalog;
-  /** Whether CBOR is served; by default it is not. */
+  /** Whether CBOR is served; false by default. */
   readonly cbor?: boolean;
-  /** Whether fields say which values they accept; by default they do. */
+  /** Whether enums are included; true by default. */
   readonly enums?: boolean;
-  /** Whether there are documents for those who check service account tokens; by default there are none. */
+  /** Whether the OpenID paths are included; false by default. */
   readonly issuer?: boolean;
-  /** Texts for the documents; by default those of the installed client. */
+  /** Loads the descriptions; by default those of the installed client. */
   readonly loadDescriptions?: () => Promise<Descriptions>;
 }
 
+/** The handlers of OpenAPI documents. */
 export interface OpenApi {
   /** `/openapi/v2` */
   v2(context: RequestContext): Promise<void>;
@@ -32,11 +37,11 @@ export interface OpenApi {
   v3(context: RequestContext): Promise<void>;
 }
 
-/** What is served at one state of the catalogue. */
+/** The content for one generation of the catalog. */
 interface Surface {
   readonly generation: number;
   readonly groups: readonly ServedGroup[];
-  /** By the names of their documents. */
+  /** By document name. */
   readonly parts: ReadonlyMap<string, { readonly part: Part; readonly hash: string }>;
   /** Of all parts. */
   readonly hash: string;
@@ -45,7 +50,7 @@ interface Surface {
 
 const v2ProtobufType = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 const v3ProtobufType = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf";
-/** By what may stand in Accept; the first is what `*` gets. */
+/** By media type in Accept; the first is used for `*`. */
 const v2Types: ReadonlyMap<string, Encoding> = new Map([
   ["application/json", "json"],
   ["application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "protobuf"],
@@ -57,11 +62,12 @@ const v3Types: ReadonlyMap<string, Encoding> = new Map([
   ["application/com.github.proto-openapi.spec.v3@v1.0+protobuf", "protobuf"],
 ]);
 
-/** Those of all built-in groups take about two megabytes. */
+/** The documents of all built-in groups take about two megabytes. */
 const documentBytesMax = 32 * 1024 * 1024;
 
 const expand = promisify(gunzip);
 
+/** Creates the handlers. */
 export function createOpenApi(dependencies: OpenApiDependencies): OpenApi {
   const {
     catalog,
@@ -85,7 +91,10 @@ export function createOpenApi(dependencies: OpenApiDependencies): OpenApi {
     commonQuery: readResourcesTable().commonQuery,
   });
   let lastBuild: Promise<unknown> = Promise.resolve();
-  /** The whole API in one document is large: one is made at a time, of what is served when its turn comes. */
+  /**
+   * The v2 document of the whole API is large: one is encoded at a time, of the generation that is
+   * current then.
+   */
   const v2Of = async (encoding: Encoding): Promise<Made> => {
     const made = async (): Promise<Made> => {
       const { groups, hash } = surface();
@@ -96,7 +105,7 @@ export function createOpenApi(dependencies: OpenApiDependencies): OpenApi {
     };
     if (documents.has(v2Key(surface().hash, encoding))) return made();
     const building = lastBuild.then(made);
-    lastBuild = building.catch(() => undefined); // A failure is for those who wait for this one.
+    lastBuild = building.catch(() => undefined); // The failure is reported to the requests that wait for this build.
     return building;
   };
   const v3Of = (part: Part, hash: string, encoding: Encoding): Promise<Document> =>
@@ -115,7 +124,7 @@ export function createOpenApi(dependencies: OpenApiDependencies): OpenApi {
       const served = surface();
       if (path === "") return sendIndex(context, served);
       const found = served.parts.get(path);
-      // Without a word, as upstream's aggregator.
+      // Without a body, as upstream's aggregator.
       if (found === undefined)
         return context.exchange.respond(404, { "audit-id": context.auditId, "cache-control": "no-cache, private" });
       context.headers.vary = "Accept";
@@ -136,7 +145,7 @@ export function createOpenApi(dependencies: OpenApiDependencies): OpenApi {
   };
 }
 
-/** A document, and the tag of the state that it shows. */
+/** A document, and the entity tag of its content. */
 interface Made {
   readonly document: Document;
   readonly etag: string;
@@ -150,13 +159,13 @@ function v2Tag(hash: string): string {
   return joinedHash([hash, "v2"]);
 }
 
-/** What was loaded is used again until its memory is wanted. */
+/** Shares the result of `load` until it is garbage-collected. */
 function shared<T extends object>(load: () => Promise<T>): () => Promise<T> {
   let kept: WeakRef<T> | undefined;
   let loading: Promise<T> | undefined;
   return async () => {
-    const known = kept?.deref();
-    if (known !== undefined) return known;
+    const existing = kept?.deref();
+    if (existing !== undefined) return existing;
     loading ??= load().finally(() => {
       loading = undefined;
     });
@@ -194,7 +203,7 @@ function relativeUrl(path: string, hash: string): string {
   return `/openapi/v3/${path}?hash=${hash}`;
 }
 
-/** @returns undefined when nothing that is accepted can be made */
+/** @returns undefined when no accepted type is supported */
 function negotiateEncoding({ exchange }: RequestContext, types: ReadonlyMap<string, Encoding>): Encoding | undefined {
   for (const { type } of parseAccept(exchange.header("accept") || "*/*")) {
     if (type === "*/*" || type === "application/*") return "json";
@@ -205,8 +214,9 @@ function negotiateEncoding({ exchange }: RequestContext, types: ReadonlyMap<stri
 }
 
 /**
- * @param etag of what is served now: who has that needs no document to be made
- * @param make may take a while, and then give a newer one
+ * Sends a document unless the client has it.
+ * @param now the entity tag of the current content, with which no document is encoded
+ * @param make may be slow, and return a newer document
  */
 async function sendDocument(
   context: RequestContext,
@@ -239,7 +249,7 @@ function hasTag({ exchange }: RequestContext, etag: string): boolean {
   return tags.some((one) => one.trim().replace(/^W\//, "") === `"${etag}"` || one.trim() === "*");
 }
 
-/** A date is looked at only when no tag is given. Source: Go's http.ServeContent. */
+/** The date is checked only without a tag. Source: Go's http.ServeContent. */
 function isUnchangedSince({ exchange }: RequestContext, madeAt: number): boolean {
   if (exchange.header("if-none-match") !== undefined) return false;
   return Math.floor(madeAt / 1000) * 1000 <= Date.parse(exchange.header("if-modified-since") ?? "");

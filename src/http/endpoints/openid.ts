@@ -1,4 +1,7 @@
-/** Two documents by which others check service account tokens. Source: access-control §5.2; upstream's OpenID metadata routes. */
+/**
+ * OpenID documents for verifying service account tokens. Source:
+ * k8s.io/kubernetes@v1.36.0/pkg/routes/openidmetadata.go.
+ */
 import { methodNotAllowed } from "../../apimachinery/errors.ts";
 import { send } from "../respond.ts";
 import type { PathHandler, PathRoute } from "../serve.ts";
@@ -6,8 +9,10 @@ import type { PathHandler, PathRoute } from "../serve.ts";
 const maxAgeSeconds = 3600;
 
 /**
- * @param metadata undefined where the issuer is no URL that relying parties could ask: then there are no such paths
- * @param keySet public keys
+ * The routes of both documents.
+ * @param metadata undefined when the issuer is not a URL that relying parties can reach: then there
+ *   are no routes
+ * @param keySet the public keys
  */
 export function openIdRoutes({
   metadata,
@@ -23,7 +28,7 @@ export function openIdRoutes({
   ];
 }
 
-/** Some clients ask with a slash at the end, as upstream's OpenAPI documents name the paths. */
+/** With and without a slash at the end, which upstream's OpenAPI documents have. */
 function documentRoutes(path: string, handler: PathHandler): PathRoute[] {
   return [
     { path, handler },
@@ -31,7 +36,7 @@ function documentRoutes(path: string, handler: PathHandler): PathRoute[] {
   ];
 }
 
-/** Made when it is first asked for. */
+/** Encodes the document at the first request. */
 function documentHandler(make: () => object, contentType: string): PathHandler {
   let body: Buffer | undefined;
   return (context) => {

@@ -1,4 +1,4 @@
-/** PATCH of an object, or of a view of it (`/status`, `/scale` …). Source: resource-api §4.2, §4.5. */
+/** PATCH of an object, or of a subresource with the object's kind (`/status`, `/scale` …). */
 import { unsupportedMediaType } from "../../apimachinery/errors.ts";
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
@@ -26,7 +26,7 @@ import {
   writeRequest,
 } from "./write-request.ts";
 
-/** What makes a patcher of a body, by media type. */
+/** Creates a patcher from a body, by media type. */
 const patchers: Readonly<Record<string, (body: Buffer, options: WriteOptions) => Patcher>> = {
   "application/json-patch+json": (body, { fieldValidation }) => jsonPatcher(body, fieldValidation),
   "application/merge-patch+json": (body, { fieldValidation }) => mergePatcher(body, fieldValidation),
@@ -35,10 +35,10 @@ const patchers: Readonly<Record<string, (body: Buffer, options: WriteOptions) =>
 
 const applyPatchType = "application/apply-patch+yaml";
 
-/** As refusals name them. */
+/** In the order of upstream's errors. */
 const patchTypes = [...Object.keys(patchers), applyPatchType, applyPatchCborType];
 
-/** The body's type to the letter: upstream only cuts off its parameters. */
+/** The body's media type as written: upstream removes only the parameters. */
 function patchType({ exchange }: RequestContext): string {
   const header = exchange.header("content-type") ?? "";
   const end = header.indexOf(";");
@@ -46,10 +46,10 @@ function patchType({ exchange }: RequestContext): string {
 }
 
 /**
- * Checks the type of a patch before Accept is read and warnings are collected, as upstream's router does for built-in resources. It accepts a list
- * of types.
+ * Checks the type of a patch before Accept is read and warnings are collected, as upstream's router
+ * does for built-in resources. It accepts a list of types.
  *
- * @throws ApiError 415 where none of them is known
+ * @throws ApiError 415 when none of them is supported
  */
 export function checkPatchRoute({ exchange }: RequestContext, { gates }: RegistryContext): void {
   const header = exchange.header("content-type") ?? "";
@@ -58,10 +58,14 @@ export function checkPatchRoute({ exchange }: RequestContext, { gates }: Registr
   if (!types.some((type) => servedTypes(gates).includes(type))) throw unsupportedPatchType();
 }
 
-/** @throws ApiError 415, which names the types, where the kind has no such patch */
+/**
+ * @throws ApiError 415, which lists the accepted types, when the kind does not support the patch
+ *   type
+ */
 export function checkPatchType(context: RequestContext, { gates }: RegistryContext): void {
   const { custom } = (context.resolved as Resolved).resource.definition;
-  const types = servedTypes(gates).filter((type) => !(custom && type.includes("strategic"))); // Nothing says which lists of custom resources merge.
+  // They have no merge keys.
+  const types = servedTypes(gates).filter((type) => !(custom && type.includes("strategic")));
   if (!types.includes(patchType(context))) throw unsupportedMediaType(types);
 }
 
@@ -69,7 +73,10 @@ function servedTypes(gates: FeatureGates): readonly string[] {
   return gates.enabled("CBORServingAndStorage") ? patchTypes : patchTypes.filter((type) => type !== applyPatchCborType);
 }
 
-/** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
+/**
+ * Serves a PATCH.
+ * @throws ApiError 400, 403, 404, 409, 413, 415, 422
+ */
 export async function patchObject(
   context: RequestContext,
   registry: RegistryContext,

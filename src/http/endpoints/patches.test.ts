@@ -1,4 +1,7 @@
-/** Patches of every kind: field validation, what is no change, versions, what custom resources take. The texts are upstream's. */
+/**
+ * Patches of every kind: field validation, what is no change, versions, what custom resources take.
+ * The texts are upstream's.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { send } from "../../../test/support/api-client.ts";
@@ -92,7 +95,9 @@ for (const [request, body, problems] of validation) {
     }));
 }
 
-/** Of many unknown fields, how many are told, and which come first: those of the text, or by name. */
+/**
+ * Of many unknown fields, how many are told, and which come first: those of the text, or by name.
+ */
 const manyUnknown: readonly (readonly [request: string, body: unknown, told: number, first: readonly string[]])[] = [
   [`PUT ${maps}/a`, { ...(numbered("u", 150) as object), metadata: { name: "a" } }, 100, ["u0", "u1", "u2"]],
   [`MERGE ${maps}/a`, numbered("u", 150), 100, ["u0", "u1", "u10"]],

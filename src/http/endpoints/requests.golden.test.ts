@@ -1,4 +1,7 @@
-/** Random requests, damaged ones among them: patches of all types with and without directives, PUT, POST, with all levels of field validation. */
+/**
+ * Random requests, damaged ones among them: patches of all types with and without directives, PUT,
+ * POST, with all levels of field validation.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

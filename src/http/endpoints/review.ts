@@ -1,4 +1,4 @@
-/** POST of what stores nothing: a question whose answer is the object that was sent, or one in its place. Source: access-control §4.2, §4.3. */
+/** POST of a virtual resource: nothing is stored, and the response is the answer. */
 import { methodNotAllowed, resourceNotServed } from "../../apimachinery/errors.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import { expectedKind } from "../../registry/body-kind.ts";
@@ -13,7 +13,10 @@ import { sendObject } from "../representation/object.ts";
 import type { Endpoint } from "../serve-resource.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, writeRequest } from "./write-request.ts";
 
-/** @returns throws ApiError 400, 403 (admission), 404, 405, 413, 415, 422 */
+/**
+ * Creates the endpoint of a review, which throws ApiError 400, 403 (admission), 404, 405, 413, 415,
+ * 422.
+ */
 export function reviewEndpoint(review: Review): Endpoint {
   return async (context, registry) => {
     const { info, exchange, user } = context;

@@ -1,4 +1,7 @@
-/** `/scale`: an object's replicas as an autoscaling/v1 Scale, to read and to write. Source: upstream's scale REST of the workloads. */
+/**
+ * `/scale`: an object's replicas as an autoscaling/v1 Scale. Source: ScaleREST of the workloads
+ * upstream.
+ */
 import assert from "node:assert/strict";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved } from "../../catalog/contract.ts";
@@ -22,7 +25,10 @@ import { encodeWithVersion, type VersionedJson } from "../representation/version
 import { sendShown } from "../respond.ts";
 import { decodeOptions } from "./write-request.ts";
 
-/** @throws ApiError 404, 405 */
+/**
+ * Serves a GET.
+ * @throws ApiError 404, 405
+ */
 export async function getScale(context: RequestContext): Promise<void> {
   const { info } = context;
   const resolved = context.resolved as Resolved;
@@ -40,7 +46,10 @@ export async function getScale(context: RequestContext): Promise<void> {
   );
 }
 
-/** @throws ApiError 400, 403, 404, 409, 422 */
+/**
+ * Serves a PUT.
+ * @throws ApiError 400, 403, 404, 409, 422
+ */
 export async function putScale(
   context: RequestContext,
   registry: RegistryContext,
@@ -49,14 +58,17 @@ export async function putScale(
   options: WriteOptions,
 ): Promise<void> {
   const decode = (): KubeObject => decodeBody(body, scaleKind(context), decodeOptions(context, registry, options));
-  checkNames(decode(), request); // What is wrong with the body comes before what is wrong with the object.
+  checkNames(decode(), request); // Errors of the body precede errors of the object.
   sendScale(
     context,
     await updateScale(registry, { ...request, ifMatch: context.exchange.header("if-match"), next: decode }),
   );
 }
 
-/** @throws ApiError 400, 403, 404, 409, 413, 422 */
+/**
+ * Serves a PATCH other than apply.
+ * @throws ApiError 400, 403, 404, 409, 413, 422
+ */
 export async function patchScale(
   context: RequestContext,
   registry: RegistryContext,
@@ -73,17 +85,23 @@ export async function patchScale(
   );
 }
 
-/** Upstream takes the Scale that it merges, or compares with, for a custom resource; so no apply changes the scale of one. */
-const takenForCustom = `request to convert CR to an invalid group/version: ${scaleVersion}`;
+/**
+ * Upstream handles the merged Scale as a custom resource, so that no apply can change the scale of
+ * one.
+ */
+const customScaleProblem = `request to convert CR to an invalid group/version: ${scaleVersion}`;
 
-/** @throws ApiError 400, 403, 404, 409, 422, 500 */
+/**
+ * Serves an apply.
+ * @throws ApiError 400, 403, 404, 409, 422, 500
+ */
 export async function applyScale(
   context: RequestContext,
   registry: RegistryContext,
   request: ApplyRequest,
 ): Promise<void> {
   const { kind, schema } = scaleKind(context);
-  const unconvertible = context.resolved?.resource.definition.custom ? takenForCustom : undefined;
+  const unconvertible = context.resolved?.resource.definition.custom ? customScaleProblem : undefined;
   const applied = { apiVersion: scaleVersion, kind, schema, context: scaleContext(), unconvertible };
   const next = (current: () => KubeObject): KubeObject => applyBody(registry, request, applied, current());
   sendScale(context, await updateScale(registry, { ...request, isPatch: true, tracksManagers: false, next }));

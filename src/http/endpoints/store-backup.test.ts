@@ -1,4 +1,7 @@
-/** Clients that read slowly or leave, and backups that fail. The socket is real, and a stream takes the place of the process. */
+/**
+ * Clients that read slowly or leave, and backups that fail. The socket is real, and a stream takes
+ * the place of the process.
+ */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import https from "node:https";
@@ -35,7 +38,7 @@ before(async () => {
       const context = contextOf(exchange);
       Promise.resolve(handler(context)).catch((error: unknown) => sendError(context, error, logger));
     },
-    takesWebSocket: () => false,
+    acceptsWebSocket: () => false,
     clock,
     logger,
   });
@@ -112,7 +115,7 @@ test("a backup that fails before its first byte is a 500 without the reason, and
   next = () => backupOf(Readable.from([Buffer.alloc(10)]), failed());
   const { status, whole } = await answered();
   assert.deepEqual([status, whole], [200, false]);
-  assert.deepEqual(logged.splice(0), ["backup failed", "backup failed"]);
+  assert.deepEqual(logged.splice(0), ["Backup failed", "Backup failed"]);
 });
 
 test("a client that does not read holds up no other for longer than the store's size allows", async () => {

@@ -1,4 +1,7 @@
-/** `POST /storage/backup`: a backup of the store as the answer. No file is named by clients, and none is written. */
+/**
+ * `POST /storage/backup`: the response is a backup of the store. Clients name no file, and none is
+ * written.
+ */
 import type { Readable } from "node:stream";
 import type { Clock } from "../../apimachinery/clock.ts";
 import { internalError, methodNotAllowed, tooManyRequests } from "../../apimachinery/errors.ts";
@@ -7,14 +10,16 @@ import type { BodyStream, RequestContext } from "../contract.ts";
 import { answerHeaders } from "../respond.ts";
 import type { PathHandler } from "../serve.ts";
 
+/** A backup in progress. */
 export interface RunningBackup {
   readonly output: Readable;
-  /** @throws Error that says why it is not whole */
+  /** @throws Error with the reason why the backup is incomplete */
   readonly finished: Promise<unknown>;
-  /** Ends it; does nothing once it has finished. */
+  /** Stops the backup; has no effect after its end. */
   stop(): void;
 }
 
+/** Options of the handler. */
 export interface StoreBackupOptions {
   start(): Promise<RunningBackup>;
   /** Bytes of the store. */
@@ -24,19 +29,19 @@ export interface StoreBackupOptions {
 }
 
 /**
- * As long as a backup is under way the store's file only grows, so that it may not take as long as a client likes: the store's size at this
- * rate, and at least this time.
+ * During a backup the store's file only grows, so that slow clients are disconnected: at this rate
+ * for the size of the store, and after this time at least.
  */
 const bytesPerSecondMin = 1 << 20;
 const timeMinMs = 60_000;
 const retryAfterSeconds = 10;
 
-/** One backup at a time. @throws ApiError 405, 429, 500 */
+/** Creates the handler, which allows one backup at a time and throws ApiError 405, 429, 500. */
 export function storeBackupHandler({ start, sizeBytes, clock, logger }: StoreBackupOptions): PathHandler {
   let isRunning = false;
   return async (context) => {
     if (context.exchange.method !== "POST") throw methodNotAllowed();
-    if (isRunning) throw tooManyRequests("a backup is under way already", retryAfterSeconds);
+    if (isRunning) throw tooManyRequests("a backup is in progress already", retryAfterSeconds);
     isRunning = true;
     try {
       await answer(context);
@@ -66,8 +71,8 @@ export function storeBackupHandler({ start, sizeBytes, clock, logger }: StoreBac
       const wasLeft = exchange.closed;
       body?.abort();
       if (wasLeft) return;
-      logger.error("backup failed", { error: error instanceof Error ? error.message : String(error) });
-      if (body === undefined) throw internalError("the backup failed; the server's log says why");
+      logger.error("Backup failed", { error: error instanceof Error ? error.message : String(error) });
+      if (body === undefined) throw internalError("the backup failed; the reason is in the server's log");
     } finally {
       cancel();
       backup.stop();

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { openMemoryRegistry } from "../../../test/support/memory-registry.ts";
 import { ask } from "../../../test/support/request-context.ts";
 import { parseFeatureGates } from "../../apimachinery/feature-gates.ts";
-import { connectSubresources, createActions, refuseConnect } from "../../apis/subresources.ts";
+import { connectSubresources, createActions, rejectConnect } from "../../apis/subresources.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { sendError } from "../respond.ts";
 import { subresourceEndpoints } from "./subresources.ts";
@@ -39,7 +39,7 @@ for (const [line, featureGates, error, asked, status, message] of rows) {
     const gated: RegistryContext = { ...registry, gates: parseFeatureGates(featureGates).gates };
     const [method, subresource] = line.split(" ");
     const endpoints = subresourceEndpoints(
-      { createActions, connectSubresources, refuseConnect },
+      { createActions, connectSubresources, rejectConnect },
       ({ verb, resource, name }) => {
         assert.deepEqual([resource, name], ["pods", "a"]);
         verbs.push(verb);

@@ -1,4 +1,4 @@
-/** Subresources that are no view of an object: a POST does something, a connection is refused. Source: resource-api §2.1, §4.2. */
+/** Subresources that are actions: a POST runs the action, a connection is rejected. */
 import { forbidden, methodNotAllowed, plainError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
@@ -16,26 +16,35 @@ import { answerHeaders, sendStatus } from "../respond.ts";
 import type { Endpoint } from "../serve-resource.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, writeRequest } from "./write-request.ts";
 
-/** Does what creating the body means. @throws ApiError */
+/**
+ * Runs the action of a body.
+ * @throws ApiError
+ */
 type Action = (registry: RegistryContext, request: WriteRequest, body: KubeObject) => Promise<void>;
 
-/** Refuses a connection, or resolves where there is nothing to be had. @throws ApiError */
-type Refusal = (
+/**
+ * Rejects a connection, or resolves for an empty response.
+ * @throws ApiError
+ */
+type ConnectHandler = (
   registry: RegistryContext,
   target: Pick<RequestInfo, "resource" | "subresource" | "namespace" | "name" | "query">,
 ) => Promise<void>;
 
+/** The subresources of a server. */
 export interface Subresources {
-  /** By `group/resource/subresource`, or `group/resource` for what stores nothing itself. */
+  /** By `group/resource/subresource`, or `group/resource` for resources that are only actions. */
   readonly createActions: Readonly<Record<string, Action>>;
   /** `resource/subresource` of the core group. */
   readonly connectSubresources: ReadonlySet<string>;
-  readonly refuseConnect: Refusal;
+  readonly rejectConnect: ConnectHandler;
 }
 
-/** @returns endpoints by `group/resource/subresource`, the last empty for a resource itself */
+/**
+ * @returns endpoints by `group/resource/subresource`, with an empty last part for a resource itself
+ */
 export function subresourceEndpoints(
-  { createActions, connectSubresources, refuseConnect }: Subresources,
+  { createActions, connectSubresources, rejectConnect }: Subresources,
   authorize: Authorizer,
 ): Record<string, Endpoint> {
   const actions = Object.entries(createActions).map(([key, action]): [string, Endpoint] => [
@@ -48,19 +57,19 @@ export function subresourceEndpoints(
       if (createdConnections.has(key) && registry.gates.enabled("AuthorizePodWebsocketUpgradeCreatePermission")) {
         await checkConnectionRight(context, authorize);
       }
-      await refuseConnect(registry, context.info);
+      await rejectConnect(registry, context.info);
       context.exchange.respond(204, answerHeaders(context));
     },
   ]);
   return Object.fromEntries([...actions, ...connections]);
 }
 
-/** Connections that a client asks for by GET over a WebSocket, and by POST over other protocols. */
+/** Connections that clients request by GET over a WebSocket, and by POST over other protocols. */
 const createdConnections: ReadonlySet<string> = new Set(["pods/attach", "pods/exec", "pods/portforward"]);
 
 /**
- * The right to create, which the verb of a GET does not ask for.
- * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/rest/authorize.go.
+ * Requires permission for create, which the verb of a GET does not imply. Source:
+ * k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/rest/authorize.go.
  * @throws ApiError 403, 500
  */
 async function checkConnectionRight(context: RequestContext, authorize: Authorizer): Promise<void> {
@@ -80,7 +89,7 @@ async function act(context: RequestContext, registry: RegistryContext, action: A
   const options = readWriteOptions("CreateOptions", info.query);
   const target = context.resolved as Resolved;
   const body = decodeBody(bytes, kindOf(target, info.subresource), decodeOptions(context, registry, options));
-  if (info.subresource !== "binding") wipeSystemFields(body.metadata); // A binding says by them which pod it is for.
+  if (info.subresource !== "binding") wipeSystemFields(body.metadata); // The uid of a binding is that of its pod.
   const request = { ...writeRequest(context, options), name: info.name };
   checkNamespace(body, info.namespace);
   const attributes = createAttributes(request, body);
@@ -95,5 +104,5 @@ function kindOf(target: Resolved, name: string): ReturnType<typeof expectedKind>
   const subresource = target.version.subresources.find((one) => one.name === name);
   const kind = subresource && expectedSubresourceKind(target, subresource);
   if (kind === undefined) throw methodNotAllowed();
-  return kind.kind === "Eviction" ? { ...kind, alsoVersion: "v1beta1" } : kind; // Long gone as a version, but not as a body.
+  return kind.kind === "Eviction" ? { ...kind, alsoVersion: "v1beta1" } : kind; // Accepted in bodies, but not served.
 }

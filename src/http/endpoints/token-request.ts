@@ -1,4 +1,4 @@
-/** POST of `serviceaccounts/token`: nothing is stored, the request comes back with a token. Source: access-control §5.2. */
+/** POST of `serviceaccounts/token`: nothing is stored, and the response contains a token. */
 import { methodNotAllowed } from "../../apimachinery/errors.ts";
 import { formatGroupVersion, type KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved } from "../../catalog/contract.ts";
@@ -16,13 +16,16 @@ import { sendShown } from "../respond.ts";
 import type { Endpoint } from "../serve-resource.ts";
 import { bodyBytesMax, checkContentType, decodeOptions, writeRequest } from "./write-request.ts";
 
+/** The steps of a token request. */
 export interface TokenRequests {
   setDefaults(sent: KubeObject): void;
   prepare(registry: RegistryContext, request: WriteRequest, sent: KubeObject): Promise<void>;
   issue(registry: RegistryContext, request: WriteRequest, sent: KubeObject): Promise<KubeObject>;
 }
 
-/** @throws ApiError 400, 403 (admission), 404, 405, 409, 413, 415, 422 */
+/**
+ * Creates the endpoint, which throws ApiError 400, 403 (admission), 404, 405, 409, 413, 415, 422.
+ */
 export function tokenRequestEndpoint(tokens: TokenRequests): Endpoint {
   return async (context, registry) => {
     const { info, exchange } = context;
@@ -47,7 +50,7 @@ export function tokenRequestEndpoint(tokens: TokenRequests): Endpoint {
   };
 }
 
-/** @throws ApiError 405 where the version has no such subresource */
+/** @throws ApiError 405 when the version has no such subresource */
 function tokenRequestKind(target: Resolved): ExpectedKind {
   const subresource = target.version.subresources.find(({ name }) => name === "token");
   const kind = subresource && expectedSubresourceKind(target, subresource);

@@ -1,4 +1,4 @@
-/** PUT of an object, or of a view of it (`/status`, `/scale` …). Source: resource-api §4.2, §4.5. */
+/** PUT of an object, or of a subresource with the object's kind (`/status`, `/scale` …). */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
 import type { Resolved } from "../../catalog/contract.ts";
@@ -21,7 +21,10 @@ import {
   writeRequest,
 } from "./write-request.ts";
 
-/** @throws ApiError 400, 403, 404, 409, 413, 415, 422 */
+/**
+ * Serves a PUT.
+ * @throws ApiError 400, 403, 404, 409, 413, 415, 422
+ */
 export async function updateObject(
   context: RequestContext,
   registry: RegistryContext,
@@ -31,7 +34,7 @@ export async function updateObject(
   checkView(context, target);
   const body = await context.exchange.body(bodyBytesMax);
   const options = readWriteOptions("UpdateOptions", context.info.query);
-  checkContentType(context); // Later than of a creation, as upstream has it.
+  checkContentType(context); // Later than for a create, as upstream.
   const request = writeRequest(context, options);
   if (request.subresource === "scale") return putScale(context, registry, request, body, options);
   const reading = {
@@ -39,8 +42,8 @@ export async function updateObject(
     checkNames: (object: KubeObject) => checkNames(object, request),
   };
   const decode = (): KubeObject => decodeBody(body, expectedKind(target), reading);
-  let decoded: KubeObject | undefined = decode(); // What is wrong with the body comes before what is wrong with the object.
-  dedupOwnerReferences(decoded.metadata, request.warnings, "sent"); // Told even when there is nothing to update.
+  let decoded: KubeObject | undefined = decode(); // Errors of the body precede errors of the object.
+  dedupOwnerReferences(decoded.metadata, request.warnings, "sent"); // Warns even if the object does not exist.
   const uid = decoded.metadata.uid ?? "";
   const next = (): KubeObject => {
     const object = decoded ?? decode();

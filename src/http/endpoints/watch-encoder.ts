@@ -1,37 +1,39 @@
-/** Bytes of watch events, made once for all watchers that see the same in the same form. */
+/** Encodes watch events, once for all watchers with the same scope and form. */
 import type { WatchScope } from "../../registry/watch.ts";
 import type { CacheEvent, Entry } from "../../watch-cache/contract.ts";
 import type { EventFraming, FramedEvent } from "../representation/event-framing.ts";
 import type { PieceMemory } from "../representation/pieces.ts";
 import type { StatusBody } from "../respond.ts";
 
-/** How a watcher wants objects. */
+/** The form of the objects in events. */
 export interface EventForm {
-  /** The same text for forms that are the same. */
+  /** Equal for equal forms. */
   readonly text: string;
   readonly framing: EventFraming;
-  /** @param isFirst whether the watcher got no event before */
+  /** @param isFirst whether it is the watcher's first event */
   objectOf(entry: Entry, isFirst: boolean): Buffer;
-  /** An object of the kind that has nothing but this. */
+  /** An object of the kind with only this metadata. */
   bookmarkOf(metadata: BookmarkMetadata, isFirst: boolean): Buffer;
   statusOf(status: StatusBody): Buffer;
 }
 
+/** The metadata of a bookmark. */
 export interface BookmarkMetadata {
   readonly resourceVersion: string;
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** Events as they are sent. */
+/** Encoded events. */
 export interface EncodedEvents {
   readonly bytes: Buffer;
-  /** Of each event, to within some bytes of what is around its object. */
+  /** Of each event, approximately, including its framing. */
   readonly sizes: readonly number[];
 }
 
-/** Batches whose bytes are remembered: watchers that lag a little share them too. */
-const rememberedMax = 4;
+/** Batches whose encoding is cached, also for watchers that lag slightly. */
+const cachedBatchesMax = 4;
 
+/** The encoder of one scope and form. */
 export class WatchEncoder {
   readonly #form: EventForm;
   readonly #scope: WatchScope;
@@ -43,17 +45,17 @@ export class WatchEncoder {
     this.#scope = scope;
   }
 
-  /** @returns undefined when none of the events shows */
+  /** @returns undefined when no event is in scope */
   encode(batch: readonly CacheEvent[]): EncodedEvents | undefined {
     if (this.#remembered.has(batch)) return this.#remembered.get(batch);
     const encoded = this.encodeFirst(batch, false);
     this.#remembered.set(batch, encoded);
-    if (this.#remembered.size > rememberedMax)
+    if (this.#remembered.size > cachedBatchesMax)
       this.#remembered.delete(this.#remembered.keys().next().value as readonly CacheEvent[]);
     return encoded;
   }
 
-  /** For one watcher, to whom the first event may look different. */
+  /** Encodes for one watcher, whose first event may have another form. */
   encodeFirst(batch: readonly CacheEvent[], isFirst: boolean): EncodedEvents | undefined {
     const events: FramedEvent[] = [];
     for (const event of batch) {
@@ -64,7 +66,10 @@ export class WatchEncoder {
     return events.length === 0 ? undefined : this.#join(events);
   }
 
-  /** Synthetic ADDED events, for one watcher. @param memory where they may be made */
+  /**
+   * Encodes synthetic ADDED events for one watcher.
+   * @param memory receives the bytes
+   */
   encodeAdded(
     entries: readonly Entry[],
     { isFirst, memory }: { readonly isFirst: boolean; readonly memory: PieceMemory },
@@ -76,7 +81,7 @@ export class WatchEncoder {
     return this.#join(events, memory);
   }
 
-  /** One event, no matter whether it is in scope. */
+  /** Encodes a bookmark, which is always in scope. */
   encodeBookmark(metadata: BookmarkMetadata, isFirst: boolean): Buffer {
     return this.#form.framing.join([{ type: "BOOKMARK", object: this.#form.bookmarkOf(metadata, isFirst) }]);
   }

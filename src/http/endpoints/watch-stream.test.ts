@@ -21,7 +21,10 @@ const form: EventForm = {
   statusOf: (status) => Buffer.from(JSON.stringify(status)),
 };
 
-/** A socket that takes what it is told to, a clock that is wound by hand, and a cache that says what the test says. */
+/**
+ * A socket that takes what it is told to, a clock that is wound by hand, and a cache that says what
+ * the test says.
+ */
 function fixture(changes: Partial<WatchStreamOptions> & { plan?: WatchPlan } = {}) {
   const seen: string[] = [];
   let pending = 0;

@@ -1,4 +1,4 @@
-/** One watcher: initial events, then what happens, bookmarks in between, an end in time. */
+/** One watcher: initial events, then changes, periodic bookmarks, and a timeout. */
 import type { Clock } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { ConvertedVersion } from "../../catalog/contract.ts";
@@ -10,49 +10,57 @@ import { statusBody } from "../respond.ts";
 import { convertedEvents } from "./converted-events.ts";
 import type { WatchEncoder } from "./watch-encoder.ts";
 
+/** Options of a watcher. */
 export interface WatchStreamOptions {
   readonly stream: BodyStream;
   readonly cache: WatchCache;
   readonly clock: Clock;
   readonly plan: WatchPlan;
   readonly encoder: WatchEncoder;
-  /** Of the initial events, which go to this watcher alone. */
+  /** Buffers for the initial events, which are not shared. */
   readonly memory: PieceMemory;
-  /** Told of the events that are sent, of each its bytes. */
+  /** Called with the size of each event sent. */
   readonly sent: (sizes: readonly number[]) => void;
-  /** Told when the bookmark that ends the initial events is sent. */
+  /** Called after the bookmark that ends the initial events. */
   readonly listed: () => void;
-  /** Told when the watcher is cut off, because it reads nothing. */
+  /** Called when the watcher is closed because its client does not read. */
   readonly cutOff: () => void;
   readonly bookmarks: boolean;
-  /** The first event is encoded for this watcher alone. */
+  /** Whether the first event is encoded separately for each watcher. */
   readonly firstDiffers: boolean;
   readonly timeoutMs: number;
   /** Sent instead of events. */
   readonly startError: ApiError | undefined;
-  /** Who makes of what the cache has what this watcher sees; undefined where it is that. */
+  /** Converts the objects of the cache; undefined without a conversion webhook. */
   readonly converted?: ConvertedVersion | undefined;
 }
 
 const bookmarkMs = 60_000;
-/** Bytes not taken by the socket beyond which a watcher gets no more until it has read them. */
+/** Bytes not accepted by the socket above which a watcher pauses. */
 const pendingBytesMax = 512 << 10;
-/** A watcher that reads nothing for so long is cut off. */
+/** A watcher that reads nothing for this time is closed. */
 const stalledMs = 30_000;
 
-/** How long events that cannot be converted are tried again, and when for the first time. Source: client-go's reflector, MaxInternalErrorRetryDuration */
+/**
+ * The duration and first delay of conversion retries. Source: MaxInternalErrorRetryDuration of
+ * client-go's reflector.
+ */
 const retriedMs = 30_000;
 const retryFirstMs = 800;
 
 interface Retry {
-  /** When it was tried first, milliseconds since 1970. */
+  /** The time of the first attempt, milliseconds since 1970. */
   readonly since: number;
   readonly delayMs: number;
 }
 
 const all = (): boolean => true;
 
-/** @returns ends the watch; may be called again, and after the client has gone */
+/**
+ * Starts a watcher.
+ * @returns a function that ends it, which may be called repeatedly and after the client
+ *   disconnected
+ */
 export function startWatch(options: WatchStreamOptions): () => void {
   const watch = new WatchStream(options);
   watch.start();
@@ -64,7 +72,7 @@ class WatchStream {
   #subscription: CacheSubscription | undefined;
   #ended = false;
   #isFirst = true;
-  /** Events were taken from the cache that are not sent yet. */
+  /** Events from the cache are being converted. */
   #converting = false;
   readonly #cancels = new Map<string, () => void>();
 
@@ -89,7 +97,9 @@ class WatchStream {
     this.#options.stream.end();
   }
 
-  /** In pieces; the next one when the socket has taken the last, and others had their turn. */
+  /**
+   * Sends pieces; the next one after the socket has accepted the last, and other tasks have run.
+   */
   #sendInitial(objects: Iterator<Entry>): void {
     const { converted, plan } = this.#options;
     const entries: Entry[] = [];
@@ -122,7 +132,7 @@ class WatchStream {
     this.#whenDrained(() => setImmediate(() => !this.#ended && this.#sendInitial(objects)));
   }
 
-  /** What cannot be converted ends the watch, unless it is tried again. */
+  /** A conversion failure ends the watch, unless `failed` retries. */
   #whenConverted<T>(
     converting: Promise<T>,
     run: (made: T) => void,
@@ -133,13 +143,13 @@ class WatchStream {
       this.#converting = false;
       if (!this.#ended) run(made);
     };
-    const startError = (error: unknown): void => {
+    const rejected = (error: unknown): void => {
       if (this.#ended) return;
       if (error instanceof ApiError) return failed(error);
       this.end();
       throw error;
     };
-    void converting.then(done, startError);
+    void converting.then(done, rejected);
   }
 
   #follow(): void {
@@ -163,11 +173,11 @@ class WatchStream {
       this.#subscription = cache.subscribe(plan.from, subscriber, plan.scope.topic);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      this.#fail(error); // The initial events took longer than events are kept.
+      this.#fail(error); // The initial events took longer than the cache keeps events.
     }
   }
 
-  /** @returns false where no more is to be delivered for now */
+  /** @returns false to pause delivery */
   #send(batch: readonly CacheEvent[]): boolean {
     const { converted } = this.#options;
     return converted === undefined
@@ -175,7 +185,9 @@ class WatchStream {
       : this.#sendConverted(batch, converted, { since: this.#options.clock.now(), delayMs: retryFirstMs });
   }
 
-  /** As upstream's reflectors do, it is tried again for a while; those who see the objects as they are stored go on. */
+  /**
+   * Retries for a while, as upstream's reflectors do; watchers without conversion are not affected.
+   */
   #sendConverted(batch: readonly CacheEvent[], converted: ConvertedVersion, { since, delayMs }: Retry): boolean {
     const { plan, clock } = this.#options;
     const events = convertedEvents(converted, batch, { previous: plan.scope.selects !== undefined });
@@ -201,7 +213,7 @@ class WatchStream {
     return false;
   }
 
-  /** Waits for the client, not for ever. */
+  /** Waits for the client to read, for a limited time. */
   #whenDrained(run: () => void): void {
     const { stream, cutOff } = this.#options;
     this.#after("stalled", stalledMs, () => {
@@ -223,7 +235,7 @@ class WatchStream {
   #sendBookmark(): void {
     const { cache } = this.#options;
     const revision = this.#subscription?.delivered ?? 0;
-    if (this.#converting) return; // It would tell of events that are still to come.
+    if (this.#converting) return; // Its revision would cover events that are not sent yet.
     if (revision > 0 && revision <= cache.latest().revision) this.#writeAlone(this.#bookmark(revision));
   }
 
@@ -247,7 +259,7 @@ class WatchStream {
     this.end();
   }
 
-  /** An event that goes to this watcher alone. */
+  /** Writes an event for this watcher only. */
   #writeAlone(bytes: Buffer): void {
     this.#options.stream.write(bytes);
     this.#options.sent([bytes.length]);

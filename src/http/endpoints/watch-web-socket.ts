@@ -1,16 +1,19 @@
-/** The handshake of a watch over a WebSocket. Source: upstream's watch handler, and what x/net's `websocket.Handler` asks of a request. */
+/**
+ * The handshake of a watch over a WebSocket. Source: upstream's watch handler, and
+ * `websocket.Handler` of golang.org/x/net.
+ */
 import type { AnswerHeaders, BodyStream, Exchange, WebSocketRequest } from "../contract.ts";
 
-/** @returns undefined when the handshake was refused; that has been answered then */
+/** @returns undefined when the handshake was rejected and answered */
 export async function openWatchSocket(exchange: Exchange, request: WebSocketRequest): Promise<BodyStream | undefined> {
-  const refusal = refusalOf(exchange, request);
-  if (refusal === undefined) return request.accept(request.protocols[0]);
-  exchange.respond(refusal.status, refusal.headers ?? {}, Buffer.from(refusal.text ?? ""));
+  const rejection = rejectionOf(exchange, request);
+  if (rejection === undefined) return request.accept(request.protocols[0]);
+  exchange.respond(rejection.status, rejection.headers ?? {}, Buffer.from(rejection.text ?? ""));
   return undefined;
 }
 
-/** Told in plain text: the API has nothing to do with it. */
-interface Refusal {
+/** A response in plain text, outside the API. */
+interface Rejection {
   readonly status: 400 | 403;
   readonly headers?: AnswerHeaders;
   readonly text?: string;
@@ -19,8 +22,8 @@ interface Refusal {
 const keyShape = /^[+/0-9A-Za-z]{22}==$/;
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Any one sub-protocol is taken, whatever its name; an `Origin` there must be, as browsers send it, whatever it names. */
-function refusalOf(exchange: Exchange, { protocols }: WebSocketRequest): Refusal | undefined {
+/** Accepts any single subprotocol; requires an `Origin`, as browsers send it, with any value. */
+function rejectionOf(exchange: Exchange, { protocols }: WebSocketRequest): Rejection | undefined {
   if (!keyShape.test(exchange.header("sec-websocket-key") ?? ""))
     return { status: 400, text: "mismatch challenge/response" };
   if (exchange.header("sec-websocket-version") !== "13") {
@@ -31,7 +34,7 @@ function refusalOf(exchange: Exchange, { protocols }: WebSocketRequest): Refusal
   return undefined;
 }
 
-/** An absolute URL or path; `null`, which browsers send for pages of no origin, is neither. */
+/** An absolute URL or path; not `null`, which browsers send for pages without an origin. */
 function isOrigin(text: string): boolean {
   return text.startsWith("/") || URL.canParse(text);
 }

@@ -11,15 +11,18 @@ import type { OpenWatches } from "./open-watches.ts";
 import { startWatch } from "./watch-stream.ts";
 import { openWatchSocket } from "./watch-web-socket.ts";
 
-/** A stream of events: `?watch=1` on a collection or an object, and the old paths under `/watch/`; over HTTP or a WebSocket. Returns when it has begun. */
+/**
+ * Serves a watch: `?watch=1` on a collection or an object, and the older paths under `/watch/`;
+ * over HTTP or a WebSocket. Returns when it has started.
+ */
 export async function watchObjects(
   context: RequestContext,
   registry: RegistryContext,
   watches: OpenWatches,
 ): Promise<void> {
-  const asked = context.resolved as Resolved;
-  const { converted } = asked;
-  const resolved = converted?.shown ?? asked;
+  const requested = context.resolved as Resolved;
+  const { converted } = requested;
+  const resolved = converted?.shown ?? requested;
   const { cache } = resolved.resource.store as ResourceStore;
   const options = parseListOptions(context.info.query);
   const [, name = ""] = context.info.parts;
@@ -62,14 +65,14 @@ export async function watchObjects(
   });
 }
 
-/** @returns undefined when the client asked for a WebSocket in a way that was startError */
+/** @returns undefined when a WebSocket handshake was rejected */
 function openStream(context: RequestContext, contentType: string): BodyStream | Promise<BodyStream | undefined> {
   const { exchange } = context;
   if (exchange.webSocket !== undefined) return openWatchSocket(exchange, exchange.webSocket);
   return exchange.stream(200, answerHeaders(context, contentType));
 }
 
-/** @returns the 410 that the stream will carry, as upstream's does; it has begun by then */
+/** @returns the 410 to send as an event, as upstream, because the watch has started by then */
 async function unreachable(reach: () => Promise<void>): Promise<ApiError | undefined> {
   try {
     await reach();
@@ -80,7 +83,7 @@ async function unreachable(reach: () => Promise<void>): Promise<ApiError | undef
   }
 }
 
-/** Long enough to be worth it, and spread, so that clients do not come back all at once. */
+/** A random timeout, so that clients do not reconnect at the same time. */
 function timeoutMs(
   { timeoutSeconds = 0 }: ListOptions,
   registry: RegistryContext,
@@ -90,5 +93,5 @@ function timeoutMs(
   return Math.min(timeoutMinMs * (1 + registry.random(4).readUInt32LE(0) / 2 ** 32), timeoutMaxMs);
 }
 
-/** What timers can count. */
+/** The maximum of timers. */
 const timeoutMaxMs = 2 ** 31 - 1;

@@ -1,4 +1,4 @@
-/** What the endpoints of all write verbs read from a request. */
+/** The parts of requests that all write endpoints read. */
 import { ApiError, methodNotAllowed, unsupportedMediaType } from "../../apimachinery/errors.ts";
 import { headerText } from "../../apimachinery/header-text.ts";
 import type { Resolved } from "../../catalog/contract.ts";
@@ -11,17 +11,20 @@ import { parseMediaType } from "../representation/media-type.ts";
 import { namesOf } from "../representation/negotiate.ts";
 import { sendEntry, sendObject } from "../representation/object.ts";
 
-/** Upstream's limit of every request body. */
+/** Upstream's limit of request bodies. */
 export const bodyBytesMax = 3 * 1024 * 1024;
 
-/** The media type of the body without its parameters, lower-case; empty when the request does not say. */
+/** The media type of the body without parameters, lower-case; empty when absent. */
 export function contentType({ exchange }: RequestContext): string {
   const header = exchange.header("content-type") ?? "";
   const end = header.indexOf(";");
   return (end < 0 ? header : header.slice(0, end)).trim().toLowerCase();
 }
 
-/** A body without a type is JSON. @throws ApiError 415 */
+/**
+ * Checks the media type of a body, which is JSON by default.
+ * @throws ApiError 415
+ */
 export function checkContentType(context: RequestContext): void {
   const header = context.exchange.header("content-type") ?? "";
   if (header === "") return;
@@ -30,7 +33,7 @@ export function checkContentType(context: RequestContext): void {
     throw unsupportedMediaType(namesOf(context.encodings));
 }
 
-/** How the request's body is to be read. */
+/** The options for decoding the request's body. */
 export function decodeOptions(
   context: RequestContext,
   { catalog }: RegistryContext,
@@ -40,7 +43,7 @@ export function decodeOptions(
   return context.audit === undefined ? options : { ...options, decoded: auditedBody(context, context.audit) };
 }
 
-/** The router's own refusal of a patch of an unknown type. */
+/** The error of upstream's router for a patch of an unknown type. */
 export function unsupportedPatchType(): ApiError {
   return new ApiError({
     code: 415,
@@ -50,6 +53,7 @@ export function unsupportedPatchType(): ApiError {
   });
 }
 
+/** The write request of the registry. */
 export function writeRequest(
   context: RequestContext,
   options: Pick<WriteOptions, "dryRun" | "fieldManager">,
@@ -70,7 +74,10 @@ export function writeRequest(
   };
 }
 
-/** @throws ApiError 405 for a resource that stores nothing, and a subresource that shows neither the object nor its scale */
+/**
+ * @throws ApiError 405 for a resource that is not stored, and a subresource that shows neither the
+ *   object nor its scale
+ */
 export function checkView({ info }: RequestContext, { resource, version }: Resolved): void {
   if (resource.store === undefined) throw methodNotAllowed();
   if (info.subresource === "" || (info.subresource === "scale" && resource.definition.strategy.scale !== undefined))
@@ -79,7 +86,10 @@ export function checkView({ info }: RequestContext, { resource, version }: Resol
   if (subresource?.kind !== resource.definition.kind) throw methodNotAllowed();
 }
 
-/** @returns a promise only where somebody else converts what was written */
+/**
+ * Sends the outcome of a write.
+ * @returns a promise only for resources with a conversion webhook
+ */
 export function sendWritten(context: RequestContext, written: Written): void | Promise<void> {
   const status = written.created ? 201 : 200;
   if ("entry" in written) return sendEntry(context, written.entry, status);

@@ -157,7 +157,8 @@ conversation("bodies that are of another kind, or nothing at all", [
     400,
     'List in version "v1" cannot be handled as a ConfigMap: converting (v1.List) to (core.ConfigMap): unknown conversion',
   ],
-  // Definitions and registrations of groups have schemes of their own, where upstream still knows their first version.
+  // Definitions and registrations of groups have schemes of their own, where upstream still knows
+  // their first version.
   [
     `POST ${definitions}`,
     { kind: "Secret", apiVersion: "v1" },

@@ -10,7 +10,10 @@ const maps = "/api/v1/namespaces/default/configmaps";
 const unreadable = "the object provided is unrecognized (must be of type ConfigMap): ";
 const unfit = 'ConfigMap in version "v1" cannot be handled as a ConfigMap: ';
 
-/** A request with a body in YAML, its answer's status, and a Status's message, the warnings, or a part of the body. */
+/**
+ * A request with a body in YAML, its answer's status, and a Status's message, the warnings, or a
+ * part of the body.
+ */
 const rows: readonly (readonly [
   request: string,
   body: string,
@@ -101,7 +104,10 @@ test("bodies in YAML are read on every write", async () => {
 const yaml = { accept: "application/yaml" };
 const tables = "as=Table;v=v1;g=meta.k8s.io";
 
-/** A request, what it accepts, and what it gets: a status, a type of content, and a text or a part of it. */
+/**
+ * A request, what it accepts, and what it gets: a status, a type of content, and a text or a part
+ * of it.
+ */
 const answers: readonly (readonly [
   request: string,
   accept: string,

@@ -1,17 +1,28 @@
-/** Finds out who asks. Source: access-control §5.1; apiserver's filter of authentication. */
+/**
+ * Authenticates requests. Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/filters/authentication.go.
+ */
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import type { AuthenticationNotes } from "../../authentication/contract.ts";
 import type { Exchange, Filter, RequestContext } from "../contract.ts";
 
+/** Options of the authentication filter. */
 export interface AuthenticationFilterOptions {
-  /** Whether a header, by its name in lower case, told who calls: once that is known, the request has it no more. */
+  /**
+   * Whether a header, by its lower-case name, carries a credential; such headers are removed after
+   * authentication.
+   */
   readonly isCredential: (name: string) => boolean;
-  /** Gate UnauthenticatedHTTP2DOSMitigation: who is not known keeps no connection over HTTP/2, which is dear. */
+  /**
+   * Gate UnauthenticatedHTTP2DOSMitigation: closes HTTP/2 connections of unauthenticated clients.
+   */
   readonly endUnknown: boolean;
 }
 
-/** @param authenticate throws ApiError 401 */
+/**
+ * Creates the filter.
+ * @param authenticate throws ApiError 401
+ */
 export function authenticationFilter(
   authenticate: (exchange: Exchange, notes: AuthenticationNotes) => UserInfo | Promise<UserInfo>,
   { isCredential, endUnknown }: AuthenticationFilterOptions,

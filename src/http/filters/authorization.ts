@@ -1,4 +1,4 @@
-/** Asks whether the caller may do this. Source: access-control §5.3, §7. */
+/** Authorizes requests. */
 import { type Clock, systemClock } from "../../apimachinery/clock.ts";
 import { plainError } from "../../apimachinery/errors.ts";
 import type {
@@ -9,23 +9,26 @@ import type {
 } from "../../authorization/contract.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { Filter, RequestContext } from "../contract.ts";
-import { refusal, withoutMarkup } from "../refusal.ts";
+import { escapeMarkup, forbiddenError } from "../forbidden-error.ts";
 import { sendText } from "../respond.ts";
 
-/** Told of each request what came of it, and by which clock. */
+/** Receives the decision and duration of each authorization. */
 export interface Attempts extends Pick<AuthorizationObserver, "attempted"> {
   readonly clock: Clock;
 }
 
 const unobserved: Attempts = { attempted() {}, clock: systemClock };
 
-/** @throws ApiError 403 with upstream's text, 500 when it could not be found out */
+/**
+ * Creates the filter, which throws ApiError 403 with upstream's message, or 500 when the authorizer
+ * fails.
+ */
 export function authorizationFilter(authorize: Authorizer, { attempted, clock } = unobserved): Filter {
   return (context) => {
     const attributes = attributesOf(context);
     const answer = authorize(attributes);
     if (!(answer instanceof Promise)) {
-      attempted(answer, 0); // What waited for nothing is not worth a look at the clock.
+      attempted(answer, 0); // A synchronous decision takes no measurable time.
       return check(context, attributes, answer);
     }
     const since = clock.now();
@@ -48,17 +51,18 @@ function check(
   context.audit?.annotate("authorization.k8s.io/reason", reason);
   if (decision === "allow") return;
   context.headers["x-content-type-options"] = "nosniff";
-  throw refusal(attributes, reason);
+  throw forbiddenError(attributes, reason);
 }
 
-/** The answer is text, not a Status; what is thrown says that there is nothing more to do. */
+/** Sends text instead of a Status; the error only ends the request flow. */
 function fail(context: RequestContext, error: string): never {
   context.audit?.annotate("authorization.k8s.io/reason", "internal error");
   const text = `Internal Server Error: ${quoteGo(context.exchange.target)}: ${error}`;
-  sendText(context, 500, withoutMarkup(text));
+  sendText(context, 500, escapeMarkup(text));
   throw plainError(text);
 }
 
+/** The attributes of a request for the authorizer. */
 export function attributesOf({ info, user, exchange }: RequestContext): AuthorizationAttributes {
   return {
     user,

@@ -1,4 +1,7 @@
-/** Finds out whether a long answer may be compressed: reads only, and only by who asks for it. Source: resource-api §4.4, gate APIResponseCompression. */
+/**
+ * Decides whether a long response may be compressed: only for reads, if the client accepts it. Gate
+ * APIResponseCompression.
+ */
 import type { Filter } from "../contract.ts";
 import { acceptsGzip } from "../representation/gzip.ts";
 

@@ -9,7 +9,10 @@ import { timeoutParameterFilter } from "./timeout-parameter.ts";
 
 const timeoutMs = 60_000;
 
-/** A request that arrived so long ago, and when it is answered with a timeout; undefined: not within a day. */
+/**
+ * A request that arrived so long ago, and when it is answered with a timeout; undefined: not within
+ * a day.
+ */
 const rows: readonly (readonly [request: string, waitedMs: number, expiresMs: number | undefined | "refused"])[] = [
   ["GET /api/v1/nodes", 0, undefined],
   ["GET /api/v1/nodes?timeout=", 0, undefined],

@@ -1,30 +1,36 @@
-/** The parameter `timeout`: how long the client will wait, which no watch looks at. Source: upstream's WithRequestDeadline */
+/**
+ * The `timeout` parameter, which watches ignore. Source: WithRequestDeadline in
+ * k8s.io/apiserver@v0.36.0/pkg/endpoints/filters/request_deadline.go.
+ */
 import type { Clock } from "../../apimachinery/clock.ts";
-import { badRequest } from "../../apimachinery/errors.ts";
+import { type ApiError, badRequest, timeout } from "../../apimachinery/errors.ts";
 import { DurationError, parseDuration } from "../../lib/duration/duration.ts";
 import type { Filter, RequestContext } from "../contract.ts";
 import { isLongRunning } from "../request-info.ts";
-import { requestTimedOut } from "../request-timed-out.ts";
 
+/** Options of the timeout filter. */
 export interface RequestTiming {
   readonly clock: Clock;
-  /** How long any request may take; a longer timeout changes nothing. */
+  /** The limit of all requests; longer timeouts have no effect. */
   readonly timeoutMs: number;
-  /** Answers a request that took longer. */
+  /** Answers a request beyond its limit. */
   readonly expire: (context: RequestContext) => void;
-  /** Told of one that is refused, because its time was over at once. */
+  /** Called for a request that is rejected because its timeout has elapsed already. */
   readonly late?: (context: RequestContext) => void;
 }
 
-/** Zero and less is as none at all. What is under way when the time is over may still be done. @throws ApiError 400, 504 */
+/**
+ * Creates the filter. A timeout of zero or less is ignored; a write in progress may still complete.
+ * The filter throws ApiError 400, 504.
+ */
 export function timeoutParameterFilter({ clock, timeoutMs, expire, late }: RequestTiming): Filter {
   return (context) => {
     const { info, exchange, receivedAt } = context;
     const text = info.query.get("timeout") ?? "";
     if (text === "" || isLongRunning(info)) return;
-    const wanted = readTimeoutMs(text);
-    if (wanted <= 0 || wanted >= timeoutMs) return;
-    const left = wanted - (clock.now() - receivedAt);
+    const requestedMs = readTimeoutMs(text);
+    if (requestedMs <= 0 || requestedMs >= timeoutMs) return;
+    const left = requestedMs - (clock.now() - receivedAt);
     if (left < 1) {
       late?.(context);
       throw requestTimedOut();
@@ -44,4 +50,9 @@ function readTimeoutMs(text: string): number {
       throw badRequest(`invalid timeout specified in the request URL - ${error.message}`);
     throw error;
   }
+}
+
+/** The error for a request beyond its time limit. */
+export function requestTimedOut(): ApiError {
+  return timeout("request did not complete within the allotted timeout");
 }

@@ -1,11 +1,12 @@
-/** What is told of requests in another's name. */
+/** What observers of impersonation receive. */
 
-/** How a caller became another user: `legacy`, or a constrained way. */
+/** The mode that authorized an impersonation: `legacy`, or a constrained mode. */
 export type ImpersonationMode = "legacy" | "associated-node" | "arbitrary-node" | "serviceaccount" | "user-info";
 
+/** Receives impersonation attempts. */
 export interface ImpersonationObserver {
-  /** @param mode empty where no way was open */
+  /** @param mode empty when no mode allowed it */
   attempted(mode: ImpersonationMode | "", allowed: boolean, seconds: number): void;
-  /** The authorizer was asked. */
-  asked(mode: ImpersonationMode, allowed: boolean, seconds: number): void;
+  /** One authorization was checked. */
+  authorized(mode: ImpersonationMode, allowed: boolean, seconds: number): void;
 }

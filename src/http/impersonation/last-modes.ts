@@ -1,10 +1,13 @@
-/** Which way of impersonation succeeded last for each caller. Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/filters/impersonation/cache.go. */
+/**
+ * The last successful mode of each user. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/endpoints/filters/impersonation/cache.go.
+ */
 import type { Mode } from "./modes.ts";
 
-/** Upstream's number; of the callers beyond it, the one that impersonated longest ago is forgotten. */
+/** Upstream's limit; above it, the user with the oldest impersonation is removed. */
 const callersMax = 10_000;
 
-/** It decides only which way is tried first: every way asks the authorizer each time. */
+/** Decides only which mode is tried first: every mode calls the authorizer each time. */
 export class LastModes {
   readonly #modes = new Map<string, Mode>();
 

@@ -1,7 +1,7 @@
 /**
- * Whether a caller may be served as another user, and what that user is then. The older way asks for the verb `impersonate` on the user, each of his
- * groups, and so on; the constrained ways (gate ConstrainedImpersonation) ask for verbs of their own, and for one on what is done in his name.
- * Source: access-control §5.2; KEP-5284.
+ * Authorizes impersonation. The legacy mode requires the verb `impersonate` on the user, each
+ * group, and so on; the constrained modes (gate ConstrainedImpersonation) require other verbs, and
+ * one for the action itself. Source: KEP-5284.
  */
 import type { ApiError } from "../../apimachinery/errors.ts";
 import { serviceAccountGroups, serviceAccountOf } from "../../apimachinery/service-account.ts";
@@ -9,34 +9,36 @@ import type { UserInfo } from "../../apimachinery/user.ts";
 import type { AuthorizationAttributes, Authorizer } from "../../authorization/contract.ts";
 import { quoteGo, quoteGoList } from "../../lib/json/quote.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
-import { refusal } from "../refusal.ts";
+import { forbiddenError } from "../forbidden-error.ts";
 
+/** A mode of impersonation. */
 export interface Mode {
-  /** Empty for the older way. */
+  /** Empty for the legacy mode. */
   readonly name: string;
-  /** Whether the way is open at all for these two. */
-  fits(wanted: UserInfo, requestor: UserInfo): boolean;
-  /** What the authorizer is asked, in place of the plain question. */
+  /** Whether the mode applies to these users. */
+  fits(target: UserInfo, requestor: UserInfo): boolean;
+  /** Changes the attributes that are authorized. */
   adapt?(request: AuthorizationAttributes): AuthorizationAttributes;
 }
 
 const nodeNameKey = "authentication.kubernetes.io/node-name";
 
-/** In the order they are tried. */
+/** In the order in which they are tried. */
 export const constrainedModes: readonly Mode[] = [
   {
     name: "associated-node",
-    fits: (wanted, requestor) => isBare(wanted) && isOwnNode(wanted, requestor),
+    fits: (target, requestor) => isBare(target) && isOwnNode(target, requestor),
     adapt: forAnyNode,
   },
-  { name: "arbitrary-node", fits: (wanted) => isBare(wanted) && nodeOf(wanted.name) !== undefined },
-  { name: "serviceaccount", fits: (wanted) => isBare(wanted) && serviceAccountOf(wanted.name) !== undefined },
+  { name: "arbitrary-node", fits: (target) => isBare(target) && nodeOf(target.name) !== undefined },
+  { name: "serviceaccount", fits: (target) => isBare(target) && serviceAccountOf(target.name) !== undefined },
   { name: "user-info", fits: ({ name }) => nodeOf(name) === undefined && serviceAccountOf(name) === undefined },
 ];
 
+/** The mode without constraints. */
 export const olderMode: Mode = { name: "", fits: () => true };
 
-/** Only the name is wanted. */
+/** Whether only a name is requested. */
 function isBare({ uid, groups, extra }: UserInfo): boolean {
   return uid === "" && groups.length === 0 && extra.size === 0;
 }
@@ -47,32 +49,37 @@ function nodeOf(userName: string): string | undefined {
   return userName.startsWith(prefix) && dnsSubdomainProblems(name).length === 0 ? name : undefined;
 }
 
-/** A service account whose token says that it is on that node. */
-function isOwnNode(wanted: UserInfo, requestor: UserInfo): boolean {
-  const node = nodeOf(wanted.name);
+/** Whether the user is a service account whose token is bound to that node. */
+function isOwnNode(target: UserInfo, requestor: UserInfo): boolean {
+  const node = nodeOf(target.name);
   const values = requestor.extra.get(nodeNameKey) ?? [];
   return (
     node !== undefined && serviceAccountOf(requestor.name) !== undefined && values.length === 1 && values[0] === node
   );
 }
 
-/** The answer must not hang on which node it is. */
+/** The decision must not depend on the name of the node. */
 function forAnyNode(request: AuthorizationAttributes): AuthorizationAttributes {
   const extra = new Map([["authentication.kubernetes.io/associated-node-keys", [...request.user.extra.keys()].sort()]]);
   const name = request.verb === "impersonate:associated-node" ? "*" : request.name;
   return { ...request, user: { ...request.user, extra }, name };
 }
 
-/** @param request what is to be done in the other's name @throws ApiError 403 */
+/**
+ * Authorizes one mode.
+ * @param request the action to perform as the other user
+ * @returns the impersonated user
+ * @throws ApiError 403
+ */
 export async function impersonate(
   mode: Mode,
   authorize: Authorizer,
   request: AuthorizationAttributes,
-  wanted: UserInfo,
+  target: UserInfo,
 ): Promise<UserInfo> {
-  const check = async (asked: AuthorizationAttributes): Promise<void> => {
-    const { decision, reason } = await authorize(mode.adapt?.(asked) ?? asked);
-    if (decision !== "allow") throw refusal(mode.adapt?.(asked) ?? asked, reason);
+  const check = async (attributes: AuthorizationAttributes): Promise<void> => {
+    const { decision, reason } = await authorize(mode.adapt?.(attributes) ?? attributes);
+    if (decision !== "allow") throw forbiddenError(mode.adapt?.(attributes) ?? attributes, reason);
   };
   const constrained = mode.name !== "";
   if (constrained) await check({ ...request, verb: `impersonate-on:${mode.name}:${request.verb}` });
@@ -94,22 +101,22 @@ export async function impersonate(
   const authentication = "authentication.k8s.io";
   const ofUsers = constrained ? authentication : "";
   const questions = { constrained, check, question, ofUsers };
-  const groups = await checkName(questions, wanted);
-  if (wanted.uid !== "") await check(question(authentication, "uids", wanted.uid));
-  await checkGroups(questions, wanted.groups);
-  await checkExtra(questions, question(authentication, "userextras", ""), wanted.extra);
-  return { ...wanted, groups: completed(wanted.name, groups) };
+  const groups = await checkName(questions, target);
+  if (target.uid !== "") await check(question(authentication, "uids", target.uid));
+  await checkGroups(questions, target.groups);
+  await checkExtra(questions, question(authentication, "userextras", ""), target.extra);
+  return { ...target, groups: completed(target.name, groups) };
 }
 
 interface Questions {
   readonly constrained: boolean;
   /** The group of `users`, `groups`, `nodes` and `serviceaccounts`. */
   readonly ofUsers: string;
-  check(asked: AuthorizationAttributes): Promise<void>;
+  check(attributes: AuthorizationAttributes): Promise<void>;
   question(group: string, resource: string, name: string): AuthorizationAttributes;
 }
 
-/** @returns the groups that go with it */
+/** @returns the groups of the impersonated user */
 async function checkName(
   { constrained, check, question, ofUsers }: Questions,
   { name, groups }: UserInfo,
@@ -120,13 +127,13 @@ async function checkName(
     await check(question(ofUsers, "users", name));
     return groups;
   }
-  const asked =
+  const attributes =
     account === undefined
       ? question(ofUsers, "nodes", node as string)
       : { ...question(ofUsers, "serviceaccounts", account.name), namespace: account.namespace };
   if (constrained && groups.length > 0)
-    throw refusal(asked, withGroups(account === undefined ? "node" : "service account", groups));
-  await check(asked);
+    throw forbiddenError(attributes, withGroups(account === undefined ? "node" : "service account", groups));
+  await check(attributes);
   if (account === undefined) return ["system:nodes"];
   return groups.length === 0 ? serviceAccountGroups(account.namespace) : groups;
 }
@@ -135,35 +142,35 @@ function withGroups(what: string, groups: readonly string[]): string {
   return `when impersonating a ${what}, cannot impersonate groups ${quoteGoList(groups)}`;
 }
 
-/** So many questions at once are asked as one for all first. */
+/** From this number on, one check for all values is tried first. */
 const manyMin = 4;
 
 async function checkGroups(
   { constrained, check, question, ofUsers }: Questions,
   groups: readonly string[],
 ): Promise<void> {
-  const asked = (name: string): AuthorizationAttributes => question(ofUsers, "groups", name);
+  const attributes = (name: string): AuthorizationAttributes => question(ofUsers, "groups", name);
   if (constrained && groups.includes(""))
-    throw refusal(asked(""), "impersonating the empty string group is not allowed");
+    throw forbiddenError(attributes(""), "impersonating the empty string group is not allowed");
   if (constrained && groups.includes("system:masters"))
-    throw refusal(asked("system:masters"), "impersonating the system:masters group is not allowed");
-  if (constrained && groups.length >= manyMin && (await isAllowed(check(asked("*"))))) return;
-  for (const group of groups) await check(asked(group));
+    throw forbiddenError(attributes("system:masters"), "impersonating the system:masters group is not allowed");
+  if (constrained && groups.length >= manyMin && (await isAllowed(check(attributes("*"))))) return;
+  for (const group of groups) await check(attributes(group));
 }
 
 async function checkExtra(
   { constrained, check }: Questions,
-  asked: AuthorizationAttributes,
+  attributes: AuthorizationAttributes,
   extra: UserInfo["extra"],
 ): Promise<void> {
   if (constrained) {
     const problem = [...extra].map(([key, values]) => extraProblem(key, values)).find((each) => each !== undefined);
-    if (problem !== undefined) throw refusal(asked, problem);
+    if (problem !== undefined) throw forbiddenError(attributes, problem);
     const count = [...extra.values()].reduce((sum, values) => sum + values.length, 0);
-    if (count >= manyMin && (await isAllowed(check({ ...asked, subresource: "*", name: "*" })))) return;
+    if (count >= manyMin && (await isAllowed(check({ ...attributes, subresource: "*", name: "*" })))) return;
   }
   for (const [key, values] of extra)
-    for (const value of values) await check({ ...asked, subresource: key, name: value });
+    for (const value of values) await check({ ...attributes, subresource: key, name: value });
 }
 
 async function isAllowed(checked: Promise<void>): Promise<boolean> {
@@ -189,7 +196,7 @@ function extraProblem(key: string, values: readonly string[]): string | undefine
   return values.includes("") ? "impersonating the empty string value in extra is not allowed" : undefined;
 }
 
-/** Every user is one of the authenticated, or of the others. */
+/** Adds system:authenticated or system:unauthenticated. */
 function completed(name: string, groups: readonly string[]): readonly string[] {
   const unauthenticated = "system:unauthenticated";
   if (name === "system:anonymous") return groups.includes(unauthenticated) ? groups : [...groups, unauthenticated];

@@ -1,19 +1,23 @@
-/** An answer in pieces over any writable stream. */
+/** A response in pieces, over any writable stream. */
 import type { Writable } from "node:stream";
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { BodyStream } from "../contract.ts";
 
+/** Options of a body. */
 export interface WritableBodyOptions {
   readonly clock: Clock;
-  /** How long the client may take for what is left once the body has ended; then it is aborted. */
+  /**
+   * How long the client may take to read the remainder after the end; then the response is aborted.
+   */
   readonly lingerMs: number;
   readonly abort: () => void;
 }
 
+/** A body over a writable stream. */
 export class WritableBody implements BodyStream {
   readonly #sink: Writable;
   readonly #options: WritableBodyOptions;
-  /** All that was written, taken by the socket or not. */
+  /** All bytes written, whether or not the socket has accepted them. */
   writtenBytes = 0;
 
   constructor(sink: Writable, options: WritableBodyOptions) {
@@ -55,7 +59,7 @@ export class WritableBody implements BodyStream {
   }
 }
 
-/** Resolves when the sink took what was written, or closed; the caller has made sure that it is open. */
+/** Resolves when the sink has accepted all data, or closed; the caller ensures that it is open. */
 export function drained(sink: Writable): Promise<void> {
   if (!sink.writableNeedDrain) return Promise.resolve();
   return new Promise((resolve) => {

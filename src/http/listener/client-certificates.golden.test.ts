@@ -1,6 +1,7 @@
 /**
- * Odd client certificates through a handshake: who upstream's own code takes them for, who we do. The rows were made by tools/golden/client-certificates
- * (`node make.ts | go run . > …/client-certificates.jsonl`).
+ * Odd client certificates through a handshake: who upstream's own code takes them for, who we do.
+ * The rows were made by tools/golden/client-certificates (`node make.ts | go run . >
+ * …/client-certificates.jsonl`).
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -30,7 +31,10 @@ interface Row {
   readonly refused?: true;
 }
 
-/** What OpenSSL is stricter about: any use is not that of clients, and a client's key must be for signatures. */
+/**
+ * What OpenSSL is stricter about: any use is not that of clients, and a client's key must be for
+ * signatures.
+ */
 const stricter: readonly string[] = [
   "for any use",
   "by an authority for any use",
@@ -61,7 +65,7 @@ before(async () => {
       found = authenticate(exchange, { warnings: [], annotations: undefined }) as typeof found;
       exchange.respond(200, {});
     },
-    takesWebSocket: () => false,
+    acceptsWebSocket: () => false,
     clock: systemClock,
     logger: { info() {}, warn() {}, error() {} },
   });

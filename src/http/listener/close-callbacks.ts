@@ -1,6 +1,10 @@
-/** Runs callbacks once something has closed; one listener for all of them, since most requests have several. */
+/**
+ * Runs callbacks after a stream closes, with one listener for all, because most requests have
+ * several.
+ */
 import type { Writable } from "node:stream";
 
+/** The callbacks of one stream. */
 export class CloseCallbacks {
   #callbacks: (() => void)[] | undefined = [];
 
@@ -12,7 +16,7 @@ export class CloseCallbacks {
     });
   }
 
-  /** Runs at once when it is closed already. */
+  /** Adds a callback; runs it immediately if the stream is closed. */
   add(run: () => void): void {
     if (this.#callbacks === undefined) run();
     else this.#callbacks.push(run);

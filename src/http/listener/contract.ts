@@ -1,18 +1,19 @@
-/** How the listener speaks TLS. */
+/** TLS options of the listener. */
 export interface TlsOptions {
-  /** `VersionTLS12`, `VersionTLS13`, or older ones, which mean the first. Empty: the first. */
+  /** `VersionTLS12`, `VersionTLS13`, or older versions, which mean the first. Empty: the first. */
   readonly minVersion: string;
-  /** Names of Go's crypto/tls; those of TLS 1.3 have no effect, as there. None: a good choice. */
+  /** Names of Go's crypto/tls; those of TLS 1.3 have no effect, as in Go. Empty: defaults. */
   readonly cipherSuites: readonly string[];
-  /** Numbers of Go's crypto/tls. None: a good choice. */
+  /** Numbers of Go's crypto/tls. Empty: defaults. */
   readonly curvePreferences: readonly number[];
-  /** Certificates for some names or addresses. */
+  /** Certificates for specific names or addresses. */
   readonly named: readonly NamedCertificateFiles[];
 }
 
+/** The files of a certificate for specific names. */
 export interface NamedCertificateFiles {
   readonly certFile: string;
   readonly keyFile: string;
-  /** Patterns of names, and addresses; none: those that the certificate says. */
+  /** Name patterns and addresses; empty: those in the certificate. */
   readonly names: readonly string[];
 }

@@ -1,7 +1,8 @@
 /**
- * Takes header lines out of a request.
- * @param rawHeaders names and values by turns
+ * Removes headers from a request.
+ * @param rawHeaders names and values alternately
  * @param headers the same by lower-case name
+ * @param isMeant receives lower-case names
  */
 export function forgetHeaders(
   rawHeaders: string[],

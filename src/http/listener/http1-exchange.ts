@@ -6,9 +6,9 @@ import { CloseCallbacks } from "./close-callbacks.ts";
 import { forgetHeaders } from "./forget-headers.ts";
 import type { Connection } from "./http2-exchange.ts";
 import { readBody } from "./read-body.ts";
-import { openWebSocket, type Upgrade } from "./web-socket.ts";
-import { webSocketProtocols } from "./web-socket-protocols.ts";
+import { openWebSocket, type Upgrade, webSocketProtocols } from "./web-socket.ts";
 
+/** An exchange on an HTTP/1.1 connection. */
 export class Http1Exchange implements Exchange {
   readonly protocol = "HTTP/1.1";
   status = 0;
@@ -21,14 +21,14 @@ export class Http1Exchange implements Exchange {
   #body: (BodyStream & { readonly writtenBytes: number }) | undefined;
   #wholeBytes = 0;
 
-  /** @param upgrade the connection itself, when the client wants to go on over a WebSocket */
+  /** @param upgrade the connection, when the client requests a WebSocket */
   constructor(request: IncomingMessage, response: ServerResponse, connection: Connection, upgrade?: Upgrade) {
     this.#request = request;
     this.#response = response;
     this.#connection = connection;
     this.#closeCallbacks = new CloseCallbacks(response);
     this.webSocket = upgrade && this.#webSocketRequest(upgrade);
-    // The client went away; what waits for the answer hears of it by its close.
+    // The client disconnected; the handlers are notified by the close of the response.
     request.on("error", () => response.destroy());
     response.on("error", () => response.destroy());
   }
@@ -71,7 +71,7 @@ export class Http1Exchange implements Exchange {
   }
 
   forgetHeaders(isMeant: (name: string) => boolean): void {
-    const { headers, rawHeaders } = this.#request; // The first are made of the second when they are asked for.
+    const { headers, rawHeaders } = this.#request; // Node computes `headers` from `rawHeaders` at the first access.
     forgetHeaders(rawHeaders, headers, isMeant);
   }
 
@@ -82,7 +82,7 @@ export class Http1Exchange implements Exchange {
     };
     return readBody(this.#request, {
       bytesMax,
-      announced: this.header("content-length"),
+      contentLength: this.header("content-length"),
       clock,
       withinMs: bodyMs,
       received,
@@ -90,7 +90,7 @@ export class Http1Exchange implements Exchange {
   }
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
-    if (this.answered) return; // It took too long, and was told so.
+    if (this.answered) return; // The request timed out.
     this.status = status;
     if (this.closed) return;
     this.#dropRequest();
@@ -137,14 +137,14 @@ export class Http1Exchange implements Exchange {
     };
   }
 
-  /** What of the body was not read is thrown away; after a body that was refused half-way the connection is of no more use. */
+  /** Discards the rest of the body; after a partially read body the connection cannot be reused. */
   #dropRequest(): void {
     if (this.#request.readableFlowing === false && !this.#request.complete) this.#response.shouldKeepAlive = false;
     this.#request.resume();
   }
 }
 
-/** Path and query. A client that takes us for a proxy sends the whole address. */
+/** Path and query. Clients that use the server as a proxy send an absolute URL. */
 export function targetOf({ url = "" }: IncomingMessage): string {
   return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
 }

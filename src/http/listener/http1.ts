@@ -1,4 +1,4 @@
-/** HTTP/1.1 on connections that are through their TLS handshake. */
+/** HTTP/1.1 on connections after their TLS handshake. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../apimachinery/clock.ts";
@@ -9,7 +9,10 @@ import type { Limits } from "./limits.ts";
 import type { Protocol } from "./listen.ts";
 import { peerOf } from "./peer.ts";
 
-/** An import statement would load every export of the module, a whole HTTP client among them: a sixth of what a start may take. */
+/**
+ * An import statement would load every export of the module, including its client, which takes a
+ * sixth of the start time.
+ */
 const http = process.getBuiltinModule("node:http");
 
 const timeoutChecksMax = 10_000;
@@ -18,21 +21,25 @@ interface Parts {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly onExchange: (exchange: Exchange) => void;
-  /** Whether a GET of this path and query may be answered over a WebSocket. */
-  readonly takesWebSocket: (target: string) => boolean;
+  /** Whether a GET of this path and query may open a WebSocket. */
+  readonly acceptsWebSocket: (target: string) => boolean;
 }
 
 interface OpenConnection extends Connection {
-  /** To the latest request; those before it are answered first. */
+  /** The response to the latest request; those before it are sent first. */
   latest: ServerResponse | undefined;
-  /** Takes no request after the one that comes next, if any. */
+  /** Accepts at most one more request. */
   ending: boolean;
 }
 
-export function createHttp1({ limits, clock, onExchange, takesWebSocket }: Parts): Protocol {
+/** Creates the HTTP/1.1 protocol of a listener. */
+export function createHttp1({ limits, clock, onExchange, acceptsWebSocket }: Parts): Protocol {
   const connections = new WeakMap<TLSSocket, OpenConnection>();
-  /** Few and short-lived: each request on them is answered with 401, unless it has a token, too. */
-  const refused = new Set<TLSSocket>();
+  /**
+   * Connections with a rejected client certificate: their requests without a token are answered
+   * with 401.
+   */
+  const rejected = new Set<TLSSocket>();
   const connectionOf = ({ socket }: IncomingMessage): OpenConnection =>
     connections.get(socket as TLSSocket) as OpenConnection;
   let stopped = false;
@@ -44,11 +51,12 @@ export function createHttp1({ limits, clock, onExchange, takesWebSocket }: Parts
       keepAliveTimeout: limits.idleMs,
       connectionsCheckingInterval: Math.min(limits.headersMs, timeoutChecksMax),
       joinDuplicateHeaders: true,
-      // Other requests to upgrade, and those behind others that are not answered yet, are served as if they had not asked.
+      // Other upgrade requests, and those behind unanswered requests, are served without an
+      // upgrade.
       shouldUpgradeCallback: (request) =>
         isForWebSocket(request) &&
         connectionOf(request).latest?.writableFinished !== false &&
-        takesWebSocket(targetOf(request)),
+        acceptsWebSocket(targetOf(request)),
     },
     (request, response) => {
       const connection = connectionOf(request);
@@ -59,24 +67,24 @@ export function createHttp1({ limits, clock, onExchange, takesWebSocket }: Parts
   );
   server.maxHeadersCount = limits.headersMax;
   server.on("upgrade", (request, duplex, head) => {
-    const socket = duplex as TLSSocket; // As it has no body.
+    const socket = duplex as TLSSocket; // All connections use TLS.
     onExchange(new Http1Exchange(request, responseOf(request, socket), connectionOf(request), { socket, head }));
   });
-  // This server never listens itself, and watches over its timeouts only from this event on.
+  // The server never listens, but starts checking timeouts only after this event.
   server.emit("listening");
   return {
     accept(socket) {
       const { bodyMs, lingerMs } = limits;
       const peer = peerOf(socket, clock);
       connections.set(socket, { peer, clock, bodyMs, lingerMs, latest: undefined, ending: false });
-      if (peer.refused) {
-        refused.add(socket);
-        socket.once("close", () => refused.delete(socket));
+      if (peer.certificateRejected) {
+        rejected.add(socket);
+        socket.once("close", () => rejected.delete(socket));
       }
       server.emit("connection", socket);
     },
-    dropRefused() {
-      for (const socket of refused) {
+    dropRejected() {
+      for (const socket of rejected) {
         const connection = connections.get(socket) as OpenConnection;
         connection.ending = true;
         if (connection.latest !== undefined && !connection.latest.headersSent)
@@ -92,11 +100,14 @@ export function createHttp1({ limits, clock, onExchange, takesWebSocket }: Parts
 
 function isForWebSocket({ method, headers, httpVersion }: IncomingMessage): boolean {
   if (method !== "GET" || httpVersion !== "1.1" || headers.upgrade?.toLowerCase() !== "websocket") return false;
-  if (headers.host === undefined) return false; // Which the HTTP server refuses.
+  if (headers.host === undefined) return false; // The HTTP server rejects it.
   return (headers["content-length"] ?? "0") === "0" && headers["transfer-encoding"] === undefined;
 }
 
-/** For an ordinary answer, the last one of a connection that the HTTP server has let go of. */
+/**
+ * An ordinary response on a connection that the HTTP server has released; the last one of the
+ * connection.
+ */
 function responseOf(request: IncomingMessage, socket: TLSSocket): ServerResponse {
   const response = new http.ServerResponse(request);
   response.shouldKeepAlive = false;

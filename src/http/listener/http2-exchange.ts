@@ -8,7 +8,7 @@ import { forgetHeaders } from "./forget-headers.ts";
 import type { Peer } from "./peer.ts";
 import { readBody } from "./read-body.ts";
 
-/** What exchanges of one connection share. */
+/** Shared by the exchanges of one connection. */
 export interface Connection {
   readonly peer: Peer;
   readonly clock: Clock;
@@ -16,6 +16,7 @@ export interface Connection {
   readonly lingerMs: number;
 }
 
+/** An exchange on an HTTP/2 stream. */
 export class Http2Exchange implements Exchange {
   readonly method: string;
   readonly target: string;
@@ -44,7 +45,7 @@ export class Http2Exchange implements Exchange {
     this.method = headers[":method"] ?? "";
     this.target = headers[":path"] ?? "";
     this.#closeCallbacks = new CloseCallbacks(stream);
-    // A reset by the client; what waits for the stream hears of it by its close.
+    // The client reset the stream; the handlers are notified by its close.
     stream.on("error", () => stream.destroy());
   }
 
@@ -84,7 +85,7 @@ export class Http2Exchange implements Exchange {
     };
     return readBody(this.#stream, {
       bytesMax,
-      announced: this.header("content-length"),
+      contentLength: this.header("content-length"),
       clock,
       withinMs: bodyMs,
       received,
@@ -92,7 +93,7 @@ export class Http2Exchange implements Exchange {
   }
 
   respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
-    if (this.answered) return; // It took too long, and was told so.
+    if (this.answered) return; // The request timed out.
     this.status = status;
     if (this.closed) return;
     const stream = this.#stream;
@@ -115,7 +116,7 @@ export class Http2Exchange implements Exchange {
     const stream = this.#stream;
     let aborted = false;
     if (!isLate && !this.closed) {
-      // The end is sent by hand, or an aborted answer would look complete.
+      // Trailers end the response; otherwise an aborted response would look complete.
       stream.respond(headerList(status, headers), { waitForTrailers: true });
       stream.once("wantTrailers", () => {
         if (!aborted) stream.sendTrailers({});
@@ -130,7 +131,7 @@ export class Http2Exchange implements Exchange {
     return this.#body;
   }
 
-  /** The client is told at once, and requests that are open go on. */
+  /** Sends GOAWAY; open requests continue. */
   endConnection(): void {
     this.#stream.session?.close();
   }
@@ -139,7 +140,10 @@ export class Http2Exchange implements Exchange {
     this.#closeCallbacks.add(run);
   }
 
-  /** The stream closes when both sides have ended. A body that was refused half-way is not waited for, any other not for ever. */
+  /**
+   * The stream closes when both sides have ended. A partially read body is discarded; the rest of
+   * others is read for a limited time.
+   */
   #dropRequest(): void {
     const stream = this.#stream;
     const close = (): void => stream.close(http2.constants.NGHTTP2_NO_ERROR);
@@ -152,7 +156,7 @@ export class Http2Exchange implements Exchange {
   }
 }
 
-/** Names and values in turn, which Node sends as they are. */
+/** Names and values alternately, the format that Node sends without conversion. */
 function headerList(status: number, headers: AnswerHeaders): string[] {
   const list = [":status", String(status)];
   for (const name in headers) {

@@ -1,4 +1,4 @@
-/** HTTP/2 on connections that are through their TLS handshake. */
+/** HTTP/2 on connections after their TLS handshake. */
 import http2 from "node:http2";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../apimachinery/clock.ts";
@@ -14,10 +14,11 @@ interface Parts {
   readonly onExchange: (exchange: Exchange) => void;
 }
 
-/** Bytes of request bodies that a client may send ahead: on one stream, and on all of a connection together. */
+/** Flow control windows for request bodies, in bytes: per stream and per connection. */
 const streamWindow = 256 << 10;
 const connectionWindow = 4 << 20;
 
+/** Creates the HTTP/2 protocol of a listener. */
 export function createHttp2(parts: Parts): Protocol {
   const sessions = new Map<http2.ServerHttp2Session, Peer>();
   return {
@@ -27,8 +28,8 @@ export function createHttp2(parts: Parts): Protocol {
       sessions.set(session, peer);
       session.once("close", () => sessions.delete(session));
     },
-    dropRefused() {
-      for (const [session, { refused }] of sessions) if (refused) session.close();
+    dropRejected() {
+      for (const [session, { certificateRejected }] of sessions) if (certificateRejected) session.close();
     },
     stop() {
       for (const session of sessions.keys()) session.close();
@@ -59,12 +60,12 @@ function openSession(socket: TLSSocket, peer: Peer, { limits, clock, onExchange 
     onExchange(exchange);
   });
   session.setTimeout(limits.idleMs, () => (open === 0 ? session.close() : checkAlive(session, clock, limits.pingMs)));
-  // Whatever is wrong with a connection ends it; each open stream hears of it by its own close.
+  // Any error ends the connection; open streams are notified by their close.
   session.on("error", () => session.destroy());
   return session;
 }
 
-/** A quiet connection with watches on it is asked whether the client is still there. */
+/** Pings the client of a quiet connection with open watches. */
 function checkAlive(session: http2.ServerHttp2Session, clock: Clock, pingMs: number): void {
   if (session.destroyed) return;
   const cancel = clock.after(pingMs, () => session.destroy());

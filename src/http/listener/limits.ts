@@ -1,27 +1,37 @@
-/** What a client may take from the listener before it is cut off. */
+/** Limits on the resources of clients. */
 export interface Limits {
-  /** Connections at a time; further ones are closed at once. */
+  /** Concurrent connections; further ones are closed immediately. */
   readonly connectionsMax: number;
-  /** From the connection to the end of the TLS handshake. */
+  /** From the connection until the end of the TLS handshake. */
   readonly handshakeMs: number;
-  /** HTTP/1.1: from the handshake, or the first byte of a later request, to the last of its headers. */
+  /**
+   * HTTP/1.1: from the handshake, or the first byte of a later request, until the end of its
+   * headers.
+   */
   readonly headersMs: number;
-  /** From the headers to the last byte of the body. */
+  /** From the headers until the last byte of the body. */
   readonly bodyMs: number;
-  /** From the end of an answer in pieces until the client must have taken what is left of it, or must have closed its WebSocket. */
+  /**
+   * From the end of a response in pieces until the client must have read the rest, or closed its
+   * WebSocket.
+   */
   readonly lingerMs: number;
-  /** A connection without a request is closed after so long; one with requests must answer a ping (HTTP/2). */
+  /**
+   * A connection without a request is closed after this time; one with requests must answer a ping
+   * (HTTP/2).
+   */
   readonly idleMs: number;
-  /** How long the answer to a ping may take. */
+  /** The time to answer a ping. */
   readonly pingMs: number;
   readonly headerBytesMax: number;
   readonly headersMax: number;
-  /** Requests at a time on one HTTP/2 connection; each watch is one. */
+  /** Concurrent requests on one HTTP/2 connection; each watch is one. */
   readonly streamsMax: number;
-  /** What one HTTP/2 connection may hold in memory. */
+  /** Memory of one HTTP/2 connection. */
   readonly sessionMiBMax: number;
 }
 
+/** The limits of a server. */
 export const defaultLimits: Limits = {
   connectionsMax: 10_000,
   handshakeMs: 10_000,

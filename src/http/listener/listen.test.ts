@@ -85,7 +85,7 @@ async function open({
     port: 0,
     serving: { certificate: certificates.serving, named: [], clientCa: certificates.ca.cert },
     onExchange: answerer(streams),
-    takesWebSocket: (target) => target.startsWith("/watch"),
+    acceptsWebSocket: (target) => target.startsWith("/watch"),
     clock,
     logger: silent,
     ...(limits && { limits }),
@@ -646,7 +646,7 @@ describe("the end", () => {
       clock: systemClock,
       logger: silent,
     };
-    await assert.rejects(listen({ ...again, onExchange() {}, takesWebSocket: () => false }), /EADDRINUSE/);
+    await assert.rejects(listen({ ...again, onExchange() {}, acceptsWebSocket: () => false }), /EADDRINUSE/);
     await listener.close();
   });
 });

@@ -1,4 +1,4 @@
-/** One TLS port that speaks HTTP/2 and HTTP/1.1, chosen by ALPN. */
+/** One TLS port for HTTP/2 and HTTP/1.1, chosen by ALPN. */
 import net, { type AddressInfo, type Socket } from "node:net";
 import tls from "node:tls";
 import type { Clock } from "../../apimachinery/clock.ts";
@@ -15,49 +15,56 @@ import {
   type TlsLimits,
 } from "./secure-contexts.ts";
 
+/** Options of a listener. */
 export interface ListenOptions {
+  /** 0 chooses a free port. */
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
   readonly serving: ServingMaterial;
   readonly tls?: TlsLimits;
-  /** Called for each request, in the turn its headers came in; must not throw. */
+  /** Called for each request, in the order of their headers; must not throw. */
   readonly onExchange: (exchange: Exchange) => void;
-  /** Whether a GET of this path and query may be answered over a WebSocket; must not throw. */
-  readonly takesWebSocket: (target: string) => boolean;
+  /** Whether a GET of this path and query may open a WebSocket; must not throw. */
+  readonly acceptsWebSocket: (target: string) => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits?: Partial<Limits>;
 }
 
+/** A listening port. */
 export interface Listener {
   readonly port: number;
-  /** Connections that came to nothing before they could speak HTTP, so far. */
+  /** The number of connections that failed before HTTP. */
   readonly handshakeErrors: number;
   /**
-   * New connections get the new certificates. Those there keep theirs, but for those whose client certificate was found wrong: they end after what
-   * is under way, for another handshake may find it right.
-   * @throws Error when they do not fit; the old ones stay then
+   * Uses new certificates for new connections. Existing connections keep theirs, except those whose
+   * client certificate was rejected: they end after their open requests, because another handshake
+   * may accept it.
+   * @throws Error when a certificate does not match its key; the old ones remain in use
    */
   replaceCertificates(serving: ServingMaterial): void;
-  /** Takes no new connections; those there are told to go once their requests are answered. */
+  /** Accepts no new connections; existing ones close after their open requests. */
   stop(): void;
-  /** Cuts what is still open. */
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
-/** One protocol: takes connections after their handshake. */
+/** One protocol, which receives connections after their handshake. */
 export interface Protocol {
   accept(socket: tls.TLSSocket): void;
-  /** Ends the connections whose client certificate the handshake found wrong, once their open requests are answered. */
-  dropRefused(): void;
-  /** Lets open requests finish and closes each connection after its last one. */
+  /** Ends the connections whose client certificate was rejected, after their open requests. */
+  dropRejected(): void;
+  /** Completes open requests and closes each connection after its last one. */
   stop(): void;
 }
 
 const keepAliveMs = 15_000;
 
-/** @throws Error when the address cannot be had, or the certificate and the key do not fit */
+/**
+ * Starts a listener.
+ * @throws Error when the address is not available, or a certificate does not match its key
+ */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const limits = { ...defaultLimits, ...options.limits };
   const parts = { ...options, limits };
@@ -82,8 +89,8 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     handshakes.begin(socket);
   });
   await bind(server, options);
-  // Such as too many open files: the next connection may be taken again.
-  server.on("error", (error) => options.logger.error("a connection could not be accepted", { err: error }));
+  // For example too many open files; later connections may succeed.
+  server.on("error", (error) => options.logger.error("Failed to accept a connection", { err: error }));
   return {
     port: (server.address() as AddressInfo).port,
     get handshakeErrors() {
@@ -91,8 +98,8 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     },
     replaceCertificates(serving) {
       handshakes = open(serving);
-      http1.dropRefused();
-      http2.dropRefused();
+      http1.dropRejected();
+      http2.dropRejected();
     },
     stop() {
       server.close();
@@ -129,7 +136,10 @@ interface HandshakeOptions {
   readonly failed: () => void;
 }
 
-/** Servers of TLS that never listen themselves: one for all clients, and one for each address that has a certificate of its own. */
+/**
+ * TLS servers that never listen: one for all clients, and one for each address with a specific
+ * certificate.
+ */
 function openHandshakes(
   { main, mainContext, byAddress, forName }: SecureContexts,
   { handshakeMs, accept, failed }: HandshakeOptions,
@@ -143,11 +153,11 @@ function openHandshakes(
       ALPNProtocols: ["h2", "http/1.1"],
       handshakeTimeout: handshakeMs,
       requestCert: secureOptions.ca !== undefined,
-      // A request with a wrong certificate is answered with 401, which needs a connection.
+      // A request with a rejected certificate is answered with 401, which needs a connection.
       rejectUnauthorized: false,
       ...(forName !== undefined && { SNICallback: choose(secureOptions === main ? undefined : mainContext) }),
     });
-    // Clients that hang up, stall or do not trust us are no news.
+    // Clients that disconnect, stall or do not trust the certificate are not logged.
     server.on("tlsClientError", (_error, socket) => {
       failed();
       socket.destroy();

@@ -1,35 +1,40 @@
-/** Who is at the other end of a TLS connection. */
+/** The client of a TLS connection. */
 import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../apimachinery/clock.ts";
 import { type Authorities, type ValidTimes, wayTo } from "../../lib/x509/authorities.ts";
 import type { PeerCertificate } from "../contract.ts";
 
-/** Looked up once per connection. */
+/** Computed once per connection. */
 export interface Peer {
   readonly address: string;
   readonly certificate: PeerCertificate | undefined;
-  /** Whether the handshake found the certificate wrong, which another handshake may find right, once other authorities are known. */
-  readonly refused: boolean;
+  /**
+   * Whether the handshake rejected the certificate; another handshake may accept it after the
+   * authorities change.
+   */
+  readonly certificateRejected: boolean;
 }
 
-/** Source: apimachinery's asn1.X509UID. */
+/** Source: `X509UID` in k8s.io/apimachinery@v0.36.0/pkg/apis/asn1/oid.go. */
 const uidIdentifier = "1.3.6.1.4.1.57683.2";
 
+/** The client of a connection after its handshake. */
 export function peerOf(socket: TLSSocket, clock: Clock): Peer {
   const certificate = socket.getPeerX509Certificate();
   return {
     address: socket.remoteAddress ?? "",
     certificate: certificate && peerCertificate(socket, certificate, clock),
-    refused: certificate !== undefined && !isGood(socket),
+    certificateRejected: certificate !== undefined && !isVerified(socket),
   };
 }
 
 function peerCertificate(socket: TLSSocket, certificate: X509Certificate, clock: Clock): PeerCertificate {
   const subject = certificate.toLegacyObject().subject as Readonly<Record<string, string | string[] | undefined>>;
-  const good = isGood(socket);
-  // Authorities change while connections stay: each set is asked about once, and what is cached must not keep a set alive.
-  const known = new WeakMap<Authorities, ValidTimes | "none">();
+  const verified = isVerified(socket);
+  // Authorities change during a connection: each set is checked once, and the cache must not keep
+  // it alive.
+  const checked = new WeakMap<Authorities, ValidTimes | "none">();
   return {
     commonName: asList(subject.CN).at(-1) ?? "",
     organizations: asList(subject.O),
@@ -37,11 +42,11 @@ function peerCertificate(socket: TLSSocket, certificate: X509Certificate, clock:
     fingerprint: certificate.fingerprint256.replaceAll(":", "").toLowerCase(),
     expiresAt: certificate.validToDate.getTime(),
     isTrustedBy(authorities) {
-      if (!good) return false;
-      let times = known.get(authorities);
+      if (!verified) return false;
+      let times = checked.get(authorities);
       if (times === undefined) {
         times = validTimes(socket, authorities) ?? "none";
-        known.set(authorities, times);
+        checked.set(authorities, times);
       }
       const now = clock.now();
       return times !== "none" && times.from <= now && now <= times.to;
@@ -50,36 +55,37 @@ function peerCertificate(socket: TLSSocket, certificate: X509Certificate, clock:
 }
 
 /**
- * What OpenSSL says of a way that it could follow to its end, but whose end is not an authority that signs itself and is trusted. Nothing else is
- * wrong then, for a later check's words would stand in place of these.
+ * OpenSSL's errors for a chain that is complete, but ends in an authority that is not self-signed
+ * or not trusted. There are no other errors then, because a later check would replace these.
  */
-const endIsOpen: readonly unknown[] = ["UNABLE_TO_GET_ISSUER_CERT", "SELF_SIGNED_CERT_IN_CHAIN"];
+const untrustedEnd: readonly unknown[] = ["UNABLE_TO_GET_ISSUER_CERT", "SELF_SIGNED_CERT_IN_CHAIN"];
 
 /**
- * Whether OpenSSL found it good for clients, under one authority or another. Authorities that others signed are trusted as they are, as Go has it;
- * Node does not tell OpenSSL so for its servers, and whether the way leads by one of them is found out for each set of authorities.
+ * Whether OpenSSL verified the certificate for client use, under any authority. Intermediate
+ * authorities may be trusted directly, as in Go; Node does not configure OpenSSL so for servers,
+ * and the chain is checked against each set of authorities later.
  */
-function isGood({ authorized, authorizationError }: TLSSocket): boolean {
-  return authorized || endIsOpen.includes(authorizationError);
+function isVerified({ authorized, authorizationError }: TLSSocket): boolean {
+  return authorized || untrustedEnd.includes(authorizationError);
 }
 
 function validTimes(socket: TLSSocket, authorities: Authorities): ValidTimes | undefined {
-  const [certificate, ...shown] = shownCertificates(socket);
-  return certificate && wayTo(authorities, certificate, shown);
+  const [certificate, ...sent] = sentCertificates(socket);
+  return certificate && wayTo(authorities, certificate, sent);
 }
 
-/** Beyond these nothing is looked for. */
-const shownMax = 16;
+/** Certificates that are checked at most. */
+const certificatesMax = 16;
 
-/** What the client showed, its own certificate first. */
-function shownCertificates(socket: TLSSocket): X509Certificate[] {
-  const shown: X509Certificate[] = [];
+/** The certificates that the client sent, its own first. */
+function sentCertificates(socket: TLSSocket): X509Certificate[] {
+  const sent: X509Certificate[] = [];
   let next = socket.getPeerX509Certificate();
-  while (next !== undefined && shown.length < shownMax) {
-    shown.push(next);
+  while (next !== undefined && sent.length < certificatesMax) {
+    sent.push(next);
     next = next.issuerCertificate;
   }
-  return shown;
+  return sent;
 }
 
 function asList(value: string | string[] | undefined): readonly string[] {

@@ -1,51 +1,65 @@
-/** Which certificate a client is shown, by the name it asks for or the address it came to. Source: Go's crypto/tls; apiserver's dynamiccertificates. */
+/**
+ * Selects the certificate by the requested server name or the local address. Source: Go's
+ * crypto/tls; k8s.io/apiserver@v0.36.0/pkg/server/dynamiccertificates.
+ */
 import { constants, type X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import tls from "node:tls";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { parseCertificates } from "../../lib/x509/pem.ts";
 
+/** A serving certificate with its key. */
 export interface ServingCertificate {
   /** PEM, the leaf first. */
   readonly cert: string;
   readonly key: string;
 }
 
+/** A certificate for specific names. */
 export interface NamedCertificate extends ServingCertificate {
-  /** Patterns of names, and addresses; none: those that the certificate says. */
+  /** Name patterns and addresses; empty: those in the certificate. */
   readonly names: readonly string[];
 }
 
+/** The certificates of a listener. */
 export interface ServingMaterial {
-  /** For whoever asks for no name, or one that no other certificate is for. */
+  /** For clients that request no name, or one without another certificate. */
   readonly certificate: ServingCertificate;
-  /** Where several are for a name, the first of them counts. */
+  /** If several match a name, the first is used. */
   readonly named: readonly NamedCertificate[];
-  /** PEM bundle of the authorities that client certificates may lead to; undefined: none is asked for. */
+  /** PEM bundle of the authorities for client certificates; undefined: none is requested. */
   readonly clientCa: string | undefined;
 }
 
+/** Constraints on TLS. */
 export interface TlsLimits {
   readonly minVersion: "TLSv1.2" | "TLSv1.3";
-  /** As OpenSSL names them; undefined: Node's. */
+  /** OpenSSL names; undefined: Node's defaults. */
   readonly ciphers: string | undefined;
-  /** Of key exchanges, as OpenSSL names them; undefined: Node's. */
+  /** Key exchange groups, OpenSSL names; undefined: Node's defaults. */
   readonly groups: string | undefined;
 }
 
+/** Node's defaults from TLS 1.2. */
 export const defaultTlsLimits: TlsLimits = { minVersion: "TLSv1.2", ciphers: undefined, groups: undefined };
 
+/** The certificates by name and address. */
 export interface SecureContexts {
   readonly main: tls.SecureContextOptions;
-  /** Undefined where there are no others. */
+  /** Undefined when there are no other certificates. */
   readonly mainContext: tls.SecureContext | undefined;
-  /** Those that are shown to clients which ask for no name, by the address they came to. */
+  /** For clients that request no name, by the local address. */
   readonly byAddress: ReadonlyMap<string, tls.SecureContextOptions>;
-  /** @returns undefined for the main one. Undefined itself where that is for all names */
+  /**
+   * @returns undefined for the main certificate. Undefined itself when that is used for all names
+   */
   readonly forName: ((name: string) => tls.SecureContext | undefined) | undefined;
 }
 
-/** @throws Error when a certificate and its key do not fit, or cannot be read */
+/**
+ * Prepares certificates.
+ * @throws Error when a certificate does not match its key, or cannot be parsed
+ */
 export function secureContexts({ certificate, named, clientCa }: ServingMaterial, limits: TlsLimits): SecureContexts {
   const optionsOf = (one: ServingCertificate): tls.SecureContextOptions => secureOptions(one, clientCa, limits);
   const main = optionsOf(certificate);
@@ -70,8 +84,8 @@ export function secureContexts({ certificate, named, clientCa }: ServingMaterial
     forName: all.length === 0 ? undefined : contextFor,
   };
 
-  function contextFor(asked: string): tls.SecureContext | undefined {
-    const name = asked.toLowerCase();
+  function contextFor(requestedName: string): tls.SecureContext | undefined {
+    const name = requestedName.toLowerCase();
     const found = byName.get(name) ?? byName.get(["*", ...name.split(".").slice(1)].join("."));
     if (found !== undefined) return found.context;
     return leaf.checkHost(name) === undefined
@@ -84,7 +98,7 @@ function leafOf({ cert }: ServingCertificate): X509Certificate {
   return parseCertificates(cert)[0] as X509Certificate;
 }
 
-/** Addresses do not count: no client asks for one. */
+/** DNS names only: clients do not request addresses. */
 function namesOf(leaf: X509Certificate): readonly string[] {
   const { subject } = leaf.toLegacyObject();
   const commonName = [(subject as { CN?: string | string[] }).CN ?? []].flat().at(-1) ?? "";
@@ -95,7 +109,7 @@ function namesOf(leaf: X509Certificate): readonly string[] {
   return [...(isName ? [commonName] : []), ...alternatives.map((entry) => entry.slice("DNS:".length))];
 }
 
-/** Sessions are not resumed, so that every connection shows its client certificate and the chain that leads from it. */
+/** Sessions are not resumed, so that every connection sends its client certificate and chain. */
 function secureOptions(
   { cert, key }: ServingCertificate,
   clientCa: string | undefined,

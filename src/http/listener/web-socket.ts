@@ -1,29 +1,35 @@
-/** An answer that goes on over a WebSocket. Source: RFC 6455; upstream reads what a watcher sends and throws it away. */
+/**
+ * A response over a WebSocket. Source: RFC 6455. Like upstream, messages of a watching client are
+ * discarded.
+ */
 import type { IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { WebSocket } from "ws";
 import { badRequest } from "../../apimachinery/errors.ts";
-import type { BodyStream } from "../contract.ts";
+import type { BodyStream, WebSocketRequest } from "../contract.ts";
 import { drained } from "./body-stream.ts";
 
-/** A connection that the HTTP server has let go of. */
+/** A connection that the HTTP server has released. */
 export interface Upgrade {
   readonly socket: TLSSocket;
-  /** What came right behind the request. */
+  /** Bytes received after the request. */
   readonly head: Buffer;
 }
 
-/** What a client may send, though nobody reads it: more, or in more pieces, ends the connection. */
+/** Limits on discarded messages of a client: larger ones, or more fragments, end the connection. */
 const messageBytesMax = 64 << 10;
 const messagePiecesMax = 1024;
 
-/** @throws ApiError 400 when the request is no proper handshake; nothing was answered then */
+/**
+ * Opens the WebSocket.
+ * @throws ApiError 400 when the handshake is malformed; nothing was sent then
+ */
 export async function openWebSocket(
   request: IncomingMessage,
   { socket, head }: Upgrade,
   { protocol, lingerMs }: { protocol: string | undefined; lingerMs: number },
 ): Promise<WebSocketBody> {
-  const { WebSocketServer } = await import("ws"); // Few servers ever need it.
+  const { WebSocketServer } = await import("ws"); // Few servers need it.
   const limits = {
     maxPayload: messageBytesMax,
     maxFragments: messagePiecesMax,
@@ -45,12 +51,15 @@ export async function openWebSocket(
   server.handleUpgrade(request, socket, head, (webSocket) => opened.push(webSocket));
   const [webSocket] = opened;
   if (webSocket === undefined) throw badRequest(problem);
-  // What breaks the protocol, or a bound: the library has sent a close frame that says so.
+  // A protocol error, or a limit: the library has sent a close frame with the reason.
   webSocket.on("error", () => socket.destroySoon());
   return new WebSocketBody(webSocket, socket);
 }
 
-/** Frames that were made for many clients go to the connection as they are, behind what the library has written; it writes whole frames, too. */
+/**
+ * Frames that are shared by clients are written to the socket directly, after the library's frames,
+ * which are whole, too.
+ */
 export class WebSocketBody implements BodyStream {
   readonly #webSocket: WebSocket;
   readonly #socket: TLSSocket;
@@ -61,7 +70,7 @@ export class WebSocketBody implements BodyStream {
     this.#socket = socket;
   }
 
-  /** Nothing may follow a close frame. */
+  /** No data may follow a close frame. */
   get #isOpen(): boolean {
     return this.#webSocket.readyState === this.#webSocket.OPEN && this.#socket.writable;
   }
@@ -80,7 +89,7 @@ export class WebSocketBody implements BodyStream {
     return this.#isOpen ? drained(this.#socket) : Promise.resolve();
   }
 
-  /** The client answers with a close frame of its own, or is cut off in time. */
+  /** The client answers with a close frame, or is disconnected after a while. */
   end(): void {
     this.#webSocket.close(normalClosure);
   }
@@ -91,3 +100,19 @@ export class WebSocketBody implements BodyStream {
 }
 
 const normalClosure = 1000;
+
+/**
+ * Browsers cannot set `Authorization` on a WebSocket, so that upstream accepts a token as a
+ * subprotocol.
+ */
+const bearerPrefix = "base64url.bearer.authorization.k8s.io.";
+
+/** Parses `Sec-WebSocket-Protocol`. */
+export function webSocketProtocols(header = ""): Pick<WebSocketRequest, "protocols" | "bearerTokens"> {
+  if (header.trim() === "") return { protocols: [], bearerTokens: [] };
+  const names = header.split(",").map((name) => name.trim());
+  return {
+    protocols: names.filter((name) => !name.startsWith(bearerPrefix)),
+    bearerTokens: names.filter((name) => name.startsWith(bearerPrefix)).map((name) => name.slice(bearerPrefix.length)),
+  };
+}

@@ -1,4 +1,7 @@
-/** Writes a collection in CBOR, in pieces, its keys in order: kind, items, metadata, apiVersion. How many items there are comes before them. */
+/**
+ * Encodes a collection as CBOR, in pieces, with keys in the order kind, items, metadata,
+ * apiVersion. The number of items precedes them.
+ */
 
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { encodeAnyCbor, encodeCbor } from "../../lib/cbor/encode.ts";
@@ -9,12 +12,15 @@ import { cborOfJson } from "./cbor-of-json.ts";
 import type { Listed, View } from "./contract.ts";
 import { type Piece, pieceBytes } from "./pieces.ts";
 
-/** An item is read and written anew, which takes some ten times as long as copying its JSON, so that a piece is less. */
+/**
+ * Decoding and encoding an item takes about ten times as long as copying its JSON, so that pieces
+ * are smaller.
+ */
 const cborPieceBytes = pieceBytes / 4;
 
 const listMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 
-/** Others run while the items are counted, which is when selectors look at them. */
+/** Yields to other requests while it counts the items, which runs the selectors. */
 export async function cborListPieces(view: View, listed: Listed): Promise<Generator<Piece, void, void>> {
   const entries: Entry[] = [];
   for (const entry of listed.entries) {
@@ -67,7 +73,7 @@ function itemJson(view: View, entry: Entry): Buffer {
   return Buffer.concat([view.itemHead, json.subarray(itemOffset), view.itemTail]);
 }
 
-/** Inside another item the tag does not stand. */
+/** Nested items have no tag. */
 function bare(item: Buffer): Buffer {
   return item.subarray(selfDescribed.length);
 }

@@ -1,11 +1,11 @@
-/** CBOR, behind the gate `CBORServingAndStorage`: made from the JSON of what is shown, by its schema. Source: resource-api §4.4; apimachinery's serializer. */
+/** CBOR, behind the gate `CBORServingAndStorage`: encoded from JSON, by its schema. */
 import { cborSequenceType, cborType } from "../../lib/cbor/media-types.ts";
 import { cborListPieces } from "./cbor-list.ts";
 import { cborOfJson } from "./cbor-of-json.ts";
 import type { Encoding, Shown } from "./contract.ts";
 import { cborItems } from "./event-framing.ts";
 
-/** Tables have no such form, as upstream's have none. */
+/** Like upstream, does not encode Tables. */
 export const cbor: Encoding = {
   mediaType: cborType,
   alias: false,

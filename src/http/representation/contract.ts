@@ -1,4 +1,4 @@
-/** What is shown of objects, and how it is written: two choices that know nothing of each other. Source: resource-api §4.4. */
+/** The shape of responses, and their encoding, which are independent of each other. */
 import type { Struct } from "../../lib/schema/schema.ts";
 import type { ListMeta } from "../../registry/list.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
@@ -6,78 +6,85 @@ import type { EventFraming } from "./event-framing.ts";
 import type { KeepOptions } from "./message-cache.ts";
 import type { Piece, PieceMemory } from "./pieces.ts";
 
-/** One object to be written; each form is made when it is asked for. */
+/** One object to encode; each form is computed when needed. */
 export interface Shown {
   readonly apiVersion: string;
   readonly kind: string;
   /** Compact, without a newline at its end. */
   json(): Buffer;
-  /** The same and a newline, where that is at hand. */
+  /** The JSON with a newline, where it exists already. */
   line?(): Buffer;
   /** In protobuf, without envelope. */
   message(): Buffer;
-  /** What the JSON is made by; undefined for what nothing describes: custom resources, Tables. */
+  /** The schema of the JSON; undefined for custom resources and Tables. */
   readonly schema: Struct | undefined;
 }
 
-/** The objects of one resource as one request sees them. */
+/** The objects of a resource in the form that a request receives. */
 export interface View {
   readonly apiVersion: string;
   readonly kind: string;
   readonly listKind: string;
   of(entry: Entry): Shown;
-  /** What lists write of an entry: the head, the JSON from its offset on, the tail. */
+  /** The parts of a list item: the head, the JSON from its offset on, the tail. */
   readonly itemHead: Buffer;
   item(entry: Entry): { readonly json: Buffer; readonly itemOffset: number };
   readonly itemTail: Buffer;
   /** Of items. */
   readonly schema: Struct | undefined;
-  /** What a list without items has for them. */
+  /** The items of an empty list. */
   readonly noItems: "[]" | "null";
-  /** The same message is returned without encoding it again while the cache keeps it. */
+  /** The message of an entry, which the cache may keep. */
   message(entry: Entry, options?: KeepOptions): Buffer;
-  /** Numbers of the fields in the list's message. */
+  /** Field numbers in the list's message. */
   readonly listFields: { readonly metadata: number; readonly items: number };
-  /** All keys of lists are sorted, as upstream writes those of custom resources. */
+  /** Whether the keys of lists are sorted, as upstream does for custom resources. */
   readonly sorted: boolean;
 }
 
-/** Objects of which a list is made. */
+/** The objects of a list. */
 export interface Listed {
   readonly meta: ListMeta;
   /** May be read once. */
   readonly entries: Iterable<Entry>;
-  /** Objects that the client reads in chunks, of which this is one. Unset: these may be all that it reads. */
+  /**
+   * The number of objects that the client reads in chunks, of which this is one. Unset for a list
+   * that is not chunked.
+   */
   readonly among?: number;
 }
 
 type Pieces = Generator<Piece, void, void>;
 
-/** A way of writing what is shown. */
+/** An encoding of responses. */
 export interface Encoding {
-  /** The type of answers; what Accept must ask for. */
+  /** The media type in Accept and of responses. */
   readonly mediaType: string;
-  /** Another name of one that is there: refusals do not name it. */
+  /** Another name of an encoding, which errors do not list. */
   readonly alias: boolean;
-  /** Writes messages, which objects of custom resources do not have. */
+  /** Whether it encodes messages, which custom resources do not have. */
   readonly typed: boolean;
-  /** Written only of what belongs to a group and version: neither of lists of groups nor of refusals before a path is found. */
+  /**
+   * Whether it applies only to resources of a group and version: not to lists of groups, nor to
+   * errors before routing.
+   */
   readonly grouped: boolean;
-  /** Easier to read; undefined where it looks the same. */
+  /** An indented variant, if it differs. */
   readonly pretty?: Encoding;
-  /** The whole answer. */
+  /** Encodes a whole response. */
   whole(shown: Shown): Buffer;
   list(view: View, listed: Listed, memory: PieceMemory): Pieces | Promise<Pieces>;
-  /** What is JSON to begin with: a Table. Undefined where there is no such form. */
+  /** Encodes a JSON document: a Table. Undefined if Tables are not supported. */
   readonly document?: (pieces: Pieces, memory: PieceMemory) => Pieces;
-  /** Undefined where watches have no such form. */
+  /** Undefined if watches are not supported. */
   readonly stream?: StreamEncoding;
 }
 
+/** The encoding of watch events. */
 export interface StreamEncoding {
-  /** As refusals name it. */
+  /** The media type in errors. */
   readonly mediaType: string;
   readonly framing: EventFraming;
-  /** What an event holds. */
+  /** Encodes the object of an event. */
   object(shown: Shown): Buffer;
 }

@@ -12,7 +12,10 @@ test("a line each", () => {
   );
 });
 
-/** As apimachinery's serializer and framer write `WatchEvent{Type: "ERROR", Object: RawExtension{Raw: …}}`. */
+/**
+ * As apimachinery's serializer and framer write `WatchEvent{Type: "ERROR", Object:
+ * RawExtension{Raw: …}}`.
+ */
 const frames: [what: string, events: FramedEvent[], hex: string][] = [
   ["one", events("ab"), "0000000d0a054552524f5212040a026162"],
   ["two", events("a", ""), "0000000c0a054552524f5212030a01610000000b0a054552524f5212020a00"],

@@ -1,30 +1,35 @@
-/** How the events of a watch follow each other in its answer. Source: resource-api §4.4; upstream's streaming serializers. */
+/**
+ * The framing of watch events. See Kubernetes docs, API Concepts, Efficient detection of changes.
+ */
 import { cborSequenceType } from "../../lib/cbor/media-types.ts";
 import { major, selfDescribed } from "../../lib/cbor/wire.ts";
 import { Writer as CborWriter } from "../../lib/cbor/writer.ts";
 import { Writer } from "../../lib/protobuf/writer.ts";
 import type { PieceMemory } from "./pieces.ts";
 
+/** A watch event with its encoded object. */
 export interface FramedEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
-  /** Whole, in the encoding of the stream. */
+  /** The whole object, in the encoding of the stream. */
   readonly object: Buffer;
 }
 
+/** The framing of one stream encoding. */
 export interface EventFraming {
   readonly contentType: string;
   /**
-   * @param memory where the bytes may be made that go to one watcher alone
-   * @returns otherwise memory of its own, which is sent to many
+   * Frames events.
+   * @param memory for bytes that are sent to one watcher only
+   * @returns without `memory`, a new buffer, which may be shared
    */
   join(events: readonly FramedEvent[], memory?: PieceMemory): Buffer;
-  /** One event where something else tells where it ends. */
+  /** One event without a delimiter, for transports with messages. */
   message(event: FramedEvent): Buffer;
   /** Whether messages are UTF-8. */
   readonly isText: boolean;
 }
 
-/** A line each. */
+/** One line per event. */
 export const jsonLines: EventFraming = {
   contentType: "application/json",
   join: joinLines,
@@ -32,7 +37,10 @@ export const jsonLines: EventFraming = {
   isText: true,
 };
 
-/** Messages `WatchEvent`, each after its length in four bytes, the highest first. @param mediaType the name that was asked for */
+/**
+ * `WatchEvent` messages, each after its length in four bytes, big-endian.
+ * @param mediaType the negotiated name
+ */
 export function protobufFrames(mediaType: string): EventFraming {
   return {
     contentType: `${mediaType};stream=watch`,
@@ -42,7 +50,7 @@ export function protobufFrames(mediaType: string): EventFraming {
   };
 }
 
-/** Maps of a type and an object, one after the other. */
+/** A sequence of maps with a type and an object. */
 export const cborItems: EventFraming = {
   contentType: cborSequenceType,
   join: joinItems,
@@ -77,7 +85,7 @@ function joinLines(events: readonly FramedEvent[], memory?: PieceMemory): Buffer
 /** `WatchEvent{string type = 1; RawExtension{bytes raw = 1} object = 2}` */
 const tags = { type: 0x0a, object: 0x12, raw: 0x0a } as const;
 const frameHead = 4;
-/** Tags, lengths and the type around an object. */
+/** Tags, lengths and the type of an event. */
 const eventOverhead = 32;
 
 function joinFrames(events: readonly FramedEvent[]): Buffer {

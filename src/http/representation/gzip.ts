@@ -1,36 +1,42 @@
-/** Long answers to reads, compressed as upstream compresses them: in zlib's threads, so that the event loop is free meanwhile. */
+/**
+ * Compression of long responses to reads, as upstream does; in zlib's threads, so that the event
+ * loop is not blocked.
+ */
 import { constants, createGzip, type Gzip, gzip } from "node:zlib";
 import type { AnswerHeaders, BodyStream, Exchange } from "../contract.ts";
 import { drained } from "../listener/body-stream.ts";
 
-/** Answers of more bytes are compressed. Source: upstream's responsewriters. */
+/**
+ * Longer responses are compressed. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/endpoints/handlers/responsewriters/writers.go.
+ */
 export const gzipThresholdBytes = 128 << 10;
 
-/** Whatever is left of a piece, in one go: level 1 makes less than half of JSON. */
+/** Compresses a piece at once; level 1 halves JSON at least. */
 const options = { level: constants.Z_BEST_SPEED, chunkSize: 64 << 10 };
 
-/** Upstream looks for the bare word, without a quality, and takes no wildcard. */
+/** Like upstream, accepts the bare word only, without quality or wildcard. */
 export function acceptsGzip(header: string | undefined): boolean {
   return (header ?? "").split(",").some((token) => token.trim() === "gzip");
 }
 
-/** @returns those headers and what tells of the compression */
+/** @returns the headers with those of a compressed response */
 export function gzipHeaders(headers: AnswerHeaders): AnswerHeaders {
   return { ...headers, "content-encoding": "gzip", vary: [...[headers.vary ?? []].flat(), "Accept-Encoding"] };
 }
 
-/** Answers with one body, once it is compressed; not at all when the request was answered meanwhile, since it took too long. */
+/** Sends one body after compressing it, unless the request was answered meanwhile by a timeout. */
 export function respondGzipped(exchange: Exchange, status: number, headers: AnswerHeaders, body: Buffer): void {
   gzip(body, options, (error, packed) => {
     if (exchange.answered || exchange.closed) return;
     if (error === null) exchange.respond(status, gzipHeaders(headers), packed);
-    else exchange.respond(status, headers, body); // No memory for it: the answer itself is at hand.
+    else exchange.respond(status, headers, body); // Out of memory: send it uncompressed.
   });
 }
 
 /**
- * Compresses what is written to it. A client that stalls makes it wait with one piece in hand and the state of zlib, some 300 KiB.
- * @param sink takes the compressed bytes; its response has the headers of `gzipHeaders`
+ * Compresses a stream. A stalled client holds one piece and the state of zlib, about 300 KiB.
+ * @param sink receives the compressed bytes; its response has the headers of `gzipHeaders`
  */
 export function gzipBody(exchange: Exchange, sink: BodyStream): BodyStream {
   return new GzipBody(exchange, sink);
@@ -48,7 +54,7 @@ class GzipBody implements BodyStream {
       if (!sink.write(packed) && !this.#ended) this.#wait();
     });
     gzip.on("end", () => sink.end());
-    gzip.on("error", () => sink.abort()); // The reader must not take the half for the whole.
+    gzip.on("error", () => sink.abort()); // The client must not accept a truncated response as complete.
     exchange.onClose(() => gzip.destroy());
   }
 
@@ -65,7 +71,7 @@ class GzipBody implements BodyStream {
     return this.#gzip.destroyed ? Promise.resolve() : drained(this.#gzip);
   }
 
-  /** What is left is little: it is handed on without waiting, so that the sink's patience with a client that stalls begins. */
+  /** Passes on the rest without waiting, so that the sink's timeout for stalled clients starts. */
   end(): void {
     this.#ended = true;
     this.#gzip.end();

@@ -1,4 +1,7 @@
-/** Writes a collection as JSON: slices of what the cache holds, in pieces, so that its memory does not grow with the number of objects. */
+/**
+ * Encodes a collection as JSON: slices of cached bytes, in pieces, so that memory does not grow
+ * with the number of objects.
+ */
 import type { ListMeta } from "../../registry/list.ts";
 import type { Listed, View } from "./contract.ts";
 import { type Piece, type PieceMemory, pieceBytes } from "./pieces.ts";
@@ -36,7 +39,7 @@ function emptyList(view: View, meta: ListMeta): Buffer {
   return Buffer.concat([head.subarray(0, -1), Buffer.from(view.noItems), tail.subarray(1)]);
 }
 
-/** What stands before and after the items, their brackets included. */
+/** The bytes before and after the items, with their brackets. */
 function envelope({ apiVersion, listKind, sorted }: View, meta: ListMeta): { head: Buffer; tail: Buffer } {
   if (sorted) {
     const { resourceVersion, continue: next = "", remainingItemCount } = meta;
@@ -55,7 +58,7 @@ function envelope({ apiVersion, listKind, sorted }: View, meta: ListMeta): { hea
 }
 
 interface Packing {
-  /** What the first item follows; when undefined it follows another item. */
+  /** The bytes before the first item; undefined if the piece follows another one. */
   readonly before: Buffer | undefined;
   readonly after: Buffer | undefined;
   readonly memory: PieceMemory;

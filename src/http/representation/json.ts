@@ -17,7 +17,7 @@ const compact: Encoding = {
   stream: { mediaType: "application/json;stream=watch", framing: jsonLines, object: (shown) => shown.json() },
 };
 
-/** For a reader at a terminal: without a newline at its end. */
+/** For reading at a terminal: without a newline at the end. */
 const indented: Encoding = {
   ...compact,
   whole: (shown) => indentJson(shown.json()),

@@ -1,7 +1,9 @@
 /**
- * @param header of a body
- * @returns the media type alone, in lower case; undefined when the header is malformed, be it in a parameter
- * Source: Go's mime.ParseMediaType, but for the continuations of RFC 2231.
+ * Parses the media type of a body.
+ * @param header the Content-Type
+ * @returns the media type without parameters, in lower case; undefined when the header is
+ *   malformed, also in a parameter. Source: Go's mime.ParseMediaType, without the continuations of
+ *   RFC 2231.
  */
 export function parseMediaType(header: string): string | undefined {
   const semicolon = header.indexOf(";");
@@ -14,7 +16,7 @@ const token = "[!#$%&'*+\\-.^_`{|}~0-9A-Za-z]+";
 const typeText = new RegExp(`^${token}(?:/${token})?$`);
 const parameter = new RegExp(`\\s*;\\s*(${token})\\s*=\\s*(?:${token}|"(?:[^"\\\\\\r\\n]|\\\\.)*")`, "y");
 
-/** @param text from the first semicolon on; one more at the end is let pass */
+/** @param text from the first semicolon on; one more at the end is accepted */
 function areParameters(text: string): boolean {
   const names = new Set<string>();
   let at = 0;

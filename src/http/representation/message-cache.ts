@@ -1,20 +1,23 @@
-/** What was made of entries, such as messages, by the entry, of the last so many bytes: made once for lists, watches and reads alike. */
+/** A bounded cache of encoded entries, such as messages, shared by lists, watches and reads. */
 import type { Entry } from "../../watch-cache/contract.ts";
 
-/** Of the older and of the younger half. */
+/** Limit of the older half and of the younger half. */
 const halfBytesMax = 32 << 20;
 
-/** About what a message costs besides its bytes. */
+/** Approximate overhead of a message. */
 const messageBytes = 300;
 
-/** Why what is made of an entry may not be worth keeping. */
+/** Options that decide whether an encoding is kept. */
 export interface KeepOptions {
-  /** Objects that the client reads one after another: unless what is made of all of them fits, each would be gone before it is read again. */
+  /**
+   * The number of objects that the client reads one after another: unless all of them fit, none is
+   * kept.
+   */
   readonly among?: number | undefined;
 }
 
 export class MessageCache {
-  // Entries that are replaced or deleted take their messages with them.
+  // Weak keys: replaced and deleted entries release their messages.
   #younger = new WeakMap<Entry, Buffer>();
   #older = new WeakMap<Entry, Buffer>();
   #youngerBytes = 0;
@@ -25,8 +28,8 @@ export class MessageCache {
   }
 
   get(entry: Entry, encode: (entry: Entry) => Buffer, { among = 1 }: KeepOptions = {}): Buffer {
-    const known = this.#younger.get(entry);
-    if (known !== undefined) return known;
+    const cached = this.#younger.get(entry);
+    if (cached !== undefined) return cached;
     const message = this.#older.get(entry) ?? encode(entry);
     const bytes = message.length + messageBytes;
     if (among * bytes > this.#halfBytesMax * 2) return message;

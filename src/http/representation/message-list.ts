@@ -1,4 +1,7 @@
-/** Writes a collection in protobuf. The length of the whole comes first, so the objects are looked at twice: measured, then written in pieces. */
+/**
+ * Encodes a collection as Protobuf. The total length comes first, so that the objects are visited
+ * twice: measured, then written in pieces.
+ */
 
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
@@ -25,9 +28,9 @@ export async function messageListPieces(
   return piecesOf(listed, view, { before, after, memory });
 }
 
-/** Bytes of one list whose messages are kept for other requests. */
+/** Bytes of one list whose messages are cached for other requests. */
 const keptMax = 16 << 20;
-/** … and for this one alone, until they are written; what is neither is encoded twice. */
+/** … and for this list only, until they are written; the others are encoded twice. */
 const heldMax = 1 << 20;
 
 interface ListedMessage {
@@ -35,7 +38,7 @@ interface ListedMessage {
   readonly message: Buffer | undefined;
 }
 
-/** Others run in between: most of the work of a list is done here. */
+/** Yields to other requests: this is most of the work of a list. */
 async function measure(
   entries: Iterable<Entry>,
   view: View,
@@ -105,12 +108,12 @@ function field(number: number, message: Buffer): Buffer {
   return bytes;
 }
 
-/** Of a message with its tag and its length. */
+/** The length of a message with its tag and length prefix. */
 function fieldBytes({ length }: Buffer): number {
   return 1 + varintBytes(length) + length;
 }
 
-/** @returns where it ends */
+/** @returns the end offset */
 function writeField(bytes: Buffer, at: number, tag: number, message: Buffer): number {
   bytes[at] = tag;
   const start = writeVarint(bytes, at + 1, message.length);

@@ -1,4 +1,4 @@
-/** Objects as protobuf messages, at the version that was asked for. Source: resource-api §2.6, §4.4. */
+/** Protobuf messages of objects at the request's version. */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
 import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
@@ -6,7 +6,7 @@ import type { Entry } from "../../watch-cache/contract.ts";
 import { type KeepOptions, MessageCache } from "./message-cache.ts";
 import { objectAtVersion } from "./version.ts";
 
-const caches = new WeakMap<Resolved, MessageCache>(); // Of what never changes: entries, shown at one version.
+const caches = new WeakMap<Resolved, MessageCache>(); // Memo of immutable values: entries at one version.
 
 /** The message of a stored object, without envelope. */
 export function entryMessage(entry: Entry, resolved: Resolved, options: KeepOptions = {}): Buffer {
@@ -20,7 +20,7 @@ export function entryMessage(entry: Entry, resolved: Resolved, options: KeepOpti
   return cache.get(entry, encode, options);
 }
 
-/** @param object in the storage version; used up */
+/** @param object in the storage version; must not be used afterwards */
 export function objectMessage(object: KubeObject, resolved: Resolved, expectedBytes?: number): Buffer {
   return encodeProtobuf(
     objectAtVersion(object, resolved),

@@ -5,7 +5,10 @@ import { encodeProtobuf } from "../../lib/protobuf/encode.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import type { Shown } from "./contract.ts";
 
-/** @param object as the wire has it, such as a Status, a discovery document or a list; of `v1` unless it says otherwise */
+/**
+ * @param object in its wire form, such as a Status, a discovery document or a list; of `v1` by
+ *   default
+ */
 export function metaObject(object: {
   readonly kind: string;
   readonly apiVersion?: string;

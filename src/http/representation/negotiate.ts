@@ -1,16 +1,19 @@
-/** Chooses the form of an answer by Accept, as upstream does. Source: resource-api §4.4; upstream's negotiation, goautoneg and go-restful. */
+/**
+ * Negotiates the form of a response by Accept, as upstream does. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/endpoints/handlers/negotiation, goautoneg and go-restful.
+ */
 import { ApiError, badRequest, notAcceptable } from "../../apimachinery/errors.ts";
 import type { Representation, RequestContext, Shape } from "../contract.ts";
 import type { Encoding } from "./contract.ts";
 
-/** Clauses of one Accept header that are looked at; more are ignored. */
+/** Clauses of an Accept header that are parsed; the rest is ignored. */
 const clausesMax = 32;
 const wholeObjects: Shape = { kind: "object" };
 
 /**
- * How a resource's objects are answered.
- * @param tables false for what has no rows: the answers of subresources that do something, and reviews
- * @throws ApiError 406 when nothing that was asked for can be served; 400 for a bad includeObject
+ * Negotiates the form of objects of a resource.
+ * @param tables false for responses without rows: subresources that are actions, and reviews
+ * @throws ApiError 406 when no accepted form is supported; 400 for a malformed includeObject
  */
 export function negotiate(
   context: RequestContext,
@@ -32,7 +35,10 @@ export function negotiate(
   return { shape: shapeOf(chosen.target, info.query), encoding: withPretty(context, chosen) };
 }
 
-/** What is no object of a resource has one shape: a Status, a discovery document. @returns undefined when it has no form that was asked for */
+/**
+ * Negotiates the encoding of a response with a single shape: a Status, a discovery document.
+ * @returns undefined when none is accepted
+ */
 export function negotiatePlain(context: Pick<RequestContext, "exchange" | "info" | "encodings">): Encoding | undefined {
   const { exchange, encodings } = context;
   const chosen = choose(exchange.header("accept") ?? "", encodings, {
@@ -42,7 +48,10 @@ export function negotiatePlain(context: Pick<RequestContext, "exchange" | "info"
   return chosen && withPretty(context, chosen);
 }
 
-/** Aggregated discovery, wherever it stands in Accept. @returns undefined when it was not asked for */
+/**
+ * Negotiates aggregated discovery, at any position in Accept.
+ * @returns undefined when it is not accepted
+ */
 export function negotiateAggregated(
   context: Pick<RequestContext, "exchange" | "info" | "encodings">,
 ): Encoding | undefined {
@@ -56,7 +65,7 @@ export function negotiateAggregated(
   return chosen && withPretty(context, chosen);
 }
 
-/** What belongs to no group and version is asked for in this context. */
+/** The context without encodings that apply only to resources of a group and version. */
 export function outsideGroups<Context extends Pick<RequestContext, "exchange" | "info" | "encodings">>({
   exchange,
   info,
@@ -65,7 +74,7 @@ export function outsideGroups<Context extends Pick<RequestContext, "exchange" | 
   return { exchange, info, encodings: encodings.filter(({ grouped }) => !grouped) };
 }
 
-/** As refusals name them. */
+/** The media types that errors list. */
 export function namesOf(encodings: readonly Encoding[]): string[] {
   return encodings.filter(({ alias }) => !alias).map(({ mediaType }) => mediaType);
 }
@@ -74,7 +83,11 @@ function streamNamesOf(encodings: readonly Encoding[]): string[] {
   return encodings.flatMap(({ alias, stream }) => (alias || stream === undefined ? [] : [stream.mediaType]));
 }
 
-/** Paths of built-ins are routed by Accept before it is looked at closely: a type must be named, or all types. @throws ApiError 406 */
+/**
+ * Routes of built-in kinds match Accept before it is parsed: it must contain a supported type, or
+ * all types.
+ * @throws ApiError 406
+ */
 export function checkRoute({
   exchange,
   info: { verb },
@@ -85,13 +98,13 @@ export function checkRoute({
   const mayStream = verb === "list" || verb === "watch";
   const isProduced = (type: string): boolean =>
     encodings.some(({ mediaType, stream }) => mediaType === type || (mayStream && stream?.mediaType === type));
-  if (askedTypes(accept).some((type) => type === "*/*" || isProduced(type))) return;
+  if (acceptedTypes(accept).some((type) => type === "*/*" || isProduced(type))) return;
   const available = [...namesOf(encodings), ...(mayStream ? streamNamesOf(encodings) : [])];
   const message = `406: Not Acceptable\n\nAvailable representations: ${available.join(", ")}`;
   throw new ApiError({ code: 406, reason: "NotAcceptable", message, details: {} });
 }
 
-/** What objects are to be turned into. */
+/** The kind that objects are converted to. */
 interface Target {
   readonly group: string;
   readonly version: string;
@@ -99,7 +112,7 @@ interface Target {
 }
 
 interface Restrictions {
-  /** @param target undefined where objects are wanted as they are */
+  /** @param target undefined for objects without conversion */
   allows(encoding: Encoding, target: Target | undefined): boolean;
   allowsServerVersion(version: string): boolean;
 }
@@ -164,34 +177,35 @@ function includeObject(value: string | null): "None" | "Metadata" | "Object" {
   );
 }
 
-const knownMax = 100;
-const knownCharactersMax = 500;
+const headersMax = 100;
+const headerCharactersMax = 500;
 
-/** Clients send few different headers, and the same with each request. */
-function remembering<T>(read: (header: string) => T): (header: string) => T {
-  const known = new Map<string, T>();
+/** A bounded cache: clients send few different headers. */
+function cached<T>(read: (header: string) => T): (header: string) => T {
+  const values = new Map<string, T>();
   return (header) => {
-    const found = known.get(header);
+    const found = values.get(header);
     if (found !== undefined) return found;
     const made = read(header);
-    if (header.length > knownCharactersMax) return made;
-    if (known.size >= knownMax) known.clear();
-    known.set(header, made);
+    if (header.length > headerCharactersMax) return made;
+    if (values.size >= headersMax) values.clear();
+    values.set(header, made);
     return made;
   };
 }
 
-/** The types as they are written, without their parameters. */
-const askedTypes = remembering((header): readonly string[] =>
+/** The types as written, without parameters. */
+const acceptedTypes = cached((header): readonly string[] =>
   header.split(",", clausesMax).map((clause) => trim(clause.split(";", 1)[0] as string)),
 );
 
-/** @returns clauses in the order in which they are tried; a malformed one asks for nothing */
-export const parseAccept = remembering((header): readonly Clause[] => readAccept(header));
+/** @returns clauses in the order in which they are tried; malformed ones are dropped */
+export const parseAccept = cached((header): readonly Clause[] => readAccept(header));
 
 function readAccept(header: string): Clause[] {
   const clauses = header.split(",", clausesMax).flatMap(parseClause);
-  // Upstream's order is no proper order: `*/*` comes last whatever its quality is. This is how its sorting treats it.
+  // Upstream's comparison is not transitive: `*/*` comes last whatever its quality. This gives the
+  // result of its sort.
   for (let index = 1; index < clauses.length; index++) {
     for (let at = index; at > 0 && comesBefore(clauses[at] as Clause, clauses[at - 1] as Clause); at--) {
       [clauses[at - 1], clauses[at]] = [clauses[at] as Clause, clauses[at - 1] as Clause];
@@ -227,15 +241,15 @@ function parseClause(text: string): Clause[] {
   return [{ type: `${type}/${subtype === "" ? "*" : subtype}`, quality, parameters }];
 }
 
-/** As Go's ParseFloat reads it, 0 where it does not; but for hexadecimal digits, which nobody sends. */
+/** Parses as Go's ParseFloat, except for hexadecimal numbers; 0 for malformed text. */
 function parseQuality(text: string): number {
   if (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text)) return Number(text);
   const infinite = /^([+-]?)inf(?:inity)?$/i.exec(text);
   if (infinite !== null) return infinite[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-  return text.toLowerCase() === "nan" ? Number.NaN : 0; // Nothing is more than it, or less.
+  return text.toLowerCase() === "nan" ? Number.NaN : 0; // NaN compares as neither more nor less.
 }
 
-/** Of spaces alone. */
+/** Trims spaces only. */
 function trim(text: string): string {
   let start = 0;
   let end = text.length;
@@ -244,22 +258,23 @@ function trim(text: string): string {
   return text.slice(start, end);
 }
 
-/** Browsers and command-line tools that a person reads get indented text, unless `pretty` says otherwise. */
+/** Browsers, curl and wget receive indented text, unless `pretty` is set. */
 function withPretty(
   { exchange, info }: Pick<RequestContext, "exchange" | "info">,
   { encoding, pretty }: Chosen,
 ): Encoding {
   if (encoding.pretty === undefined) return encoding;
-  const asked = info.query.get("pretty") ?? "";
-  if (pretty || (asked === "" ? isRead(exchange.header("user-agent") ?? "") : isTrue(asked))) return encoding.pretty;
+  const parameter = info.query.get("pretty") ?? "";
+  if (pretty || (parameter === "" ? isHumanClient(exchange.header("user-agent") ?? "") : isTrue(parameter)))
+    return encoding.pretty;
   return encoding;
 }
 
-function isRead(userAgent: string): boolean {
+function isHumanClient(userAgent: string): boolean {
   return userAgent.startsWith("curl") || userAgent.startsWith("Wget") || userAgent.startsWith("Mozilla/5.0");
 }
 
-/** As Go's ParseBool reads it. */
+/** Parses as Go's ParseBool. */
 function isTrue(value: string): boolean {
   return value === "1" || value === "true" || value === "t" || value === "T" || value === "TRUE" || value === "True";
 }

@@ -1,4 +1,4 @@
-/** Answers with one object in the form that was asked for. */
+/** Sends one object in the negotiated form. */
 import { formatGroupVersion, type KubeObject } from "../../apimachinery/object.ts";
 import type { ConvertedVersion, Resolved } from "../../catalog/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
@@ -11,11 +11,12 @@ import { tableBody, tableOfObject, tableOfObjects, tableShown } from "./table.ts
 import { objectView, wholeObject } from "./view.ts";
 
 /**
- * A stored object, converted anew where a webhook converts it, as upstream reads single objects from its store.
+ * Sends a stored object. Like upstream's reads of single objects, it calls the conversion webhook
+ * each time.
  *
- * @param options `cached`: what was converted before may be shown, as of a read at any version
- * @returns a promise only where a webhook converts it
- * @throws ApiError 406 where a list was asked for; 500
+ * @param options `cached`: allows a cached conversion, for a read at any version
+ * @returns a promise only for resources with a conversion webhook
+ * @throws ApiError 406 when only a list is accepted; 500
  */
 export function sendEntry(
   context: RequestContext,
@@ -40,12 +41,19 @@ async function sendConverted(
   sendEntry(context, shown, status);
 }
 
-/** An object that was not stored (a dry run), in the storage version; used up. @throws ApiError 406 where a list was asked for */
+/**
+ * Sends an object that is not stored (a dry run), in the storage version, which must not be used
+ * afterwards.
+ * @throws ApiError 406 when only a list is accepted
+ */
 export function sendObject(context: RequestContext, object: KubeObject, status: number): void {
   sendShown(context, status, shownObject(context, object));
 }
 
-/** A list of objects that are not stored. It has no resourceVersion. @throws ApiError 406 where a single object was asked for */
+/**
+ * Sends a list of objects that are not stored, without a resourceVersion.
+ * @throws ApiError 406 when only a single object is accepted
+ */
 export function sendObjects(context: RequestContext, objects: readonly KubeObject[]): void {
   sendShown(context, 200, shownObjects(context, objects));
 }

@@ -1,6 +1,6 @@
 /**
- * Objects without all but their metadata: meta.k8s.io PartialObjectMetadata, `v1` and `v1beta1`, and lists of it.
- * Source: resource-api §4.4; upstream's transformation of answers.
+ * PartialObjectMetadata of meta.k8s.io, `v1` and `v1beta1`, and lists of it. See Kubernetes docs,
+ * API Concepts, Resource metadata.
  */
 import assert from "node:assert/strict";
 import { ApiError } from "../../apimachinery/errors.ts";
@@ -31,7 +31,7 @@ function headOf(version: Version): Buffer {
   return Buffer.from(`{"kind":"${kind}","apiVersion":"meta.k8s.io/${version}","metadata":`);
 }
 
-/** The metadata of stored objects: slices of what the cache holds. */
+/** The metadata of stored objects: slices of cached bytes. */
 export function metadataView({ version }: Pick<MetadataShape, "version">, resolved: Resolved): View {
   const { definition } = resolved.resource;
   const metadata = (entry: Entry): Buffer => metadataOf(entry.json, definition);
@@ -46,14 +46,14 @@ export function metadataView({ version }: Pick<MetadataShape, "version">, resolv
     itemHead: heads[version],
     item: (entry) => ({ json: metadata(entry), itemOffset: 0 }),
     itemTail: tail,
-    noItems: "null", // As upstream's transformation leaves it.
+    noItems: "null", // As upstream.
     message,
     listFields: version === "v1" ? { metadata: 1, items: 2 } : { metadata: 2, items: 1 },
     sorted: false,
   };
 }
 
-/** The metadata of what is not stored. */
+/** The metadata of an object that is not stored. */
 export function metadataShown(
   { json }: Shown,
   { version }: Pick<MetadataShape, "version">,
@@ -79,7 +79,11 @@ function shownOf(metadata: () => Buffer, version: Version): Shown {
   };
 }
 
-/** @param json of an object @returns that of its metadata, which upstream has in the order of the struct even where the object's keys are sorted */
+/**
+ * @param json of an object
+ * @returns that of its metadata, which upstream encodes in field order even where the object's keys
+ *   are sorted
+ */
 export function metadataOf(json: Buffer, { custom }: Pick<ResourceDefinition, "custom">): Buffer {
   const bytes = memberBytes(json, label);
   assert.ok(bytes !== undefined, "every object has metadata");
@@ -95,9 +99,9 @@ function messageOf(metadata: Buffer): Buffer {
   return encodeProtobuf(object, builtinSchema(`${metaPackage}.${kind}`), { expectedBytes: metadata.length });
 }
 
-/** Of a resource's messages, which are the same at all versions. Each half of what is kept. */
+/** Limit of each half of the message cache of a resource. Messages are the same at all versions. */
 const keptBytesMax = 8 << 20;
-const caches = new WeakMap<ResourceDefinition, MessageCache>(); // Of what never changes: entries.
+const caches = new WeakMap<ResourceDefinition, MessageCache>(); // Memo of immutable values: entries.
 
 function cacheOf(definition: ResourceDefinition): MessageCache {
   let cache = caches.get(definition);
@@ -108,7 +112,10 @@ function cacheOf(definition: ResourceDefinition): MessageCache {
   return cache;
 }
 
-/** @param object what is answered @throws ApiError 406 when lists are asked for */
+/**
+ * @param object the object to send
+ * @throws ApiError 406 when only lists are accepted
+ */
 export function checkSingle(
   { list }: MetadataShape,
   object: Pick<ResourceDefinition, "group" | "kind" | "custom">,
@@ -117,7 +124,7 @@ export function checkSingle(
     throw unfit(`you requested ${kind}List, but the requested object is not a list (*${goType(object, object.kind)})`);
 }
 
-/** @throws ApiError 406 when single objects are asked for */
+/** @throws ApiError 406 when only single objects are accepted */
 export function checkList({ list }: MetadataShape, { definition }: Resolved["resource"]): void {
   if (!list)
     throw unfit(
@@ -129,7 +136,7 @@ function unfit(message: string): ApiError {
   return new ApiError({ code: 406, reason: "NotAcceptable", message });
 }
 
-/** What upstream's server calls a type: its internal package and the kind. */
+/** The Go type that upstream's errors name: its internal package and the kind. */
 function goType({ group, custom, kind }: Pick<ResourceDefinition, "group" | "kind" | "custom">, name: string): string {
   if (custom) return name === kind ? "unstructured.Unstructured" : "unstructured.UnstructuredList";
   if (group === "" || group === "events.k8s.io") return `core.${name}`;

@@ -4,7 +4,10 @@ import type { BodyStream, Exchange, RequestContext } from "../contract.ts";
 import { json } from "./json.ts";
 import { type Piece, PieceMemory, pieceBytes, sendPieces } from "./pieces.ts";
 
-/** @param takes whether the socket takes a piece before the next is made @returns how many buffers the pieces were made in */
+/**
+ * @param takes whether the socket takes a piece before the next is made
+ * @returns how many buffers the pieces were made in
+ */
 async function buffersOf(takes: boolean, count: number, length: number): Promise<{ buffers: number; sent: string }> {
   const memory = new PieceMemory();
   const buffers = new Set<ArrayBufferLike>();

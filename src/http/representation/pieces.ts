@@ -1,23 +1,35 @@
-/** Answers that may be long are made and written in pieces, so that neither their memory nor the time others wait grows with them. */
+/**
+ * Long responses are encoded and written in pieces, so that neither memory nor the delay of other
+ * requests grows with them.
+ */
 import type { BodyStream, Exchange, RequestContext } from "../contract.ts";
 import { send, stream } from "../respond.ts";
 import { gzipThresholdBytes } from "./gzip.ts";
 
-/** Part of an answer. A part of compact JSON ends between its strings, and the last one with a newline. */
+/**
+ * Part of a response. In compact JSON it ends outside of strings; the last part ends with a
+ * newline.
+ */
 export interface Piece {
   readonly bytes: Buffer;
   readonly last: boolean;
 }
 
-/** Bytes after which a piece is written. One answer needs a few of them, however long it is. */
+/**
+ * The size at which a piece is written. A response needs a few of them at a time, whatever its
+ * length.
+ */
 export const pieceBytes = 128 << 10;
 
-/** What pieces are made in, again and again, shared by the answers of a server: fresh memory costs more than what is written to it. */
+/**
+ * Reused buffers for pieces, shared by the responses of a server: allocating is more expensive than
+ * writing.
+ */
 export class PieceMemory {
   readonly #free: Buffer[] = [];
   #gzips = 0;
 
-  /** @returns so many bytes, whatever is in them */
+  /** @returns a buffer of this length, with undefined content */
   take(length: number): Buffer {
     if (length > bufferBytes) return Buffer.allocUnsafeSlow(length);
     const buffer = this.#free.pop();
@@ -27,7 +39,10 @@ export class PieceMemory {
       : Buffer.allocUnsafeSlow(bufferBytes).subarray(0, length);
   }
 
-  /** A place among the answers that are compressed at a time, until the exchange closes. @returns false when there is none */
+  /**
+   * Reserves one of the concurrent compressions, until the exchange closes.
+   * @returns false when all are in use
+   */
   takeGzip(exchange: Exchange): boolean {
     if (this.#gzips >= gzipsMax) return false;
     this.#gzips++;
@@ -35,20 +50,27 @@ export class PieceMemory {
     return true;
   }
 
-  /** Nobody reads them any more. Taken elsewhere, they are left alone. */
+  /** Returns a buffer that is no longer read. Ignores buffers of other sizes. */
   release({ buffer }: Buffer): void {
     if (buffer.byteLength === bufferBytes && this.#free.length < freeMax) this.#free.push(Buffer.from(buffer));
   }
 }
 
-/** A piece, and what goes beyond it with its last item. */
+/** A piece, with space for the end of its last item. */
 const bufferBytes = pieceBytes + (8 << 10);
-/** Answers that are compressed at a time; further ones are not, since clients that stall hold zlib's memory, some 300 KiB each. */
+/**
+ * Concurrent compressions; further responses are not compressed, because stalled clients hold
+ * zlib's memory, about 300 KiB each.
+ */
 const gzipsMax = 256;
-/** Buffers that are kept for the next piece. */
+/** Free buffers that are kept. */
 const freeMax = 16;
 
-/** Answers in one go when it all fits in one piece, and streams otherwise, letting others run between pieces. @param memory gets back what pieces were made in */
+/**
+ * Sends a response at once if it fits in one piece; otherwise streams it, and yields to other
+ * requests between pieces.
+ * @param memory receives the buffers of written pieces
+ */
 export async function sendPieces(
   context: RequestContext,
   pieces: Generator<Piece, void, void>,
@@ -58,7 +80,7 @@ export async function sendPieces(
   const next = (): Piece => pieces.next().value as Piece;
   let piece = next();
   while (context.gzip && !piece.last && piece.bytes.length <= gzipThresholdBytes) {
-    await turn(); // Whether the answer is long enough to be compressed is not known yet.
+    await turn(); // It is not known yet whether the response is long enough for compression.
     piece = joined(piece, next(), memory);
   }
   if (piece.last) return send(context, 200, mediaType, piece.bytes);
@@ -70,7 +92,7 @@ export async function sendPieces(
       piece = next();
     }
   } catch (error) {
-    body.abort(); // The reader must not take the half for the whole.
+    body.abort(); // The client must not accept a truncated response as complete.
     throw error;
   }
   body.write(piece.bytes);
@@ -84,13 +106,13 @@ function joined(first: Piece, second: Piece, memory: PieceMemory): Piece {
   return { bytes, last: second.last };
 }
 
-/** Waits until the socket takes more, and lets other requests run in any case. */
+/** Waits until the socket accepts more, and yields to other requests in any case. */
 async function writePiece(body: BodyStream, bytes: Buffer, memory: PieceMemory): Promise<void> {
   if (body.write(bytes, () => memory.release(bytes))) await turn();
   else await body.drained();
 }
 
-/** Lets others run. */
+/** Yields to other requests. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -4,7 +4,7 @@ import type { Encoding, Shown } from "./contract.ts";
 import { protobufFrames } from "./event-framing.ts";
 import { messageListPieces } from "./message-list.ts";
 
-/** Under each of its names. */
+/** Protobuf, under each of its media types. */
 export const protobuf: readonly Encoding[] = protobufMediaTypes.map((mediaType, index) => ({
   mediaType,
   alias: index > 0,

@@ -1,4 +1,7 @@
-/** Objects as rows for people: meta.k8s.io Table, `v1` and `v1beta1`. Source: resource-api §4.4; columns are upstream's printers. */
+/**
+ * Tables of meta.k8s.io, `v1` and `v1beta1`. Columns are those of upstream's printers. See
+ * Kubernetes docs, API Concepts, Receiving resources as Tables.
+ */
 import assert from "node:assert/strict";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { defaultColumns, scaleColumns } from "../../catalog/common-columns.ts";
@@ -13,7 +16,10 @@ import { encodeAtVersion, encodeWithVersion, entryAtVersion, type VersionedJson 
 
 export type TableForm = Pick<Shape & { kind: "table" }, "version" | "includeObject">;
 
-/** @param json makes it */
+/**
+ * A Table.
+ * @param json encodes it
+ */
 export function tableShown({ version }: Pick<TableForm, "version">, json: () => Buffer): Shown {
   return {
     apiVersion: `meta.k8s.io/${version}`,
@@ -24,7 +30,11 @@ export function tableShown({ version }: Pick<TableForm, "version">, json: () => 
   };
 }
 
-/** @param now milliseconds since 1970, which ages count to @returns compact JSON */
+/**
+ * Encodes a Table.
+ * @param now milliseconds since 1970, for ages
+ * @returns compact JSON
+ */
 export function tableBody(
   entries: Iterable<Entry>,
   resolved: Resolved,
@@ -35,7 +45,7 @@ export function tableBody(
   return encodeTable(rowsOf(entries, resolved, form, now), columnsOf(resolved), form, meta);
 }
 
-/** A list, made while it is sent: a piece ends after so many bytes or rows. */
+/** Encodes a list while it is sent, in pieces of a limited number of bytes and rows. */
 export function* tablePieces(
   entries: Iterable<Entry>,
   resolved: Resolved,
@@ -56,20 +66,20 @@ export function* tablePieces(
   yield { bytes: Buffer.concat([...parts, newline]), last: true };
 }
 
-/** Some 500 rows without objects, or 250 with theirs, and the commas between them: a few milliseconds of work. */
+/** About 500 rows without objects, or 250 with them, and the commas: a few milliseconds of work. */
 const piecePartsMax = 1024;
 const newline = Buffer.from("\n");
 
-/** One object of a watch. Clients keep the columns, so that only their first event tells them. */
+/** One object of a watch. Only the first event contains the columns. */
 export function tableEvent(entry: Entry, resolved: Resolved, form: TableForm, now: number, isFirst: boolean): Buffer {
   const meta = { resourceVersion: String(entry.revision) };
   return encodeTable(rowsOf([entry], resolved, form, now), isFirst ? columnsOf(resolved) : undefined, form, meta);
 }
 
 /**
- * A bookmark in a watch: the row of an object that has nothing but metadata. That it ends the initial events is told even to those who want no
- * objects, as upstream does.
- * @param object of the request's version; used up
+ * A bookmark of a watch: the row of an object with only metadata. Like upstream, the annotation
+ * that ends the initial events is sent even without objects.
+ * @param object at the request's version; must not be used afterwards
  */
 export function tableBookmark(
   object: KubeObject,
@@ -91,13 +101,19 @@ export function tableBookmark(
   return encodeTable([row], isFirst ? columns : undefined, form, { resourceVersion });
 }
 
-/** An object that is not stored. @param object in the storage version; used up */
+/**
+ * An object that is not stored.
+ * @param object in the storage version; must not be used afterwards
+ */
 export function tableOfObject(object: KubeObject, resolved: Resolved, form: TableForm, now: number): Buffer {
   const { resourceVersion } = object.metadata;
   return tableOfObjects([object], resolved, form, now, resourceVersion === undefined ? {} : { resourceVersion });
 }
 
-/** Objects that are not stored. @param objects in the storage version; used up */
+/**
+ * Objects that are not stored.
+ * @param objects in the storage version; must not be used afterwards
+ */
 export function tableOfObjects(
   objects: readonly KubeObject[],
   resolved: Resolved,
@@ -113,7 +129,10 @@ export function tableOfObjects(
   return encodeTable(rows, columns, form, meta);
 }
 
-/** @param scale an autoscaling/v1 Scale; used up @param encode writes it as it is served */
+/**
+ * @param scale an autoscaling/v1 Scale; must not be used afterwards
+ * @param encode encodes it as served
+ */
 export function tableOfScale(scale: KubeObject, encode: () => VersionedJson, form: TableForm, now: number): Buffer {
   const row = encodeRow(headAt(headOf(scale, scaleColumns, ""), now), encode, form, { custom: false });
   return encodeTable([row], scaleColumns, form, { resourceVersion: scale.metadata.resourceVersion ?? "" });
@@ -134,8 +153,8 @@ function* rowsOf(
   const columns = columnsOf(resolved);
   const losses = resolved.version.conversion?.losses;
   const headOfEntry = (entry: Entry): RowHead => {
-    const known = heads.get(entry);
-    if (known !== undefined) return known;
+    const existing = heads.get(entry);
+    if (existing !== undefined) return existing;
     const head = rowHead(losses?.seen(store.decode(entry)) ?? store.decode(entry), resolved, columns);
     if (head.length * headPartMin <= entry.json.length) heads.set(entry, head);
     return head;
@@ -149,10 +168,13 @@ function* rowsOf(
     );
 }
 
-/** A head is kept as long as its entry, unless it is a larger part of it: so all heads together are smaller than what the watch cache holds. */
+/**
+ * The minimal ratio of entry to head for a cached head, so that all heads are smaller than the
+ * watch cache.
+ */
 const headPartMin = 2;
 
-const headsByResource = new WeakMap<Resolved, WeakMap<Entry, RowHead>>(); // Of what never changes but with the time of day: entries, with their columns.
+const headsByResource = new WeakMap<Resolved, WeakMap<Entry, RowHead>>(); // Memo of values that depend only on entries.
 
 function headsOf(resolved: Resolved): WeakMap<Entry, RowHead> {
   let heads = headsByResource.get(resolved);
@@ -172,7 +194,7 @@ function encodeTable(
   return Buffer.concat([...partsOf(rows, columns, form, meta)]);
 }
 
-/** @param columns undefined where the client knows them already */
+/** @param columns undefined when the client has them already */
 function* partsOf(
   rows: Iterable<readonly Buffer[]>,
   columns: readonly Column[] | undefined,
@@ -199,10 +221,10 @@ function encodeColumn({ name, type, format = "", description, priority }: Column
   return JSON.stringify({ name, type, format, description, priority });
 }
 
-/** A row up to its object: texts, and between them the cells that depend on the time of day. */
+/** A row up to its object: texts, and between them the cells that depend on the current time. */
 interface RowHead {
   readonly parts: readonly (string | TimedCell)[];
-  /** Of the texts. */
+  /** The length of the texts. */
   readonly length: number;
 }
 
@@ -240,7 +262,7 @@ function encodeCell(value: unknown): string {
   return typeof value === "bigint" ? String(value) : JSON.stringify(value ?? null);
 }
 
-/** @param whole the object's JSON, asked for only when it shows */
+/** @param whole encodes the object; called only when the row contains it */
 function encodeRow(
   head: string,
   whole: () => VersionedJson,

@@ -1,4 +1,4 @@
-/** An object at the version a request asked for. Source: architecture, "Objects are bytes first". */
+/** Objects at the request's version. See docs/architecture.md. */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { formatGroupVersion } from "../../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
@@ -6,13 +6,13 @@ import { type Encoded, encodeObject } from "../../lib/schema/encode.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 
-/** JSON of the whole object, and where a list item of a built-in begins in it. */
+/** JSON of the whole object, and the offset at which a list item of a built-in kind starts. */
 export interface VersionedJson {
   readonly json: Buffer;
   readonly itemOffset: number;
 }
 
-/** The entry as the request's version shows it: the stored bytes wherever they are the same. */
+/** The entry at the request's version: the stored bytes if they are the same. */
 export function entryAtVersion(entry: Entry, resolved: Resolved): VersionedJson {
   const { definition, store } = resolved.resource;
   const form = (store as ResourceStore).form;
@@ -26,12 +26,12 @@ export function entryAtVersion(entry: Entry, resolved: Resolved): VersionedJson 
   return encodeAtVersion((store as ResourceStore).decode(entry), resolved);
 }
 
-/** @param object in the storage version; used up */
+/** @param object in the storage version; must not be used afterwards */
 export function encodeAtVersion(object: KubeObject, resolved: Resolved): VersionedJson {
   return encodeWithVersion(objectAtVersion(object, resolved), resolved.version.schema);
 }
 
-/** @param object in the storage version; used up */
+/** @param object in the storage version; must not be used afterwards */
 export function objectAtVersion(object: KubeObject, { resource: { definition }, version }: Resolved): KubeObject {
   const converted = version.conversion?.fromStorage(object) ?? object;
   converted.kind = definition.kind;
@@ -39,7 +39,7 @@ export function objectAtVersion(object: KubeObject, { resource: { definition }, 
   return converted;
 }
 
-/** Encodes an object with its resourceVersion in place, when it has one. */
+/** Encodes an object with its resourceVersion inserted, if it has one. */
 export function encodeWithVersion(object: KubeObject, schema: Struct): VersionedJson {
   const encoded: Encoded = encodeObject(object, schema);
   const version = object.metadata.resourceVersion;
@@ -51,7 +51,7 @@ export function encodeWithVersion(object: KubeObject, schema: Struct): Versioned
   return { json: Buffer.concat([json.subarray(0, versionOffset), splice, json.subarray(versionOffset)]), itemOffset };
 }
 
-/** Metadata has nothing else, as that of a bookmark. */
+/** For metadata without other fields, such as a bookmark's. */
 function withVersionAlone({ json, itemOffset }: Encoded, version: string): VersionedJson {
   const at = json.indexOf(emptyMetadata, itemOffset) + emptyMetadata.length - 1;
   const splice = Buffer.from(`"resourceVersion":${JSON.stringify(version)}`);

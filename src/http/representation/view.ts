@@ -1,4 +1,4 @@
-/** What a request sees of the objects of a resource. */
+/** The view of a resource's objects that a request receives. */
 import { formatGroupVersion, type KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
@@ -11,7 +11,9 @@ const nothing = Buffer.alloc(0);
 
 const views = new WeakMap<Resolved, View>();
 
-/** Whole objects, at the version that was asked for. Items of built-ins leave out what they are. */
+/**
+ * Whole objects at the request's version. List items of built-in kinds omit kind and apiVersion.
+ */
 export function objectView(resolved: Resolved): View {
   let view = views.get(resolved);
   if (view === undefined) {
@@ -65,7 +67,10 @@ function isStoredVersion({ resource: { definition, store }, version }: Resolved)
   return store?.form.version === version.version && store.form.group === definition.group;
 }
 
-/** An object that is not stored, to be written once. @param object in the storage version; used up */
+/**
+ * An object that is not stored, to be encoded once.
+ * @param object in the storage version; must not be used afterwards
+ */
 export function wholeObject(object: KubeObject, resolved: Resolved): Shown {
   const { definition } = resolved.resource;
   return {

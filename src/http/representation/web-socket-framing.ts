@@ -1,13 +1,16 @@
-/** Events as messages of a WebSocket. Source: RFC 6455 §5.2; upstream sends an event a message, text or binary as the encoding is. */
+/**
+ * Watch events as WebSocket messages. Source: RFC 6455, section 5.2. Like upstream, one event per
+ * message, text or binary by encoding.
+ */
 import type { EventFraming, FramedEvent } from "./event-framing.ts";
 
-/** @returns frames that are the same for every client, since what a server sends is not masked */
+/** @returns a framing whose frames are the same for every client, because servers do not mask */
 export function webSocketFrames(framing: EventFraming): EventFraming {
   const { contentType, message, isText } = framing;
   return { contentType, message, isText, join: (events) => joinMessages(events, framing) };
 }
 
-/** With the bit that says that the message ends here. */
+/** With the FIN bit. */
 const firstByte = { text: 0x81, binary: 0x82 } as const;
 const headBytesMax = 10;
 
@@ -23,7 +26,10 @@ function joinMessages(events: readonly FramedEvent[], { message, isText }: Event
   return bytes.subarray(0, at);
 }
 
-/** In one byte, or in the two or eight after a mark. @returns the offset behind it */
+/**
+ * Writes the length in one byte, or in two or eight after a marker.
+ * @returns the end offset
+ */
 function writeLength(bytes: Buffer, at: number, length: number): number {
   if (length < 126) return bytes.writeUInt8(length, at);
   if (length < 65_536) return bytes.writeUInt16BE(length, bytes.writeUInt8(126, at));

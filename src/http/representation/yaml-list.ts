@@ -1,10 +1,13 @@
-/** Writes a collection as YAML, in pieces: its keys in order are apiVersion, items, kind and metadata. */
+/**
+ * Encodes a collection as YAML, in pieces, with the keys in the order apiVersion, items, kind,
+ * metadata.
+ */
 import { yamlItemOfJson, yamlOfJson } from "../../lib/yaml/encode.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { Listed, View } from "./contract.ts";
 import { type Piece, pieceBytes } from "./pieces.ts";
 
-/** Making YAML takes some ten times as long as copying JSON, so that a piece is less. */
+/** Encoding YAML takes about ten times as long as copying JSON, so that pieces are smaller. */
 const yamlPieceBytes = pieceBytes / 8;
 
 export function* yamlListPieces(view: View, { meta, entries }: Listed): Generator<Piece, void, void> {

@@ -14,7 +14,7 @@ export const yaml: Encoding = {
   document: yamlDocument,
 };
 
-/** Made whole: what is known of a Table when it begins does not stand first in YAML. */
+/** Encodes at once: the members of a Table that are sent first come later in YAML. */
 function* yamlDocument(pieces: Generator<Piece, void, void>): Generator<Piece, void, void> {
   yield { bytes: Buffer.from(yamlOfJson(Buffer.concat([...pieces].map(({ bytes }) => bytes)))), last: true };
 }

@@ -1,4 +1,4 @@
-/** Who a request wants to be served as, by its `Impersonate-…` headers. Source: access-control §5.2. */
+/** The user that the `Impersonate-…` headers request. */
 import { badRequest } from "../../apimachinery/errors.ts";
 import { headerKey, headerText } from "../../apimachinery/header-text.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
@@ -9,12 +9,12 @@ const extraPrefix = "impersonate-extra-";
 const letterI = 0x69;
 
 /**
- * As the headers say, nothing added.
- * @returns undefined when nobody is wanted
- * @throws ApiError 400 for an empty user name, and for groups, a uid or extras without a user
+ * Parses the headers, without adding groups.
+ * @returns undefined when impersonation is not requested
+ * @throws ApiError 400 for an empty user name, and for groups, a uid or extra without a user
  */
-export function wantedUser({ rawHeaders }: Pick<Exchange, "rawHeaders">): UserInfo | undefined {
-  if (!rawHeaders.some(mayBeMeant)) return undefined; // Every request comes by here.
+export function impersonatedUser({ rawHeaders }: Pick<Exchange, "rawHeaders">): UserInfo | undefined {
+  if (!rawHeaders.some(mayBeImpersonation)) return undefined; // Fast path for most requests.
   let name: string | undefined;
   let uid = "";
   const groups: string[] = [];
@@ -23,20 +23,20 @@ export function wantedUser({ rawHeaders }: Pick<Exchange, "rawHeaders">): UserIn
     const header = (rawHeaders[at] as string).toLowerCase();
     if (!header.startsWith("impersonate-")) continue;
     const value = headerText(rawHeaders[at + 1] as string);
-    // The first of several counts.
+    // The first of repeated headers counts.
     if (header === "impersonate-user") name ??= value;
     else if (header === "impersonate-uid") uid ||= value;
     else if (header === "impersonate-group") groups.push(value);
     else if (header.startsWith(extraPrefix)) add(extra, headerKey(header.slice(extraPrefix.length)), value);
   }
-  const wanted = { name: name ?? "", uid, groups, extra };
-  if (wanted.name !== "") return wanted;
-  // Upstream serves a request whose Impersonate-User is empty with the rights of the caller.
+  const user = { name: name ?? "", uid, groups, extra };
+  if (user.name !== "") return user;
+  // Upstream ignores an empty Impersonate-User.
   if (name === undefined && uid === "" && groups.length === 0 && extra.size === 0) return undefined;
-  throw badRequest(`requested ${goSyntax(wanted)} without impersonating a user name`);
+  throw badRequest(`requested ${goSyntax(user)} without impersonating a user name`);
 }
 
-function mayBeMeant(text: string, at: number): boolean {
+function mayBeImpersonation(text: string, at: number): boolean {
   return at % 2 === 0 && (text.charCodeAt(0) | 0x20) === letterI;
 }
 
@@ -46,7 +46,7 @@ function add(extra: Map<string, string[]>, key: string, value: string): void {
   else values.push(value);
 }
 
-/** As upstream's message prints the user. */
+/** The user as upstream's message prints it. */
 function goSyntax({ name, uid, groups, extra }: UserInfo): string {
   const list = (values: readonly string[]): string =>
     values.length === 0 ? "[]string(nil)" : `[]string{${values.map(quoteGo).join(", ")}}`;

@@ -1,18 +1,19 @@
-/** Upstream's words for what a user may not do. Source: access-control §7. */
+/** The error for requests that are not authorized. */
 import { type ApiError, forbidden } from "../apimachinery/errors.ts";
 import type { AuthorizationAttributes } from "../authorization/contract.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 
 const markup: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
-/** No browser may take a text, which repeats what the client sent, for a page. */
-export function withoutMarkup(text: string): string {
+/** Escapes text that repeats client input, so that a browser cannot interpret it as HTML. */
+export function escapeMarkup(text: string): string {
   return text.replace(/[&<>]/g, (character) => markup[character] as string);
 }
 
-export function refusal(attributes: AuthorizationAttributes, reason: string): ApiError {
+/** Returns a 403 with upstream's message. */
+export function forbiddenError(attributes: AuthorizationAttributes, reason: string): ApiError {
   const { group, resource, name, isResourceRequest } = attributes;
-  const what = withoutMarkup(deniedAction(attributes));
+  const what = escapeMarkup(deniedAction(attributes));
   const why = reason === "" ? what : `${what}: ${reason}`;
   return forbidden(
     isResourceRequest ? { group, resource } : { group: "", resource: "" },
