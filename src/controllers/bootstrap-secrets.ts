@@ -1,4 +1,4 @@
-/** Follows the secrets with bootstrap tokens, and the time at which each expires. */
+/** Follows the Secrets that contain bootstrap tokens, and reports when they expire. */
 import { bootstrapExpiration, bootstrapNamespace, bootstrapTokenType } from "../apimachinery/bootstrap-token.ts";
 import type { ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -7,13 +7,13 @@ import { type Follower, followCache } from "../watch-cache/follow.ts";
 export interface BootstrapSecretsOptions {
   readonly registry: RegistryContext;
   readonly secrets: ResourceStore;
-  /** A secret was made, changed, deleted, or has expired. */
+  /** Called when a Secret was created, changed, deleted, or has expired. */
   changed(key: string): void;
-  /** The list could not be read; it is read again. */
+  /** Called when the list failed; it is retried. */
   failed(error: unknown): void;
 }
 
-/** Timers cannot be longer than 24.8 days; whoever expires later is waited for in pieces. */
+/** The longest delay of the timer; Node's limit is 24.8 days. */
 const timerMaxMs = 24 * 3600_000;
 
 export function followBootstrapSecrets({
@@ -24,7 +24,7 @@ export function followBootstrapSecrets({
 }: BootstrapSecretsOptions): Pick<Follower, "stop"> {
   const { clock } = registry;
   const prefix = `${secrets.form.prefix}${bootstrapNamespace}/`;
-  /** Those there are, and when they expire. */
+  /** The expiration of each Secret, by key. */
   const expirations = new Map<string, number>();
   let timerAt = Number.POSITIVE_INFINITY;
   let cancelTimer = (): void => {};

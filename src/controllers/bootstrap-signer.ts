@@ -1,6 +1,8 @@
 /**
- * Signs what joining nodes are told of the cluster, with each bootstrap token that is for this. The key is the token's secret part alone, as
- * kubeadm checks it. Source: access-control §5.2; upstream's bootstrap signer, cluster-bootstrap's token/jws.
+ * Signs the ConfigMap `cluster-info`, from which joining nodes discover the cluster, with each
+ * bootstrap token that is enabled for signing. The HMAC key is the secret part of the token, as
+ * kubeadm verifies it. Sources: Kubernetes docs, Authenticating with Bootstrap Tokens, "ConfigMap
+ * Signing"; `k8s.io/cluster-bootstrap@v0.36.0/token/jws/jws.go`.
  */
 import {
   bootstrapData,
@@ -47,7 +49,7 @@ export function bootstrapSigner({ registry, logger, queues }: ControllerOptions)
     concurrency: 1,
     keysMax: 1,
   });
-  const look = (): void => void queue.add(name);
+  const enqueue = (): void => void queue.add(name);
   let followers: Pick<Follower, "stop">[] = [];
   return {
     start() {
@@ -59,14 +61,14 @@ export function bootstrapSigner({ registry, logger, queues }: ControllerOptions)
         prefix: key,
         clock: registry.clock,
         set(entry) {
-          if (entry.key === key) look();
+          if (entry.key === key) enqueue();
         },
         deleted() {},
         knownKeys: () => [],
         missing() {},
         failed,
       });
-      followers = [ofConfigMap, followBootstrapSecrets({ registry, secrets, changed: look, failed })];
+      followers = [ofConfigMap, followBootstrapSecrets({ registry, secrets, changed: enqueue, failed })];
     },
     async stop() {
       for (const follower of followers) follower.stop();
@@ -75,7 +77,7 @@ export function bootstrapSigner({ registry, logger, queues }: ControllerOptions)
   };
 }
 
-/** @returns false when what was signed is no longer what stands there */
+/** Updates the signatures. @returns false when the signed content was changed concurrently */
 async function sign(registry: RegistryContext, { target, configMaps, secrets }: Places): Promise<boolean> {
   const entry = (await configMaps.cache.current()).get(configMaps.keyOf(namespace, name));
   const found = entry && configMaps.decode(entry);
@@ -96,7 +98,8 @@ async function sign(registry: RegistryContext, { target, configMaps, secrets }: 
       },
     });
   } catch (error) {
-    // Gone, or somebody was faster, who made an event that is to come.
+    // The ConfigMap was deleted or changed concurrently; its event triggers the next
+    // reconciliation.
     if (!(error instanceof ApiError) || !["Conflict", "NotFound"].includes(error.status.reason ?? "")) throw error;
   }
   return isSame;
@@ -117,7 +120,7 @@ function differs(data: Data, signatures: Data): boolean {
   return keys.length !== Object.keys(signatures).length || keys.some((key) => data[key] !== signatures[key]);
 }
 
-/** @returns secrets by token id */
+/** @returns the secret parts of the tokens that sign, by token id */
 async function signingTokens(
   { cache, form, decode }: ResourceStore,
   now: number,
@@ -135,10 +138,10 @@ async function signingTokens(
   return tokens;
 }
 
-/** Detached: without what was signed, by RFC 7515, appendix F. */
+/** Creates detached signatures, which do not contain the payload. Source: RFC 7515, appendix F. */
 async function signaturesOf(content: string, tokens: ReadonlyMap<string, Buffer>): Promise<Data> {
   if (tokens.size === 0) return {};
-  const { CompactSign } = await import("jose"); // Loaded when something is to be signed: a start need not wait for it.
+  const { CompactSign } = await import("jose"); // Loaded on first use, to keep the start fast.
   const payload = Buffer.from(content);
   const signed = Array.from(tokens, async ([id, key]): Promise<[string, string]> => {
     const [header, , signature] = (

@@ -61,7 +61,7 @@ const token = "abcdef.0123456789abcdef";
 const extra = "auth-extra-groups";
 const long = `system:bootstrappers:${"a".repeat(256)}`;
 
-/** Undefined: nobody. */
+/** `groups` is undefined when the token is rejected. */
 const tokenRows: [
   what: string,
   object: ReturnType<typeof secret>,
@@ -69,7 +69,7 @@ const tokenRows: [
   token?: string,
   namespace?: string,
 ][] = [
-  ["a whole secret", secret(whole), ["system:bootstrappers"]],
+  ["a valid secret", secret(whole), ["system:bootstrappers"]],
   [
     "extra groups",
     secret({ ...whole, [extra]: "system:bootstrappers:z,system:bootstrappers:a:b-1,system:bootstrappers:z" }),
@@ -77,9 +77,9 @@ const tokenRows: [
   ],
   ["the longest group", secret({ ...whole, [extra]: long }), ["system:bootstrappers", long]],
   ["a group too long", secret({ ...whole, [extra]: `${long}a` }), undefined],
-  ["a group of others", secret({ ...whole, [extra]: "system:masters" }), undefined],
+  ["a group with another prefix", secret({ ...whole, [extra]: "system:masters" }), undefined],
   [
-    "a group of others behind a good one",
+    "a group with another prefix after a valid one",
     secret({ ...whole, [extra]: "system:bootstrappers:a,system:masters" }),
     undefined,
   ],
@@ -94,18 +94,22 @@ const tokenRows: [
     ["system:bootstrappers"],
   ],
   ["expired, in another zone", secret({ ...whole, expiration: "2026-01-01T00:30:00+01:00" }), undefined],
-  ["an expiration that is no time", secret({ ...whole, expiration: "2027" }), undefined],
+  ["an expiration that is not a time", secret({ ...whole, expiration: "2027" }), undefined],
   ["an expiration without a zone", secret({ ...whole, expiration: "2027-01-01T00:00:00" }), undefined],
   ["an empty expiration", secret({ ...whole, expiration: "" }), ["system:bootstrappers"]],
   ["not for authentication", secret({ ...whole, "usage-bootstrap-authentication": undefined }), undefined],
-  ["for authentication in other words", secret({ ...whole, "usage-bootstrap-authentication": "True" }), undefined],
+  [
+    "usage for authentication with another spelling",
+    secret({ ...whole, "usage-bootstrap-authentication": "True" }),
+    undefined,
+  ],
   ["another id", secret({ ...whole, "token-id": "abcdeg" }), undefined],
   ["no id", secret({ ...whole, "token-id": undefined }), undefined],
   ["no secret", secret({ ...whole, "token-secret": undefined }), undefined],
   ["another type", secret(whole, { type: "Opaque" }), undefined],
   ["another name", secret(whole, { name: "bootstrap-token-abcdeg" }), undefined],
   [
-    "another name, and the token by the name",
+    "another name, with a token that has the id of the name",
     secret(whole, { name: "bootstrap-token-abcdeg" }),
     undefined,
     "abcdeg.0123456789abcdef",
@@ -125,8 +129,8 @@ const tokenRows: [
     "abcdef.0123456789abcdefg",
   ],
   ["upper case", secret({ ...whole, "token-secret": "0123456789ABCDEF" }), undefined, "abcdef.0123456789ABCDEF"],
-  ["a newline behind", secret(whole), undefined, `${token}\n`],
-  ["a key that objects have anyway", secret({}), undefined, "abcdef.0123456789abcdef"],
+  ["a trailing newline", secret(whole), undefined, `${token}\n`],
+  ["a key of Object.prototype", secret({}), undefined, "abcdef.0123456789abcdef"],
 ];
 for (const [what, object, groups, bearer = token, namespace = "kube-system"] of tokenRows) {
   test(`bootstrap tokens: ${what}`, () =>
@@ -140,7 +144,7 @@ for (const [what, object, groups, bearer = token, namespace = "kube-system"] of 
     }));
 }
 
-/** As cluster-bootstrap v0.36.0 says it at the start of 2026. */
+/** Recorded with `k8s.io/cluster-bootstrap` v0.36.0, at the start of 2026. */
 const expirations: [expiration: string, expired: boolean][] = [
   ["2026-01-01T00:00:00Z", true],
   ["2026-01-01T00:00:00.5Z", false],
@@ -182,7 +186,7 @@ for (const [groups, want] of extraGroups) {
     assert.deepEqual(bootstrapGroups(secret({ ...whole, [extra]: groups }) as unknown as KubeObject), want));
 }
 
-test("bootstrap tokens: an acceptance that is kept ends with any change of the secret", () =>
+test("bootstrap tokens: a cached authentication ends with any change of the secret", () =>
   withRegistry(async (memory, clock) => {
     const authenticate = bootstrapTokenAuthenticator({ live: liveObjects(memory.registry.catalog), clock });
     const accepted = async () => {
@@ -212,16 +216,16 @@ test("bootstrap tokens: an acceptance that is kept ends with any change of the s
     assert.equal(await authenticate("fedcba.0123456789abcdef", ["api"]), undefined, "one that is being deleted");
   }));
 
-/** Lets what waits for nothing run. */
+/** Runs the event loop until the condition holds. */
 async function settle(holds: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 1000; tries++) {
     if (await holds()) return;
     await new Promise(setImmediate);
   }
-  assert.fail("does not come to be as it should");
+  assert.fail("the expected state was not reached");
 }
 
-test("the token cleaner deletes tokens that have expired, when they do, and no others", () =>
+test("the token cleaner deletes tokens when they expire, and no others", () =>
   withRegistry(async (memory, clock) => {
     const names = async (): Promise<string[]> => {
       const found = await Promise.all(
@@ -265,7 +269,7 @@ function signature(content: string, id: string, key: string): string {
     .digest("base64url")}`;
 }
 
-test("the bootstrap signer signs with each token that is for this, as long as it is good", () =>
+test("the bootstrap signer signs with each token that is enabled for signing and has not expired", () =>
   withRegistry(async (memory, clock) => {
     const data = async (): Promise<unknown> => (await memory.find(configMaps, "cluster-info"))?.data;
     const becomes = async (want: Data): Promise<void> => {

@@ -40,7 +40,7 @@ const whole = {
   "requestheader-username-headers": '["X-Remote-User"]',
 };
 
-/** `before`: what stands there at the start; `want` undefined: that stays as it is. */
+/** `before` is the existing data; `want` is undefined when it must not change. */
 const rows: [
   what: string,
   trust: ClusterTrust,
@@ -48,31 +48,31 @@ const rows: [
   want: object | undefined,
 ][] = [
   [
-    "without a proxy",
+    "publishes client authorities only, without a proxy",
     { clientAuthorities: of(clients), proxyAuthorities: undefined, requestHeader: headers },
     undefined,
     { "client-ca-file": clients },
   ],
   [
-    "with a proxy",
+    "publishes proxy authorities and headers",
     { clientAuthorities: of(clients), proxyAuthorities: of(proxies), requestHeader: headers },
     undefined,
     whole,
   ],
   [
-    "without a header for uids",
+    "omits the uid headers when there are none",
     { clientAuthorities: of(clients), proxyAuthorities: of(proxies), requestHeader: { ...headers, uidHeaders: [] } },
     undefined,
     Object.fromEntries(Object.entries(whole).filter(([key]) => key !== "requestheader-uid-headers")),
   ],
   [
-    "nothing to change",
+    "changes nothing when the data is current",
     { clientAuthorities: of(clients), proxyAuthorities: of(proxies), requestHeader: headers },
     whole,
     whole,
   ],
   [
-    "beside what others know, each once, without what is not of this",
+    "merges existing authorities without duplicates, and removes foreign keys",
     { clientAuthorities: of(`${clients}${brief}`), proxyAuthorities: of(proxies), requestHeader: headers },
     {
       "client-ca-file": `${others}${clients}`,
@@ -88,14 +88,14 @@ const rows: [
     },
   ],
   [
-    "what cannot be read stays",
+    "does not overwrite data that cannot be parsed",
     { clientAuthorities: of(clients), proxyAuthorities: undefined, requestHeader: headers },
     { "client-ca-file": "x" },
     undefined,
   ],
 ];
 for (const [what, trust, before, want] of rows) {
-  test(`the ConfigMap for other servers: ${what}`, async () => {
+  test(`the authentication ConfigMap: ${what}`, async () => {
     const clock = manualClock(startMs);
     const memory = await openMemoryRegistry({ clock });
     await memory.create(["/namespaces", ""], {
@@ -131,7 +131,7 @@ for (const [what, trust, before, want] of rows) {
   });
 }
 
-test("the ConfigMap for other servers is written again: when it is gone or changed, when authorities change or expire", async () => {
+test("the authentication ConfigMap is updated when it is deleted or changed, and when authorities change or expire", async () => {
   const clock = manualClock(startMs);
   const memory = await openMemoryRegistry({ clock });
   await memory.create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } });
@@ -147,7 +147,7 @@ test("the ConfigMap for other servers is written again: when it is gone or chang
       if ((await memory.find(place, name))?.data["client-ca-file"] === pem) return;
       await new Promise(setImmediate);
     }
-    assert.fail("does not come to be as it should");
+    assert.fail("the expected state was not reached");
   };
   controller.start();
   await becomes(clients);
@@ -158,7 +158,7 @@ test("the ConfigMap for other servers is written again: when it is gone or chang
   });
   await becomes(`${brief}${clients}`);
   current = others;
-  controller.look();
+  controller.update();
   await becomes(`${brief}${clients}${others}`);
   clock.advance(hourMs + 4 * 60_000);
   await becomes(`${brief}${clients}${others}`);

@@ -1,6 +1,8 @@
 /**
- * Tells other servers, in a ConfigMap, by whom clients and proxies are to be authenticated. What other servers have written stays: they may know
- * others. Source: upstream's clusterauthenticationtrust controller.
+ * Publishes the certificate authorities of clients and front proxies in the ConfigMap
+ * `extension-apiserver-authentication`, for extension API servers. Keeps the authorities that other
+ * API servers have published. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/clusterauthenticationtrust`.
  */
 import type { X509Certificate } from "node:crypto";
 import { ApiError } from "../apimachinery/errors.ts";
@@ -19,9 +21,10 @@ import { type Follower, followCache } from "../watch-cache/follow.ts";
 import type { Controller, ControllerOptions } from "./contract.ts";
 import { openWorkQueue } from "./work-queue.ts";
 
+/** The authorities and headers to publish. */
 export interface ClusterTrust {
   clientAuthorities(): Authorities;
-  /** Undefined when there is no proxy. */
+  /** Undefined when no front proxy is configured. */
   readonly proxyAuthorities: (() => Authorities) | undefined;
   readonly requestHeader: RequestHeaderOptions;
 }
@@ -31,18 +34,19 @@ export interface ClusterTrustOptions extends ControllerOptions {
 }
 
 export interface ClusterTrustController extends Controller {
-  /** The authorities have changed. */
-  look(): void;
+  /** Updates the ConfigMap, because the authorities have changed. */
+  update(): void;
 }
 
 const namespace = "kube-system";
 const name = "extension-apiserver-authentication";
 const writer = "kube-apiserver";
-/** Written again from time to time, since certificates expire. */
-const againMs = 60_000;
-/** For clocks that are behind. */
+/** Interval of updates, which remove expired certificates. */
+const updateMs = 60_000;
+/** Tolerance for clocks that are slow. */
 const expiredMs = 5 * 60_000;
 
+/** Creates the controller. */
 export function clusterTrustController({
   registry,
   logger,
@@ -51,7 +55,7 @@ export function clusterTrustController({
 }: ClusterTrustOptions): ClusterTrustController {
   const target = registry.catalog.findServed("", "v1", "configmaps");
   const store = target?.resource.store;
-  if (target === undefined || store === undefined) return { start() {}, look() {}, stop: async () => {} };
+  if (target === undefined || store === undefined) return { start() {}, update() {}, stop: async () => {} };
   const key = store.keyOf(namespace, name);
   const queue = openWorkQueue({
     clock: registry.clock,
@@ -61,34 +65,35 @@ export function clusterTrustController({
       return true;
     },
     failed: (_key, error) =>
-      logger.warn("who is to be trusted could not be written, will be tried again", { error: String(error) }),
+      logger.warn("Failed to publish the authentication ConfigMap, retrying", { error: String(error) }),
     concurrency: 1,
     keysMax: 1,
   });
-  const look = (): void => void queue.add(name);
+  const enqueue = (): void => void queue.add(name);
   let follower: Follower | undefined;
   let cancelTimer = (): void => {};
-  const again = (): void => {
-    look();
-    cancelTimer = registry.clock.after(againMs, again);
+  const updatePeriodically = (): void => {
+    enqueue();
+    cancelTimer = registry.clock.after(updateMs, updatePeriodically);
   };
   return {
-    look,
+    update: enqueue,
     start() {
-      again();
-      const ours = (entry: { readonly key: string }): void => {
-        if (entry.key === key) look();
+      updatePeriodically();
+      const changed = (entry: { readonly key: string }): void => {
+        if (entry.key === key) enqueue();
       };
       follower = followCache({
         cache: store.cache,
         prefix: key,
         clock: registry.clock,
-        set: ours,
-        deleted: ours,
+        set: changed,
+        deleted: changed,
         knownKeys: () => [],
         missing() {},
-        relisted: look,
-        failed: (error) => logger.warn("who is to be trusted could not be read", { error: String(error) }),
+        relisted: enqueue,
+        failed: (error) =>
+          logger.warn("Failed to read the authentication ConfigMap, retrying", { error: String(error) }),
       });
     },
     async stop() {
@@ -137,7 +142,8 @@ async function write(registry: RegistryContext, trust: ClusterTrust, { target, s
       },
     });
   } catch (error) {
-    if (isTooLarge(error)) await deleteOne(registry, { ...request(name), options: { dryRun: false } }); // It begins anew with what is ours.
+    // The next attempt creates it again.
+    if (isTooLarge(error)) await deleteOne(registry, { ...request(name), options: { dryRun: false } });
     throw error;
   }
 }
@@ -152,7 +158,10 @@ function isTooLarge(error: unknown): boolean {
 
 type Data = Readonly<Record<string, string>>;
 
-/** @throws Error when what stands there cannot be read: then nothing is written over it */
+/**
+ * Merges the existing data with that of this server.
+ * @throws Error when existing data cannot be parsed, so that it is not overwritten
+ */
 function trustData(
   found: Data,
   { clientAuthorities: clients, proxyAuthorities: proxies, requestHeader }: ClusterTrust,
@@ -198,13 +207,13 @@ function parseList(text: string | undefined): readonly string[] {
   return list;
 }
 
-/** Each once, as Go writes JSON. */
+/** Encodes the distinct names as Go encodes JSON. */
 function formatList(names: readonly string[]): string {
   const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return JSON.stringify([...new Set(names)]).replace(/[<>&\u2028\u2029]/g, escaped);
 }
 
-/** Each once, without those that have expired. */
+/** Formats the distinct certificates that have not expired. */
 function certificatesOf(certificates: readonly X509Certificate[], now: number): string {
   const good = certificates.filter(({ validToDate }) => validToDate.getTime() > now - expiredMs);
   return formatCertificates([...new Map(good.map((one) => [one.fingerprint256, one])).values()]);

@@ -1,27 +1,34 @@
 import type { Logger } from "../apimachinery/logger.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 
-/** Told what becomes of the keys of one queue, for metrics. */
+/** Observes the keys of one queue, for metrics. */
 export interface QueueObserver {
-  /** A key waits for its turn. @returns to be called when it has come; what that returns, when the key has been looked at */
+  /**
+   * Called when a key is enqueued.
+   * @returns a function to call when the reconciliation starts, which returns one to call at its
+   * end
+   */
   added(): () => () => void;
-  /** A key is looked at again later. */
+  /** Called when a key is retried after a delay. */
   retried(): void;
 }
 
-/** @param name as upstream names the queue */
+/** Creates the observer of a queue. @param name the queue's name in upstream's metrics */
 export type QueueObservers = (name: string) => QueueObserver;
 
-/** What every controller is made with. */
+/** Options of all controllers. */
 export interface ControllerOptions {
   readonly registry: RegistryContext;
   readonly logger: Logger;
   readonly queues?: QueueObservers | undefined;
 }
 
-/** Something that brings the stored state towards what it should be, driven by state, not by events. */
+/**
+ * Reconciles stored objects with their desired state. Level-driven: it acts on the current state,
+ * not on events.
+ */
 export interface Controller {
   start(): void;
-  /** Takes no new work; resolves when what is under way is done. */
+  /** Stops the controller; resolves when running reconciliations have ended. */
   stop(): Promise<void>;
 }

@@ -2,16 +2,18 @@ import { controllerUser } from "../apimachinery/system-user.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import type { WriteRequest } from "../registry/contract.ts";
 
-/** What every write of one controller carries. */
+/** Creates the write requests of one controller. */
 export interface ControllerWrites {
   of(target: Resolved, namespace: string, name: string, subresource?: string): WriteRequest;
 }
 
-/** Upstream's controllers run in one program, but for those that are part of the server. */
+/** The program that runs the controller upstream: its name is the field manager and user agent. */
 const program = "kube-controller-manager";
 const server = "kube-apiserver";
 
-/** @param name of its service account; its program is its field manager */
+/**
+ * @param name the service account of the controller; `kube-apiserver` for controllers in the server
+ */
 export function writesAs(name: string): ControllerWrites {
   const user = controllerUser(name);
   const manager = name === server ? server : program;

@@ -52,6 +52,6 @@ for (const [list, enabled] of rows) {
     assert.deepEqual([...enabledControllers(list.split(",").filter(Boolean))], enabled));
 }
 
-test("a controller nobody knows is refused", () => {
+test("rejects an unknown controller", () => {
   assert.throws(() => enabledControllers(["*", "-foo"]), { message: '"-foo" is not in the list of known controllers' });
 });

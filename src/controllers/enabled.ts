@@ -1,6 +1,6 @@
-/** Which controllers run. Source: kube-controller-manager's `--controllers`. */
+/** Evaluates the flag `--controllers`. Source: kube-controller-manager's flag of the same name. */
 
-/** The names a list may have, as upstream's. */
+/** The valid names, as upstream. */
 export const controllerNames = [
   "bootstrap-signer-controller",
   "clusterrole-aggregation-controller",
@@ -13,12 +13,13 @@ export const controllerNames = [
   "token-cleaner-controller",
 ] as const;
 
+/** A valid name in `--controllers`. */
 export type ControllerName = (typeof controllerNames)[number];
 
-/** Those that `*` does not stand for. */
+/** Controllers that `*` does not enable. */
 const offByDefault: ReadonlySet<ControllerName> = new Set(["bootstrap-signer-controller", "token-cleaner-controller"]);
 
-/** Older names, which are taken, too. */
+/** Older names, which are also accepted. */
 const aliases: ReadonlyMap<string, ControllerName> = new Map([
   ["bootstrapsigner", "bootstrap-signer-controller"],
   ["clusterrole-aggregation", "clusterrole-aggregation-controller"],
@@ -32,14 +33,16 @@ const aliases: ReadonlyMap<string, ControllerName> = new Map([
 ]);
 
 /**
- * @param list `*` stands for all but those that are off by default, `foo` switches one on, `-foo` off; what a name says first wins over `*`
- * @throws Error for a name that is none
+ * Returns the enabled controllers.
+ * @param list `*` enables all that are on by default, `foo` enables one, `-foo` disables one; the
+ *   first item for a controller takes precedence over `*`
+ * @throws Error for an unknown name
  */
 export function enabledControllers(list: readonly string[]): ReadonlySet<ControllerName> {
   const words = list.map((word) => (word.startsWith("-") ? `-${nameOf(word.slice(1))}` : nameOf(word)));
-  const known: readonly string[] = controllerNames;
+  const valid: readonly string[] = controllerNames;
   for (const [index, word] of words.entries()) {
-    if (word !== "*" && !known.includes(word.replace(/^-/, "")))
+    if (word !== "*" && !valid.includes(word.replace(/^-/, "")))
       throw new Error(`${JSON.stringify(list[index])} is not in the list of known controllers`);
   }
   const isOn = (name: ControllerName): boolean => {

@@ -1,13 +1,16 @@
-/** What a terminating namespace says about its deletion. Source: the namespace controller's conditions. */
+/**
+ * The conditions of a terminating namespace. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/controller/namespace/deletion/status_condition_utils.go`.
+ */
 import { formatTime } from "../apimachinery/clock.ts";
 
-/** How far the deletion of the content got. */
+/** The remaining content of a terminating namespace. */
 export interface Remaining {
-  /** `configmaps.` or `deployments.apps`, and how many there are. */
+  /** Number of objects by resource, such as `configmaps.` or `deployments.apps`. */
   readonly resources: ReadonlyMap<string, number>;
-  /** Finalizer, and how many objects carry it. */
+  /** Number of objects by finalizer. */
   readonly finalizers: ReadonlyMap<string, number>;
-  /** Messages of the deletions that failed. */
+  /** Messages of failed deletions. */
   readonly failures: readonly string[];
 }
 
@@ -21,7 +24,10 @@ export interface Condition {
 
 type Finding = Pick<Condition, "reason" | "message"> | undefined;
 
-/** In the order they are written, with what is said when all is well. */
+/**
+ * The conditions in the order in which they are written, with reason and message for the status
+ * False.
+ */
 const kinds: [type: string, found: (remaining: Remaining) => Finding, reason: string, message: string][] = [
   [
     "NamespaceDeletionDiscoveryFailure",
@@ -52,25 +58,27 @@ const kinds: [type: string, found: (remaining: Remaining) => Finding, reason: st
 
 /**
  * @param now milliseconds since 1970
- * @returns the conditions as they should be now, the ones of others kept, or undefined when nothing has changed
+ * @returns the new conditions, with conditions of other types unchanged; undefined when nothing
+ * changes
  */
 export function nextConditions(old: readonly Condition[], remaining: Remaining, now: number): Condition[] | undefined {
   const next = old.map((condition) => ({ ...condition }));
   let changed = false;
   for (const [type, find, okReason, okMessage] of kinds) {
     const found = find(remaining);
-    const wanted = {
+    const expected = {
       status: found ? "True" : "False",
       reason: found?.reason ?? okReason,
       message: found?.message ?? okMessage,
     };
-    const known = next.find((condition) => condition.type === type);
-    if (known?.status === wanted.status && known.reason === wanted.reason && known.message === wanted.message) continue;
+    const existing = next.find((condition) => condition.type === type);
+    const { status, reason, message } = expected;
+    if (existing?.status === status && existing.reason === reason && existing.message === message) continue;
     changed = true;
-    const lastTransitionTime = known?.status === wanted.status ? known.lastTransitionTime : formatTime(now);
-    const condition = { type, ...wanted, ...(lastTransitionTime !== undefined && { lastTransitionTime }) };
-    if (known === undefined) next.push(condition);
-    else Object.assign(known, condition);
+    const lastTransitionTime = existing?.status === status ? existing.lastTransitionTime : formatTime(now);
+    const condition = { type, ...expected, ...(lastTransitionTime !== undefined && { lastTransitionTime }) };
+    if (existing === undefined) next.push(condition);
+    else Object.assign(existing, condition);
   }
   return changed ? next : undefined;
 }

@@ -1,4 +1,4 @@
-/** Deletes what is in a namespace and says what stays. */
+/** Deletes the objects in a namespace, and reports what remains. */
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
@@ -9,18 +9,25 @@ import { servedTarget } from "./served-target.ts";
 interface Content {
   readonly target: Resolved;
   readonly store: ResourceStore;
-  /** The resources that show these objects, as `events.` and `events.events.k8s.io`; each is told of. */
+  /**
+   * The resources that serve these objects, such as `events.` and `events.events.k8s.io`;
+   * conditions list each.
+   */
   readonly names: string[];
 }
 
+/** The result of deleting the content of a namespace. */
 export interface Emptied {
-  /** Nothing is there any more, and nothing went wrong. */
+  /** Whether nothing remains, and no deletion failed. */
   readonly empty: boolean;
-  /** What is to be told: what is still there, and what went wrong. */
+  /** Remaining content and failures, for the conditions. */
   readonly remaining: Remaining;
 }
 
-/** Pods go first, and the rest when there are none any more, so that nothing that guards them goes before. As upstream, nothing is told of pods that remain. */
+/**
+ * Deletes Pods first, and other objects when no Pod remains, so that objects that protect Pods
+ * exist as long as they do (KEP-5080). As upstream, remaining Pods are not reported.
+ */
 export async function deleteContent(registry: RegistryContext, namespace: string): Promise<Emptied> {
   const contents = namespacedContent(registry);
   const pods = contents.filter(isPods);
@@ -48,7 +55,8 @@ async function deleteKinds(registry: RegistryContext, contents: readonly Content
       await deleteKind(registry, content, namespace, found);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      found.failures.push(...content.names.map(() => error.message)); // As upstream, what is left of the kind is not counted then.
+      // As upstream, remaining objects of the kind are not counted then.
+      found.failures.push(...content.names.map(() => error.message));
     }
   }
   return found;
@@ -69,7 +77,7 @@ async function deleteKind(
 ): Promise<void> {
   const { target, store, names } = content;
   const prefix = store.keyOf(namespace, "");
-  if ((await registry.storage.count(prefix)) === 0) return; // Asks the store, so that no cache is loaded for nothing.
+  if ((await registry.storage.count(prefix)) === 0) return; // Does not load the watch cache.
   await deleteObjects(registry, target, namespace);
   const left = [...(await store.cache.current()).range(prefix)];
   if (left.length > 0) for (const name of names) resources.set(name, left.length);
@@ -79,7 +87,9 @@ async function deleteKind(
   }
 }
 
-/** Every served resource of namespaces that stores anything; two that share a store are emptied once. */
+/**
+ * Returns every stored and served namespaced resource; resources with the same storage are merged.
+ */
 function namespacedContent({ catalog }: RegistryContext): Content[] {
   const byPrefix = new Map<string, Content>();
   for (const definition of catalog.definitions()) {

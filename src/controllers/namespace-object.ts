@@ -1,4 +1,7 @@
-/** Keeps one object of a given name in every active namespace, or in one, for the controllers that do so. */
+/**
+ * Maintains one object with a fixed name in every active namespace, or in one; the base of several
+ * controllers.
+ */
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
@@ -14,20 +17,23 @@ import { openWorkQueue } from "./work-queue.ts";
 export interface NamespaceObjectOptions {
   readonly registry: RegistryContext;
   readonly logger: Logger;
-  /** Of the controller: whose account writes. */
+  /** The service account of the controller. */
   readonly writer: string;
-  /** Of the core group. */
+  /** A resource of the core group. */
   readonly resource: string;
   readonly name: string;
-  /** The one that has it. Undefined: all. */
+  /** The only namespace with the object; all when unset. */
   readonly namespace?: string;
-  /** A fresh object as it is to be made. */
+  /** Creates the object. */
   make(): KubeObject;
-  /** Changes what is there into what it should be. @returns whether there was anything to change; undefined: what is there is left alone */
+  /**
+   * Corrects an existing object. Unset: existing objects are not changed.
+   * @returns whether the object has changed
+   */
   readonly correct?: (object: KubeObject) => boolean;
 }
 
-/** Namespaces known at once; more are looked at when the list is read again. */
+/** Maximum namespaces in the queue; others wait for the next list. */
 const namespacesMax = 100_000;
 const concurrency = 4;
 
@@ -45,7 +51,7 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
       return true;
     },
     failed: (namespace, error) =>
-      logger.warn("an object of every namespace could not be written, will be tried again", {
+      logger.warn("Failed to write an object of a namespace, retrying", {
         namespace,
         writer,
         error: String(error),
@@ -59,7 +65,8 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
     start() {
       const common = {
         clock: registry.clock,
-        failed: (error: unknown) => logger.warn("a controller could not list", { writer, error: String(error) }),
+        failed: (error: unknown) =>
+          logger.warn("Controller failed to list, retrying", { writer, error: String(error) }),
       };
       const ofNamespaces = followCache({
         ...common,
@@ -74,7 +81,7 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
         knownKeys: () => [...known].map((name) => namespaces.keyOf("", name)),
         missing: (key) => known.delete(key.slice(namespaces.form.prefix.length)),
       });
-      const lookAgain = (namespace: string): void => {
+      const enqueue = (namespace: string): void => {
         if (known.has(namespace)) queue.add(namespace);
       };
       const ofObjects = followCache({
@@ -82,14 +89,14 @@ export function namespaceObject(options: NamespaceObjectOptions): Controller {
         cache: store.cache,
         prefix: store.form.prefix,
         set: ({ index }) => {
-          if (options.correct !== undefined && index.name === options.name) lookAgain(index.namespace);
+          if (options.correct !== undefined && index.name === options.name) enqueue(index.namespace);
         },
         deleted: ({ index }) => {
-          if (index.name === options.name) lookAgain(index.namespace);
+          if (index.name === options.name) enqueue(index.namespace);
         },
         knownKeys: () => [],
         missing() {},
-        relisted: () => known.forEach(lookAgain),
+        relisted: () => known.forEach(enqueue),
       });
       followers = [ofNamespaces, ofObjects];
     },
@@ -121,7 +128,7 @@ async function ensure(
       await create(registry, { ...writes.of(target, namespace, ""), decode: () => options.make() });
     else if (correct?.(store.decode(entry))) await change(options, target, namespace, correct);
   } catch (error) {
-    if (!(error instanceof ApiError) || !isOvertaken(error)) throw error;
+    if (!(error instanceof ApiError) || !isConcurrentChange(error)) throw error;
   }
 }
 
@@ -141,8 +148,10 @@ async function change(
   });
 }
 
-/** Somebody was faster: the object is there, or gone again, or its namespace ends. */
-function isOvertaken({ status: { reason, details } }: ApiError): boolean {
+/**
+ * Returns whether the object was created or deleted concurrently, or its namespace is terminating.
+ */
+function isConcurrentChange({ status: { reason, details } }: ApiError): boolean {
   if (reason === "AlreadyExists" || reason === "NotFound") return true;
   return (details?.causes ?? []).some((cause) => cause.reason === "NamespaceTerminating");
 }

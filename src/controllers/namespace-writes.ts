@@ -1,4 +1,4 @@
-/** What the namespace controller writes. */
+/** The writes of the namespace controller. */
 import { notFound } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Resolved } from "../catalog/contract.ts";
@@ -11,9 +11,9 @@ import { writesAs } from "./controller-write.ts";
 const writes = writesAs("namespace-controller");
 
 /**
- * Changes a namespace as it is at that moment, again when somebody else was faster.
- * @param change is given a fresh object each time
- * @throws ApiError 404 when it is gone
+ * Changes the current state of a namespace; repeats the change after conflicts.
+ * @param change modifies the object; called once per attempt
+ * @throws ApiError 404 when the namespace does not exist
  */
 export async function changeNamespace(
   registry: RegistryContext,
@@ -36,9 +36,8 @@ export async function changeNamespace(
 }
 
 /**
- * Deletes all objects of a kind in a namespace, in the background.
- *
- * @throws ApiError of the first that could not be deleted, or of the list; others may be gone by then
+ * Deletes all objects of a resource in a namespace, with background propagation.
+ * @throws ApiError of the list or of the first failed deletion; other objects may be deleted then
  */
 export async function deleteObjects(registry: RegistryContext, target: Resolved, namespace: string): Promise<void> {
   const options = { propagationPolicy: "Background", dryRun: false };

@@ -8,7 +8,7 @@ const namespaces: Place = ["/namespaces", ""];
 const configMaps: Place = ["/configmaps", "ns"];
 const logger = { info() {}, warn() {}, error() {} };
 
-/** A clock whose delays end when the test says. */
+/** A clock whose timers fire when the test calls `fire`. */
 function handClock(): Clock & { fire(): void } {
   let timers: (() => void)[] = [];
   return {
@@ -25,7 +25,7 @@ function handClock(): Clock & { fire(): void } {
   };
 }
 
-/** Lets everything that waits for nothing but the memory store happen. */
+/** Runs the event loop long enough for all work that needs only the memory store. */
 async function settle(): Promise<void> {
   for (let round = 0; round < 200; round++) await new Promise(setImmediate);
 }
@@ -44,7 +44,7 @@ const conditionsOf = async (cluster: MemoryRegistry): Promise<string[]> => {
   );
 };
 
-test("a namespace goes with all that is in it", async () => {
+test("deletes a namespace with its content", async () => {
   const { cluster } = await openCluster();
   const controller = namespaceController({ registry: cluster.registry, logger });
   controller.start();
@@ -59,7 +59,7 @@ test("a namespace goes with all that is in it", async () => {
   await cluster.close();
 });
 
-test("one that was terminating before the start goes too", async () => {
+test("deletes a namespace that was terminating before the start", async () => {
   const { cluster } = await openCluster();
   await cluster.delete(namespaces, "ns");
   assert.equal((await cluster.find(namespaces, "ns"))?.status.phase, "Terminating");
@@ -71,7 +71,7 @@ test("one that was terminating before the start goes too", async () => {
   await cluster.close();
 });
 
-test("finalizers of the content hold it up, and it says so", async () => {
+test("waits for finalizers of the content, and reports them in conditions", async () => {
   const { cluster, clock } = await openCluster();
   const controller = namespaceController({ registry: cluster.registry, logger });
   controller.start();
@@ -95,7 +95,7 @@ test("finalizers of the content hold it up, and it says so", async () => {
   await cluster.close();
 });
 
-test("pods go first, and the rest when there are none any more", async () => {
+test("deletes Pods before other content", async () => {
   const { cluster, clock } = await openCluster();
   const pods: Place = ["/pods", "ns"];
   const policies: Place = ["networking.k8s.io/networkpolicies", "ns"];
@@ -126,7 +126,7 @@ test("pods go first, and the rest when there are none any more", async () => {
   await cluster.close();
 });
 
-test("what two resources show is told of twice", async () => {
+test("reports events for both of their resources", async () => {
   const { cluster } = await openCluster();
   const controller = namespaceController({ registry: cluster.registry, logger });
   controller.start();
@@ -145,7 +145,7 @@ test("what two resources show is told of twice", async () => {
   await cluster.close();
 });
 
-test("content that cannot be read holds it up, the rest goes, and it says so", async () => {
+test("waits for content that cannot be read, deletes the rest, and reports the failure", async () => {
   const { cluster, clock } = await openCluster();
   const controller = namespaceController({ registry: cluster.registry, logger });
   controller.start();
@@ -165,7 +165,7 @@ test("content that cannot be read holds it up, the rest goes, and it says so", a
   await cluster.close();
 });
 
-test("a finalizer of the namespace itself keeps it after its content is gone", async () => {
+test("waits for other finalizers of the namespace after its content is deleted", async () => {
   const { cluster } = await openCluster();
   const controller = namespaceController({ registry: cluster.registry, logger });
   controller.start();
@@ -183,7 +183,7 @@ test("a finalizer of the namespace itself keeps it after its content is gone", a
   await cluster.close();
 });
 
-test("the first namespaces stay", async () => {
+test("rejects the deletion of the default namespace", async () => {
   const { cluster } = await openCluster();
   await cluster.create(namespaces, { metadata: { name: "default" } });
   await assert.rejects(

@@ -1,6 +1,6 @@
 /**
- * Empties terminating namespaces and then lets them go. Source: the namespace controller: content first, then the `kubernetes` finalizer;
- * what holds it up is told in the namespace's conditions.
+ * Deletes the content of terminating namespaces, then removes the `kubernetes` finalizer. Reports
+ * remaining content in conditions. Source: `k8s.io/kubernetes@v1.36.0/pkg/controller/namespace`.
  */
 import type { Logger } from "../apimachinery/logger.ts";
 import type { ResourceStore } from "../catalog/contract.ts";
@@ -13,24 +13,24 @@ import { changeNamespace } from "./namespace-writes.ts";
 import { openWorkQueue, type WorkQueue } from "./work-queue.ts";
 
 const kubernetesFinalizer = "kubernetes";
-/** As upstream. The deletion of content may wait for webhooks. */
+/** Namespaces that are deleted concurrently, as upstream. Deletions may wait for webhooks. */
 const namespacesAtOnce = 10;
-/** Terminating namespaces known at once; when there are more, the others follow when the list is read again. */
+/** Maximum namespaces in the queue; when it is full, the list is repeated. */
 const namespacesMax = 10_000;
-/** What holds a namespace up is looked at again after this long, then twice as long, up to the last. */
+/** Longest delay before remaining content is checked again. */
 const delayMaxMs = 2_000;
-/** How long until a list that was cut short, or could not be read, is read again. */
+/** Delay before a list is repeated. */
 const relistMs = 1_000;
 
 export function namespaceController({ registry, logger, queues }: ControllerOptions): Controller {
   const store = registry.catalog.findResource("", "namespaces")?.store;
-  if (store === undefined) return { start() {}, stop: async () => {} }; // Namespaces are switched off.
+  if (store === undefined) return { start() {}, stop: async () => {} }; // Namespaces are not served.
   const queue = openWorkQueue({
     clock: registry.clock,
     observer: queues?.("namespace"),
     reconcile: (name) => reconcile(registry, store, name),
     failed: (name, error) =>
-      logger.warn("namespace deletion failed, will be tried again", { namespace: name, error: String(error) }),
+      logger.warn("Namespace deletion failed, retrying", { namespace: name, error: String(error) }),
     concurrency: namespacesAtOnce,
     keysMax: namespacesMax,
     delayMaxMs,
@@ -52,7 +52,7 @@ interface Following {
   readonly logger: Logger;
 }
 
-/** Puts every terminating namespace into the queue, and again whenever it changes. */
+/** Enqueues every terminating namespace, and again whenever it changes. */
 function followTerminating({ registry, store, queue, logger }: Following): { start(): void; stop(): void } {
   let subscription: CacheSubscription | undefined;
   let cancelRelist = (): void => {};
@@ -77,7 +77,7 @@ function followTerminating({ registry, store, queue, logger }: Following): { sta
   };
   const start = (): void => {
     list().catch((error: unknown) => {
-      logger.warn("namespaces could not be listed, will be tried again", { error: String(error) });
+      logger.warn("Failed to list namespaces, retrying", { error: String(error) });
       relistLater();
     });
   };
@@ -95,7 +95,7 @@ function followTerminating({ registry, store, queue, logger }: Following): { sta
   };
 }
 
-/** @returns whether the namespace is gone, or needs nothing from us */
+/** @returns whether there is nothing left to do */
 async function reconcile(registry: RegistryContext, store: ResourceStore, name: string): Promise<boolean> {
   const entry = (await store.cache.current()).get(store.keyOf("", name));
   if (entry === undefined) return true;
@@ -104,7 +104,7 @@ async function reconcile(registry: RegistryContext, store: ResourceStore, name: 
   if (namespace.metadata.deletionTimestamp === undefined || !finalizers.includes(kubernetesFinalizer)) return true;
 
   const { empty, remaining } = await deleteContent(registry, name);
-  await tellConditions(registry, name, namespace.status?.conditions ?? [], remaining);
+  await writeConditions(registry, name, namespace.status?.conditions ?? [], remaining);
   if (!empty) return false;
   await changeNamespace(registry, name, "finalize", (object) => {
     object.spec.finalizers = (object.spec.finalizers ?? []).filter(
@@ -114,7 +114,7 @@ async function reconcile(registry: RegistryContext, store: ResourceStore, name: 
   return true;
 }
 
-async function tellConditions(
+async function writeConditions(
   registry: RegistryContext,
   name: string,
   old: readonly Condition[],

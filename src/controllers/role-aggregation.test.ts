@@ -8,12 +8,12 @@ import { roleAggregation } from "./role-aggregation.ts";
 const clusterRoles: Place = ["rbac.authorization.k8s.io/clusterroles", ""];
 const logger = { info() {}, warn() {}, error() {} };
 
-/** Lets everything that waits for nothing but the memory store happen. */
+/** Runs the event loop long enough for all work that needs only the memory store. */
 async function settle(): Promise<void> {
   for (let round = 0; round < 200; round++) await new Promise(setImmediate);
 }
 
-test("roles collect the rules of others by label, each once, and follow them", async () => {
+test("aggregates the rules of other roles by label, without duplicates, and follows changes", async () => {
   const cluster = await openMemoryRegistry();
   await ensureBootState(cluster.registry, {
     advertiseAddress: undefined,
@@ -27,7 +27,7 @@ test("roles collect the rules of others by label, each once, and follow them", a
   const rulesOf = async (name: string): Promise<unknown[]> => (await cluster.find(clusterRoles, name))?.rules ?? [];
   const [view, edit, admin] = [await rulesOf("view"), await rulesOf("edit"), await rulesOf("admin")];
   assert.deepEqual(view, await rulesOf("system:aggregate-to-view"));
-  // `edit` has those of `view`, `admin` those of `edit`.
+  // `edit` includes the rules of `view`, and `admin` those of `edit`.
   assert.ok(view.length > 0 && edit.length > view.length && admin.length > edit.length);
   const role = await cluster.find(clusterRoles, "view");
   assert.deepEqual(
@@ -52,7 +52,7 @@ test("roles collect the rules of others by label, each once, and follow them", a
   await settle();
   assert.deepEqual([await rulesOf("view"), await rulesOf("admin")], [view, admin]);
 
-  // What somebody writes into it goes.
+  // Manual changes are reverted.
   await cluster.change(clusterRoles, "view", (object) => {
     object.rules = [rule];
   });

@@ -1,4 +1,8 @@
-/** Fills the rules of ClusterRoles that collect those of others by label. Source: access-control §5.3.6; upstream's clusterroleaggregation controller. */
+/**
+ * Aggregates ClusterRoles: sets the rules of a role to those of others, selected by label. Sources:
+ * Kubernetes docs, Using RBAC Authorization, "Aggregated ClusterRoles";
+ * `k8s.io/kubernetes@v1.36.0/pkg/controller/clusterroleaggregation`.
+ */
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
 import { deepEqual } from "../lib/json/values.ts";
@@ -14,7 +18,7 @@ import { openWorkQueue } from "./work-queue.ts";
 
 const name = "clusterrole-aggregation-controller";
 const writes = writesAs(name);
-/** Collecting roles known at once; more are looked at when the list is read again. */
+/** Maximum aggregated roles in the queue; others wait for the next list. */
 const rolesMax = 10_000;
 
 export function roleAggregation({ registry, logger, queues }: ControllerOptions): Controller {
@@ -22,25 +26,24 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
     registry.catalog.findServed("rbac.authorization.k8s.io", "v1", resource);
   const target = served("clusterroles");
   const store = target?.resource.store;
-  // Without bindings this controller has no right to write the rules that it collects.
+  // Without bindings this controller is not authorized to write rules that it does not have itself.
   if (target === undefined || store === undefined || served("clusterrolebindings") === undefined)
     return { start() {}, stop: async () => {} };
-  /** Keys of the roles that collect others. */
-  const collecting = new Set<string>();
+  /** Keys of the aggregated roles. */
+  const aggregated = new Set<string>();
   const queue = openWorkQueue({
     clock: registry.clock,
     observer: queues?.("ClusterRoleAggregator"),
     async reconcile(key) {
-      await collect(registry, target, store, key);
+      await aggregate(registry, target, store, key);
       return true;
     },
-    failed: (key, error) =>
-      logger.warn("a role could not collect its rules, will be tried again", { key, error: String(error) }),
+    failed: (key, error) => logger.warn("Failed to aggregate a role, retrying", { key, error: String(error) }),
     concurrency: 1,
     keysMax: rolesMax,
   });
-  const lookAtAll = (): void => {
-    for (const key of collecting) queue.add(key);
+  const enqueueAll = (): void => {
+    for (const key of aggregated) queue.add(key);
   };
   let follower: Follower | undefined;
   return {
@@ -50,19 +53,18 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
         prefix: store.form.prefix,
         clock: registry.clock,
         set(entry) {
-          if (entry.json.includes('"aggregationRule":{')) collecting.add(entry.key);
-          else collecting.delete(entry.key);
-          lookAtAll();
+          if (entry.json.includes('"aggregationRule":{')) aggregated.add(entry.key);
+          else aggregated.delete(entry.key);
+          enqueueAll();
         },
         deleted({ key }) {
-          collecting.delete(key);
-          lookAtAll();
+          aggregated.delete(key);
+          enqueueAll();
         },
-        knownKeys: () => collecting,
-        missing: (key) => collecting.delete(key),
-        relisted: lookAtAll,
-        failed: (error) =>
-          logger.warn("role aggregation waits for roles that could not be listed", { error: String(error) }),
+        knownKeys: () => aggregated,
+        missing: (key) => aggregated.delete(key),
+        relisted: enqueueAll,
+        failed: (error) => logger.warn("Role aggregation failed to list roles, retrying", { error: String(error) }),
       });
     },
     async stop() {
@@ -72,13 +74,18 @@ export function roleAggregation({ registry, logger, queues }: ControllerOptions)
   };
 }
 
-async function collect(registry: RegistryContext, target: Resolved, store: ResourceStore, key: string): Promise<void> {
+async function aggregate(
+  registry: RegistryContext,
+  target: Resolved,
+  store: ResourceStore,
+  key: string,
+): Promise<void> {
   const snapshot = store.cache.latest();
   const entry = snapshot.get(key);
   const role = entry && store.decode(entry);
   if (role?.aggregationRule === undefined) return;
   const selectors: LabelSelectorObject[] = role.aggregationRule.clusterRoleSelectors ?? [];
-  const rules = collectedRules([...snapshot.range(store.form.prefix)], key, selectors, store);
+  const rules = aggregatedRules([...snapshot.range(store.form.prefix)], key, selectors, store);
   if (deepEqual(rules, role.rules ?? [])) return;
   const roleName = role.metadata.name as string;
   const intent = {
@@ -97,8 +104,8 @@ async function collect(registry: RegistryContext, target: Resolved, store: Resou
   });
 }
 
-/** Each rule once, selector by selector, in the order of the roles' names. */
-function collectedRules(
+/** Returns the distinct rules by selector, in the order of the roles' names. */
+function aggregatedRules(
   roles: readonly Entry[],
   ownKey: string,
   selectors: readonly LabelSelectorObject[],
@@ -109,7 +116,7 @@ function collectedRules(
     for (const entry of roles) {
       if (entry.key === ownKey || !matchesLabels(selector, entry.index.labels)) continue;
       for (const rule of (store.decode(entry) as KubeObject & { rules?: unknown[] }).rules ?? []) {
-        if (!rules.some((known) => deepEqual(known, rule))) rules.push(rule);
+        if (!rules.some((other) => deepEqual(other, rule))) rules.push(rule);
       }
     }
   }

@@ -1,4 +1,7 @@
-/** Every namespace has the certificates by which pods know this server. Source: upstream's rootcacertpublisher controller. */
+/**
+ * Publishes the CA bundle with which Pods verify this server, in every namespace. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/controller/certificates/rootcacertpublisher`.
+ */
 import type { Logger } from "../apimachinery/logger.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { deepEqual } from "../lib/json/values.ts";
@@ -8,7 +11,7 @@ import { namespaceObject } from "./namespace-object.ts";
 
 const name = "kube-root-ca.crt";
 const annotation = "kubernetes.io/description";
-/** Clients print it: upstream's text. */
+/** Upstream's text, which clients print. */
 const description =
   "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. " +
   "No other usage is guaranteed across distributions of Kubernetes clusters.";

@@ -1,6 +1,9 @@
 import type { Catalog, Resolved, ResourceDefinition } from "../catalog/contract.ts";
 
-/** @returns the definition at the first served version that has all these verbs: the one that discovery prefers, which upstream's controllers work at */
+/**
+ * Resolves a resource at its first served version with all these verbs. This is the preferred
+ * version in discovery, which upstream's controllers use.
+ */
 export function servedTarget(
   catalog: Catalog,
   definition: ResourceDefinition,

@@ -1,4 +1,8 @@
-/** Secrets that are to hold the token of an account get it, and go with the account. Source: access-control §5.2; upstream's tokens controller. */
+/**
+ * Writes tokens into Secrets of type `kubernetes.io/service-account-token`, and deletes such
+ * Secrets with their ServiceAccount. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/controller/serviceaccount/tokens_controller.go`.
+ */
 import { ApiError } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
@@ -14,7 +18,7 @@ import { openWorkQueue } from "./work-queue.ts";
 export interface ServiceAccountTokensOptions extends ControllerOptions {
   /** PEM. */
   readonly caBundle: string;
-  /** @returns the token of the account that lives in the secret */
+  /** Issues the token of an account for a Secret. */
   issue(namespace: string, account: { readonly name: string; readonly uid: string }, secret: string): Promise<string>;
 }
 
@@ -22,7 +26,7 @@ const writes = writesAs("tokens-controller");
 const secretType = "kubernetes.io/service-account-token";
 const nameAnnotation = "kubernetes.io/service-account.name";
 const uidAnnotation = "kubernetes.io/service-account.uid";
-/** Such secrets known at once; more are looked at when the list is read again. */
+/** Maximum Secrets in the queue; others wait for the next list. */
 const secretsMax = 100_000;
 const concurrency = 4;
 
@@ -43,23 +47,24 @@ export function serviceAccountTokensController(options: ServiceAccountTokensOpti
     clock: registry.clock,
     observer: queues?.("serviceaccount_tokens_service"),
     async reconcile(key) {
-      await look(options, { secrets, target, accounts }, key);
+      await reconcile(options, { secrets, target, accounts }, key);
       return true;
     },
     failed: (key, error) =>
-      logger.warn("the token of a secret could not be written, will be tried again", { key, error: String(error) }),
+      logger.warn("Failed to write the token of a secret, retrying", { key, error: String(error) }),
     concurrency,
     keysMax: secretsMax,
   });
   const references = openSecretReferences({ registry, logger });
-  /** Keys of the secrets that are to hold tokens. */
+  /** Keys of the Secrets for tokens. */
   const known = new Set<string>();
   let followers: Follower[] = [];
   return {
     start() {
       const common = {
         clock: registry.clock,
-        failed: (error: unknown) => logger.warn("tokens of secrets wait for a list", { error: String(error) }),
+        failed: (error: unknown) =>
+          logger.warn("Controller of service account tokens failed to list, retrying", { error: String(error) }),
       };
       const ofSecrets = followCache({
         ...common,
@@ -71,7 +76,7 @@ export function serviceAccountTokensController(options: ServiceAccountTokensOpti
           queue.add(key);
         },
         deleted(entry) {
-          if (known.delete(entry.key)) references.gone(secrets.decode(entry));
+          if (known.delete(entry.key)) references.deleted(secrets.decode(entry));
         },
         knownKeys: () => known,
         missing: (key) => known.delete(key),
@@ -100,20 +105,20 @@ export function serviceAccountTokensController(options: ServiceAccountTokensOpti
   };
 }
 
-async function look(options: ServiceAccountTokensOptions, places: Places, key: string): Promise<void> {
+async function reconcile(options: ServiceAccountTokensOptions, places: Places, key: string): Promise<void> {
   const entry = (await places.secrets.cache.current()).get(key);
   if (entry === undefined) return;
   const secret = places.secrets.decode(entry);
   const { namespace = "", annotations = {}, deletionTimestamp } = secret.metadata;
   if (secret.type !== secretType || deletionTimestamp !== undefined) return;
   const account = await accountOf(places, namespace, annotations[nameAnnotation] ?? "");
-  const wantedUid = annotations[uidAnnotation] ?? "";
+  const expectedUid = annotations[uidAnnotation] ?? "";
   try {
-    if (account === undefined || (wantedUid !== "" && wantedUid !== account.uid))
+    if (account === undefined || (expectedUid !== "" && expectedUid !== account.uid))
       await remove(options, places, entry, secret);
     else if (missing(secret, options).length > 0) await fill(options, places, secret, account);
   } catch (error) {
-    // Somebody was faster, who made an event that is to come.
+    // The Secret was changed concurrently; its event triggers the next reconciliation.
     if (!(error instanceof ApiError) || !["Conflict", "NotFound"].includes(error.status.reason ?? "")) throw error;
   }
 }

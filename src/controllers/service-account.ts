@@ -1,4 +1,7 @@
-/** Every namespace has an account `default`. Source: access-control §5.2; upstream's serviceaccount controller. */
+/**
+ * Creates the ServiceAccount `default` in every namespace. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/controller/serviceaccount/serviceaccounts_controller.go`.
+ */
 import type { Logger } from "../apimachinery/logger.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Controller } from "./contract.ts";

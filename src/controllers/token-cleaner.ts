@@ -1,4 +1,7 @@
-/** Deletes bootstrap tokens that have expired. Source: access-control §5.2; upstream's token cleaner. */
+/**
+ * Deletes expired bootstrap tokens. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/controller/bootstrap/tokencleaner.go`.
+ */
 import { bootstrapExpiration, bootstrapTokenType } from "../apimachinery/bootstrap-token.ts";
 import { ApiError } from "../apimachinery/errors.ts";
 import type { Resolved, ResourceStore } from "../catalog/contract.ts";
@@ -11,7 +14,7 @@ import { writesAs } from "./controller-write.ts";
 import { openWorkQueue } from "./work-queue.ts";
 
 const writes = writesAs("token-cleaner");
-/** Those that wait to be deleted; more are looked at when the list is read again. */
+/** Maximum Secrets in the queue; others wait for the next list. */
 const secretsMax = 10_000;
 const concurrency = 4;
 
@@ -23,11 +26,11 @@ export function tokenCleaner({ registry, logger, queues }: ControllerOptions): C
     clock: registry.clock,
     observer: queues?.("token_cleaner"),
     async reconcile(key) {
-      await look(registry, target, secrets, key);
+      await deleteIfExpired(registry, target, secrets, key);
       return true;
     },
     failed: (key, error) =>
-      logger.warn("an expired bootstrap token could not be deleted, will be tried again", {
+      logger.warn("Failed to delete an expired bootstrap token, retrying", {
         key,
         error: String(error),
       }),
@@ -41,7 +44,7 @@ export function tokenCleaner({ registry, logger, queues }: ControllerOptions): C
         registry,
         secrets,
         changed: (key) => queue.add(key),
-        failed: (error) => logger.warn("bootstrap tokens could not be listed", { error: String(error) }),
+        failed: (error) => logger.warn("Failed to list bootstrap tokens, retrying", { error: String(error) }),
       });
     },
     async stop() {
@@ -51,7 +54,12 @@ export function tokenCleaner({ registry, logger, queues }: ControllerOptions): C
   };
 }
 
-async function look(registry: RegistryContext, target: Resolved, secrets: ResourceStore, key: string): Promise<void> {
+async function deleteIfExpired(
+  registry: RegistryContext,
+  target: Resolved,
+  secrets: ResourceStore,
+  key: string,
+): Promise<void> {
   const entry = (await secrets.cache.current()).get(key);
   const secret = entry && secrets.decode(entry);
   if (entry === undefined || secret?.type !== bootstrapTokenType) return;
@@ -64,7 +72,7 @@ async function look(registry: RegistryContext, target: Resolved, secrets: Resour
       options: { dryRun: false, preconditions: { uid } },
     });
   } catch (error) {
-    // Somebody was faster.
+    // The Secret was changed or deleted concurrently.
     if (!(error instanceof ApiError) || !["Conflict", "NotFound"].includes(error.status.reason ?? "")) throw error;
   }
 }

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openWorkQueue, type WorkQueue } from "./work-queue.ts";
 
-/** A queue whose clock and whose looks the test drives. */
+/** A queue whose clock and reconciliations the test controls. */
 function harness(options: { concurrency?: number; keysMax?: number } = {}) {
-  const looks: string[] = [];
+  const runs: string[] = [];
   const delays: number[] = [];
   const timers: (() => void)[] = [];
   const errors: unknown[] = [];
@@ -19,7 +19,7 @@ function harness(options: { concurrency?: number; keysMax?: number } = {}) {
       },
     },
     reconcile: (key) => {
-      looks.push(key);
+      runs.push(key);
       return new Promise((resolve, reject) => {
         const settle = (done: boolean | Error): void => (done instanceof Error ? reject(done) : resolve(done));
         results.set(key, [...(results.get(key) ?? []), settle]);
@@ -35,61 +35,61 @@ function harness(options: { concurrency?: number; keysMax?: number } = {}) {
     results.get(key)?.shift()?.(done);
     await new Promise(setImmediate);
   };
-  return { queue, looks, delays, timers, errors, settle };
+  return { queue, runs, delays, timers, errors, settle };
 }
 
-test("a key is looked at once at a time, and again when it was added meanwhile", async () => {
-  const { queue, looks, settle } = harness();
+test("reconciles a key one at a time, and again when it was added during the run", async () => {
+  const { queue, runs, settle } = harness();
   queue.add("a");
   queue.add("a");
   queue.add("a");
-  assert.deepEqual(looks, ["a"]);
+  assert.deepEqual(runs, ["a"]);
   await settle("a", true);
-  assert.deepEqual(looks, ["a", "a"]);
+  assert.deepEqual(runs, ["a", "a"]);
   await settle("a", true);
   queue.add("a");
-  assert.deepEqual(looks, ["a", "a", "a"]);
+  assert.deepEqual(runs, ["a", "a", "a"]);
 });
 
-test("no more keys at once than allowed", async () => {
-  const { queue, looks, settle } = harness({ concurrency: 1 });
+test("limits concurrency", async () => {
+  const { queue, runs, settle } = harness({ concurrency: 1 });
   queue.add("a");
   queue.add("b");
-  assert.deepEqual(looks, ["a"]);
+  assert.deepEqual(runs, ["a"]);
   await settle("a", true);
-  assert.deepEqual(looks, ["a", "b"]);
+  assert.deepEqual(runs, ["a", "b"]);
 });
 
-test("what is not done is looked at again, later each time up to a limit, and an error counts as not done", async () => {
-  const { queue, looks, delays, timers, errors, settle } = harness();
+test("retries with exponential backoff after a result of false or an error", async () => {
+  const { queue, runs, delays, timers, errors, settle } = harness();
   queue.add("a");
   for (const result of [false, new Error("no"), false, false]) {
     await settle("a", result);
     timers.shift()?.();
   }
   assert.deepEqual(delays, [100, 200, 300, 300]);
-  assert.equal(looks.length, 5);
+  assert.equal(runs.length, 5);
   assert.equal(errors.length, 1);
 });
 
-test("adding a key that waits looks at it at once", async () => {
-  const { queue, looks, timers, settle } = harness();
+test("adding a key that waits for a retry reconciles it immediately", async () => {
+  const { queue, runs, timers, settle } = harness();
   queue.add("a");
   await settle("a", false);
   queue.add("a");
-  assert.deepEqual(looks, ["a", "a"]);
+  assert.deepEqual(runs, ["a", "a"]);
   assert.equal(timers.length, 0);
 });
 
-test("a full queue refuses", () => {
+test("a full queue rejects keys", () => {
   const { queue } = harness({ keysMax: 1 });
   assert.equal(queue.add("a"), true);
   assert.equal(queue.add("a"), true);
   assert.equal(queue.add("b"), false);
 });
 
-test("stopping waits for what is under way and forgets the rest", async () => {
-  const { queue, looks, settle } = harness({ concurrency: 1 });
+test("stop waits for running reconciliations and discards the rest", async () => {
+  const { queue, runs, settle } = harness({ concurrency: 1 });
   queue.add("a");
   queue.add("b");
   let stopped = false;
@@ -98,17 +98,17 @@ test("stopping waits for what is under way and forgets the rest", async () => {
   assert.equal(stopped, false);
   await settle("a", false);
   await stopping;
-  assert.deepEqual(looks, ["a"]);
+  assert.deepEqual(runs, ["a"]);
   assert.equal(queue.add("c"), false);
 });
 
-test("looks that wait for nothing let others run", async () => {
-  let looks = 0;
+test("reconciliations that do not wait yield to the event loop", async () => {
+  let runs = 0;
   let othersRan = 0;
   const queue = openWorkQueue({
     clock: { now: () => 0, after: () => () => {} },
     reconcile: async () => {
-      looks += 1;
+      runs += 1;
       return true;
     },
     failed() {},
@@ -118,7 +118,7 @@ test("looks that wait for nothing let others run", async () => {
     delayMaxMs: 1,
   });
   for (let key = 0; key < 1_000; key++) queue.add(String(key));
-  for (; looks < 1_000; othersRan++) await new Promise(setImmediate);
+  for (; runs < 1_000; othersRan++) await new Promise(setImmediate);
   assert.ok(othersRan >= 5, `others ran ${othersRan} times`);
   await queue.stop();
 });

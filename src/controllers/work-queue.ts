@@ -1,55 +1,66 @@
-/** Keys to be reconciled: each at most once at a time, again after a growing delay when it is not done yet. */
+/**
+ * A queue of keys to reconcile. A key is reconciled one at a time, and retried with exponential
+ * backoff.
+ */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { QueueObserver } from "./contract.ts";
 
 export interface WorkQueueOptions {
   readonly clock: Clock;
-  /** Brings one key's state forward. @returns whether there is nothing left to do; a rejection counts as something left */
+  /** Reconciles one key. @returns whether it is done; false or a rejection causes a retry */
   reconcile(key: string): Promise<boolean>;
-  /** Told of every rejection. */
+  /** Called for every rejection. */
   failed(key: string, error: unknown): void;
-  /** Keys worked on at once. */
+  /** Keys that are reconciled concurrently. */
   readonly concurrency: number;
-  /** Keys known at once; more are refused, and whoever adds keys adds them again later. */
+  /** Maximum keys that wait, run or are to be retried; `add` rejects others. */
   readonly keysMax: number;
-  /** Until a key is looked at again whose first look left something to do, 50; twice as long each time. */
+  /** Delay of the first retry, 50 when unset; doubled for each further retry. */
   readonly firstDelayMs?: number;
-  /** At the most, 5000. */
+  /** Longest delay of a retry, 5000 when unset. */
   readonly delayMaxMs?: number;
   readonly observer?: QueueObserver | undefined;
 }
 
+/** A running queue. */
 export interface WorkQueue {
-  /** Asks for the key to be looked at, now, or again after the look that is under way. @returns false when the queue is full or stopped */
+  /**
+   * Enqueues the key, or, while it runs, requests another run.
+   * @returns false when the queue is full or stopped
+   */
   add(key: string): boolean;
-  /** Resolves when nothing is under way; keys that wait are forgotten. */
+  /** Discards waiting keys; resolves when running reconciliations have ended. */
   stop(): Promise<void>;
 }
 
-/** Looks begun in one turn of the event loop: those that wait for nothing would follow each other without letting others run. */
-const looksInTurn = 100;
-/** Keys taken before the others are moved up. */
+/**
+ * Reconciliations started per event loop turn. Those that do not wait would block the event loop
+ * otherwise.
+ */
+const startsPerTurn = 100;
+/** Keys taken from the array before it is compacted. */
 const compactAfter = 10_000;
 
 interface Item {
-  /** Looks that left something to do, in a row. */
+  /** Consecutive runs that were not done. */
   failures: number;
   running: boolean;
-  /** Asked for again while it runs. */
+  /** Whether it was added again while it runs. */
   again: boolean;
   cancelDelay: (() => void) | undefined;
-  /** Told when its turn has come. */
+  /** Reports the start to the observer. */
   begin: (() => () => void) | undefined;
 }
 
+/** Creates a queue. */
 export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
   const { firstDelayMs = 50, delayMaxMs = 5_000, observer } = options;
   const items = new Map<string, Item>();
   let ready: string[] = [];
-  /** Those before have been taken. */
+  /** Number of keys taken from the beginning of `ready`. */
   let taken = 0;
   let running = 0;
-  let begun = 0;
+  let started = 0;
   let turn: NodeJS.Immediate | undefined;
   let stopped: (() => void) | undefined;
 
@@ -61,7 +72,7 @@ export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
     next();
   };
   const next = (): void => {
-    while (stopped === undefined && running < options.concurrency && begun < looksInTurn) {
+    while (stopped === undefined && running < options.concurrency && started < startsPerTurn) {
       const key = take();
       if (key === undefined) return;
       void run(key, items.get(key) as Item);
@@ -69,10 +80,10 @@ export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
   };
   const endTurn = (): void => {
     turn = undefined;
-    begun = 0;
+    started = 0;
     next();
   };
-  /** An array that is shifted moves all that follow: a queue of many would be slow. */
+  /** Takes the next key. Array.shift would move all remaining keys. */
   const take = (): string | undefined => {
     if (taken === ready.length) return undefined;
     const key = ready[taken++];
@@ -84,12 +95,12 @@ export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
   };
   const run = async (key: string, item: Item): Promise<void> => {
     running += 1;
-    begun += 1;
+    started += 1;
     turn ??= setImmediate(endTurn);
     item.running = true;
     item.again = false;
     const ended = item.begin?.();
-    const done = await look(options, key);
+    const done = await tryReconcile(options, key);
     ended?.();
     item.running = false;
     running -= 1;
@@ -113,16 +124,16 @@ export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
   return {
     add(key) {
       if (stopped !== undefined) return false;
-      const known = items.get(key);
-      if (known === undefined) {
+      const existing = items.get(key);
+      if (existing === undefined) {
         if (items.size >= options.keysMax) return false;
         const item: Item = { failures: 0, running: false, again: false, cancelDelay: undefined, begin: undefined };
         items.set(key, item);
         enqueue(key, item);
         return true;
       }
-      if (known.running) known.again = true;
-      else if (known.cancelDelay !== undefined) enqueue(key, known);
+      if (existing.running) existing.again = true;
+      else if (existing.cancelDelay !== undefined) enqueue(key, existing);
       return true;
     },
     stop() {
@@ -138,11 +149,11 @@ export function openWorkQueue(options: WorkQueueOptions): WorkQueue {
   };
 }
 
-async function look({ reconcile, failed }: WorkQueueOptions, key: string): Promise<boolean> {
+async function tryReconcile({ reconcile, failed }: WorkQueueOptions, key: string): Promise<boolean> {
   try {
     return await reconcile(key);
   } catch (error) {
-    failed(key, error); // Whatever it was, the key is looked at again.
+    failed(key, error); // Any error causes a retry.
     return false;
   }
 }

@@ -96,6 +96,6 @@ function publishTrust(options: ServerOptions, { registry, serving, listener, met
   closers.add(() => trust.stop());
   serving.follow(() => {
     listener.replaceCertificates(serving.material());
-    trust.look();
+    trust.update();
   });
 }

@@ -1,27 +1,46 @@
-/** What the controller of definitions must be told of them. */
+/** The rules for CustomResourceDefinitions that the definition controller needs. */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { ResourceDefinition } from "../../catalog/contract.ts";
 
+/** Implemented by the kind CustomResourceDefinition. */
 export interface DefinitionRules {
-  /** Names of a group that definitions have been given. @param definitions with their names, groups and accepted names */
+  /**
+   * Returns the accepted names in a group.
+   * @param definitions with at least their names, groups and accepted names
+   */
   usedNames(definitions: Iterable<KubeObject>, group: string): UsedNames;
-  /** The status as it should be, but for being served; undefined when it is so already. @param now milliseconds since 1970 */
+  /**
+   * Computes the status, except the condition Established.
+   * @param now milliseconds since 1970
+   * @returns undefined when the status is current
+   */
   nextStatus(definition: KubeObject, used: UsedNames, now: number): KubeObject["status"];
-  /** Undefined where the kind cannot be served. */
+  /** Converts a definition for the catalog; undefined when the kind cannot be served. */
   customDefinition(definition: KubeObject): ResourceDefinition | undefined;
-  /** The condition of a definition whose names are accepted and whose kind is served. */
+  /**
+   * Returns the condition Established of a definition whose names are accepted and whose kind is
+   * served.
+   */
   establish(definition: KubeObject): DefinitionCondition;
+  /** Returns whether the condition exists and has the status True. */
   isConditionTrue(definition: KubeObject, type: "NamesAccepted" | "Established"): boolean;
-  /** Of definitions whose objects go first. */
+  /** The finalizer of definitions whose custom objects must be deleted first. */
   readonly cleanupFinalizer: string;
+  /**
+   * Sets a condition in the definition.
+   * @param now milliseconds since 1970
+   * @returns whether the definition has changed
+   */
   setCondition(definition: KubeObject, condition: DefinitionCondition, now: number): boolean;
 }
 
+/** The names that definitions of one group have. */
 export interface UsedNames {
   readonly resources: ReadonlySet<string>;
   readonly kinds: ReadonlySet<string>;
 }
 
+/** A condition of a CustomResourceDefinition, without its transition time. */
 export interface DefinitionCondition {
   readonly type:
     | "NamesAccepted"

@@ -1,4 +1,7 @@
-/** The objects of a kind that is to go. Source: k8s.io/apiextensions-apiserver pkg/controller/finalizer */
+/**
+ * Deletes the objects of a custom kind whose definition is being deleted.
+ * Source: `k8s.io/apiextensions-apiserver@v0.36.0/pkg/controller/finalizer/crd_finalizer.go`.
+ */
 import { ApiError } from "../../apimachinery/errors.ts";
 import { formatGroupVersion } from "../../apimachinery/object.ts";
 import type { ResourceDefinition } from "../../catalog/contract.ts";
@@ -17,10 +20,13 @@ export async function countObjects(
   return form === undefined ? 0 : storage.count(form.prefix);
 }
 
-/** What came of deleting objects: whether all are gone, or why they could not be deleted. */
+/** The result of deleting objects: whether all are deleted, or why the deletion failed. */
 export type ObjectsDeleted = { readonly gone: boolean } | { readonly failure: string };
 
-/** Works at the version that is stored, as upstream does: what is stored at another one is converted first. */
+/**
+ * Deletes all objects at the storage version, as upstream does: objects stored at another version
+ * are converted.
+ */
 export async function deleteObjects(
   registry: RegistryContext,
   definition: ResourceDefinition,
@@ -49,7 +55,7 @@ export async function deleteObjects(
   return { gone: (await countObjects(registry, definition)) === 0 };
 }
 
-/** Rethrows what is no answer of the registry. */
+/** @throws the error itself when it is not an ApiError */
 function messageOf(error: unknown): string {
   if (!(error instanceof ApiError)) throw error;
   return error.message;

@@ -49,7 +49,7 @@ function definition(plural: string, kind: string, properties: object = {}): Kube
   };
 }
 
-/** Waits for what the controller does, which is at most so many turns. */
+/** Runs the event loop until the condition holds, for a bounded number of turns. */
 async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let turn = 0; turn < 2000; turn++) {
     if (await holds()) return;
@@ -65,7 +65,7 @@ const conditionOf = async (name: string, type: string): Promise<string | undefin
   return found && `${found.status} ${found.reason}`;
 };
 
-test("a definition gets its names, is established, and its kind is in the catalogue by then", async () => {
+test("accepts the names of a definition, and establishes it after its kind is in the catalog", async () => {
   await memory.create(place, definition("widgets", "Widget"));
   await eventually(
     async () => (await conditionOf("widgets.example.com", "Established")) === "True InitialNamesAccepted",
@@ -76,7 +76,7 @@ test("a definition gets its names, is established, and its kind is in the catalo
   assert.deepEqual(stored?.status.acceptedNames, stored?.spec.names);
 });
 
-test("of two that want one kind the later waits, and gets it when the other goes", async () => {
+test("rejects a kind that another definition has, and accepts it when the other is deleted", async () => {
   await memory.create(place, definition("gadgets", "Widget"));
   await eventually(
     async () => (await conditionOf("gadgets.example.com", "NamesAccepted")) === "False ListKindConflict",
@@ -91,7 +91,7 @@ test("of two that want one kind the later waits, and gets it when the other goes
   assert.ok(catalog.find("example.com", "v1", "gadgets"));
 });
 
-test("a changed schema is another definition; changed metadata is not", async () => {
+test("replaces the kind when the schema changes, not when metadata changes", async () => {
   const before = catalog.generation;
   await memory.change(place, "gadgets.example.com", (object) => {
     object.metadata.labels = { a: "b" };
@@ -102,11 +102,11 @@ test("a changed schema is another definition; changed metadata is not", async ()
   const releasedBefore = released.length;
   await eventually(() => catalog.generation > before);
   await eventually(() => released.length >= releasedBefore);
-  assert.equal(catalog.generation, before + 2); // Out, and in.
+  assert.equal(catalog.generation, before + 2); // Removed and added.
   assert.equal(released.at(-1)?.resource, "gadgets");
 });
 
-test("a definition that is deleted takes its objects with it", async () => {
+test("deletes the objects of a definition that is being deleted", async () => {
   await memory.create(["/namespaces", ""], { apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } });
   const objects: Place = ["example.com/gadgets", "default"];
   await memory.create(objects, {
@@ -125,7 +125,7 @@ test("a definition that is deleted takes its objects with it", async () => {
     delete object.metadata.finalizers;
   });
   for (let tries = 0; (await memory.find(place, "gadgets.example.com")) !== undefined && tries < 100; tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 20)); // It is looked at again after a while.
+    await new Promise((resolve) => setTimeout(resolve, 20)); // Retried after a delay.
   }
   assert.equal(await memory.find(place, "gadgets.example.com"), undefined);
   await eventually(() => catalog.find("example.com", "v1", "gadgets") === undefined);
@@ -140,7 +140,7 @@ const endRows: [what: string, change: (definition: KubeObject) => void, conditio
   ],
 ];
 
-test("a definition says how it went", async () => {
+test("a deleted definition reports the result of its finalization", async () => {
   await memory.create(place, definition("takens", "Taken"));
   await eventually(
     async () => (await conditionOf("takens.example.com", "Established")) === "True InitialNamesAccepted",
@@ -162,7 +162,7 @@ test("a definition says how it went", async () => {
   }
 });
 
-test("a definition takes no place of what the server has itself", async () => {
+test("a definition does not replace a built-in kind", async () => {
   const own = definition("apiservices", "APIService");
   own.metadata = {
     name: "apiservices.apiregistration.k8s.io",

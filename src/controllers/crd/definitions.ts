@@ -1,6 +1,8 @@
 /**
- * Brings definitions to be served: gives them their names, says so in their conditions, and puts their kinds into the catalogue.
- * Source: k8s.io/apiextensions-apiserver pkg/controller/status, establish
+ * Serves CustomResourceDefinitions: accepts their names, sets their conditions, and adds their
+ * kinds to the catalog. Source:
+ * `k8s.io/apiextensions-apiserver@v0.36.0/pkg/controller/status/naming_controller.go` and
+ * `.../establish/establishing_controller.go`.
  */
 import { notFound } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
@@ -18,10 +20,10 @@ import { countObjects, deleteObjects } from "./custom-objects.ts";
 import { type InstalledKinds, installedKinds } from "./installed-kinds.ts";
 
 const writes = writesAs("kube-apiserver");
-/** Definitions known at once; more are looked at when the list is read again. */
+/** Maximum definitions in the queue; others wait for the next list. */
 const definitionsMax = 10_000;
-/** Definitions whose objects are deleted at once, as upstream. */
-const finalizedAtOnce = 5;
+/** Definitions that are finalized concurrently, as upstream. */
+const finalizerConcurrency = 5;
 
 export interface DefinitionControllerOptions extends ControllerOptions {
   readonly catalog: MutableCatalog;
@@ -30,7 +32,7 @@ export interface DefinitionControllerOptions extends ControllerOptions {
 }
 
 export interface DefinitionController extends Controller {
-  /** Resolves when the definitions that were there at the start are served, or could not be read. */
+  /** Resolves when the existing definitions are served, or could not be listed. */
   readonly ready: Promise<void>;
 }
 
@@ -45,7 +47,7 @@ export function definitionController(options: DefinitionControllerOptions): Defi
     reconcile: (name) => definitions.finalize(name),
     failed: (name, error) =>
       logger.warn("Failed to delete the objects of a definition, retrying", { definition: name, error: String(error) }),
-    concurrency: finalizedAtOnce,
+    concurrency: finalizerConcurrency,
     keysMax: definitionsMax,
   });
   const queue = openWorkQueue({
@@ -53,15 +55,15 @@ export function definitionController(options: DefinitionControllerOptions): Defi
     observer: queues?.("crd_naming_condition_controller"),
     reconcile: (name) =>
       definitions.reconcile(name, {
-        look: (other) => queue.add(other),
+        enqueue: (other) => queue.add(other),
         finalize: (terminating) => finalizing.add(terminating),
       }),
     failed: (name, error) =>
-      logger.warn("a definition could not be brought forward, will be tried again", {
+      logger.warn("Failed to reconcile a definition, retrying", {
         definition: name,
         error: String(error),
       }),
-    concurrency: 1, // Two may want one name.
+    concurrency: 1, // Names must be accepted one at a time.
     keysMax: definitionsMax,
   });
   let follower: Follower | undefined;
@@ -80,11 +82,14 @@ export function definitionController(options: DefinitionControllerOptions): Defi
   };
 }
 
-/** The result of checking a definition. */
+/** Further work that a reconciliation can request. */
 interface Next {
-  /** Looks at another definition. */
-  look(name: string): void;
-  /** Finalizes a definition that is being deleted, apart from the others: its webhook may be slow. @returns false when there is no room */
+  /** Enqueues another definition. */
+  enqueue(name: string): void;
+  /**
+   * Enqueues the finalization of a definition, in a separate queue because its webhook may be slow.
+   * @returns false when the queue is full
+   */
   finalize(name: string): boolean;
 }
 
@@ -92,7 +97,7 @@ class Definitions {
   readonly #options: DefinitionControllerOptions;
   readonly #target: Resolved;
   readonly #kinds: InstalledKinds;
-  /** By name, with their groups and accepted names: what names are decided by. */
+  /** By name: the parts of definitions that decide about names. */
   readonly #summaries = new Map<string, KubeObject>();
   #last: { readonly entry: Entry; readonly definition: KubeObject } | undefined;
 
@@ -109,7 +114,7 @@ class Definitions {
     return store;
   }
 
-  follow(look: (name: string) => void, logger: Logger): Follower {
+  follow(enqueue: (name: string) => void, logger: Logger): Follower {
     const { cache, form } = this.#store;
     const nameOf = (key: string): string => key.slice(form.prefix.length);
     return followCache({
@@ -117,29 +122,29 @@ class Definitions {
       prefix: form.prefix,
       clock: this.#options.registry.clock,
       set: (entry) => {
-        this.#note(this.#read(entry));
-        look(entry.index.name);
+        this.#add(this.#read(entry));
+        enqueue(entry.index.name);
       },
-      deleted: ({ index }: Entry) => look(index.name),
+      deleted: ({ index }: Entry) => enqueue(index.name),
       knownKeys: () => [...this.#summaries.keys()].map((name) => form.prefix + name),
-      missing: (key) => look(nameOf(key)),
-      failed: (error) => logger.warn("definitions could not be listed, will be tried again", { error: String(error) }),
+      missing: (key) => enqueue(nameOf(key)),
+      failed: (error) => logger.warn("Failed to list definitions, retrying", { error: String(error) }),
     });
   }
 
-  /** What was served before stays so from the first moment on. */
-  #note(definition: KubeObject): void {
+  /** Adds a definition, and serves its kind immediately if it was established before. */
+  #add(definition: KubeObject): void {
     const { metadata, spec, status } = definition;
     this.#summaries.set(metadata.name as string, summary(metadata, spec, status));
     if (this.#options.rules.isConditionTrue(definition, "Established")) this.#kinds.install(definition);
   }
 
   /** @returns whether there is nothing left to do */
-  async reconcile(name: string, { look, finalize }: Next): Promise<boolean> {
+  async reconcile(name: string, { enqueue, finalize }: Next): Promise<boolean> {
     const { rules, registry } = this.#options;
     const entry = this.#store.cache.latest().get(this.#store.keyOf("", name));
     if (entry === undefined) {
-      this.#remove(name, look);
+      this.#remove(name, enqueue);
       return true;
     }
     const definition = this.#read(entry);
@@ -150,15 +155,19 @@ class Definitions {
       rules.usedNames(this.#summaries.values(), definition.spec?.group ?? ""),
       now,
     );
-    const wanted: KubeObject = { ...definition, status: accepted ?? cloneJson(definition.status) };
-    const isNew = this.#serve(wanted) && rules.setCondition(wanted, rules.establish(wanted), now);
+    const next: KubeObject = { ...definition, status: accepted ?? cloneJson(definition.status) };
+    const isNew = this.#serve(next) && rules.setCondition(next, rules.establish(next), now);
     if (accepted === undefined && !isNew) return true;
-    await this.#write(definition, wanted.status);
-    if (accepted !== undefined) this.#lookAtOthers(definition, look);
+    await this.#write(definition, next.status);
+    if (accepted !== undefined) this.#enqueueWaiting(definition, enqueue);
     return true;
   }
 
-  /** @returns whether it is served from now on: who is told that it is established can use it at once */
+  /**
+   * Serves the kind before the condition Established is written, so that clients that see the
+   * condition can use it.
+   * @returns whether the definition becomes established
+   */
   #serve(definition: KubeObject): boolean {
     const { rules } = this.#options;
     return (
@@ -168,13 +177,20 @@ class Definitions {
     );
   }
 
-  /** What was read last is likely to be asked for next. @returns not to be changed */
+  /**
+   * Decodes an entry and caches the last result.
+   * @returns a shared object that must not be modified
+   */
   #read(entry: Entry): KubeObject {
     if (this.#last?.entry !== entry) this.#last = { entry, definition: this.#store.decode(entry) };
     return this.#last.definition;
   }
 
-  /** Deletes the objects of a definition that is being deleted, then removes its finalizer; conditions say how far it is. @returns whether it is done */
+  /**
+   * Deletes the objects of a definition that is being deleted, then removes its finalizer, and
+   * reports the progress in its conditions.
+   * @returns whether it is done
+   */
   async finalize(name: string): Promise<boolean> {
     const { rules, registry } = this.#options;
     const entry = this.#store.cache.latest().get(this.#store.keyOf("", name));
@@ -183,7 +199,7 @@ class Definitions {
     const definition = this.#store.decode(entry);
     const { deletionTimestamp, finalizers = [] } = definition.metadata;
     if (deletionTimestamp === undefined || !finalizers.includes(rules.cleanupFinalizer)) return true;
-    await this.#change(name, (next) => rules.setCondition(next, terminating.underWay, now));
+    await this.#change(name, (next) => rules.setCondition(next, terminating.inProgress, now));
     const kind = this.#kinds.find(name);
     if (kind !== undefined && (await countObjects(registry, kind)) > 0 && !(await this.#deleteObjects(name, kind, now)))
       return false;
@@ -198,7 +214,7 @@ class Definitions {
     return true;
   }
 
-  /** @returns whether all are gone; why not is in a condition */
+  /** @returns whether all objects are deleted; a failure is reported in a condition */
   async #deleteObjects(name: string, kind: ResourceDefinition, now: number): Promise<boolean> {
     const { rules, registry } = this.#options;
     const deleted = await deleteObjects(registry, kind);
@@ -207,7 +223,7 @@ class Definitions {
     return false;
   }
 
-  /** Writes metadata and status, whatever others have written since; nothing where nothing changes. @throws ApiError 404 */
+  /** Changes metadata and status of the current definition. @throws ApiError 404 */
   async #change(name: string, change: (next: KubeObject) => void): Promise<void> {
     await update(this.#options.registry, {
       ...writes.of(this.#target, "", name, "status"),
@@ -220,22 +236,22 @@ class Definitions {
     });
   }
 
-  #remove(name: string, look: (name: string) => void): void {
-    const gone = this.#summaries.get(name);
+  #remove(name: string, enqueue: (name: string) => void): void {
+    const removed = this.#summaries.get(name);
     this.#summaries.delete(name);
     this.#kinds.remove(name);
-    if (gone !== undefined) this.#lookAtOthers(gone, look);
+    if (removed !== undefined) this.#enqueueWaiting(removed, enqueue);
   }
 
-  /** Names may have become free for who waits for them. */
-  #lookAtOthers({ metadata, spec }: KubeObject, look: (name: string) => void): void {
+  /** Enqueues definitions of the group that wait for names, which may be available now. */
+  #enqueueWaiting({ metadata, spec }: KubeObject, enqueue: (name: string) => void): void {
     for (const [name, other] of this.#summaries) {
       const waits = !deepEqual(other.spec.names, other.status.acceptedNames);
-      if (waits && name !== metadata.name && other.spec.group === spec?.group) look(name);
+      if (waits && name !== metadata.name && other.spec.group === spec?.group) enqueue(name);
     }
   }
 
-  /** Only if the definition is still as it was looked at. @throws ApiError 404, 409 */
+  /** Writes the status if the definition has not changed. @throws ApiError 404, 409 */
   async #write({ metadata, spec }: KubeObject, status: KubeObject["status"]): Promise<void> {
     const name = metadata.name as string;
     await update(this.#options.registry, {
@@ -252,12 +268,15 @@ class Definitions {
   }
 }
 
-/** What a definition says of itself while it goes. */
+/** Values of the condition Terminating. */
 const terminating = {
-  underWay: condition("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"),
+  inProgress: condition("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"),
   done: condition("False", "InstanceDeletionCompleted", "removed all instances"),
   failed: (why: string): DefinitionCondition => condition("True", "InstanceDeletionFailed", why),
-  /** @param established only what the server has itself is established, and not served */
+  /**
+   * @param established true only for definitions of built-in kinds, which are established but not
+   * served
+   */
   unserved: (established: boolean): DefinitionCondition =>
     established
       ? condition("False", "OverlappingBuiltInResource", "instances overlap with built-in resources in storage")

@@ -1,23 +1,23 @@
-/** Which kinds of definitions are in the catalogue. */
+/** Adds the kinds of CustomResourceDefinitions to the catalog, and removes them. */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { MutableCatalog, ResourceDefinition } from "../../catalog/contract.ts";
 
 export interface InstalledKinds {
   /**
-   * Puts the kind into the catalogue, in the place of what it was before; nothing happens where nothing changed. The watches of a kind go on when
-   * all that is new is that its definition is to go.
-   * @returns whether it is there
+   * Adds the kind to the catalog, or replaces it when the definition has changed. Watches of the
+   * kind continue when the only change is that its definition is being deleted.
+   * @returns whether the kind is in the catalog
    */
   install(definition: KubeObject): boolean;
-  /** @param name of the definition @returns undefined where its kind is not in the catalogue */
+  /** @returns the kind of the named definition; undefined when it is not in the catalog */
   find(name: string): ResourceDefinition | undefined;
-  /** @param name of the definition */
+  /** Removes the kind of the named definition from the catalog. */
   remove(name: string): void;
 }
 
 interface Installed {
   readonly definition: ResourceDefinition;
-  /** Of what it was made from. */
+  /** {@link stateOf} the CustomResourceDefinition. */
   readonly state: string;
   readonly isTerminating: boolean;
 }
@@ -25,18 +25,18 @@ interface Installed {
 export interface InstalledKindsOptions {
   readonly catalog: MutableCatalog;
   readonly customDefinition: (definition: KubeObject) => ResourceDefinition | undefined;
-  /** Ends the watches of a kind that has gone, or is another one now, and forgets what was known of its objects. */
+  /** Ends the watches of a kind that was removed or replaced, and drops its cached objects. */
   readonly release: (definition: ResourceDefinition) => void;
 }
 
 export function installedKinds({ catalog, customDefinition, release }: InstalledKindsOptions): InstalledKinds {
   const installed = new Map<string, Installed>();
   const remove = (name: string): void => {
-    const known = installed.get(name);
-    if (known === undefined) return;
+    const existing = installed.get(name);
+    if (existing === undefined) return;
     installed.delete(name);
-    catalog.remove(known.definition.group, known.definition.resource);
-    release(known.definition);
+    catalog.remove(existing.definition.group, existing.definition.resource);
+    release(existing.definition);
   };
   return {
     remove,
@@ -45,24 +45,24 @@ export function installedKinds({ catalog, customDefinition, release }: Installed
       const name = definition.metadata.name as string;
       const state = stateOf(definition);
       const isTerminating = definition.metadata.deletionTimestamp !== undefined;
-      const known = installed.get(name);
-      if (known?.state === state && known.isTerminating === isTerminating) return true;
-      if (known?.state !== state) remove(name);
-      const made = customDefinition(definition);
-      if (made === undefined || isBuiltIn(catalog, made)) return false;
-      catalog.add(made);
-      installed.set(name, { definition: made, state, isTerminating });
+      const existing = installed.get(name);
+      if (existing?.state === state && existing.isTerminating === isTerminating) return true;
+      if (existing?.state !== state) remove(name);
+      const created = customDefinition(definition);
+      if (created === undefined || isBuiltIn(catalog, created)) return false;
+      catalog.add(created);
+      installed.set(name, { definition: created, state, isTerminating });
       return true;
     },
   };
 }
 
-/** What it is made of is another one with every generation. */
+/** Returns a text that changes when the kind has to be replaced. */
 function stateOf({ metadata, status }: KubeObject): string {
   return JSON.stringify([metadata.uid, metadata.generation, status?.acceptedNames]);
 }
 
-/** A definition cannot take the place of what the server has itself. */
+/** Definitions must not replace built-in kinds. */
 function isBuiltIn(catalog: MutableCatalog, { group, resource, kind }: ResourceDefinition): boolean {
   return catalog
     .definitions()

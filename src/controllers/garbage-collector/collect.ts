@@ -1,4 +1,8 @@
-/** Looks at one object, as it is now, and does what its owners' and its own deletion ask for. Source: the garbage collector's attemptToDelete. */
+/**
+ * Reconciles one object with the state of its owners and with its own deletion. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/controller/garbagecollector/garbagecollector.go`,
+ * attemptToDeleteItem.
+ */
 
 import type { RegistryContext } from "../../registry/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
@@ -18,14 +22,17 @@ export interface Collecting {
   readonly registry: RegistryContext;
   readonly misplaced: MisplacedOwners;
   readonly graph: Graph;
-  look(key: string): void;
-  /** Makes the graph as new as the store is now. @returns false when a kind cannot be read at the moment: others might depend */
-  caughtUp(): Promise<boolean>;
+  enqueue(key: string): void;
+  /**
+   * Waits until the graph is as new as the store at the time of the call.
+   * @returns false when a kind cannot be read: its objects might be dependents
+   */
+  catchUp(): Promise<boolean>;
 }
 
-/** Dependents that are let go at once; their writes share commits. */
+/** Dependents that are orphaned concurrently; their writes share commits. */
 const orphansAtOnce = 32;
-/** New dependents may come while the others are let go; so often in one look. */
+/** Rounds of one reconciliation, because new dependents can be created meanwhile. */
 const orphanRoundsMax = 3;
 
 /** @returns whether there is nothing left to do */
@@ -36,19 +43,26 @@ export async function collect(collecting: Collecting, key: string): Promise<bool
   const item = itemOf(kind, entry);
   const { generation } = collecting.registry.catalog;
   if (orphansDependents(item.meta)) return orphan(collecting, item);
-  if (waitsForDependents(item.meta)) return release(collecting, item);
+  if (waitsForDependents(item.meta)) return deleteForeground(collecting, item);
   if (item.meta.deleting || item.meta.owners.length === 0) return true;
   try {
-    return await judge(collecting, item, await classifyOwners(collecting.registry, item.namespace, item.meta.owners));
+    return await deleteByOwners(
+      collecting,
+      item,
+      await classifyOwners(collecting.registry, item.namespace, item.meta.owners),
+    );
   } catch (error) {
     if (error instanceof UnknownOwnerKind) return park(collecting, key, generation);
     if (!(error instanceof NamespacedOwner)) throw error;
-    await collecting.misplaced.tell(item, [error.reference]);
+    await collecting.misplaced.report(item, [error.reference]);
     return true;
   }
 }
 
-/** @param generation of the catalogue in which the kind was looked for */
+/**
+ * Parks an object with an owner of unknown kind.
+ * @param generation of the catalog that lacked the kind
+ */
 function park({ registry, graph }: Collecting, key: string, generation: number): boolean {
   const node = graph.get(key);
   if (registry.catalog.generation !== generation) return false;
@@ -60,46 +74,51 @@ function itemOf(kind: FollowedKind, entry: Entry): Item {
   return { kind, namespace: entry.index.namespace, name: entry.index.name, meta: readMetadata(entry) };
 }
 
-async function judge(collecting: Collecting, item: Item, { solid, dangling, waiting }: Classified): Promise<boolean> {
+/** Deletes an object, or removes owner references, depending on its owners. */
+async function deleteByOwners(
+  collecting: Collecting,
+  item: Item,
+  { solid, dangling, waiting }: Classified,
+): Promise<boolean> {
   const { registry, graph } = collecting;
   if (solid.length > 0 && dangling.length === 0 && waiting.length === 0) return true;
-  await collecting.misplaced.tell(item, dangling);
+  await collecting.misplaced.report(item, dangling);
   if (solid.length > 0) return removeOwners(registry, item, new Set([...dangling, ...waiting].map(({ uid }) => uid)));
   if (waiting.length === 0) return deleteItem(registry, item, ownPolicy(item));
-  if (!(await collecting.caughtUp())) return false;
+  if (!(await collecting.catchUp())) return false;
   const dependents = graph.dependents(item.meta.uid);
   if (dependents.size === 0) return deleteItem(registry, item, ownPolicy(item));
-  // A dependent that waits already may wait for this object's owner, and so for itself.
+  // A dependent that is being deleted in the foreground may indirectly wait for itself.
   const inCircle = [...dependents].some(({ meta }) => waitsForDependents(meta));
   const blocks = item.meta.owners.some(({ blockOwnerDeletion }) => blockOwnerDeletion === true);
   if (inCircle && blocks) {
     await unblockOwners(registry, item);
-    return false; // It is another version now.
+    return false; // The object has a new resourceVersion.
   }
   return deleteItem(registry, item, "Foreground");
 }
 
-/** What the object's finalizers say already. */
+/** The propagation policy that the object's finalizers define. */
 function ownPolicy({ meta }: Item): string {
   if (meta.finalizers.includes(orphanFinalizer)) return "Orphan";
   return meta.finalizers.includes(foregroundFinalizer) ? "Foreground" : "Background";
 }
 
-/** The deletion in the foreground goes on when no dependent holds it up. */
-async function release({ registry, graph, look, caughtUp }: Collecting, item: Item): Promise<boolean> {
-  if (!(await caughtUp())) return false;
+/** Completes a foreground deletion when no dependent blocks it. */
+async function deleteForeground({ registry, graph, enqueue, catchUp }: Collecting, item: Item): Promise<boolean> {
+  if (!(await catchUp())) return false;
   const { uid } = item.meta;
   if (graph.blocking(uid) === 0) return removeFinalizer(registry, item, foregroundFinalizer);
   for (const dependent of graph.dependents(uid))
-    if (isBlocking(dependent, uid) && !waitsForDependents(dependent.meta)) look(dependent.key);
-  return true; // The last one to go wakes it.
+    if (isBlocking(dependent, uid) && !waitsForDependents(dependent.meta)) enqueue(dependent.key);
+  return true; // The graph enqueues the owner when the last blocking dependent is deleted.
 }
 
-/** Takes the owner out of all its dependents, and then lets it go. */
-async function orphan({ registry, graph, caughtUp }: Collecting, item: Item): Promise<boolean> {
+/** Removes the owner from all its dependents, and then its finalizer. */
+async function orphan({ registry, graph, catchUp }: Collecting, item: Item): Promise<boolean> {
   const { uid } = item.meta;
   for (let round = 0; round < orphanRoundsMax; round++) {
-    if (!(await caughtUp())) return false;
+    if (!(await catchUp())) return false;
     const dependents = [...graph.dependents(uid)];
     if (dependents.length === 0) return removeFinalizer(registry, item, orphanFinalizer);
     for (let at = 0; at < dependents.length; at += orphansAtOnce) {

@@ -1,4 +1,4 @@
-/** Follows the objects of one kind, from its watch cache, into the graph. */
+/** Adds the objects of one kind to the graph, from its watch cache. */
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { type Follower, followCache } from "../../watch-cache/follow.ts";
@@ -14,7 +14,7 @@ export interface FollowOptions {
   readonly graph: Graph;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Called when a list had to be read again: deletions may have been missed. */
+  /** Called after a repeated list: deletions may have been missed. */
   relisted(): void;
 }
 
@@ -25,14 +25,14 @@ export function follow({ kind, graph, clock, logger, relisted }: FollowOptions):
     prefix: form.prefix,
     clock,
     set: (entry) => graph.set(entry.key, kind, concernOf(entry)),
-    deleted: (entry) => graph.gone(entry.key, kind, readMetadata(entry).uid),
+    deleted: (entry) => graph.deleted(entry.key, kind, readMetadata(entry).uid),
     *knownKeys() {
       for (const { key } of graph.nodes()) if (key.startsWith(form.prefix)) yield key;
     },
     missing: (key) => graph.set(key, kind, undefined),
     relisted,
     failed: (error) =>
-      logger.warn("garbage collection waits for objects that could not be listed", {
+      logger.warn("Garbage collection failed to list objects, retrying", {
         prefix: form.prefix,
         error: String(error),
       }),

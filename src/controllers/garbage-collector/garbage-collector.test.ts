@@ -8,7 +8,7 @@ const configMaps: Place = ["/configmaps", "ns"];
 const secrets: Place = ["/secrets", "ns"];
 const persistentVolumes: Place = ["/persistentvolumes", ""];
 const things: Place = ["example.com/things", "ns"];
-test("in the background, dependents follow their owner, and theirs follow them", () =>
+test("background deletion deletes dependents transitively", () =>
   withCluster(async (cluster) => {
     cluster.collector.start();
     const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
@@ -21,7 +21,7 @@ test("in the background, dependents follow their owner, and theirs follow them",
     await gone(cluster, configMaps, "grandchild");
   }));
 
-test("in the foreground, the owner goes after those that block it", () =>
+test("foreground deletion deletes the owner after the dependents that block it", () =>
   withCluster(async (cluster) => {
     cluster.collector.start();
     const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
@@ -44,7 +44,7 @@ test("in the foreground, the owner goes after those that block it", () =>
     assert.notEqual(await cluster.find(configMaps, "free"), undefined);
   }));
 
-test("in the foreground, dependents with dependents go in the foreground too, in a circle as well", () =>
+test("foreground deletion deletes dependents in the foreground, also when references form a cycle", () =>
   withCluster(async (cluster) => {
     const block = { blockOwnerDeletion: true };
     const a = await cluster.create(configMaps, { metadata: { name: "a" } });
@@ -59,7 +59,7 @@ test("in the foreground, dependents with dependents go in the foreground too, in
     for (const name of ["a", "b", "c"]) await gone(cluster, configMaps, name);
   }));
 
-test("orphans lose the reference and stay", () =>
+test("orphaning removes the reference from dependents", () =>
   withCluster(async (cluster) => {
     cluster.collector.start();
     const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
@@ -72,7 +72,7 @@ test("orphans lose the reference and stay", () =>
     assert.deepEqual((await cluster.find(secrets, "two"))?.metadata.ownerReferences, [refTo(second)]);
   }));
 
-test("one owner that stays keeps the dependent, which loses the others", () =>
+test("a dependent with a remaining owner is kept, without the references to deleted owners", () =>
   withCluster(async (cluster) => {
     cluster.collector.start();
     const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
@@ -84,7 +84,7 @@ test("one owner that stays keeps the dependent, which loses the others", () =>
     assert.deepEqual((await cluster.find(secrets, "child"))?.metadata.ownerReferences, [refTo(second)]);
   }));
 
-test("who never existed, has another uid or was replaced owns nothing", () =>
+test("deletes dependents of owners that do not exist or have another uid", () =>
   withCluster(async (cluster) => {
     const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
     await cluster.create(secrets, {
@@ -103,10 +103,10 @@ const unknown = { apiVersion: "example.com/v1", kind: "Thing", name: "t", uid: "
 const unserved = { apiVersion: "policy/v1beta1", kind: "PodDisruptionBudget", name: "t", uid: "t" };
 
 for (const [what, reference] of [
-  ["a kind nobody knows", unknown],
+  ["an unknown kind", unknown],
   ["a version that is not served", unserved],
 ] as const) {
-  test(`an owner of ${what} counts as there`, () =>
+  test(`keeps a dependent whose owner has ${what}`, () =>
     withCluster(async (cluster) => {
       cluster.collector.start();
       await cluster.create(secrets, { metadata: { name: "child", ownerReferences: [reference] } });
@@ -115,7 +115,7 @@ for (const [what, reference] of [
     }));
 }
 
-test("an owner in another namespace is none, which an Event tells", () =>
+test("deletes a dependent of an owner in another namespace, and reports it in an Event", () =>
   withCluster(async (cluster) => {
     cluster.collector.start();
     const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
@@ -138,7 +138,7 @@ test("an owner in another namespace is none, which an Event tells", () =>
     });
   }));
 
-test("who named an owner by another kind does not keep others from being told of it", () =>
+test("a reference with a wrong kind does not suppress the Event of a later reference", () =>
   withCluster(async (cluster) => {
     const owner = await cluster.create(["/configmaps", "other"], { metadata: { name: "owner" } });
     const { collector, create } = cluster;
@@ -147,11 +147,11 @@ test("who named an owner by another kind does not keep others from being told of
     await gone(cluster, ["/secrets", "ns"], "a");
     await create(["/secrets", "ns"], { metadata: { name: "b", ownerReferences: [refTo(owner)] } });
     await gone(cluster, ["/secrets", "ns"], "b");
-    const told = (await eventsOf(cluster)).map(({ involvedObject }) => involvedObject.name);
-    assert.deepEqual(told, ["b"]);
+    const reported = (await eventsOf(cluster)).map(({ involvedObject }) => involvedObject.name);
+    assert.deepEqual(reported, ["b"]);
   }));
 
-test("a cluster-wide object that names an owner in a namespace stays, which an Event tells", () =>
+test("keeps a cluster-scoped object with a namespaced owner, and reports it in an Event", () =>
   withCluster(async (cluster) => {
     cluster.collector.start();
     const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
@@ -164,7 +164,7 @@ test("a cluster-wide object that names an owner in a namespace stays, which an E
     assert.equal((await eventsOf(cluster))[0]?.metadata.namespace, "default");
   }));
 
-test("an owner of the cluster may own in every namespace", () =>
+test("a cluster-scoped owner can have dependents in every namespace", () =>
   withCluster(async (cluster) => {
     cluster.collector.start();
     const spec = { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/x" } };
@@ -176,7 +176,7 @@ test("an owner of the cluster may own in every namespace", () =>
     await gone(cluster, secrets, "child");
   }));
 
-test("finalizers that say what is to become of dependents are kept when the object is collected", () =>
+test("applies the propagation policy of the finalizers of a collected object", () =>
   withCluster(async (cluster) => {
     cluster.collector.start();
     const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
@@ -189,7 +189,7 @@ test("finalizers that say what is to become of dependents are kept when the obje
     assert.equal((await cluster.find(secrets, "grandchild"))?.metadata.ownerReferences, undefined);
   }));
 
-test("a deletion in the foreground is gone on with after a restart", () =>
+test("continues a foreground deletion after a restart", () =>
   withCluster(async (cluster) => {
     const block = { blockOwnerDeletion: true };
     const first = cluster.newCollector();
@@ -208,7 +208,7 @@ test("a deletion in the foreground is gone on with after a restart", () =>
     await gone(cluster, configMaps, "owner");
   }));
 
-test("what was deleted while nobody looked is collected after a restart", () =>
+test("collects dependents of owners that were deleted while the collector was stopped", () =>
   withCluster(async (cluster) => {
     const owner = await cluster.create(configMaps, { metadata: { name: "owner" } });
     await cluster.create(secrets, { metadata: { name: "child", ownerReferences: [refTo(owner)] } });
@@ -217,7 +217,7 @@ test("what was deleted while nobody looked is collected after a restart", () =>
     await gone(cluster, secrets, "child");
   }));
 
-test("kinds that come later own and are owned", () =>
+test("collects objects of kinds that are added later", () =>
   withCluster(async (cluster) => {
     cluster.collector.start();
     const early = { apiVersion: "example.com/v1", kind: "Thing", name: "t", uid: "not-it" };
@@ -237,7 +237,7 @@ test("kinds that come later own and are owned", () =>
     await gone(cluster, secrets, "early");
   }));
 
-test("an owner that went before its kind was followed is missed by nobody", () =>
+test("collects dependents of an owner that was deleted before its kind was followed", () =>
   withCluster(async (cluster) => {
     cluster.collector.start();
     await settled(cluster);
@@ -265,7 +265,7 @@ function installThings(catalog: MutableCatalog): void {
 }
 
 for (const place of ["/replicationcontrollers", "batch/jobs"]) {
-  test(`${place} orphan what is theirs unless they are told otherwise`, () =>
+  test(`${place} orphan their dependents by default`, () =>
     withCluster(async (cluster) => {
       const template = {
         metadata: { labels: { a: "b" } },
@@ -308,7 +308,7 @@ for (const policy of ["Background", "Foreground", "Orphan"]) {
     }));
 }
 
-test("as long as a kind cannot be read, its objects count as there, and nobody's dependents are let go", () =>
+test("while a kind cannot be read, keeps dependents of its objects, and does not complete orphaning", () =>
   withCluster(async (cluster) => {
     const { storage } = cluster.registry;
     const broken = "/registry/serviceaccounts/ns/broken";

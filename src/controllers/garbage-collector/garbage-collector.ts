@@ -1,7 +1,9 @@
 /**
- * Deletes what all owners of have gone, lets deletions in the foreground go on when nothing holds them up any more, and lets the dependents of
- * what is orphaned go. Nothing is deleted on what the graph says alone: owners are looked up as they are at that moment, and an owner whose kind
- * cannot be read, or is not served, counts as there. Source: kube-controller-manager's garbage collector.
+ * The garbage collector deletes objects whose owners are all deleted, completes foreground
+ * deletions that no dependent blocks, and orphans dependents. It never deletes based on the graph
+ * alone: it reads the current owners, and treats an owner whose kind is not served or cannot be
+ * read as existing. Sources: Kubernetes docs, Garbage Collection;
+ * `k8s.io/kubernetes@v1.36.0/pkg/controller/garbagecollector`.
  */
 import type { Logger } from "../../apimachinery/logger.ts";
 import { parseGroupVersion } from "../../apimachinery/object.ts";
@@ -15,43 +17,44 @@ import { type FollowedKind, type Node, openGraph } from "./graph.ts";
 import { misplacedOwners } from "./misplaced-owners.ts";
 import { sharedRun } from "./shared-run.ts";
 
-/** Objects looked at once; their writes share commits. */
+/** Objects that are reconciled concurrently; their writes share commits. */
 const itemsAtOnce = 64;
-/** Objects that wait to be looked at, or looked at again; when there are more, the others follow. */
+/** Maximum objects in the queue; further ones wait for a sweep. */
 const itemsMax = 100_000;
-/** What could not be done, since an owner's kind cannot be read or another writer was faster, is tried again so often at least. */
+/** Longest delay of a retry. */
 const delayMaxMs = 30_000;
-/** How often new kinds are looked for, and room in the queue. */
+/** Interval of checks for new kinds, and for space in the queue during a sweep. */
 const tickMs = 1_000;
+/** Objects that a sweep checks before the event loop serves others. */
 const pieceMax = 1_000;
-/** Turns of the event loop in which the followers should have caught up with the store. */
+/** Event loop turns in which a follower should catch up with the store. */
 const turnsMax = 100;
 
 export function garbageCollector({ registry, logger, queues }: ControllerOptions): Controller {
   const followers = new Map<string, KindFollower>();
   let generation: number | undefined;
-  let sweepWanted: Sweep = new Set([everything]);
+  let requestedSweep: Sweep = new Set([everything]);
   let sweeping = false;
   let started = false;
   let stopped = false;
   let cancelTick = (): void => {};
 
-  const look = (key: string): void => {
-    if (started && !queue.add(key)) sweepWanted.add(everything);
+  const enqueue = (key: string): void => {
+    if (started && !queue.add(key)) requestedSweep.add(everything);
   };
-  const graph = openGraph(look);
+  const graph = openGraph(enqueue);
   const misplaced = misplacedOwners({ registry, logger });
   const queue = openWorkQueue({
     clock: registry.clock,
     observer: queues?.("garbage_collector_attempt_to_delete"),
-    reconcile: (key) => collect({ registry, misplaced, graph, look, caughtUp }, key),
-    failed: tellFailures({ registry, logger }),
+    reconcile: (key) => collect({ registry, misplaced, graph, enqueue, catchUp }, key),
+    failed: logFailures({ registry, logger }),
     concurrency: itemsAtOnce,
     keysMax: itemsMax,
     delayMaxMs,
   });
 
-  /** Follows kinds that are new, and those that are gone no more. */
+  /** Follows new kinds, and stops following removed ones. */
   const followKinds = (): void => {
     if (generation === registry.catalog.generation) return;
     generation = registry.catalog.generation;
@@ -65,17 +68,18 @@ export function garbageCollector({ registry, logger, queues }: ControllerOptions
     for (const [prefix, kind] of kinds) {
       if (followers.has(prefix)) continue;
       const relisted = (): void => {
-        sweepWanted.add(everything);
+        requestedSweep.add(everything);
       };
       const follower = follow({ kind, graph, clock: registry.clock, logger, relisted });
       followers.set(prefix, follower);
-      // Objects of it that were made and deleted before now were seen by nobody, but perhaps by their dependents.
-      void follower.firstListDone.then(() => sweepWanted.add(ownedBy(kind.target.resource.definition)));
+      // The collector has not seen objects that were created and deleted before, but they may have
+      // dependents.
+      void follower.firstListDone.then(() => requestedSweep.add(ownedBy(kind.target.resource.definition)));
     }
-    sweepWanted.add(parked);
+    requestedSweep.add(parked);
   };
 
-  const caughtUp = sharedRun(async (): Promise<boolean> => {
+  const catchUp = sharedRun(async (): Promise<boolean> => {
     followKinds();
     const revision = await registry.storage.current();
     for (const follower of followers.values()) {
@@ -89,36 +93,36 @@ export function garbageCollector({ registry, logger, queues }: ControllerOptions
     return true;
   });
 
-  const sweep = async (wanted: Sweep): Promise<void> => {
-    let looked = 0;
+  const sweep = async (requested: Sweep): Promise<void> => {
+    let checked = 0;
     for (const node of graph.nodes()) {
       const { key } = node;
-      if (++looked % pieceMax === 0) await new Promise(setImmediate);
-      if (!isIn(wanted, node)) continue;
+      if (++checked % pieceMax === 0) await new Promise(setImmediate);
+      if (!isIn(requested, node)) continue;
       while (!stopped && !queue.add(key)) await new Promise<void>((resolve) => registry.clock.after(tickMs, resolve));
       if (stopped) return;
     }
   };
-  const sweepIfWanted = (): void => {
-    const wanted = sweepWanted;
-    if (wanted.size === 0 || sweeping || !started) return;
-    sweepWanted = new Set();
+  const sweepIfRequested = (): void => {
+    const requested = requestedSweep;
+    if (requested.size === 0 || sweeping || !started) return;
+    requestedSweep = new Set();
     sweeping = true;
-    void sweep(wanted).finally(() => {
+    void sweep(requested).finally(() => {
       sweeping = false;
     });
   };
   const tick = (): void => {
     if (stopped) return;
     followKinds();
-    sweepIfWanted();
+    sweepIfRequested();
     cancelTick = registry.clock.after(tickMs, tick);
   };
 
   return {
     start() {
       followKinds();
-      // Kinds that cannot be read now do not hold up the others: what might depend on them is not touched.
+      // Unreadable kinds do not block the others: objects that may depend on them are not deleted.
       void Promise.all([...followers.values()].map(({ firstListDone: tried }) => tried)).then(() => {
         started = true;
         tick();
@@ -133,14 +137,17 @@ export function garbageCollector({ registry, logger, queues }: ControllerOptions
   };
 }
 
-/** Objects of the graph that are to be looked at: {@link everything}, those {@link parked}, or what {@link ownedBy} names. */
+/**
+ * The objects of the graph to enqueue: {@link everything}, {@link parked}, or {@link ownedBy} a
+ * kind.
+ */
 type Sweep = Set<string>;
 
-/** Something may have been missed. */
+/** All objects, because events may have been missed. */
 const everything = "everything";
-/** Those of unknown owners: kinds have changed. */
+/** Objects with owners of unknown kinds, because the served kinds have changed. */
 const parked = "parked";
-/** Those with an owner of the kind. */
+/** Objects with an owner of the kind. */
 const ownedBy = ({ group, kind }: { readonly group: string | undefined; readonly kind: string }): string =>
   `${group}/${kind}`;
 
@@ -151,29 +158,32 @@ function isIn(sweep: Sweep, node: Node): boolean {
   );
 }
 
-/** What fails may fail for many at once: one line a second tells. */
-function tellFailures({
+/** Logs failures, at most one line per interval, because many objects may fail together. */
+function logFailures({
   registry,
   logger,
 }: {
   readonly registry: RegistryContext;
   readonly logger: Logger;
 }): (key: string, error: unknown) => void {
-  let told = Number.NEGATIVE_INFINITY;
-  let untold = 0;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  let suppressed = 0;
   return (key, error) => {
     const now = registry.clock.now();
-    if (now - told < tickMs) {
-      untold += 1;
+    if (now - loggedAt < tickMs) {
+      suppressed += 1;
       return;
     }
-    logger.warn("garbage collection failed, will be tried again", { key, error: String(error), others: untold });
-    told = now;
-    untold = 0;
+    logger.warn("Garbage collection failed, retrying", { key, error: String(error), others: suppressed });
+    loggedAt = now;
+    suppressed = 0;
   };
 }
 
-/** By key prefix: every served kind whose objects can be listed, watched and deleted. Events own nothing and are owned by nobody. */
+/**
+ * Returns, by key prefix, every served kind whose objects can be listed, watched and deleted,
+ * except events, as upstream.
+ */
 function followedKinds({ catalog }: RegistryContext): Map<string, FollowedKind> {
   const kinds = new Map<string, FollowedKind>();
   for (const definition of catalog.definitions()) {

@@ -1,6 +1,7 @@
 /**
- * Who depends on whom, by uid, as far as the followed kinds have told. Only objects that have owners or wait for dependents are in it: an owner
- * that exists and stays needs no place. Source: the garbage collector's graph builder.
+ * The graph of owner references, by uid. It only contains objects that have owners or wait for
+ * dependents; other owners need no node. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/controller/garbagecollector/graph_builder.go`.
  */
 
 import type { Resolved, ResourceStore } from "../../catalog/contract.ts";
@@ -14,24 +15,27 @@ export interface FollowedKind {
 }
 
 export interface Node {
-  /** In the store. */
+  /** Key in the store. */
   readonly key: string;
   readonly kind: FollowedKind;
   readonly meta: CollectedMeta;
-  /** An owner's kind is unknown: looking at it again is no use before a kind has come. */
+  /** An owner's kind is unknown: the object is enqueued again when kinds are added. */
   parked: boolean;
 }
 
 export interface Graph {
-  /** The object is so now; undefined when it does not concern the collector any more. What must be looked at again is told. */
+  /**
+   * Sets the current state of an object, and enqueues affected objects.
+   * @param meta undefined when the collector does not need the object
+   */
   set(key: string, kind: FollowedKind, meta: CollectedMeta | undefined): void;
-  /** The object is gone: all who depend on it must be looked at. */
-  gone(key: string, kind: FollowedKind, uid: string): void;
+  /** Removes a deleted object, and enqueues its dependents. */
+  deleted(key: string, kind: FollowedKind, uid: string): void;
   get(key: string): Node | undefined;
-  /** All of them; may go on while the graph changes. */
+  /** Iterates over all nodes; the graph may change during the iteration. */
   nodes(): IterableIterator<Node>;
   dependents(ownerUid: string): ReadonlySet<Node>;
-  /** Dependents that hold up their owner's deletion, the owner itself not counted. */
+  /** Counts the dependents that block the foreground deletion of their owner. */
   blocking(ownerUid: string): number;
 }
 
@@ -42,7 +46,10 @@ interface Dependents {
 
 const none: ReadonlySet<Node> = new Set();
 
-/** Whether the dependent holds up the foreground deletion of the owner. What owns itself would wait for ever. */
+/**
+ * Returns whether the dependent blocks the foreground deletion of the owner. An object never blocks
+ * itself.
+ */
 export function isBlocking({ meta }: Node, ownerUid: string): boolean {
   return (
     meta.uid !== ownerUid &&
@@ -50,11 +57,11 @@ export function isBlocking({ meta }: Node, ownerUid: string): boolean {
   );
 }
 
-/** @param look is told of every key whose object must be looked at */
-export function openGraph(look: (key: string) => void): Graph {
+/** @param enqueue receives the keys of objects to reconcile */
+export function openGraph(enqueue: (key: string) => void): Graph {
   const nodes = new Map<string, Node>();
   const byOwner = new Map<string, Dependents>();
-  /** Uid of what waits for dependents, and its key. */
+  /** Keys of objects that wait for dependents, by uid. */
   const waiting = new Map<string, string>();
 
   const link = (node: Node): void => {
@@ -77,12 +84,12 @@ export function openGraph(look: (key: string) => void): Graph {
       if (dependents.nodes.size === 0) byOwner.delete(uid);
     }
   };
-  const lookAtDependents = (uid: string): void => {
-    for (const { key } of byOwner.get(uid)?.nodes ?? none) look(key);
+  const enqueueDependents = (uid: string): void => {
+    for (const { key } of byOwner.get(uid)?.nodes ?? none) enqueue(key);
   };
-  const lookAtFreed = (uid: string): void => {
+  const enqueueIfUnblocked = (uid: string): void => {
     const key = waiting.get(uid);
-    if (key !== undefined && (byOwner.get(uid)?.blocking ?? 0) === 0) look(key);
+    if (key !== undefined && (byOwner.get(uid)?.blocking ?? 0) === 0) enqueue(key);
   };
   const set: Graph["set"] = (key, kind, meta) => {
     const before = nodes.get(key);
@@ -92,16 +99,16 @@ export function openGraph(look: (key: string) => void): Graph {
     if (meta !== undefined) link({ key, kind, meta, parked: !isOther && before.parked });
     const startsToWait =
       meta !== undefined && waitsForDependents(meta) && (before === undefined || !waitsForDependents(before.meta));
-    if (startsToWait) lookAtDependents(meta.uid);
-    if (meta !== undefined && isOther) look(key);
-    if (before !== undefined) for (const uid of ownerUids(before)) lookAtFreed(uid);
+    if (startsToWait) enqueueDependents(meta.uid);
+    if (meta !== undefined && isOther) enqueue(key);
+    if (before !== undefined) for (const uid of ownerUids(before)) enqueueIfUnblocked(uid);
   };
 
   return {
     set,
-    gone(key, kind, uid) {
+    deleted(key, kind, uid) {
       set(key, kind, undefined);
-      lookAtDependents(uid);
+      enqueueDependents(uid);
     },
     get: (key) => nodes.get(key),
     nodes: () => nodes.values(),
@@ -112,7 +119,7 @@ export function openGraph(look: (key: string) => void): Graph {
 
 const ownerUids = ({ meta }: Node): Set<string> => new Set(meta.owners.map(({ uid }) => uid));
 
-/** Whether anything the collector decides by has changed. */
+/** Returns whether the fields that the collector uses have changed. */
 function differs(a: CollectedMeta, b: CollectedMeta): boolean {
   return (
     a.uid !== b.uid ||

@@ -18,7 +18,7 @@ const rows: [what: string, object: object, expected: Partial<CollectedMeta> | un
   ],
   ["no owner in an empty list", { metadata: { uid: "1", ownerReferences: [] } }, undefined],
   [
-    "a deletion that waits for others",
+    "a deletion with another finalizer",
     { metadata: { uid: "1", deletionTimestamp: now, finalizers: ["x/y"] } },
     undefined,
   ],
@@ -35,7 +35,7 @@ const rows: [what: string, object: object, expected: Partial<CollectedMeta> | un
     undefined,
   ],
   [
-    "keys before metadata that look like it",
+    "nested metadata before the real one",
     { data: { metadata: { ownerReferences: [owner] } }, kind: "metadata", metadata: { uid: "2" } },
     undefined,
   ],
@@ -50,7 +50,7 @@ const rows: [what: string, object: object, expected: Partial<CollectedMeta> | un
     { owners: [{ ...owner, name: "ö" }] },
   ],
   [
-    "keys that objects have anyway",
+    "keys of Object.prototype",
     {
       ["__proto__"]: { metadata: 1 },
       metadata: { uid: "1", labels: { ["__proto__"]: "x" }, ownerReferences: [owner] },
@@ -60,7 +60,7 @@ const rows: [what: string, object: object, expected: Partial<CollectedMeta> | un
 ];
 
 for (const [what, object, expected] of rows) {
-  test(`${what}: ${expected === undefined ? "no concern" : "concerns the collector"}`, () => {
+  test(`an object with ${what} is ${expected === undefined ? "not " : ""}in the graph`, () => {
     const meta = concern(object);
     if (expected === undefined) assert.equal(meta, undefined);
     else assert.deepEqual({ ...meta, ...expected }, meta);

@@ -1,4 +1,4 @@
-/** What the collector reads of an object: a few fields of its metadata, from the bytes that the cache holds. */
+/** Reads the metadata that the collector needs from the bytes of a cached object. */
 import assert from "node:assert/strict";
 import type { ObjectMeta, OwnerReference } from "../../apimachinery/object.ts";
 import { memberBytes } from "../../lib/json/member.ts";
@@ -12,22 +12,26 @@ export interface CollectedMeta {
   readonly resourceVersion: string;
   readonly owners: readonly OwnerReference[];
   readonly finalizers: readonly string[];
-  /** Its deletion has begun. */
+  /** Whether it has a deletionTimestamp. */
   readonly deleting: boolean;
 }
 
-/** Its deletion waits for its dependents to go. */
+/** Returns whether it is being deleted in the foreground. */
 export const waitsForDependents = ({ deleting, finalizers }: CollectedMeta): boolean =>
   deleting && finalizers.includes(foregroundFinalizer);
 
-/** Its deletion waits for its dependents to be let go. */
+/** Returns whether it is being deleted and its dependents are to be orphaned. */
 export const orphansDependents = ({ deleting, finalizers }: CollectedMeta): boolean =>
   deleting && finalizers.includes(orphanFinalizer);
 
-/** @returns undefined when the object has no owner and waits for no dependents: most are so, which costs two searches of bytes */
+/**
+ * Returns the metadata of an object that belongs into the graph.
+ * @returns undefined when it has no owner and does not wait for dependents; for most objects two
+ *   searches in their bytes decide this
+ */
 export function concernOf(entry: Entry): CollectedMeta | undefined {
   const { json } = entry;
-  // Inside a JSON text a quote is escaped, so that these bytes can only be a key.
+  // Quotes in JSON strings are escaped, so these bytes can only be a key.
   if (json.indexOf('"ownerReferences":[', 0, "latin1") < 0 && json.indexOf('"deletionTimestamp":"', 0, "latin1") < 0)
     return undefined;
   const meta = readMetadata(entry);

@@ -1,4 +1,4 @@
-/** Tells of references to owners that are in another namespace than the object that names them: whoever wrote that may want to know. */
+/** Reports owner references to objects in another namespace, in an Event. */
 import { formatTime } from "../../apimachinery/clock.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
@@ -10,12 +10,17 @@ import { ownerKind } from "./owners.ts";
 import { type Item, writes } from "./writes.ts";
 
 export interface MisplacedOwners {
-  /** @param owners that are not where the item says @throws UnknownOwnerKind · whatever reading their kinds throws */
-  tell(item: Item, owners: readonly OwnerReference[]): Promise<void>;
+  /**
+   * Creates an Event for each owner that exists in another namespace.
+   * @param owners that do not exist in the namespace of the item
+   * @throws UnknownOwnerKind
+   * @throws ApiError when objects of an owner's kind cannot be read
+   */
+  report(item: Item, owners: readonly OwnerReference[]): Promise<void>;
 }
 
-/** Owners that were found nowhere, and references that were told of, are remembered up to so many each; then all are forgotten. */
-const rememberedMax = 500;
+/** Maximum size of each cache of absent owners and reported references; a full cache is cleared. */
+const cachedMax = 500;
 
 export function misplacedOwners({
   registry,
@@ -24,29 +29,30 @@ export function misplacedOwners({
   readonly registry: RegistryContext;
   readonly logger: Logger;
 }): MisplacedOwners {
-  const nowhere = new Set<string>();
-  const told = new Set<string>();
+  const absent = new Set<string>();
+  const reported = new Set<string>();
   const remember = (set: Set<string>, text: string): void => {
-    if (set.size >= rememberedMax) set.clear();
+    if (set.size >= cachedMax) set.clear();
     set.add(text);
   };
   return {
-    async tell(item, owners) {
+    async report(item, owners) {
       for (const owner of owners) {
         const { apiVersion, kind, name, uid } = owner;
-        const named = `${apiVersion} ${kind} ${name} ${uid}`; // By another name it may be somewhere.
+        // The uid alone is not sufficient: another reference may have the correct kind and name.
+        const identity = `${apiVersion} ${kind} ${name} ${uid}`;
         const reference = `${item.meta.uid} ${uid}`;
-        if (nowhere.has(named) || told.has(reference)) continue;
+        if (absent.has(identity) || reported.has(reference)) continue;
         if (!(await isElsewhere(registry, owner))) {
-          remember(nowhere, named);
+          remember(absent, identity);
           continue;
         }
-        remember(told, reference);
+        remember(reported, reference);
         try {
           await createEvent(registry, item, owner);
         } catch (error) {
           if (!(error instanceof ApiError)) throw error;
-          logger.warn("an owner in another namespace could not be told of", {
+          logger.warn("Failed to create the event about an owner in another namespace", {
             namespace: item.namespace,
             name: item.name,
             error: error.message,
@@ -57,7 +63,7 @@ export function misplacedOwners({
   };
 }
 
-/** @returns whether an object of this kind, name and uid is in any namespace */
+/** Returns whether any namespace has an object with this kind, name and uid. */
 async function isElsewhere(registry: RegistryContext, reference: OwnerReference): Promise<boolean> {
   const { store, namespaced } = ownerKind(registry, reference);
   const namespaces = registry.catalog.findResource("", "namespaces")?.store;
@@ -70,7 +76,10 @@ async function isElsewhere(registry: RegistryContext, reference: OwnerReference)
   return false;
 }
 
-/** Source: the graph builder's reportInvalidNamespaceOwnerRef. */
+/**
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/controller/garbagecollector/graph_builder.go`,
+ * reportInvalidNamespaceOwnerRef.
+ */
 async function createEvent(
   registry: RegistryContext,
   { kind, namespace, name, meta }: Item,

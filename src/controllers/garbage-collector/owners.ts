@@ -1,4 +1,8 @@
-/** Looks up the owners an object names, as they are at that moment. Source: the garbage collector's classification of references. */
+/**
+ * Reads the current owners of an object. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/controller/garbagecollector/garbagecollector.go`,
+ * classifyReferences.
+ */
 import { type OwnerReference, parseGroupVersion } from "../../apimachinery/object.ts";
 import type { ConvertedVersion, ResourceStore } from "../../catalog/contract.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
@@ -7,16 +11,16 @@ import { readMetadata, waitsForDependents } from "./metadata.ts";
 export interface Classified {
   /** The owner exists and does not wait for its dependents. */
   readonly solid: OwnerReference[];
-  /** The owner does not exist where the reference says. */
+  /** The owner does not exist in the namespace of the object. */
   readonly dangling: OwnerReference[];
   /** The owner's deletion waits for its dependents. */
   readonly waiting: OwnerReference[];
 }
 
-/** The owner's kind is not served: it may come, or come back. Nothing is decided then. */
+/** The owner's kind is not served. It may be added later, so the object is kept. */
 export class UnknownOwnerKind extends Error {}
 
-/** An object of the cluster names an owner in a namespace, which cannot be. Nothing is decided then, ever. */
+/** A cluster-scoped object has a namespaced owner, which is invalid. The object is kept. */
 export class NamespacedOwner extends Error {
   readonly reference: OwnerReference;
   constructor(reference: OwnerReference) {
@@ -26,8 +30,11 @@ export class NamespacedOwner extends Error {
 }
 
 /**
- * @param namespace of the object that names them
- * @throws UnknownOwnerKind · NamespacedOwner · whatever reading the owners' kinds throws
+ * Classifies owner references by the current state of the owners.
+ * @param namespace of the object that has the references
+ * @throws UnknownOwnerKind
+ * @throws NamespacedOwner
+ * @throws ApiError when objects of an owner's kind cannot be read
  */
 export async function classifyOwners(
   registry: RegistryContext,
@@ -47,7 +54,7 @@ async function classify(
   const { store, namespaced, converted } = ownerKind(registry, reference);
   if (namespaced && namespace === "") throw new NamespacedOwner(reference);
   const owner = (await store.cache.current()).get(store.keyOf(namespaced ? namespace : "", reference.name));
-  // Upstream reads the owner at the version of the reference, which fails where it cannot be converted.
+  // Upstream reads the owner at the version of the reference, which fails if the conversion fails.
   if (owner !== undefined && converted !== undefined) await converted.showReconverted(owner);
   const meta = owner && readMetadata(owner);
   if (meta?.uid !== reference.uid) return "dangling";
@@ -57,7 +64,7 @@ async function classify(
 interface OwnerKind {
   readonly store: ResourceStore;
   readonly namespaced: boolean;
-  /** At the version of the reference, where a webhook converts the kind. */
+  /** The version of the reference, when a webhook converts the kind. */
   readonly converted: ConvertedVersion | undefined;
 }
 

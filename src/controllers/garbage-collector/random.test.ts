@@ -1,6 +1,7 @@
 /**
- * Random owners, deletions and restarts against a plain model. Guarantees: what has an owner that stays, stays; what has lost all owners goes,
- * unless they were orphaned; what stays names only owners that are there; every deletion ends.
+ * Random owners, deletions and restarts against a model. Guarantees: an object with an existing
+ * owner is kept; an object without remaining owners is deleted unless it was orphaned; the
+ * remaining objects only have references to existing owners; every deletion completes.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,8 +15,8 @@ const full = process.env.COXSWAIN_TEST_FULL === "1";
 const rounds = full ? 60 : 6;
 const stepsMax = 12;
 const objectsMax = 30;
-/** A state that is not as it should be is looked at so often, every 2 ms. */
-const looksMax = 5_000;
+/** Checks for the expected state, every 2 ms. */
+const checksMax = 5_000;
 const firstSeed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
 const places: readonly Place[] = [
@@ -24,7 +25,7 @@ const places: readonly Place[] = [
   ["/serviceaccounts", "ns"],
 ];
 
-/** Who is there, and whom it names as its owners. */
+/** The existing objects, and their owners. */
 type Model = Map<string, Set<string>>;
 
 interface World {
@@ -38,7 +39,7 @@ interface World {
 
 const pick = <T>(below: World["below"], list: readonly T[]): T => list[below(list.length)] as T;
 
-/** Owners are older than what they own, so that there are no circles. */
+/** Creates objects whose owners are older, so that there are no cycles. */
 async function createSome({ cluster, model, below, placeOf, references }: World): Promise<void> {
   for (let count = below(8) + 1; count > 0 && placeOf.size < objectsMax; count--) {
     const name = `o${placeOf.size}`;
@@ -57,7 +58,10 @@ async function createSome({ cluster, model, below, placeOf, references }: World)
   }
 }
 
-/** Several at once, in the background and the foreground: whatever the order, the same goes. */
+/**
+ * Deletes several objects concurrently, in the background and the foreground; the result does not
+ * depend on the order.
+ */
 async function deleteSome({ cluster, model, below, placeOf }: World): Promise<void> {
   const names = new Set(Array.from({ length: below(3) + 1 }, () => pick(below, [...model.keys()])));
   await Promise.all(
@@ -101,11 +105,11 @@ async function stateOf({ cluster, placeOf }: World): Promise<Record<string, stri
   return state;
 }
 
-const wanted = (model: Model): Record<string, string> =>
+const expected = (model: Model): Record<string, string> =>
   Object.fromEntries([...model].map(([name, owners]) => [name, `${[...owners].sort()}`]));
 
-const isAsWanted = async (world: World): Promise<boolean> =>
-  JSON.stringify(await stateOf(world)) === JSON.stringify(wanted(world.model));
+const isAsExpected = async (world: World): Promise<boolean> =>
+  JSON.stringify(await stateOf(world)) === JSON.stringify(expected(world.model));
 
 async function play(seed: number): Promise<void> {
   await withCluster(async (cluster) => {
@@ -125,11 +129,11 @@ async function play(seed: number): Promise<void> {
         if (world.below(4) === 0) await orphanOne(world);
         else await deleteSome(world);
         if (world.below(3) === 0) await restart(world);
-        for (let look = 0; look < looksMax && !(await isAsWanted(world)); look++)
+        for (let count = 0; count < checksMax && !(await isAsExpected(world)); count++)
           await new Promise((resolve) => setTimeout(resolve, 2));
-        assert.deepEqual(await stateOf(world), wanted(world.model), `SEED=${seed}, step ${step}`);
+        assert.deepEqual(await stateOf(world), expected(world.model), `SEED=${seed}, step ${step}`);
         await settled(cluster);
-        assert.deepEqual(await stateOf(world), wanted(world.model), `SEED=${seed}, step ${step}, later`);
+        assert.deepEqual(await stateOf(world), expected(world.model), `SEED=${seed}, step ${step}, later`);
       }
     } finally {
       await world.collector.stop();
@@ -137,6 +141,6 @@ async function play(seed: number): Promise<void> {
   });
 }
 
-test(`${rounds} random rounds from SEED=${firstSeed} end as the model says`, async () => {
+test(`${rounds} random rounds agree with the model (SEED=${firstSeed})`, async () => {
   for (let round = 0; round < rounds; round++) await play(firstSeed + round);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sharedRun } from "./shared-run.ts";
 
-test("who comes during a run shares the next one, after a failed run, too", async () => {
+test("calls during a run share the next run, also after a failed one", async () => {
   let runs = 0;
   const ends: ((error?: Error) => void)[] = [];
   const call = sharedRun(() => {

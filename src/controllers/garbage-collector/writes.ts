@@ -1,4 +1,7 @@
-/** What the garbage collector writes: each write only where the object still is the one that was looked at. */
+/**
+ * The writes of the garbage collector. Each has preconditions, so that only the object that was
+ * checked is changed.
+ */
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { ObjectMeta } from "../../apimachinery/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
@@ -10,7 +13,7 @@ import type { CollectedMeta } from "./metadata.ts";
 
 export const writes = writesAs("generic-garbage-collector");
 
-/** One object, as it was looked at. */
+/** One object, in the state that was checked. */
 export interface Item {
   readonly kind: FollowedKind;
   readonly namespace: string;
@@ -18,7 +21,10 @@ export interface Item {
   readonly meta: CollectedMeta;
 }
 
-/** @returns false when it has changed meanwhile; that it is gone is what was wanted */
+/**
+ * @returns false when the object was changed concurrently; true when it is deleted, or did not
+ * exist
+ */
 export async function deleteItem(
   registry: RegistryContext,
   { kind, namespace, name, meta }: Item,
@@ -26,12 +32,12 @@ export async function deleteItem(
 ): Promise<boolean> {
   const { uid, resourceVersion } = meta;
   const options = { propagationPolicy, preconditions: { uid, resourceVersion }, dryRun: false };
-  return unlessOvertaken(async () => {
+  return unlessConflict(async () => {
     await deleteOne(registry, { ...writes.of(kind.target, namespace, name), options });
   });
 }
 
-/** @returns false when another object has its name now, or others write it all the time */
+/** @returns false when the object was replaced, or because of repeated conflicts */
 export function removeFinalizer(registry: RegistryContext, item: Item, finalizer: string): Promise<boolean> {
   return changeMetadata(registry, item, (metadata) => {
     metadata.finalizers = metadata.finalizers?.filter((one) => one !== finalizer) ?? [];
@@ -47,7 +53,7 @@ export function removeOwners(registry: RegistryContext, item: Item, uids: Readon
   });
 }
 
-/** Its owners need not wait for it any more. @returns as {@link removeFinalizer} */
+/** Sets `blockOwnerDeletion` to false in all references. @returns as {@link removeFinalizer} */
 export function unblockOwners(registry: RegistryContext, item: Item): Promise<boolean> {
   return changeMetadata(registry, item, (metadata) => {
     for (const reference of metadata.ownerReferences ?? [])
@@ -60,7 +66,7 @@ async function changeMetadata(
   { kind, namespace, name, meta }: Item,
   change: (metadata: ObjectMeta) => void,
 ): Promise<boolean> {
-  return unlessOvertaken(async () => {
+  return unlessConflict(async () => {
     await update(registry, {
       ...writes.of(kind.target, namespace, name),
       uid: meta.uid,
@@ -74,7 +80,7 @@ async function changeMetadata(
   });
 }
 
-async function unlessOvertaken(write: () => Promise<void>): Promise<boolean> {
+async function unlessConflict(write: () => Promise<void>): Promise<boolean> {
   try {
     await write();
     return true;

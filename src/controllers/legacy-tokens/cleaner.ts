@@ -1,4 +1,8 @@
-/** Ends legacy tokens that nobody uses: first they are marked as invalid, a period later deleted. Source: upstream's legacy service account token cleaner. */
+/**
+ * Removes unused legacy tokens: marks them as invalid, and deletes them one period later. Sources:
+ * KEP-2799;
+ * `k8s.io/kubernetes@v1.36.0/pkg/controller/serviceaccount/legacy_serviceaccount_token_cleaner.go`.
+ */
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -24,8 +28,8 @@ export interface LegacyTokenCleanerOptions {
 export const invalidSinceLabel = "kubernetes.io/legacy-token-invalid-since";
 const writes = writesAs("legacy-service-account-token-cleaner");
 const tokenType = "kubernetes.io/service-account-token";
-/** Secrets looked at in one turn of the event loop. */
-const looksInTurn = 500;
+/** Secrets that are checked in one event loop turn. */
+const checksPerTurn = 500;
 
 interface Places {
   readonly target: Resolved;
@@ -35,26 +39,26 @@ interface Places {
   readonly configMaps: ResourceStore;
 }
 
-/** Looks at the start, and once a day. */
+/** Checks all tokens at the start, and once a day. */
 export function legacyTokenCleaner(options: LegacyTokenCleanerOptions): Controller {
   const { registry, logger } = options;
   const places = placesIn(registry);
   if (places === undefined) return { start() {}, stop: async () => {} };
   let stopped = false;
   let cancel = (): void => {};
-  let look: Promise<void> = Promise.resolve();
-  const lookNow = (): void => {
-    look = cleanLegacyTokens(options, places, () => stopped).catch((error: unknown) =>
-      logger.warn("legacy tokens could not be cleaned, will be tried tomorrow", { error: String(error) }),
+  let running: Promise<void> = Promise.resolve();
+  const clean = (): void => {
+    running = cleanLegacyTokens(options, places, () => stopped).catch((error: unknown) =>
+      logger.warn("Failed to clean legacy tokens, retrying in a day", { error: String(error) }),
     );
-    cancel = registry.clock.after(dayMs, lookNow);
+    cancel = registry.clock.after(dayMs, clean);
   };
   return {
-    start: lookNow,
+    start: clean,
     async stop() {
       stopped = true;
       cancel();
-      await look;
+      await running;
     },
   };
 }
@@ -90,35 +94,37 @@ async function cleanLegacyTokens(
     await pods.cache.current(),
   ];
   const mounted = mountedSecrets(pods, allPods);
-  let looks = 0;
+  let checks = 0;
   for (const entry of allSecrets.range(secrets.form.prefix)) {
-    if (++looks % looksInTurn === 0) await new Promise(setImmediate);
+    if (++checks % checksPerTurn === 0) await new Promise(setImmediate);
     if (isStopped()) return;
     if (entry.index.fields.get("type") !== tokenType) continue;
     const secret = secrets.decode(entry);
     const verdict = verdictOn(secret, { now, unusedMs, account: accountOf(secret, accounts, allAccounts), mounted });
     if (verdict === "keep") continue;
     const { namespace, name } = entry.index;
-    logger.info(
-      verdict === "mark" ? "an unused legacy token is marked as invalid" : "an unused legacy token is deleted",
-      { namespace, name },
-    );
+    logger.info(verdict === "mark" ? "Marking an unused legacy token as invalid" : "Deleting an unused legacy token", {
+      namespace,
+      name,
+    });
     await (verdict === "mark" ? mark(registry, places, entry, now) : remove(registry, places, entry));
   }
 }
 
-/** The begin of the first whole day. */
+/** Returns the beginning of the first complete day of tracking. */
 async function trackedSinceMs({ configMaps }: Places): Promise<number | undefined> {
   const entry = (await configMaps.cache.current()).get(configMaps.keyOf(trackingNamespace, trackingName));
   const since = entry && parseDay(configMaps.decode(entry).data?.since);
   return since && since + dayMs;
 }
 
-/** Of one namespace at a time, each looked at once. */
+/**
+ * Returns a function that finds the Secrets mounted by Pods of a namespace, and caches the result.
+ */
 function mountedSecrets(pods: ResourceStore, snapshot: Snapshot): (namespace: string) => ReadonlySet<string> {
-  const known = new Map<string, ReadonlySet<string>>();
+  const cached = new Map<string, ReadonlySet<string>>();
   return (namespace) => {
-    let names = known.get(namespace);
+    let names = cached.get(namespace);
     if (names === undefined) {
       const entries = [...snapshot.range(`${pods.form.prefix}${namespace}/`)];
       names = new Set(
@@ -126,13 +132,15 @@ function mountedSecrets(pods: ResourceStore, snapshot: Snapshot): (namespace: st
           [...podReferences(pods.decode(entry))].flatMap(([kind, name]) => (kind === "secret" ? [name] : [])),
         ),
       );
-      known.set(namespace, names);
+      cached.set(namespace, names);
     }
     return names;
   };
 }
 
-/** That of the uid in the secret, where it names one. */
+/**
+ * Returns the account that the Secret names; undefined when it does not exist or has another uid.
+ */
 function accountOf({ metadata }: KubeObject, accounts: ResourceStore, snapshot: Snapshot): KubeObject | undefined {
   const name = metadata.annotations?.["kubernetes.io/service-account.name"] ?? "";
   const uid = metadata.annotations?.["kubernetes.io/service-account.uid"] ?? "";
@@ -148,7 +156,10 @@ interface Circumstances {
   mounted(namespace: string): ReadonlySet<string>;
 }
 
-/** Only what was made for an account is ended: people's own secrets stay. */
+/**
+ * Decides about a token. Only Secrets in the list of the account are removed, so manually created
+ * ones are kept.
+ */
 function verdictOn(
   { metadata }: KubeObject,
   { now, unusedMs, account, mounted }: Circumstances,
@@ -172,7 +183,7 @@ async function mark(
   { index: { namespace, name } }: Entry,
   now: number,
 ): Promise<void> {
-  await unlessOvertaken(() =>
+  await unlessConflict(() =>
     update(registry, {
       ...writes.of(target, namespace, name),
       next(current) {
@@ -185,19 +196,19 @@ async function mark(
   );
 }
 
-/** Whoever changed it since may want it. */
+/** Deletes the Secret unless it was changed after the check. */
 async function remove(
   registry: RegistryContext,
   { target }: Places,
   { index: { namespace, name }, revision }: Entry,
 ): Promise<void> {
   const preconditions = { resourceVersion: String(revision) };
-  await unlessOvertaken(() =>
+  await unlessConflict(() =>
     deleteOne(registry, { ...writes.of(target, namespace, name), options: { dryRun: false, preconditions } }),
   );
 }
 
-async function unlessOvertaken(write: () => Promise<unknown>): Promise<void> {
+async function unlessConflict(write: () => Promise<unknown>): Promise<void> {
   try {
     await write();
   } catch (error) {

@@ -1,4 +1,7 @@
-/** Writes into secrets the day on which their token was last used. Source: pkg/serviceaccount's legacy validator. */
+/**
+ * Labels Secrets with the day on which their token was last used. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/legacy.go`.
+ */
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
@@ -9,14 +12,15 @@ import { dayMs, formatDay } from "./dates.ts";
 
 export const lastUsedLabel = "kubernetes.io/legacy-token-last-used";
 
+/** Records the use of legacy tokens. */
 export interface SecretUses {
-  /** The secret's token was used just now; nobody waits until that is written. */
+  /** Records the use of a Secret's token. The label is written asynchronously. */
   used(namespace: string, name: string): void;
   stop(): Promise<void>;
 }
 
 const writes = writesAs("kube-apiserver");
-/** Secrets whose use is still to be written; of more it is written when they are used again. */
+/** Maximum Secrets in the queue; the use of others is recorded when they are used again. */
 const secretsMax = 10_000;
 const concurrency = 2;
 const firstDelayMs = 100;
@@ -54,13 +58,13 @@ export function openSecretUses({
       try {
         await write(key.slice(0, slash), key.slice(slash + 1));
       } catch (error) {
-        // It is gone, or its namespace is: there is nothing left to write.
+        // The Secret or its namespace was deleted.
         if (!(error instanceof ApiError) || error.status.reason !== "NotFound") throw error;
       }
       return true;
     },
     failed: (key, error) =>
-      logger.warn("the use of a legacy token could not be written, will be tried again", { key, error: String(error) }),
+      logger.warn("Failed to record the use of a legacy token, retrying", { key, error: String(error) }),
     concurrency,
     keysMax: secretsMax,
     firstDelayMs,

@@ -27,13 +27,13 @@ async function withRegistry(run: (memory: MemoryRegistry, clock: ManualClock) =>
   }
 }
 
-/** Runs the event loop until it holds. */
+/** Runs the event loop until the condition holds. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (let turn = 0; turn < 2_000; turn++) {
     if (await holds()) return;
     await new Promise(setImmediate);
   }
-  assert.fail("it never came to be");
+  assert.fail("the expected state was not reached");
 }
 
 const secret = (name: string, labels: Record<string, string> = {}): KubeObject => ({
@@ -43,13 +43,13 @@ const secret = (name: string, labels: Record<string, string> = {}): KubeObject =
   type: "kubernetes.io/service-account-token",
 });
 
-test("days", () => {
+test("parses valid dates only", () => {
   for (const text of ["2026-01-31", "2024-02-29"]) assert.equal(parseDay(text), Date.parse(text));
   for (const text of ["", "2026-02-29", "2026-1-1", "2026-01-01T00:00:00Z", "x", undefined])
     assert.equal(parseDay(text), undefined);
 });
 
-test("since when uses are written down is said, and said again", () =>
+test("publishes the start of tracking, and restores it when it is changed or deleted", () =>
   withRegistry(async (memory) => {
     const tracking = legacyTokenTracking({ registry: memory.registry, logger });
     const since = async (): Promise<string | undefined> => (await memory.find(configMaps, trackingName))?.data?.since;
@@ -69,7 +69,7 @@ test("since when uses are written down is said, and said again", () =>
     await tracking.stop();
   }));
 
-test("the day of the last use is written once a day", () =>
+test("writes the day of the last use once a day", () =>
   withRegistry(async (memory, clock) => {
     await memory.create(secrets, secret("t"));
     const uses = openSecretUses({ registry: memory.registry, logger });
@@ -93,7 +93,7 @@ interface CleanRow {
   readonly labels?: Record<string, string>;
   readonly account?: object;
   readonly pod?: object;
-  /** Days after the secret was made. */
+  /** Days after the creation of the Secret. */
   readonly after?: number;
   readonly want: "kept" | "marked" | "deleted";
 }
@@ -102,15 +102,15 @@ const cleanRows: CleanRow[] = [
   { what: "unused for a year", want: "marked" },
   { what: "last used long ago", labels: { [lastUsed]: "2026-01-05" }, want: "marked" },
   { what: "used since", labels: { [lastUsed]: "2026-06-01" }, want: "kept" },
-  { what: "used on a day that is none", labels: { [lastUsed]: "never" }, want: "kept" },
+  { what: "with an invalid last use", labels: { [lastUsed]: "never" }, want: "kept" },
   { what: "younger", after: 364, want: "kept" },
-  { what: "uses were not written down long enough", since: "2026-06-01", want: "kept" },
-  { what: "uses are written down since a day that is none", since: "x", want: "kept" },
-  { what: "made by a person", account: {}, want: "kept" },
+  { what: "not tracked long enough", since: "2026-06-01", want: "kept" },
+  { what: "with an invalid start of tracking", since: "x", want: "kept" },
+  { what: "created manually", account: {}, want: "kept" },
   { what: "mounted by a pod", pod: { volumes: [{ name: "v", secret: { secretName: "t" } }] }, want: "kept" },
   { what: "marked long ago", labels: { [invalidSince]: "2026-01-02" }, want: "deleted" },
   { what: "marked not long ago", labels: { [invalidSince]: "2026-12-01" }, want: "kept" },
-  { what: "marked with what is no day", labels: { [invalidSince]: "x" }, want: "marked" },
+  { what: "marked with an invalid date", labels: { [invalidSince]: "x" }, want: "marked" },
 ];
 for (const { what, since = "2025-12-01", labels = {}, account = own, pod, after = 370, want } of cleanRows) {
   test(`a legacy token, ${what}, is ${want}`, () =>

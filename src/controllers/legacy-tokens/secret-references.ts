@@ -1,4 +1,7 @@
-/** Takes secrets that are gone out of the lists of the accounts they were made for. Source: upstream's tokens controller. */
+/**
+ * Removes deleted Secrets from the lists of their ServiceAccounts. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/controller/serviceaccount/tokens_controller.go`.
+ */
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -7,18 +10,19 @@ import { update } from "../../registry/update.ts";
 import { writesAs } from "../controller-write.ts";
 import { openWorkQueue } from "../work-queue.ts";
 
+/** Removes references to Secrets. */
 export interface SecretReferences {
-  /** @param secret its last state */
-  gone(secret: KubeObject): void;
+  /** Removes the reference to a deleted Secret. @param secret its last state */
+  deleted(secret: KubeObject): void;
   stop(): Promise<void>;
 }
 
 const writes = writesAs("tokens-controller");
-/** Secrets that are still to be taken out; beyond them, names stay in the lists. */
+/** Maximum references in the queue; the names of further Secrets stay in the lists. */
 const secretsMax = 10_000;
 const concurrency = 2;
 
-/** Names and namespaces have no slash. */
+/** A queue key, joined with slashes, which names and namespaces do not contain. */
 interface Reference {
   readonly namespace: string;
   readonly account: string;
@@ -61,7 +65,7 @@ export function openSecretReferences({
       return true;
     },
     failed: (key, error) =>
-      logger.warn("a secret that is gone stays in its account's list, will be tried again", {
+      logger.warn("Failed to remove a deleted secret from the list of its service account, retrying", {
         key,
         error: String(error),
       }),
@@ -69,7 +73,7 @@ export function openSecretReferences({
     keysMax: secretsMax,
   });
   return {
-    gone({ metadata: { namespace = "", name = "", annotations = {} } }) {
+    deleted({ metadata: { namespace = "", name = "", annotations = {} } }) {
       const account = annotations["kubernetes.io/service-account.name"] ?? "";
       const uid = annotations["kubernetes.io/service-account.uid"] ?? "";
       if (account !== "" && ![account, uid].some((text) => text.includes("/")))
@@ -79,7 +83,10 @@ export function openSecretReferences({
   };
 }
 
-/** @param uid empty where the secret did not say whose it was */
+/**
+ * Returns whether the account lists the Secret.
+ * @param uid of the account; empty when the Secret had no uid annotation
+ */
 function isNamed(account: KubeObject | undefined, uid: string, secret: string): boolean {
   if (account === undefined || (uid !== "" && account.metadata.uid !== uid)) return false;
   const secrets: { readonly name?: string }[] = account.secrets ?? [];

@@ -1,4 +1,7 @@
-/** Says since when the use of legacy tokens is written down. Source: kube-apiserver's legacytokentracking controller. */
+/**
+ * Publishes the day since which the use of legacy tokens is tracked. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/legacytokentracking`.
+ */
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
@@ -9,7 +12,7 @@ import { formatDay, parseDay } from "./dates.ts";
 export const trackingName = "kube-apiserver-legacy-service-account-token-tracking";
 export const trackingNamespace = "kube-system";
 
-/** Unlike upstream's, it makes the ConfigMap again at once, not after half an hour. */
+/** Unlike upstream, it restores the ConfigMap immediately, not after half an hour. */
 export function legacyTokenTracking({
   registry,
   logger,
