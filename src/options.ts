@@ -10,7 +10,7 @@ import type { TlsOptions } from "./http/listener/contract.ts";
 import type { MetricsOptions } from "./metrics/contract.ts";
 import type { ServiceResolver } from "./webhook/service-resolver.ts";
 
-/** Options of {@link startServer}. Flags with the same names are described in `coxswain --help`. */
+/** Options of `startServer`. Flags with the same names are described in `coxswain --help`. */
 export interface ServerOptions {
   /** `memory` loses all objects when the server ends; `lmdb` keeps them under `dataDir`. */
   readonly storage: "memory" | "lmdb";
@@ -125,7 +125,7 @@ export interface ServerOptions {
   readonly logger: Logger;
 }
 
-/** A server that {@link startServer} has started. */
+/** A server that `startServer` has started. */
 export interface RunningServer {
   /** `https://127.0.0.1:6443` */
   readonly url: string;
