@@ -15,6 +15,8 @@ const cleaned = [
   "*.md",
   ".github",
   "docs",
+  "src/audit",
+  "src/authentication",
   "src/authorization",
   "src/cel-environment",
   "src/data",
@@ -39,6 +41,7 @@ const cleaned = [
   "test/docs.test.ts",
   "test/documented-examples.test.ts",
   "test/support/source-tokens.ts",
+  "src/webhook",
 ];
 
 const excluded = /(?:^|\/)(?:node_modules|testdata|dist|\.git|\.coxswain)\/|^src\/data\/|(?:^|\/)vocabulary\.test\.ts$/;

@@ -2,8 +2,9 @@
 import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate, WebSocketRequest } from "../http/contract.ts";
 
 /**
- * Receives the progress of a response. A returned promise delays the response: a complete response is sent after it
- * settles, a stream ends after the promise of `completed`. The start of a stream is never delayed.
+ * Receives the progress of a response. A returned promise delays the response: a complete response
+ * is sent after it settles, a stream ends after the promise of `completed`. The start of a stream
+ * is never delayed.
  */
 interface ResponseListener {
   /** The response starts. */

@@ -1,6 +1,7 @@
 /**
  * The common part of the log and webhook backends: modes, truncation, and the count of lost events.
- * Source: k8s.io/apiserver@v0.36.0/pkg/server/options/audit.go and plugin/pkg/audit/truncate/truncate.go.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/server/options/audit.go and
+ * plugin/pkg/audit/truncate/truncate.go.
  */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
@@ -88,7 +89,10 @@ export function unionSink(sinks: readonly AuditSink[]): AuditSink {
   };
 }
 
-/** Formats an event. Drops the objects of an event above the limit, then the event itself if it is still above it. */
+/**
+ * Formats an event. Drops the objects of an event above the limit, then the event itself if it is
+ * still above it.
+ */
 function formatTruncated(
   event: AuditEvent,
   { format }: Backend,

@@ -1,4 +1,7 @@
-/** Queues events so that requests do not wait for delivery. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/audit/buffered/buffered.go. */
+/**
+ * Queues events so that requests do not wait for delivery.
+ * Source: k8s.io/apiserver@v0.36.0/plugin/pkg/audit/buffered/buffered.go.
+ */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { BatchOptions } from "./contract.ts";
 
@@ -6,7 +9,9 @@ import type { BatchOptions } from "./contract.ts";
 interface BatchQueue {
   /** Adds a formatted event. Drops and counts it when the queue is full. */
   add(text: string): void;
-  /** Resolves when all queued events are delivered or lost, at the latest after {@link closeMsMax}. */
+  /**
+   * Resolves when all queued events are delivered or lost, at the latest after {@link closeMsMax}.
+   */
   close(): Promise<void>;
 }
 
@@ -33,9 +38,14 @@ interface BatchQueueOptions extends BatchOptions {
   lost(plugin: string, reason: string, events: number): void;
 }
 
-/** The maximum number of characters that are queued or in delivery; `bufferSize` does not limit the size of events. */
+/**
+ * The maximum number of characters that are queued or in delivery; `bufferSize` does not limit the
+ * size of events.
+ */
 const charactersMax = 64 << 20;
-/** The limit for `close()`, because a blocked disk or webhook must not delay the end of the server. */
+/**
+ * The limit for `close()`, because a blocked disk or webhook must not delay the end of the server.
+ */
 export const closeMsMax = 5000;
 
 /** @returns a queue that delivers full batches at once, and others after `maxWaitMs` */
@@ -87,7 +97,8 @@ export function batchQueue(delivery: Delivery, options: BatchQueueOptions): Batc
   }
 
   async function drain(): Promise<void> {
-    if (delivery.joinsBatches) await new Promise<void>((resolve) => setImmediate(resolve)); // Merges all events of one turn of the event loop.
+    // Merges all events of one turn of the event loop.
+    if (delivery.joinsBatches) await new Promise<void>((resolve) => setImmediate(resolve));
     while (waiting.length >= maxSize || (waiting.length > 0 && (due || ending.signal.aborted))) {
       if (throttle !== undefined) await throttle(ending.signal);
       while (inFlight.size >= delivery.atOnceMax) await Promise.race(inFlight);

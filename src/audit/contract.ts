@@ -1,4 +1,7 @@
-/** The contract of auditing. Source: k8s.io/apiserver@v0.36.0/pkg/apis/audit/v1/types.go and pkg/audit. */
+/**
+ * The contract of auditing. Source: k8s.io/apiserver@v0.36.0/pkg/apis/audit/v1/types.go and
+ * pkg/audit.
+ */
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 
@@ -22,7 +25,10 @@ export interface AuditEvent {
   /** Undefined when authentication failed. */
   readonly user: UserInfo | undefined;
   readonly impersonatedUser: UserInfo | undefined;
-  /** The constraint of a constrained impersonation (KEP-5284); empty for unconstrained impersonation. */
+  /**
+   * The constraint of a constrained impersonation (KEP-5284); empty for unconstrained
+   * impersonation.
+   */
   readonly impersonationConstraint: string;
   readonly sourceIps: readonly string[];
   readonly userAgent: string;
@@ -65,14 +71,18 @@ export interface AuditSink {
   /**
    * Records an event.
    *
-   * @returns false when the event is lost and the request must fail; a promise when the request must wait. Never rejects
+   * @returns false when the event is lost and the request must fail; a promise when the request
+   *   must wait. Never rejects
    */
   process(event: AuditEvent): boolean | Promise<boolean>;
   /** Resolves when all received events are written or lost. */
   close(): Promise<void>;
 }
 
-/** The parts of a request whose time is measured: the suffixes of the annotations `apiserver.latency.k8s.io/…`. */
+/**
+ * The parts of a request whose time is measured: the suffixes of the annotations
+ * `apiserver.latency.k8s.io/…`.
+ */
 export type LatencyLayer = "authentication" | "authorization" | "impersonation" | "etcd" | "response-write";
 
 /** Receives the facts about one request from the handlers that process it. */
@@ -92,10 +102,15 @@ export interface RequestAudit {
    * Records the object of the request body.
    *
    * @param sent completes the object reference with fields that the path does not contain
-   * @param json encodes the object with defaults in the version of the request; called only at levels that include it
+   * @param json encodes the object with defaults in the version of the request; called only at
+   *   levels that include it
    */
   requestObject(sent: KubeObject | undefined, json: () => string | undefined): void;
-  /** Records the object of the response. @param json compact JSON; called only at levels that include it */
+  /**
+   * Records the object of the response.
+   *
+   * @param json compact JSON; called only at levels that include it
+   */
   responseObject(json: () => string | undefined): void;
   /** Records that the response is a Status. */
   responseStatus(status: ResponseStatus): void;

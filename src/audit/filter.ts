@@ -1,4 +1,7 @@
-/** The audit filter of the request path. Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/filters/audit.go. */
+/**
+ * The audit filter of the request path.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/filters/audit.go.
+ */
 import { ApiError, internalError } from "../apimachinery/errors.ts";
 import type { Filter, RequestContext } from "../http/contract.ts";
 import { attributesOf } from "../http/filters/authorization.ts";
@@ -20,7 +23,8 @@ export interface AuditFilters {
 /**
  * Creates the filters.
  *
- * @throws ApiError from the filter: InternalError when the sink lost an event in the mode blocking-strict
+ * @throws ApiError from the filter: InternalError when the sink lost an event in the mode
+ *   blocking-strict
  */
 export function auditFilters(
   evaluate: (attributes: AuditAttributes) => RequestAuditConfig,

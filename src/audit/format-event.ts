@@ -88,7 +88,10 @@ function statusJson({ status = "", message = "", reason = "", details, code = 0 
   return code === 0 ? `${text}}` : `${text},"code":${code}}`;
 }
 
-/** Formats a `metav1.MicroTime`: RFC 3339 in UTC with microseconds. The clock has a resolution of one millisecond. */
+/**
+ * Formats a `metav1.MicroTime`: RFC 3339 in UTC with microseconds. The clock has a resolution of
+ * one millisecond.
+ */
 function microTime(ms: number): string {
   return `${formatTime(ms).slice(0, -1)}.${String(ms % 1000).padStart(3, "0")}000Z`;
 }

@@ -3,8 +3,9 @@ import { close, constants, fstatSync, openSync, readSync, write, writeSync } fro
 import type { Clock } from "../apimachinery/clock.ts";
 
 /**
- * Opens a file or pipe for appending. Opening a pipe without a reader does not block, and a write to a full pipe fails at
- * once, because a blocked thread of the pool would keep the process from exiting.
+ * Opens a file or pipe for appending. Opening a pipe without a reader does not block, and a write
+ * to a full pipe fails at once, because a blocked thread of the pool would keep the process from
+ * exiting.
  *
  * @throws Error from the system call
  */
@@ -23,7 +24,10 @@ function lastByte(fd: number, size: number): number | undefined {
 /** The delay before the next write to a full pipe. */
 const fullPauseMs = 50;
 
-/** A file of lines. Every text must consist of whole lines. After a partial write, the next text starts on a new line. */
+/**
+ * A file of lines. Every text must consist of whole lines. After a partial write, the next text
+ * starts on a new line.
+ */
 export class LineFile {
   readonly #fd: number;
   readonly #clock: Clock;
@@ -39,7 +43,8 @@ export class LineFile {
     const stat = fstatSync(fd);
     this.#size = stat.size;
     this.isRegular = stat.isFile();
-    this.#isMidLine = this.isRegular && stat.size > 0 && lastByte(fd, stat.size) !== newline; // The previous process may have been killed during a write.
+    // The previous process may have been killed during a write.
+    this.#isMidLine = this.isRegular && stat.size > 0 && lastByte(fd, stat.size) !== newline;
   }
 
   /** In bytes. */
@@ -58,7 +63,8 @@ export class LineFile {
   }
 
   /**
-   * Writes without blocking the event loop, and waits while a pipe is full. Callers make one call at a time.
+   * Writes without blocking the event loop, and waits while a pipe is full. Callers make one call
+   * at a time.
    *
    * @throws Error from the system call, or when the file was closed
    */
@@ -71,7 +77,10 @@ export class LineFile {
     }
   }
 
-  /** Closes the file, after the current write: the descriptor could be reused for another file before that. */
+  /**
+   * Closes the file, after the current write: the descriptor could be reused for another file
+   * before that.
+   */
   close(): void {
     this.#isClosed = true;
     if (!this.#writing) this.#release();

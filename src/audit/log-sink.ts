@@ -7,7 +7,11 @@ import { formatJsonEvent, formatLegacyEvent } from "./format-event.ts";
 export interface LineWriter {
   /** Writes synchronously. @throws Error from the system call */
   writeNow(text: string): void;
-  /** Writes without blocking. Callers make one call at a time. @throws Error from the system call */
+  /**
+   * Writes without blocking. Callers make one call at a time.
+   *
+   * @throws Error from the system call
+   */
   write(text: string): Promise<void>;
   /** Closes the file. */
   close(): Promise<void>;

@@ -36,7 +36,8 @@ interface AuditDependencies {
 /**
  * Reads the policy and opens the backends.
  *
- * @throws Error when an option, the policy, the log file or the kubeconfig of the webhook is invalid
+ * @throws Error when an option, the policy, the log file or the kubeconfig of the webhook is
+ *   invalid
  */
 export async function openAudit(options: AuditOptions, dependencies: AuditDependencies): Promise<OpenAudit> {
   const { clock, logger } = dependencies;
@@ -57,7 +58,10 @@ export async function openAudit(options: AuditOptions, dependencies: AuditDepend
   };
 }
 
-/** As upstream, opens the log file also without a policy, so that a wrong path is an error; nothing is written to it. */
+/**
+ * As upstream, opens the log file also without a policy, so that a wrong path is an error; nothing
+ * is written to it.
+ */
 async function openSinks(
   { log, webhook }: AuditOptions,
   hasPolicy: boolean,

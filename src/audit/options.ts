@@ -1,4 +1,7 @@
-/** The defaults and validation of the audit flags. Source: k8s.io/apiserver@v0.36.0/pkg/server/options/audit.go. */
+/**
+ * The defaults and validation of the audit flags.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/server/options/audit.go.
+ */
 import { joinErrors } from "../lib/json/quote.ts";
 import type { AuditBackendOptions, AuditLogOptions, AuditOptions, BatchOptions } from "./contract.ts";
 
@@ -37,7 +40,10 @@ export const defaultAuditOptions: AuditOptions = {
   },
 };
 
-/** @throws Error with upstream's message when options are invalid; several messages are joined in brackets */
+/**
+ * @throws Error with upstream's message when options are invalid; several messages are joined in
+ *   brackets
+ */
 export function checkAuditOptions({ log, webhook }: AuditOptions): void {
   const problems = [
     ...(log.path === undefined ? [] : [...backendProblems("log", log), ...logProblems(log)]),

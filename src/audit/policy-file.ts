@@ -1,6 +1,7 @@
 /**
  * Parses the file of `--audit-policy-file`, with upstream's error messages.
- * Source: k8s.io/apiserver@v0.36.0/pkg/audit/policy/reader.go and pkg/apis/audit/validation/validation.go.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/audit/policy/reader.go and
+ * pkg/apis/audit/validation/validation.go.
  */
 import { aggregated } from "../apimachinery/configuration-file.ts";
 import { bool, configKind, configStruct, listOf, text } from "../apimachinery/configuration-schema.ts";

@@ -1,4 +1,7 @@
-/** Evaluates an audit policy: the first matching rule applies. Source: k8s.io/apiserver@v0.36.0/pkg/audit/policy/checker.go. */
+/**
+ * Evaluates an audit policy: the first matching rule applies.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/audit/policy/checker.go.
+ */
 import { pathMatches } from "../apimachinery/path-pattern.ts";
 import type { AuthorizationAttributes } from "../authorization/contract.ts";
 import type { AuditLevel, AuditStage } from "./contract.ts";
@@ -89,6 +92,7 @@ function matchesGroup({ group, resources, resourceNames }: GroupResources, attri
   const combined = subresource === "" ? resource : `${resource}/${subresource}`;
   return resources.some(
     (one) =>
-      one === combined || one === "*" || (subresource !== "" && one === `*/${subresource}`) || one === `${resource}/*`, // Matches with and without a subresource.
+      // Matches with and without a subresource.
+      one === combined || one === "*" || (subresource !== "" && one === `*/${subresource}`) || one === `${resource}/*`,
   );
 }

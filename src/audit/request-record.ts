@@ -1,4 +1,7 @@
-/** Collects the facts about one request and emits its events. Source: k8s.io/apiserver@v0.36.0/pkg/audit/context.go and request.go. */
+/**
+ * Collects the facts about one request and emits its events.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/audit/context.go and request.go.
+ */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { Logger } from "../apimachinery/logger.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
@@ -25,11 +28,17 @@ export interface Recording {
   readonly logger: Logger;
 }
 
-/** The limits of the annotations of an event: their number, and their total characters. Upstream has no limits. */
+/**
+ * The limits of the annotations of an event: their number, and their total characters. Upstream has
+ * no limits.
+ */
 const annotationsMax = 128;
 const annotationCharactersMax = 64 << 10;
 
-/** A larger response body is omitted, with the annotation of a truncated event. Upstream has no such limit. */
+/**
+ * A larger response body is omitted, with the annotation of a truncated event. Upstream has no such
+ * limit.
+ */
 const responseCharactersMax = 16 << 20;
 
 /** Requests that take longer have latency annotations. */
@@ -138,12 +147,20 @@ export class RequestRecord implements RequestAudit {
     this.#status = { status: "Failure", message: `APIServer panic'd: ${message}`, reason: "InternalError" };
   }
 
-  /** Emits the stage RequestReceived. @returns false when the request must fail because the event is lost */
+  /**
+   * Emits the stage RequestReceived.
+   *
+   * @returns false when the request must fail because the event is lost
+   */
   received(): boolean | Promise<boolean> {
     return this.#emit("RequestReceived");
   }
 
-  /** The response starts: emits the stage ResponseStarted. @returns a promise when the response must wait */
+  /**
+   * The response starts: emits the stage ResponseStarted.
+   *
+   * @returns a promise when the response must wait
+   */
   started(code: number): Promise<unknown> | undefined {
     this.#status = { ...this.#status, code };
     this.#event.responseStatus = this.#status;
@@ -151,7 +168,8 @@ export class RequestRecord implements RequestAudit {
   }
 
   /**
-   * The response is complete, or the client closed the connection: emits the last stage. Later calls have no effect.
+   * The response is complete, or the client closed the connection: emits the last stage. Later
+   * calls have no effect.
    *
    * @param code 0 when there was no response
    * @returns a promise when the end of the response must wait

@@ -1,6 +1,7 @@
 /**
- * A log file with rotation: a full `audit.log` is renamed to `audit-2026-01-02T03-04-05.678.log`, and backups above the
- * limits are removed. Source: gopkg.in/natefinch/lumberjack.v2@v2.2.1/lumberjack.go.
+ * A log file with rotation: a full `audit.log` is renamed to `audit-2026-01-02T03-04-05.678.log`,
+ * and backups above the limits are removed.
+ * Source: gopkg.in/natefinch/lumberjack.v2@v2.2.1/lumberjack.go.
  */
 import { createReadStream, createWriteStream, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
@@ -45,7 +46,11 @@ export class RotatingFile {
     this.#file.writeNow(bytes);
   }
 
-  /** Writes without blocking. Callers make one call at a time. @throws Error from the system call, or from the rotation */
+  /**
+   * Writes without blocking. Callers make one call at a time.
+   *
+   * @throws Error from the system call, or from the rotation
+   */
   async write(text: string): Promise<void> {
     const bytes = this.#prepareWrite(text);
     await this.#file.write(bytes);
@@ -57,7 +62,11 @@ export class RotatingFile {
     await this.#cleaning;
   }
 
-  /** Rotates a full file. @throws Error when the rotation fails or the text exceeds the maximum size */
+  /**
+   * Rotates a full file.
+   *
+   * @throws Error when the rotation fails or the text exceeds the maximum size
+   */
   #prepareWrite(text: string): Buffer {
     const bytes = this.#file.bytesOf(text);
     const { bytesMax } = this.#options;
@@ -94,7 +103,8 @@ export class RotatingFile {
       try {
         await this.#clean();
       } catch (error) {
-        this.#options.logger.error("Failed to clean up old audit logs", { error: String(error) }); // The next rotation repeats it.
+        // The next rotation repeats it.
+        this.#options.logger.error("Failed to clean up old audit logs", { error: String(error) });
       }
     }
   }

@@ -5,7 +5,10 @@ import type { Exchange } from "../http/contract.ts";
 /** The maximum number of addresses read from X-Forwarded-For, whose length the client controls. */
 const forwardedMax = 64;
 
-/** Lists the addresses of X-Forwarded-For, X-Real-Ip unless already listed, and the connection unless it is the last one. */
+/**
+ * Lists the addresses of X-Forwarded-For, X-Real-Ip unless already listed, and the connection
+ * unless it is the last one.
+ */
 export function sourceIps(exchange: Pick<Exchange, "header" | "remoteAddress">): string[] {
   const forwarded = exchange.header("x-forwarded-for");
   const ips = forwarded === undefined ? [] : forwarded.split(",", forwardedMax).flatMap(canonical);
@@ -19,7 +22,8 @@ export function sourceIps(exchange: Pick<Exchange, "header" | "remoteAddress">):
 function canonical(text: string): string[] {
   const address = text.trim();
   if (isIPv4(address)) return [address];
-  if (/^0*\d+(?:\.0*\d+){3}$/.test(address)) return canonical(address.replace(/(?<![\d])0+(?=\d)/g, "")); // Upstream accepts leading zeros.
+  // Upstream accepts leading zeros.
+  if (/^0*\d+(?:\.0*\d+){3}$/.test(address)) return canonical(address.replace(/(?<![\d])0+(?=\d)/g, ""));
   if (!isIPv6(address) || address.includes("%")) return [];
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return [mapped];

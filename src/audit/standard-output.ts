@@ -4,7 +4,10 @@ import type { Clock } from "../apimachinery/clock.ts";
 import { LineFile } from "./line-file.ts";
 import type { LineWriter } from "./log-sink.ts";
 
-/** @returns a writer whose `writeNow` waits for the reader of the output, and whose `write` does not where the system allows it */
+/**
+ * @returns a writer whose `writeNow` waits for the reader of the output, and whose `write` does not
+ *   where the system allows it
+ */
 export function standardOutput(clock: Clock): LineWriter {
   const writeNow = (text: string): void => {
     process.stdout.write(text);
@@ -22,7 +25,11 @@ export function standardOutput(clock: Clock): LineWriter {
   };
 }
 
-/** Opens standard output again without blocking. @returns undefined when that is impossible, as with a socket */
+/**
+ * Opens standard output again without blocking.
+ *
+ * @returns undefined when that is impossible, as with a socket
+ */
 function openAgain(clock: Clock): LineFile | undefined {
   const { O_RDWR, O_APPEND, O_NONBLOCK } = constants;
   try {

@@ -13,7 +13,9 @@ export interface WebhookSinkNeeds extends SinkOptions {
 
 /** The limit for one try, including the response. */
 const timeoutMs = 30_000;
-/** The maximum number of concurrent posts; other events wait in the queue. Upstream has no limit. */
+/**
+ * The maximum number of concurrent posts; other events wait in the queue. Upstream has no limit.
+ */
 const postsAtOnceMax = 64;
 
 /** @returns a sink that posts EventLists to the webhook */

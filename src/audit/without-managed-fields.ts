@@ -1,4 +1,7 @@
-/** Removes managed fields from JSON text without parsing it, because long lists would block the event loop. */
+/**
+ * Removes managed fields from JSON text without parsing it, because long lists would block the
+ * event loop.
+ */
 
 /** The paths of objects: the response itself, the items of a list, and the objects in a Table. */
 const objectPaths: readonly (readonly string[])[] = [[], ["items", "*"], ["rows", "*", "object"]];

@@ -1,13 +1,17 @@
 /**
  * Bearer tokens in the header `Authorization` or in a WebSocket subprotocol.
- * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/bearertoken/bearertoken.go and request/websocket/protocol.go.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/bearertoken/bearertoken.go and
+ * request/websocket/protocol.go.
  */
 import type { Exchange } from "../http/contract.ts";
 import type { Authenticated, AuthenticationNotes, Authenticator, TokenAnswer, TokenAuthenticator } from "./contract.ts";
 
 const spaceWarning = "the provided Authorization header contains extra space before the bearer token, and is ignored";
 
-/** @param audiences the audiences of this server, at least one @returns an authenticator of requests with a bearer token */
+/**
+ * @param audiences the audiences of this server, at least one
+ * @returns an authenticator of requests with a bearer token
+ */
 export function bearerTokenAuthenticator(
   authenticate: TokenAuthenticator,
   audiences: readonly string[],

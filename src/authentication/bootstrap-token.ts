@@ -1,4 +1,7 @@
-/** Bootstrap tokens in Secrets. Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authenticator/token/bootstrap/bootstrap.go. */
+/**
+ * Bootstrap tokens in Secrets.
+ * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authenticator/token/bootstrap/bootstrap.go.
+ */
 import {
   bootstrapData,
   bootstrapExpiration,
@@ -21,7 +24,10 @@ interface BootstrapTokenOptions {
 
 const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 
-/** @returns an authenticator that, as upstream, treats an invalid bootstrap token like an unknown token */
+/**
+ * @returns an authenticator that, as upstream, treats an invalid bootstrap token like an unknown
+ *   token
+ */
 export function bootstrapTokenAuthenticator({ live, clock }: BootstrapTokenOptions): TokenAuthenticator {
   return (token) => {
     const [, id, secret] = tokenForm.exec(token) ?? [];

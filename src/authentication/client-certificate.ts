@@ -1,4 +1,7 @@
-/** Authenticates by client certificate. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/x509/x509.go. */
+/**
+ * Authenticates by client certificate.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/x509/x509.go.
+ */
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { Exchange, PeerCertificate } from "../http/contract.ts";
 import type { Authorities } from "../lib/x509/authorities.ts";
@@ -15,7 +18,10 @@ interface ClientCertificateOptions {
   readonly observe?: (certificate: PeerCertificate) => void;
 }
 
-/** @returns an authenticator that caches the user per connection and verifies the authority for each request */
+/**
+ * @returns an authenticator that caches the user per connection and verifies the authority for each
+ *   request
+ */
 export function clientCertificateAuthenticator({
   authorities,
   uids,

@@ -2,8 +2,9 @@ import type { UserInfo } from "../apimachinery/user.ts";
 import type { Exchange } from "../http/contract.ts";
 
 /**
- * The result of one authenticator. `undefined`: the request has no credentials for it. `rejected`: the credentials are
- * invalid; another authenticator can still accept the request, but it does not become anonymous.
+ * The result of one authenticator. `undefined`: the request has no credentials for it. `rejected`:
+ * the credentials are invalid; another authenticator can still accept the request, but it does not
+ * become anonymous.
  */
 export type Authenticated = UserInfo | "rejected" | undefined;
 
@@ -31,7 +32,10 @@ export interface AcceptedToken {
   /** Added to the response of each request that uses the token. */
   readonly warnings?: readonly string[];
   readonly annotations?: AuditAnnotations;
-  /** Called for each use of a cached result: returns whether the objects that the token is bound to still exist. */
+  /**
+   * Called for each use of a cached result: returns whether the objects that the token is bound to
+   * still exist.
+   */
   isStillValid?(): boolean | Promise<boolean>;
 }
 
@@ -39,8 +43,8 @@ export interface AcceptedToken {
  * Authenticates one kind of token.
  *
  * @param audiences the token must be valid for at least one of them; never empty
- * @returns a problem for TokenReviews, which can contain claims but not the token, and must be neither logged nor sent to
- *   the bearer; undefined for tokens of another kind
+ * @returns a problem for TokenReviews, which can contain claims but not the token, and must be
+ *   neither logged nor sent to the bearer; undefined for tokens of another kind
  */
 export type TokenAuthenticator = (token: string, audiences: readonly string[]) => TokenAnswer | Promise<TokenAnswer>;
 
@@ -74,7 +78,11 @@ export interface TokenCacheObserver {
   waiting(change: 1 | -1): void;
   /** The authenticator behind the cache is called. */
   fetching(): void;
-  /** The authenticator behind the cache is done. @param ok false after a problem; true also for an unknown token */
+  /**
+   * The authenticator behind the cache is done.
+   *
+   * @param ok false after a problem; true also for an unknown token
+   */
   fetched(ok: boolean): void;
 }
 
@@ -87,8 +95,8 @@ export interface JwtObserver {
 }
 
 /**
- * `legacy`: without an audience; `stale`, `valid`: pod tokens after or before their renewal time; the others are tokens of
- * Secrets.
+ * `legacy`: without an audience; `stale`, `valid`: pod tokens after or before their renewal time;
+ * the others are tokens of Secrets.
  */
 export type ServiceAccountTokenUse = "legacy" | "stale" | "valid" | "manual" | "auto" | "invalidated";
 
@@ -122,7 +130,10 @@ export interface TokenGrant {
   readonly secret?: NamedObject;
 }
 
-/** The options of authenticating proxies, which send the user in headers. Header names are case-insensitive. */
+/**
+ * The options of authenticating proxies, which send the user in headers. Header names are
+ * case-insensitive.
+ */
 export interface RequestHeaderOptions {
   /** The path of a PEM bundle with the authorities of proxies. Undefined ignores the headers. */
   readonly clientCaFile: string | undefined;

@@ -7,7 +7,10 @@ import type { RequestHeaderOptions } from "./contract.ts";
 const standardNames = ["authorization", "x-remote-user", "x-remote-uid", "x-remote-group"];
 const standardPrefix = "x-remote-extra-";
 
-/** @returns a function that checks whether a lower-case header name is the name of a credential header */
+/**
+ * @returns a function that checks whether a lower-case header name is the name of a credential
+ *   header
+ */
 export function isCredentialHeader(options: RequestHeaderOptions): (name: string) => boolean {
   const { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes } = options;
   const names = new Set([

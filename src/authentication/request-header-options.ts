@@ -1,4 +1,7 @@
-/** Validates `--requestheader-*`, with upstream's messages. Source: k8s.io/apiserver@v0.36.0/pkg/server/options/authentication.go. */
+/**
+ * Validates `--requestheader-*`, with upstream's messages.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/server/options/authentication.go.
+ */
 import type { RequestHeaderOptions } from "./contract.ts";
 
 /**

@@ -1,4 +1,7 @@
-/** Users from header lines, parsed by Node's HTTP server, equal upstream's, as recorded by tools/golden/request-headers. */
+/**
+ * Users from header lines, parsed by Node's HTTP server, equal upstream's, as recorded by
+ * tools/golden/request-headers.
+ */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** Authenticates by the headers of a proxy. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/headerrequest/requestheader.go. */
+/**
+ * Authenticates by the headers of a proxy.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/headerrequest/requestheader.go.
+ */
 import { headerKey, headerText } from "../apimachinery/header-text.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { Exchange } from "../http/contract.ts";
@@ -6,7 +9,8 @@ import type { Authorities } from "../lib/x509/authorities.ts";
 import type { Authenticator, RequestHeaderOptions } from "./contract.ts";
 
 /**
- * Accepts headers only from clients with a certificate of a trusted authority and an allowed common name.
+ * Accepts headers only from clients with a certificate of a trusted authority and an allowed common
+ * name.
  *
  * @param authorities returns the current trusted authorities
  */
@@ -24,7 +28,10 @@ export function requestHeaderAuthenticator(
   };
 }
 
-/** @returns a function that reads the user from headers; its result is undefined when no header contains a user name */
+/**
+ * @returns a function that reads the user from headers; its result is undefined when no header
+ *   contains a user name
+ */
 export function userReader(
   options: RequestHeaderOptions,
 ): (rawHeaders: Exchange["rawHeaders"]) => UserInfo | undefined {

@@ -1,4 +1,7 @@
-/** Audiences of tokens without audiences. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/authenticator/audagnostic.go. */
+/**
+ * Audiences of tokens without audiences.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/authenticator/audagnostic.go.
+ */
 import type { AcceptedToken, TokenAuthenticator } from "./contract.ts";
 
 /**

@@ -1,4 +1,7 @@
-/** Caches results of token authenticators by keyed hash. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/token/cache/cached_token_authenticator.go. */
+/**
+ * Caches results of token authenticators by keyed hash.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/token/cache/cached_token_authenticator.go.
+ */
 import { createHmac, randomBytes } from "node:crypto";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { AcceptedToken, TokenAnswer, TokenAuthenticator, TokenCacheObserver } from "./contract.ts";
@@ -7,7 +10,9 @@ interface TokenCacheOptions {
   readonly clock: Clock;
   /** How long accepted tokens are cached; 0 disables it. */
   readonly acceptedMs?: number;
-  /** How long unknown tokens are cached. Problems are never cached, because they can be temporary. */
+  /**
+   * How long unknown tokens are cached. Problems are never cached, because they can be temporary.
+   */
   readonly unknownMs?: number;
   /** The maximum number of accepted tokens, and of unknown tokens. The oldest entry is evicted. */
   readonly entriesMax?: number;

@@ -1,11 +1,15 @@
-/** The static tokens of `--token-auth-file`. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/token/tokenfile/tokenfile.go. */
+/**
+ * The static tokens of `--token-auth-file`.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/token/tokenfile/tokenfile.go.
+ */
 import { createHmac, randomBytes } from "node:crypto";
 import type { UserInfo } from "../apimachinery/user.ts";
 import { CsvError, parseCsv } from "../lib/csv/csv.ts";
 import type { TokenAuthenticator } from "./contract.ts";
 
 /**
- * @param text CSV with the columns token, user name, user uid and, optionally, groups separated by commas
+ * @param text CSV with the columns token, user name, user uid and, optionally, groups separated by
+ *   commas
  * @throws Error with the number of the invalid line, without its content
  */
 export function tokenFileAuthenticator(text: string, file: string): TokenAuthenticator {

@@ -1,4 +1,7 @@
-/** Combines token authenticators. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/token/union/union.go. */
+/**
+ * Combines token authenticators.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/token/union/union.go.
+ */
 import { joinErrors } from "../lib/json/quote.ts";
 import type { RejectedToken, TokenAnswer, TokenAuthenticator } from "./contract.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Tampered service account tokens, tampered claims with valid signatures, and tampered responses of token webhooks cause
- * problems, no exceptions. `SEED=n` replays.
+ * Tampered service account tokens, tampered claims with valid signatures, and tampered responses of
+ * token webhooks cause problems, no exceptions. `SEED=n` replays.
  */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";

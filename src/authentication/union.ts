@@ -1,4 +1,8 @@
-/** Combines authenticators. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/union/union.go and request/anonymous/anonymous.go. */
+/**
+ * Combines authenticators.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/union/union.go and
+ * request/anonymous/anonymous.go.
+ */
 import { unauthorized } from "../apimachinery/errors.ts";
 import { type UserInfo, withAuthenticatedGroup } from "../apimachinery/user.ts";
 import type { Exchange } from "../http/contract.ts";
@@ -10,8 +14,10 @@ const anonymous: UserInfo = { name: "system:anonymous", uid: "", groups: ["syste
 /**
  * Combines authenticators: the first that accepts the request determines the user.
  *
- * @returns a function that returns the user with the group `system:authenticated`, or the anonymous user
- * @throws ApiError from that function: Unauthorized when credentials are invalid or anonymous requests are disabled
+ * @returns a function that returns the user with the group `system:authenticated`, or the anonymous
+ *   user
+ * @throws ApiError from that function: Unauthorized when credentials are invalid or anonymous
+ *   requests are disabled
  */
 export function authenticate(
   authenticators: readonly Authenticator[],

@@ -14,14 +14,20 @@ export interface Chain {
   readonly authorize: Authorizer;
   /** Lists the rules of a user, for SelfSubjectRulesReview. */
   readonly rulesOf: ReturnType<typeof ruleResolverOf>;
-  /** Closes each webhook when its current calls are done. Callers must not authorize with the chain any more. */
+  /**
+   * Closes each webhook when its current calls are done. Callers must not authorize with the chain
+   * any more.
+   */
   retire(): void;
   /** Closes the connections of all webhooks. */
   close(): void;
 }
 
 interface ChainOptions {
-  /** The modules other than webhooks; undefined for types that were not enabled when the server started. */
+  /**
+   * The modules other than webhooks; undefined for types that were not enabled when the server
+   * started.
+   */
   readonly modules: Readonly<Partial<Record<AuthorizerType, AuthorizationModule>>>;
   openWebhook(name: string, configuration: WebhookConfiguration): Promise<OpenWebhook>;
   readonly observer: AuthorizationObserver;
@@ -30,7 +36,8 @@ interface ChainOptions {
 /**
  * Opens the authorizers of a configuration, with their webhooks.
  *
- * @throws Error for a type that was not enabled at startup or a webhook whose kubeconfig is unusable; all webhooks are closed then
+ * @throws Error for a type that was not enabled at startup or a webhook whose kubeconfig is
+ *   unusable; all webhooks are closed then
  */
 export async function openChain({ authorizers }: AuthorizationConfiguration, options: ChainOptions): Promise<Chain> {
   const webhooks: OpenWebhook[] = [];

@@ -10,7 +10,10 @@ export interface UserRules {
   readonly problem: string;
 }
 
-/** The attributes of a request that authorizers decide on. Source: Kubernetes docs, Authorization, Request attributes used in authorization. */
+/**
+ * The attributes of a request that authorizers decide on. Source: Kubernetes docs, Authorization,
+ * Request attributes used in authorization.
+ */
 export interface AuthorizationAttributes {
   readonly user: UserInfo;
   readonly verb: string;
@@ -28,11 +31,16 @@ export interface AuthorizationAttributes {
   readonly connection?: { onClose(run: () => void): void };
 }
 
-/** The decision of one authorizer, or of a chain. `noOpinion` leaves the decision to the next authorizer. */
+/**
+ * The decision of one authorizer, or of a chain. `noOpinion` leaves the decision to the next
+ * authorizer.
+ */
 export interface Decision {
   readonly decision: "allow" | "deny" | "noOpinion";
   readonly reason: string;
-  /** An evaluation error. A request that is not allowed is then answered with 500 instead of 403. */
+  /**
+   * An evaluation error. A request that is not allowed is then answered with 500 instead of 403.
+   */
   readonly error?: string;
 }
 
@@ -41,7 +49,10 @@ export type Authorizer = (attributes: AuthorizationAttributes) => Decision | Pro
 
 /** Selects the authorizers: by a configuration file, or by modes and their flags. */
 export interface AuthorizationOptions {
-  /** The path of an AuthorizationConfiguration, which is reloaded when it changes. Excludes all other flags. */
+  /**
+   * The path of an AuthorizationConfiguration, which is reloaded when it changes. Excludes all
+   * other flags.
+   */
   readonly configFile: string | undefined;
   /** For the mode Webhook. Undefined fields have upstream's defaults. */
   readonly webhook: {
@@ -56,11 +67,16 @@ export interface AuthorizationOptions {
   };
 }
 
-/** Records the authorization metrics. Source: k8s.io/apiserver@v0.36.0/pkg/authorization/metrics/metrics.go. */
+/**
+ * Records the authorization metrics.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authorization/metrics/metrics.go.
+ */
 export interface AuthorizationObserver {
   /** Records the decision of the whole chain on one request. */
   attempted(decision: Decision, durationMs: number): void;
-  /** @returns the counters of one authorizer, which the chain increments for each `allow` and `deny` */
+  /**
+   * @returns the counters of one authorizer, which the chain increments for each `allow` and `deny`
+   */
   decisions(type: string, name: string): DecisionCounts;
   /** Records one call of a webhook. */
   webhookCalled(name: string, result: WebhookResult, durationMs: number): void;
@@ -69,7 +85,8 @@ export interface AuthorizationObserver {
   /**
    * Records the evaluation of the match conditions of a webhook.
    *
-   * @param outcome `excluded`: a condition is false; `failed`: at least one has an evaluation error and none is false
+   * @param outcome `excluded`: a condition is false; `failed`: at least one has an evaluation error
+   *   and none is false
    */
   conditionsEvaluated(name: string, outcome: "matched" | "excluded" | "failed", durationMs: number): void;
 }

@@ -1,4 +1,7 @@
-/** The modules for each authorization mode. Source: Kubernetes docs, Authorization, Authorization modes. */
+/**
+ * The modules for each authorization mode. Source: Kubernetes docs, Authorization, Authorization
+ * modes.
+ */
 import { nodeIdentity } from "../apimachinery/node-identity.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import { joinErrors } from "../lib/json/quote.ts";
@@ -88,7 +91,10 @@ export function webhookModule(authorize: Authorizer): AuthorizationModule {
   };
 }
 
-/** @returns one authorizer for all modules. As upstream, `system:masters` is checked before all modes and is not counted. */
+/**
+ * @returns one authorizer for all modules. As upstream, `system:masters` is checked before all
+ *   modes and is not counted.
+ */
 export function authorizerOf(modules: readonly AuthorizationModule[]): Authorizer {
   return unionAuthorizer([{ authorize: masters }, ...modules]);
 }

@@ -1,4 +1,7 @@
-/** Evaluates authorizers in order. Source: k8s.io/apiserver@v0.36.0/pkg/authorization/union/union.go. */
+/**
+ * Evaluates authorizers in order.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authorization/union/union.go.
+ */
 import { joinErrors } from "../lib/json/quote.ts";
 import type { AuthorizationAttributes, Authorizer, Decision, DecisionCounts } from "./contract.ts";
 import { noOpinion } from "./decisions.ts";
@@ -9,7 +12,10 @@ interface ChainLink {
   readonly counts?: DecisionCounts;
 }
 
-/** @returns an authorizer with the decision of the first link that allows or denies, otherwise the joined reasons and errors of all links */
+/**
+ * @returns an authorizer with the decision of the first link that allows or denies, otherwise the
+ *   joined reasons and errors of all links
+ */
 export function unionAuthorizer(chain: readonly ChainLink[]): Authorizer {
   const decide = (
     attributes: AuthorizationAttributes,

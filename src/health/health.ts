@@ -1,4 +1,7 @@
-/** The endpoints /livez, /readyz and /healthz. Source: k8s.io/apiserver@v0.36.0/pkg/server/healthz/healthz.go. */
+/**
+ * The endpoints /livez, /readyz and /healthz.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/server/healthz/healthz.go.
+ */
 import type { AnswerHeaders, RequestContext } from "../http/contract.ts";
 
 /** One health check. */

@@ -1,4 +1,6 @@
-/** The metrics of authentication. Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/filters/metrics.go. */
+/**
+ * The metrics of authentication. Source: k8s.io/apiserver@v0.36.0/pkg/endpoints/filters/metrics.go.
+ */
 
 import type { Clock } from "../apimachinery/clock.ts";
 import { ApiError } from "../apimachinery/errors.ts";

@@ -1,4 +1,8 @@
-/** The metrics of authorization. Source: k8s.io/apiserver@v0.36.0/pkg/authorization/metrics/metrics.go and pkg/authorization/cel/metrics.go. */
+/**
+ * The metrics of authorization.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authorization/metrics/metrics.go and
+ * pkg/authorization/cel/metrics.go.
+ */
 import type { AuthorizationObserver, DecisionCounts } from "../authorization/contract.ts";
 import { formatLabels, type Metric, type MetricType, type Sample } from "./exposition.ts";
 import { exponentialBounds, Histogram } from "./histogram.ts";
@@ -12,7 +16,10 @@ const attemptBounds = exponentialBounds(0.001, 2, 15);
 const webhookBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const conditionBounds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
 
-/** @returns an observer with its metrics; the number of series is bounded by the number of configured authorizers */
+/**
+ * @returns an observer with its metrics; the number of series is bounded by the number of
+ *   configured authorizers
+ */
 export function authorizationMetrics(): AuthorizationMetrics {
   const attempts = new Map<string, Attempts>();
   const decisions = new Map<

@@ -1,4 +1,8 @@
-/** The metrics of storage and the watch caches. Source: k8s.io/apiserver@v0.36.0/pkg/storage/cacher/metrics/metrics.go and pkg/storage/etcd3/metrics/metrics.go. */
+/**
+ * The metrics of storage and the watch caches.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/storage/cacher/metrics/metrics.go and
+ * pkg/storage/etcd3/metrics/metrics.go.
+ */
 import type { GroupResource } from "../apimachinery/object.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
@@ -83,7 +87,10 @@ const counters: readonly [name: string, stability: "ALPHA" | "BETA", help: strin
     ],
   ];
 
-/** @param waitBounds the upper bounds of `waits`, in seconds @returns a function that collects the metrics */
+/**
+ * @param waitBounds the upper bounds of `waits`, in seconds
+ * @returns a function that collects the metrics
+ */
 export function cacheMetrics(counted: () => Counted, waitBounds: readonly number[]): () => Metric[] {
   return () => {
     const all = counted();

@@ -1,4 +1,7 @@
-/** The metrics of webhook calls. Source: k8s.io/component-base@v0.36.0/metrics/prometheus/restclient/metrics.go. */
+/**
+ * The metrics of webhook calls.
+ * Source: k8s.io/component-base@v0.36.0/metrics/prometheus/restclient/metrics.go.
+ */
 import type { CallObserver } from "../webhook/contract.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 import { Counters, Histograms } from "./vectors.ts";

@@ -1,4 +1,7 @@
-/** The metrics of certificates and TLS. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/x509/x509.go. */
+/**
+ * The metrics of certificates and TLS.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/request/x509/x509.go.
+ */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { PeerCertificate } from "../http/contract.ts";
 import type { Metric } from "./exposition.ts";

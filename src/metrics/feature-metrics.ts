@@ -1,4 +1,7 @@
-/** The metric of feature gates. Source: k8s.io/component-base@v0.36.0/metrics/prometheus/feature/metrics.go. */
+/**
+ * The metric of feature gates.
+ * Source: k8s.io/component-base@v0.36.0/metrics/prometheus/feature/metrics.go.
+ */
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import { formatLabels, type Metric } from "./exposition.ts";
 

@@ -1,4 +1,7 @@
-/** The metrics of health checks, for `/metrics/slis`. Source: k8s.io/component-base@v0.36.0/metrics/prometheus/slis/metrics.go. */
+/**
+ * The metrics of health checks, for `/metrics/slis`.
+ * Source: k8s.io/component-base@v0.36.0/metrics/prometheus/slis/metrics.go.
+ */
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 
 /** Records results of health checks. */

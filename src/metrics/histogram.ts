@@ -21,7 +21,12 @@ export class Histogram {
     this.#counts = new Float64Array(bounds.length + 1);
   }
 
-  /** Creates a histogram from counters. @param counts one more than bounds @param sum the sum of all values */
+  /**
+   * Creates a histogram from counters.
+   *
+   * @param counts one more than bounds
+   * @param sum the sum of all values
+   */
   static of(bounds: readonly number[], counts: readonly number[], sum: number): Histogram {
     const histogram = new Histogram(bounds);
     histogram.#counts.set(counts);

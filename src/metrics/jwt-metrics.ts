@@ -1,4 +1,7 @@
-/** The metrics of JWT authenticators. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/metrics.go. */
+/**
+ * The metrics of JWT authenticators.
+ * Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/metrics.go.
+ */
 import { createHash } from "node:crypto";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { JwtObserver } from "../authentication/contract.ts";
@@ -21,7 +24,10 @@ type Latencies = Readonly<Record<"success" | "failure", Histogram>>;
 
 const bounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** @param identity see `serverIdentity`; shown as a hash @param keySets whether key sets are recorded */
+/**
+ * @param identity see `serverIdentity`; shown as a hash
+ * @param keySets whether key sets are recorded
+ */
 export function jwtMetrics({
   clock,
   identity,

@@ -1,4 +1,7 @@
-/** Replaces label values that are not allowed, to limit the number of series. Source: k8s.io/component-base@v0.36.0/metrics/opts.go. */
+/**
+ * Replaces label values that are not allowed, to limit the number of series.
+ * Source: k8s.io/component-base@v0.36.0/metrics/opts.go.
+ */
 import type { Metric, Sample } from "./exposition.ts";
 
 /** The allowed values by metric and label. */

@@ -1,4 +1,7 @@
-/** Deprecated and hidden metrics. Source: Kubernetes docs, Metrics For Kubernetes System Components, Metric lifecycle. */
+/**
+ * Deprecated and hidden metrics. Source: Kubernetes docs, Metrics For Kubernetes System Components,
+ * Metric lifecycle.
+ */
 import type { Metric, Stability } from "./exposition.ts";
 
 /** The release of the served API. */

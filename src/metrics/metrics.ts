@@ -1,4 +1,7 @@
-/** The endpoint `/metrics`, with upstream's names. No library is used, because its counters are slower than the routing of a request. */
+/**
+ * The endpoint `/metrics`, with upstream's names. No library is used, because its counters are
+ * slower than the routing of a request.
+ */
 import type { Clock } from "../apimachinery/clock.ts";
 import { formatGroupResource, type GroupResource } from "../apimachinery/object.ts";
 import type { AuditCounts } from "../audit/contract.ts";

@@ -1,4 +1,7 @@
-/** Validates the flags of metrics, with upstream's messages. Source: k8s.io/component-base@v0.36.0/metrics/api/v1/config.go. */
+/**
+ * Validates the flags of metrics, with upstream's messages.
+ * Source: k8s.io/component-base@v0.36.0/metrics/api/v1/config.go.
+ */
 
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import { readBoundedFile } from "../lib/bounded-file/bounded-file.ts";

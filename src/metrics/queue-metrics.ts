@@ -1,4 +1,7 @@
-/** The metrics of work queues. Source: k8s.io/component-base@v0.36.0/metrics/prometheus/workqueue/metrics.go. */
+/**
+ * The metrics of work queues.
+ * Source: k8s.io/component-base@v0.36.0/metrics/prometheus/workqueue/metrics.go.
+ */
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { exponentialBounds, Histogram } from "./histogram.ts";
 
@@ -19,7 +22,8 @@ class Queue {
 export interface QueueMetrics {
   /**
    * @param name the name of the queue; queues with equal names share their counts
-   * @returns `added` returns a function that starts the reconciliation of the key, which returns a function that ends it
+   * @returns `added` returns a function that starts the reconciliation of the key, which returns a
+   *   function that ends it
    */
   observers(name: string): { added(): () => () => void; retried(): void };
   collect(): Metric[];

@@ -1,4 +1,7 @@
-/** The metrics of configuration reloads. Source: k8s.io/apiserver@v0.36.0/pkg/server/options/authenticationconfig/metrics/metrics.go. */
+/**
+ * The metrics of configuration reloads.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/server/options/authenticationconfig/metrics/metrics.go.
+ */
 import { createHash } from "node:crypto";
 import type { Clock } from "../apimachinery/clock.ts";
 import type { ReloadObserver } from "../apimachinery/reload-observer.ts";

@@ -1,4 +1,7 @@
-/** The labels of requests in metrics. Values come from the catalog only, so that clients cannot create series. */
+/**
+ * The labels of requests in metrics. Values come from the catalog only, so that clients cannot
+ * create series.
+ */
 import { dryRunOfQuery } from "../apimachinery/dry-run.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { formatLabels } from "./exposition.ts";
@@ -32,8 +35,8 @@ const applyTypes = new Set(["application/apply-patch+yaml", "application/apply-p
 const healthPath = /^\/(?:livez|readyz|healthz)(?=\/|$)/;
 
 /**
- * @returns the values in the order of {@link requestLabelNames}, separated by spaces, which no value contains;
- *   undefined for requests that upstream does not count, such as discovery
+ * @returns the values in the order of {@link requestLabelNames}, separated by spaces, which no
+ *   value contains; undefined for requests that upstream does not count, such as discovery
  */
 export function requestLabels(context: RequestContext): string | undefined {
   const { info, resolved, exchange } = context;
@@ -51,7 +54,9 @@ export function requestLabels(context: RequestContext): string | undefined {
   return `${verb} ${dryRun} ${group} ${version} ${resource} ${subresource} ${scopeOf(context)} apiserver`;
 }
 
-/** The maximum length of a path in the label `subresource`. The number of series has its own limit. */
+/**
+ * The maximum length of a path in the label `subresource`. The number of series has its own limit.
+ */
 const pathMax = 128;
 
 /** @returns the labels of a terminated request, whether its path is known or not */

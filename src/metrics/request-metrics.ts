@@ -163,8 +163,9 @@ function requestDuration(all: Iterable<Series>): Metric {
 }
 
 /**
- * The durations without watches and dry runs. Upstream subtracts the time of webhooks and priority and fairness queues;
- * here it is included. Merged for each scrape, because the buckets are a subset of those of request durations.
+ * The durations without watches and dry runs. Upstream subtracts the time of webhooks and priority
+ * and fairness queues; here it is included. Merged for each scrape, because the buckets are a
+ * subset of those of request durations.
  */
 function serviceLevelDurations(all: Iterable<Series>): Metric[] {
   const merged = new Map<string, Histogram>();

@@ -1,4 +1,7 @@
-/** The metrics of service account tokens. Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/metrics.go. */
+/**
+ * The metrics of service account tokens.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/metrics.go.
+ */
 import type { ServiceAccountTokenUse } from "../authentication/contract.ts";
 import type { Metric } from "./exposition.ts";
 

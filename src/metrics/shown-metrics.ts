@@ -1,4 +1,7 @@
-/** Selects the metrics that are shown, and adds metrics about them. Source: k8s.io/component-base@v0.36.0/metrics/registry.go. */
+/**
+ * Selects the metrics that are shown, and adds metrics about them.
+ * Source: k8s.io/component-base@v0.36.0/metrics/registry.go.
+ */
 import type { Logger } from "../apimachinery/logger.ts";
 import type { MetricsOptions } from "./contract.ts";
 import { formatLabels, type Metric } from "./exposition.ts";

@@ -1,4 +1,7 @@
-/** The metrics of all token caches of a server. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/token/cache/stats.go. */
+/**
+ * The metrics of all token caches of a server.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/token/cache/stats.go.
+ */
 import type { TokenCacheObserver } from "../authentication/contract.ts";
 import { formatLabels, type Metric, type Sample } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";

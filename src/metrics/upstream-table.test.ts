@@ -38,7 +38,10 @@ interface Row {
   readonly buckets?: readonly number[];
 }
 
-/** A name from the documentation of the feature gate DeclarativeValidation, which the code of 1.36 does not use. */
+/**
+ * A name from the documentation of the feature gate DeclarativeValidation, which the code of 1.36
+ * does not use.
+ */
 const documented: Readonly<Record<string, Row>> = {
   declarative_validation_mismatch_total: { type: "counter", stability: "BETA" },
 };

@@ -1,4 +1,7 @@
-/** The metrics of declarative validation. Source: k8s.io/apiserver@v0.36.0/pkg/validation/metrics.go. */
+/**
+ * The metrics of declarative validation.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/validation/metrics.go.
+ */
 import { formatLabels, type Metric } from "./exposition.ts";
 import { Counters } from "./vectors.ts";
 

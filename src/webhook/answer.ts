@@ -1,6 +1,7 @@
 /**
  * Interprets responses of webhooks, with upstream's error messages.
- * Source: k8s.io/client-go@v0.36.0/rest/request.go, k8s.io/apimachinery@v0.36.0/pkg/api/errors/errors.go.
+ * Source: k8s.io/client-go@v0.36.0/rest/request.go,
+ * k8s.io/apimachinery@v0.36.0/pkg/api/errors/errors.go.
  */
 import { JsonSyntaxError, parseJson, type TypeMeta, TypeMetaError, typeMetaOf } from "../lib/json/parse.ts";
 import { quoteGo } from "../lib/json/quote.ts";
@@ -11,14 +12,19 @@ import { type WebhookAnswer, WebhookError, type WebhookStatus } from "./contract
 /**
  * Checks the status code of a response.
  *
- * @throws WebhookError of kind `status` for an unsuccessful response, with the message of its Status or a generic one
+ * @throws WebhookError of kind `status` for an unsuccessful response, with the message of its
+ *   Status or a generic one
  */
 export function checkAnswer(answer: WebhookAnswer): void {
   if (answer.status >= 200 && answer.status <= 206) return;
   throw statusError(answer);
 }
 
-/** Parses the header Retry-After. @returns undefined when it is missing or not a number of seconds */
+/**
+ * Parses the header Retry-After.
+ *
+ * @returns undefined when it is missing or not a number of seconds
+ */
 export function retryAfterSeconds({ headers }: WebhookAnswer): number | undefined {
   const text = headers["retry-after"];
   return typeof text === "string" && /^[+-]?\d{1,9}$/.test(text) ? Number(text) : undefined;
@@ -27,8 +33,10 @@ export function retryAfterSeconds({ headers }: WebhookAnswer): number | undefine
 /**
  * Decodes the object of a successful response as JSON or YAML, independent of its media type.
  *
- * @param expected the default for a missing apiVersion or kind; callers must check the returned `typeMeta`
- * @throws WebhookError of kind `status`, and `malformed`: `0-length response with status code: 200 and content type: application/json`
+ * @param expected the default for a missing apiVersion or kind; callers must check the returned
+ *   `typeMeta`
+ * @throws WebhookError of kind `status`, and `malformed`: `0-length response with status code: 200
+ *   and content type: application/json`
  */
 export function decodeAnswer(
   answer: WebhookAnswer,
@@ -60,7 +68,10 @@ function decodeObject(body: Buffer): unknown {
   }
 }
 
-/** Larger bodies are decoded as JSON only. Webhooks send JSON; YAML exists for upstream's error messages. */
+/**
+ * Larger bodies are decoded as JSON only. Webhooks send JSON; YAML exists for upstream's error
+ * messages.
+ */
 const yamlBytesMax = 64 << 10;
 
 /** The maximum nesting of JSON, which bounds recursion over the object. Go's limit is 10,000. */

@@ -1,4 +1,7 @@
-/** Calls webhooks over HTTP/1.1 with persistent connections. Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/webhook.go. */
+/**
+ * Calls webhooks over HTTP/1.1 with persistent connections.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/webhook.go.
+ */
 import type { Agent, IncomingMessage } from "node:http";
 import https from "node:https";
 import type net from "node:net";
@@ -32,7 +35,10 @@ export interface ClientOptions {
   readonly calls?: CallObserver | undefined;
 }
 
-/** Not imported, because an import evaluates all exports, and WebSocket loads undici: 15 ms at startup. */
+/**
+ * Not imported, because an import evaluates all exports, and WebSocket loads undici: 15 ms at
+ * startup.
+ */
 const http = process.getBuiltinModule("node:http");
 const noObserver: CallObserver = { sent() {}, ended() {} };
 const defaults = {
@@ -48,8 +54,8 @@ const retriesMax = 10;
 /**
  * Creates a client of one endpoint.
  *
- * @throws Error when the endpoint's certificates cannot be read: `unable to load root certificates: unable to parse bytes as PEM block`,
- *   `tls: failed to find any PEM data in certificate input`
+ * @throws Error when the endpoint's certificates cannot be read: `unable to load root certificates:
+ *   unable to parse bytes as PEM block`, `tls: failed to find any PEM data in certificate input`
  */
 export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions = {}): WebhookClient {
   const settings = { ...defaults, ...options };
@@ -103,7 +109,11 @@ export function webhookClient(endpoint: WebhookEndpoint, options: ClientOptions 
   };
 }
 
-/** A token file can contain any bytes. @throws WebhookError of kind `request`, without the value of the header */
+/**
+ * A token file can contain any bytes.
+ *
+ * @throws WebhookError of kind `request`, without the value of the header
+ */
 function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
     if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
@@ -163,7 +173,10 @@ interface Call {
   readonly signal: AbortSignal;
 }
 
-/** Repeats a call while responses have a Retry-After header. Source: k8s.io/client-go@v0.36.0/rest/with_retry.go. */
+/**
+ * Repeats a call while responses have a Retry-After header.
+ * Source: k8s.io/client-go@v0.36.0/rest/with_retry.go.
+ */
 async function sendWithRetries(
   call: Call,
   clock: Clock,
@@ -195,7 +208,10 @@ function pause(ms: number, signal: AbortSignal, clock: Clock): Promise<void> {
   });
 }
 
-/** Sends a request. When the server has closed a reused connection, tries again until a new connection is used. */
+/**
+ * Sends a request. When the server has closed a reused connection, tries again until a new
+ * connection is used.
+ */
 async function sendOnce(call: Call): Promise<WebhookAnswer> {
   for (;;) {
     try {

@@ -1,4 +1,7 @@
-/** Opens a connection to a webhook and verifies its certificate, with the error messages of Go's net, crypto/tls and crypto/x509. */
+/**
+ * Opens a connection to a webhook and verifies its certificate, with the error messages of Go's
+ * net, crypto/tls and crypto/x509.
+ */
 import { X509Certificate } from "node:crypto";
 import net, { isIP } from "node:net";
 import tls from "node:tls";
@@ -22,7 +25,8 @@ interface ConnectOptions extends Address {
 /**
  * Opens a connection.
  *
- * @throws WebhookError of kind `connect`, `tls` or `timeout`; callers add the request to the message
+ * @throws WebhookError of kind `connect`, `tls` or `timeout`; callers add the request to the
+ *   message
  */
 export function connect(options: ConnectOptions): Promise<net.Socket> {
   const { host, port, timeoutMs = connectTimeoutMs } = options;
@@ -127,7 +131,8 @@ function dialError(error: NodeJS.ErrnoException, address: Address): WebhookError
   const { code = "" } = first;
   if (code === "ENOTFOUND") return new WebhookError("connect", `dial tcp: lookup ${address.host}: no such host`);
   if (code === "EAI_AGAIN") return new WebhookError("connect", `dial tcp: lookup ${address.host}: server misbehaving`);
-  const reached = "address" in first && typeof first.address === "string" ? first.address : address.host; // The first address of a name.
+  // The first address of a name.
+  const reached = "address" in first && typeof first.address === "string" ? first.address : address.host;
   return new WebhookError(
     "connect",
     `dial tcp ${formatAddress({ host: reached, port: address.port })}: ${dialProblems.get(code) ?? first.message}`,

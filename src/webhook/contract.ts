@@ -4,7 +4,10 @@
 export interface WebhookEndpoint {
   /** `https://host:port/path` without a query. With `http:`, no credentials are sent. */
   readonly url: string;
-  /** The trusted authorities. Undefined for Node's default (see `NODE_USE_SYSTEM_CA` and `NODE_EXTRA_CA_CERTS`). */
+  /**
+   * The trusted authorities. Undefined for Node's default (see `NODE_USE_SYSTEM_CA` and
+   * `NODE_EXTRA_CA_CERTS`).
+   */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
@@ -18,8 +21,9 @@ export interface WebhookEndpoint {
   /** Added to each request. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Returns the address of a new connection, instead of the host of the URL. The Host header and the verification of the
-   * certificate still use the URL. The message of a thrown Error becomes the message of the WebhookError.
+   * Returns the address of a new connection, instead of the host of the URL. The Host header and
+   * the verification of the certificate still use the URL. The message of a thrown Error becomes
+   * the message of the WebhookError.
    */
   readonly resolve?: () => Promise<Address> | Address;
 }
@@ -40,7 +44,10 @@ export interface WebhookAnswer {
 
 /** The options of one call. */
 export interface PostOptions {
-  /** The limit for the whole call, including connecting and retries. Also sent as the query parameter `timeout`. */
+  /**
+   * The limit for the whole call, including connecting and retries. Also sent as the query
+   * parameter `timeout`.
+   */
   readonly timeoutMs: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Aborts the call with an error of kind `canceled`. */
@@ -66,8 +73,8 @@ export interface CallObserver {
 /** A client of one webhook. */
 export interface WebhookClient {
   /**
-   * Posts a JSON body. Repeats the request at most ten times while the response is 429 or 5xx with `Retry-After`. Does not
-   * follow redirects.
+   * Posts a JSON body. Repeats the request at most ten times while the response is 429 or 5xx with
+   * `Retry-After`. Does not follow redirects.
    *
    * @returns the response with any status code; see `checkAnswer` and `decodeAnswer`
    * @throws WebhookError without a response
@@ -102,7 +109,10 @@ export type WebhookErrorKind =
   | "status"
   | "request";
 
-/** A failed call. The message is Go's where possible: `Post "https://…?timeout=30s": dial tcp 10.0.0.1:443: connect: connection refused`. */
+/**
+ * A failed call. The message is Go's where possible: `Post "https://…?timeout=30s": dial tcp
+ * 10.0.0.1:443: connect: connection refused`.
+ */
 export class WebhookError extends Error {
   readonly kind: WebhookErrorKind;
   /** Present for the kind `status`. */

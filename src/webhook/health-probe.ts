@@ -1,4 +1,7 @@
-/** Probes /healthz over TLS without verifying the certificate. Source: k8s.io/kubernetes@v1.36.0/pkg/probe/http/http.go. */
+/**
+ * Probes /healthz over TLS without verifying the certificate.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/probe/http/http.go.
+ */
 import type { IncomingMessage } from "node:http";
 import type net from "node:net";
 import { createSecureContext } from "node:tls";
@@ -14,11 +17,15 @@ export interface ProbeResult {
 
 const bodyBytesMax = 10 * 1024;
 
-/** Not imported, because an import evaluates all exports, and WebSocket loads undici: 15 ms at startup. */
+/**
+ * Not imported, because an import evaluates all exports, and WebSocket loads undici: 15 ms at
+ * startup.
+ */
 const http = process.getBuiltinModule("node:http");
 
 /**
- * Probes a component. Does not follow redirects, and reports them like upstream's redirects to another host.
+ * Probes a component. Does not follow redirects, and reports them like upstream's redirects to
+ * another host.
  *
  * @param timeoutMs the limit for the whole probe
  */

@@ -193,7 +193,9 @@ const plain =
   "Webhook server is not https: traffic is neither encrypted nor authenticated, and no credentials are sent";
 const dropped = "Dropped query parameters of the webhook server";
 const rejected = 'invalid configuration: the server of cluster "c" must not have query parameters';
-/** The warnings, each with the server in its fields; and whether `rejectParameters` causes an error. */
+/**
+ * The warnings, each with the server in its fields; and whether `rejectParameters` causes an error.
+ */
 const serverRows: [server: string, warnings: (readonly [message: string, server: string])[], parameters?: true][] = [
   ["https://a/b", []],
   ["https://a/b?", []],

@@ -1,6 +1,7 @@
 /**
  * Reads the endpoint of a webhook from a kubeconfig, with upstream's rules and messages.
- * Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/webhook.go, k8s.io/client-go@v0.36.0/tools/clientcmd/client_config.go.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/webhook.go,
+ * k8s.io/client-go@v0.36.0/tools/clientcmd/client_config.go.
  */
 import type { Logger } from "../apimachinery/logger.ts";
 import { quoteGo } from "../lib/json/quote.ts";
@@ -8,7 +9,7 @@ import {
   type ClusterConfig,
   type ContextConfig,
   contentOfFile,
-  nobody,
+  emptyUser,
   readKubeconfig,
   type UserConfig,
 } from "../lib/kubeconfig/kubeconfig.ts";
@@ -19,15 +20,20 @@ interface WebhookKubeconfigOptions {
   /** The purpose of the webhook in log lines, such as `authorization`. */
   readonly purpose: string;
   readonly logger: Pick<Logger, "warn">;
-  /** Whether query parameters in the URL of the server are an error. client-go drops them, and so does this function by default, with a warning. */
+  /**
+   * Whether query parameters in the URL of the server are an error. client-go drops them, and so
+   * does this function by default, with a warning.
+   */
   readonly rejectParameters?: boolean;
 }
 
 /**
- * Reads the current context of the file. Ignores unknown fields; relative paths are relative to the file. Unlike upstream,
- * rejects `proxy-url`, `exec` and `auth-provider`. Logs a warning for a server without TLS.
+ * Reads the current context of the file. Ignores unknown fields; relative paths are relative to the
+ * file. Unlike upstream, rejects `proxy-url`, `exec` and `auth-provider`. Logs a warning for a
+ * server without TLS.
  *
- * @throws Error with upstream's messages: `error loading config file "…": …`, `invalid configuration: …`
+ * @throws Error with upstream's messages: `error loading config file "…": …`, `invalid
+ *   configuration: …`
  */
 export async function readWebhookKubeconfig(file: string, options: WebhookKubeconfigOptions): Promise<WebhookEndpoint> {
   const config = await readKubeconfig(file);
@@ -55,7 +61,7 @@ export async function readWebhookKubeconfig(file: string, options: WebhookKubeco
   if (invalid !== undefined) throw invalid;
   const url = serverUrl((cluster as ClusterConfig).server);
   checkServer(url, context?.cluster as string, options);
-  return endpointOf(withoutParameters(url), cluster as ClusterConfig, user ?? nobody);
+  return endpointOf(withoutParameters(url), cluster as ClusterConfig, user ?? emptyUser);
 }
 
 const noConfiguration = "no configuration has been provided, try setting KUBERNETES_MASTER environment variable";

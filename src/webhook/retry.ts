@@ -1,9 +1,15 @@
-/** Retries calls with exponential backoff. Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/webhook.go, WithExponentialBackoff. */
+/**
+ * Retries calls with exponential backoff.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/webhook.go, WithExponentialBackoff.
+ */
 import { type Clock, systemClock } from "../apimachinery/clock.ts";
 import { WebhookError } from "./contract.ts";
 
 interface Backoff {
-  /** The delay before the second try. Each next delay is 1.5 times as long; each has up to 20 % of jitter. */
+  /**
+   * The delay before the second try. Each next delay is 1.5 times as long; each has up to 20 % of
+   * jitter.
+   */
   readonly initialDelayMs: number;
   readonly tries?: number;
   readonly clock?: Clock;
@@ -40,7 +46,10 @@ export async function withBackoff<T>(backoff: Backoff, call: () => Promise<T>): 
 
 const retriedReasons: ReadonlySet<string> = new Set(["InternalError", "Timeout", "TooManyRequests"]);
 
-/** Retriable are reset connections, the status codes 500, 504 and 429, and responses with Retry-After. */
+/**
+ * Retriable are reset connections, the status codes 500, 504 and 429, and responses with
+ * Retry-After.
+ */
 function isRetriable(error: unknown): boolean {
   if (!(error instanceof WebhookError)) return false;
   const { kind, status } = error;

@@ -29,7 +29,10 @@ interface Row {
   readonly port?: number;
 }
 
-/** The results of the ClusterIP resolver and of the endpoint resolver: `host:port` or an error message. */
+/**
+ * The results of the ClusterIP resolver and of the endpoint resolver: `host:port` or an error
+ * message.
+ */
 const rows: [what: string, row: Row, cluster: string, endpoint: string][] = [
   ["no service", {}, 'service "web" not found', 'service "web" not found'],
   ["a service", { service: service(), slices: [slice(["1.1.1.1", "1.1.1.2"])] }, "10.0.0.1:443", "1.1.1.2:8443"],

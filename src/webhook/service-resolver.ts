@@ -1,4 +1,7 @@
-/** Resolves services to addresses. Source: k8s.io/apiserver@v0.36.0/pkg/util/proxy/proxy.go, k8s.io/kube-aggregator@v0.36.0/pkg/apiserver/resolvers.go. */
+/**
+ * Resolves services to addresses. Source: k8s.io/apiserver@v0.36.0/pkg/util/proxy/proxy.go,
+ * k8s.io/kube-aggregator@v0.36.0/pkg/apiserver/resolvers.go.
+ */
 import { isIP } from "node:net";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { Address } from "./contract.ts";
@@ -46,7 +49,11 @@ export function clusterIpResolver(source: ServiceSource): ServiceResolver {
   };
 }
 
-/** Resolves to a random ready endpoint, for `--enable-aggregator-routing`. @param random returns numbers from 0 up to, but not including, 1 */
+/**
+ * Resolves to a random ready endpoint, for `--enable-aggregator-routing`.
+ *
+ * @param random returns numbers from 0 up to, but not including, 1
+ */
 export function endpointResolver(source: ServiceSource, random: () => number = Math.random): ServiceResolver {
   return async (namespace, name, port) => {
     const { type, ipFamilies, ports = [] } = await specOf(source, namespace, name);
@@ -63,7 +70,11 @@ export function endpointResolver(source: ServiceSource, random: () => number = M
   };
 }
 
-/** Resolves the Service `kubernetes` to the server itself. @param self returns the listening address */
+/**
+ * Resolves the Service `kubernetes` to the server itself.
+ *
+ * @param self returns the listening address
+ */
 export function withLoopback(delegate: ServiceResolver, self: () => Address): ServiceResolver {
   return (namespace, name, port) =>
     namespace === "default" && name === "kubernetes" && port === 443 ? self() : delegate(namespace, name, port);

@@ -22,7 +22,9 @@ const rows = readFileSync(join(import.meta.dirname, "testdata/golden.jsonl"), "u
 /** Upstream finds these errors when it creates authenticators, which this test does not. */
 const creationError = /^oidc: /;
 
-/** Removes the location where upstream registers its kinds, which differs in the recording program. */
+/**
+ * Removes the location where upstream registers its kinds, which differs in the recording program.
+ */
 const withoutLocation = (text: string | undefined): string | undefined => text?.replace(/in scheme ".*"$/, "in scheme");
 
 function check(config: string, disallowedIssuers: readonly string[]): string | undefined {

@@ -1,4 +1,7 @@
-/** Decodes the AuthenticationConfiguration of `--authentication-config`. Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/v1/types.go. */
+/**
+ * Decodes the AuthenticationConfiguration of `--authentication-config`.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/v1/types.go.
+ */
 import {
   type Configuration,
   ConfigurationError,
@@ -7,7 +10,10 @@ import {
 } from "../../apimachinery/configuration-file.ts";
 import { bool, configKind, configStruct, listOf, text } from "../../apimachinery/configuration-schema.ts";
 
-/** The kind AuthenticationConfiguration. Missing fields are empty, except where an empty value has another meaning. */
+/**
+ * The kind AuthenticationConfiguration. Missing fields are empty, except where an empty value has
+ * another meaning.
+ */
 export interface AuthenticationConfiguration {
   readonly jwt: readonly JwtAuthenticator[];
   readonly anonymous?: AnonymousConfiguration;
@@ -82,7 +88,11 @@ export interface UserValidationRule {
 /** The location in upstream's error messages where the kinds of this file are registered. */
 const scheme = "pkg/kubeapiserver/options/authentication.go:879";
 
-/** Decodes a configuration without validation. @throws ConfigurationError with upstream's message */
+/**
+ * Decodes a configuration without validation.
+ *
+ * @throws ConfigurationError with upstream's message
+ */
 export function readAuthenticationConfiguration(bytes: Buffer): AuthenticationConfiguration {
   if (bytes.length === 0) throw new ConfigurationError("empty config data");
   return configurationOf(decodeConfiguration(bytes, kinds, scheme));

@@ -7,7 +7,10 @@ export interface OidcOptions {
   /** The path of a PEM bundle with the authorities of the issuer's certificate. */
   readonly caFile?: string;
   readonly usernameClaim?: string;
-  /** `-` disables the prefix. The default is the issuer URL with `#`, and no prefix for the claim `email`. */
+  /**
+   * `-` disables the prefix. The default is the issuer URL with `#`, and no prefix for the claim
+   * `email`.
+   */
   readonly usernamePrefix?: string;
   readonly groupsClaim?: string;
   readonly groupsPrefix?: string;

@@ -23,7 +23,10 @@ export function checkOidcOptions(oidc: OidcOptions, configFile: string | undefin
     throw new Error("oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set");
 }
 
-/** @returns the configuration of the flags; without authenticators when they are not set @throws Error when the CA file is unreadable */
+/**
+ * @returns the configuration of the flags; without authenticators when they are not set
+ * @throws Error when the CA file is unreadable
+ */
 export async function configurationOfFlags(oidc: OidcOptions): Promise<AuthenticationConfiguration> {
   const { issuerUrl = "", caFile = "" } = oidc;
   return {

@@ -1,6 +1,7 @@
 /**
- * Reloads the JWT authenticators when the configuration file changes. Requests use the old authenticators until the new
- * ones are ready. Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/options/authentication.go.
+ * Reloads the JWT authenticators when the configuration file changes. Requests use the old
+ * authenticators until the new ones are ready.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/options/authentication.go.
  */
 import { isDeepStrictEqual } from "node:util";
 import { aggregated } from "../../apimachinery/configuration-file.ts";
@@ -37,7 +38,11 @@ const retireMs = 60_000;
 /** The delay before a failed discovery is repeated. */
 const retryMs = 60_000;
 
-/** Starts the authenticators and follows the file. @throws Error when an egress selector type is not configured */
+/**
+ * Starts the authenticators and follows the file.
+ *
+ * @throws Error when an egress selector type is not configured
+ */
 export function followAuthenticators(settings: AuthenticationSettings, options: FollowOptions): FollowedAuthenticators {
   const { clock, logger, reloads, forget } = options;
   const { algorithms, source } = settings;
@@ -98,7 +103,11 @@ export function followAuthenticators(settings: AuthenticationSettings, options: 
   };
 }
 
-/** The settings of anonymous requests cannot change in a reload. @throws ConfigurationError or Error for an invalid configuration */
+/**
+ * The settings of anonymous requests cannot change in a reload.
+ *
+ * @throws ConfigurationError or Error for an invalid configuration
+ */
 function compile(
   content: Buffer,
   { configuration: first, validation }: AuthenticationSettings,

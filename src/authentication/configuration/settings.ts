@@ -1,4 +1,6 @@
-/** The settings of JWT authenticators and anonymous requests, from flags and the configuration file. */
+/**
+ * The settings of JWT authenticators and anonymous requests, from flags and the configuration file.
+ */
 
 import { aggregated, ConfigurationError } from "../../apimachinery/configuration-file.ts";
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";

@@ -1,8 +1,14 @@
-/** Finds claims in expressions, for the rule about `claims.email`. Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/validation/validation.go. */
+/**
+ * Finds claims in expressions, for the rule about `claims.email`.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/validation/validation.go.
+ */
 import type { Compiled } from "../../cel-environment/index.ts";
 import { children, type Expr } from "../../lib/cel/index.ts";
 
-/** @returns whether the expression contains `claims.<name>` or `claims.?<name>`; as upstream, ignores `claims["<name>"]` */
+/**
+ * @returns whether the expression contains `claims.<name>` or `claims.?<name>`; as upstream,
+ *   ignores `claims["<name>"]`
+ */
 export function usesClaim({ checked }: Compiled, name: string): boolean {
   return checked !== undefined && reads(checked.root, name);
 }

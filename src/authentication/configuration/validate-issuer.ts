@@ -1,4 +1,7 @@
-/** Validates issuers, with upstream's messages. Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/validation/validation.go. */
+/**
+ * Validates issuers, with upstream's messages.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/validation/validation.go.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { GoUrlError, parseGoUrl } from "../../lib/cel/functions/kubernetes/go-url.ts";
 import { parseCertificates } from "../../lib/x509/pem.ts";

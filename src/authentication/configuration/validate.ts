@@ -1,4 +1,7 @@
-/** Validates an AuthenticationConfiguration and compiles its expressions. Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/validation/validation.go. */
+/**
+ * Validates an AuthenticationConfiguration and compiles its expressions.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/validation/validation.go.
+ */
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import {
   type Compiled,

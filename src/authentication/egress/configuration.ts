@@ -1,4 +1,7 @@
-/** Reads an EgressSelectorConfiguration, with upstream's messages. Source: k8s.io/apiserver@v0.36.0/pkg/server/egressselector/config.go. */
+/**
+ * Reads an EgressSelectorConfiguration, with upstream's messages.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/server/egressselector/config.go.
+ */
 import { existsSync } from "node:fs";
 import {
   aggregated,

@@ -1,4 +1,7 @@
-/** Egress selector configurations, compared with upstream's errors as recorded by tools/golden/authentication, and proxies. */
+/**
+ * Egress selector configurations, compared with upstream's errors as recorded by
+ * tools/golden/authentication, and proxies.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
@@ -19,7 +22,9 @@ const rows = readFileSync(join(import.meta.dirname, "../configuration/testdata/g
   .map((line) => JSON.parse(line) as { what: string; egress?: string; error?: string })
   .filter(({ egress }) => egress !== undefined);
 
-/** Removes the location where upstream registers its kinds, which differs in the recording program. */
+/**
+ * Removes the location where upstream registers its kinds, which differs in the recording program.
+ */
 const withoutLocation = (text: string | undefined): string | undefined => text?.replace(/in scheme ".*"$/, "in scheme");
 
 for (const { what, egress = "", error } of rows) {

@@ -1,4 +1,7 @@
-/** Tunnels through HTTP proxies: RFC 9110, section 9.3.6. Source: k8s.io/apiserver@v0.36.0/pkg/server/egressselector/egress_selector.go. */
+/**
+ * Tunnels through HTTP proxies: RFC 9110, section 9.3.6.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/server/egressselector/egress_selector.go.
+ */
 import https from "node:https";
 import type { Duplex } from "node:stream";
 import type { Dial } from "../oidc/document-client.ts";

@@ -1,4 +1,7 @@
-/** Opens the egress selector of `--egress-selector-config-file`. Source: k8s.io/apiserver@v0.36.0/pkg/server/egressselector/egress_selector.go. */
+/**
+ * Opens the egress selector of `--egress-selector-config-file`.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/server/egressselector/egress_selector.go.
+ */
 import net from "node:net";
 import { readBoundedFile } from "../../lib/bounded-file/bounded-file.ts";
 import { fileProblem } from "../../lib/kubeconfig/kubeconfig.ts";

@@ -2,7 +2,12 @@
 import { quoteGo } from "../../lib/json/quote.ts";
 import { type DocumentClient, DocumentError } from "./document-client.ts";
 
-/** Reads the discovery document. @returns the URL of the keys @throws DocumentError when it is missing or invalid */
+/**
+ * Reads the discovery document.
+ *
+ * @returns the URL of the keys
+ * @throws DocumentError when it is missing or invalid
+ */
 export async function discoverKeys(
   client: DocumentClient,
   { url, discoveryUrl }: { readonly url: string; readonly discoveryUrl: string },

@@ -1,5 +1,6 @@
 /**
- * Distributed claims, which the token references: OpenID Connect Core 1.0, section 5.6.2. With upstream's error messages.
+ * Distributed claims, which the token references: OpenID Connect Core 1.0, section 5.6.2. With
+ * upstream's error messages.
  * Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/oidc.go.
  */
 import { type DocumentClient, DocumentError } from "./document-client.ts";
@@ -17,7 +18,10 @@ interface DistributedClaimOptions {
 
 /** Resolves one distributed claim. */
 export interface ClaimResolver {
-  /** @param claims verified claims @returns the claims, with the distributed claim if they reference it; or an error message */
+  /**
+   * @param claims verified claims
+   * @returns the claims, with the distributed claim if they reference it; or an error message
+   */
   expand(claims: Claims): Promise<Claims | string>;
   close(): void;
 }

@@ -1,4 +1,6 @@
-/** Fetches documents of issuers over TLS, with limits and the error messages of Go's http.Client. */
+/**
+ * Fetches documents of issuers over TLS, with limits and the error messages of Go's http.Client.
+ */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Duplex } from "node:stream";

@@ -1,8 +1,14 @@
-/** Verifies issuer, audience and dates of an ID token, with the error messages of github.com/coreos/go-oidc. */
+/**
+ * Verifies issuer, audience and dates of an ID token, with the error messages of
+ * github.com/coreos/go-oidc.
+ */
 import { goKindOf } from "../../lib/json/parse.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 
-/** The claims of a token. Names are arbitrary, so callers must read own properties only, see {@link member}. */
+/**
+ * The claims of a token. Names are arbitrary, so callers must read own properties only, see {@link
+ * member}.
+ */
 export type Claims = { readonly [name: string]: unknown };
 
 interface IdTokenChecks {
@@ -25,7 +31,10 @@ export function wholeIssuer(issuer: string): string {
   return issuer === "accounts.google.com" ? googleIssuer : issuer;
 }
 
-/** Checks a payload whose signature is valid. The library's own check has one tolerance for both dates, so it is not used. */
+/**
+ * Checks a payload whose signature is valid. The library's own check has one tolerance for both
+ * dates, so it is not used.
+ */
 export function checkIdToken(payload: Buffer, { issuer, audiences, now }: IdTokenChecks): CheckedClaims {
   const claims = readClaims(payload);
   if (typeof claims === "string") return `oidc: failed to unmarshal claims: ${claims}`;

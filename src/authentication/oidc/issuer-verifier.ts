@@ -1,4 +1,7 @@
-/** Verifies the tokens of one issuer. Discovery runs in the background until it succeeds. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/oidc.go. */
+/**
+ * Verifies the tokens of one issuer. Discovery runs in the background until it succeeds.
+ * Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/oidc.go.
+ */
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { discoverKeys } from "./discovery.ts";

@@ -1,4 +1,7 @@
-/** The JWT authenticators of one configuration. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/oidc.go. */
+/**
+ * The JWT authenticators of one configuration.
+ * Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/oidc.go.
+ */
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { CompiledAuthenticator } from "../configuration/validate.ts";

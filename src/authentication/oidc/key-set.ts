@@ -1,4 +1,7 @@
-/** The keys of an issuer, fetched for the first token and for unknown keys, as in github.com/coreos/go-oidc. */
+/**
+ * The keys of an issuer, fetched for the first token and for unknown keys, as in
+ * github.com/coreos/go-oidc.
+ */
 import { createPublicKey, type JsonWebKeyInput, type KeyObject } from "node:crypto";
 import type { Clock } from "../../apimachinery/clock.ts";
 import { loadJose } from "../service-account/load-jose.ts";
@@ -81,7 +84,8 @@ export function remoteKeySet({ client, url, algorithms, clock, onFetch = () => u
   const checkFetching = async (token: string, header: SignatureHeader): Promise<Buffer | string> => {
     const payload = await check(token, header);
     if (payload !== undefined) {
-      if (clock.now() - fetchedAt > refreshMs) fetchKeys()?.catch(ignoreDocumentError); // The next token uses the new keys.
+      // The next token uses the new keys.
+      if (clock.now() - fetchedAt > refreshMs) fetchKeys()?.catch(ignoreDocumentError);
       return payload;
     }
     const fetched = fetchKeys();

@@ -1,4 +1,7 @@
-/** Maps claims to a user and validates both, with upstream's error messages. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/oidc.go. */
+/**
+ * Maps claims to a user and validates both, with upstream's error messages.
+ * Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/oidc/oidc.go.
+ */
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { type Compiled, claimsExpressions, type IdentityResult, userExpressions } from "../../cel-environment/index.ts";
 import { CelList, type CelValue, type JsonValue } from "../../lib/cel/index.ts";

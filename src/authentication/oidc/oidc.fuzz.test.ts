@@ -1,4 +1,7 @@
-/** Tampered tokens, claims and keys cause error messages, no exceptions, and are never accepted. `SEED=n` replays. */
+/**
+ * Tampered tokens, claims and keys cause error messages, no exceptions, and are never accepted.
+ * `SEED=n` replays.
+ */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { CompactSign } from "jose";

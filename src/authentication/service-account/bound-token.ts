@@ -1,4 +1,6 @@
-/** Tokens that are bound to objects. Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/claims.go. */
+/**
+ * Tokens that are bound to objects. Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/claims.go.
+ */
 import { serviceAccountGroups, serviceAccountUser } from "../../apimachinery/service-account.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { isObject } from "../../lib/json/values.ts";
@@ -52,7 +54,8 @@ const invalidated = "service account token has been invalidated";
 /**
  * Checks that the objects exist.
  *
- * @param deletedBefore milliseconds since 1970; objects whose deletion started before are treated as deleted
+ * @param deletedBefore milliseconds since 1970; objects whose deletion started before are treated
+ *   as deleted
  * @returns undefined when all objects exist
  */
 export function boundProblem(
@@ -82,7 +85,10 @@ export function boundProblem(
   return undefined;
 }
 
-/** Creates the user, with the bound objects as extra. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/serviceaccount/util.go. */
+/**
+ * Creates the user, with the bound objects as extra.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/serviceaccount/util.go.
+ */
 export function boundUser({ namespace, account, pod, node, jti }: BoundClaims): UserInfo {
   const extra = new Map<string, readonly string[]>();
   if (pod !== undefined && pod.name !== "" && pod.uid !== "") {

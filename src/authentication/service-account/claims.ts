@@ -1,10 +1,18 @@
-/** The claims of service account tokens. Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/claims.go and legacy.go. */
+/**
+ * The claims of service account tokens.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/claims.go and legacy.go.
+ */
 import { serviceAccountUser } from "../../apimachinery/service-account.ts";
 import type { NamedObject, TokenGrant } from "../contract.ts";
 
-/** In seconds. Admission requests pod tokens with this lifetime, whose holders possibly do not read renewed tokens. */
+/**
+ * In seconds. Admission requests pod tokens with this lifetime, whose holders possibly do not read
+ * renewed tokens.
+ */
 export const watchedExpirationSeconds = 3607;
-/** In seconds. The actual lifetime of such tokens with `--service-account-extend-token-expiration`. */
+/**
+ * In seconds. The actual lifetime of such tokens with `--service-account-extend-token-expiration`.
+ */
 export const extendedExpirationSeconds = 365 * 24 * 3600;
 
 /** The issuer in the tokens of Secrets, independent of `--service-account-issuer`. */

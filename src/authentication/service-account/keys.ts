@@ -1,4 +1,7 @@
-/** The keys of service account tokens. Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/jwt.go and openidmetadata.go. */
+/**
+ * The keys of service account tokens. Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/jwt.go
+ * and openidmetadata.go.
+ */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 
 /** A key that verifies tokens. */
@@ -16,7 +19,10 @@ export interface SigningKey {
   readonly public: PublicKey;
 }
 
-/** @param pem the first RSA or ECDSA key in it is used @throws Error with upstream's message and the file */
+/**
+ * @param pem the first RSA or ECDSA key in it is used
+ * @throws Error with upstream's message and the file
+ */
 export function readSigningKey(pem: string, file: string): SigningKey {
   for (const block of blocksOf(pem)) {
     const privateKey = keyOf(() => createPrivateKey(block));
@@ -33,7 +39,10 @@ export function readSigningKey(pem: string, file: string): SigningKey {
   );
 }
 
-/** @param pem public or private keys and certificates, at least one @throws Error with upstream's message and the file */
+/**
+ * @param pem public or private keys and certificates, at least one
+ * @throws Error with upstream's message and the file
+ */
 export function readPublicKeys(pem: string, file: string): PublicKey[] {
   const keys = publicKeysIn(pem);
   if (keys.length === 0)
@@ -54,7 +63,10 @@ function blocksOf(pem: string): string[] {
   return pem.match(/-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g) ?? [];
 }
 
-/** @returns undefined for anything but an RSA or ECDSA key, because the messages of the library can contain the key */
+/**
+ * @returns undefined for anything but an RSA or ECDSA key, because the messages of the library can
+ *   contain the key
+ */
 function keyOf(read: () => KeyObject): KeyObject | undefined {
   try {
     const key = read();

@@ -1,4 +1,7 @@
-/** Reads the objects that tokens are bound to from the watch caches. Source: k8s.io/kubernetes@v1.36.0/pkg/controller/serviceaccount/tokengetter.go. */
+/**
+ * Reads the objects that tokens are bound to from the watch caches.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/controller/serviceaccount/tokengetter.go.
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Catalog, ResourceStore } from "../../catalog/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";

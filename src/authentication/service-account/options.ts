@@ -1,4 +1,7 @@
-/** Validates `--service-account-*`, with upstream's messages. Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/options/authentication.go. */
+/**
+ * Validates `--service-account-*`, with upstream's messages.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/options/authentication.go.
+ */
 import { formatDuration } from "../../lib/duration/duration.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { extendedExpirationSeconds, watchedExpirationSeconds } from "./claims.ts";

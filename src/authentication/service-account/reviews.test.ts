@@ -37,7 +37,10 @@ const [world, ...rows] = readFileSync(join(import.meta.dirname, "testdata/review
   .split("\n")
   .map((line) => JSON.parse(line)) as [World, ...Row[]];
 
-/** Rows with a different message or a stricter check: a foreign subject, claims of other types, no signature. */
+/**
+ * Rows with a different message or a stricter check: a foreign subject, claims of other types, no
+ * signature.
+ */
 const ours: Readonly<Record<string, string>> = {
   "a subject of others": "service account claims are missing",
   "another namespace": "service account claims are missing",

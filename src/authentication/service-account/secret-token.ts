@@ -1,4 +1,7 @@
-/** Tokens in Secrets, which are valid as long as the Secret exists. Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/legacy.go. */
+/**
+ * Tokens in Secrets, which are valid as long as the Secret exists.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/legacy.go.
+ */
 import { serviceAccountGroups, serviceAccountUser } from "../../apimachinery/service-account.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { isSameSecret } from "../../lib/secrets/same-secret.ts";
@@ -66,7 +69,10 @@ export function isMarkedInvalid(problem: string, claims: SecretClaims): boolean 
   return problem === markedInvalid(claims);
 }
 
-/** @returns whether the service account lists the Secret, which means that the Secret was created automatically */
+/**
+ * @returns whether the service account lists the Secret, which means that the Secret was created
+ *   automatically
+ */
 export function isSecretOfAccount({ namespace, account, secret }: SecretClaims, live: LiveObjects): boolean {
   const secrets: unknown = live.read("serviceaccounts", namespace, account)?.secrets;
   return Array.isArray(secrets) && secrets.some((one: { readonly name?: unknown }) => one.name === secret);

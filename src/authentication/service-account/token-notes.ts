@@ -1,4 +1,7 @@
-/** Warnings, audit annotations and metrics of discouraged tokens. Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/legacy.go and claims.go. */
+/**
+ * Warnings, audit annotations and metrics of discouraged tokens.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/legacy.go and claims.go.
+ */
 import type { AcceptedToken } from "../contract.ts";
 import { isSecretOfAccount } from "./secret-token.ts";
 import type { ServiceAccountTokenOptions, VerifiedClaims } from "./token.ts";

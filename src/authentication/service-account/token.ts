@@ -1,5 +1,6 @@
 /**
- * Authenticates service account tokens: signature, issuer, audience and dates once, the bound objects at each use.
+ * Authenticates service account tokens: signature, issuer, audience and dates once, the bound
+ * objects at each use.
  * Source: k8s.io/kubernetes@v1.36.0/pkg/serviceaccount/jwt.go.
  */
 import type { Clock } from "../../apimachinery/clock.ts";
@@ -51,7 +52,10 @@ export function serviceAccountTokens(options: ServiceAccountTokenOptions): Token
 
 type Jose = typeof import("jose");
 
-/** Reads the issuer without verification, to skip tokens of other issuers. The result must not be trusted. */
+/**
+ * Reads the issuer without verification, to skip tokens of other issuers. The result must not be
+ * trusted.
+ */
 function unverifiedIssuer(token: string, { decodeJwt, decodeProtectedHeader, errors }: Jose): string | undefined {
   try {
     decodeProtectedHeader(token);
@@ -94,7 +98,10 @@ async function check(
   return claims.exp === undefined ? accepted : { ...accepted, expiresAt: claims.exp * 1000 + leewayMs };
 }
 
-/** Checks a Secret again only when it or its service account changed, because decoding it is expensive. */
+/**
+ * Checks a Secret again only when it or its service account changed, because decoding it is
+ * expensive.
+ */
 function isUnchanged(
   { live }: ServiceAccountTokenOptions,
   { secret }: VerifiedClaims,

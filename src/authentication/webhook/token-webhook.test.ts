@@ -1,4 +1,6 @@
-/** Results for responses of a webhook equal upstream's, as recorded by tools/golden/token-webhook. */
+/**
+ * Results for responses of a webhook equal upstream's, as recorded by tools/golden/token-webhook.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +30,10 @@ const rows = readFileSync(join(import.meta.dirname, "testdata/answers.jsonl"), "
   .split("\n")
   .map((line) => JSON.parse(line) as Row);
 
-/** The differences: upstream accepts users without a name, and has another message for unknown kinds. */
+/**
+ * The differences: upstream accepts users without a name, and has another message for unknown
+ * kinds.
+ */
 const ours = (row: Row): string | undefined => {
   if (row.user?.Name === "") return "the webhook authenticated a user without a name";
   return row.error?.replace(/^no kind "Nope".*/, "converting (v1.Nope) to (v1.TokenReview): unknown conversion");

@@ -1,4 +1,7 @@
-/** Authenticates tokens by webhook. Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/webhook/webhook.go. */
+/**
+ * Authenticates tokens by webhook.
+ * Source: k8s.io/apiserver@v0.36.0/plugin/pkg/authenticator/token/webhook/webhook.go.
+ */
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import { type WebhookClient, WebhookError } from "../../webhook/contract.ts";

@@ -1,6 +1,7 @@
 /**
  * Parses the file of `--authorization-policy-file`, with one JSON policy per line.
- * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/abac/v1beta1/types.go and pkg/apis/abac/v0 for lines without a version.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/abac/v1beta1/types.go and pkg/apis/abac/v0 for lines
+ * without a version.
  */
 
 /** One policy. An empty string matches no value, `*` matches every value. */

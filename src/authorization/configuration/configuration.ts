@@ -1,6 +1,7 @@
 /**
  * Parses the file of `--authorization-config`.
- * Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/load/load.go, k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/authorizer/reload.go.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/load/load.go,
+ * k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/authorizer/reload.go.
  */
 import { aggregated, ConfigurationError, decodeConfiguration } from "../../apimachinery/configuration-file.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
@@ -17,7 +18,8 @@ import { checkAuthorizers } from "./validate.ts";
 /**
  * Decodes and validates an AuthorizationConfiguration.
  *
- * @param requiredTypes the types that were configured when the server started, which a reload cannot remove
+ * @param requiredTypes the types that were configured when the server started, which a reload
+ *   cannot remove
  * @throws ConfigurationError with upstream's messages
  */
 export function parseAuthorizationConfiguration(

@@ -1,6 +1,7 @@
 /**
  * Converts the flags `--authorization-*` into a configuration.
- * Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/options/authorization.go, including the error messages.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/options/authorization.go, including the error
+ * messages.
  */
 import { joinErrors, quoteGo, quoteGoList } from "../../lib/json/quote.ts";
 import type { AuthorizationOptions } from "../contract.ts";

@@ -1,4 +1,7 @@
-/** Reloads with a slow `open`. test/e2e/authorization-webhook.test.ts tests reloads with a real server. */
+/**
+ * Reloads with a slow `open`. test/e2e/authorization-webhook.test.ts tests reloads with a real
+ * server.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

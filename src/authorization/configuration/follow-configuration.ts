@@ -1,4 +1,7 @@
-/** Reloads the authorizer chain when its file changes. Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/authorizer/reload.go. */
+/**
+ * Reloads the authorizer chain when its file changes.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/authorizer/reload.go.
+ */
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { ReloadObserver } from "../../apimachinery/reload-observer.ts";
@@ -23,8 +26,8 @@ export interface FollowOptions {
 }
 
 /**
- * Watches the configuration file. An invalid file leaves the current chain in use. A reload can add and remove webhooks;
- * other authorizers can only change their order.
+ * Watches the configuration file. An invalid file leaves the current chain in use. A reload can add
+ * and remove webhooks; other authorizers can only change their order.
  */
 export function followConfiguration(options: FollowOptions): Chain {
   const { file, content, open, reloads, clock, logger } = options;

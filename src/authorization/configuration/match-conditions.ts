@@ -1,6 +1,8 @@
 /**
- * The match conditions of a webhook: CEL over the review, compiled when the configuration is parsed.
- * Source: k8s.io/apiserver@v0.36.0/pkg/authorization/cel/matcher.go, pkg/apis/apiserver/validation/validation.go.
+ * The match conditions of a webhook: CEL over the review, compiled when the configuration is
+ * parsed.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authorization/cel/matcher.go,
+ * pkg/apis/apiserver/validation/validation.go.
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { type ReviewSpec, reviewExpressions, reviewValue } from "../../cel-environment/index.ts";

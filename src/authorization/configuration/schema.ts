@@ -1,4 +1,7 @@
-/** The kind AuthorizationConfiguration, equal in its three versions. Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/v1/types.go. */
+/**
+ * The kind AuthorizationConfiguration, equal in its three versions.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/apis/apiserver/v1/types.go.
+ */
 import type { ConfigurationKind } from "../../apimachinery/configuration-file.ts";
 import { bool, configKind, configStruct, duration, listOf, text } from "../../apimachinery/configuration-schema.ts";
 

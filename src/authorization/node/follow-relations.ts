@@ -1,4 +1,6 @@
-/** Keeps NodeRelations up to date with the stored pods, volumes and other objects that name a node. */
+/**
+ * Keeps NodeRelations up to date with the stored pods, volumes and other objects that name a node.
+ */
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Logger } from "../../apimachinery/logger.ts";
 import type { Catalog, ResourceStore } from "../../catalog/contract.ts";
@@ -7,7 +9,10 @@ import { type Follower, followCache } from "../../watch-cache/follow.ts";
 import { type NodeBoundKind, NodeRelations } from "./relations.ts";
 
 interface FollowedRelations {
-  /** Filled in the background. The server starts before all objects are read; until then nodes are denied access to them. */
+  /**
+   * Filled in the background. The server starts before all objects are read; until then nodes are
+   * denied access to them.
+   */
   readonly relations: NodeRelations;
   stop(): void;
 }
@@ -18,7 +23,10 @@ interface Options {
   readonly logger: Logger;
 }
 
-/** The kinds other than pods whose `spec.nodeName` names a node. Kinds that are not served are skipped. */
+/**
+ * The kinds other than pods whose `spec.nodeName` names a node. Kinds that are not served are
+ * skipped.
+ */
 const nodeBoundKinds: readonly (readonly [kind: NodeBoundKind, group: string, resource: string])[] = [
   ["volumeattachment", "storage.k8s.io", "volumeattachments"],
   ["resourceslice", "resource.k8s.io", "resourceslices"],

@@ -1,6 +1,7 @@
 /**
  * The mode Node: allows a kubelet to access its own objects and the objects that its pods need.
- * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/node/node_authorizer.go; KEP-4601 for field selectors.
+ * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/node/node_authorizer.go; KEP-4601
+ * for field selectors.
  */
 import { nodeIdentity } from "../../apimachinery/node-identity.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
@@ -39,7 +40,10 @@ interface NodeRequest {
   readonly options: NodeAuthorizerOptions;
 }
 
-/** The checks by group and resource. A check that returns undefined leaves the decision to the rules. */
+/**
+ * The checks by group and resource. A check that returns undefined leaves the decision to the
+ * rules.
+ */
 const checks: Readonly<Record<string, (each: NodeRequest) => Decision | undefined>> = {
   "/secrets": (each) => readNamespaced(each, "secret"),
   "/configmaps": (each) => readNamespaced(each, "configmap"),

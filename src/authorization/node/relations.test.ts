@@ -1,6 +1,6 @@
 /**
- * Random writes. The relations that are maintained step by step equal the result of a scan over all objects, and have
- * the size of relations that are built from scratch.
+ * Random writes. The relations that are maintained step by step equal the result of a scan over all
+ * objects, and have the size of relations that are built from scratch.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

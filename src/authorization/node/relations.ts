@@ -1,6 +1,7 @@
 /**
- * The objects that relate to a node: its pods, the objects that they refer to, the volumes of their claims, and objects
- * that name the node. Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/node/graph.go.
+ * The objects that relate to a node: its pods, the objects that they refer to, the volumes of their
+ * claims, and objects that name the node.
+ * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/node/graph.go.
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { isMirrorPod, podReferences, type ReferredKind } from "../../apimachinery/pod-references.ts";
@@ -51,7 +52,8 @@ export class NodeRelations {
     const node: string = pod?.spec?.nodeName ?? "";
     this.setNode("pod", namespace, name, node);
     this.#references.delete(key);
-    if (pod === undefined || node === "" || isMirrorPod(pod)) return; // A node creates its mirror pods itself, so their references grant nothing.
+    // A node creates its mirror pods itself, so their references grant nothing.
+    if (pod === undefined || node === "" || isMirrorPod(pod)) return;
     const references = [
       ...new Set([...podReferences(pod)].map(([kind, referred]) => keyOf(kind, namespace, referred))),
     ];

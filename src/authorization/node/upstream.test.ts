@@ -1,4 +1,7 @@
-/** Decisions and reasons on random clusters equal upstream's, as recorded by tools/golden/kubernetes/node-authorizer. */
+/**
+ * Decisions and reasons on random clusters equal upstream's, as recorded by
+ * tools/golden/kubernetes/node-authorizer.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /**
  * The secrets of a persistent volume that a kubelet needs.
- * Source: k8s.io/kubernetes@v1.36.0/pkg/api/v1/persistentvolume/util.go, those with `kubeletVisible`.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/api/v1/persistentvolume/util.go, those with
+ * `kubeletVisible`.
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
 

@@ -1,4 +1,7 @@
-/** Compares two sets of rules. Source: k8s.io/component-helpers@v0.36.0/auth/rbac/validation/policy_comparator.go. */
+/**
+ * Compares two sets of rules.
+ * Source: k8s.io/component-helpers@v0.36.0/auth/rbac/validation/policy_comparator.go.
+ */
 import { pathMatches } from "../../apimachinery/path-pattern.ts";
 import { quoteGoList } from "../../lib/json/quote.ts";
 import type { PolicyRule } from "./rule.ts";

@@ -1,6 +1,6 @@
 /**
- * Compares the indexed RBAC evaluator with a linear one that shares no code with it, on random policies that change.
- * COXSWAIN_TEST_FULL=1 runs 100,000 requests.
+ * Compares the indexed RBAC evaluator with a linear one that shares no code with it, on random
+ * policies that change. COXSWAIN_TEST_FULL=1 runs 100,000 requests.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -15,7 +15,9 @@ interface World {
   readonly bindings: Map<string, Binding>;
 }
 
-/** Evaluates all bindings and roles. Source: Kubernetes docs, Using RBAC Authorization, API objects. */
+/**
+ * Evaluates all bindings and roles. Source: Kubernetes docs, Using RBAC Authorization, API objects.
+ */
 function allowedByScan({ roles, bindings }: World, request: AuthorizationAttributes): boolean {
   return [...bindings.values()].some(({ namespace, subjects, roleRef }) => {
     const isInScope = namespace === "" || (request.isResourceRequest && namespace === request.namespace);
@@ -134,7 +136,8 @@ test(`${requestsMin} requests of random users get the same decision from the ind
       { numRuns: 20 },
     );
   }
-  assert.ok(allowed > checked / 20, `only ${allowed} of ${checked} were allowed`); // The generated policies must match often enough.
+  // The generated policies must match often enough.
+  assert.ok(allowed > checked / 20, `only ${allowed} of ${checked} were allowed`);
 });
 
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;

@@ -48,7 +48,8 @@ export function rulesFor(
 /**
  * Finds the role of a binding.
  *
- * @param missingAs the resource that the message about a missing role names; the kind of the role by default
+ * @param missingAs the resource that the message about a missing role names; the kind of the role
+ *   by default
  * @returns upstream's error message when the role does not exist
  */
 export function boundRole(policy: Policy, { roleRef, namespace }: Binding, missingAs?: string): Role | string {

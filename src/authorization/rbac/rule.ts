@@ -1,8 +1,14 @@
-/** Evaluates the rules of a role. Source: k8s.io/kubernetes@v1.36.0/pkg/apis/rbac/v1/evaluation_helpers.go. */
+/**
+ * Evaluates the rules of a role.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/rbac/v1/evaluation_helpers.go.
+ */
 import { pathMatches } from "../../apimachinery/path-pattern.ts";
 import type { AuthorizationAttributes } from "../contract.ts";
 
-/** A PolicyRule of rbac.authorization.k8s.io/v1. A missing list matches no value, except `resourceNames`. */
+/**
+ * A PolicyRule of rbac.authorization.k8s.io/v1. A missing list matches no value, except
+ * `resourceNames`.
+ */
 export interface PolicyRule {
   readonly verbs?: readonly string[];
   readonly apiGroups?: readonly string[];

@@ -9,7 +9,10 @@ export interface ReviewStatus {
   readonly reason: string;
 }
 
-/** The capacity of upstream's cache: k8s.io/apiserver@v0.36.0/plugin/pkg/authorizer/webhook/webhook.go. */
+/**
+ * The capacity of upstream's cache:
+ * k8s.io/apiserver@v0.36.0/plugin/pkg/authorizer/webhook/webhook.go.
+ */
 const entriesMax = 8192;
 /** In characters; responses with a longer reason are not cached. */
 const reasonMax = 10_000;
@@ -19,7 +22,10 @@ interface CachedStatus {
   readonly until: number;
 }
 
-/** A cache that evicts the least recently used entry. Keys are hashes of the encoded reviews, to limit memory. */
+/**
+ * A cache that evicts the least recently used entry. Keys are hashes of the encoded reviews, to
+ * limit memory.
+ */
 export class AnswerCache {
   readonly #clock: Clock;
   readonly #entries = new Map<string, CachedStatus>();

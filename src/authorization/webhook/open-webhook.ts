@@ -9,7 +9,9 @@ import { type WebhookAuthorizerOptions, webhookAuthorizer } from "./webhook.ts";
 /** An authorizer that calls a webhook, and its connections. */
 export interface OpenWebhook {
   readonly authorize: Authorizer;
-  /** Closes the connections when the current calls are done. Callers must not authorize any more. */
+  /**
+   * Closes the connections when the current calls are done. Callers must not authorize any more.
+   */
   retire(): void;
   /** Closes the connections. */
   close(): void;

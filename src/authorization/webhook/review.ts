@@ -56,7 +56,10 @@ function resourceAttributes(attributes: AuthorizationAttributes, selectors: bool
 
 type Requirements = NonNullable<SelectorAttributes["requirements"]>;
 
-/** Omits a selector that cannot be parsed or expressed, so that the review asks for access without a restriction. */
+/**
+ * Omits a selector that cannot be parsed or expressed, so that the review asks for access without a
+ * restriction.
+ */
 function selectorOf(text: string, parse: () => Requirements): SelectorAttributes | undefined {
   if (text === "") return undefined;
   try {

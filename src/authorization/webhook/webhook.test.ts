@@ -182,9 +182,13 @@ interface AnswerRow {
   readonly error?: string;
 }
 
-/** The client does not follow redirects. Other skipped rows are covered by the tests of the client. */
+/**
+ * The client does not follow redirects. Other skipped rows are covered by the tests of the client.
+ */
 const skipped = /^status 3|retry after|^odd type/;
-/** Rows whose error message differs from upstream's: an unknown kind, and bytes that are not UTF-8. */
+/**
+ * Rows whose error message differs from upstream's: an unknown kind, and bytes that are not UTF-8.
+ */
 const ours: Readonly<Record<string, string>> = {
   "an unknown kind": "converting (v1.Foo) to (v1.SubjectAccessReview): unknown conversion",
   "not utf8": 'an error on the server ("\ufffd\ufffd\ufffd") has prevented the request from succeeding',
@@ -340,7 +344,11 @@ describe("conditions", () => {
 });
 
 describe("caches responses", () => {
-  /** Authorizes after each of the pauses. @returns the number of webhook calls after each of them */
+  /**
+   * Authorizes after each of the pauses.
+   *
+   * @returns the number of webhook calls after each of them
+   */
   async function calls(
     authorize: Authorizer,
     seen: { calls: number },

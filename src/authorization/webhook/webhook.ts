@@ -38,10 +38,16 @@ export interface WebhookAuthorizerOptions {
 const initialDelayMs = 500;
 /** The limit for all tries together, also when the client has no timeout. */
 const deadlineMs = 60_000;
-/** Responses to requests with at least this many bytes of attributes are not cached, to limit memory. */
+/**
+ * Responses to requests with at least this many bytes of attributes are not cached, to limit
+ * memory.
+ */
 const cachedBytesMax = 10_000;
 
-/** @returns an authorizer that evaluates the match conditions, then calls the webhook or uses a cached response */
+/**
+ * @returns an authorizer that evaluates the match conditions, then calls the webhook or uses a
+ *   cached response
+ */
 export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer {
   const { name, configuration, client, schema, selectors, observer, clock, logger, random } = options;
   const {

@@ -4,8 +4,8 @@ import { quoteGo } from "../../lib/json/quote.ts";
 import {
   type ClusterConfig,
   contentOfFile,
+  emptyUser,
   type Kubeconfig,
-  nobody,
   type UserConfig,
 } from "../../lib/kubeconfig/kubeconfig.ts";
 import { clusterProblems, invalidConfiguration, userProblems } from "../../lib/kubeconfig/problems.ts";
@@ -83,7 +83,7 @@ async function chosen(
     throw new Error(
       "invalid configuration: no configuration has been provided, try setting KUBERNETES_MASTER environment variable",
     );
-  const user = config.users.get(context.user) ?? nobody;
+  const user = config.users.get(context.user) ?? emptyUser;
   const providers =
     user.authProvider && user.exec === undefined
       ? [`auth providers are not supported, but ${context.user} has one`]

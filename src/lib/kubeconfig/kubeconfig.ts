@@ -199,8 +199,8 @@ function readUser(members: Members, directory: string): UserConfig {
   };
 }
 
-/** Who brings no credentials. */
-export const nobody: UserConfig = readUser({}, "/");
+/** A user without credentials. */
+export const emptyUser: UserConfig = readUser({}, "/");
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "";
