@@ -1,14 +1,17 @@
-/** JSON Patch (RFC 6902) as Kubernetes applies it, with the leniencies of the library it uses (json-patch v4). */
+/** JSON Patch (RFC 6902) as kube-apiserver applies it, as lenient as its library, json-patch v4. */
 import { encodeAny } from "../json/encode-any.ts";
 import { cloneJson, identical, setMember } from "../json/values.ts";
 import { retainedDepthMax } from "../schema/decode.ts";
-import { cloneOpened, openAll } from "./describe.ts";
+import { cloneOpened, openAll } from "./encode-patched.ts";
 import { LongList } from "./long-list.ts";
 
-/** How many bytes of JSON all copies of one patch may add. Source: apiserver's JSONPatchMaxCopyBytes. */
+/**
+ * The maximum bytes of JSON that all copies of one patch add.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/server/config.go, JSONPatchMaxCopyBytes
+ */
 export const copiedBytesMax = 3 * 1024 * 1024;
 
-/** As it was read: what is no text where one belongs refuses the operation. */
+/** One operation. An operation with a null or missing path is rejected. */
 export interface JsonPatchOperation {
   readonly op?: string | null;
   readonly path?: string | null;
@@ -17,9 +20,9 @@ export interface JsonPatchOperation {
   readonly value?: unknown;
 }
 
-/** The patch does not fit the document; nothing of it counts. */
+/** The patch cannot be applied to the document. */
 export class JsonPatchError extends Error {
-  /** Which limit was passed; unset when the patch is wrong. */
+  /** The exceeded limit; undefined if the patch does not fit the document. */
   readonly limit: "copiedBytes" | "depth" | undefined;
   constructor(message: string, limit?: "copiedBytes" | "depth") {
     super(message);
@@ -29,13 +32,15 @@ export class JsonPatchError extends Error {
 }
 
 /**
- * Applies all operations in turn. More is accepted than the RFC does: `replace` of an absent member adds it, `copy` of one copies null, `test` takes it
- * for null, negative indices count from the end, and what stands before a path's first slash is ignored.
- * @param document plain JSON nested at most `retainedDepthMax` deep; left as it is
- * @param operations read from one body, whose size and depth are bounded; left as they are
- * @param opened receives those objects of the outcome that the patch looked into
- * @returns a document that shares nothing with either, nested at most `retainedDepthMax` deep
- * @throws JsonPatchError at the first operation that does not apply
+ * Applies all operations in order. It accepts more than the RFC: `replace` adds an absent member,
+ * `copy` copies null for it, and `test` compares it with null; negative indices count from the end;
+ * the part of a path before the first slash is ignored.
+ *
+ * @param document plain JSON, nested at most `retainedDepthMax` deep; not modified
+ * @param operations not modified
+ * @param opened receives the objects and arrays of the result that the patch opened
+ * @returns a new document, nested at most `retainedDepthMax` deep
+ * @throws JsonPatchError for the first operation that cannot be applied
  */
 export function applyJsonPatch(
   document: unknown,
@@ -58,16 +63,18 @@ interface State {
   root: unknown;
   copiedBytes: number;
   readonly opened: Set<object> | undefined;
-  /** What long arrays hold by now, once an item was put in or taken out. */
+  /**
+   * The current items of long arrays to which items were added or from which items were removed.
+   */
   readonly long: Map<unknown[], LongList>;
 }
 
-/** Longer arrays are kept in pieces: ten thousand operations on half a million items would take seconds. */
+/** Longer arrays become a LongList: 10,000 operations on 500,000 items would take seconds. */
 const arrayItemsMax = 4096;
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** Where the last part of a path is to be found. */
+/** The container that the last part of a path refers to, and its key in it. */
 interface Place {
   readonly container: Container;
   readonly key: string;
@@ -111,7 +118,7 @@ function move(state: State, { path, from }: JsonPatchOperation): void {
 }
 
 function copy(state: State, { path, from }: JsonPatchOperation): void {
-  const value = inArrays(state, valueAt(state, getPlace(state, from)));
+  const value = withCurrentItems(state, valueAt(state, getPlace(state, from)));
   const target = getPlace(state, path);
   checkDepth(value, retainedDepthMax);
   state.copiedBytes += Buffer.byteLength(encodeAny(value));
@@ -122,12 +129,16 @@ function copy(state: State, { path, from }: JsonPatchOperation): void {
 }
 
 function test(state: State, { path, value }: JsonPatchOperation): void {
-  const found = inArrays(state, path === "" ? state.root : valueAt(state, getPlace(state, path)));
+  const found = withCurrentItems(state, path === "" ? state.root : valueAt(state, getPlace(state, path)));
   if (!identical(found, value ?? null)) throw new JsonPatchError(`test failed: ${path}`);
   if (state.opened !== undefined) openAll(found, state.opened);
 }
 
-/** Walks to the container of a path's last part. @throws JsonPatchError when there is no path or nothing there to hold it */
+/**
+ * Finds the container of a path's last part.
+ *
+ * @throws JsonPatchError if there is no path or no container
+ */
 function getPlace(state: State, path: string | null | undefined): Place {
   if (typeof path !== "string") throw new JsonPatchError("an operation lacks its path");
   const parts = path.split("/").slice(1).map(unescapePart);
@@ -149,7 +160,7 @@ function isContainer(value: unknown): value is Container {
   return typeof value === "object" && value !== null;
 }
 
-/** @returns null for an absent member @throws JsonPatchError for an index that is not there */
+/** @returns null for an absent member @throws JsonPatchError for an index out of range */
 function valueAt({ long }: State, { container, key }: Place): unknown {
   if (!Array.isArray(container)) return Object.hasOwn(container, key) ? (container[key] ?? null) : null;
   const list = long.get(container);
@@ -182,29 +193,32 @@ function removeAt(state: State, { container, key }: Place): void {
   delete container[key];
 }
 
-/** @returns undefined for an array that is short */
+/** @returns undefined for a short array */
 function listOf({ long }: State, array: unknown[]): LongList | undefined {
-  const known = long.get(array);
-  if (known !== undefined || array.length <= arrayItemsMax) return known;
+  const existing = long.get(array);
+  if (existing !== undefined || array.length <= arrayItemsMax) return existing;
   const list = new LongList(array);
   long.set(array, list);
   return list;
 }
 
-/** Brings the long arrays within a value up to date. */
-function inArrays({ long }: State, value: unknown): unknown {
-  if (long.size > 0) bringUpToDate(long, value, retainedDepthMax);
+/** Writes the current items of long arrays into the arrays inside a value. */
+function withCurrentItems({ long }: State, value: unknown): unknown {
+  if (long.size > 0) writeItems(long, value, retainedDepthMax);
   return value;
 }
 
-/** @param levels what lies deeper stays as it is: it can be neither copied nor equal to what a patch says */
-function bringUpToDate(long: State["long"], value: unknown, levels: number): void {
+/**
+ * @param levels deeper values are skipped: they can be neither copied nor equal to a value of the
+ *   patch
+ */
+function writeItems(long: State["long"], value: unknown, levels: number): void {
   if (!isContainer(value) || levels === 0) return;
   if (Array.isArray(value)) long.get(value)?.writeTo(value);
-  for (const member of Object.values(value)) bringUpToDate(long, member, levels - 1);
+  for (const member of Object.values(value)) writeItems(long, member, levels - 1);
 }
 
-/** Negative indices count back from `length`: -1 is the last place. */
+/** Parses an index. Negative ones count from the end: -1 is `length - 1`. */
 function indexBelow(length: number, key: string): number {
   const index = /^[+-]?[0-9]+$/.test(key) ? Number(key) : Number.NaN;
   if (index >= 0 ? index < length : index >= -length) return index < 0 ? index + length : index;

@@ -1,7 +1,7 @@
-/** Items of a piece; twice as many are divided. */
+/** Items of a new piece; a piece of twice the size is split. */
 const pieceItems = 1024;
 
-/** A long list in pieces, so that an item in its middle comes and goes without all behind it being moved. Indices are those of an array. */
+/** A long list in pieces, so that insertion and removal move only the items of one piece. */
 export class LongList {
   readonly #pieces: unknown[][] = [];
   length: number;
@@ -21,7 +21,7 @@ export class LongList {
     piece[offset] = value;
   }
 
-  /** @param index up to the length, which appends */
+  /** @param index at most the length, which appends */
   insert(index: number, value: unknown): void {
     const { piece, offset, place } = this.#find(index);
     piece.splice(offset, 0, value);
@@ -36,7 +36,7 @@ export class LongList {
     if (piece.length === 0 && this.#pieces.length > 1) this.#pieces.splice(place, 1);
   }
 
-  /** Puts all items into an array, in the place of what it holds. */
+  /** Replaces the content of an array by all items. */
   writeTo(array: unknown[]): void {
     array.length = 0;
     for (const piece of this.#pieces) for (const item of piece) array.push(item);

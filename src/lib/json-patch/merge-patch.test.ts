@@ -4,8 +4,8 @@ import { applyMergePatch } from "./merge-patch.ts";
 
 const parse = (text: string): unknown => JSON.parse(text);
 
-/** RFC 7386's examples, and where json-patch v4 differs. */
-const rows: [target: string, patch: string, want: string][] = [
+/** The examples of RFC 7386, and differences of json-patch v4. */
+const rows: [target: string, patch: string, expected: string][] = [
   ['{"a":"b"}', '{"a":"c"}', '{"a":"c"}'],
   ['{"a":"b"}', '{"b":"c"}', '{"a":"b","b":"c"}'],
   ['{"a":"b"}', '{"a":null}', "{}"],
@@ -19,7 +19,7 @@ const rows: [target: string, patch: string, want: string][] = [
   ["{}", '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'],
   ['{"a":1}', '{"a":{}}', '{"a":{}}'],
   ['{"a":{"b":1}}', '{"a":{}}', '{"a":{"b":1}}'],
-  // Nulls within the objects of lists go away, unless the list takes an object's place.
+  // Null members of objects in lists are removed, unless the list replaces an object.
   ["{}", '{"a":[null,{"b":null,"c":[{"d":null}]}]}', '{"a":[null,{"c":[{}]}]}'],
   ['{"a":[1]}', '{"a":[{"b":null}]}', '{"a":[{}]}'],
   ['{"a":{"x":1}}', '{"a":[{"b":null}]}', '{"a":[{"b":null}]}'],
@@ -28,10 +28,10 @@ const rows: [target: string, patch: string, want: string][] = [
   ['{"__proto__":1,"a":1}', '{"__proto__":null}', '{"a":1}'],
 ];
 
-for (const [target, patch, want] of rows) {
+for (const [target, patch, expected] of rows) {
   test(`merge patch: ${target} + ${patch}`, () => {
-    const given = [parse(target), parse(patch)];
-    assert.equal(JSON.stringify(applyMergePatch(given[0], given[1])), want);
-    assert.equal(JSON.stringify(given), JSON.stringify([parse(target), parse(patch)]));
+    const inputs = [parse(target), parse(patch)];
+    assert.equal(JSON.stringify(applyMergePatch(inputs[0], inputs[1])), expected);
+    assert.equal(JSON.stringify(inputs), JSON.stringify([parse(target), parse(patch)]));
   });
 }

@@ -1,11 +1,13 @@
-/** JSON Merge Patch (RFC 7386) as Kubernetes applies it. */
+/** JSON Merge Patch (RFC 7386) as kube-apiserver applies it. */
 import { isObject, setMember } from "../json/values.ts";
 
 /**
- * Objects merge, null removes, all else replaces. Unlike the RFC, nulls within objects within lists go away too, unless the list takes an object's place.
- * @param target left as it is
- * @param patch nested at most as deep as decoding keeps (`retainedDepthMax`); left as it is
- * @returns a document that shares with `target` and `patch` what was taken over whole
+ * Applies a patch: objects are merged, null removes a member, other values replace. Unlike in the
+ * RFC, null members of objects in lists are removed too, unless the list replaces an object.
+ *
+ * @param target not modified
+ * @param patch nested at most `retainedDepthMax` deep; not modified
+ * @returns a document that shares unchanged parts with `target` and `patch`
  */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(target)) return withoutNulls(patch);
@@ -21,7 +23,7 @@ function mergeMembers(target: Record<string, unknown>, patch: Record<string, unk
   return Object.fromEntries(merged); // Makes own members, `__proto__` included.
 }
 
-/** Null elements of lists stay: removing them would move the others. */
+/** Removes null members, but not null elements of lists. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isObject(value)) return value;

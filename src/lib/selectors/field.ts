@@ -1,29 +1,32 @@
-/** Field selectors: `metadata.name=a,spec.nodeName!=b`. Source: apimachinery's fields package. */
+/**
+ * Field selectors: `metadata.name=a,spec.nodeName!=b`. Source:
+ * k8s.io/apimachinery@v0.36.0/pkg/fields
+ */
 import { SelectorError } from "./selector-error.ts";
 
-export interface FieldTerm {
+interface FieldTerm {
   readonly key: string;
   readonly operator: "=" | "!=";
   readonly value: string;
 }
 
-/** All terms must hold; none means everything matches. */
+/** A selector that matches if all terms do. */
 export interface FieldSelector {
-  /** In the order of their texts. */
+  /** Sorted by their text. */
   readonly terms: readonly FieldTerm[];
 }
 
-/** Texts longer than this are refused before they are read. */
+/** Longer texts are rejected. */
 const textMax = 1 << 20;
 
-/** In the order in which they are looked for. */
+/** In the order in which they are tried. */
 const operators: readonly (readonly [symbol: string, operator: FieldTerm["operator"]])[] = [
   ["!=", "!="],
   ["==", "="],
   ["=", "="],
 ];
 
-/** @throws SelectorError with upstream's text */
+/** Parses a selector. @throws SelectorError with the message of kube-apiserver */
 export function parseFieldSelector(text: string): FieldSelector {
   if (text.length > textMax) throw new SelectorError("selector is too long");
   const terms: FieldTerm[] = [];
@@ -32,28 +35,29 @@ export function parseFieldSelector(text: string): FieldSelector {
     const term = splitTerm(part);
     if (term === undefined) throw new SelectorError(`invalid selector: '${text}'; can't understand '${part}'`);
     const value = unescapeValue(term.value);
-    if (term.key !== "" || value !== "") terms.push({ ...term, value }); // Upstream drops `=` and `!=` alone.
+    if (term.key !== "" || value !== "") terms.push({ ...term, value }); // As in kube-apiserver, a bare `=` or `!=` is ignored.
   }
   return { terms };
 }
 
-/** A key that the map does not have counts as empty. */
+/** Whether a selector matches. A missing field counts as empty. */
 export function matchesFields({ terms }: FieldSelector, fields: ReadonlyMap<string, string>): boolean {
   for (const { key, operator, value } of terms)
     if (((fields.get(key) ?? "") === value) !== (operator === "=")) return false;
   return true;
 }
 
-/** The value that the selector fixes the key to. */
+/** @returns the only value of the key that the selector matches, or undefined */
 export function requiresExactMatch({ terms }: FieldSelector, key: string): string | undefined {
   return terms.find((term) => term.key === key && term.operator === "=")?.value;
 }
 
+/** Formats a selector, with its terms sorted. */
 export function formatFieldSelector({ terms }: FieldSelector): string {
   return terms.map(({ key, operator, value }) => `${key}${operator}${value.replace(/[\\,=]/g, "\\$&")}`).join(",");
 }
 
-/** Commas that are not escaped separate terms. */
+/** Splits at commas that are not escaped. */
 function splitTerms(text: string): string[] {
   const parts: string[] = [];
   let start = 0;
@@ -68,7 +72,7 @@ function splitTerms(text: string): string[] {
   return parts;
 }
 
-/** The first operator divides: keys have no escapes. */
+/** Splits at the first operator. Keys have no escapes. */
 function splitTerm(part: string): FieldTerm | undefined {
   for (let at = 0; at < part.length; at++) {
     const found = operators.find(([symbol]) => part.startsWith(symbol, at));
@@ -84,7 +88,7 @@ function unescapeValue(text: string): string {
   for (let at = 0; at < characters.length; at++) {
     const character = characters[at] as string;
     if (character === "\\") value += escaped(characters[++at]);
-    // Upstream tells the character's number.
+    // The message of kube-apiserver contains the code of the character.
     else if (character === "," || character === "=")
       throw new SelectorError(`invalid field selector: unescaped character in value: ${character.charCodeAt(0)}`);
     else value += character;
@@ -92,7 +96,7 @@ function unescapeValue(text: string): string {
   return value;
 }
 
-/** @param character what follows a backslash; undefined at the end */
+/** @param character the one after a backslash; undefined at the end of the text */
 function escaped(character: string | undefined): string {
   if (character === "\\" || character === "," || character === "=") return character;
   throw new SelectorError(`invalid field selector: invalid escape sequence: \\${character ?? ""}`);

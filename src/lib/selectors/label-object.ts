@@ -1,8 +1,9 @@
-/** Label selectors written as objects: metav1.LabelSelector. */
+/** Label selectors in objects: `LabelSelector` of meta/v1. */
 import { formatLabelSelector } from "./label.ts";
 import { byKey, everything, type LabelOperator, type LabelSelector, labelRequirement } from "./label-requirement.ts";
 import { SelectorError } from "./selector-error.ts";
 
+/** A `LabelSelector` as JSON. */
 export interface LabelSelectorObject {
   readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly {
@@ -19,22 +20,30 @@ const operators: ReadonlyMap<string, LabelOperator> = new Map([
   ["DoesNotExist", "!"],
 ]);
 
-/** An empty object selects everything. An absent selector, which selects nothing, is the caller's to tell. @throws SelectorError when it is not valid */
+/**
+ * Converts a LabelSelector. An empty one matches everything. The caller handles a missing one,
+ * which matches nothing.
+ *
+ * @throws SelectorError if it is invalid
+ */
 export function labelSelectorFromObject({
   matchLabels = {},
   matchExpressions = [],
 }: LabelSelectorObject): LabelSelector {
   const requirements = Object.entries(matchLabels).map(([key, value]) => labelRequirement(key, "=", [value]));
   for (const { key, operator, values = [] } of matchExpressions) {
-    const known = operators.get(operator);
-    if (known === undefined)
+    const labelOperator = operators.get(operator);
+    if (labelOperator === undefined)
       throw new SelectorError(`${JSON.stringify(operator)} is not a valid label selector operator`);
-    requirements.push(labelRequirement(key, known, values));
+    requirements.push(labelRequirement(key, labelOperator, values));
   }
   return requirements.length === 0 ? everything : { requirements: byKey(requirements) };
 }
 
-/** As tables show it: `a=b,c in (x,y)`, `<none>` when nothing is asked for, `<error>` when it is not valid. */
+/**
+ * Formats for tables: `a=b,c in (x,y)`, `<none>` if there are no requirements, `<error>` if
+ * invalid.
+ */
 export function formatLabelSelectorObject(selector: LabelSelectorObject | undefined): string {
   if (selector === undefined) return "<none>";
   try {

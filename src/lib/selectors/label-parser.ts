@@ -1,4 +1,4 @@
-/** Reads label selectors: `a=1,b in (x,y),!c`. Source: apimachinery's labels package. */
+/** Parses label selectors: `a=1,b in (x,y),!c`. Source: k8s.io/apimachinery@v0.36.0/pkg/labels */
 import {
   byKey,
   everything,
@@ -11,17 +11,17 @@ import {
 import { keyProblems } from "./label-syntax.ts";
 import { SelectorError } from "./selector-error.ts";
 
-/** Texts longer than this are refused before they are read. */
+/** Longer texts are rejected. */
 const textMax = 1 << 20;
 
-/** @throws SelectorError with upstream's text */
+/** Parses a selector. @throws SelectorError with the message of kube-apiserver */
 export function parseLabelSelector(text: string): LabelSelector {
   if (text === "") return everything;
   if (text.length > textMax) throw new SelectorError("selector is too long");
   return { requirements: byKey(new Parser(tokensOf(text)).parse()) };
 }
 
-/** Words are everything between blanks and special characters. The end is an empty symbol. */
+/** A word is the text between blanks and special characters. The end is an empty symbol. */
 interface Token {
   readonly text: string;
   readonly isWord: boolean;
@@ -124,7 +124,7 @@ class Parser {
     return this.#take().text;
   }
 
-  /** What stands in parentheses, sorted; empty places are empty values. */
+  /** Parses the values in parentheses and sorts them; a missing value counts as empty. */
   #values(): string[] {
     if (!this.#takes("(")) throw new SelectorError(`found '${this.#next.text}' expected: '('`);
     if (this.#takes(")")) return [""];
@@ -164,9 +164,9 @@ class Parser {
   }
 
   #takes(symbol: string): boolean {
-    const isThere = this.#isSymbol(symbol);
-    if (isThere) this.#at++;
-    return isThere;
+    const isNext = this.#isSymbol(symbol);
+    if (isNext) this.#at++;
+    return isNext;
   }
 
   #unexpected(expected: string): SelectorError {

@@ -1,10 +1,12 @@
-/** What a label selector is made of. */
+/** Label selectors and their requirements. */
 import { joinErrors, quoteGo } from "../json/quote.ts";
 import { keyProblems, valueProblems } from "./label-syntax.ts";
 import { SelectorError } from "./selector-error.ts";
 
+/** The operator of a requirement. */
 export type LabelOperator = "=" | "==" | "!=" | "in" | "notin" | "exists" | "!" | "gt" | "lt";
 
+/** One requirement of a selector. */
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;
@@ -12,15 +14,16 @@ export interface LabelRequirement {
   readonly values: readonly string[];
 }
 
-/** All requirements must hold; none means everything matches. */
+/** A selector that matches if all requirements do. */
 export interface LabelSelector {
-  /** By key. */
+  /** Sorted by key. */
   readonly requirements: readonly LabelRequirement[];
 }
 
+/** The selector that matches everything. */
 export const everything: LabelSelector = { requirements: [] };
 
-/** @throws SelectorError that tells everything wrong with it */
+/** Creates a requirement. @throws SelectorError with all problems */
 export function labelRequirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
   const problems = [
     invalid("key", key, keyProblems(key)),
@@ -32,17 +35,17 @@ export function labelRequirement(key: string, operator: LabelOperator, values: r
   return { key, operator, values: values.toSorted() };
 }
 
-/** So that the text of a selector does not depend on how it was written. */
+/** Sorts requirements by key, so that equal selectors have the same text. */
 export function byKey(requirements: readonly LabelRequirement[]): LabelRequirement[] {
   return requirements.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
 
-/** @returns undefined when there are no problems */
+/** @returns the message of a field error, or undefined if there are no problems */
 export function invalid(path: string, value: string, problems: readonly string[]): string | undefined {
   return problems.length === 0 ? undefined : `${path}: Invalid value: ${quoteGo(value)}: ${problems.join("; ")}`;
 }
 
-/** Only selectors of objects can have too many values, or none. */
+/** Only a LabelSelector object can have too many values, or none. */
 function countProblems(operator: LabelOperator, values: readonly string[]): string[] {
   if ((operator === "in" || operator === "notin") && values.length === 0)
     return ["values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty"];
@@ -59,7 +62,7 @@ function numberProblem(value: string, index: number): string | undefined {
     : invalid(`values[${index}]`, value, ["for 'Gt', 'Lt' operators, the value must be an integer"]);
 }
 
-/** Whether Go's ParseInt takes the text. */
+/** Whether the text is a valid int64, like Go's strconv.ParseInt. */
 export function isInt64(text: string): boolean {
   if (!/^[+-]?[0-9]+$/.test(text)) return false;
   const value = BigInt(text.replace(/^\+/, ""));

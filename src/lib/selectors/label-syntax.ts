@@ -1,4 +1,7 @@
-/** What keys and values of labels may be, with upstream's texts. Source: apimachinery's api/validate/content. */
+/**
+ * Syntax of label keys and values, with the messages of kube-apiserver.
+ * Source: k8s.io/apimachinery@v0.36.0/pkg/api/validate/content
+ */
 
 const namePattern = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const valuePattern = `(${namePattern})?`;
@@ -15,7 +18,7 @@ const nameBytesMax = 63;
 const prefixBytesMax = 253;
 const valueBytesMax = 63;
 
-/** @returns what is wrong; empty when nothing is */
+/** @returns the problems of a label key; empty for a valid one */
 export function keyProblems(key: string): string[] {
   const parts = key.split("/", 3);
   if (parts.length > 2)
@@ -37,7 +40,7 @@ function prefixProblems(prefix: string): string[] {
   return problems;
 }
 
-/** @returns what is wrong; empty when nothing is */
+/** @returns the problems of a label value; empty for a valid one */
 export function valueProblems(text: string): string[] {
   const problems: string[] = [];
   if (Buffer.byteLength(text) > valueBytesMax) problems.push(`must be no more than ${valueBytesMax} bytes`);

@@ -1,9 +1,10 @@
-/** What a label selector matches, and how it reads. Source: apimachinery's labels package. */
+/** Matches and formats label selectors. Source: k8s.io/apimachinery@v0.36.0/pkg/labels */
 import { isInt64, type LabelRequirement, type LabelSelector } from "./label-requirement.ts";
 
 export { parseLabelSelector } from "./label-parser.ts";
 export type { LabelOperator, LabelRequirement, LabelSelector } from "./label-requirement.ts";
 
+/** Whether a selector matches. */
 export function matchesLabels({ requirements }: LabelSelector, labels: ReadonlyMap<string, string>): boolean {
   for (const requirement of requirements) if (!holds(requirement, labels)) return false;
   return true;
@@ -30,7 +31,7 @@ function holds({ key, operator, values }: LabelRequirement, labels: ReadonlyMap<
   }
 }
 
-/** The selector as upstream prints it. */
+/** Formats a selector like kube-apiserver. */
 export function formatLabelSelector({ requirements }: LabelSelector): string {
   return requirements.map(formatRequirement).join(",");
 }

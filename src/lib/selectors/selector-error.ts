@@ -1,4 +1,4 @@
-/** A selector's text cannot be understood; the message is upstream's. */
+/** A selector is invalid. The message is that of kube-apiserver. */
 export class SelectorError extends Error {
   constructor(message: string) {
     super(message);

@@ -42,15 +42,16 @@ const matches: [selector: string, matches: boolean][] = [
   ["x in (,1)", true],
   ["x in (2,,1,)", true],
 ];
-for (const [selector, wanted] of matches)
-  test(`"${selector}"`, () => assert.equal(matchesLabels(parseLabelSelector(selector), labels), wanted));
+for (const [selector, expected] of matches)
+  test(`${expected ? "matches" : "does not match"} "${selector}"`, () =>
+    assert.equal(matchesLabels(parseLabelSelector(selector), labels), expected));
 
-const refusedNumber = (value: string): string =>
+const invalidNumber = (value: string): string =>
   `unable to parse requirement: values[0]: Invalid value: "${value}": for 'Gt', 'Lt' operators, the value must be an integer`;
 
-const refused: [selector: string, message: string][] = [
+const rejected: [selector: string, message: string][] = [
   ["x=1,", "found '', expected: identifier after ','"],
-  ["x>a", refusedNumber("a")],
+  ["x>a", invalidNumber("a")],
   ["=1", "found '=', expected: !, identifier, or 'end of string'"],
   ["x in (1", "unable to parse requirement: found '', expected: ',' or ')'"],
   ["!x=1", "found '=', expected: ',' or 'end of string'"],
@@ -61,7 +62,7 @@ const refused: [selector: string, message: string][] = [
   ["x in (1,,)", "unable to parse requirement: found ')', expected: ',', or identifier"],
   ["x=(", "unable to parse requirement: found '(', expected: identifier"],
   ["!", "unable to parse requirement: found '', expected: identifier"],
-  ["x>9223372036854775808", refusedNumber("9223372036854775808")],
+  ["x>9223372036854775808", invalidNumber("9223372036854775808")],
   [
     `x=${"a".repeat(64)}`,
     `unable to parse requirement: values[0][x]: Invalid value: "${"a".repeat(64)}": must be no more than 63 bytes`,
@@ -71,17 +72,17 @@ const refused: [selector: string, message: string][] = [
     `unable to parse requirement: <nil>: Invalid value: "${"a".repeat(64)}": name part must be no more than 63 bytes`,
   ],
   ["/a", 'unable to parse requirement: <nil>: Invalid value: "/a": prefix part must be non-empty'],
-  // Values are sorted before they are looked at, and everything wrong with them is told.
+  // Values are sorted before they are checked, and the message has all problems.
   [
     `x in (${"c".repeat(64)},b,${"a".repeat(64)})`,
     `unable to parse requirement: [${["a", "c"].map((letter, index) => `values[${index * 2}][x]: Invalid value: "${letter.repeat(64)}": must be no more than 63 bytes`).join(", ")}]`,
   ],
   ["x y", "unable to parse requirement: found 'y', expected: in, notin, =, ==, !=, gt, lt"],
 ];
-for (const [selector, message] of refused)
-  test(`refused: "${selector}"`, () => assert.throws(() => parseLabelSelector(selector), new SelectorError(message)));
+for (const [selector, message] of rejected)
+  test(`rejects "${selector}"`, () => assert.throws(() => parseLabelSelector(selector), new SelectorError(message)));
 
-test("formatting sorts by key", () =>
+test("formats requirements sorted by key", () =>
   assert.equal(formatLabelSelector(parseLabelSelector("z in (b,a),!c,a=1,b")), "a=1,b,!c,z in (a,b)"));
 
 const objects: [selector: LabelSelectorObject, text: string, matches: boolean | string][] = [
@@ -115,12 +116,12 @@ const objects: [selector: LabelSelectorObject, text: string, matches: boolean | 
     '"Gt" is not a valid label selector operator',
   ],
 ];
-for (const [selector, text, wanted] of objects) {
-  test(`object ${JSON.stringify(selector)}`, () => {
+for (const [selector, text, expected] of objects) {
+  test(`converts ${JSON.stringify(selector)}`, () => {
     assert.equal(formatLabelSelectorObject(selector), text);
     const matches = (): boolean => matchesLabels(labelSelectorFromObject(selector), labels);
-    if (typeof wanted === "string") assert.throws(matches, new SelectorError(wanted));
-    else assert.equal(matches(), wanted);
+    if (typeof expected === "string") assert.throws(matches, new SelectorError(expected));
+    else assert.equal(matches(), expected);
   });
 }
 
@@ -137,26 +138,27 @@ const fieldMatches: [selector: string, matches: boolean][] = [
   ["!=,=,metadata.name!=x", true],
   ["=x", false],
 ];
-for (const [selector, wanted] of fieldMatches)
-  test(`fields "${selector}"`, () => assert.equal(matchesFields(parseFieldSelector(selector), fields), wanted));
+for (const [selector, expected] of fieldMatches)
+  test(`${expected ? "matches" : "does not match"} fields "${selector}"`, () =>
+    assert.equal(matchesFields(parseFieldSelector(selector), fields), expected));
 
-const fieldRefused: [selector: string, message: string][] = [
+const rejectedFields: [selector: string, message: string][] = [
   ["metadata.name", "invalid selector: 'metadata.name'; can't understand 'metadata.name'"],
   ["metadata.name=a=b", "invalid field selector: unescaped character in value: 61"],
   ["z,a", "invalid selector: 'z,a'; can't understand 'a'"],
   ["metadata.name=a\\x", "invalid field selector: invalid escape sequence: \\x"],
   ["metadata.name=a\\", "invalid field selector: invalid escape sequence: \\"],
 ];
-for (const [selector, message] of fieldRefused)
-  test(`refused fields: "${selector}"`, () =>
+for (const [selector, message] of rejectedFields)
+  test(`rejects fields "${selector}"`, () =>
     assert.throws(() => parseFieldSelector(selector), new SelectorError(message)));
 
-test("a fixed name is found", () => {
+test("finds the required value of a field", () => {
   assert.equal(requiresExactMatch(parseFieldSelector("a=b,metadata.name=x"), "metadata.name"), "x");
   assert.equal(requiresExactMatch(parseFieldSelector("metadata.name!=x"), "metadata.name"), undefined);
 });
 
-test("fields are formatted sorted and escaped", () => {
+test("formats field terms sorted and escaped", () => {
   assert.equal(
     formatFieldSelector(parseFieldSelector("metadata.name==a\\,b,,a!=x\\=y")),
     "a!=x\\=y,metadata.name=a\\,b",

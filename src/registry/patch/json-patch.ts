@@ -2,7 +2,7 @@
 import { badRequest, tooLarge, unprocessable } from "../../apimachinery/errors.ts";
 import { goKindOf, JsonSyntaxError, type ParsedJson } from "../../lib/json/parse.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import { encodeOpened, openAll } from "../../lib/json-patch/describe.ts";
+import { encodeOpened, openAll } from "../../lib/json-patch/encode-patched.ts";
 import { applyJsonPatch, JsonPatchError, type JsonPatchOperation } from "../../lib/json-patch/json-patch.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import type { FieldValidation } from "../contract.ts";

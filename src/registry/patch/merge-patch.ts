@@ -2,7 +2,7 @@
 import { badRequest } from "../../apimachinery/errors.ts";
 import { encodeAny, encodeSorted } from "../../lib/json/encode-any.ts";
 import { goKindOf, JsonSyntaxError, type ParsedJson } from "../../lib/json/parse.ts";
-import { encodeMerged } from "../../lib/json-patch/describe.ts";
+import { encodeMerged } from "../../lib/json-patch/encode-patched.ts";
 import { applyMergePatch } from "../../lib/json-patch/merge-patch.ts";
 import type { FieldValidation } from "../contract.ts";
 import { asWritten } from "./as-written.ts";

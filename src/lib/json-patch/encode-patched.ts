@@ -1,9 +1,16 @@
-/** The text of a patched document as upstream's library (json-patch v4) leaves it: what it looked into is sorted, the rest stands as it was. */
+/**
+ * Encodes patched documents with the member order of json-patch v4: it sorts the members of objects
+ * that the patch opened, and leaves the others as they were sent.
+ */
 import { encodeAny, encodeSorted, encodeString, sortedKeys } from "../json/encode-any.ts";
 import { isObject, setMember } from "../json/values.ts";
 import { withoutNulls } from "./merge-patch.ts";
 
-/** @param opened the containers that were looked into */
+/**
+ * Encodes the result of a JSON patch.
+ *
+ * @param opened the objects and arrays that the patch opened
+ */
 export function encodeOpened(value: unknown, opened: ReadonlySet<object>): string {
   if (Array.isArray(value)) return `[${value.map((item) => encodeOpened(item, opened)).join(",")}]`;
   if (!isObject(value)) return encodeAny(value);
@@ -11,14 +18,14 @@ export function encodeOpened(value: unknown, opened: ReadonlySet<object>): strin
   return encodeMembers(keys.map((key) => [key, encodeOpened(value[key], opened)]));
 }
 
-/** Adds all objects of a tree. */
+/** Adds all objects and arrays of a tree to `opened`. */
 export function openAll(value: unknown, opened: Set<object>): void {
   if (typeof value !== "object" || value === null) return;
   opened.add(value);
   for (const member of Object.values(value)) openAll(member, opened);
 }
 
-/** A copy that shares nothing and counts as looked into where its model does. */
+/** Returns a deep copy, and adds the copies of opened containers to `opened`. */
 export function cloneOpened(value: unknown, opened: Set<object>): unknown {
   if (typeof value !== "object" || value === null) return value;
   let copy: unknown[] | Record<string, unknown>;
@@ -32,8 +39,9 @@ export function cloneOpened(value: unknown, opened: Set<object>): unknown {
 }
 
 /**
- * What `applyMergePatch` makes of the same two.
- * @param encodeTarget how parts of the target are written that the patch does not reach
+ * Encodes the result of `applyMergePatch`.
+ *
+ * @param encodeTarget encodes parts of the target that the patch does not change
  */
 export function encodeMerged(target: unknown, patch: unknown, encodeTarget: (value: unknown) => string): string {
   if (!isObject(target)) return encodeSorted(withoutNulls(patch));

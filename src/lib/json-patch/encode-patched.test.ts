@@ -1,10 +1,12 @@
-/** The texts of the same patches that the golden file holds: the order of members in it is upstream's. */
+/**
+ * Compares encoded results with those of json-patch v4, whose order of members the golden file has.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { encodeAny } from "../json/encode-any.ts";
-import { encodeMerged, encodeOpened } from "./describe.ts";
+import { encodeMerged, encodeOpened } from "./encode-patched.ts";
 import { applyJsonPatch, type JsonPatchOperation } from "./json-patch.ts";
 
 const lines = gunzipSync(readFileSync(new URL("testdata/golden.jsonl.gz", import.meta.url)))
@@ -12,50 +14,55 @@ const lines = gunzipSync(readFileSync(new URL("testdata/golden.jsonl.gz", import
   .trim()
   .split("\n");
 
-test("a patched document is told with upstream's order of members", () => {
+test("encodes patched documents with the member order of json-patch v4", () => {
   for (const line of lines) {
     const { kind, doc, patch, error } = JSON.parse(line);
     if (error !== true)
-      assert.equal(describe(kind, doc, patch), line.slice(line.lastIndexOf(',"want":') + ',"want":'.length, -1), line);
+      assert.equal(encode(kind, doc, patch), line.slice(line.lastIndexOf(',"want":') + ',"want":'.length, -1), line);
   }
 });
 
-function describe(kind: string, doc: unknown, patch: unknown): string {
+function encode(kind: string, doc: unknown, patch: unknown): string {
   if (kind === "merge") return encodeMerged(doc, patch, encodeAny);
   const opened = new Set<object>();
   return encodeOpened(applyJsonPatch(doc, patch as JsonPatchOperation[], opened), opened);
 }
 
-const rows: readonly (readonly [what: string, doc: string, patch: string, want: string])[] = [
+const rows: readonly (readonly [title: string, doc: string, patch: string, expected: string])[] = [
   [
-    "what is copied is sorted where it was looked into before",
+    "sorts a copied object that the patch opened before",
     '{"a":{"z":1,"y":{"q":1,"p":2}}}',
     '[{"op":"add","path":"/a/x","value":1},{"op":"copy","from":"/a","path":"/b"}]',
     '{"a":{"x":1,"y":{"q":1,"p":2},"z":1},"b":{"x":1,"y":{"q":1,"p":2},"z":1}}',
   ],
   [
-    "what a test has passed is sorted",
+    "sorts a value after a passed test",
     '{"a":{"z":[{"c":1,"b":2}]}}',
     '[{"op":"test","path":"/a","value":{"z":[{"b":2,"c":1}]}}]',
     '{"a":{"z":[{"b":2,"c":1}]}}',
   ],
   [
-    "lists that take an object's place stand as they were sent",
+    "keeps the order of a list that replaces an object",
     '{"b":{"a":1},"a":1}',
     '{"b":[{"z":1,"y":null}]}',
     '{"a":1,"b":[{"z":1,"y":null}]}',
   ],
   [
-    "lists that take no object's place are sorted",
+    "sorts a list that does not replace an object",
     '{"b":1,"a":{"d":1,"c":2}}',
     '{"b":[{"z":1,"y":2,"x":null}]}',
     '{"a":{"d":1,"c":2},"b":[{"y":2,"z":1}]}',
   ],
-  ["__proto__", '{"a":1}', '{"__proto__":{"b":"<"}}', '{"__proto__":{"b":"\\u003c"},"a":1}'],
+  [
+    "treats __proto__ as an ordinary member",
+    '{"a":1}',
+    '{"__proto__":{"b":"<"}}',
+    '{"__proto__":{"b":"\\u003c"},"a":1}',
+  ],
 ];
 
-for (const [what, doc, patch, want] of rows) {
-  test(what, () =>
-    assert.equal(describe(patch.startsWith("[") ? "json" : "merge", JSON.parse(doc), JSON.parse(patch)), want),
+for (const [title, doc, patch, expected] of rows) {
+  test(title, () =>
+    assert.equal(encode(patch.startsWith("[") ? "json" : "merge", JSON.parse(doc), JSON.parse(patch)), expected),
   );
 }
