@@ -273,7 +273,10 @@ test("the bootstrap signer signs with each token that is enabled for signing and
   withRegistry(async (memory, clock) => {
     const data = async (): Promise<unknown> => (await memory.find(configMaps, "cluster-info"))?.data;
     const becomes = async (want: Data): Promise<void> => {
-      await settle(async () => JSON.stringify(await data()) === JSON.stringify(want));
+      await settle(async () => {
+        clock.advance(10); // The controller retries after a concurrent write.
+        return JSON.stringify(await data()) === JSON.stringify(want);
+      });
     };
     const make = (id: string, more: Data = {}): Promise<unknown> =>
       memory.create(
