@@ -3,7 +3,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 /**
- * Returns the name for this process, and removes what killed processes left beside the path.
+ * Returns the name for this process, and removes files that killed processes left next to the path.
  * @throws Error when the directory cannot be read, or a remainder cannot be removed
  */
 export function unfinishedPath(path: string): string {
