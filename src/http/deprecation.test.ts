@@ -13,7 +13,7 @@ const rows: [request: string, body: unknown, warnings: string][] = [
   ["GET /api/v1/namespaces/default/configmaps", undefined, ""],
 ];
 
-test("answers at deprecated versions say so", async () => {
+test("responses of deprecated versions carry a warning", async () => {
   const { registry, close } = await openMemoryRegistry();
   for (const [request, body, warnings] of rows)
     assert.equal((await send(registry, request, body)).warnings, warnings, request);

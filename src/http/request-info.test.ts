@@ -107,10 +107,10 @@ const emptySegments = [
   "/api/v1/watch//pods",
 ];
 for (const target of [...plainPaths, ...emptySegments]) {
-  test(`${target} is no resource`, () => assert.equal(requestInfo("GET", target).isResourceRequest, false));
+  test(`${target} is not a resource request`, () => assert.equal(requestInfo("GET", target).isResourceRequest, false));
 }
 
-test("a broken escape is refused", () =>
+test("rejects a malformed escape", () =>
   assert.throws(() => requestInfo("GET", "/api/v1/pods/%zz"), /invalid URL escape/));
 
 test("a second question mark is part of the first parameter's name", () => {

@@ -1,6 +1,6 @@
 /**
- * Refusals have the form that was asked for, as far as there is one for them. Source: upstream's
- * ErrorNegotiated.
+ * Errors have the negotiated form, if there is one. Source: ErrorNegotiated in
+ * k8s.io/apiserver@v0.36.0/pkg/endpoints/handlers/responsewriters/writers.go.
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

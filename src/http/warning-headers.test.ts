@@ -31,7 +31,7 @@ const rows: readonly (readonly [
   ],
 ];
 
-test("warnings become headers within upstream's bounds", () => {
+test("formats warnings within upstream's limits", () => {
   for (const [what, warnings, count, at, header] of rows) {
     const headers = warningHeaders(warnings);
     assert.equal(headers.length, count, what);

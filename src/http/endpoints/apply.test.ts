@@ -1,6 +1,5 @@
 /**
- * Server-side apply and managed fields, request by request: who manages what after each. Source:
- * resource-api §4.11.
+ * Server-side apply and managed fields, request by request: the managers after each. See KEP-555.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -235,7 +234,7 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       managers: ["one Apply v1 data{b}", "kubectl Update v1 data{c}"],
     },
   ],
-  "lists by key, and what is removed with the last who wants it": [
+  "lists by key, and fields removed with their last owner": [
     {
       request: `APPLY ${deployments}/d?fieldManager=one`,
       body: deployment({ template: template(container("a"), container("b", { ports: [{ containerPort: 80 }] })) }),
@@ -314,7 +313,7 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       want: { kind: "Scale", spec: { replicas: 6 } },
     },
   ],
-  "what is refused changes nothing": [
+  "a rejected apply changes nothing": [
     {
       request: `APPLY ${maps}/a?fieldManager=m`,
       body: map({ a: 5 }),
@@ -508,7 +507,7 @@ for (const [name, steps] of Object.entries(sessions)) {
   });
 }
 
-test("ten may update; the oldest are folded into one", async () => {
+test("keeps ten update managers; the oldest are merged into one", async () => {
   const { registry, close } = await openMemoryRegistry();
   await send(registry, "POST /api/v1/namespaces", { metadata: { name: "n" } });
   await send(registry, `POST ${maps}?fieldManager=m0`, map({ k0: "1" }));
@@ -571,7 +570,7 @@ const customSession: readonly Step[] = [
   { request: `GET ${things}/t`, want: { spec: { keyed: [{ name: "b" }], set: ["x", "y"] }, free: { deep: { b: 1 } } } },
 ];
 
-test("a custom kind: lists as its schema says, all else as it looks", async () => {
+test("a custom kind: lists by their schema, other fields by their values", async () => {
   const { registry, close } = await openMemoryRegistry();
   const catalog = registry.catalog as MutableCatalog;
   catalog.add(

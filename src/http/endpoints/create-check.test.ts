@@ -53,7 +53,7 @@ function describeQuestion({
 }
 
 const allowed: Decision = { decision: "allow", reason: "" };
-const refused: Decision = { decision: "noOpinion", reason: "" };
+const noOpinion: Decision = { decision: "noOpinion", reason: "" };
 
 const creating: [line: string, body: object, asked: string, message: string][] = [
   [
@@ -80,7 +80,7 @@ for (const [line, body, question, message] of creating) {
   for (const asDryRun of [line, `${line}${line.includes("?") ? "&" : "?"}dryRun=All`]) {
     describe(asDryRun, () => {
       test("answers 403 and creates nothing without the right to create", () =>
-        inMemory(refused, async (place) => {
+        inMemory(noOpinion, async (place) => {
           const answer = await place.send(asDryRun, body);
           assert.deepEqual([answer.status, answer.body.reason, answer.body.message], [403, "Forbidden", message]);
           assert.deepEqual(place.asked, [question]);
@@ -112,7 +112,7 @@ test("creates when the authorizer allows in spite of an error", () =>
   }));
 
 test("reports an invalid object before the missing right", () =>
-  inMemory(refused, async ({ send, asked }) => {
+  inMemory(noOpinion, async ({ send, asked }) => {
     assert.equal((await send(`PUT ${leases}/a`, { ...lease, spec: { leaseDurationSeconds: -1 } })).status, 422);
     assert.deepEqual(asked, []);
   }));
@@ -127,8 +127,8 @@ const asksNothing: [line: string, body: object, status: number][] = [
   [`APPLY ${deployments}/a/scale?fieldManager=m`, scale, 404],
   [`PUT ${deployments}/a/scale`, scale, 404],
 ];
-test("asks nothing where nothing is created", () =>
-  inMemory(refused, async ({ send, asked }) => {
+test("does not authorize when nothing is created", () =>
+  inMemory(noOpinion, async ({ send, asked }) => {
     await send(`POST ${maps}`, { metadata: { name: "there" } });
     for (const [line, body, status] of asksNothing) assert.equal((await send(line, body)).status, status, line);
     assert.deepEqual(asked, []);
@@ -159,7 +159,7 @@ function racing(requests: [operation: "CREATE" | "UPDATE", line: string, body?: 
 }
 
 for (const [decision, status] of [
-  [refused, 403],
+  [noOpinion, 403],
   [allowed, 201],
 ] as const) {
   test(`an object deleted during its update is created again only with the right to create: ${status}`, async () => {
@@ -177,7 +177,7 @@ for (const [decision, status] of [
   });
 }
 
-test("all attempts of a request use the first answer", async () => {
+test("all attempts of a request use the first decision", async () => {
   const race = racing([
     ["CREATE", `POST ${leases}`, lease],
     ["UPDATE", `DELETE ${leasePath}`],

@@ -97,7 +97,7 @@ for (const [kind, finalizers, options, left, status = 200] of policyRows) {
     }));
 }
 
-test("an object that is being deleted gets no new finalizers, and goes with its last one", () =>
+test("an object that is being deleted gets no new finalizers, and is removed with its last one", () =>
   withNamespace(async ({ registry }) => {
     await send(registry, `POST ${path}`, bodyOf("configmaps", ["x/y", "x/z"]));
     await send(registry, `DELETE ${path}/a`);
@@ -121,7 +121,7 @@ test("an object that is being deleted gets no new finalizers, and goes with its 
     assert.equal((await send(registry, `GET ${path}/a`)).status, 404);
   }));
 
-test("a deletion may change what becomes of the dependents while it waits", () =>
+test("a pending deletion may change its propagation policy", () =>
   withNamespace(async ({ registry }) => {
     await send(registry, `POST ${path}`, bodyOf("configmaps", []));
     await send(registry, `DELETE ${path}/a`, { propagationPolicy: "Foreground" });
@@ -175,7 +175,7 @@ for (const [first, second, seconds] of graceRows) {
 
 const names = (items: { metadata: { name: string } }[]): string[] => items.map(({ metadata }) => metadata.name);
 
-test("a collection: what the selectors and the limit let through, in pages", () =>
+test("deletes a collection by selectors and limit, in chunks", () =>
   withNamespace(async ({ registry }) => {
     for (const name of ["a", "b", "c", "d"])
       await send(registry, `POST ${path}`, { metadata: { name, labels: { half: name < "c" ? "1" : "2" } } });
@@ -188,7 +188,7 @@ test("a collection: what the selectors and the limit let through, in pages", () 
     assert.deepEqual(names((await send(registry, `GET ${path}`)).body.items), ["c"]);
   }));
 
-test("a collection ends at the first object that may not go", () =>
+test("deleting a collection stops at the first object that is rejected", () =>
   withNamespace(async ({ registry }) => {
     await send(registry, `POST ${path}`, { metadata: { name: "a" } });
     const { metadata } = (await send(registry, `GET ${path}/a`)).body;
@@ -209,7 +209,7 @@ test("a collection of jobs warns once", () =>
   }));
 
 /** What is wrong with a deletion is told in this order: the list, then how to delete. */
-const refusalRows: [line: string, body: unknown, want: string][] = [
+const rejectionRows: [line: string, body: unknown, want: string][] = [
   [`${path}?labelSelector=((&dryRun=x`, undefined, "400 found '(', expected: !, identifier, or 'end of string'"],
   [
     `${path}?fieldSelector=spec.x=1`,
@@ -257,7 +257,7 @@ const refusalRows: [line: string, body: unknown, want: string][] = [
   ],
 ];
 
-for (const [line, body, want] of refusalRows) {
+for (const [line, body, want] of rejectionRows) {
   test(`DELETE ${line} ${JSON.stringify(body)}: ${want}`, () =>
     withNamespace(async ({ registry }) => {
       await send(registry, `POST ${path}`, { metadata: { name: "there" } });
@@ -266,7 +266,7 @@ for (const [line, body, want] of refusalRows) {
     }));
 }
 
-test("a collection at a version: what was there then, and no other", () =>
+test("deletes the objects of a collection at a resourceVersion", () =>
   withNamespace(async ({ registry }) => {
     await send(registry, `POST ${path}`, { metadata: { name: "a" } });
     const { metadata } = (await send(registry, `GET ${path}`)).body;
@@ -313,7 +313,7 @@ for (const [finalizers, options, left] of namespaceRows) {
   });
 }
 
-test("a namespace without finalizers of its own goes at its second deletion", async () => {
+test("a namespace without finalizers is removed at its second deletion", async () => {
   const cluster = await openMemoryRegistry();
   try {
     await cluster.create(["/namespaces", ""], { metadata: { name: "n" } });
@@ -418,7 +418,7 @@ const finalizerRows: [place: string, body: object, takes: boolean][] = [
 ];
 
 for (const [place, body, takes] of finalizerRows) {
-  test(`a finalizer without a domain: ${place} ${takes ? "takes" : "refuses"} it`, () =>
+  test(`a finalizer without a domain: ${place} ${takes ? "accepts" : "rejects"} it`, () =>
     withNamespace(async ({ registry }) => {
       const { status, body: answer } = await send(registry, `POST ${place}`, {
         metadata: { name: "a", finalizers: ["bad"] },

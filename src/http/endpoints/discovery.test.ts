@@ -134,7 +134,7 @@ for (const [index, [path, pick, want]] of rows.entries()) {
   });
 }
 
-test("resources come by name, each followed by what is below it", async () => {
+test("sorts resources by name, each followed by its subresources", async () => {
   const { body } = await get("/api/v1");
   const names: string[] = body.resources.map(({ name }: { name: string }) => name);
   assert.deepEqual(names, [...names].sort());
@@ -230,13 +230,13 @@ test("aggregated discovery that has not changed is not sent again", async () => 
   assert.deepEqual([again.status, again.body.length, again.headers.etag], [304, 0, headers.etag]);
 });
 
-const refusals: [path: string, accept: string, message: string][] = [
+const rejections: [path: string, accept: string, message: string][] = [
   ["/api", v2.replace("v=v2", "v=v9"), "only the following media types are accepted: application/json"],
   ["/api/v1", v2, "only the following media types are accepted: application/json"],
   ["/apis/coordination.k8s.io", "text/html", "406: Not Acceptable\n\nAvailable representations: application/json"],
 ];
-for (const [path, accept, start] of refusals) {
-  test(`GET ${path} as ${accept} is refused`, async () => {
+for (const [path, accept, start] of rejections) {
+  test(`GET ${path} as ${accept} is rejected`, async () => {
     await assert.rejects(
       get(path, accept),
       (error: { status: { code: number; message: string } }) =>
@@ -246,7 +246,7 @@ for (const [path, accept, start] of refusals) {
 }
 
 for (const path of ["/api/v2", "/api/v1/extra/more", "/apis/apps/v9", "/apis/apps/v1/extra/more"]) {
-  test(`GET ${path} is nowhere in a group that is there`, async () => {
+  test(`GET ${path} is not found in an existing group`, async () => {
     const isNotServed = ({ status }: ApiError): boolean =>
       status.code === 404 && status.message === "the server could not find the requested resource";
     await assert.rejects(ask(handlerOf(path, discovery), { path }), isNotServed);
@@ -254,24 +254,24 @@ for (const path of ["/api/v2", "/api/v1/extra/more", "/apis/apps/v9", "/apis/app
 }
 
 for (const path of ["/apis/example.com", "/apis/example.com/v1", "/apis/constructor"]) {
-  test(`GET ${path} is nowhere`, async () => {
+  test(`GET ${path} is not found`, async () => {
     const { status, body } = await ask(handlerOf(path, discovery), { path });
     assert.deepEqual([status, body.toString()], [404, "404 page not found\n"]);
   });
 }
 
-test("other methods are refused as upstream does", async () => {
+test("rejects other methods as upstream", async () => {
   const { status, headers, body } = await ask(discovery.api, { method: "POST", path: "/api/v1" });
   assert.deepEqual([status, headers["content-type"]], [405, "text/plain; charset=utf-8"]);
   assert.equal(JSON.parse(body.toString()).message, "the server does not allow this method on the requested resource");
 });
 
-test("people get it indented", async () => {
+test("indents for browsers and curl", async () => {
   const { body } = await ask(discovery.api, { path: "/api", headers: { "user-agent": "curl/8" } });
   assert.match(body.toString(), /^\{\n {2}"kind": "APIVersions",\n/);
 });
 
-test("versions that are switched on and off appear and disappear", async () => {
+test("enabled and disabled versions appear and disappear", async () => {
   const from = create(
     "apps/v1=false,internal.apiserver.k8s.io/v1alpha1=true,networking.k8s.io/v1beta1/ipaddresses=true",
   );
@@ -284,7 +284,7 @@ test("versions that are switched on and off appear and disappear", async () => {
   );
 });
 
-test("documents follow the catalogue", async () => {
+test("documents follow the catalog", async () => {
   const catalog = builtinCatalog();
   const from = createDiscovery({ catalog, serverAddress: () => "", paths: [] });
   const { headers } = await get("/apis", v2, from);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { createDocumentCache } from "./document-cache.ts";
 
-test("a document is made once, also for those who ask while it is made", async () => {
+test("encodes a document once, also for concurrent requests", async () => {
   const cache = createDocumentCache(1000);
   let made = 0;
   const get = () => cache.get("a", async () => Buffer.from(`made ${++made}`));
@@ -14,7 +14,7 @@ test("a document is made once, also for those who ask while it is made", async (
   assert.deepEqual(documents.map(({ gzipped }) => gunzipSync(gzipped).toString()), ["made 1", "made 1", "made 1"]);
 });
 
-test("what was not asked for the longest goes first", async () => {
+test("drops the least recently used document first", async () => {
   const cache = createDocumentCache(3500);
   const made: string[] = [];
   const get = (key: string) =>
@@ -26,7 +26,7 @@ test("what was not asked for the longest goes first", async () => {
   assert.deepEqual(made, ["a", "b", "c", "d", "b"]);
 });
 
-test("a document larger than the whole cache is kept until another comes", async () => {
+test("keeps a document larger than the cache until the next one", async () => {
   const cache = createDocumentCache(10);
   let made = 0;
   const get = (key: string) => cache.get(key, async () => randomBytes(++made * 100));
@@ -38,7 +38,7 @@ test("a document larger than the whole cache is kept until another comes", async
   assert.equal(made, 3);
 });
 
-test("a failure is not kept", async () => {
+test("does not keep a failure", async () => {
   const cache = createDocumentCache(1000);
   await assert.rejects(
     cache.get("a", async () => {

@@ -47,7 +47,7 @@ async function urlOf(openApi: OpenApi, name: string): Promise<string | undefined
   return (await getJson(openApi, "/openapi/v3")).paths[name]?.serverRelativeURL;
 }
 
-test("a resource that comes is in every document that concerns it, and goes again", async () => {
+test("adds a new resource to its documents, and removes it again", async () => {
   const { catalog, openApi } = fixture();
   const before = (await getJson(openApi, "/openapi/v3")).paths;
   const v2Before = await getJson(openApi, "/openapi/v2");
@@ -67,7 +67,7 @@ test("a resource that comes is in every document that concerns it, and goes agai
   assert.deepEqual(await getJson(openApi, "/openapi/v2"), v2Before);
 });
 
-test("a changed schema has another address; the old one leads there", async () => {
+test("a changed schema has another URL; the old one redirects to it", async () => {
   const { catalog, openApi } = fixture();
   catalog.add(ships());
   const old = (await urlOf(openApi, "apis/example.com/v1")) as string;
@@ -101,7 +101,7 @@ test("a changed schema has another address; the old one leads there", async () =
   assert.equal(await urlOf(openApi, "apis/example.com/v1"), old, "what is as before has the address it had");
 });
 
-test("what only the smallest part of a schema says changes the address", async () => {
+test("any change of a schema changes the URL", async () => {
   const { catalog, openApi } = fixture();
   const variants: JsonSchemaProps[] = [
     { type: "string" },
@@ -123,7 +123,7 @@ test("what only the smallest part of a schema says changes the address", async (
   assert.ok(!urls.has(await urlOf(openApi, "apis/example.com/v1")));
 });
 
-test("one v2 document is made at a time, and who waited gets the newest", async () => {
+test("encodes one v2 document at a time; waiting requests receive the newest", async () => {
   const { catalog, openApi, loads } = fixture();
   const ask2 = () => ask(openApi.v2, { path: "/openapi/v2" });
   const first = ask2();
@@ -137,7 +137,7 @@ test("one v2 document is made at a time, and who waited gets the newest", async 
   assert.ok(loads() <= 2);
 });
 
-test("who has what is served now needs no document", async () => {
+test("encodes no document for a client with the current entity tag", async () => {
   const before = fixture();
   const path = "/openapi/v3/apis/apps/v1";
   const tagOf = async (from: OpenApi, at: string) =>
@@ -154,7 +154,7 @@ test("who has what is served now needs no document", async () => {
   assert.equal(loads(), 0);
 });
 
-test("the index of a thousand group versions makes no document", async () => {
+test("the index of a thousand group versions encodes no document", async () => {
   const { catalog, openApi, loads } = fixture();
   for (let index = 0; index < 1000; index++) catalog.add(ships(someSchema, `group${index}.example.com`));
   const { paths } = await getJson(openApi, "/openapi/v3");

@@ -139,7 +139,7 @@ test("a union and an atomic struct say so", () => {
   assert.equal(definitions["io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector"]["x-kubernetes-map-type"], "atomic");
 });
 
-test("every reference leads somewhere", () => {
+test("every reference can be resolved", () => {
   for (const [document, known] of [
     [v2, { definitions: v2.definitions, parameters: v2.parameters }],
     [core, core.components],
@@ -320,7 +320,7 @@ for (const [path, accept, status, type] of negotiated) {
   });
 }
 
-test("documents are sent compressed to who takes it, and only when they changed", async () => {
+test("sends documents compressed to clients that accept it, and only when changed", async () => {
   const plain = await get("/openapi/v3/api/v1");
   const packed = await get("/openapi/v3/api/v1", { "accept-encoding": "gzip" });
   assert.equal(packed.headers["content-encoding"], "gzip");
@@ -346,14 +346,14 @@ const conditions: [what: string, headers: Record<string, string>, status: number
   ["no time", { "if-modified-since": "yesterday" }, 200],
 ];
 for (const [what, headers, status] of conditions) {
-  test(`not again to who has it: ${what}`, async () => {
+  test(`not sent again to a client that has it: ${what}`, async () => {
     const answer = await get("/openapi/v3/api/v1", headers);
     assert.deepEqual([answer.status, answer.headers.etag, answer.body.length === 0], [status, etag, status === 304]);
     assert.equal("content-type" in answer.headers, status === 200);
   });
 }
 
-test("the index is not sent again to who has it, and speaks JSON to whoever asks", async () => {
+test("the index is not sent again to a client that has it, and is always JSON", async () => {
   const { headers } = await get("/openapi/v3");
   assert.equal((await get("/openapi/v3", { "if-none-match": headers.etag as string })).status, 304);
   assert.equal((await get("/openapi/v3", { accept: "text/html" })).headers["content-type"], "application/json");
@@ -402,7 +402,7 @@ test("protobuf holds the same paths and definitions", async () => {
   assert.deepEqual(fieldsOf(paths).map(nameOf), Object.keys(core.paths));
 });
 
-test("a build that fails is tried again", async () => {
+test("encodes again after a failure", async () => {
   let failures = 1;
   const shaky = createOpenApi({
     catalog: builtinCatalog("api/all=false,coordination.k8s.io/v1"),
@@ -416,7 +416,7 @@ test("a build that fails is tried again", async () => {
   assert.equal((await ask(shaky.v3, { path })).status, 200);
 });
 
-test("the documents for relying parties are spoken of where they are served", async () => {
+test("lists the OpenID paths where they are served", async () => {
   const names = [".well-known/openid-configuration", "openid/v1/jwks"];
   const index = (await getJson("/openapi/v3")).paths;
   assert.deepEqual(

@@ -30,7 +30,7 @@ async function withRegistry(run: (registry: Parameters<typeof send>[0]) => Promi
 /** Bodies as they are sent, since they repeat keys. */
 type ValidationRow = readonly [request: string, body: string, problems: readonly string[]];
 
-/** What is wrong with a patch, in the order it is told. */
+/** What is wrong with a patch, in the order it is reported. */
 const validation: readonly ValidationRow[] = [
   [
     `PUT ${maps}/a`,
@@ -96,39 +96,40 @@ for (const [request, body, problems] of validation) {
 }
 
 /**
- * Of many unknown fields, how many are told, and which come first: those of the text, or by name.
+ * Of many unknown fields, how many are reported, and which come first: those of the text, or by name.
  */
-const manyUnknown: readonly (readonly [request: string, body: unknown, told: number, first: readonly string[]])[] = [
-  [`PUT ${maps}/a`, { ...(numbered("u", 150) as object), metadata: { name: "a" } }, 100, ["u0", "u1", "u2"]],
-  [`MERGE ${maps}/a`, numbered("u", 150), 100, ["u0", "u1", "u10"]],
-  [`MERGE ${maps}/a`, { "b\n": 1, bZ: 1, b: 1 }, 3, ["b", "b\\n", "bZ"]],
-  [`STRATEGIC ${maps}/a`, numbered("u", 150), 150, ["u0", "u1", "u10"]],
-  [`STRATEGIC ${maps}/a`, { "b\n": 1, bZ: 1, b: 1 }, 3, ["b", "bZ", "b\\n"]],
+const manyUnknown: readonly (readonly [request: string, body: unknown, reported: number, first: readonly string[]])[] =
   [
-    `JSON ${maps}/a`,
+    [`PUT ${maps}/a`, { ...(numbered("u", 150) as object), metadata: { name: "a" } }, 100, ["u0", "u1", "u2"]],
+    [`MERGE ${maps}/a`, numbered("u", 150), 100, ["u0", "u1", "u10"]],
+    [`MERGE ${maps}/a`, { "b\n": 1, bZ: 1, b: 1 }, 3, ["b", "b\\n", "bZ"]],
+    [`STRATEGIC ${maps}/a`, numbered("u", 150), 150, ["u0", "u1", "u10"]],
+    [`STRATEGIC ${maps}/a`, { "b\n": 1, bZ: 1, b: 1 }, 3, ["b", "bZ", "b\\n"]],
     [
-      { op: "add", path: "/metadata/z", value: { b: 1 } },
-      { op: "add", path: "/metadata/y", value: 1 },
+      `JSON ${maps}/a`,
+      [
+        { op: "add", path: "/metadata/z", value: { b: 1 } },
+        { op: "add", path: "/metadata/y", value: 1 },
+      ],
+      2,
+      ["metadata.y", "metadata.z"],
     ],
-    2,
-    ["metadata.y", "metadata.z"],
-  ],
-  [`JSON ${maps}/a`, numbered("u", 150, { op: "test", path: "/data/k", value: "v" }), 100, ["[0].u0", "[0].u1"]],
-];
+    [`JSON ${maps}/a`, numbered("u", 150, { op: "test", path: "/data/k", value: "v" }), 100, ["[0].u0", "[0].u1"]],
+  ];
 
 function numbered(prefix: string, count: number, operation?: object): unknown {
   const members = Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 1]));
   return operation === undefined ? members : [{ ...operation, ...members }];
 }
 
-test("many unknown fields are told of as far as upstream does, in its order", () =>
+test("reports as many unknown fields as upstream, in its order", () =>
   withRegistry(async (registry) => {
-    for (const [request, body, told, first] of manyUnknown) {
+    for (const [request, body, reported, first] of manyUnknown) {
       const { message } = (await send(registry, `${request}?fieldValidation=Strict`, body)).body;
       const names = [
         ...message.slice(message.indexOf("strict decoding error")).matchAll(/unknown field "([^"]*)"/g),
       ].map(([, name]) => name);
-      assert.deepEqual([names.length, ...names.slice(0, first.length)], [told, ...first], request);
+      assert.deepEqual([names.length, ...names.slice(0, first.length)], [reported, ...first], request);
     }
   }));
 
@@ -169,7 +170,7 @@ const fatal: readonly (readonly [request: string, body: string, status: number, 
 ];
 
 for (const [request, body, status, message] of fatal) {
-  test(`what is worse is told alone: ${request} ${body}`, () =>
+  test(`reports only the first error: ${request} ${body}`, () =>
     withRegistry(async (registry) => {
       for (const level of ["Ignore", "Warn", "Strict"]) {
         const answer = await send(registry, `${request}?fieldValidation=${level}`, body);
@@ -206,7 +207,7 @@ const idle: readonly (readonly [request: string, body: unknown])[] = [
   [`PUT ${maps}/a`, { metadata: { name: "a", labels: { l: "1" } }, data: { j: "w", k: "v" } }],
 ];
 
-test("what changes nothing is not written", () =>
+test("does not write a patch without changes", () =>
   withRegistry(async (registry) => {
     const revision = async (): Promise<string> => (await send(registry, `GET ${maps}`)).body.metadata.resourceVersion;
     const before = await revision();
@@ -217,7 +218,7 @@ test("what changes nothing is not written", () =>
     }
   }));
 
-test("patches of one object at once all count, and one of an older version is refused", () =>
+test("applies all concurrent patches of one object, and rejects one of an older version", () =>
   withRegistry(async (registry) => {
     const { resourceVersion } = (await send(registry, `GET ${maps}/a`)).body.metadata;
     const patches = Array.from({ length: 30 }, (_, at) => {
@@ -239,7 +240,7 @@ test("patches of one object at once all count, and one of an older version is re
 
 const rejected = "the server rejected our request due to an error in our request";
 
-/** Patches that are none, and what they are told. */
+/** Patches that are none, and what they are reported. */
 const misshapen: readonly (readonly [request: string, body: unknown, status: number, message: string])[] = [
   [`JSON ${maps}/a`, "", 400, "error decoding patch: unexpected end of JSON input"],
   [
@@ -324,7 +325,7 @@ const misshapen: readonly (readonly [request: string, body: unknown, status: num
   ],
 ];
 
-test("patches that are none are refused, and change nothing", () =>
+test("rejects malformed patches, which change nothing", () =>
   withRegistry(async (registry) => {
     const revision = async (): Promise<string> => (await send(registry, `GET ${maps}`)).body.metadata.resourceVersion;
     const before = await revision();
@@ -342,7 +343,7 @@ test("patches that are none are refused, and change nothing", () =>
 const undeterminable = "the name of the object (a based on URL) was undeterminable: name must be provided";
 const typeError = "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field";
 
-/** Patches that change what the object is: the end of what they are told, and warnings. */
+/** Patches that change what the object is: the end of what they are reported, and warnings. */
 const otherTypes: readonly (readonly [
   request: string,
   body: unknown,
@@ -395,7 +396,7 @@ const otherTypes: readonly (readonly [
   ],
 ];
 
-test("what a patch makes of an object's kind and version", () =>
+test("a patch cannot change kind and apiVersion", () =>
   withRegistry(async (registry) => {
     for (const [request, body, status, message, unknown = []] of otherTypes) {
       const answer = await send(registry, request, body);
@@ -406,7 +407,7 @@ test("what a patch makes of an object's kind and version", () =>
     }
   }));
 
-test("JSON patches see what is always written, set or not", () =>
+test("JSON patches see fields that are always written", () =>
   withRegistry(async (registry) => {
     const roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/n/roles";
     await send(registry, `POST ${roles}`, { metadata: { name: "r" } });
@@ -419,7 +420,7 @@ test("JSON patches see what is always written, set or not", () =>
     assert.match(message, /\\"rules\\":null\}": couldn't get version/);
   }));
 
-test("a refusal shows what the patch has made, with upstream's order of members", () =>
+test("an error shows the patched document in upstream's order of members", () =>
   withRegistry(async (registry) => {
     const { message } = (await send(registry, `MERGE ${deployments}/d`, { spec: { replicas: "x" } })).body;
     const start =
@@ -523,7 +524,7 @@ const contentTypes: readonly (readonly [type: string, status: number, message?: 
   ["", 415, "415: Unsupported Media Type"],
 ];
 
-test("the content type says which patch it is", () =>
+test("the content type selects the patch type", () =>
   withRegistry(async (registry) => {
     for (const [type, status, message] of contentTypes) {
       const answer = await send(registry, `PATCH ${maps}/a`, {}, { "content-type": type });
@@ -532,7 +533,7 @@ test("the content type says which patch it is", () =>
     }
   }));
 
-test("custom resources take no strategic merge patch", () =>
+test("custom resources do not accept strategic merge patches", () =>
   withRegistry(async (registry) => {
     const catalog = registry.catalog as MutableCatalog;
     const model = catalog

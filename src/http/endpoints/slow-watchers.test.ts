@@ -89,7 +89,7 @@ const rows: [
 ];
 
 for (const [what, kept, does, want] of rows) {
-  test(`a slow watcher ${what}; the others get everything`, async () => {
+  test(`a slow watcher ${what}; the others receive all events`, async () => {
     const storage = await openMemoryStorage({
       clock: systemClock,
       historyMs: 300_000,

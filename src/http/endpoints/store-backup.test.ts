@@ -103,7 +103,7 @@ async function answered(): Promise<{ status: number; bytes: number; whole: boole
   return { status: response.statusCode as number, bytes, whole: response.complete };
 }
 
-test("a whole backup has an end", async () => {
+test("a complete backup ends the response", async () => {
   next = () => backupOf(Readable.from([Buffer.alloc(10), Buffer.alloc(20)]));
   assert.deepEqual(await answered(), { status: 200, bytes: 30, whole: true });
 });
@@ -135,7 +135,7 @@ test("a client that does not read holds up no other for longer than the store's 
   request.destroy();
 });
 
-test("a client that leaves ends its backup", async () => {
+test("a client that disconnects ends its backup", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   next = () => {
     const backup = backupOf(endless());

@@ -147,7 +147,7 @@ test("the bookmark that ends initial events waits for the version that was named
   assert.equal(watch.seen.length, 1);
 });
 
-test("all that is sent is counted, by its bytes", () => {
+test("counts the bytes of all events", () => {
   const sent: number[] = [];
   const watch = fixture({
     plan: plan({ initial: snapshot(entry("a"), entry("bcd")) }),
@@ -171,7 +171,7 @@ test("initial events wait for a slow reader, piece by piece", async () => {
   assert.deepEqual([watch.seen.length, watch.seen.at(-1)], [3, added("last")]);
 });
 
-test("a reader who does not read gets no more, then goes on, or is cut off", async () => {
+test("a stalled watcher pauses, then continues or is closed", async () => {
   const watch = fixture({ timeoutMs: 1_000_000 });
   watch.fill(600_000);
   assert.equal(watch.subscriber()?.events(batch("a")), false);
@@ -192,13 +192,13 @@ test("the first event of a table has its columns", () => {
   assert.deepEqual(watch.seen, [added("first"), added("b"), added("c")]);
 });
 
-test("… be it a bookmark", () => {
+test("… also a bookmark", () => {
   const watch = fixture({ firstDiffers: true, plan: plan({ initial: snapshot(), initialEventsEnd: 5 }) });
   watch.subscriber()?.events(batch("a"));
   assert.deepEqual(watch.seen, ['{"type":"BOOKMARK","object":"first"}', added("a")]);
 });
 
-test("a version that is gone is an event", () => {
+test("an expired resourceVersion is sent as an event", () => {
   const watch = fixture({ startError: expired("too old resource version: 1 (5)") });
   const status = {
     kind: "Status",
@@ -212,7 +212,7 @@ test("a version that is gone is an event", () => {
   assert.deepEqual(watch.seen, [JSON.stringify({ type: "ERROR", object: status }), "end"]);
 });
 
-test("watchers who see the same share an encoder until the last has gone", () => {
+test("watchers with the same scope share an encoder until the last ends", () => {
   const watches = openWatches({ timeoutMinMs: 1, counterOf: () => () => {}, listed() {}, cutOff() {} });
   const resolved = {} as never;
   const a = watches.encoder(resolved, form, scope);
@@ -227,7 +227,7 @@ test("watchers who see the same share an encoder until the last has gone", () =>
   assert.notEqual(watches.encoder(resolved, form, scope).encoder, a.encoder);
 });
 
-test("all end together, and later ones at once", () => {
+test("endAll ends all watches, and later ones immediately", () => {
   const watches = openWatches({ timeoutMinMs: 1, counterOf: () => () => {}, listed() {}, cutOff() {} });
   let ended = 0;
   const forget = watches.add(() => ended++);
@@ -238,7 +238,7 @@ test("all end together, and later ones at once", () => {
   assert.equal(ended, 2);
 });
 
-/** Somebody who converts: what he answers is up to the test. */
+/** A converter controlled by the test. */
 function converter() {
   const asked: {
     resolve: (entries: readonly Entry[]) => void;
@@ -254,7 +254,7 @@ function converter() {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("events that somebody else converts are sent when he has, and no more are taken until then", async () => {
+test("sends events after their conversion, and takes no more until then", async () => {
   const { asked, converted } = converter();
   const watch = fixture({ converted, bookmarks: true, plan: plan({ from: 1 }) });
   assert.equal(watch.subscriber()?.events(batch("a", "hidden")), false);
@@ -265,7 +265,7 @@ test("events that somebody else converts are sent when he has, and no more are t
   assert.deepEqual([watch.seen, watch.resumed()], [['{"type":"ADDED","object":"A"}'], 1]);
 });
 
-test("events that cannot be converted are tried again, and end the watch after half a minute", async () => {
+test("retries a failed conversion, and ends the watch after half a minute", async () => {
   const { asked, converted } = converter();
   const watch = fixture({ converted, plan: plan({ from: 1 }) });
   const first = batch("a");

@@ -86,7 +86,7 @@ const rows: readonly (readonly [
   [`GET ${maps}/a`, "", 404, 'configmaps "a" not found'],
 ];
 
-test("bodies in YAML are read on every write", async () => {
+test("accepts YAML bodies for every write", async () => {
   const { registry, close } = await openMemoryRegistry();
   await send(registry, "POST /api/v1/namespaces", { metadata: { name: "default" } });
   for (const [request, body, status, want] of rows) {
@@ -177,7 +177,7 @@ const answers: readonly (readonly [
   ],
 ];
 
-test("answers in YAML are as upstream writes them", async () => {
+test("encodes YAML as upstream", async () => {
   const { registry, close } = await openMemoryRegistry();
   await send(registry, "POST /api/v1/namespaces", { metadata: { name: "default" } });
   const data = { a: 'x: "y"\nz', n: "5", t: "true" };

@@ -1,4 +1,4 @@
-/** What becomes of a decision: of refusals filters.test.ts tells more. */
+/** The outcome of a decision; filters.test.ts covers rejections. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../../../test/support/manual-clock.ts";
@@ -23,7 +23,7 @@ async function decide(decision: Decision, waitMs?: number) {
     },
     { attempted: (one, durationMs) => attempts.push([one.decision, durationMs]), clock },
   );
-  let refused: unknown;
+  let rejection: unknown;
   const audit = {
     annotate: (key: string, value: string) => Object.assign(notes, { [key]: value }),
     timing: () => () => {},
@@ -34,13 +34,13 @@ async function decide(decision: Decision, waitMs?: number) {
         await filter({ ...context, audit });
         context.exchange.respond(200, {});
       } catch (error) {
-        refused = error;
+        rejection = error;
         if (!context.exchange.answered) context.exchange.respond(403, {});
       }
     },
     { path: "/api/v1/pods?a=<b>" },
   );
-  return { answer, refused, notes, attempts };
+  return { answer, rejection, notes, attempts };
 }
 
 const decided = "authorization.k8s.io/decision";
@@ -63,12 +63,12 @@ for (const [decision, status, notes] of rows) {
         [found.answer.status, found.notes, found.attempts],
         [status, notes, [[decision.decision, waitMs ?? 0]]],
       );
-      assert.equal(found.refused instanceof ApiError, status !== 200);
+      assert.equal(found.rejection instanceof ApiError, status !== 200);
     }
   });
 }
 
-test("what went wrong is told as text, which is no page", async () => {
+test("sends an authorizer's error as escaped text", async () => {
   const { answer } = await decide({ decision: "deny", reason: "", error: "a <b> & c" });
   assert.equal(answer.body.toString(), 'Internal Server Error: "/api/v1/pods?a=&lt;b&gt;": a &lt;b&gt; &amp; c\n');
   assert.deepEqual(answer.headers, {

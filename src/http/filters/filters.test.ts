@@ -28,20 +28,20 @@ import { authenticationFilter } from "./authentication.ts";
 import { authorizationFilter } from "./authorization.ts";
 import { impersonationFilter } from "./impersonation.ts";
 
-const nobody: UserInfo = { name: "", uid: "", groups: [], extra: new Map() };
-const user = (name: string, ...groups: string[]): UserInfo => ({ ...nobody, name, groups });
+const noUser: UserInfo = { name: "", uid: "", groups: [], extra: new Map() };
+const user = (name: string, ...groups: string[]): UserInfo => ({ ...noUser, name, groups });
 
 function contextOf(exchange: Partial<Exchange>, method = "GET", target = "/"): RequestContext {
   return {
     exchange: exchange as Exchange,
     info: requestInfo(method, target),
-    user: nobody,
+    user: noUser,
     headers: {},
     warnings: [] as string[],
   } as RequestContext;
 }
 
-async function refusalOf(run: () => unknown): Promise<Status | undefined> {
+async function errorOf(run: () => unknown): Promise<Status | undefined> {
   try {
     await run();
     return undefined;
@@ -72,7 +72,7 @@ const known: UserInfo = {
 };
 const anonymous = user("system:anonymous", "system:unauthenticated");
 const authenticated = user("bob", "system:authenticated");
-const eve: UserInfo = { ...nobody, name: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] };
+const eve: UserInfo = { ...noUser, name: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] };
 const tokens = bearerTokenAuthenticator(tokenFileAuthenticator('secret,eve,7,"a,b"\n', "tokens.csv"), ["api"]);
 const later: Authenticator = async ({ header }) =>
   header("x-user") === undefined ? undefined : user(header("x-user") as string);
@@ -92,12 +92,12 @@ const authenticationRows: [what: string, caller: Caller, want: UserInfo | 401][]
   ["a certificate with two uids", { certificate: { ...certificate, uids: ["u", "v"] } }, 401],
   ["a certificate with an empty uid", { certificate: { ...certificate, uids: [""] } }, 401],
   ["nothing", {}, anonymous],
-  ["nothing, and anonymous requests are refused", { anonymousAuth: false }, 401],
-  ["a token nobody knows", { headers: { authorization: "Bearer x" } }, 401],
-  ["a token nobody knows, as a sub-protocol", { bearerTokens: ["eA"] }, 401],
+  ["nothing, and anonymous requests are error", { anonymousAuth: false }, 401],
+  ["a token noUser knows", { headers: { authorization: "Bearer x" } }, 401],
+  ["a token noUser knows, as a sub-protocol", { bearerTokens: ["eA"] }, 401],
   ["a token of the file", { headers: { authorization: "Bearer secret" } }, eve],
   ["the scheme in any case, spaces around", { headers: { authorization: " bEaReR secret " } }, eve],
-  ["what stands behind the token does not count", { headers: { authorization: "Bearer secret x" } }, eve],
+  ["text after the token is ignored", { headers: { authorization: "Bearer secret x" } }, eve],
   ["two tokens in one header", { headers: { authorization: "Bearer secret, Bearer x" } }, 401],
   ["the token's case counts", { headers: { authorization: "Bearer SECRET" } }, 401],
   ["another scheme is as good as nothing", { headers: { authorization: "Basic c2VjcmV0" } }, anonymous],
@@ -136,9 +136,9 @@ for (const [
       rawHeaders: Object.entries(headers).flat(),
       webSocket,
     });
-    const refused = await refusalOf(() => filter(context));
-    if (want === 401) assert.deepEqual(refused, { code: 401, reason: "Unauthorized", message: "Unauthorized" });
-    else assert.deepEqual([refused, context.user], [undefined, want]);
+    const error = await errorOf(() => filter(context));
+    if (want === 401) assert.deepEqual(error, { code: 401, reason: "Unauthorized", message: "Unauthorized" });
+    else assert.deepEqual([error, context.user], [undefined, want]);
   });
 }
 
@@ -169,7 +169,7 @@ const forgottenRows: [what: string, headers: readonly string[], kept: readonly s
   ],
 ];
 for (const [what, names, kept] of forgottenRows) {
-  test(`once a caller is known the request has no more: ${what}`, async () => {
+  test(`removes after authentication: ${what}`, async () => {
     let left = names;
     const forgetHeaders = (isMeant: (name: string) => boolean): void => {
       left = left.filter((name) => !isMeant(name.toLowerCase()));
@@ -182,7 +182,7 @@ for (const [what, names, kept] of forgottenRows) {
   });
 }
 
-test("impersonation tries the way first that succeeded last for the caller", async () => {
+test("impersonation first tries the mode that last succeeded for the user", async () => {
   const asked: string[] = [];
   const filter = impersonationFilter(
     ({ verb }) => {
@@ -201,7 +201,7 @@ test("impersonation tries the way first that succeeded last for the caller", asy
   assert.deepEqual(await become(), ["impersonate"]);
 });
 
-test("once a caller has become another the request does not ask for it any more", async () => {
+test("removes the impersonation headers after impersonation", async () => {
   const rawHeaders = [
     "Impersonate-User",
     "ann",
@@ -218,7 +218,7 @@ test("once a caller has become another the request does not ask for it any more"
   };
   for (const decision of ["deny", "allow"] as const) {
     const filter = impersonationFilter(() => ({ decision, reason: "" }), { constrained: false });
-    const status = await refusalOf(() => filter(contextOf({ rawHeaders, forgetHeaders })));
+    const status = await errorOf(() => filter(contextOf({ rawHeaders, forgetHeaders })));
     assert.deepEqual([status?.code, kept.length], decision === "deny" ? [403, 4] : [undefined, 1]);
   }
   assert.deepEqual(kept, ["x-impersonate"]);
@@ -257,11 +257,11 @@ for (const [who, modes, method, target] of allowedRows) {
   test(`authorization [${modes}]: ${who.name} may ${method} ${target}`, async () => {
     const context = contextOf({}, method, target);
     context.user = who;
-    assert.equal(await refusalOf(() => authorizationFilter(authorizer(modes))(context)), undefined);
+    assert.equal(await errorOf(() => authorizationFilter(authorizer(modes))(context)), undefined);
   });
 }
 
-const refusedRows: [
+const deniedRows: [
   who: UserInfo,
   modes: AuthorizerType[],
   method: string,
@@ -322,12 +322,12 @@ const refusedRows: [
     {},
   ],
 ];
-for (const [who, modes, method, target, message, details] of refusedRows) {
+for (const [who, modes, method, target, message, details] of deniedRows) {
   test(`authorization [${modes}]: ${who.name} may not ${method} ${target}`, async () => {
     const context = contextOf({}, method, target);
     context.user = who;
-    const refused = await refusalOf(() => authorizationFilter(authorizer(modes))(context));
-    assert.deepEqual(refused, { code: 403, reason: "Forbidden", message, details });
+    const error = await errorOf(() => authorizationFilter(authorizer(modes))(context));
+    assert.deepEqual(error, { code: 403, reason: "Forbidden", message, details });
     assert.equal(context.headers["x-content-type-options"], "nosniff");
   });
 }

@@ -13,20 +13,20 @@ const timeoutMs = 60_000;
  * A request that arrived so long ago, and when it is answered with a timeout; undefined: not within
  * a day.
  */
-const rows: readonly (readonly [request: string, waitedMs: number, expiresMs: number | undefined | "refused"])[] = [
+const rows: readonly (readonly [request: string, waitedMs: number, expiresMs: number | undefined | "rejected"])[] = [
   ["GET /api/v1/nodes", 0, undefined],
   ["GET /api/v1/nodes?timeout=", 0, undefined],
   ["GET /api/v1/nodes?timeout=0s", 0, undefined],
   ["GET /api/v1/nodes?timeout=-5s", 0, undefined],
   ["GET /api/v1/nodes?timeout=60s", 0, undefined],
-  ["GET /api/v1/nodes?timeout=9999999h", 0, "refused"],
+  ["GET /api/v1/nodes?timeout=9999999h", 0, "rejected"],
   ["GET /api/v1/nodes?timeout=1500ms", 0, 1500],
   ["GET /api/v1/nodes?timeout=1500ms", 400, 1100],
   ["GET /version?timeout=2s", 0, 2000],
   ["GET /api/v1/nodes?watch=1&timeout=1s", 0, undefined],
-  ["POST /api/v1/nodes?timeout=1ns", 0, "refused"],
-  ["POST /api/v1/nodes?timeout=5s", 5000, "refused"],
-  ["POST /api/v1/nodes?timeout=x", 0, "refused"],
+  ["POST /api/v1/nodes?timeout=1ns", 0, "rejected"],
+  ["POST /api/v1/nodes?timeout=5s", 5000, "rejected"],
+  ["POST /api/v1/nodes?timeout=x", 0, "rejected"],
 ];
 
 function contextOf(
@@ -57,7 +57,7 @@ for (const [request, waitedMs, want] of rows) {
     const begin = clock.now();
     const filter = timeoutParameterFilter({ clock, timeoutMs, expire: () => (expired = clock.now() - begin) });
     const { context } = contextOf(request, begin - waitedMs);
-    if (want === "refused") assert.throws(() => filter(context), ApiError);
+    if (want === "rejected") assert.throws(() => filter(context), ApiError);
     else {
       filter(context);
       clock.advance(86_400_000);
@@ -66,9 +66,9 @@ for (const [request, waitedMs, want] of rows) {
   });
 }
 
-test("who was answered, or went, is told nothing", () => {
+test("does not expire requests that were answered or closed", () => {
   const clock = manualClock();
-  const filter = timeoutParameterFilter({ clock, timeoutMs, expire: () => assert.fail("told") });
+  const filter = timeoutParameterFilter({ clock, timeoutMs, expire: () => assert.fail("expired") });
   const [answered, gone] = [
     contextOf("GET /version?timeout=1s", clock.now()),
     contextOf("GET /version?timeout=1s", clock.now()),
@@ -80,7 +80,7 @@ test("who was answered, or went, is told nothing", () => {
   clock.advance(2000);
 });
 
-test("a write has 34 s, whatever others have", () => {
+test("limits writes to 34 s, whatever the limit of others", () => {
   const clock = manualClock();
   const expired: string[] = [];
   const open = openRequests({ clock, timeoutMs, expire: ({ info }) => void expired.push(info.verb) });

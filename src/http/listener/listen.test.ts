@@ -190,7 +190,7 @@ for (const protocol of ["HTTP/2.0", "HTTP/1.1"] as const) {
       await listener.close();
     });
 
-    test("the exchange tells what was asked, and by whom", async () => {
+    test("the exchange has the request and its client", async () => {
       const { status, text } = await send("GET", "/about?x=%20", { "x-a": "1" });
       const about = JSON.parse(text);
       assert.equal(status, 200);
@@ -213,7 +213,7 @@ for (const protocol of ["HTTP/2.0", "HTTP/1.1"] as const) {
       });
     });
 
-    test("headers that are forgotten are nowhere", async () => {
+    test("removes forgotten headers everywhere", async () => {
       const { text } = await send("GET", "/forget", { "x-kept": "1", "X-Secret": "2", "x-secret-too": "3" });
       const { secret, kept, lines } = JSON.parse(text);
       assert.deepEqual([secret, kept], [undefined, "1"]);
@@ -242,7 +242,7 @@ for (const protocol of ["HTTP/2.0", "HTTP/1.1"] as const) {
         413,
         /Request entity too large: limit is 1000/,
       ],
-      ["a body nobody reads", "/unread", Buffer.alloc(200_000, "x"), 403, /\{\}/],
+      ["a body that is not read", "/unread", Buffer.alloc(200_000, "x"), 403, /\{\}/],
       ["an answer without a body", "/empty", undefined, 204, /^$/],
       ["an answer after an answer", "/late", undefined, 504, /^\{\}$/],
     ];
@@ -261,7 +261,7 @@ for (const protocol of ["HTTP/2.0", "HTTP/1.1"] as const) {
       assert.ok(Number(headers["content-length"]) > 0);
     });
 
-    test("the client hears of a stream's end", async () => {
+    test("the client is notified of a stream's end", async () => {
       const watching = send("GET", "/watch");
       while (listener.streams.length === 0) await new Promise(setImmediate);
       const stream = listener.streams[0] as BodyStream;
@@ -287,7 +287,7 @@ for (const protocol of ["HTTP/2.0", "HTTP/1.1"] as const) {
       hangUp();
       await watching;
       while (listener.streams.length > 0) await new Promise(setImmediate);
-      assert.equal(stream.write(Buffer.from("late\n")), true, "what nobody takes is not kept");
+      assert.equal(stream.write(Buffer.from("late\n")), true, "unaccepted data is not kept");
       await stream.drained();
     });
   });
@@ -520,7 +520,7 @@ describe("a client that stalls is cut off", () => {
 });
 
 describe("limits", () => {
-  test("headers over the limit are refused, over both protocols", async () => {
+  test("rejects headers over the limit, over both protocols", async () => {
     const listener = await open({ limits: { headerBytesMax: 8 << 10 } });
     const huge = { "x-huge": "x".repeat(32 << 10) };
     const http1 = overHttp1(listener.port);
@@ -594,7 +594,7 @@ describe("the end", () => {
     });
   }
 
-  test("who comes to an address with a certificate of its own is shown it, unless he asks for a name", async () => {
+  test("serves the certificate of the local address, unless the client requests a name", async () => {
     const other = await createCertificates({ now: Date.now(), names: ["other.example"] });
     const listener = await open();
     listener.replaceCertificates({
@@ -624,7 +624,7 @@ describe("the end", () => {
     await listener.close();
   });
 
-  test("new certificates are shown to new connections", async () => {
+  test("uses new certificates for new connections", async () => {
     const listener = await open();
     const fresh = await createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
     listener.replaceCertificates({ certificate: fresh.serving, named: [], clientCa: fresh.ca.cert });

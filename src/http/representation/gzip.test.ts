@@ -75,7 +75,7 @@ test("a client that does not read gets no more than what is in hand, and all of 
   assert.ok(gunzipSync(Buffer.concat(sent)).equals(Buffer.concat([piece, piece])));
 });
 
-test("nobody waits for a client that left", async () => {
+test("does not wait for a client that disconnected", async () => {
   const { sink, exchange, leave } = stallingSink();
   const body = gzipBody(exchange, sink);
   let taken = 0;
@@ -89,7 +89,7 @@ test("nobody waits for a client that left", async () => {
   assert.equal(taken, 0);
 });
 
-test("what was answered in the meantime is not answered again", async () => {
+test("does not answer a request twice", async () => {
   let answers = 0;
   const exchange = { answered: false, closed: false, respond: () => answers++ };
   respondGzipped(exchange as unknown as Exchange, 200, {}, piece);
@@ -114,7 +114,7 @@ const offers: [header: string | undefined, accepted: boolean][] = [
 for (const [header, accepted] of offers)
   test(`Accept-Encoding: ${header}`, () => assert.equal(acceptsGzip(header), accepted));
 
-test("that an answer varies is added to what else it varies by", () => {
+test("adds Accept-Encoding to an existing Vary header", () => {
   assert.deepEqual(gzipHeaders({ vary: "Accept", etag: "x" }), {
     vary: ["Accept", "Accept-Encoding"],
     etag: "x",

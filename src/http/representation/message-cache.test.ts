@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm";
 import type { Entry } from "../../watch-cache/contract.ts";
 import { MessageCache } from "./message-cache.ts";
 
-test("a message is made once, until too many others were", () => {
+test("encodes a message once, until too many others were cached", () => {
   const cache = new MessageCache({ halfBytesMax: 700 });
   const made: string[] = [];
   const entries = new Map(
@@ -29,7 +29,7 @@ test("a message is made once, until too many others were", () => {
   assert.equal(read("c"), "", "c is still kept");
 });
 
-test("what is made of more entries than fit is not kept, and evicts nothing", () => {
+test("does not keep messages of more entries than fit, and evicts nothing", () => {
   const cache = new MessageCache({ halfBytesMax: 700 });
   const entryOf = (key: string): Entry => ({ key, json: Buffer.alloc(30) }) as unknown as Entry;
   const hot = entryOf("hot");

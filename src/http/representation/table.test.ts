@@ -34,7 +34,7 @@ describe("tables of stored objects", () => {
   // biome-ignore lint/suspicious/noExplicitAny: a parsed answer.
   const parse = (json: Buffer): any => JSON.parse(json.toString());
 
-  test("a list tells its columns, its place and its rows", async () => {
+  test("a list has columns, metadata and rows", async () => {
     const { resolved, entry } = await find("", "configmaps", "a");
     const meta = { resourceVersion: "9", continue: "next", remainingItemCount: 1 };
     const table = parse(tableBody([entry, entry], resolved, { version: "v1", includeObject: "Metadata" }, meta, now));
@@ -228,7 +228,7 @@ describe("tables of stored objects", () => {
     assert.deepEqual(table.rows[0].cells, ["r", "2019-12-31T23:59:00Z"]);
   });
 
-  test("only the first event of a watch tells the columns", async () => {
+  test("only the first event of a watch has the columns", async () => {
     const { resolved, entry } = await find("", "configmaps", "a");
     const [first, second] = [true, false].map((isFirst) =>
       parse(tableEvent(entry, resolved, { version: "v1", includeObject: "None" }, now, isFirst)),
