@@ -17,7 +17,7 @@ before(() => {
 });
 after(() => rmSync(directory, { recursive: true }));
 
-const rows: [file: string, bytesMax: number, want: number | RegExp][] = [
+const rows: [file: string, bytesMax: number, expected: number | RegExp][] = [
   ["empty", 10, 0],
   ["short", 4, 4],
   ["short", 3, /^EFBIG read \/.*short: more than 3 bytes$/],
@@ -30,19 +30,19 @@ const rows: [file: string, bytesMax: number, want: number | RegExp][] = [
   ["/dev/zero", 100_000, /^EFBIG read \/dev\/zero: more than 100000 bytes$/],
 ];
 
-for (const [file, bytesMax, want] of rows) {
-  test(`${file}, at most ${bytesMax} bytes: ${want}`, async () => {
+for (const [file, bytesMax, expected] of rows) {
+  test(`${file}, at most ${bytesMax} bytes: ${expected}`, async () => {
     const path = file.startsWith("/") ? file : join(directory, file);
     const outcome = await readBoundedFile(path, { bytesMax, waitMs: 30 }).then(
       ({ length }) => length,
       (error: NodeJS.ErrnoException) => `${error.code} ${error.message}`,
     );
-    if (typeof want === "number") assert.equal(outcome, want);
-    else assert.match(String(outcome), want);
+    if (typeof expected === "number") assert.equal(outcome, expected);
+    else assert.match(String(outcome), expected);
   });
 }
 
-test("a pipe is read until nobody writes into it any more", async () => {
+test("reads a pipe until it has no writers left", async () => {
   const path = join(directory, "pipe");
   const reading = readBoundedFile(path, { waitMs: 60_000 });
   const writer = await open(path, "w");

@@ -1,12 +1,12 @@
-/** Reads files that a user names: whatever they are, reading ends. */
+/** Reads files that a user names, with limits that also hold for pipes and devices. */
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 
-export interface BoundedFileOptions {
+interface BoundedFileOptions {
   /** Longer files are an error. */
   readonly bytesMax?: number;
-  /** How long to wait for more from a pipe, or a device, that has nothing at the moment. */
+  /** How long to wait for data of a pipe or device. */
   readonly waitMs?: number;
 }
 
@@ -16,8 +16,9 @@ const pollMs = 10;
 const pieceBytes = 64 * 1024;
 
 /**
- * Reads all of a file. A pipe nobody writes into does not hold up whoever reads it for longer than is said.
- * @throws Error of the system; with code EFBIG when the file is too long, ETIMEDOUT when nothing comes from a pipe or a device
+ * Reads a whole file. Waits a limited time for a pipe without writers.
+ * @throws Error of the system; with code EFBIG when the file is too long, and ETIMEDOUT when a pipe
+ *   or device has no data in time
  */
 export async function readBoundedFile(
   path: string,
@@ -30,7 +31,7 @@ export async function readBoundedFile(
     let length = 0;
     for (let waited = 0; ; ) {
       const piece = await readPiece(file);
-      // A pipe has ended when somebody has written into it, and nobody does any more.
+      // A pipe has ended when it had data and has no writers left.
       const isOver = piece?.length === 0 && !(isPipe && length === 0);
       if (isOver) return Buffer.concat(pieces, length);
       if (piece === undefined || piece.length === 0) {
@@ -49,7 +50,10 @@ export async function readBoundedFile(
   }
 }
 
-/** @returns nothing in it at the end, or of a pipe without writers; undefined when more may come */
+/**
+ * Returns an empty buffer at the end, or for a pipe without writers; undefined when more data may
+ * follow.
+ */
 async function readPiece(file: FileHandle): Promise<Buffer | undefined> {
   try {
     const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(pieceBytes), 0, pieceBytes, null);

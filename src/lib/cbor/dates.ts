@@ -1,8 +1,13 @@
-/** What tags call a time, as the text that objects have in its place. Source: Go's package time; fxamacker/cbor's TimeTagToRFC3339Nano. */
+/**
+ * Converts tagged times to text. Source: Go's package time; fxamacker/cbor's TimeTagToRFC3339Nano.
+ */
 import { canonicalizeTime, TimeError } from "../schema/time.ts";
 import { CborError } from "./wire.ts";
 
-/** @returns the same time, as Go writes it in its own zone @throws CborError */
+/**
+ * Converts the text of a time to the form that Go writes, in the same zone.
+ * @throws CborError
+ */
 export function dateOfText(text: string): string {
   try {
     canonicalizeTime(text);
@@ -16,7 +21,11 @@ export function dateOfText(text: string): string {
   return `${date}T${hour.padStart(2, "0")}${rest}${digits === "" ? "" : `.${digits}`}${/^[+-]00:00$/.test(zone) ? "Z" : zone}`;
 }
 
-/** @param seconds since 1970 @throws CborError */
+/**
+ * Converts a Unix time to text.
+ * @param seconds since 1970
+ * @throws CborError
+ */
 export function dateOfEpoch(seconds: number): string {
   const whole = Math.trunc(seconds);
   const nanoseconds = Math.trunc((seconds - whole) * 1e9);

@@ -1,7 +1,10 @@
 /**
- * Reads one CBOR item into an object of our form, by its schema or without one. What upstream's decoder refuses is refused in its words; it reads on
- * after a mistake, and of several reports the one that upstream reports. Texts and byte strings are the same to strings; bytes are base64 text unless
- * a tag says otherwise. Source: apimachinery's runtime/serializer/cbor; fxamacker/cbor as it is set up there.
+ * Decodes one CBOR item to a plain object, with or without a schema. Rejects what upstream's
+ * decoder rejects, with its messages. Decoding continues after a problem, and of several problems
+ * the same one as upstream's is reported. Strings may be text or byte strings; bytes are base64
+ * text unless a tag declares another encoding.
+ * Source: k8s.io/apimachinery@v0.36.0/pkg/runtime/serializer/cbor; fxamacker/cbor as configured
+ * there.
  */
 import { DurationError, formatDuration, parseDuration } from "../duration/duration.ts";
 import { goKindOf } from "../json/parse.ts";
@@ -13,28 +16,32 @@ import { DecodeNode, type FieldPlan, goTypeName } from "../schema/decode-plan.ts
 import type { Struct } from "../schema/schema.ts";
 import { canonicalizeMicroTime, canonicalizeTime, TimeError } from "../schema/time.ts";
 import { zeroValueOf } from "../schema/zero.ts";
+import { dateOfEpoch, dateOfText } from "./dates.ts";
 import {
-  type Complaint,
-  complaintText,
   duplicateKey,
+  formatProblem,
   type Key,
   other,
-  strangeSimple,
+  type Problem,
   unknownField,
-} from "./complaint.ts";
-import { dateOfEpoch, dateOfText } from "./dates.ts";
+  unsupportedSimple,
+} from "./problem.ts";
 import { Reader } from "./reader.ts";
 import { checkWellFormed } from "./well-formed.ts";
 import { breakByte, CborError, falseByte, major, majorNames, nullByte, tag, trueByte, undefinedByte } from "./wire.ts";
 
-export interface DecodedCbor {
-  /** The caller's to change. */
+interface DecodedCbor {
+  /** The object; the caller may change it. */
   readonly object: Record<string, unknown>;
-  /** The first field that is not known, as upstream tells it; none where nobody asked. */
+  /** The first unknown field, in upstream's words; empty unless strict. */
   readonly problems: readonly string[];
 }
 
-/** @param strict whether fields that are not known are told @throws CborError */
+/**
+ * Decodes an item by a schema.
+ * @param options.strict whether to report an unknown field
+ * @throws CborError
+ */
 export function decodeCbor(bytes: Buffer, schema: Struct, { strict }: { readonly strict: boolean }): DecodedCbor {
   checkWellFormed(bytes);
   const { object, unknown } = new Decoder(bytes, strict).struct(schema);
@@ -42,13 +49,19 @@ export function decodeCbor(bytes: Buffer, schema: Struct, { strict }: { readonly
   return { object: new Decoder(bytes, false).struct(schema).object, problems: [unknown] };
 }
 
-/** What no schema describes: a map, as which null counts too. @throws CborError */
+/**
+ * Decodes a map without a schema; null counts as an empty map.
+ * @throws CborError
+ */
 export function decodeAnyCbor(bytes: Buffer): Record<string, unknown> {
   checkWellFormed(bytes);
   return new Decoder(bytes, false).map();
 }
 
-/** What kind of object a body says it is; empty texts where it says nothing. @throws CborError */
+/**
+ * Decodes the apiVersion and kind of an object; empty when absent.
+ * @throws CborError
+ */
 export function cborTypeMeta(bytes: Buffer): { readonly apiVersion: string; readonly kind: string } {
   try {
     const { object } = decodeCbor(bytes, typeMeta, { strict: false });
@@ -72,10 +85,10 @@ const typeMeta: Struct = {
   byName: new Map(typeMetaFields.map((field) => [field.name, field])),
 };
 
-/** Stands for a value that is to be left out. */
+/** Marks a value that is left out. */
 const absent = Symbol("absent");
 
-/** Stands for a key that is none. */
+/** Marks an invalid key. */
 const unusable = Symbol("unusable");
 
 const any = { kind: "any", definition: "" } as const;
@@ -92,16 +105,18 @@ const mapNode = new DecodeNode({ kind: "map", values: any, atomic: false }, [
   "interface {}",
 ]);
 
-/** Types that upstream reads with code of their own, to which tags around them do not reach. */
-const ownDecoders: ReadonlySet<string> = new Set(["quantity", "time", "microtime", "duration", "intOrString"]);
+/** Types with their own UnmarshalCBOR method, to which enclosing tags do not apply. */
+const customDecoders: ReadonlySet<string> = new Set(["quantity", "time", "microtime", "duration", "intOrString"]);
 
-function hasOwnDecoder({ kind, type }: DecodeNode): boolean {
-  return ownDecoders.has(kind) || (type.kind === "any" && type.definition !== "");
+function hasCustomDecoder({ kind, type }: DecodeNode): boolean {
+  return customDecoders.has(kind) || (type.kind === "any" && type.definition !== "");
 }
 
 const fieldsV1 = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1";
 
-/** What upstream keeps as it came, and looks into when all else was read. */
+/**
+ * Types that upstream keeps encoded and converts to JSON at the end, with the prefix of the error.
+ */
 const transcodedIn: Readonly<Record<string, string>> = {
   "io.k8s.apimachinery.pkg.runtime.RawExtension":
     "failed to transcode RawExtension to JSON: failed to parse RawExtension bytes as CBOR: ",
@@ -111,12 +126,12 @@ const transcodedIn: Readonly<Record<string, string>> = {
 class Decoder {
   readonly #reader: Reader;
   #strict: boolean;
-  /** What is wrong with the item that was just read. Whoever holds it takes it over and reads on. */
-  #complaint: Complaint | undefined;
-  /** What was found when all was read. */
-  #afterwards: string | undefined;
-  /** The encoding that byte strings are to have as text; 0 where nothing says. */
-  #later = 0;
+  /** The problem of the last item. The caller takes it and continues. */
+  #problem: Problem | undefined;
+  /** The first error of converting encoded parts to JSON at the end. */
+  #transcodeError: string | undefined;
+  /** The tag of the text encoding of byte strings; 0 without a tag. */
+  #textEncoding = 0;
   #depth = 0;
 
   constructor(bytes: Buffer, strict: boolean) {
@@ -126,45 +141,45 @@ class Decoder {
 
   struct(schema: Struct): { object: Record<string, unknown>; unknown: string | undefined } {
     const value = this.#value(new DecodeNode(schema, []));
-    const complaint = this.#complaint;
-    if (complaint?.kind === "unknown" && this.#strict) return { object: {}, unknown: complaintText(complaint) };
-    this.#refuse();
+    const problem = this.#problem;
+    if (problem?.kind === "unknown" && this.#strict) return { object: {}, unknown: formatProblem(problem) };
+    this.#throwProblem();
     return { object: value === absent || value === null ? {} : (value as Record<string, unknown>), unknown: undefined };
   }
 
   map(): Record<string, unknown> {
     const value = this.#value(mapNode);
-    this.#refuse();
+    this.#throwProblem();
     return value as Record<string, unknown>;
   }
 
-  #refuse(): void {
-    if (this.#complaint !== undefined) throw new CborError(complaintText(this.#complaint));
-    if (this.#afterwards !== undefined) throw new CborError(this.#afterwards);
+  #throwProblem(): void {
+    if (this.#problem !== undefined) throw new CborError(formatProblem(this.#problem));
+    if (this.#transcodeError !== undefined) throw new CborError(this.#transcodeError);
   }
 
   #value(node: DecodeNode): unknown {
-    const own = hasOwnDecoder(node);
+    const own = hasCustomDecoder(node);
     if (!own && node.kind !== "any" && this.#reader.major !== major.tag) return this.#content(node);
-    const outer = this.#later;
-    if (own) this.#later = 0;
+    const outer = this.#textEncoding;
+    if (own) this.#textEncoding = 0;
     const last = this.#tags();
     let value: unknown = null;
-    if (this.#complaint !== undefined) this.#reader.skip();
+    if (this.#problem !== undefined) this.#reader.skip();
     else if (node.kind === "any") value = this.#anyValue(node, last);
     else value = this.#content(node);
-    this.#later = outer;
+    this.#textEncoding = outer;
     return value;
   }
 
-  /** Tags before an item. @returns the last that says something, -1 when none does */
+  /** Reads the tags of an item. @returns the last tag with a meaning, or -1 */
   #tags(): number {
     const reader = this.#reader;
     let last = -1;
     while (reader.major === major.tag) {
       const number = reader.argument();
-      this.#complaint ??= tagComplaint(number, reader);
-      if (number >= tag.base64url && number <= tag.base16) this.#later = number;
+      this.#problem ??= problemOfTag(number, reader);
+      if (number >= tag.base64url && number <= tag.base16) this.#textEncoding = number;
       if (number !== tag.selfDescribed) last = number;
     }
     return last;
@@ -174,23 +189,24 @@ class Decoder {
     if (node.forms.length > 0) return this.#forms(node, lastTag);
     const definition = node.type.kind === "any" ? node.type.definition : "";
     const isDate = lastTag === tag.dateText || lastTag === tag.epoch;
-    const mustBeMap = definition === fieldsV1 && lastTag >= 6; // Without a tag upstream takes what is no map for JSON.
+    // Without a tag, upstream treats a value that is not a map as JSON.
+    const mustBeMap = definition === fieldsV1 && lastTag >= 6;
     const value = isDate ? this.#date() : mustBeMap ? this.#content(mapNode) : this.#any();
     const context = transcodedIn[definition];
-    if (context === undefined || this.#complaint === undefined) return value;
-    this.#afterwards ??= context + complaintText(this.#complaint);
-    this.#complaint = undefined;
+    if (context === undefined || this.#problem === undefined) return value;
+    this.#transcodeError ??= context + formatProblem(this.#problem);
+    this.#problem = undefined;
     return null;
   }
 
   #content(node: DecodeNode): unknown {
     switch (node.kind) {
       case "quantity":
-        return this.#ownText(canonicalQuantity) ?? "0";
+        return this.#scalarText(canonicalQuantity) ?? "0";
       case "time":
-        return this.#ownText(canonicalizeTime) ?? absent;
+        return this.#scalarText(canonicalizeTime) ?? absent;
       case "microtime":
-        return this.#ownText(canonicalizeMicroTime) ?? absent;
+        return this.#scalarText(canonicalizeMicroTime) ?? absent;
       case "duration":
         return this.#duration();
       case "intOrString":
@@ -223,27 +239,28 @@ class Decoder {
     const plan = node.struct;
     const object: Record<string, unknown> = {};
     const seen = new Set<FieldPlan>();
-    let strangers: Set<Key> | undefined; // Only where fields may be unknown.
-    let complaint: Complaint | undefined;
+    let unknownKeys: Set<Key> | undefined; // Created for the first unknown field.
+    let problem: Problem | undefined;
     const pairs = this.#enter();
     for (let index = 0; this.#more(pairs, index); index++) {
-      const isName = this.#reader.major === major.bytes || this.#reader.major === major.text; // Behind a tag it is none.
+      // A key with a tag is not a field name.
+      const isName = this.#reader.major === major.bytes || this.#reader.major === major.text;
       const key = this.#fieldName();
-      const keyComplaint = this.#take();
-      if (keyComplaint !== undefined) complaint ??= keyComplaint;
+      const keyProblem = this.#take();
+      if (keyProblem !== undefined) problem ??= keyProblem;
       if (key === unusable) {
         this.#reader.skip();
         continue;
       }
       const field = isName ? plan.fields.get(key as string) : undefined;
-      if (field === undefined ? this.#strict || strangers?.has(key) : seen.has(field)) {
-        complaint = field === undefined && this.#strict ? unknownField(index) : duplicateKey(key, index);
+      if (field === undefined ? this.#strict || unknownKeys?.has(key) : seen.has(field)) {
+        problem = field === undefined && this.#strict ? unknownField(index) : duplicateKey(key, index);
         this.#leaveEarly(pairs, index);
         break;
       }
       if (field === undefined) {
-        strangers ??= new Set();
-        strangers.add(key);
+        unknownKeys ??= new Set();
+        unknownKeys.add(key);
         this.#reader.skip();
         continue;
       }
@@ -252,13 +269,13 @@ class Decoder {
       const found = this.#take();
       if (found === undefined) {
         if (value !== absent) setMember(object, field.name, value);
-      } else if (complaint === undefined) {
-        complaint = found;
+      } else if (problem === undefined) {
+        problem = found;
         if (found.kind === "type") found.field = `${(node.type as Struct).goType}.${field.name}`;
       }
     }
     this.#depth--;
-    this.#complaint = complaint;
+    this.#problem = problem;
     return object;
   }
 
@@ -274,32 +291,32 @@ class Decoder {
     return this.#value(node);
   }
 
-  /** @returns `unusable` for what is no key of any kind, with a complaint */
+  /** Reads a key. @returns `unusable` for an invalid key, with a problem */
   #fieldName(): Key | typeof unusable {
     const reader = this.#reader;
     const type = reader.major;
     if (type === major.bytes) return reader.byteText();
     if (type === major.text) {
       const text = this.#text();
-      return this.#complaint === undefined ? text : unusable;
+      return this.#problem === undefined ? text : unusable;
     }
     if (type === major.positive) return BigInt.asIntN(64, BigInt(reader.integer()));
     if (type === major.negative) {
       const value = this.#negative();
       if (fitsInt64(value)) return BigInt(value);
-      this.#complain({ major: type, goType: "int64", extra: `-1-${-1n - BigInt(value)} overflows Go's int64` });
+      this.#reportType({ major: type, goType: "int64", extra: `-1-${-1n - BigInt(value)} overflows Go's int64` });
       return unusable;
     }
     const named = majorNames[type];
-    this.#complain({
+    this.#reportType({
       major: type,
       goType: "string",
       extra: `map key is of type ${named} and cannot be used to match struct field name`,
     });
-    const complaint = this.#take();
+    const problem = this.#take();
     const key = this.#value(anyNode);
     const unreadable = this.#take() !== undefined;
-    this.#complaint = complaint;
+    this.#problem = problem;
     if (unreadable || (typeof key === "object" && key !== null)) return unusable;
     return key as Key;
   }
@@ -308,58 +325,58 @@ class Decoder {
     const { element } = node;
     const keyNode = keyNodeOf(node);
     const object: Record<string, unknown> = {};
-    let complaint: Complaint | undefined;
+    let problem: Problem | undefined;
     let key = "";
     const pairs = this.#enter();
     for (let index = 0; this.#more(pairs, index); index++) {
       if (this.#reader.next === nullByte)
-        this.#reader.at++; // To upstream the key before it once more, so that it is a duplicate.
+        this.#reader.at++; // Upstream uses the previous key again, which is a duplicate.
       else {
-        const given = this.#value(keyNode);
+        const text = this.#value(keyNode);
         const badKey = this.#take();
         if (badKey !== undefined) {
-          complaint ??= badKey;
+          problem ??= badKey;
           this.#reader.skip();
           continue;
         }
-        key = given as string;
+        key = text as string;
       }
       const value = this.#element(element);
       const found = this.#take();
       if (found !== undefined) {
-        complaint ??= found;
+        problem ??= found;
         continue;
       }
       if (Object.hasOwn(object, key)) {
-        complaint = duplicateKey(key, index);
+        problem = duplicateKey(key, index);
         this.#leaveEarly(pairs, index + 1, true);
         break;
       }
       setMember(object, key, value);
     }
     this.#depth--;
-    this.#complaint = complaint;
+    this.#problem = problem;
     return object;
   }
 
   #list(node: DecodeNode): unknown[] {
     const { element } = node;
     const list: unknown[] = [];
-    let complaint: Complaint | undefined;
+    let problem: Problem | undefined;
     const items = this.#enter();
     for (let index = 0; this.#more(items, index); index++) {
       list.push(this.#element(element));
-      if (this.#complaint !== undefined) {
-        complaint ??= this.#complaint;
-        this.#complaint = undefined;
+      if (this.#problem !== undefined) {
+        problem ??= this.#problem;
+        this.#problem = undefined;
       }
     }
     this.#depth--;
-    this.#complaint = complaint;
+    this.#problem = problem;
     return list;
   }
 
-  /** An item of a list or a value of a map: null is the zero value there. */
+  /** Decodes an item of a list or a value of a map, where null becomes the zero value. */
   #element(node: DecodeNode): unknown {
     if (this.#reader.next === nullByte && node.kind !== "duration" && node.kind !== "intOrString") {
       this.#reader.skip();
@@ -369,7 +386,11 @@ class Decoder {
     return value === absent ? null : value;
   }
 
-  /** The head of an array or a map. @returns how many items or pairs follow; undefined where their end is marked @throws CborError when it is too deep */
+  /**
+   * Reads the head of an array or a map.
+   * @returns the number of items or pairs; undefined when the length is indefinite
+   * @throws CborError when it is nested too deep
+   */
   #enter(): number | undefined {
     if (++this.#depth > retainedDepthMax) throw new CborError(`exceeded max depth of ${retainedDepthMax}`);
     return this.#reader.open();
@@ -382,7 +403,7 @@ class Decoder {
     return false;
   }
 
-  /** Passes over the rest of a map. @param atKey whether the next is a key; else a value */
+  /** Skips the rest of a map. @param atKey whether the next item is a key */
   #leaveEarly(pairs: number | undefined, index: number, atKey = false): void {
     if (!atKey) this.#reader.skip();
     for (let rest = atKey ? index : index + 1; this.#more(pairs, rest); rest++) {
@@ -396,7 +417,7 @@ class Decoder {
     if (type === major.positive) return this.#fit(this.#reader.integer(), type, node);
     const value = this.#negative();
     if (fitsInt64(value)) return this.#fit(value, type, node);
-    return this.#complain({ major: type, goType: goTypeName(node), extra: `${value} overflows Go's int64` });
+    return this.#reportType({ major: type, goType: goTypeName(node), extra: `${value} overflows Go's int64` });
   }
 
   #fit(value: Integer, type: number, node: DecodeNode): unknown {
@@ -410,9 +431,9 @@ class Decoder {
         if (fitsInt64(value)) return value;
         break;
       default:
-        return this.#complain({ major: type, goType: goTypeName(node) });
+        return this.#reportType({ major: type, goType: goTypeName(node) });
     }
-    return this.#complain({ major: type, goType: goTypeName(node), extra: `${value} overflows ${goTypeName(node)}` });
+    return this.#reportType({ major: type, goType: goTypeName(node), extra: `${value} overflows ${goTypeName(node)}` });
   }
 
   #negative(): Integer {
@@ -425,19 +446,19 @@ class Decoder {
   #text(): string {
     const text = this.#reader.text();
     if (text !== undefined) return text;
-    this.#complaint = other("cbor: invalid UTF-8 string");
+    this.#problem = other("cbor: invalid UTF-8 string");
     return "";
   }
 
   #textMismatch(node: DecodeNode): unknown {
     const name = this.#reader.major;
     this.#text();
-    return this.#complaint === undefined ? this.#complain({ major: name, goType: goTypeName(node) }) : null;
+    return this.#problem === undefined ? this.#reportType({ major: name, goType: goTypeName(node) }) : null;
   }
 
-  /** A byte string where text is wanted. */
+  /** Decodes a byte string as text. */
   #byteText(): string {
-    switch (this.#later) {
+    switch (this.#textEncoding) {
       case tag.base64url:
         return this.#reader.byteString().toString("base64url");
       case tag.base64:
@@ -449,32 +470,34 @@ class Decoder {
     }
   }
 
-  /** Where bytes are wanted, which are base64 unless a tag says that they are to become it. */
+  /**
+   * Decodes a byte string as bytes: its content is base64, unless a tag declares a text encoding.
+   */
   #byteString(): unknown {
     const bytes = this.#reader.byteString();
-    if (this.#later !== 0) return bytes.toString("base64");
+    if (this.#textEncoding !== 0) return bytes.toString("base64");
     try {
       return canonicalizeBase64(bytes.toString("latin1"));
     } catch (error) {
       if (!(error instanceof Base64Error)) throw error;
-      this.#complaint = other(`cbor: failed to decode base64 from byte string: ${error.message}`);
+      this.#problem = other(`cbor: failed to decode base64 from byte string: ${error.message}`);
       return "";
     }
   }
 
-  /** To Go, bytes are also a list of small integers. */
+  /** Go also accepts a list of small integers for bytes. */
   #bytesOfList(): string {
     const bytes: number[] = [];
-    let complaint: Complaint | undefined;
+    let problem: Problem | undefined;
     const items = this.#enter();
     for (let index = 0; this.#more(items, index); index++) {
       const value = this.#value(byteNode);
-      const found = this.#take() ?? complaintOfByte(value);
-      complaint ??= found;
+      const found = this.#take() ?? problemOfByte(value);
+      problem ??= found;
       bytes.push(Number(value));
     }
     this.#depth--;
-    this.#complaint = complaint;
+    this.#problem = problem;
     return Buffer.from(bytes).toString("base64");
   }
 
@@ -492,15 +515,17 @@ class Decoder {
     }
     if (reader.isFloat) {
       const value = reader.float();
-      return node.kind === "double" ? value : this.#complain({ major: major.simple, goType: goTypeName(node) });
+      return node.kind === "double" ? value : this.#reportType({ major: major.simple, goType: goTypeName(node) });
     }
-    if (next !== trueByte && next !== falseByte) return this.#strangeSimple();
+    if (next !== trueByte && next !== falseByte) return this.#unsupportedSimple();
     reader.skip();
-    return node.kind === "bool" ? next === trueByte : this.#complain({ major: major.simple, goType: goTypeName(node) });
+    return node.kind === "bool"
+      ? next === trueByte
+      : this.#reportType({ major: major.simple, goType: goTypeName(node) });
   }
 
-  #strangeSimple(): null {
-    this.#complaint = strangeSimple(this.#reader.argument());
+  #unsupportedSimple(): null {
+    this.#problem = unsupportedSimple(this.#reader.argument());
     return null;
   }
 
@@ -509,7 +534,7 @@ class Decoder {
     switch (reader.major) {
       case major.positive:
       case major.negative:
-        return this.#long();
+        return this.#untypedInteger();
       case major.bytes:
         return this.#byteText();
       case major.text:
@@ -521,20 +546,20 @@ class Decoder {
     }
     const next = reader.next;
     if (reader.isFloat) return reader.float();
-    if (next !== nullByte && next !== trueByte && next !== falseByte) return this.#strangeSimple();
+    if (next !== nullByte && next !== trueByte && next !== falseByte) return this.#unsupportedSimple();
     reader.skip();
     return next === nullByte ? null : next === trueByte;
   }
 
-  /** An integer of any size that Go has without a schema. */
-  #long(): unknown {
+  /** Decodes an integer without a schema, which must fit into an int64. */
+  #untypedInteger(): unknown {
     const type = this.#reader.major;
     const value = type === major.negative ? this.#negative() : this.#reader.integer();
     if (fitsInt64(value)) return value;
-    return this.#complain({ major: type, goType: "int64", extra: `${value} overflows Go's int64` });
+    return this.#reportType({ major: type, goType: "int64", extra: `${value} overflows Go's int64` });
   }
 
-  /** What a tag calls a time, as text. */
+  /** Converts a tagged time to text. */
   #date(): unknown {
     const reader = this.#reader;
     try {
@@ -543,59 +568,66 @@ class Decoder {
       const type = reader.major;
       const value = type === major.negative ? this.#negative() : reader.integer();
       if (fitsInt64(value)) return dateOfEpoch(Number(value));
-      return this.#complain({ major: type, goType: "time.Time", extra: `${value} overflows Go's int64` });
+      return this.#reportType({ major: type, goType: "time.Time", extra: `${value} overflows Go's int64` });
     } catch (error) {
       if (!(error instanceof CborError)) throw error;
-      this.#complaint ??= other(error.message);
+      this.#problem ??= other(error.message);
       return null;
     }
   }
 
-  /** Types that are a text on the wire. @returns undefined for null, and after a complaint */
-  #ownText<Out>(decode: (text: string) => Out): Out | undefined {
+  /**
+   * Decodes a scalar that is text on the wire.
+   * @returns undefined for null, and when it has a problem
+   */
+  #scalarText<Out>(decode: (text: string) => Out): Out | undefined {
     if (this.#reader.next === nullByte || this.#reader.next === undefinedByte) return this.#null() ?? undefined;
     const text = this.#content(textNode) as string;
-    return this.#complaint === undefined ? this.#inTheirWords(decode, text) : undefined;
+    return this.#problem === undefined ? this.#decodeScalar(decode, text) : undefined;
   }
 
-  #inTheirWords<In, Out>(decode: (value: In) => Out, value: In): Out | undefined {
+  #decodeScalar<In, Out>(decode: (value: In) => Out, value: In): Out | undefined {
     try {
       return decode(value);
     } catch (error) {
       if (!(error instanceof QuantityError) && !(error instanceof TimeError) && !(error instanceof DurationError))
         throw error;
-      this.#complaint = other(error.message);
+      this.#problem = other(error.message);
       return undefined;
     }
   }
 
-  /** Read by way of JSON, as upstream does. */
+  /** Decodes a duration through JSON, as upstream does. */
   #duration(): unknown {
     const value = this.#any();
-    if (this.#complaint !== undefined) {
-      this.#complaint = other(`cbor: cannot transcode from cbor to json: ${complaintText(this.#complaint)}`);
+    if (this.#problem !== undefined) {
+      this.#problem = other(`cbor: cannot transcode from cbor to json: ${formatProblem(this.#problem)}`);
       return null;
     }
     if (value !== null && typeof value !== "string") {
-      this.#complaint = other(`json: cannot unmarshal ${goKindOf(value)} into Go value of type string`);
+      this.#problem = other(`json: cannot unmarshal ${goKindOf(value)} into Go value of type string`);
       return null;
     }
-    return this.#inTheirWords((text: string) => formatDuration(parseDuration(text)), value ?? "");
+    return this.#decodeScalar((text: string) => formatDuration(parseDuration(text)), value ?? "");
   }
 
-  /** Upstream tries a text first. */
+  /** Decodes a string if possible, else an integer, as upstream does. */
   #intOrString(): unknown {
-    const { reader, later } = { reader: this.#reader, later: this.#later };
+    const reader = this.#reader;
+    const textEncoding = this.#textEncoding;
     const start = reader.at;
     const value = this.#content(textNode);
-    if (this.#complaint === undefined) return value;
-    this.#complaint = undefined;
-    this.#later = later;
+    if (this.#problem === undefined) return value;
+    this.#problem = undefined;
+    this.#textEncoding = textEncoding;
     reader.at = start;
     return this.#content(intNode);
   }
 
-  /** A schema, or what else may stand in its place. Upstream is strict there whatever was asked for, and what it finds is no mere problem. */
+  /**
+   * Decodes a schema or another allowed form. Upstream is always strict here, and an unknown field
+   * is an error.
+   */
   #forms({ forms }: DecodeNode, lastTag: number): unknown {
     const reader = this.#reader;
     const isBoolean = reader.next === trueByte || reader.next === falseByte;
@@ -605,7 +637,7 @@ class Decoder {
         : undefined;
     if (form === undefined) {
       reader.skip();
-      if (forms.some(({ kind }) => kind === "bool")) this.#complaint = other("boolean or JSON schema expected");
+      if (forms.some(({ kind }) => kind === "bool")) this.#problem = other("boolean or JSON schema expected");
       return absent;
     }
     const strict = this.#strict;
@@ -618,22 +650,22 @@ class Decoder {
   #mismatch(node: DecodeNode, extra?: string): null {
     const type = this.#reader.major;
     this.#reader.skip();
-    return this.#complain({ major: type, goType: goTypeName(node), ...(extra !== undefined && { extra }) });
+    return this.#reportType({ major: type, goType: goTypeName(node), ...(extra !== undefined && { extra }) });
   }
 
-  #complain(mismatch: { readonly major: number; readonly goType: string; readonly extra?: string }): null {
-    this.#complaint = { kind: "type", ...mismatch };
+  #reportType(mismatch: { readonly major: number; readonly goType: string; readonly extra?: string }): null {
+    this.#problem = { kind: "type", ...mismatch };
     return null;
   }
 
-  #take(): Complaint | undefined {
-    const complaint = this.#complaint;
-    this.#complaint = undefined;
-    return complaint;
+  #take(): Problem | undefined {
+    const problem = this.#problem;
+    this.#problem = undefined;
+    return problem;
   }
 }
 
-/** A text, under the name that Go's type has for keys. */
+/** The node of a map's keys: text, with the name of the key type in Go. */
 function keyNodeOf(node: DecodeNode): DecodeNode {
   const [name = ""] = node.goTypes;
   const [, key = name.endsWith(".ResourceList") ? "v1.ResourceName" : "string"] = /^map\[([^\]]+)\]/.exec(name) ?? [];
@@ -646,20 +678,20 @@ function fitsInt64(value: Integer): boolean {
   return typeof value === "number" || BigInt.asIntN(64, value) === value;
 }
 
-/** @param value an item of a list that is taken for bytes */
-function complaintOfByte(value: unknown): Complaint | undefined {
+/** @param value an item of a list that becomes bytes */
+function problemOfByte(value: unknown): Problem | undefined {
   if (typeof value !== "number" || (value & 0xff) === value) return undefined;
   if (value < 0) return { kind: "type", major: major.negative, goType: "uint8" };
   return { kind: "type", major: major.positive, goType: "uint8", extra: `${value} overflows uint8` };
 }
 
-/** @param number of the tag, which says what must follow */
-function tagComplaint(number: number, { major: type, isFloat }: Reader): Complaint | undefined {
+/** The problem of a tag that is followed by an item of the wrong type. */
+function problemOfTag(number: number, { major: type, isFloat }: Reader): Problem | undefined {
   if (number === tag.dateText && type !== major.text) return misplacedTag(number, "text string", type);
   const isNumber = type === major.positive || type === major.negative || isFloat;
   return number === tag.epoch && !isNumber ? misplacedTag(number, "integer or floating-point number", type) : undefined;
 }
 
-function misplacedTag(number: number, wanted: string, type: number): Complaint {
-  return other(`cbor: tag number ${number} must be followed by ${wanted}, got ${majorNames[type]}`);
+function misplacedTag(number: number, expected: string, type: number): Problem {
+  return other(`cbor: tag number ${number} must be followed by ${expected}, got ${majorNames[type]}`);
 }

@@ -1,6 +1,7 @@
 /**
- * Writes objects as upstream's deterministic mode does, byte for byte: keys by length and then by their bytes, texts as byte strings, bytes under the
- * tag of base64, numbers as short as they may be. Source: apimachinery's runtime/serializer/cbor; RFC 8949, section 4.2.1.
+ * Encodes objects exactly as upstream's deterministic mode does: keys sorted by length and then by
+ * bytes, text as byte strings, bytes with the tag of base64, numbers in the shortest form.
+ * Source: k8s.io/apimachinery@v0.36.0/pkg/runtime/serializer/cbor; RFC 8949, section 4.2.1.
  */
 import { sortedKeys } from "../json/encode-any.ts";
 import type { Integer } from "../json/values.ts";
@@ -11,7 +12,11 @@ import { Writer } from "./writer.ts";
 
 type Json = Record<string, unknown>;
 
-/** @param object as decoding leaves it @param expectedBytes a guess that saves memory @returns one item, with the tag that says what it is */
+/**
+ * Encodes an object by its schema, with the self-describing tag.
+ * @param object in the form that the decoder returns
+ * @param expectedBytes an estimate of the size, which avoids copying
+ */
 export function encodeCbor(object: object, schema: Struct, expectedBytes = 1024): Buffer {
   const writer = new Writer(expectedBytes);
   writer.bytes(selfDescribed);
@@ -19,7 +24,11 @@ export function encodeCbor(object: object, schema: Struct, expectedBytes = 1024)
   return writer.finish();
 }
 
-/** What no schema describes, such as a custom resource. @param value nested at most as deep as decoding keeps (`retainedDepthMax`) */
+/**
+ * Encodes a value without a schema, such as a custom resource, with the self-describing tag.
+ * @param value has at most `retainedDepthMax` levels
+ * @param expectedBytes an estimate of the size, which avoids copying
+ */
 export function encodeAnyCbor(value: unknown, expectedBytes = 1024): Buffer {
   const writer = new Writer(expectedBytes);
   writer.bytes(selfDescribed);
@@ -29,10 +38,13 @@ export function encodeAnyCbor(value: unknown, expectedBytes = 1024): Buffer {
 
 type Write = (writer: Writer, value: unknown) => void;
 
-/** Protobuf, in which upstream stores, does not tell an empty one from none, so that both are the same there even without omitempty. */
+/**
+ * Upstream stores protobuf, which does not distinguish empty containers from absent ones, even
+ * without omitempty.
+ */
 const containers: ReadonlySet<string> = new Set(["list", "map"]);
 
-/** What omitempty leaves out when it is empty; to Go all other types are structs, which never are. */
+/** The scalars that `omitempty` leaves out when they are empty; all others are structs in Go. */
 const plainScalars: ReadonlySet<string> = new Set(["string", "int32", "int64", "bool", "double", "bytes"]);
 
 class FieldPlan {
@@ -52,9 +64,9 @@ class FieldPlan {
     this.#zero = unsetValueOf(field);
   }
 
-  /** @returns whether there was something to write */
-  write(writer: Writer, given: unknown): boolean {
-    let value = given;
+  /** Writes the member. @returns whether it was written */
+  write(writer: Writer, member: unknown): boolean {
+    let value = member;
     if (value === undefined || value === null || (this.#collapses && isEmpty(value))) {
       value = this.#zero;
       if (value === undefined) return false;
@@ -85,7 +97,7 @@ class StructPlan {
   }
 }
 
-// Depends on the schema alone; a schema that is dropped takes its plan with it.
+// Depends on the schema alone, and is garbage-collected with it.
 const plans = new WeakMap<Struct, StructPlan>();
 
 function structPlan(schema: Struct): StructPlan {
@@ -103,7 +115,7 @@ function keyOf(name: string): Buffer {
   return writer.finish();
 }
 
-/** Of what encodes as they do: the shorter first, and else by bytes. */
+/** Compares encoded keys: the shorter one is first, then by bytes. */
 function compareKeys(a: string, b: string): number {
   return Buffer.compare(keyOf(a), keyOf(b));
 }
@@ -142,7 +154,7 @@ function writerOf(type: Type): Write {
   }
 }
 
-/** The struct's plan is made at first use: types may be recursive. */
+/** The struct's plan is created at first use, because types may be recursive. */
 function structWriter(schema: Struct): Write {
   let plan: StructPlan | undefined;
   return (writer, value) => {
@@ -169,10 +181,11 @@ function mapWriter(values: Type): Write {
   };
 }
 
-/** Whichever form the value has. */
+/** Writes a value by the typed form that it has. */
 function formWriter(forms: readonly Type[]): Write {
   return (writer, value) => {
-    if (Array.isArray(value) && value.length === 0) return writer.null(); // An empty list is no form to upstream.
+    // Upstream writes an empty list as null.
+    if (Array.isArray(value) && value.length === 0) return writer.null();
     const kind = Array.isArray(value) ? "list" : typeof value === "object" && value !== null ? "struct" : "";
     const form = forms.find((candidate) => candidate.kind === kind);
     if (form === undefined) writeAny(writer, value);
@@ -201,14 +214,16 @@ function writeAny(writer: Writer, value: unknown): void {
   }
 }
 
-/** As it is read from the JSON that is stored: a number without fraction is an integer. */
+/**
+ * Writes a number as upstream decodes it from stored JSON: without a fraction, it is an integer.
+ */
 function writeNumber(writer: Writer, value: number): void {
   if (Number.isSafeInteger(value)) writer.integer(value === 0 ? 0 : value);
   else if (Number.isInteger(value) && Math.abs(value) < 2 ** 63) writer.integer(BigInt(value));
   else writer.float(value);
 }
 
-/** Members that are undefined are left out. */
+/** Writes a map without the members that are undefined. */
 function writeMembers(writer: Writer, object: Json, write: Write): void {
   const keys = byLength(sortedKeys(object));
   const opened = keys.length < countedMax ? writer.openMap() : undefined;
@@ -224,10 +239,13 @@ function writeMembers(writer: Writer, object: Json, write: Write): void {
   if (opened !== undefined) writer.closeMap(opened, pairs);
 }
 
-/** Maps below it are counted while they are written. */
+/** Smaller maps are counted while they are written. */
 const countedMax = 24;
 
-/** @param keys in the order of their bytes; those of one length stay so */
+/**
+ * Sorts keys by length.
+ * @param keys sorted by bytes, which remains the order of keys of one length
+ */
 function byLength(keys: string[]): string[] {
   let length = 0;
   for (const key of keys) {

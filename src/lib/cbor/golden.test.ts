@@ -1,4 +1,5 @@
 /** CBOR that upstream writes, and how it decodes damaged bytes. Recorded by `npm run golden cbor`. */
+
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +26,7 @@ interface Row {
   readonly apiVersion?: string;
   readonly kind?: string;
   readonly schema: Struct | undefined;
-  /** As it was written: members in order. */
+  /** The JSON text, with members in their original order. */
   readonly json: Buffer;
   readonly cbor: Buffer;
   readonly problems?: string;
@@ -56,7 +57,7 @@ function encode(row: Row): Buffer {
   return row.schema === undefined ? encodeAnyCbor(objectOf(row)) : encodeCbor(objectOf(row), row.schema);
 }
 
-/** @returns JSON, the problems that do not prevent reading, and what does */
+/** @returns the JSON, the strict problems, and the error */
 function decode({
   cbor,
   schema,
@@ -83,7 +84,7 @@ function written(object: object, schema: Struct): string {
   return sorted(encodeObject(object, schema).json.toString());
 }
 
-/** The same values, whatever the order of members. */
+/** The JSON text with sorted keys. */
 function sorted(json: string): string {
   const order = (value: unknown): unknown => {
     if (typeof value !== "object" || value === null) return value;
@@ -94,14 +95,14 @@ function sorted(json: string): string {
   return JSON.stringify(order(JSON.parse(json)));
 }
 
-function wanted(row: Row): [json: string, problems: string, error: string] {
+function expectedResult(row: Row): [json: string, problems: string, error: string] {
   const { schema, json, problems = "", error = "", apiVersion, kind } = row;
   if (error !== "") return ["", "", error];
   if (schema === undefined) return [sorted(json.toString().replace(/^null$/, "{}")), problems, ""];
   return [written({ ...decodeJson(json, schema).object, apiVersion, kind }, schema), problems, ""];
 }
 
-test("objects, events and custom resources are written byte for byte as upstream writes them", () => {
+test("encodes objects, events and custom resources exactly as upstream does", () => {
   for (const row of rows) {
     if (row.op === "encode" || row.op === "encodeAny")
       assert.ok(encode(row).equals(row.cbor), `${row.apiVersion} ${row.kind} ${row.json}`);
@@ -113,7 +114,7 @@ test("objects, events and custom resources are written byte for byte as upstream
   }
 });
 
-test("what upstream wrote reads as the same object", () => {
+test("decodes upstream's data to the same object", () => {
   for (const row of rows) {
     if (row.op !== "encode" || row.schema === undefined) continue;
     const { object, problems } = decodeCbor(row.cbor, row.schema, { strict: true });
@@ -125,9 +126,9 @@ test("what upstream wrote reads as the same object", () => {
   }
 });
 
-test("of bytes that were tampered with we make what upstream makes of them, in its words", () => {
+test("decodes or rejects corrupted data as upstream does", () => {
   for (const row of rows) {
     if (row.op === "decode" || row.op === "decodeAny")
-      assert.deepEqual(decode(row), wanted(row), row.cbor.toString("hex"));
+      assert.deepEqual(decode(row), expectedResult(row), row.cbor.toString("hex"));
   }
 });

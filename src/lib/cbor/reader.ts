@@ -1,12 +1,13 @@
-/** Takes items off bytes that `checkWellFormed` has let pass. */
+/** Reads items of data that `checkWellFormed` has accepted. */
 import { isUtf8 } from "node:buffer";
 import { decodeLoosely } from "../json/exact.ts";
 import { toInteger } from "../json/values.ts";
 import { halfValue } from "./half-float.ts";
 import { breakByte, info, major } from "./wire.ts";
 
+/** Reads items one after another. */
 export class Reader {
-  /** Where the next item begins. */
+  /** The offset of the next item. */
   at = 0;
   readonly #bytes: Buffer;
 
@@ -14,21 +15,26 @@ export class Reader {
     this.#bytes = bytes;
   }
 
-  /** The byte that follows; the one that ends arrays and maps at the end of the bytes. */
+  /** The next byte; a break at the end of the data. */
   get next(): number {
     return this.#bytes[this.at] ?? breakByte;
   }
 
+  /** The major type of the next item. */
   get major(): number {
     return this.next >>> 5;
   }
 
+  /** Whether the next item is a floating-point number. */
   get isFloat(): boolean {
     const { next } = this;
     return next >= 0xf9 && next <= 0xfb;
   }
 
-  /** The head of an item. @returns its argument, which may have lost digits beyond 2^53 */
+  /**
+   * Reads the head of an item.
+   * @returns its argument, which is not exact beyond 2^53
+   */
   argument(): number {
     const bytes = this.#bytes;
     const ai = (bytes[this.at] as number) & 0x1f;
@@ -52,13 +58,14 @@ export class Reader {
     }
   }
 
-  /** The argument of an integer. */
+  /** Reads the argument of an integer exactly. */
   integer(): number | bigint {
     const start = this.at;
     const value = this.argument();
     return Number.isSafeInteger(value) ? value : toInteger(this.#bytes.readBigUInt64BE(start + 1));
   }
 
+  /** Reads a floating-point number. */
   float(): number {
     const bytes = this.#bytes;
     const start = this.at + 1;
@@ -68,14 +75,17 @@ export class Reader {
     return ai === info.single ? bytes.readFloatBE(start) : bytes.readDoubleBE(start);
   }
 
-  /** The head of an array or a map. @returns how many items or pairs follow; undefined where their end is marked */
+  /**
+   * Reads the head of an array or a map.
+   * @returns the number of items or pairs; undefined when the length is indefinite
+   */
   open(): number | undefined {
-    const marked = (this.next & 0x1f) === info.indefinite;
+    const isIndefinite = (this.next & 0x1f) === info.indefinite;
     const count = this.argument();
-    return marked ? undefined : count;
+    return isIndefinite ? undefined : count;
   }
 
-  /** @returns undefined when it is not UTF-8 */
+  /** Reads a string as text; returns undefined when it is not UTF-8. */
   text(): string | undefined {
     if ((this.next & 0x1f) !== info.indefinite) {
       const length = this.argument();
@@ -92,7 +102,7 @@ export class Reader {
     return text.includes("\ufffd") && !isUtf8(this.#bytes.subarray(start, end)) ? undefined : text;
   }
 
-  /** A byte string as text. Each byte that is not UTF-8 becomes U+FFFD, as in Go when it writes JSON. */
+  /** Reads a byte string as text. Each byte that is not UTF-8 becomes U+FFFD, as in Go's JSON. */
   byteText(): string {
     const start = this.at;
     const text = this.text();
@@ -101,6 +111,7 @@ export class Reader {
     return decodeLoosely(this.byteString());
   }
 
+  /** Reads the bytes of a string. */
   byteString(): Buffer {
     return (this.next & 0x1f) === info.indefinite ? Buffer.concat(this.#chunks()) : this.#slice();
   }
@@ -119,9 +130,12 @@ export class Reader {
     return chunks;
   }
 
-  /** Passes over one item, whatever it holds. */
+  /** Skips one item with its content. */
   skip(): void {
-    /** Items that are still to come, of each array or map that is open; Infinity where the end is marked. */
+    /**
+     * The number of remaining items of each open array or map; Infinity when its length is
+     * indefinite.
+     */
     const open: number[] = [1];
     for (let left = open.pop(); left !== undefined; left = open.pop()) {
       if (left === 0) continue;
@@ -130,25 +144,25 @@ export class Reader {
         continue;
       }
       open.push(left - 1);
-      const held = this.#pass();
-      if (held > 0) open.push(held);
+      const nested = this.#skipHead();
+      if (nested > 0) open.push(nested);
     }
   }
 
-  /** @returns how many items stand inside */
-  #pass(): number {
+  /** Skips an item without nested items. @returns the number of nested items */
+  #skipHead(): number {
     const { major: type, next } = this;
-    const marked = (next & 0x1f) === info.indefinite;
+    const isIndefinite = (next & 0x1f) === info.indefinite;
     switch (type) {
       case major.bytes:
       case major.text:
-        if (marked) this.#chunks();
+        if (isIndefinite) this.#chunks();
         else this.#slice();
         return 0;
       case major.array:
       case major.map: {
         const count = this.argument();
-        return marked ? Number.POSITIVE_INFINITY : type === major.map ? count * 2 : count;
+        return isIndefinite ? Number.POSITIVE_INFINITY : type === major.map ? count * 2 : count;
       }
       case major.tag:
         this.argument();

@@ -1,6 +1,7 @@
 /**
- * One look over the bytes before anything is read: they are one item, its lengths are true, and it holds nothing that upstream's protocol refuses
- * wherever it stands. Without recursion. Source: RFC 8949, appendix C; fxamacker/cbor as upstream sets it up.
+ * Checks data before it is decoded, without recursion: it is one item, its lengths are correct, and
+ * it contains nothing that upstream rejects in any place.
+ * Source: RFC 8949, appendix C; fxamacker/cbor as upstream configures it.
  */
 import { halfValue } from "./half-float.ts";
 import { breakByte, CborError, info, major, majorNames, tag } from "./wire.ts";
@@ -9,7 +10,10 @@ const nestedLevelsMax = 10_000;
 const mapPairsMax = 2_097_152;
 const arrayElementsMax = 2 ** 31 - 1;
 
-/** @throws CborError */
+/**
+ * Checks that the data is one well-formed item.
+ * @throws CborError
+ */
 export function checkWellFormed(bytes: Buffer): void {
   if (bytes.length === 0) throw new CborError("EOF");
   const end = new Scan(bytes).item();
@@ -17,12 +21,12 @@ export function checkWellFormed(bytes: Buffer): void {
   throw new CborError(`cbor: ${bytes.length - end} bytes of extraneous data starting at index ${end}`);
 }
 
-/** An array or a map whose items follow. */
+/** An array or a map whose items are being scanned. */
 interface Open {
   readonly type: number;
-  /** Of what it holds: how many arrays, maps and tags stand around it. */
+  /** The number of arrays, maps and tags around its items. */
   readonly depth: number;
-  /** Items, keys and values alike; unknown where its end is marked. */
+  /** The number of items, counting keys and values; undefined when the length is indefinite. */
   readonly items: number | undefined;
   seen: number;
 }
@@ -34,7 +38,7 @@ class Scan {
   #at = 0;
   #type = 0;
   #info = 0;
-  /** 2^63 and more where the exact number does not matter. */
+  /** The argument; not exact beyond 2^53. */
   #value = 0;
 
   constructor(bytes: Buffer) {
@@ -42,7 +46,7 @@ class Scan {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
-  /** @returns where it ends */
+  /** Scans one item. @returns the offset of its end */
   item(): number {
     this.#begin(0);
     for (let top = this.#open.at(-1); top !== undefined; top = this.#open.at(-1)) {
@@ -69,12 +73,12 @@ class Scan {
     if (type === major.map && seen / 2 > mapPairsMax) throw tooManyPairs();
   }
 
-  /** One item, or the beginning of one that holds others. */
+  /** Scans one item, or the head of an array or map. */
   #begin(outerDepth: number): void {
     this.#head();
     const depth = this.#type === major.tag ? this.#tags(outerDepth) : outerDepth;
     if (this.#type === major.bytes || this.#type === major.text) this.#string();
-    else if (this.#type === major.array || this.#type === major.map) this.#hold(depth + 1);
+    else if (this.#type === major.array || this.#type === major.map) this.#openContainer(depth + 1);
   }
 
   #string(): void {
@@ -103,7 +107,7 @@ class Scan {
     this.#at++;
   }
 
-  #hold(depth: number): void {
+  #openContainer(depth: number): void {
     if (depth > nestedLevelsMax) throw tooDeep();
     const type = this.#type;
     if (this.#info === info.indefinite) {
@@ -119,7 +123,7 @@ class Scan {
     this.#open.push({ type, depth, items: type === major.map ? this.#value * 2 : this.#value, seen: 0 });
   }
 
-  /** Tags before the item that follows, whose head is read then. @returns the depth of that item */
+  /** Scans tags and the head of the item after them. @returns the depth of that item */
   #tags(outerDepth: number): number {
     let depth = outerDepth;
     for (;;) {
@@ -174,7 +178,7 @@ class Scan {
     throw new CborError(`cbor: invalid additional information ${this.#info} for type ${majorNames[this.#type]}`);
   }
 
-  /** The argument of eight bytes that was just read. */
+  /** The exact value of the last argument, which has eight bytes. */
   #exact(): bigint {
     return this.#view.getBigUint64(this.#at - 8);
   }

@@ -1,8 +1,9 @@
-/** Major types and the few fixed bytes of RFC 8949. */
+/** Constants of the wire format. Source: RFC 8949. */
 
+/** Major types. */
 export const major = { positive: 0, negative: 1, bytes: 2, text: 3, array: 4, map: 5, tag: 6, simple: 7 } as const;
 
-/** As upstream's messages call them. */
+/** Names of the major types in upstream's messages. */
 export const majorNames = [
   "positive integer",
   "negative integer",
@@ -14,6 +15,7 @@ export const majorNames = [
   "primitives",
 ] as const;
 
+/** Tag numbers. */
 export const tag = {
   dateText: 0,
   epoch: 1,
@@ -23,11 +25,11 @@ export const tag = {
   base64url: 21,
   base64: 22,
   base16: 23,
-  /** Says nothing but that this is CBOR. */
+  /** Marks data as CBOR and has no other meaning. */
   selfDescribed: 55_799,
 } as const;
 
-/** How a number follows its head. */
+/** Additional information: the size of the argument after the initial byte. */
 export const info = { byte: 24, half: 25, single: 26, double: 27, indefinite: 31 } as const;
 
 export const falseByte = 0xf4;
@@ -36,10 +38,10 @@ export const nullByte = 0xf6;
 export const undefinedByte = 0xf7;
 export const breakByte = 0xff;
 
-/** The tag that stands before every item of upstream's. */
+/** The tag that precedes every item that upstream writes. */
 export const selfDescribed: Buffer = Buffer.from([0xd9, 0xd9, 0xf7]);
 
-/** The message is upstream's, such as `cbor: unexpected "break" code`. */
+/** Data that is not valid CBOR, or does not fit its schema. The message is upstream's. */
 export class CborError extends Error {
   constructor(message: string) {
     super(message);

@@ -1,13 +1,13 @@
-/** The wire format, written from its beginning to its end, every head as short as it may be. */
 import type { Integer } from "../json/values.ts";
 import { halfBits } from "./half-float.ts";
 import { falseByte, info, major, nullByte, tag, trueByte } from "./wire.ts";
 
-/** Texts up to so many characters are written here; the engine is quicker with longer ones. */
+/** Shorter texts are copied here; the engine is faster with longer ones. */
 const shortText = 32;
 
 const headBytesMax = 9;
 
+/** Writes items from the beginning to the end, with the shortest possible heads. */
 export class Writer {
   #bytes: Buffer;
   #at = 0;
@@ -17,19 +17,22 @@ export class Writer {
     this.#bytes = Buffer.allocUnsafe(Math.max(expectedBytes, 64));
   }
 
-  /** Bytes written. */
+  /** The number of bytes written. */
   get length(): number {
     return this.#at;
   }
 
-  /** @returns what was written, in memory of its own */
+  /** Returns a copy of the written bytes. */
   finish(): Buffer {
     const bytes = Buffer.allocUnsafeSlow(this.#at);
     this.#bytes.copy(bytes, 0, 0, this.#at);
     return bytes;
   }
 
-  /** @param value not negative, safe */
+  /**
+   * Writes the head of an item.
+   * @param value not negative, safe
+   */
   head(type: number, value: number): void {
     this.#need(headBytesMax);
     const bytes = this.#bytes;
@@ -50,7 +53,10 @@ export class Writer {
     }
   }
 
-  /** @param value of 64 bits */
+  /**
+   * Writes an integer.
+   * @param value of at most 64 bits
+   */
   integer(value: Integer): void {
     if (typeof value === "bigint") {
       this.#need(headBytesMax);
@@ -60,7 +66,10 @@ export class Writer {
     else this.head(major.positive, value);
   }
 
-  /** In as few bytes as hold it without loss. @param value finite */
+  /**
+   * Writes a number in the shortest exact form.
+   * @param value finite
+   */
   float(value: number): void {
     this.#need(headBytesMax);
     const first = major.simple << 5;
@@ -85,7 +94,7 @@ export class Writer {
     this.#byte(nullByte);
   }
 
-  /** Texts are byte strings: nobody needs to look whether they are UTF-8. */
+  /** Writes text as a byte string, which decoders need not check for valid UTF-8. */
   text(text: string): void {
     if (text.length <= shortText && this.#ascii(text)) return;
     const length = Buffer.byteLength(text);
@@ -95,7 +104,10 @@ export class Writer {
     this.#at += length;
   }
 
-  /** @param text base64, canonical */
+  /**
+   * Writes bytes.
+   * @param text canonical base64
+   */
   base64(text: string): void {
     const length = Buffer.byteLength(text, "base64");
     this.head(major.tag, tag.base64);
@@ -105,20 +117,26 @@ export class Writer {
     this.#at += length;
   }
 
-  /** What is written already. */
+  /** Writes bytes that are already encoded. */
   bytes(bytes: Buffer): void {
     this.#need(bytes.length);
     this.#bytes.set(bytes, this.#at);
     this.#at += bytes.length;
   }
 
-  /** Begins a map whose size shows at its end. @returns what {@link Writer.closeMap} wants */
+  /**
+   * Begins a map whose size is not known yet.
+   * @returns the argument of `closeMap`
+   */
   openMap(): number {
     this.#need(1);
     return this.#at++;
   }
 
-  /** @param pairs how many were written since, fewer than 65536 */
+  /**
+   * Ends a map.
+   * @param pairs the number of pairs that were written, fewer than 65536
+   */
   closeMap(opened: number, pairs: number): void {
     const first = major.map << 5;
     if (pairs < 24) {
@@ -138,7 +156,7 @@ export class Writer {
     this.#bytes[this.#at++] = byte;
   }
 
-  /** @returns false when the text is not ASCII; nothing was written then */
+  /** Writes ASCII text. @returns false, without writing, when the text is not ASCII */
   #ascii(text: string): boolean {
     const { length } = text;
     this.#need(length + headBytesMax);

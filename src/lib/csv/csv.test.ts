@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CsvError, parseCsv } from "./csv.ts";
 
-const rows: [what: string, text: string, want: [line: number, fields: string[]][] | string][] = [
-  ["nothing", "", []],
+const rows: [what: string, text: string, expected: [line: number, fields: string[]][] | string][] = [
+  ["empty text", "", []],
   ["one field", "a", [[1, ["a"]]]],
   [
-    "lines that are empty do not count, but are counted",
+    "empty lines have no record, but have line numbers",
     "a,b\n\r\n\nc,d\r\n",
     [
       [1, ["a", "b"]],
@@ -30,13 +30,13 @@ const rows: [what: string, text: string, want: [line: number, fields: string[]][
   ["more after a quote", 'x\n"a"b', 'parse error on line 2, column 3: extraneous or missing " in quoted-field'],
   ["no end", 'x\n"a\nb', 'record on line 2; parse error on line 3, column 2: extraneous or missing " in quoted-field'],
 ];
-for (const [what, text, want] of rows) {
+for (const [what, text, expected] of rows) {
   test(`CSV: ${what}`, () => {
-    if (typeof want === "string") assert.throws(() => parseCsv(text), new CsvError(want));
+    if (typeof expected === "string") assert.throws(() => parseCsv(text), new CsvError(expected));
     else
       assert.deepEqual(
         parseCsv(text).map(({ line, fields }) => [line, fields]),
-        want,
+        expected,
       );
   });
 }

@@ -1,12 +1,12 @@
-/** Comma-separated values, read as strictly as Go's encoding/csv. Source: RFC 4180; its quotes stand at both ends of a field or nowhere. */
+/** Parses comma-separated values as strictly as Go's encoding/csv. Source: RFC 4180. */
 
-export interface CsvRecord {
-  /** Of its first character, from 1. */
+interface CsvRecord {
+  /** The line of its first character, from 1. */
   readonly line: number;
   readonly fields: readonly string[];
 }
 
-/** The text is no CSV; the message names line and column, from 1, never what stands there. */
+/** Text that is not CSV. The message contains line and column, from 1, but not the text. */
 export class CsvError extends Error {
   constructor(message: string) {
     super(message);
@@ -14,7 +14,11 @@ export class CsvError extends Error {
   }
 }
 
-/** @returns one record for each line that is not empty; a quoted field may go on over lines @throws CsvError */
+/**
+ * Parses CSV text.
+ * @returns one record for each line that is not empty; quoted fields may contain line breaks
+ * @throws CsvError
+ */
 export function parseCsv(text: string): CsvRecord[] {
   const records: CsvRecord[] = [];
   const lines = text.replaceAll("\r\n", "\n").split("\n");

@@ -1,7 +1,10 @@
-/** Go durations (`1m30s`), and the short ages that `kubectl get` shows. Durations are nanoseconds, as bigint. */
+/**
+ * Go durations (`1m30s`), and the short ages that `kubectl get` shows. Durations are nanoseconds,
+ * as bigint.
+ */
 import { quoteGo } from "../json/quote.ts";
 
-/** No duration. The message is Go's, such as `time: invalid duration "x"`. */
+/** Text that is not a duration. The message is Go's, such as `time: invalid duration "x"`. */
 export class DurationError extends Error {
   constructor(message: string) {
     super(message);
@@ -22,7 +25,11 @@ const unitNanoseconds = new Map([
 
 const largest = 2n ** 63n;
 
-/** @returns nanoseconds @throws DurationError Source: Go's time.ParseDuration */
+/**
+ * Parses a duration. Source: Go's time.ParseDuration
+ * @returns nanoseconds
+ * @throws DurationError
+ */
 export function parseDuration(text: string): bigint {
   const negative = text.startsWith("-");
   const unsigned = text.replace(/^[-+]/, "");
@@ -50,20 +57,20 @@ export function parseDuration(text: string): bigint {
   return total > largest - 1n ? invalid() : total;
 }
 
-/** Of {@link largest}. */
+/** The number of digits of `largest`. */
 const nanosecondDigitsMax = 19;
 
 function significantDigits(whole: string): number {
   return whole.length - (/^0*/.exec(whole) as RegExpExecArray)[0].length;
 }
 
-/** Digits past what an int64 holds do not count, as in Go. */
+/** The value of a fraction. As in Go, digits beyond an int64 are ignored. */
 function fractionOf(digits: string, nanoseconds: bigint): bigint {
   const counted = digits.slice(0, 18);
   return counted === "" ? 0n : (BigInt(counted) * nanoseconds) / 10n ** BigInt(counted.length);
 }
 
-/** `1h0m30.5s`, `100ms`, `0s`. Source: Go's Duration.String */
+/** Formats a duration: `1h0m30.5s`, `100ms`, `0s`. Source: Go's Duration.String */
 export function formatDuration(nanoseconds: bigint): string {
   if (nanoseconds === 0n) return "0s";
   const sign = nanoseconds < 0n ? "-" : "";
@@ -78,14 +85,17 @@ export function formatDuration(nanoseconds: bigint): string {
   return `${sign}${minutes / 60n}h${minutes % 60n}m${seconds}s`;
 }
 
-/** The number with its last places after a point, without trailing zeros. */
+/** Formats a number with its last digits after a point, without trailing zeros. */
 function decimal(value: bigint, places: number): string {
   const digits = String(value).padStart(places + 1, "0");
   const fraction = digits.slice(-places).replace(/0+$/, "");
   return digits.slice(0, -places) + (fraction === "" ? "" : `.${fraction}`);
 }
 
-/** An age as `kubectl get` shows it: `45s`, `3m12s`, `3h12m`, `5d`, `2y45d`. Source: apimachinery's HumanDuration */
+/**
+ * Formats an age as `kubectl get` shows it: `45s`, `3m12s`, `3h12m`, `5d`, `2y45d`.
+ * Source: apimachinery's HumanDuration
+ */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1000);
   if (seconds < -1) return "<invalid>";

@@ -1,29 +1,34 @@
-/** Addresses and prefixes as fields of old have them: Go's older parser took more than today's. Source: k8s.io/utils net, Go's net and net/netip. */
+/**
+ * Addresses and prefixes of fields that accept legacy forms, which Go's older parser allowed.
+ * Source: k8s.io/utils net; Go's net and net/netip.
+ */
 import { isIP } from "node:net";
 import { addressValue, formatAddress } from "./ip-range.ts";
 
+/** A parsed address. */
 export interface IpAddress {
-  /** As it is written. One of IPv4 in the clothes of IPv6 is of IPv4. */
+  /** The family; that of an IPv4-mapped IPv6 address is IPv4. */
   readonly family: "IPv4" | "IPv6";
-  /** Of 128 bits where it is written as IPv6, else of 32. */
+  /** 128 bits when it is written as IPv6, else 32. */
   readonly value: bigint;
   readonly width: 32 | 128;
-  /** Zeros that today's parser does not take: `010.0.0.1`. */
+  /** Whether it has leading zeros, which Go's current parser rejects: `010.0.0.1`. */
   readonly leadingZeros: boolean;
-  /** `::ffff:10.0.0.1` */
+  /** Whether it is an IPv4-mapped IPv6 address: `::ffff:10.0.0.1`. */
   readonly mapped: boolean;
 }
 
+/** A parsed CIDR. */
 export interface IpPrefix {
   readonly address: IpAddress;
   readonly length: number;
   readonly leadingZeros: boolean;
 }
 
-/** Zeros in front of a number. */
+/** Leading zeros of a number. */
 const zeros = /(^|[.:])0+(?=[0-9a-fA-F])/g;
 
-/** @returns undefined for what is no address, and for one with a zone */
+/** Parses an address; returns undefined for other text, and for an address with a zone. */
 export function parseIp(text: string): IpAddress | undefined {
   if (text.includes("%")) return undefined;
   const plain = isIP(text) === 0 ? text.replace(zeros, "$1") : text;
@@ -40,18 +45,19 @@ export function parseIp(text: string): IpAddress | undefined {
   };
 }
 
-/** The one text of an address. */
+/** The canonical text of an address; an IPv4-mapped one becomes IPv4. */
 export function canonicalIp({ family, value }: IpAddress): string {
   return family === "IPv4" ? formatAddress("IPv4", value & 0xffffffffn) : formatAddress("IPv6", value);
 }
 
-/** As it is written, so that one of IPv4 in the clothes of IPv6 keeps them. */
+/** Whether the text of an address is canonical. IPv4-mapped addresses are not. */
 export function isCanonicalIp(text: string, address: IpAddress): boolean {
-  if (address.width === 32) return !address.leadingZeros; // Else there is but one way to write it.
+  // Otherwise, an IPv4 address has only one form.
+  if (address.width === 32) return !address.leadingZeros;
   return !address.leadingZeros && !address.mapped && canonicalIp(address) === text;
 }
 
-/** @returns undefined for what is no prefix */
+/** Parses a CIDR; returns undefined for other text. */
 export function parsePrefix(text: string): IpPrefix | undefined {
   const slash = text.indexOf("/");
   if (slash < 0) return undefined;
@@ -71,20 +77,21 @@ export function networkOf({ address, length }: IpPrefix): IpAddress {
   return { ...address, value, mapped, family: address.width === 32 || mapped ? "IPv4" : "IPv6" };
 }
 
-/** The one text of a prefix, whose address is the first it has. */
+/** The canonical text of a prefix, with its first address. */
 export function canonicalPrefix(prefix: IpPrefix): string {
   const network = networkOf(prefix);
   return `${canonicalIp(network)}/${network.mapped ? prefix.length - 96 : prefix.length}`;
 }
 
-/** What addresses of endpoints may not be. */
-export interface SpecialIp {
+/** The special ranges that an address is in. */
+interface SpecialIp {
   readonly unspecified: boolean;
   readonly loopback: boolean;
   readonly linkLocalUnicast: boolean;
   readonly linkLocalMulticast: boolean;
 }
 
+/** Determines in which special ranges an address is; addresses of endpoints may be in none. */
 export function specialIp(address: IpAddress): SpecialIp {
   if (address.family === "IPv4") {
     const value = address.value & 0xffffffffn;
@@ -100,6 +107,6 @@ export function specialIp(address: IpAddress): SpecialIp {
     unspecified: value === 0n,
     loopback: value === 1n,
     linkLocalUnicast: value >> 118n === 0xfe80n >> 6n,
-    linkLocalMulticast: ((value >> 112n) & 0xff0fn) === 0xff02n, // Whatever its flags are.
+    linkLocalMulticast: ((value >> 112n) & 0xff0fn) === 0xff02n, // With any flags.
   };
 }

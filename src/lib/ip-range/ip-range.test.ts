@@ -19,12 +19,12 @@ for (const [range, index, address] of rows) {
   });
 }
 
-test("what is no range", () => {
+test("rejects text that is not a range", () => {
   for (const text of ["", "10.0.0.0", "10.0.0.0/33", "10.0.0/24", "x/8", "10.0.0.0/-1"])
     assert.equal(parseIpRange(text), undefined, text);
 });
 
-test("the network, the broadcast address and strangers are not given out", () => {
+test("the network and broadcast addresses and addresses outside the range have no index", () => {
   const range = parseIpRange("10.0.0.0/24");
   assert.ok(range);
   assert.equal(lastIndex(range), 254);

@@ -1,19 +1,23 @@
-/** A range of addresses in CIDR form, either family, counted from its first address. */
+/** Ranges of IP addresses in CIDR form, and their addresses by index. */
 import { isIP } from "node:net";
 
+/** A range of addresses. */
 export interface IpRange {
   readonly family: "IPv4" | "IPv6";
   /** Address 0, the network itself. */
   readonly first: bigint;
-  /** Of the prefix. */
+  /** The prefix length. */
   readonly length: number;
-  /** How many addresses there are, at most 2^20 of them used: as upstream, a larger IPv6 range is cut off there. */
+  /**
+   * The number of usable addresses, at most 2^20; as in upstream, the rest of larger ranges is not
+   * used.
+   */
   readonly size: number;
 }
 
 const sizeMax = 2 ** 20;
 
-/** @returns undefined for what is no CIDR */
+/** Parses a CIDR; returns undefined when it is not one. */
 export function parseIpRange(text: string): IpRange | undefined {
   const [address = "", prefix = ""] = text.split("/", 2);
   const family = isIP(address);
@@ -29,7 +33,9 @@ export function parseIpRange(text: string): IpRange | undefined {
   };
 }
 
-/** One range, or one of each family with a comma between. @returns undefined for anything else */
+/**
+ * Parses one range, or one of each family separated by a comma; returns undefined for other text.
+ */
 export function parseIpRanges(text: string): IpRange[] | undefined {
   const ranges = text
     .split(",", 3)
@@ -39,34 +45,43 @@ export function parseIpRanges(text: string): IpRange[] | undefined {
   return ranges.length === parts && new Set(ranges.map(({ family }) => family)).size === parts ? ranges : undefined;
 }
 
-/** @param index from 1, the first address that may be given out */
+/**
+ * The address at an index.
+ * @param index 1 is the first address that can be allocated
+ */
 export function addressAt(range: IpRange, index: number): string {
   return formatAddress(range.family, range.first + BigInt(index));
 }
 
-/** In CIDR form, from the first address. */
+/** Formats a range as a CIDR. */
 export function formatRange(range: IpRange): string {
   return `${addressAt(range, 0)}/${range.length}`;
 }
 
-/** The one text of an address. @param value of 32 or 128 bits */
+/**
+ * The canonical text of an address.
+ * @param value of 32 or 128 bits
+ */
 export function formatAddress(family: IpRange["family"], value: bigint): string {
   return family === "IPv4" ? formatV4(value) : formatV6(value);
 }
 
-/** Where in the range an address lies; undefined outside, and for the network and the broadcast address. */
+/**
+ * The index of an address; undefined outside of the range, and for the network and broadcast
+ * addresses.
+ */
 export function indexOf(range: IpRange, address: string): number | undefined {
   if (isIP(address) !== (range.family === "IPv4" ? 4 : 6)) return undefined;
   const index = addressValue(address) - range.first;
   return index > 0n && index <= BigInt(lastIndex(range)) ? Number(index) : undefined;
 }
 
-/** The last index that may be given out: IPv4 leaves out the broadcast address. */
+/** The last index that can be allocated; for IPv4, it excludes the broadcast address. */
 export function lastIndex({ family, size }: IpRange): number {
   return family === "IPv4" ? size - 2 : size - 1;
 }
 
-/** The bits of an address that `isIP` knows. */
+/** The bits of an address that `isIP` accepts. */
 export function addressValue(address: string): bigint {
   return isIP(address) === 4 ? joined(address.split(".").map(Number), 8n) : joined(groupsOf(address), 16n);
 }
@@ -89,10 +104,10 @@ function groupsOf(address: string): number[] {
   return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
 }
 
-export const formatV4 = (value: bigint): string => [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join(".");
+const formatV4 = (value: bigint): string => [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join(".");
 
 /** RFC 5952: the longest run of zero groups is left out. */
-export function formatV6(value: bigint): string {
+function formatV6(value: bigint): string {
   const groups = Array.from({ length: 8 }, (_none, index) =>
     ((value >> BigInt(16 * (7 - index))) & 0xffffn).toString(16),
   );

@@ -1,5 +1,4 @@
-/** A range of ports, both ends within: `30000-32767`, `30000+2767` or one port alone. Source: apimachinery's util/net. */
-
+/** A range of ports, with both ends. */
 export interface PortRange {
   readonly first: number;
   readonly last: number;
@@ -8,7 +7,11 @@ export interface PortRange {
 const portMax = 65535;
 const shape = /^(\d{1,9})(?:([-+])(\d{1,9}))?$/;
 
-/** @returns what is wrong as text, in upstream's words where it has some */
+/**
+ * Parses `30000-32767`, `30000+2767` or a single port.
+ * Source: k8s.io/apimachinery@v0.36.0/pkg/util/net/port_range.go
+ * @returns the range, or an error message, which is upstream's if it has one
+ */
 export function parsePortRange(text: string): PortRange | string {
   const match = shape.exec(text.trim());
   if (match === null) return `unable to parse port range: ${text.trim()}`;
@@ -20,6 +23,7 @@ export function parsePortRange(text: string): PortRange | string {
   return { first, last };
 }
 
+/** Formats a range of ports. */
 export function formatPortRange({ first, last }: PortRange): string {
   return `${first}-${last}`;
 }

@@ -1,4 +1,7 @@
-/** Kubeconfig files: who servers are, and who we are to them. Source: client-go's tools/clientcmd: its rules and texts. */
+/**
+ * Reads kubeconfig files, with the rules and messages of client-go. Source: client-go's
+ * tools/clientcmd.
+ */
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { readBoundedFile } from "../bounded-file/bounded-file.ts";
@@ -22,15 +25,15 @@ const pathFields: ReadonlySet<string> = new Set([
   "tokenFile",
 ]);
 
-/** Absent fields are empty. Data is decoded, paths are absolute. */
+/** A cluster. Absent fields are empty, data is decoded, paths are absolute. */
 export type ClusterConfig = Readonly<Record<(typeof clusterFields)[number], string>> & {
   readonly insecure: boolean;
   readonly disableCompression: boolean;
-  /** What `extensions` has for exec plugins. */
+  /** The extension for exec plugins. */
   readonly execExtension: unknown;
 };
 
-/** Absent fields are empty. Data is decoded, paths are absolute. */
+/** The credentials of a user. Absent fields are empty, data is decoded, paths are absolute. */
 export type UserConfig = Readonly<Record<(typeof userFields)[number], string>> & {
   readonly asGroups: readonly string[];
   readonly asExtra: ReadonlyMap<string, readonly string[]>;
@@ -38,25 +41,27 @@ export type UserConfig = Readonly<Record<(typeof userFields)[number], string>> &
   readonly authProvider: boolean;
 };
 
-/** A command that hands out credentials. */
+/** A command that returns credentials. */
 export interface ExecConfig {
-  /** Absolute when it has a slash, else a name to be looked up. */
+  /** An absolute path if it contains a slash, else a name that is looked up in PATH. */
   readonly command: string;
   readonly args: readonly string[];
   readonly env: readonly { readonly name: string; readonly value: string }[];
   readonly apiVersion: string;
   readonly installHint: string;
   readonly provideClusterInfo: boolean;
-  /** `Never`, `IfAvailable`, `Always`, or whatever else stands there. */
+  /** `Never`, `IfAvailable`, `Always`, or any other text of the file. */
   readonly interactiveMode: string;
 }
 
+/** A context: which user and namespace to use with a cluster. */
 export interface ContextConfig {
   readonly cluster: string;
   readonly user: string;
   readonly namespace: string;
 }
 
+/** A kubeconfig file. */
 export interface Kubeconfig {
   readonly currentContext: string;
   readonly clusters: ReadonlyMap<string, ClusterConfig>;
@@ -65,8 +70,9 @@ export interface Kubeconfig {
 }
 
 /**
- * Fields that nobody knows are passed over.
- * @throws Error in upstream's words: `stat …: no such file or directory`, `error loading config file "…": …`
+ * Reads a kubeconfig file. Unknown fields are ignored.
+ * @throws Error with upstream's message: `stat …: no such file or directory`, `error loading config
+ *   file "…": …`
  */
 export async function readKubeconfig(file: string): Promise<Kubeconfig> {
   if (!(await exists(file))) throw new Error(`stat ${file}: no such file or directory`);
@@ -100,7 +106,7 @@ async function read(file: string): Promise<Buffer> {
   }
 }
 
-/** As Go says it. Undefined: it is no error of the system. */
+/** Go's message for an error of reading a file; undefined when it is not an error of the system. */
 export function fileProblem(error: unknown, file: string): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;
   if (error.code === "EISDIR") return `read ${file}: is a directory`;
@@ -150,7 +156,7 @@ function namedKind(value: unknown): { readonly apiVersion: string; readonly kind
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A list of `{name, <member>: {…}}` by name. */
+/** Reads a list of `{name, <member>: {…}}`, by name. */
 function named<T>(
   config: Members,
   field: string,
@@ -194,19 +200,21 @@ function readUser(members: Members, directory: string): UserConfig {
     ...readTexts(userFields, members, at, directory),
     asGroups: textsOf(members["as-groups"], at("as-groups")),
     asExtra: new Map(Object.entries(extra).map(([key, values]) => [key, textsOf(values, at("as-user-extra"))])),
-    exec: isGiven(members.exec) ? readExec(membersOf(members.exec, at("exec"), "v1.ExecConfig"), directory) : undefined,
-    authProvider: isGiven(members["auth-provider"]),
+    exec: isSet(members.exec) ? readExec(membersOf(members.exec, at("exec"), "v1.ExecConfig"), directory) : undefined,
+    authProvider: isSet(members["auth-provider"]),
   };
 }
 
 /** A user without credentials. */
 export const emptyUser: UserConfig = readUser({}, "/");
 
-function isGiven(value: unknown): boolean {
+function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "";
 }
 
-/** Version v1beta1 leaves the mode open; later ones must say it. */
+/**
+ * Reads an exec plugin. The interactive mode is optional in v1beta1 and required in later versions.
+ */
 function readExec(members: Members, directory: string): ExecConfig {
   const text = (field: string): string => textOf(members[field], `ExecConfig.users.user.exec.${field}`);
   const command = text("command");
@@ -238,7 +246,7 @@ function listOf(value: unknown, at: string, type: string): Members[] {
   return value.map((one) => membersOf(one, at, type.slice(2)));
 }
 
-/** Absent ones are empty; data is decoded, paths are made absolute. */
+/** Reads string fields: absent ones are empty, data is decoded, paths become absolute. */
 function readTexts<F extends string>(
   fields: readonly F[],
   members: Members,
@@ -278,12 +286,19 @@ function wrongType(value: unknown, at: string, type: string): ConfigProblem {
   return new ConfigProblem(`json: cannot unmarshal ${goKindOf(value)} into Go struct field ${at} of type ${type}`);
 }
 
-/** What a file holds that the kubeconfig names. @returns undefined when it names none @throws Error in upstream's words */
+/**
+ * Reads a file that a kubeconfig refers to.
+ * @returns undefined when the path is empty
+ * @throws Error with upstream's message
+ */
 export async function contentOfFile(file: string): Promise<string | undefined> {
   return file === "" ? undefined : (await readGiven(file)).toString();
 }
 
-/** What a file holds that the user named. @throws Error in upstream's words: `open /x: no such file or directory` */
+/**
+ * Reads a file that the user named.
+ * @throws Error with upstream's message, such as `open /x: no such file or directory`
+ */
 export async function readGiven(file: string): Promise<Buffer> {
   try {
     return await readBoundedFile(file);

@@ -1,8 +1,12 @@
-/** What contradicts itself in a kubeconfig, or cannot be read. Source: client-go's tools/clientcmd/validation.go. */
+/**
+ * Finds contradictions and readProblem files in a kubeconfig. Source: client-go's
+ * tools/clientcmd/validation.go.
+ */
 import { readBoundedFile } from "../bounded-file/bounded-file.ts";
 import { joinErrors, quoteGo } from "../json/quote.ts";
 import { type ClusterConfig, type ExecConfig, fileProblem, type UserConfig } from "./kubeconfig.ts";
 
+/** Lists the problems of a user, with upstream's messages. */
 export async function userProblems(name: string, user: UserConfig): Promise<string[]> {
   const problems: string[] = [];
   const methods = [
@@ -16,8 +20,8 @@ export async function userProblems(name: string, user: UserConfig): Promise<stri
     problems.push(
       `more than one authentication method found for ${name}; found [${methods.join(" ")}], only one is allowed`,
     );
-  const asOthers = user["as-uid"] !== "" || user.asGroups.length > 0 || user.asExtra.size > 0;
-  if (asOthers && user.as === "")
+  const impersonatesDetails = user["as-uid"] !== "" || user.asGroups.length > 0 || user.asExtra.size > 0;
+  if (impersonatesDetails && user.as === "")
     problems.push(`requesting uid, groups or user-extra for ${name} without impersonating a user`);
   return problems;
 }
@@ -39,12 +43,13 @@ async function certificateProblems(name: string, user: UserConfig): Promise<stri
       `client-key-data or client-key must be specified for ${name} to use the clientCert authentication method.`,
     );
   for (const [what, file] of Object.entries({ "client-cert": cert, "client-key": key })) {
-    const problem = file === "" ? undefined : await unreadable(file);
+    const problem = file === "" ? undefined : await readProblem(file);
     if (problem !== undefined) problems.push(`unable to read ${what} ${file} for ${name} due to ${problem}`);
   }
   return problems;
 }
 
+/** Lists the problems of a cluster, with upstream's messages. */
 export async function clusterProblems(name: string, cluster: ClusterConfig): Promise<string[]> {
   const { server, "certificate-authority": ca, "certificate-authority-data": caData } = cluster;
   const problems: string[] = [];
@@ -53,12 +58,12 @@ export async function clusterProblems(name: string, cluster: ClusterConfig): Pro
     problems.push(
       `certificate-authority-data and certificate-authority are both specified for ${name}. certificate-authority-data will override.`,
     );
-  const problem = ca === "" ? undefined : await unreadable(ca);
+  const problem = ca === "" ? undefined : await readProblem(ca);
   if (problem !== undefined) problems.push(`unable to read certificate-authority ${ca} for ${name} due to ${problem}`);
   return problems;
 }
 
-async function unreadable(file: string): Promise<string | undefined> {
+async function readProblem(file: string): Promise<string | undefined> {
   try {
     await readBoundedFile(file);
     return undefined;
@@ -89,7 +94,7 @@ function execProblems(
   ];
 }
 
-/** @returns undefined when there is none */
+/** Joins problems to one error; undefined without problems. */
 export function invalidConfiguration(problems: readonly string[]): Error | undefined {
   if (problems.length === 0) return undefined;
   return new Error(`invalid configuration: ${joinErrors(problems)}`);

@@ -1,4 +1,7 @@
-/** What names, labels and keys may look like, with upstream's texts. Source: apimachinery's util/validation, api/validate/content. */
+/**
+ * Validates names, labels and keys, with upstream's messages. Source: apimachinery's
+ * util/validation, api/validate/content.
+ */
 
 const labelPattern = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const subdomainPattern = `${labelPattern}(\\.${labelPattern})*`;
@@ -10,7 +13,7 @@ const anchored = (pattern: string): RegExp => new RegExp(`^${pattern}$`);
 
 const label = anchored(labelPattern);
 const subdomain = anchored(subdomainPattern);
-/** As Go folds case: the Kelvin sign is a `k`. */
+/** Ignores case as Go does: the Kelvin sign is a `k`. */
 const subdomainOfAnyCase = new RegExp(subdomain.source, "iu");
 const label1035 = anchored(label1035Pattern);
 const qualified = anchored(qualifiedPattern);
@@ -77,16 +80,17 @@ const maskTrailingDash = (text: string): string =>
 const tooLong = (text: string, bytesMax: number): boolean =>
   text.length > bytesMax || Buffer.byteLength(text) > bytesMax;
 
-/** Whether a text has more characters than so many, however long it is. */
+/** Whether a text has more than a number of characters; fast for very long text. */
 export function isLongerThan(text: string, charactersMax: number): boolean {
   if (text.length <= charactersMax) return false;
-  return text.length > 2 * charactersMax || [...text].length > charactersMax; // No character takes more than two code units.
+  // No character takes more than two code units.
+  return text.length > 2 * charactersMax || [...text].length > charactersMax;
 }
 
 /**
- * DNS-1123 subdomain: what most objects are named by.
- * @param prefix whether the text is a generateName, to which a suffix will be added
- * @returns what is wrong; empty when nothing is
+ * Validates a DNS-1123 subdomain, the form of most object names.
+ * @param prefix whether the text is a generateName, to which a suffix is added
+ * @returns the problems, or an empty list
  */
 export function dnsSubdomainProblems(text: string, prefix = false): string[] {
   const name = prefix ? maskTrailingDash(text) : text;
@@ -96,7 +100,7 @@ export function dnsSubdomainProblems(text: string, prefix = false): string[] {
   return problems;
 }
 
-/** A subdomain whose first label is a star: hosts of ingresses. */
+/** Validates a subdomain whose first label is a star, as for hosts of ingresses. */
 export function wildcardSubdomainProblems(text: string): string[] {
   const problems: string[] = [];
   if (tooLong(text, 253)) problems.push("must be no more than 253 characters");
@@ -104,7 +108,7 @@ export function wildcardSubdomainProblems(text: string): string[] {
   return problems;
 }
 
-/** DNS-1123 label: namespaces, ports of pods, containers. */
+/** Validates a DNS-1123 label, as for namespaces and containers. */
 export function dnsLabelProblems(text: string, prefix = false): string[] {
   const name = prefix ? maskTrailingDash(text) : text;
   const problems: string[] = [];
@@ -113,11 +117,12 @@ export function dnsLabelProblems(text: string, prefix = false): string[] {
   return problems;
 }
 
-/** Declarative validation calls them long and short names, and counts bytes. Source: apimachinery's api/validate/content. */
+/** Validates a long name of declarative validation: a subdomain whose length is in bytes. */
 export const longNameProblems = (text: string): string[] => inBytes(dnsSubdomainProblems(text));
+/** Validates a short name of declarative validation: a label whose length is in bytes. */
 export const shortNameProblems = (text: string): string[] => inBytes(dnsLabelProblems(text));
 
-/** A long name in which case does not matter: names of drivers. */
+/** Validates a long name and ignores case, as for names of drivers. */
 export function longNameProblemsOfAnyCase(text: string): string[] {
   const problems: string[] = [];
   if (tooLong(text, 253)) problems.push("must be no more than 253 bytes");
@@ -129,7 +134,7 @@ function inBytes(problems: readonly string[]): string[] {
   return problems.map((problem) => problem.replace(/^(must be no more than \d+) characters$/, "$1 bytes"));
 }
 
-/** DNS-1035 label: as the 1123 one, but it starts with a letter. */
+/** Validates a DNS-1035 label: a DNS-1123 label that starts with a letter. */
 export function dns1035LabelProblems(text: string, prefix = false): string[] {
   const name = prefix ? maskTrailingDash(text) : text;
   const problems: string[] = [];
@@ -138,13 +143,13 @@ export function dns1035LabelProblems(text: string, prefix = false): string[] {
   return problems;
 }
 
-/** Anything that is one segment of a path: roles and bindings, and the least that any object's name must be. */
+/** Validates a name that must be one path segment, as of roles; every object name must be one. */
 export function pathSegmentNameProblems(text: string, prefix = false): string[] {
   if (!prefix && (text === "." || text === "..")) return [`may not be '${text}'`];
   return ["/", "%"].filter((part) => text.includes(part)).map((part) => `may not contain '${part}'`);
 }
 
-/** Label keys, annotation keys, finalizers: `name` or `example.com/name`. */
+/** Validates a key of a label or annotation, or a finalizer: `name` or `example.com/name`. */
 export function qualifiedNameProblems(text: string): string[] {
   const parts = text.split("/", 3);
   if (parts.length > 2)
@@ -167,6 +172,7 @@ function prefixProblems(prefix: string): string[] {
   return problems;
 }
 
+/** Validates the value of a label. */
 export function labelValueProblems(text: string): string[] {
   const problems: string[] = [];
   if (tooLong(text, 63)) problems.push("must be no more than 63 bytes");
@@ -174,7 +180,7 @@ export function labelValueProblems(text: string): string[] {
   return problems;
 }
 
-/** Keys of configmaps and secrets: they become file names. */
+/** Validates a key of a ConfigMap or Secret, which can become a file name. */
 export function configMapKeyProblems(text: string): string[] {
   const problems: string[] = [];
   if (tooLong(text, 253)) problems.push("must be no more than 253 characters");
@@ -186,14 +192,14 @@ export function configMapKeyProblems(text: string): string[] {
 
 const standardFinalizers = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
 
-/** Built-in kinds take only finalizers they know or that name whose they are. */
+/** Validates a finalizer of a built-in kind: a standard one, or one with a domain prefix. */
 export function finalizerProblems(text: string): string[] {
   return text.includes("/") || standardFinalizers.has(text)
     ? []
     : ["name is neither a standard finalizer name nor is it fully qualified"];
 }
 
-/** Port names of containers: at most 15 characters with a letter in them. */
+/** Validates the name of a container port: at most 15 characters, with a letter. */
 export function portNameProblems(text: string): string[] {
   const problems: string[] = [];
   if (tooLong(text, 15)) problems.push("must be no more than 15 characters");
@@ -205,6 +211,7 @@ export function portNameProblems(text: string): string[] {
   return problems;
 }
 
+/** Validates a port number. */
 export function portNumberProblems(port: number): string[] {
   return port >= 1 && port <= 65535 ? [] : ["must be between 1 and 65535, inclusive"];
 }

@@ -38,9 +38,9 @@ function varint(value: number | bigint): Buffer {
 const core = "io.k8s.api.core.v1";
 const meta = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
-const rows: [what: string, definition: string, parts: Part[], want: object][] = [
+const rows: [what: string, definition: string, parts: Part[], expected: object][] = [
   [
-    "maps, also of bytes; empty texts are absent",
+    "maps, also of bytes; empty strings are absent",
     `${core}.ConfigMap`,
     [
       [
@@ -98,7 +98,7 @@ const rows: [what: string, definition: string, parts: Part[], want: object][] = 
     { name: "v", emptyDir: { medium: "Memory", sizeLimit: "1000Mi" } },
   ],
   [
-    "quantities come out canonical",
+    "quantities become canonical",
     `${core}.ResourceRequirements`,
     [
       [
@@ -202,10 +202,10 @@ const rows: [what: string, definition: string, parts: Part[], want: object][] = 
     { immutable: true },
   ],
 ];
-for (const [what, definition, parts, want] of rows) {
+for (const [what, definition, parts, expected] of rows) {
   test(what, () => {
     const schema = builtinSchema(definition);
-    assert.deepEqual(conform(decodeProtobuf(message(parts), schema), schema).object, want);
+    assert.deepEqual(conform(decodeProtobuf(message(parts), schema), schema).object, expected);
   });
 }
 
@@ -229,7 +229,7 @@ test("the envelope names the kind", () => {
   assert.deepEqual([apiVersion, kind, raw.toString()], ["v1", "ConfigMap", "raw"]);
 });
 
-const refused: [what: string, bytes: Buffer][] = [
+const rejected: [what: string, bytes: Buffer][] = [
   ["cut off in a length", Buffer.from([0x0a, 0x05, 0x01])],
   ["cut off in a varint", Buffer.from([0x20, 0x80])],
   ["a group", Buffer.from([0x0b])],
@@ -237,14 +237,14 @@ const refused: [what: string, bytes: Buffer][] = [
   ["another wire type", Buffer.from([0x20 | 2, 0x01, 0x61])],
   ["an endless varint", Buffer.alloc(20, 0xff)],
 ];
-for (const [what, bytes] of refused)
-  test(`refused: ${what}`, () =>
+for (const [what, bytes] of rejected)
+  test(`rejects ${what}`, () =>
     assert.throws(() => decodeProtobuf(bytes, builtinSchema(`${core}.ConfigMap`)), ProtobufError));
 
-/** As upstream's generated code says it. */
-const messages: [what: string, definition: string, hex: string, want: string | object][] = [
-  ["a field of more than 29 bits is not known", `${core}.ConfigMap`, "808080801000", {}],
-  ["a field of 32 bits and more is those 32", `${core}.ConfigMap`, "a0808080800101", { immutable: true }],
+/** Results of upstream's generated code. */
+const messages: [what: string, definition: string, hex: string, expected: string | object][] = [
+  ["a field number of more than 29 bits is unknown", `${core}.ConfigMap`, "808080801000", {}],
+  ["a field number is truncated to 32 bits", `${core}.ConfigMap`, "a0808080800101", { immutable: true }],
   ["field number 0", `${core}.ConfigMap`, "0200", "proto: ConfigMap: illegal tag 0 (wire type 2)"],
   [
     "a negative field number",
@@ -254,7 +254,7 @@ const messages: [what: string, definition: string, hex: string, want: string | o
   ],
   ["the end of a group", `${core}.ConfigMap`, "0c", "proto: ConfigMap: wiretype end group for non-group"],
   [
-    "the end of a group with a number that is known",
+    "the end of a group with the number of a declared field",
     `${core}.ConfigMap`,
     "24",
     "proto: ConfigMap: wiretype end group for non-group",
@@ -273,19 +273,14 @@ const messages: [what: string, definition: string, hex: string, want: string | o
     "12020801",
     "proto: wrong wireType = 0 for field String_",
   ],
-  [
-    "a field of a time that is not known",
-    `${meta}.ObjectMeta`,
-    "420408011801",
-    { creationTimestamp: "1970-01-01T00:00:01Z" },
-  ],
+  ["an unknown field of a time", `${meta}.ObjectMeta`, "420408011801", { creationTimestamp: "1970-01-01T00:00:01Z" }],
 ];
-for (const [what, definition, hex, want] of messages) {
-  test(`upstream's way: ${what}`, () => {
+for (const [what, definition, hex, expected] of messages) {
+  test(`like upstream: ${what}`, () => {
     const schema = builtinSchema(definition);
     const read = (): object => conform(decodeProtobuf(Buffer.from(hex, "hex"), schema), schema).object;
-    if (typeof want === "string") assert.throws(read, { name: "ProtobufError", message: want });
-    else assert.deepEqual(read(), want);
+    if (typeof expected === "string") assert.throws(read, { name: "ProtobufError", message: expected });
+    else assert.deepEqual(read(), expected);
   });
 }
 
@@ -297,7 +292,7 @@ kinds.push(
   builtinSchema(`${meta}.DeleteOptions`),
 );
 
-test(`whatever the bytes, nothing but a refusal (SEED=${seed})`, () => {
+test(`decodes or rejects corrupted messages (SEED=${seed})`, () => {
   const random = seededRandom(seed);
   let message: Buffer = Buffer.alloc(0);
   let schema = kinds[0] as Struct;
@@ -346,16 +341,16 @@ function damage(message: Buffer, random: (below: number) => number): Buffer {
 
 const hostile: [what: string, definition: string, bytes: Buffer][] = [
   [
-    "messages without end in messages",
+    "too many nested messages",
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps",
     nested(28, 5000),
   ],
-  ["groups without end in groups", `${core}.ConfigMap`, Buffer.alloc(100_000, 0x0b)],
+  ["too many nested groups", `${core}.ConfigMap`, Buffer.alloc(100_000, 0x0b)],
   ["a length of eight exabytes", `${core}.ConfigMap`, Buffer.from("0affffffffffffffff7f", "hex")],
   ["a negative length", `${core}.ConfigMap`, Buffer.from("0affffffffffffffffff01", "hex")],
 ];
 for (const [what, definition, bytes] of hostile)
-  test(`refused: ${what}`, () => assert.throws(() => decodeProtobuf(bytes, builtinSchema(definition)), ProtobufError));
+  test(`rejects ${what}`, () => assert.throws(() => decodeProtobuf(bytes, builtinSchema(definition)), ProtobufError));
 
 /** A message in a message in a message, each a field of the same number. */
 function nested(field: number, depth: number): Buffer {
@@ -364,7 +359,7 @@ function nested(field: number, depth: number): Buffer {
   return bytes;
 }
 
-test("many texts in one message are read in time", () => {
+test("decodes many strings of one message in linear time", () => {
   const texts = Array.from({ length: 200_000 }, (): Part => [1, ""]);
   const user = decodeProtobuf(
     message([

@@ -1,8 +1,9 @@
 /**
- * Reads an object's protobuf message by its schema. What comes out is the JSON that the same object would have, not yet checked:
- * `conform` of lib/schema brings it into our form, so that both encodings share all that follows.
- * Source: resource-api §2.6; the .proto files of the API; upstream's generated code, which keeps to proto2: fields that are not known are
- * skipped, the last of several scalars counts, several messages of one field become one.
+ * Decodes an object's protobuf message by its schema to the JSON of the same object. The result is
+ * not checked: callers pass it to `conform` of lib/schema, as for JSON.
+ * Source: the .proto files of k8s.io/api@v0.36.0 and its generated code, which follows proto2:
+ * unknown fields are skipped, the last of several scalars counts, several messages of one field are
+ * merged.
  */
 import { formatDuration } from "../duration/duration.ts";
 import { parseJson } from "../json/parse.ts";
@@ -14,10 +15,14 @@ import { fieldOf, ProtobufError, Reader, wire, wireTypeOf, wrongWireType } from 
 
 type Json = Record<string, unknown>;
 
-/** Messages within messages. Deeper ones are refused, as decoding of JSON does. */
+/** The levels of nested messages. Deeper ones are rejected, as in JSON. */
 const depthMax = 1000;
 
-/** @throws ProtobufError · JsonSyntaxError for broken JSON inside of the message */
+/**
+ * Decodes a message.
+ * @throws ProtobufError when the message is malformed or nested too deep
+ * @throws JsonSyntaxError for invalid JSON in the message
+ */
 export function decodeProtobuf(bytes: Buffer, schema: Struct): Json {
   const object: Json = {};
   new Decoder(bytes).members(messagePlan(schema), object);
@@ -32,7 +37,7 @@ class Decoder {
     this.#reader = new Reader(bytes);
   }
 
-  /** Reads the message the reader is in, to its end. */
+  /** Decodes the rest of the current message. */
   members(plan: MessagePlan, object: Json): void {
     const reader = this.#reader;
     while (!reader.done) {
@@ -66,7 +71,10 @@ class Decoder {
     }
   }
 
-  /** Fields that are no pointers are always sent: what is Go's empty value there is absence. */
+  /**
+   * Decodes a single field. Fields that are not pointers are always sent: their empty values mean
+   * absent.
+   */
   #single({ name, pointer, value: plan }: Slot, object: Json): void {
     const value = this.#value(plan, object[name]);
     if (value === undefined || (!pointer && isZero(value, plan))) delete object[name];
@@ -79,7 +87,7 @@ class Decoder {
     });
   }
 
-  /** One entry of a map; upstream does not look at the wire types in it. */
+  /** Decodes an entry of a map; like upstream, without checking its wire types. */
   #entry(plan: ValuePlan, map: Json): void {
     let key = "";
     let value: unknown;
@@ -94,7 +102,7 @@ class Decoder {
     setMember(map, key, value ?? emptyOf(plan));
   }
 
-  /** @param before what the field holds already: another message goes into the same object */
+  /** @param before the existing value of the field, with which another message is merged */
   #value(plan: ValuePlan, before: unknown): unknown {
     const reader = this.#reader;
     switch (plan.kind) {
@@ -195,7 +203,7 @@ class Decoder {
     return schema ?? allows;
   }
 
-  /** A schema, or a list of schemas or of texts. */
+  /** Decodes a schema, or a list of schemas or of strings. */
   #schemaOrList({ kind, message: plan }: ValuePlan): unknown {
     let schema: Json | undefined;
     const list: unknown[] = [];
@@ -206,7 +214,11 @@ class Decoder {
     return schema ?? list;
   }
 
-  /** @param visit reads the value of one of its fields @returns whether there was nothing */
+  /**
+   * Decodes the fields of a small message.
+   * @param visit reads the value of a field
+   * @returns whether the message was empty
+   */
   #fields({ name, fields }: SmallMessage, visit: (field: number) => void): boolean {
     let isEmpty = true;
     this.#within(() => {
@@ -233,7 +245,7 @@ class Decoder {
   }
 }
 
-/** One whose fields are no fields of ours, numbered from 1. */
+/** A message that is a scalar in JSON. Its fields are numbered from 1. */
 interface SmallMessage {
   readonly name: string;
   readonly fields: readonly { readonly name: string; readonly type: number }[];
@@ -271,7 +283,7 @@ function timeText(seconds: number, micros: number, kind: "time" | "microtime"): 
   return `${whole}.${String(micros < 0 ? micros + 1e6 : micros).padStart(6, "0")}Z`;
 }
 
-/** The value of an entry that was sent without one. */
+/** The value of a map entry without a value. */
 function emptyOf({ kind }: ValuePlan): unknown {
   switch (kind) {
     case "message":
@@ -300,7 +312,7 @@ function emptyOf({ kind }: ValuePlan): unknown {
   }
 }
 
-/** Bytes have none: empty ones are not nil to Go. */
+/** Whether a value is Go's zero value. Bytes never are, because empty ones are not nil in Go. */
 function isZero(value: unknown, { kind }: ValuePlan): boolean {
   if (kind === "message") return Object.keys(value as Json).length === 0;
   return (value === "" && kind !== "bytes") || value === 0 || value === false;

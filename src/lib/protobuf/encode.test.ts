@@ -19,7 +19,7 @@ const schemas = builtinDefinitionNames()
   .map(builtinSchema)
   .filter(({ protobufName }) => protobufName !== undefined);
 
-test(`what was encoded decodes to the same, SEED=${seed}`, () => {
+test(`decoding an encoded object returns the same object, SEED=${seed}`, () => {
   for (const [index, schema] of schemas.entries()) {
     const random = seededRandom(seed + index);
     for (let round = 0; round < rounds; round++) {
@@ -32,12 +32,12 @@ test(`what was encoded decodes to the same, SEED=${seed}`, () => {
   }
 });
 
-/** JSON of what protobuf carries. */
+/** The JSON of the fields that protobuf has. */
 function carried(object: Record<string, unknown>, schema: Struct): string {
   return encodeObject(prune(object, schema) as object, schema).json.toString();
 }
 
-/** Without the members that have no place in a message: the kinds of objects in objects. */
+/** Removes members that protobuf does not have: the kinds of nested objects. */
 function prune(value: unknown, type: Type): unknown {
   if (type.kind === "any") return pruneForm(value, type.forms ?? []);
   if (typeof value !== "object" || value === null) return value;

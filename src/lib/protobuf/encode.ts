@@ -1,7 +1,8 @@
 /**
- * Writes an object as its protobuf message, byte for byte what upstream's generated code writes: fields by ascending number, scalars and structs
- * that are no pointers always, pointers, lists, maps and bytes only when set, map entries sorted by key.
- * Source: resource-api §2.6; gogo/protobuf as upstream uses it.
+ * Encodes an object as its protobuf message, exactly as upstream's generated code does: fields by
+ * ascending number, map entries sorted by key. Pointers, lists, maps and bytes are written only
+ * when set, other scalars and structs always.
+ * Source: the generated code of k8s.io/api@v0.36.0.
  */
 import { parseDuration } from "../duration/duration.ts";
 import { encodeAny, sortedKeys } from "../json/encode-any.ts";
@@ -13,12 +14,16 @@ import { Writer } from "./writer.ts";
 
 type Json = Record<string, unknown>;
 
-export interface EncodeOptions {
-  /** A guess that saves memory. */
+interface EncodeOptions {
+  /** An estimate of the size, which avoids copying. */
   readonly expectedBytes?: number;
 }
 
-/** @param object as decoding leaves it @returns the message alone: what kind it is of is said by the envelope */
+/**
+ * Encodes an object.
+ * @param object in the form that the decoder returns
+ * @returns the message without the envelope, which contains the kind
+ */
 export function encodeProtobuf(object: object, schema: Struct, { expectedBytes = 1024 }: EncodeOptions = {}): Buffer {
   const writer = new Writer(expectedBytes);
   writeMembers(writer, messagePlan(schema), object as Json);
@@ -45,7 +50,7 @@ function writeSlot(writer: Writer, slot: Slot, object: Json): void {
   }
 }
 
-/** Nil is not written, all else is as its zero value. */
+/** Writes an absent field: nothing if it is nil in Go, otherwise its zero value. */
 function writeAbsent(writer: Writer, { tag, pointer, value: plan }: Slot): void {
   if (!pointer && plan.kind !== "bytes" && plan.kind !== "texts") writeValue(writer, tag, plan, undefined);
 }
@@ -94,7 +99,7 @@ function writeMessage(writer: Writer, tag: number, plan: MessagePlan, object: Js
   writer.closeField(tag, end);
 }
 
-/** Types whose message is not what their JSON looks like. */
+/** Writes types whose message differs from their JSON. */
 function writeSpecial(writer: Writer, plan: ValuePlan, value: unknown): void {
   switch (plan.kind) {
     case "quantity":
@@ -135,7 +140,7 @@ function writeIntOrString(writer: Writer, value: number | string): void {
   writeInteger(writer, 1, isText ? 1 : 0);
 }
 
-/** @param text as lib/schema's time.ts writes it */
+/** @param text in the form of lib/schema's time.ts */
 function writeTime(writer: Writer, text: string): void {
   const [, year = "", rest = "", micros = "0"] = /^(-?\d+)(-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?Z$/.exec(text) ?? [];
   const extendedYear =
@@ -144,7 +149,7 @@ function writeTime(writer: Writer, text: string): void {
   writeInteger(writer, 1, Date.parse(`${extendedYear}${rest}Z`) / 1000);
 }
 
-/** A schema, or what else may stand in its place. An empty list is no form to upstream. */
+/** Writes a schema or another allowed form. Upstream writes nothing for an empty list. */
 function writeForm(writer: Writer, plan: ValuePlan, value: unknown): void {
   const { kind, message } = plan;
   if (kind === "schemaOrBool") {

@@ -1,23 +1,32 @@
-/** The envelope around every Kubernetes object in protobuf: a magic number and the message `Unknown`. Source: resource-api §2.6. */
+/**
+ * The envelope of Kubernetes objects in protobuf: a magic number and the message `Unknown`.
+ * Source: Kubernetes docs, Kubernetes API Concepts, "Kubernetes Protobuf encoding".
+ */
 import { fieldOf, ProtobufError, Reader, wire, wireTypeOf, wrongWireType } from "./reader.ts";
 import { Writer } from "./writer.ts";
 
+/** The bytes with which an envelope begins. */
 export const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
+/** The content of an envelope. */
 export interface Envelope {
   readonly apiVersion: string;
   readonly kind: string;
-  /** The message of the object. */
+  /** The encoded message of the object. */
   readonly raw: Buffer;
   readonly contentEncoding: string;
   readonly contentType: string;
 }
 
+/** Whether data begins with the magic number. */
 export function hasMagic(bytes: Buffer): boolean {
   return bytes.subarray(0, magic.length).equals(magic);
 }
 
-/** @throws ProtobufError */
+/**
+ * Reads an envelope.
+ * @throws ProtobufError
+ */
 export function readEnvelope(bytes: Buffer): Envelope {
   if (bytes.length === 0) throw new ProtobufError("empty data");
   if (!hasMagic(bytes)) {
@@ -52,7 +61,7 @@ function readTypeMeta(bytes: Buffer, found: { apiVersion: string; kind: string }
   });
 }
 
-/** As upstream calls a message and its fields, which are all of bytes and numbered from 1. */
+/** The names of a message and its fields in Go. All fields are bytes, numbered from 1. */
 interface Message {
   readonly name: string;
   readonly fields: readonly string[];
@@ -61,7 +70,7 @@ interface Message {
 const unknown: Message = { name: "Unknown", fields: ["TypeMeta", "Raw", "ContentEncoding", "ContentType"] };
 const typeMeta: Message = { name: "TypeMeta", fields: ["APIVersion", "Kind"] };
 
-/** @param visit reads the value of a field that is known */
+/** @param visit reads the value of a declared field */
 function readFields(reader: Reader, { name, fields }: Message, visit: (tag: number, reader: Reader) => void): void {
   while (!reader.done) {
     const tag = reader.tag();
@@ -74,7 +83,10 @@ function readFields(reader: Reader, { name, fields }: Message, visit: (tag: numb
   }
 }
 
-/** @returns what stands before a message of so many bytes; {@link envelopeTail} stands after it */
+/**
+ * The bytes of an envelope before the message; `envelopeTail` follows it.
+ * @param rawBytes the size of the message
+ */
 export function envelopeHead(apiVersion: string, kind: string, rawBytes: number): Buffer {
   const writer = new Writer(apiVersion.length + kind.length + 32);
   writer.varint(rawBytes);
@@ -87,10 +99,16 @@ export function envelopeHead(apiVersion: string, kind: string, rawBytes: number)
   return writer.finish();
 }
 
-/** Neither encoding nor type of the content; upstream writes both all the same. */
+/**
+ * The bytes of an envelope after the message: an empty contentEncoding and contentType, which
+ * upstream writes too.
+ */
 export const envelopeTail = Buffer.from([tags.contentEncoding, 0, tags.contentType, 0]);
 
-/** @param raw the object's message */
+/**
+ * Wraps a message in an envelope.
+ * @param raw the encoded message of the object
+ */
 export function wrapInEnvelope(apiVersion: string, kind: string, raw: Buffer): Buffer {
   return Buffer.concat([envelopeHead(apiVersion, kind, raw.length), raw, envelopeTail]);
 }

@@ -1,4 +1,5 @@
 /** Objects of every kind as upstream encodes them. Recorded by `npm run golden protobuf`. */
+
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +19,7 @@ interface Row {
   readonly apiVersion: string;
   readonly kind: string;
   readonly definition: string;
-  /** As it was written: members in order. */
+  /** The JSON text, with members in their original order. */
   readonly json: Buffer;
   readonly protobuf: Buffer;
 }
@@ -29,12 +30,12 @@ function parseRow(line: string): Row[] {
   const { apiVersion, kind, protobuf } = JSON.parse(line) as Record<"apiVersion" | "kind" | "protobuf", string>;
   const { group, version } = parseGroupVersion(apiVersion) as { group: string; version: string };
   const definition = definitionOf(group, version, kind);
-  if (definition === undefined) return []; // Known to the library, and served by nobody any more.
+  if (definition === undefined) return []; // A kind of the Go library that servers no longer serve.
   const json = Buffer.from(line.slice(line.indexOf('"json":') + '"json":'.length, line.lastIndexOf(',"protobuf":')));
   return [{ apiVersion, kind, definition, json, protobuf: Buffer.from(protobuf, "base64") }];
 }
 
-test("objects are written byte for byte as upstream writes them", () => {
+test("encodes objects exactly as upstream does", () => {
   for (const { apiVersion, kind, definition, json, protobuf } of rows) {
     const { object, problems } = decodeJson(json, builtinSchema(definition));
     assert.deepEqual(problems, [], definition);
@@ -43,7 +44,7 @@ test("objects are written byte for byte as upstream writes them", () => {
   }
 });
 
-test("what upstream wrote reads as the JSON of the same object", () => {
+test("decodes upstream's messages to the JSON of the same object", () => {
   for (const { apiVersion, kind, definition, json, protobuf } of rows) {
     const schema = builtinSchema(definition);
     const envelope = readEnvelope(protobuf);
@@ -60,11 +61,11 @@ function jsonOf(object: object, definition: string): string {
   return encodeObject(object, builtinSchema(definition)).json.toString();
 }
 
-/** Packages and kinds that no server answers with. */
+/** Packages and kinds that servers do not serve. */
 const unserved =
   /\.(admission\.v1beta1|apidiscovery\.v2beta1|apiextensions\.v1beta1|audit\.v1|auth\w+\.v1beta1|imagepolicy\.v1alpha1|meta\.v1beta1)\.|\.(TableOptions|WatchEvent)$/;
 
-test("every kind is there", () => {
+test("the recorded file has every kind", () => {
   const known = new Set(rows.map(({ definition }) => definition));
   const missing = builtinDefinitionNames().filter((name) => {
     const type = builtinType(name);

@@ -1,10 +1,13 @@
-/** The names protobuf goes by: upstream's, and the one of the specification. Source: resource-api §4.4. */
+/** The media types of protobuf: the one of Kubernetes, and an alias. */
 export const protobufMediaTypes: readonly string[] = [
   "application/vnd.kubernetes.protobuf",
   "application/vnd.svc.protobuf",
 ];
 
-/** @param mediaType lower-case, without parameters */
+/**
+ * Whether a media type is protobuf.
+ * @param mediaType lower-case, without parameters
+ */
 export function isProtobuf(mediaType: string): boolean {
   return protobufMediaTypes.includes(mediaType);
 }

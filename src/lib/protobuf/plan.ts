@@ -1,20 +1,27 @@
-/** What the messages of a schema are made of, prepared once: fields by number, embedded structs as the messages they are. */
+/**
+ * The messages of a schema: fields by number, with embedded structs as nested messages. Created
+ * once per schema.
+ */
 import type { Any, Embedding, Field, List, MapType, ScalarKind, Struct, Type } from "../schema/schema.ts";
 import { wire } from "./reader.ts";
 
-/** How a value is written. */
-export type ValueKind =
+/** How a value is encoded. */
+type ValueKind =
   | ScalarKind
   | "message"
-  /** A list that can be told from an empty one (ExtraValue, Verbs): a message that holds it. */
+  /**
+   * A message that contains a list of strings (ExtraValue, Verbs), so that absent and empty lists
+   * differ.
+   */
   | "texts"
-  /** A message that holds JSON text. */
+  /** A message that contains JSON text. */
   | "json"
-  /** Where JSON schema allows several things. */
+  /** Values with several forms in JSON schema. */
   | "schemaOrSchemas"
   | "schemaOrTexts"
   | "schemaOrBool";
 
+/** The encoding of a value. */
 export class ValuePlan {
   readonly kind: ValueKind;
   /** The wire type of one value. */
@@ -29,7 +36,9 @@ export class ValuePlan {
     this.#message = message instanceof MessagePlan ? message : undefined;
   }
 
-  /** Of a message, or of the schema that may stand there. Made at first use: types may be recursive. */
+  /**
+   * The plan of a message, or of a schema; created at first use, because types may be recursive.
+   */
   get message(): MessagePlan {
     this.#message ??= messagePlan(this.#struct as Struct);
     return this.#message;
@@ -46,21 +55,24 @@ const wireTypes: Readonly<Record<string, number>> = {
 /** One field of a message. */
 export interface Slot {
   readonly number: number;
-  /** What stands before each of its values. */
+  /** The tag that precedes each of its values. */
   readonly tag: number;
   readonly shape: "single" | "repeated" | "map" | "embedded";
-  /** As in JSON; an embedded struct has none, since its fields are the outer object's there. */
+  /**
+   * The name in JSON; empty for an embedded struct, whose fields belong to the outer object there.
+   */
   readonly name: string;
-  /** As Go calls the field. */
+  /** The name of the field in Go. */
   readonly goName: string;
-  /** Absence is not the zero value. */
+  /** Whether absence differs from the zero value. */
   readonly pointer: boolean;
-  /** Of what the field, list or map holds. */
+  /** The encoding of the value, or of the elements of a list or map. */
   readonly value: ValuePlan;
 }
 
+/** The fields of a message. */
 export class MessagePlan {
-  /** As Go calls the type, such as `ConfigMap`. */
+  /** The name of the type in Go, such as `ConfigMap`. */
   readonly name: string;
   /** By number, ascending. */
   readonly slots: readonly Slot[];
@@ -73,9 +85,10 @@ export class MessagePlan {
   }
 }
 
-// Depends on the schema alone; a schema that is dropped takes its plan with it.
+// Depends on the schema alone, and is garbage-collected with it.
 const plans = new WeakMap<Struct, MessagePlan>();
 
+/** The plan of a struct's message. */
 export function messagePlan(struct: Struct): MessagePlan {
   let plan = plans.get(struct);
   if (plan === undefined) {
@@ -86,7 +99,7 @@ export function messagePlan(struct: Struct): MessagePlan {
   return plan;
 }
 
-/** A field, and the structs it is embedded by, from the outermost to the innermost, below the message at hand. */
+/** A field, and the structs between it and the current message that embed it, outermost first. */
 interface Member {
   readonly field: Field;
   readonly chain: readonly Embedding[];
@@ -105,9 +118,9 @@ function planOf(name: string, members: readonly Member[]): MessagePlan {
       if (field.protobuf !== undefined) slots.push(slotOf(field, field.protobuf));
       continue;
     }
-    const known = embedded.get(embedding.name) ?? { embedding, members: [] };
-    embedded.set(embedding.name, known);
-    known.members.push({ field, chain: rest });
+    const group = embedded.get(embedding.name) ?? { embedding, members: [] };
+    embedded.set(embedding.name, group);
+    group.members.push({ field, chain: rest });
   }
   for (const { embedding, members } of embedded.values()) {
     if (embedding.protobuf === undefined) continue;
@@ -129,12 +142,12 @@ function planOf(name: string, members: readonly Member[]): MessagePlan {
 function slotOf({ name, type, pointer }: Field, { number, type: protobufType }: NonNullable<Field["protobuf"]>): Slot {
   const repeated = type.kind === "list" && protobufType.startsWith("repeated ");
   const shape = repeated ? "repeated" : type.kind === "map" ? "map" : "single";
-  const value = valuePlan(shape === "single" ? type : heldBy(type as List | MapType));
+  const value = valuePlan(shape === "single" ? type : elementType(type as List | MapType));
   const wireType = shape === "map" ? wire.bytes : value.wire;
   return { number, tag: number * 8 + wireType, shape, name, goName: goNameOf(name, type), pointer, value };
 }
 
-function heldBy(type: List | MapType): Type {
+function elementType(type: List | MapType): Type {
   return type.kind === "list" ? type.items : type.values;
 }
 
@@ -161,11 +174,14 @@ function anyPlan({ forms = [] }: Any): ValuePlan {
   return new ValuePlan(list.items.kind === "string" ? "schemaOrTexts" : "schemaOrSchemas", schema);
 }
 
-/** Words that Go writes in capitals where a name begins with them. */
+/** Words that are capitalized in Go when a name begins with them. */
 const capitals =
   /^(?:api|aws|cel|cidr|csi|dns|fc|fs|gce|gmsa|grpc|http|id|ip|iqn|iscsi|json|nfs|os|pd|rbd|ssl|tls|tty|uid)(?=s?(?:[A-Z]|$))/;
 
-/** Near enough for messages: Go's own names of fields are not in the schema. */
+/**
+ * The name of a field in Go, derived from its JSON name because schemas lack it. Used in messages
+ * only.
+ */
 function goNameOf(name: string, type: Type): string {
   if (name === "metadata" && type.kind === "struct") return lastWord(type.goType);
   const word = capitals.exec(name)?.[0];

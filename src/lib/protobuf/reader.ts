@@ -1,7 +1,10 @@
-/** The wire format, read. Source: the protobuf encoding specification; messages are those of upstream's generated code. */
+/**
+ * Reads the wire format. Source: Protocol Buffers, "Encoding"; error messages of gogo/protobuf's
+ * generated code.
+ */
 import { type Integer, toInteger } from "../json/values.ts";
 
-/** A message that is cut off, malformed or nested too deep. */
+/** A message that is truncated, malformed or nested too deep. */
 export class ProtobufError extends Error {
   constructor(message: string) {
     super(message);
@@ -9,27 +12,33 @@ export class ProtobufError extends Error {
   }
 }
 
+/** The wire types. */
 export const wire = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const;
 
-/** @param field as Go calls it */
+/**
+ * The error for a field with an unexpected wire type.
+ * @param field the name of the field in Go
+ */
 export function wrongWireType(type: number, field: string): ProtobufError {
   return new ProtobufError(`proto: wrong wireType = ${type} for field ${field}`);
 }
 
+/** The field number of a tag. */
 export function fieldOf(tag: number): number {
   return tag >= 0 && tag < 0x80 ? tag >>> 3 : Math.floor(tag / 8);
 }
 
+/** The wire type of a tag. */
 export function wireTypeOf(tag: number): number {
   return tag & 7;
 }
 
-/** Reads a message, and the messages in it, in place; never past the end of the one it is in. */
+/** Reads a message and its nested messages in place, never past the end of the current message. */
 export class Reader {
   readonly #bytes: Buffer;
   #end: number;
   #at: number;
-  // The number read last: 28 bits, 28 bits, and 8.
+  // The last number: 28 bits, 28 bits, and 8.
   #low = 0;
   #middle = 0;
   #high = 0;
@@ -40,12 +49,16 @@ export class Reader {
     this.#end = bytes.length;
   }
 
-  /** Whether the message it is in has ended. */
+  /** Whether the current message has ended. */
   get done(): boolean {
     return this.#at >= this.#end;
   }
 
-  /** @returns `field * 8 + wire type`; the field is 32 bits of what was read, as upstream takes them: it may be 0 or negative */
+  /**
+   * Reads a tag.
+   * @returns `field * 8 + wire type`. As in upstream, the field is truncated to 32 bits and may be
+   *   0 or negative.
+   */
   tag(): number {
     const byte = this.#bytes[this.#at] as number;
     if (byte < 0x80 && this.#at < this.#end) {
@@ -59,7 +72,10 @@ export class Reader {
     return ((this.#low >>> 3) | (this.#middle << 25)) * 8 + (this.#low & 7);
   }
 
-  /** @param tag read last; one that no field of a message can have @param message upstream's name of it */
+  /**
+   * The error for the last tag, which no field can have.
+   * @param message the name of the message in Go
+   */
   illegalTag(tag: number, message: string): ProtobufError {
     if (wireTypeOf(tag) === wire.endGroup)
       return new ProtobufError(`proto: ${message}: wiretype end group for non-group`);
@@ -67,12 +83,13 @@ export class Reader {
     return new ProtobufError(`proto: ${message}: illegal tag ${fieldOf(tag)} (wire type ${whole})`);
   }
 
-  /** The low 32 bits, signed, as Go reads an int32. */
+  /** Reads an int32 as Go does: the low 32 bits, signed. */
   int32(): number {
     this.#number();
     return this.#low | (this.#middle << 28);
   }
 
+  /** Reads an int64. */
   int64(): Integer {
     this.#number();
     if (this.#high === 0 && this.#middle < 2 ** 25) return this.#low + this.#middle * 2 ** 28;
@@ -80,47 +97,51 @@ export class Reader {
     return toInteger(BigInt.asIntN(64, value));
   }
 
+  /** Reads a boolean. */
   bool(): boolean {
     this.#number();
     return (this.#low | this.#middle | this.#high) !== 0;
   }
 
+  /** Reads a double. */
   double(): number {
     return this.#bytes.readDoubleLE(this.#take(8));
   }
 
+  /** Reads a string. */
   text(): string {
     const length = this.#length();
     const at = this.#take(length);
     return this.#bytes.toString("utf8", at, at + length);
   }
 
+  /** Reads bytes as base64 text. */
   base64(): string {
     return this.bytes().toString("base64");
   }
 
-  /** A slice of what was given. */
+  /** Reads bytes, as a slice of the input. */
   bytes(): Buffer {
     const length = this.#length();
     const at = this.#take(length);
     return this.#bytes.subarray(at, at + length);
   }
 
-  /** Goes into the message that comes next. @returns for {@link Reader.leave} */
+  /** Enters the next message. @returns the argument of `leave` */
   enter(): number {
     const length = this.#length();
     const outerEnd = this.#end;
-    if (length > outerEnd - this.#at) throw cutOff();
+    if (length > outerEnd - this.#at) throw truncated();
     this.#end = this.#at + length;
     return outerEnd;
   }
 
-  /** Goes back out of a message that was read to its end. */
+  /** Leaves a message that was read to its end. */
   leave(outerEnd: number): void {
     this.#end = outerEnd;
   }
 
-  /** Passes over a field that is not known, groups with all that is in them. */
+  /** Skips an unknown field; a group with its content. */
   skip(type: number): void {
     for (let depth = 0, next = type; ; next = wireTypeOf(this.tag())) {
       if (next === wire.varint) this.#number();
@@ -143,7 +164,7 @@ export class Reader {
 
   #take(length: number): number {
     const at = this.#at;
-    if (length > this.#end - at) throw cutOff();
+    if (length > this.#end - at) throw truncated();
     this.#at = at + length;
     return at;
   }
@@ -153,7 +174,7 @@ export class Reader {
     this.#middle = 0;
     this.#high = 0;
     for (let index = 0; index < 10; index++) {
-      if (this.#at >= this.#end) throw cutOff();
+      if (this.#at >= this.#end) throw truncated();
       const byte = this.#bytes[this.#at++] as number;
       const bits = byte & 0x7f;
       if (index < 4) this.#low |= bits << (index * 7);
@@ -165,6 +186,6 @@ export class Reader {
   }
 }
 
-function cutOff(): ProtobufError {
+function truncated(): ProtobufError {
   return new ProtobufError("unexpected EOF");
 }

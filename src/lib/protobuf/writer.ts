@@ -1,34 +1,40 @@
-/** The wire format, written from its end to its beginning: so the length of a message is known when it is to be written, as in upstream's code. */
+/**
+ * Writes the wire format backwards, like upstream's code, so that the length of a message is known
+ * before it is written.
+ */
 import type { Integer } from "../json/values.ts";
 
-/** Texts up to so many characters are written here; the engine is quicker with longer ones. */
+/** Shorter texts are copied here; the engine is faster with longer ones. */
 const shortText = 24;
 
-/** Fields and values are handed in last first. */
+/** Writes a message. Callers write fields and values in reverse order. */
 export class Writer {
   #bytes: Buffer;
-  /** Where what was written begins. */
+  /** The offset of the first written byte. */
   #at: number;
 
-  /** @param expectedBytes a guess that saves growing */
+  /** @param expectedBytes an estimate of the size, which avoids copying */
   constructor(expectedBytes: number) {
     this.#bytes = Buffer.allocUnsafe(Math.max(expectedBytes, 64));
     this.#at = this.#bytes.length;
   }
 
-  /** Bytes written. */
+  /** The number of bytes written. */
   get length(): number {
     return this.#bytes.length - this.#at;
   }
 
-  /** @returns what was written, in memory of its own */
+  /** Returns a copy of the written bytes. */
   finish(): Buffer {
     const bytes = Buffer.allocUnsafeSlow(this.length);
     this.#bytes.copy(bytes, 0, this.#at);
     return bytes;
   }
 
-  /** @param value not negative, at most 2^53 */
+  /**
+   * Writes a varint.
+   * @param value not negative, at most 2^53
+   */
   varint(value: number): void {
     if (value < 0x80) {
       this.#need(1);
@@ -40,7 +46,7 @@ export class Writer {
     writeVarint(this.#bytes, this.#at, value);
   }
 
-  /** 64 bits, a negative number as its two's complement. */
+  /** Writes an integer of 64 bits; a negative one as its two's complement. */
   integer(value: Integer): void {
     if (typeof value === "number" && value >= 0) return this.varint(value);
     this.#need(10);
@@ -52,18 +58,21 @@ export class Writer {
     this.#bytes.set(bytes, this.#at);
   }
 
+  /** Writes a double. */
   double(value: number): void {
     this.#need(8);
     this.#at -= 8;
     this.#bytes.writeDoubleLE(value, this.#at);
   }
 
+  /** Writes bytes without their length. */
   bytes(bytes: Buffer): void {
     this.#need(bytes.length);
     this.#at -= bytes.length;
     bytes.copy(this.#bytes, this.#at);
   }
 
+  /** Writes a string without its length. */
   text(text: string): void {
     if (text.length <= shortText && this.#ascii(text)) return;
     const length = Buffer.byteLength(text);
@@ -72,7 +81,10 @@ export class Writer {
     this.#bytes.write(text, this.#at, length, "utf8");
   }
 
-  /** @param text base64, canonical */
+  /**
+   * Writes bytes without their length.
+   * @param text canonical base64
+   */
   base64(text: string): void {
     const length = Buffer.byteLength(text, "base64");
     this.#need(length);
@@ -80,19 +92,23 @@ export class Writer {
     this.#bytes.write(text, this.#at, length, "base64");
   }
 
+  /** Writes a field with a string. */
   textField(tag: number, text: string): void {
     const end = this.length;
     this.text(text);
     this.closeField(tag, end);
   }
 
-  /** Puts length and tag before what was written since. @param end the length before it */
+  /**
+   * Writes the length of a field's content and its tag, after the content.
+   * @param end `length` before the content was written
+   */
   closeField(tag: number, end: number): void {
     this.varint(this.length - end);
     this.varint(tag);
   }
 
-  /** @returns false when the text is not ASCII; nothing was written then */
+  /** Writes ASCII text. @returns false, without writing, when the text is not ASCII */
   #ascii(text: string): boolean {
     this.#need(text.length);
     const start = this.#at - text.length;
@@ -115,7 +131,11 @@ export class Writer {
   }
 }
 
-/** @param value not negative @returns where it ends */
+/**
+ * Writes a varint into a buffer.
+ * @param value not negative
+ * @returns the offset of its end
+ */
 export function writeVarint(bytes: Buffer, start: number, value: number): number {
   let at = start;
   let rest = value;
@@ -124,7 +144,10 @@ export function writeVarint(bytes: Buffer, start: number, value: number): number
   return at;
 }
 
-/** How many bytes a number takes. @param value not negative */
+/**
+ * The size of a varint in bytes.
+ * @param value not negative
+ */
 export function varintBytes(value: number): number {
   let bytes = 1;
   for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes++;

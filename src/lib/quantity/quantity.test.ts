@@ -16,7 +16,7 @@ import {
 const formatWrong = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const suffixWrong = "unable to parse quantity's suffix";
 
-/** As k8s.io/apimachinery v0.36 answers. */
+/** Results of k8s.io/apimachinery v0.36. */
 const canonicalRows: [text: string | number, want: string | { error: string }][] = [
   ["0", "0"],
   ["-0", "0"],

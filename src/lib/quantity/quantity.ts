@@ -1,17 +1,20 @@
-/** Kubernetes quantities (`100m`, `1.5Gi`, `12e6`): parsing, the canonical text, exact arithmetic. Source: apimachinery's api/resource. */
+/**
+ * Kubernetes quantities (`100m`, `1.5Gi`, `12e6`): parsing, canonical text, and exact arithmetic.
+ * Source: k8s.io/apimachinery@v0.36.0/pkg/api/resource/quantity.go
+ */
 
-export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
+type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
 
-/** The exact value is mantissa × 10^exponent. */
+/** A quantity, whose exact value is mantissa × 10^exponent. */
 export interface Quantity {
   readonly mantissa: bigint;
   readonly exponent: number;
   readonly format: QuantityFormat;
-  /** The text as given, where upstream keeps it: it is canonical, or near enough. */
+  /** The original text, where upstream keeps it because it is almost always canonical. */
   readonly text?: string;
 }
 
-/** No quantity. The message is upstream's. */
+/** Text that is not a quantity. The message is upstream's. */
 export class QuantityError extends Error {
   constructor(message: string) {
     super(message);
@@ -25,14 +28,18 @@ const decimalSuffixes = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const binarySuffixes = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 const smallestExponent = -9;
 const int64Max = 2n ** 63n - 1n;
-/** Of a quantity; to read and write one takes time by the square of its length. Upstream has no limit. */
+/** The length of a quantity, because parsing takes quadratic time. Upstream has no limit. */
 const textLengthMax = 1024;
-/** Digits that upstream holds in an int64; beyond them it rounds and caps. */
+/** The digits for which upstream uses an int64; with more digits it rounds and caps. */
 const fastDigitsMax = 18;
 
+/** The quantity `0`. */
 export const zeroQuantity: Quantity = { mantissa: 0n, exponent: 0, format: "DecimalSI", text: "0" };
 
-/** @throws QuantityError */
+/**
+ * Parses a quantity.
+ * @throws QuantityError
+ */
 export function parseQuantity(text: string): Quantity {
   if (text === "" || text.length > textLengthMax) throw new QuantityError(formatWrong);
   if (text === "0") return zeroQuantity;
@@ -51,19 +58,23 @@ export function parseQuantity(text: string): Quantity {
       return { mantissa: negative ? -value : value, exponent: scale, format, ...(keepsText && { text }) };
     }
   }
-  if (!hasDigits) throw new QuantityError("unable to parse numeric part of quantity"); // Upstream lets the fast ones pass as zero.
+  // Upstream's fast path accepts a quantity without digits as zero.
+  if (!hasDigits) throw new QuantityError("unable to parse numeric part of quantity");
   const exact = base === 2 ? magnitude << BigInt(exponent) : magnitude;
   const scale = (base === 10 ? exponent : 0) - fraction.length;
   return roundAndCap(exact, scale, format, negative);
 }
 
-/** @returns the text upstream writes @throws QuantityError */
+/**
+ * Converts a quantity to the text that upstream writes.
+ * @throws QuantityError
+ */
 export function canonicalQuantity(value: string | number | bigint): string {
   if (typeof value === "string" && keptAsIs.test(value)) return value;
   return formatQuantity(parseQuantity(typeof value === "string" ? trimGo(value) : String(value)));
 }
 
-/** The commonest of the texts that are canonical. */
+/** The most common canonical texts. */
 const keptAsIs = /^(?![0-9]*000m?$)[1-9][0-9]{0,17}m?$/;
 
 /** White space as Go's strings.TrimSpace sees it. */
@@ -71,6 +82,7 @@ function trimGo(text: string): string {
   return text.replace(/^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/, "").trimEnd();
 }
 
+/** Formats a quantity as upstream does. */
 export function formatQuantity(quantity: Quantity): string {
   if (quantity.mantissa === 0n) return "0";
   if (quantity.text !== undefined) return quantity.text;
@@ -82,6 +94,7 @@ export function formatQuantity(quantity: Quantity): string {
   return formatDecimal(quantity, quantity.format);
 }
 
+/** Compares two quantities exactly. */
 export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   const signs = compare(signOf(a), signOf(b));
   if (signs !== 0 || a.mantissa === 0n) return signs;
@@ -91,37 +104,40 @@ export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   return compare(left, right);
 }
 
+/** Adds two quantities; the sum has the format of the first one unless it is zero. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const format = a.mantissa === 0n ? b.format : a.format;
   if (a.mantissa === 0n || b.mantissa === 0n) return { ...withoutText(a.mantissa === 0n ? b : a), format };
-  // A sum of values so far apart is the larger one; writing it out would take as many digits.
+  // The sum of values of very different size is the larger one; its exact digits would be too many.
   if (Math.abs(magnitudeOf(a) - magnitudeOf(b)) > digitsApartMax)
     return { ...withoutText(magnitudeOf(a) > magnitudeOf(b) ? a : b), format };
   const [left, right] = align(a, b);
   return { mantissa: left + right, exponent: Math.min(a.exponent, b.exponent), format };
 }
 
+/** Subtracts a quantity from another one. */
 export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
   return addQuantities(a, { mantissa: -b.mantissa, exponent: b.exponent, format: b.format });
 }
 
-/** The value when it is an integer of 64 bits. */
+/** The value if it is an integer of 64 bits. */
 export function asInteger(quantity: Quantity): number | bigint | undefined {
   if (magnitudeOf(quantity) > 19) return undefined;
   const whole = exactInteger(quantity);
   return whole === undefined || whole > int64Max || whole < -int64Max - 1n ? undefined : demote(whole);
 }
 
-/** The value rounded away from zero to an integer, held within 64 bits. */
+/** The value, rounded away from zero to an integer and clamped to 64 bits. */
 export function integerValue(quantity: Quantity): number | bigint {
   return scaledValue(quantity, 0);
 }
 
-/** Thousandths, rounded away from zero, held within 64 bits. */
+/** The value in thousandths, rounded away from zero to an integer and clamped to 64 bits. */
 export function milliValue(quantity: Quantity): number | bigint {
   return scaledValue(quantity, -3);
 }
 
+/** The nearest floating-point number. */
 export function asApproximateFloat(quantity: Quantity): number {
   return Number(`${quantity.mantissa}e${quantity.exponent}`);
 }
@@ -173,7 +189,10 @@ function isFast(whole: string, fraction: string, exponent: number, format: Quant
   return whole.length + fraction.length <= fastDigitsMax && exponent - fraction.length >= smallestExponent;
 }
 
-/** Rounds up to 10^-9, away from zero: whoever asks for something gets something. Binary quantities end at the largest int64. */
+/**
+ * Rounds away from zero to 10^-9, so that no request becomes zero. Caps binary quantities at the
+ * largest int64.
+ */
 function roundAndCap(magnitude: bigint, exponent: number, format: QuantityFormat, negative: boolean): Quantity {
   let rounded = magnitude;
   let scale = exponent;
@@ -191,7 +210,10 @@ function roundAndCap(magnitude: bigint, exponent: number, format: QuantityFormat
   };
 }
 
-/** @param magnitude not negative @param places how many decimal places go */
+/**
+ * @param magnitude not negative
+ * @param places the number of decimal places to remove
+ */
 function divideRoundingUp(magnitude: bigint, places: number): bigint {
   if (magnitude === 0n) return 0n;
   if (places > String(magnitude).length) return 1n;
@@ -217,7 +239,8 @@ function formatDecimal({ mantissa, exponent }: Quantity, format: "DecimalSI" | "
   const number = digits.slice(0, digits.length - zeros) + "0".repeat(padding);
   const power = scale - padding;
   if (format === "DecimalExponent") return power === 0 ? number : `${number}e${power}`;
-  return `${number}${decimalSuffixes[power / 3 + 3] ?? ""}`; // Beyond 10^18 upstream writes no suffix either.
+  // Like upstream, without a suffix beyond 10^18.
+  return `${number}${decimalSuffixes[power / 3 + 3] ?? ""}`;
 }
 
 function scaledValue(quantity: Quantity, scale: number): number | bigint {
@@ -227,11 +250,11 @@ function scaledValue(quantity: Quantity, scale: number): number | bigint {
   if (magnitude === 0n) return 0;
   if (places > 0 && magnitudeOf(quantity) - scale > 19) return negative ? -int64Max : int64Max;
   const scaled = places >= 0 ? magnitude * 10n ** BigInt(places) : divideRoundingUp(magnitude, -places);
-  const held = scaled > int64Max ? int64Max : scaled;
-  return demote(negative ? -held : held);
+  const clamped = scaled > int64Max ? int64Max : scaled;
+  return demote(negative ? -clamped : clamped);
 }
 
-/** Undefined when there is a fraction, or the value is past any use. */
+/** Returns undefined when there is a fraction, or the value is extremely large. */
 function exactInteger({ mantissa, exponent }: Quantity): bigint | undefined {
   if (exponent > digitsApartMax) return undefined;
   if (exponent >= 0) return mantissa * 10n ** BigInt(exponent);
@@ -240,7 +263,7 @@ function exactInteger({ mantissa, exponent }: Quantity): bigint | undefined {
   return mantissa % divisor === 0n ? mantissa / divisor : undefined;
 }
 
-/** How many digits apart two values may be for an exact sum. */
+/** The difference in digits up to which a sum is exact. */
 const digitsApartMax = 1000;
 
 function align(a: Quantity, b: Quantity): [bigint, bigint] {
@@ -248,7 +271,7 @@ function align(a: Quantity, b: Quantity): [bigint, bigint] {
   return [a.mantissa * 10n ** BigInt(a.exponent - exponent), b.mantissa * 10n ** BigInt(b.exponent - exponent)];
 }
 
-/** Decimal digits before the point; negative for small fractions. */
+/** The number of decimal digits before the point; negative for small fractions. */
 function magnitudeOf({ mantissa, exponent }: Quantity): number {
   return String(mantissa < 0n ? -mantissa : mantissa).length + exponent;
 }

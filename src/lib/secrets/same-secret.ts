@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 
-/** In a time that does not depend on either, lengths included. */
+/** Compares two secrets in a time that does not depend on their content or length. */
 export function isSameSecret(one: Uint8Array, other: Uint8Array): boolean {
   return timingSafeEqual(hashOf(one), hashOf(other));
 }

@@ -1,30 +1,40 @@
-/** The words by which a strategic merge patch says more than its values do. Source: Kubernetes' strategic merge patch design. */
+/**
+ * Directives of strategic merge patches. Source: Kubernetes docs, "Update API Objects in Place
+ * Using kubectl patch".
+ */
 import { isObject, setMember } from "../json/values.ts";
 import { badFormat } from "./strategic-merge-error.ts";
 
 /** `$patch: replace | delete`, in an object or in an element of a list. */
 export const patchDirective = "$patch";
-/** The only members that stay, of an object of which one is set at a time. */
+/** `$retainKeys`: the only members of the object that stay, for unions. */
 export const retainKeysDirective = "$retainKeys";
-/** `$deleteFromPrimitiveList/<field>`: elements that go away. */
+/** `$deleteFromPrimitiveList/<field>`: elements that are removed. */
 export const deletionPrefix = "$deleteFromPrimitiveList";
-/** `$setElementOrder/<field>`: the elements, or their merge keys, in the order they shall have. */
+/** `$setElementOrder/<field>`: the elements, or their merge keys, in the requested order. */
 export const orderPrefix = "$setElementOrder";
 
+/** A plain JSON object. */
 export type JsonObject = Record<string, unknown>;
 
-/** The directive an element or object carries; undefined when it carries none. */
+/** The `$patch` directive of an element or object, if any. */
 export function directiveOf(value: unknown): unknown {
   return isObject(value) && Object.hasOwn(value, patchDirective) ? value[patchDirective] : undefined;
 }
 
-/** The field a prefixed key is about. @throws StrategicMergeError when the key is the prefix and something else than a slash and a field */
+/**
+ * The field to which a key such as `$setElementOrder/<field>` refers.
+ * @throws StrategicMergeError when no slash follows the prefix
+ */
 export function fieldOfDirective(key: string, prefix: typeof deletionPrefix | typeof orderPrefix): string {
   if (key.charAt(prefix.length) === "/") return key.slice(prefix.length + 1);
   throw badFormat(prefix === orderPrefix ? "setElementOrder list" : "primitive list");
 }
 
-/** Takes the null members away, at any depth, in place: what is left has nothing to merge with. Null elements of lists stay. */
+/**
+ * Removes null members at any depth, in place, from a value without a counterpart. Null list
+ * elements stay.
+ */
 export function discardNulls(value: unknown): void {
   if (Array.isArray(value)) for (const item of value) discardNulls(item);
   if (!isObject(value)) return;
@@ -34,7 +44,11 @@ export function discardNulls(value: unknown): void {
   }
 }
 
-/** The same with objects that carry `$patch`, but that lists are made anew. @returns undefined when the value is such an object itself */
+/**
+ * Removes objects with a `$patch` directive at any depth: members in place, list elements in a
+ * copy.
+ * @returns undefined when the value is such an object itself
+ */
 export function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined);
   if (!isObject(value)) return value;

@@ -1,30 +1,33 @@
 /**
- * The order of a merged list: what the patch names stands in the patch's order, what only the server has stands where it stood among those,
- * as far as both can be.
+ * The order of a merged list: elements of the patch have the patch's order, and elements that are
+ * only in the live list keep their places between them as far as possible.
  */
 import { formatGoValue, goMapType } from "../json/go-value.ts";
 import { isObject } from "../json/values.ts";
 import { directiveOf, orderPrefix } from "./directives.ts";
 import { badType, noMergeKey, StrategicMergeError } from "./strategic-merge-error.ts";
 
-export interface OrderOptions {
-  /** The elements, or for objects at least their merge keys, in the order wanted. */
-  readonly wanted: readonly unknown[];
+interface OrderOptions {
+  /** The elements, or for objects at least their merge keys, in the requested order. */
+  readonly requested: readonly unknown[];
   /** The list before the patch. */
   readonly live: readonly unknown[];
   /** Empty for scalars. */
   readonly mergeKey: string;
 }
 
-/** @throws StrategicMergeError when an element lacks its merge key */
-export function orderElements(merged: readonly unknown[], { wanted, live, mergeKey }: OrderOptions): unknown[] {
-  if (mergeKey !== "" && isObject(merged[0])) checkObjects(wanted);
-  const wantedPlaces = placesOf(wanted, mergeKey);
+/**
+ * Orders the elements of a merged list.
+ * @throws StrategicMergeError when an element lacks its merge key
+ */
+export function orderElements(merged: readonly unknown[], { requested, live, mergeKey }: OrderOptions): unknown[] {
+  if (mergeKey !== "" && isObject(merged[0])) checkObjects(requested);
+  const requestedPlaces = placesOf(requested, mergeKey);
   const livePlaces = placesOf(live, mergeKey);
   const elements = merged.map((value): Element => ({ value, key: keyOf(value, mergeKey) }));
-  const named = elements.filter(({ key }) => wantedPlaces.has(key));
-  const others = elements.filter(({ key }) => !wantedPlaces.has(key));
-  return interleave(sortByPlace(others, livePlaces), sortByPlace(named, wantedPlaces), livePlaces);
+  const named = elements.filter(({ key }) => requestedPlaces.has(key));
+  const others = elements.filter(({ key }) => !requestedPlaces.has(key));
+  return interleave(sortByPlace(others, livePlaces), sortByPlace(named, requestedPlaces), livePlaces);
 }
 
 function checkObjects(list: readonly unknown[]): void {
@@ -37,10 +40,10 @@ interface Element {
   readonly key: unknown;
 }
 
-/** Of each element's key, where it first stands. */
+/** The index of the first element with each key. */
 type Places = ReadonlyMap<unknown, number>;
 
-/** What tells an element from the others: the value of its merge key, or itself. */
+/** The identity of an element: the value of its merge key, or the element itself. */
 export function keyOf(element: unknown, mergeKey: string): unknown {
   if (mergeKey === "") {
     if (isObject(element)) throw noMergeKey(element, mergeKey);
@@ -65,7 +68,10 @@ function sortByPlace(elements: readonly Element[], places: Places): Element[] {
   return elements.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
-/** Puts each of `others` before the first of `named` that stood behind it, and behind all where it cannot be told. */
+/**
+ * Puts each of `others` before the first of `named` that followed it in the live list, or else at
+ * the end.
+ */
 function interleave(others: readonly Element[], named: readonly Element[], livePlaces: Places): unknown[] {
   const ordered: unknown[] = [];
   let next = 0;
@@ -84,8 +90,9 @@ function interleave(others: readonly Element[], named: readonly Element[], liveP
 }
 
 /**
- * A patch with `$setElementOrder` must name its elements in that order, all of them. Those it deletes do not count; nor does another directive, unless it
- * stands behind the last element of the order: that is upstream's way.
+ * Checks that a patch with `$setElementOrder` has its elements in that order, and that the order
+ * has all of them. Deletions do not count; as in upstream, other directives count only after the
+ * last element.
  * @throws StrategicMergeError
  */
 export function checkOrder(patch: readonly unknown[], order: readonly unknown[], mergeKey: string): void {

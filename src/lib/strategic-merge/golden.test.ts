@@ -1,4 +1,7 @@
-/** Random objects and patches, and what upstream's library makes of them. Recorded by `npm run golden patch`. */
+/**
+ * Random objects and patches, and what upstream's library makes of them. Recorded by `npm run
+ * golden patch`.
+ */
 
 import { golden } from "../../../test/support/patch-golden.ts";
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";

@@ -1,22 +1,27 @@
-/** How a field merges, looked up in the schema; where upstream finds nothing, its words. */
+/** Finds out how a field merges, from the schema. Errors have upstream's messages. */
 import { quoteGo } from "../json/quote.ts";
 import type { Field, Type } from "../schema/schema.ts";
 import { StrategicMergeError } from "./strategic-merge-error.ts";
 
+/** How a field merges. */
 export interface MergeRule {
-  /** Of the field's value, or of the elements of its list. */
+  /** The type of the field's value, or of the elements of its list. */
   readonly type: Type;
   readonly strategy: "merge" | "replace" | undefined;
-  /** Empty where there is none. */
+  /** Empty when there is none. */
   readonly mergeKey: string;
 }
 
-/** @throws StrategicMergeError when `within` has no such field, or has no fields at all (maps: upstream cannot merge objects in them) */
+/**
+ * The rule of a field that is an object.
+ * @throws StrategicMergeError when `within` has no such field, or is a map: upstream cannot merge
+ *   objects in maps
+ */
 export function ruleOfObject(within: Type, name: string): MergeRule {
   return ruleOf(findField(within, name));
 }
 
-/** The same for a list; `type` is its elements'. */
+/** The rule of a field that is a list; `type` is that of its elements. */
 export function ruleOfList(within: Type, name: string): MergeRule {
   const field = findField(within, name);
   return { ...ruleOf(field), type: elementType(field) };
@@ -38,7 +43,7 @@ function findField(within: Type, name: string): Field {
   );
 }
 
-/** Go takes a field in other case too, when none has the very name. */
+/** Finds a field ignoring case, as Go does when none matches exactly. */
 function findFolded(fields: readonly Field[], name: string): Field | undefined {
   const folded = name.toLowerCase();
   return fields.find((field) => field.name.toLowerCase() === folded);
@@ -58,7 +63,7 @@ function goName(type: Type): string {
   return name.slice(name.lastIndexOf(".") + 1);
 }
 
-/** The kind of Go type behind a type of the schema. */
+/** The kind of the Go type of a schema's type. */
 export function goKind(type: Type): string {
   switch (type.kind) {
     case "list":

@@ -1,22 +1,25 @@
-/** Lists of objects that merge by a key. */
+/** Merges lists of objects by a key. */
 import { type JsonObject, patchDirective } from "./directives.ts";
 import { keyOf, orderElements } from "./element-order.ts";
 import { noMergeKey, StrategicMergeError, unknownDirective } from "./strategic-merge-error.ts";
 
 export type MergeElement = (element: JsonObject, change: JsonObject) => JsonObject;
 
-export interface ElementMerge {
+interface ElementMerge {
   readonly mergeKey: string;
   readonly merge: MergeElement;
 }
 
-/** Merges by key and puts into the patch's order. @throws StrategicMergeError when an element lacks its key, or for a directive there is not */
+/**
+ * Merges lists by key and orders the result.
+ * @throws StrategicMergeError when an element lacks its key, and for unknown directives
+ */
 export function mergeElements(
   original: readonly JsonObject[],
   patch: readonly JsonObject[],
   { mergeKey, merge }: ElementMerge,
 ): unknown[] {
-  const { live, changes } = obeyDirectives(original, patch, mergeKey);
+  const { live, changes } = applyDirectives(original, patch, mergeKey);
   const merged = [...live];
   const places = placesByKey(live, mergeKey);
   for (const change of changes) {
@@ -25,7 +28,7 @@ export function mergeElements(
     if (place === undefined) places.set(change[mergeKey], merged.push(change) - 1);
     else merged[place] = merge(merged[place] as JsonObject, change);
   }
-  return orderElements(merged, { wanted: changes, live, mergeKey });
+  return orderElements(merged, { requested: changes, live, mergeKey });
 }
 
 interface DirectedLists {
@@ -33,8 +36,10 @@ interface DirectedLists {
   readonly changes: readonly JsonObject[];
 }
 
-/** Takes the elements that carry `$patch` out of the patch: deletes what they name, or puts the patch in the list's place. */
-function obeyDirectives(
+/**
+ * Removes elements with `$patch` from the patch, and deletes their targets or replaces the list.
+ */
+function applyDirectives(
   original: readonly JsonObject[],
   patch: readonly JsonObject[],
   mergeKey: string,
@@ -66,18 +71,19 @@ function placesByKey(list: readonly JsonObject[], mergeKey: string): Map<unknown
 }
 
 /**
- * The live list as `$setElementOrder` compares with it. Upstream deletes and appends in one array, so that the first new elements, as many as were
- * deleted, count as having stood last: `[a, b, d]` without `a` and with the new `c` is `[b, d, c]`.
+ * The live list with which `$setElementOrder` compares. Upstream deletes and appends in one array,
+ * so that for each deleted element a new one counts as an existing last element: `[a, b, d]`
+ * without `a` and with the new `c` is `[b, d, c]`.
  */
-export function placesTaken(live: readonly unknown[], patch: readonly unknown[], mergeKey: string): readonly unknown[] {
+export function liveOrder(live: readonly unknown[], patch: readonly unknown[], mergeKey: string): readonly unknown[] {
   if (
     mergeKey === "" ||
     live.length === 0 ||
     !patch.some((element) => Object.hasOwn(element as JsonObject, patchDirective))
   )
     return live;
-  const { live: kept, changes } = obeyDirectives(live as JsonObject[], patch as JsonObject[], mergeKey);
-  const known = placesByKey(kept, mergeKey);
-  const added = changes.filter((change) => !known.has(change[mergeKey]));
+  const { live: kept, changes } = applyDirectives(live as JsonObject[], patch as JsonObject[], mergeKey);
+  const existing = placesByKey(kept, mergeKey);
+  const added = changes.filter((change) => !existing.has(change[mergeKey]));
   return [...kept, ...added.slice(0, live.length - kept.length)];
 }

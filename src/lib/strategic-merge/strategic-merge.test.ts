@@ -5,18 +5,18 @@ import { applyStrategicMergePatch, StrategicMergeError } from "./strategic-merge
 import type { StrategicMergeFault } from "./strategic-merge-error.ts";
 
 type Json = Record<string, unknown>;
-type Want = Json | [fault: StrategicMergeFault, message: string];
+type Expected = Json | [fault: StrategicMergeFault, message: string];
 
-function check(definition: string, original: Json, patch: Json, want: Want): void {
+function check(definition: string, original: Json, patch: Json, expected: Expected): void {
   const before = JSON.stringify(original);
   const apply = () => applyStrategicMergePatch(original, structuredClone(patch), builtinSchema(definition));
-  if (Array.isArray(want)) {
+  if (Array.isArray(expected)) {
     assert.throws(apply, (error) => {
       assert.ok(error instanceof StrategicMergeError);
-      assert.deepEqual([error.fault, error.message], want);
+      assert.deepEqual([error.fault, error.message], expected);
       return true;
     });
-  } else assert.deepEqual(apply(), want);
+  } else assert.deepEqual(apply(), expected);
   assert.equal(JSON.stringify(original), before);
 }
 
@@ -28,8 +28,8 @@ const account = {
   imagePullSecrets: named("p"),
 };
 
-/** As apimachinery v0.36 and a real 1.36 server answer. */
-const accountRows: [what: string, patch: Json, want: Want][] = [
+/** Results of apimachinery v0.36 and of a real 1.36 server. */
+const accountRows: [what: string, patch: Json, expected: Expected][] = [
   ["nothing", {}, account],
   ["new elements come first", { secrets: named("c") }, { ...account, secrets: named("c", "a", "b") }],
   [
@@ -59,12 +59,12 @@ const accountRows: [what: string, patch: Json, want: Want][] = [
     withMetadata({ finalizers: ["x/c", "x/a", "x/b"] }),
   ],
   [
-    "primitives go away",
+    "primitives are removed",
     { metadata: { "$deleteFromPrimitiveList/finalizers": ["x/a", "x/z"] } },
     withMetadata({ finalizers: ["x/b"] }),
   ],
   [
-    "primitives come, go and are ordered, as kubectl asks",
+    "primitives are added, removed and ordered, as kubectl does",
     {
       metadata: {
         "$deleteFromPrimitiveList/finalizers": ["x/a"],
@@ -83,7 +83,7 @@ const accountRows: [what: string, patch: Json, want: Want][] = [
     { ...account, metadata: { name: "s", labels: { a: "1", b: "2", k: "v" } } },
   ],
   [
-    "what there is nothing to merge with sheds nulls and directives",
+    "a new value loses its nulls and directives",
     { extra: { a: null, b: [{ c: null }, { $patch: "delete" }, null], d: { $patch: "replace" } } },
     { ...account, extra: { b: [{}, null] } },
   ],
@@ -116,7 +116,7 @@ const accountRows: [what: string, patch: Json, want: Want][] = [
     unforeseen("unknown patch type: %!s(<nil>) in map: map[$patch:<nil>]"),
   ],
   [
-    "a directive that is no text",
+    "a directive that is not a string",
     { metadata: { $patch: [1, "a", { b: true }] } },
     unforeseen("unknown patch type: [%!s(int64=1) a map[b:%!s(bool=true)]] in map: map[$patch:[1 a map[b:true]]]"),
   ],
@@ -140,7 +140,11 @@ const accountRows: [what: string, patch: Json, want: Want][] = [
     { metadata: { finalizers: [["x"]] } },
     unforeseen("list element types are not identical: [[x/a x/b] [[x]]]"),
   ],
-  ["retained keys are no list", { metadata: { $retainKeys: "x" } }, ["format", "invalid patch format of retainKeys"]],
+  [
+    "retained keys that are not a list",
+    { metadata: { $retainKeys: "x" } },
+    ["format", "invalid patch format of retainKeys"],
+  ],
   [
     "a set key is not retained",
     { metadata: { $retainKeys: ["name"], labels: {} } },
@@ -149,7 +153,7 @@ const accountRows: [what: string, patch: Json, want: Want][] = [
   ["deletion without field", { $deleteFromPrimitiveList: ["a"] }, ["format", "invalid patch format of primitive list"]],
   ["order without field", { $setElementOrder: ["a"] }, ["format", "invalid patch format of setElementOrder list"]],
   [
-    "order that is no list",
+    "order that is not a list",
     { "$setElementOrder/secrets": "x" },
     unforeseen("expected a []interface {}, but received a string"),
   ],
@@ -172,19 +176,19 @@ function withMetadata(changes: Json): Json {
   return { ...account, metadata: { ...account.metadata, ...changes } };
 }
 
-function unforeseen(message: string): Want {
+function unforeseen(message: string): Expected {
   return ["unforeseen", message];
 }
 
-for (const [what, patch, want] of accountRows) {
-  test(`strategic merge: ${what}`, () => check("io.k8s.api.core.v1.ServiceAccount", account, patch, want));
+for (const [what, patch, expected] of accountRows) {
+  test(`strategic merge: ${what}`, () => check("io.k8s.api.core.v1.ServiceAccount", account, patch, expected));
 }
 
 const pod = (spec: Json): Json => ({ spec: { template: { spec } } });
 const env = (name: string, value: string): Json => ({ name, value });
 
-/** What kubectl sends, and what apimachinery v0.36 makes of it. */
-const deploymentRows: [what: string, original: Json, patch: Json, want: Want][] = [
+/** Patches of kubectl with the results of apimachinery v0.36. */
+const deploymentRows: [what: string, original: Json, patch: Json, expected: Expected][] = [
   [
     "set image",
     pod({
@@ -248,7 +252,7 @@ const deploymentRows: [what: string, original: Json, patch: Json, want: Want][] 
     pod({ containers: [{ name: "a", env: [env("Z", "1"), env("N", "2"), env("X", "1")] }] }),
   ],
   [
-    "what only the server has keeps its place",
+    "elements that are only in the live list keep their places",
     pod({ containers: named("a", "sidecar", "b") }),
     pod({ "$setElementOrder/containers": named("a", "n", "b"), containers: named("n") }),
     pod({ containers: named("a", "n", "sidecar", "b") }),
@@ -271,13 +275,13 @@ const deploymentRows: [what: string, original: Json, patch: Json, want: Want][] 
     }),
   ],
   [
-    "an atomic list is taken as it is",
+    "an atomic list is replaced",
     pod({ tolerations: [{ key: "a" }] }),
     pod({ tolerations: [{ key: "b", value: null }] }),
     pod({ tolerations: [{ key: "b", value: null }] }),
   ],
   [
-    "primitives of an atomic list go away",
+    "primitives of an atomic list are removed",
     pod({ containers: [{ name: "a", args: ["x", "y"] }] }),
     pod({ containers: [{ name: "a", "$deleteFromPrimitiveList/args": ["x"] }] }),
     pod({ containers: [{ name: "a", args: ["y"] }] }),
@@ -291,14 +295,14 @@ const deploymentRows: [what: string, original: Json, patch: Json, want: Want][] 
   ["a patch of nothing but a directive", { spec: { replicas: 1 } }, { $patch: "replace", spec: {} }, { spec: {} }],
 ];
 
-for (const [what, original, patch, want] of deploymentRows) {
-  test(`strategic merge: ${what}`, () => check("io.k8s.api.apps.v1.Deployment", original, patch, want));
+for (const [what, original, patch, expected] of deploymentRows) {
+  test(`strategic merge: ${what}`, () => check("io.k8s.api.apps.v1.Deployment", original, patch, expected));
 }
 
 test("strategic merge: objects within maps do not merge", () => {
   const definition = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps";
-  const want = unforeseen("merging an object in json but data type is not struct, instead is: map");
-  check(definition, { properties: { a: { type: "string" } } }, { properties: { a: { type: "object" } } }, want);
+  const expected = unforeseen("merging an object in json but data type is not struct, instead is: map");
+  check(definition, { properties: { a: { type: "string" } } }, { properties: { a: { type: "object" } } }, expected);
 });
 
 test("strategic merge: __proto__ is a member like any other", () => {

@@ -1,4 +1,7 @@
-/** Strategic merge patch: a merge patch whose lists merge by what the schema says of them. Source: apimachinery's strategicpatch. */
+/**
+ * Strategic merge patch: a merge patch whose lists merge as the schema declares.
+ * Source: k8s.io/apimachinery@v0.36.0/pkg/util/strategicpatch/patch.go
+ */
 import { formatGoValue, goListType, goMapType, goTypeOf } from "../json/go-value.ts";
 import { isObject } from "../json/values.ts";
 import type { Struct, Type } from "../schema/schema.ts";
@@ -14,16 +17,19 @@ import {
 } from "./directives.ts";
 import { checkOrder, orderElements } from "./element-order.ts";
 import { goKind, type MergeRule, ruleOfList, ruleOfObject } from "./merge-rules.ts";
-import { type MergeElement, mergeElements, placesTaken } from "./object-lists.ts";
+import { liveOrder, type MergeElement, mergeElements } from "./object-lists.ts";
 import { badFormat, badType, StrategicMergeError, unknownDirective } from "./strategic-merge-error.ts";
 
 export { StrategicMergeError } from "./strategic-merge-error.ts";
 
 /**
- * @param original an object that conforms to `schema`; left as it is
- * @param patch any object, nested at most `retainedDepthMax` deep; used up: directives that were obeyed and nulls that meant nothing are gone then, as
- *   upstream shows it in a refusal
- * @returns the patched document, not yet checked against the schema; it shares with `original` and `patch` what was taken over whole
+ * Applies a strategic merge patch.
+ *
+ * @param original an object that conforms to `schema`; not changed
+ * @param patch an object of at most `retainedDepthMax` levels. It is changed: applied directives
+ *   and meaningless nulls are removed, as upstream's error messages show it.
+ * @returns the patched object, not yet checked against the schema; it shares parts with `original`
+ *   and `patch`
  * @throws StrategicMergeError
  */
 export function applyStrategicMergePatch(
@@ -34,12 +40,14 @@ export function applyStrategicMergePatch(
   return mergeObjects(original as JsonObject, patch, schema);
 }
 
-/** Members by name while they are being merged: `__proto__` is one like any other. */
+/**
+ * The members of an object during the merge. A map, so that `__proto__` is a name like any other.
+ */
 type Members = Map<string, unknown>;
 
 function mergeObjects(original: JsonObject, patch: JsonObject, type: Type): JsonObject {
   const members: Members = new Map(Object.entries(patch));
-  if (members.has(patchDirective)) return obeyDirective(members.get(patchDirective), patch);
+  if (members.has(patchDirective)) return applyDirective(members.get(patchDirective), patch);
   const merged: Members = new Map(Object.entries(original));
   retainKeys(merged, members);
   mergeOrderedLists(merged, members, type);
@@ -48,14 +56,16 @@ function mergeObjects(original: JsonObject, patch: JsonObject, type: Type): Json
   return Object.fromEntries(merged);
 }
 
-function obeyDirective(directive: unknown, patch: JsonObject): JsonObject {
+function applyDirective(directive: unknown, patch: JsonObject): JsonObject {
   if (directive === "delete") return {};
   if (directive !== "replace") throw unknownDirective(directive, patch);
   delete patch[patchDirective];
   return patch;
 }
 
-/** `$retainKeys`: all that it does not list goes away, and the patch may set nothing else. */
+/**
+ * Applies `$retainKeys`: removes all members that it does not list. The patch may set no others.
+ */
 function retainKeys(merged: Members, patch: Members): void {
   if (!patch.has(retainKeysDirective)) return;
   const list = patch.get(retainKeysDirective);
@@ -69,7 +79,7 @@ function retainKeys(merged: Members, patch: Members): void {
   for (const key of merged.keys()) if (!retained.has(key)) merged.delete(key);
 }
 
-/** `$setElementOrder/<field>` and the field itself: both are taken from the patch. */
+/** Applies `$setElementOrder/<field>` together with the field, and removes both from the patch. */
 function mergeOrderedLists(merged: Members, patch: Members, type: Type): void {
   for (const [key, order] of [...patch]) {
     if (!key.startsWith(orderPrefix)) continue;
@@ -86,7 +96,7 @@ function mergeOrderedLists(merged: Members, patch: Members, type: Type): void {
   }
 }
 
-/** @throws StrategicMergeError when there is something else than a list */
+/** @throws StrategicMergeError when the member is not a list */
 function findList(members: Members, name: string): readonly unknown[] | undefined {
   const value = members.get(name);
   if (Array.isArray(value) || !members.has(name)) return value as readonly unknown[] | undefined;
@@ -98,15 +108,15 @@ interface OrderedMerge {
   readonly changes: readonly unknown[] | undefined;
   readonly order: readonly unknown[];
   readonly rule: MergeRule;
-  /** Of both, in any order. */
+  /** The elements of both lists, in any order. */
   readonly merged: readonly unknown[];
 }
 
 function mergeInOrder({ live = [], changes = [], order, rule: { mergeKey }, merged }: OrderedMerge): unknown[] {
   const isOfObjects = checkElementTypes(live, changes) === goMapType;
   return orderElements(merged, {
-    wanted: order,
-    live: isOfObjects ? placesTaken(live, changes, mergeKey) : live,
+    requested: order,
+    live: isOfObjects ? liveOrder(live, changes, mergeKey) : live,
     mergeKey,
   });
 }
@@ -132,15 +142,15 @@ function mergeMember(merged: Members, key: string, value: unknown, type: Type): 
     merged.set(key, mergeObjectsByRule(current, value, ruleOfObject(type, key)));
   else if (Array.isArray(current) && Array.isArray(value))
     merged.set(key, mergeListsByRule(current, value, ruleOfList(type, key)));
-  else takeOver(merged, key, value);
+  else setWithoutMerge(merged, key, value);
 }
 
-/** There is nothing to merge with. */
-function takeOver(merged: Members, key: string, value: unknown): void {
+/** Sets a member that the original does not have, or has with another type. */
+function setWithoutMerge(merged: Members, key: string, value: unknown): void {
   discardNulls(value);
-  const taken = withoutDirectives(value);
-  if (taken === undefined) merged.delete(key);
-  else merged.set(key, taken);
+  const kept = withoutDirectives(value);
+  if (kept === undefined) merged.delete(key);
+  else merged.set(key, kept);
 }
 
 function mergeObjectsByRule(original: JsonObject, patch: JsonObject, { type, strategy }: MergeRule): JsonObject {
@@ -155,10 +165,13 @@ function mergeListsByRule(
   if (rule.strategy !== "merge" || (original.length === 0 && patch.length === 0)) return patch;
   if (checkElementTypes(original, patch) === goMapType) return mergeObjectLists(original, patch, rule);
   const union = [...new Set([...original, ...patch])];
-  return orderElements(union, { wanted: patch, live: original, mergeKey: rule.mergeKey });
+  return orderElements(union, { requested: patch, live: original, mergeKey: rule.mergeKey });
 }
 
-/** `$deleteFromPrimitiveList/<field>`, whatever the field's strategy. Lists of objects merge instead: that is upstream's way. */
+/**
+ * Applies `$deleteFromPrimitiveList/<field>`, for any strategy. As in upstream, lists of objects
+ * are merged instead.
+ */
 function deleteElements(merged: Members, name: string, value: unknown, type: Type): void {
   const current = merged.get(name);
   if (value === null) merged.delete(name);
@@ -186,7 +199,10 @@ function mergeObjectLists(
   return mergeElements(original as JsonObject[], patch as JsonObject[], { mergeKey, merge });
 }
 
-/** @returns the one type all elements of both lists have @throws StrategicMergeError when they differ, or are lists, or there are none */
+/**
+ * The common type of the elements of both lists.
+ * @throws StrategicMergeError when the types differ or are lists, and when both lists are empty
+ */
 function checkElementTypes(original: readonly unknown[], patch: readonly unknown[]): string {
   const types = new Set([...original, ...patch].map(goTypeOf));
   const [type] = types;

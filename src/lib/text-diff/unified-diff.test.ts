@@ -1,4 +1,4 @@
-/** Random texts and values, with the diffs that upstream makes of them (tools/golden/text-diff). */
+/** Random texts and values with upstream's diffs, as recorded by tools/golden/text-diff. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ test(`${rows.length} diffs`, () => {
   }
 });
 
-test("what would take too long is shown whole", () => {
+test("shows texts whole that would take too long to compare", () => {
   const same = Array.from({ length: 40_000 }, (_none, index) => String(index % 120));
   const diff = unifiedDiff(same, [...same, "x"]);
   assert.equal(diff.split("\n").length, 1 + 40_000 + 40_001 + 1);

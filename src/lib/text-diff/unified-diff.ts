@@ -1,6 +1,7 @@
 /**
- * Unified diffs of texts and of JSON values, line by line, as Python's difflib and its ports make them: of the longest runs of equal lines the
- * first is kept, and the same is done on both sides of it. Lines that are very frequent in long texts begin no run.
+ * Unified diffs of lines and of JSON values, by the algorithm of Python's difflib: it keeps the
+ * first of the longest runs of equal lines, and repeats this on both sides. In long texts, frequent
+ * lines do not begin a run.
  */
 import { encodeAny } from "../json/encode-any.ts";
 
@@ -12,7 +13,7 @@ interface Match {
 
 type Tag = "equal" | "changed";
 
-/** What of the one text stands against what of the other: from, to. */
+/** Corresponding ranges of both texts. */
 interface Piece {
   readonly tag: Tag;
   readonly a: readonly [from: number, to: number];
@@ -20,19 +21,24 @@ interface Piece {
 }
 
 const context = 3;
-/** Texts of so many lines have frequent ones. */
+/** From this number of lines on, frequent lines are ignored. */
 const longLines = 200;
-/** Comparisons of lines. Texts that take more are shown whole: upstream's would take minutes. */
+/** Comparisons of lines. Texts that need more are shown whole; upstream would take minutes. */
 const stepsMax = 4_000_000;
 
-/** @returns the hunks, each line ended; empty where nothing differs */
+/**
+ * Compares lines. Returns the hunks, with a newline after each line; empty without a difference.
+ */
 export function unifiedDiff(before: readonly string[], after: readonly string[]): string {
   return hunksOf(piecesOf(matchesOf(before, after), before.length, after.length))
     .map((hunk) => formatHunk(hunk, before, after))
     .join("");
 }
 
-/** Of two values as they are written in JSON, a member or item in each line, one space further in for each level. */
+/**
+ * Compares two values as JSON text with one member or item per line, indented by one space per
+ * level.
+ */
 export function jsonDiff(before: unknown, after: unknown): string {
   return unifiedDiff(linesOf(before), linesOf(after));
 }
@@ -43,7 +49,10 @@ function linesOf(value: unknown): string[] {
   return lines;
 }
 
-/** @param value nested as deep as types are @param start what stands before it in its line */
+/**
+ * @param value only as deep as types are nested
+ * @param start the text before it in its line
+ */
 function addLines(value: unknown, margin: string, start: string, lines: string[], end = ""): void {
   const isList = Array.isArray(value);
   if (!isList && (typeof value !== "object" || value === null))
@@ -76,13 +85,13 @@ function matchesOf(before: readonly string[], after: readonly string[]): Match[]
   return joined(found.sort((left, right) => left.a - right.a));
 }
 
-/** Where each line stands, but for those that are too frequent. */
+/** The indexes of each line, without lines that are too frequent. */
 function placesOf(lines: readonly string[]): ReadonlyMap<string, readonly number[]> {
   const places = new Map<string, number[]>();
   for (const [index, line] of lines.entries()) {
-    const known = places.get(line);
-    if (known === undefined) places.set(line, [index]);
-    else known.push(index);
+    const indexes = places.get(line);
+    if (indexes === undefined) places.set(line, [index]);
+    else indexes.push(index);
   }
   if (lines.length < longLines) return places;
   const countMax = Math.floor(lines.length / 100) + 1;
@@ -90,7 +99,7 @@ function placesOf(lines: readonly string[]): ReadonlyMap<string, readonly number
   return places;
 }
 
-/** The first of the longest. Frequent lines only make it longer. */
+/** Finds the first of the longest runs. Frequent lines only extend it. */
 function longestMatch(
   before: readonly string[],
   after: readonly string[],
@@ -99,7 +108,7 @@ function longestMatch(
   budget: { steps: number },
 ): Match {
   let best = { a: fromA, b: fromB, size: 0 };
-  /** How long the run is that ends at the line before and at a place of `after`. */
+  /** The length of the run that ends at the previous line, by index in `after`. */
   let lengths = new Map<number, number>();
   for (let a = fromA; a < toA; a++) {
     const next = new Map<number, number>();
@@ -122,7 +131,7 @@ function longestMatch(
   return { a, b, size };
 }
 
-/** Runs that follow each other without a gap are one. */
+/** Joins adjacent runs. */
 function joined(matches: readonly Match[]): Match[] {
   const out: Match[] = [];
   for (const match of matches) {
@@ -147,7 +156,7 @@ function piecesOf(matches: readonly Match[], linesA: number, linesB: number): Pi
   return pieces;
 }
 
-/** Changes with the lines around them; those that share some are one hunk. */
+/** Groups changes with the lines around them; changes that share such lines form one hunk. */
 function hunksOf(pieces: readonly Piece[]): Piece[][] {
   const hunks: Piece[][] = [];
   let hunk: Piece[] = [];
@@ -196,7 +205,7 @@ function formatHunk(hunk: readonly Piece[], before: readonly string[], after: re
   return lines.join("");
 }
 
-/** Counted from 1; an empty one is named by the line before it. */
+/** Formats a range of lines, counted from 1; an empty range names the line before it. */
 function formatSpan(from: number, to: number): string {
   const length = to - from;
   if (length === 1) return String(from + 1);

@@ -1,14 +1,17 @@
-/** Which directories decide what a path leads to. Source: path_resolution(7). */
+/**
+ * Finds the directories that determine to which file a path resolves. Source: path_resolution(7).
+ */
 import { lstat, readlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 
-/** As many links as Linux follows. */
+/** The number of links that Linux follows. */
 const linksMax = 40;
 
 /**
- * @param path of a file that need not exist
- * @returns the directories, without links in their paths, that hold a symbolic link on the way to the file, or the file itself; where the path ends
- *   early, the directory that lacks its next part
+ * Finds the directories whose changes can change the file to which a path resolves.
+ * @param path the file need not exist
+ * @returns the real paths of the directories that contain a symbolic link on the path, or the file;
+ *   if the path does not exist, also the directory that lacks its next part
  */
 export async function linkDirectories(path: string): Promise<ReadonlySet<string>> {
   const directories = new Set<string>();
@@ -34,7 +37,10 @@ export async function linkDirectories(path: string): Promise<ReadonlySet<string>
   return directories;
 }
 
-/** @returns undefined for what is no link, null for what does not exist or cannot be read */
+/**
+ * Returns undefined for a path that is not a link, null for one that does not exist or is not
+ * readable.
+ */
 async function targetOf(path: string): Promise<string | null | undefined> {
   try {
     return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;

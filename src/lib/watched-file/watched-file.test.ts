@@ -8,13 +8,16 @@ import { watchFile } from "./watched-file.ts";
 interface Seen {
   readonly path: string;
   readonly dir: string;
-  /** Waits until this is told, and gives all that was told since the last call: but for the emptiness of a file that is being written. */
+  /**
+   * Waits for a report and returns all reports since the last call, except empty content during a
+   * write.
+   */
   until(text: string): Promise<string[]>;
   /** Moves on to the next poll. */
   poll(): void;
 }
 
-/** Polls are made by hand; all other waiting is real, but a tenth as long. */
+/** Runs polls on demand; all other delays are real, but a tenth as long. */
 async function following(
   start: { known?: string; content?: string; bytesMax?: number; links?: (dir: string) => Promise<void> },
   run: (seen: Seen) => Promise<void>,
@@ -23,10 +26,10 @@ async function following(
   const path = join(dir, "file");
   if (start.content !== undefined) await writeFile(path, start.content);
   await start.links?.(dir);
-  const told: string[] = [];
+  const reports: string[] = [];
   let wake = (): void => undefined;
-  const tell = (text: string): void => {
-    told.push(text);
+  const report = (text: string): void => {
+    reports.push(text);
     wake();
   };
   let polling: (() => void) | undefined;
@@ -41,20 +44,20 @@ async function following(
       const timer = setTimeout(then, delayMs / 10);
       return () => clearTimeout(timer);
     },
-    onContent: (content) => tell(content.toString()),
-    onError: (error) => tell(`error ${(error as NodeJS.ErrnoException).code ?? error.message.replace(dir, "")}`),
+    onContent: (content) => report(content.toString()),
+    onError: (error) => report(`error ${(error as NodeJS.ErrnoException).code ?? error.message.replace(dir, "")}`),
   });
   try {
     await run({
       path,
       dir,
       async until(text) {
-        while (told.at(-1) !== text) {
+        while (reports.at(-1) !== text) {
           await new Promise<void>((resolve) => {
             wake = resolve;
           });
         }
-        return told.splice(0).filter((one) => one !== "");
+        return reports.splice(0).filter((one) => one !== "");
       },
       poll: () => polling?.(),
     });
@@ -64,7 +67,7 @@ async function following(
   }
 }
 
-test("what is there at first is told, unless it is known", async () => {
+test("reports the first content, unless the caller has it already", async () => {
   await following({ content: "a" }, async ({ until }) => assert.deepEqual(await until("a"), ["a"]));
   await following({ content: "a", known: "a" }, async ({ until, path, poll }) => {
     poll();
@@ -73,7 +76,7 @@ test("what is there at first is told, unless it is known", async () => {
   });
 });
 
-test("written over, replaced by renaming, and turned by a link", async () => {
+test("reports content that is overwritten, renamed into place, or replaced by a link", async () => {
   await following({ content: "a", known: "a" }, async ({ until, path, dir }) => {
     await writeFile(path, "b");
     assert.deepEqual(await until("b"), ["b"]);
@@ -87,7 +90,7 @@ test("written over, replaced by renaming, and turned by a link", async () => {
   });
 });
 
-test("content that is there already is not told again", async () => {
+test("does not report the same content again", async () => {
   await following({ content: "a", known: "a" }, async ({ until, path, poll }) => {
     await writeFile(path, "a");
     poll();
@@ -98,7 +101,7 @@ test("content that is there already is not told again", async () => {
   });
 });
 
-test("a file that vanishes is an error at each poll, and is followed when it comes back", async () => {
+test("reports a missing file at each poll, and its content when it is back", async () => {
   await following({ content: "a", known: "a" }, async ({ until, path, poll }) => {
     await rm(path);
     poll();
@@ -108,14 +111,14 @@ test("a file that vanishes is an error at each poll, and is followed when it com
   });
 });
 
-test("a file that is too long is an error", async () => {
+test("reports a file that is too long", async () => {
   await following({ content: "12345", bytesMax: 4 }, async ({ until }) =>
     assert.deepEqual(await until("error EFBIG"), ["error EFBIG"]),
   );
 });
 
-/** Replaces a link as Kubernetes turns `..data`. */
-async function turn(link: string, target: string): Promise<void> {
+/** Replaces a link as the kubelet replaces `..data`. */
+async function replaceLink(link: string, target: string): Promise<void> {
   await symlink(target, `${link}_tmp`);
   await rename(`${link}_tmp`, link);
 }
@@ -125,7 +128,7 @@ async function directoryWith(dir: string, name: string, content: string): Promis
   await writeFile(join(dir, name, "file"), content);
 }
 
-/** No poll happens: each step is noticed by what the system reports. */
+/** No polls run: the file watchers notice each step. */
 const linkRows: [
   what: string,
   links: (dir: string) => Promise<void>,
@@ -146,13 +149,13 @@ const linkRows: [
     ],
   ],
   [
-    "a link that is turned, and its new target written in place",
+    "a link that is replaced, and its new target written in place",
     async (dir) => {
       await directoryWith(dir, "one", "a");
       await directoryWith(dir, "two", "b");
       await symlink(join(dir, "one/file"), join(dir, "file"));
     },
-    (dir) => [() => turn(join(dir, "file"), "two/file"), () => writeFile(join(dir, "two/file"), "c")],
+    (dir) => [() => replaceLink(join(dir, "file"), "two/file"), () => writeFile(join(dir, "two/file"), "c")],
   ],
   [
     "a mounted ConfigMap, and a link to a file in it",
@@ -167,18 +170,18 @@ const linkRows: [
     (dir) => [
       async () => {
         await directoryWith(join(dir, "mount"), "..two", "b");
-        await turn(join(dir, "mount/..data"), "..two");
+        await replaceLink(join(dir, "mount/..data"), "..two");
       },
       async () => {
         await directoryWith(join(dir, "mount"), "..three", "c");
-        await turn(join(dir, "mount/..data"), "..three");
+        await replaceLink(join(dir, "mount/..data"), "..three");
         await rm(join(dir, "mount/..one"), { recursive: true });
       },
       () => writeFile(join(dir, "mount/..three/file"), "d"),
     ],
   ],
   [
-    "a chain of links through directories, of which one in the middle is turned",
+    "a chain of links through directories, of which one in the middle is replaced",
     async (dir) => {
       await directoryWith(dir, "one", "a");
       await directoryWith(dir, "two", "b");
@@ -187,7 +190,7 @@ const linkRows: [
       await symlink("links", join(dir, "via"));
       await symlink("./via/../via/current/file", join(dir, "file"));
     },
-    (dir) => [() => turn(join(dir, "links/current"), "../two"), () => writeFile(join(dir, "two/file"), "c")],
+    (dir) => [() => replaceLink(join(dir, "links/current"), "../two"), () => writeFile(join(dir, "two/file"), "c")],
   ],
   [
     "a link whose target appears later",
@@ -210,7 +213,7 @@ for (const [what, links, steps] of linkRows) {
   });
 }
 
-test("links that lead round are an error at each poll, and followed when they no longer do", async () => {
+test("reports a cycle of links at each poll, and the content when the cycle is gone", async () => {
   const links = async (dir: string): Promise<void> => {
     await symlink("other", join(dir, "file"));
     await symlink("file", join(dir, "other"));

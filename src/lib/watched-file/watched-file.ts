@@ -1,52 +1,59 @@
-/** Follows the content of one file. Source: access-control §5.3 and §8: on change, and every 60 s. */
+/** Watches the content of one file. */
 import { createHash } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
 import { readBoundedFile } from "../bounded-file/bounded-file.ts";
 import { linkDirectories } from "./link-directories.ts";
 
 export interface WatchedFileOptions {
-  /** What has been read of it already, which is not told again. Undefined: whatever is read first is told. */
+  /** The content that the caller has already; `onContent` is not called for it. */
   readonly known?: Uint8Array;
-  /** Runs once after so many milliseconds. @returns cancels */
+  /** Runs a function once after a delay. @returns a function that cancels it */
   after(delayMs: number, run: () => void): () => void;
-  /** Gets the whole content, once for each that differs from the last one told. It may be empty, and half of what somebody still writes. */
+  /**
+   * Called with the whole content when it differs from the last one. It may be empty or incomplete
+   * during a write.
+   */
   onContent(content: Buffer): void;
-  /** The file is not there, cannot be read or is too long: told whenever it is looked at. The content told last stays the last one. */
+  /** Called at every check that finds the file missing, unreadable or too long. */
   onError(error: Error): void;
-  /** Longer files are an error; undefined: as for any file. */
+  /** Longer files are an error; the default is that of `readBoundedFile`. */
   readonly bytesMax?: number;
 }
 
-export interface WatchedFile {
+interface WatchedFile {
   close(): void;
 }
 
 const pollMs = 60_000;
-/** New content must stand so long, so that what is being written is most likely not read as the whole. */
+/** New content must stay unchanged for this time, so that incomplete content is rarely used. */
 const settleMs = 100;
 
-/** The way to the file may change again while it is being looked up; after so many times the next event or poll must do. */
-const lookUpsMax = 5;
+/**
+ * The path may change while it is being resolved; after this many attempts, the next event or poll
+ * resolves it.
+ */
+const resolutionsMax = 5;
 
 /**
- * Directories are watched, not the file, because files are replaced by renaming: the one that the file is in, and each that holds a symbolic link on the
- * way to it, as mounted ConfigMaps have two. Where the system cannot watch, the polls remain.
+ * Watches the content of a file, and checks it every 60 seconds too. Because files are often
+ * replaced by renaming, it watches directories: that of the file, and each that contains a symbolic
+ * link on the path (mounted ConfigMaps have two). If the system cannot watch them, polling remains.
  */
 export function watchFile(path: string, options: WatchedFileOptions): WatchedFile {
   const { after, onContent, onError, bytesMax } = options;
-  let told = options.known && hashOf(options.known);
+  let reported = options.known && hashOf(options.known);
   let unsettled: string | undefined;
   const watchers = new Map<string, FSWatcher>();
   let cancelPoll: () => void;
-  let cancelLook: (() => void) | undefined;
+  let cancelCheck: (() => void) | undefined;
   let reading = false;
   let closed = false;
 
-  /** The watchers are opened again, because a directory may be another one by now. */
+  /** Checks the file with new watchers, because a directory may have been replaced. */
   function poll(): void {
     closeWatchers();
     cancelPoll = after(pollMs, poll);
-    look();
+    check();
   }
 
   function closeWatchers(): void {
@@ -54,19 +61,19 @@ export function watchFile(path: string, options: WatchedFileOptions): WatchedFil
     watchers.clear();
   }
 
-  /** However much goes on in the directory, the file is read once in a while. */
-  function lookSoon(): void {
+  /** Checks the file after a delay, which limits the rate when the directory changes often. */
+  function checkSoon(): void {
     if (closed) return;
-    cancelLook ??= after(settleMs, () => {
-      cancelLook = undefined;
-      look();
+    cancelCheck ??= after(settleMs, () => {
+      cancelCheck = undefined;
+      check();
     });
   }
 
-  function look(): void {
-    if (reading) return lookSoon();
+  function check(): void {
+    if (reading) return checkSoon();
     reading = true;
-    // Watched first and read then, so that no change is missed in between.
+    // Watch before reading, so that no change between the two is missed.
     watchDirectories()
       .then(() => readBoundedFile(path, { ...(bytesMax !== undefined && { bytesMax }), waitMs: 0 }))
       .then(
@@ -76,13 +83,13 @@ export function watchFile(path: string, options: WatchedFileOptions): WatchedFil
   }
 
   async function watchDirectories(): Promise<void> {
-    for (let turn = 0; turn < lookUpsMax; turn++) {
+    for (let turn = 0; turn < resolutionsMax; turn++) {
       const directories = await linkDirectories(path);
       if (closed || !useWatchers(directories)) return;
     }
   }
 
-  /** @returns whether there were others before */
+  /** Returns whether directories were added. */
   function useWatchers(directories: ReadonlySet<string>): boolean {
     let changed = false;
     for (const [directory, watcher] of watchers) {
@@ -92,7 +99,7 @@ export function watchFile(path: string, options: WatchedFileOptions): WatchedFil
     }
     for (const directory of directories) {
       if (watchers.has(directory)) continue;
-      const watcher = watchDirectory(directory, lookSoon);
+      const watcher = watchDirectory(directory, checkSoon);
       if (watcher === undefined) continue;
       watchers.set(directory, watcher);
       changed = true;
@@ -100,22 +107,22 @@ export function watchFile(path: string, options: WatchedFileOptions): WatchedFil
     return changed;
   }
 
-  function done(tell: () => void): void {
+  function done(report: () => void): void {
     reading = false;
-    if (!closed) tell();
+    if (!closed) report();
   }
 
   function compare(content: Buffer): void {
     const hash = hashOf(content);
     const settled = hash === unsettled;
     unsettled = undefined;
-    if (hash === told) return;
+    if (hash === reported) return;
     if (settled) {
-      told = hash;
+      reported = hash;
       onContent(content);
     } else {
       unsettled = hash;
-      lookSoon();
+      checkSoon();
     }
   }
 
@@ -129,7 +136,7 @@ export function watchFile(path: string, options: WatchedFileOptions): WatchedFil
     close() {
       closed = true;
       cancelPoll();
-      cancelLook?.();
+      cancelCheck?.();
       closeWatchers();
     },
   };
@@ -139,7 +146,7 @@ export function watchFile(path: string, options: WatchedFileOptions): WatchedFil
 function watchDirectory(directory: string, onChange: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(directory, { persistent: false }, onChange);
-    // The polls go on, and the next one watches again.
+    // The next poll watches the directory again.
     watcher.on("error", () => watcher.close());
     return watcher;
   } catch (error) {

@@ -25,10 +25,10 @@ const root = await oddCertificate({ ...named("root"), ...during(0, 10) });
 const other = await oddCertificate({ ...named("other"), ...during(0, 10) });
 const middle = await oddCertificate({ ...named("middle"), ...during(2, 8) }, root);
 const lower = await oddCertificate({ ...named("lower"), ...during(3, 20) }, middle);
-/** The authority `other`, signed by `root`, and the other way round. */
+/** The authority `other`, signed by `root`, and the reverse. */
 const crossed = await oddCertificate({ ...named("other"), ...during(0, 10) }, root, other.keys);
 const crossedBack = await oddCertificate({ ...named("root"), ...during(0, 10) }, other, root.keys);
-/** Says that `root` had signed it; it has not. */
+/** Names `root` as its issuer, which did not sign it. */
 const forger = { ...(await oddCertificate(named("root"))), cert: root.cert };
 const forged = await oddCertificate({ ...named("middle"), ...during(0, 10) }, forger, middle.keys);
 const forServers = await oddCertificate({ ...named("for servers"), usages: [serverAuth], ...during(0, 10) }, root);
@@ -37,20 +37,20 @@ const noAuthority = await oddCertificate(
   { subject: [{ CN: ["no authority"] }], usages: [clientAuth], ...during(0, 10) },
   root,
 );
-/** Root with the key it had, made anew. */
+/** A new root certificate with the same key. */
 const renewed = await oddCertificate({ ...named("root"), ...during(5, 30) }, undefined, root.keys);
 
 const [ofRoot, ofMiddle, ofLower, ofOther, ofServers, ofAny, ofNone] = await Promise.all(
   [root, middle, lower, other, forServers, forAny, noAuthority].map(leafOf),
 );
 
-/** Hours of validity, or no way. */
+/** Hours of validity, or undefined without a chain. */
 const rows: [
   what: string,
   authorities: OddAuthority[],
   leaf: OddAuthority | undefined,
   shown: OddAuthority[],
-  want: [number, number] | undefined,
+  expected: [number, number] | undefined,
 ][] = [
   ["an authority's own", [root], ofRoot, [], [1, 9]],
   ["another's", [other], ofRoot, [], undefined],
@@ -80,19 +80,19 @@ const rows: [
   ["by the eighth that is shown", [root], ofMiddle, [...Array(7).fill(other), middle], [2, 8]],
   ["by the ninth that is shown, at which nobody looks", [root], ofMiddle, [...Array(8).fill(other), middle], undefined],
 ];
-for (const [what, authorities, leaf, shown, want] of rows) {
-  test(`the way to an authority: ${what}`, () => {
+for (const [what, authorities, leaf, shown, expected] of rows) {
+  test(`the chain to an authority: ${what}`, () => {
     const certificate = (one: OddAuthority): X509Certificate => new X509Certificate(one.cert);
     const times = wayTo(
       parseAuthorities(authorities.map(({ cert }) => cert).join("")),
       certificate(leaf as OddAuthority),
       shown.map(certificate),
     );
-    assert.deepEqual(times && [(times.from - startMs) / hourMs, (times.to - startMs) / hourMs], want);
+    assert.deepEqual(times && [(times.from - startMs) / hourMs, (times.to - startMs) / hourMs], expected);
   });
 }
 
-const pemRows: [what: string, pem: string, want: number | RegExp][] = [
+const pemRows: [what: string, pem: string, expected: number | RegExp][] = [
   ["two", root.cert + other.cert, 2],
   ["between other text and keys", `# one\n${root.cert}${root.key}\nlast\n${other.cert}`, 2],
   ["with Windows' line ends", root.cert.replaceAll("\n", "\r\n"), 1],
@@ -106,9 +106,9 @@ const pemRows: [what: string, pem: string, want: number | RegExp][] = [
     /^x509: malformed certificate$/,
   ],
 ];
-for (const [what, pem, want] of pemRows) {
+for (const [what, pem, expected] of pemRows) {
   test(`certificates in PEM: ${what}`, () => {
-    if (typeof want === "number") assert.equal(parseCertificates(pem).length, want);
-    else assert.throws(() => parseCertificates(pem), { message: want });
+    if (typeof expected === "number") assert.equal(parseCertificates(pem).length, expected);
+    else assert.throws(() => parseCertificates(pem), { message: expected });
   });
 }

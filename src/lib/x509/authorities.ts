@@ -1,14 +1,16 @@
-/** Certificates that are trusted to lead to others, and whether one is led to. */
+/** Finds a chain from a client certificate to a certificate authority. */
 import type { X509Certificate } from "node:crypto";
 import { parseCertificates } from "./pem.ts";
 
-/** A bundle as it was read once: another content is another object. */
+/** A bundle of certificate authorities. Other content is always another object. */
 export interface Authorities {
   readonly pem: string;
   readonly certificates: readonly X509Certificate[];
 }
 
-/** When all certificates on the way are valid, in milliseconds since 1970, both included. */
+/**
+ * The period in which all certificates of a chain are valid, in milliseconds since 1970, inclusive.
+ */
 export interface ValidTimes {
   readonly from: number;
   readonly to: number;
@@ -16,19 +18,23 @@ export interface ValidTimes {
 
 const clientAuth = "1.3.6.1.5.5.7.3.2";
 const anyUsage = "2.5.29.37.0";
-/** Certificates between the first one and the authority. */
+/** The number of intermediate certificates. */
 const betweenMax = 8;
 
-/** @throws Error when there is no certificate, or one cannot be read */
+/**
+ * Parses a bundle of certificate authorities.
+ * @throws Error when there is no certificate, or one is malformed
+ */
 export function parseAuthorities(pem: string): Authorities {
   return { pem, certificates: parseCertificates(pem) };
 }
 
 /**
- * Looks for a way from a client's certificate to one of the authorities, each link proven by its signature. For certificates that OpenSSL has
- * found good in a handshake, which checks more: this tells only which of the authorities known to the handshake, or since then, it is good for.
- * @param shown what the client sent along
- * @returns undefined when there is no way
+ * Finds a chain from a client certificate to an authority, and checks the signature of each link.
+ * Only for certificates that OpenSSL has verified in the handshake, which checks more: this
+ * determines for which of the authorities, including those loaded later, the certificate is valid.
+ * @param shown the intermediate certificates that the client sent
+ * @returns the validity of the chain; undefined when there is none
  */
 export function wayTo(
   { certificates }: Authorities,

@@ -1,7 +1,14 @@
-/** Requests for certificates. Source: upstream's ParseCSR and Go's CheckSignature, whose texts these are where Go's own parser does not speak. */
+/**
+ * Checks certificate signing requests. Source: upstream's ParseCSR and Go's CheckSignature, with
+ * their messages.
+ */
 import { loadX509 } from "../load-x509.ts";
 
-/** @param request base64 of PEM @returns what is wrong with it, or with its signature */
+/**
+ * Checks a certificate signing request and its signature.
+ * @param request base64 of PEM text
+ * @returns the error message, if any
+ */
 export async function certificateRequestProblem(request: string): Promise<string | undefined> {
   const pem = Buffer.from(request, "base64").toString("latin1");
   const [, type = "", base64 = ""] =
@@ -13,6 +20,7 @@ export async function certificateRequestProblem(request: string): Promise<string
       ? undefined
       : "x509: the signature is not that of the key";
   } catch (error) {
-    return `asn1: ${error instanceof Error ? error.message : String(error)}`; // What the library says of damaged bytes.
+    // The library's message for malformed data.
+    return `asn1: ${error instanceof Error ? error.message : String(error)}`;
   }
 }

@@ -1,7 +1,6 @@
-/** PEM text in blocks, as Go's encoding/pem finds them: what is no block is passed over. */
-
+/** A block of PEM text. */
 export interface PemBlock {
-  /** Such as `CERTIFICATE`. */
+  /** The label, such as `CERTIFICATE`. */
   readonly type: string;
   readonly hasHeaders: boolean;
   readonly bytes: Buffer;
@@ -11,10 +10,11 @@ const begin = "-----BEGIN ";
 const end = "\n-----END ";
 const dashes = "-----";
 
+/** Finds the blocks of PEM text as Go's encoding/pem does, and ignores other text. */
 export function pemBlocks(text: string): PemBlock[] {
   const blocks: PemBlock[] = [];
   let at = 0;
-  let endAt = -1; // The next end mark, looked for once however many begins come before it.
+  let endAt = -1; // The next end mark; searched only once for any number of begin marks.
   for (;;) {
     const start = text.startsWith(begin, at) ? at : text.indexOf(`\n${begin}`, at) + 1;
     if (start === 0 && !text.startsWith(begin, at)) return blocks;

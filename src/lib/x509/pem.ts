@@ -1,11 +1,12 @@
-/** Certificates in PEM text. Source: RFC 7468; client-go's util/cert. */
+/** Parses and formats certificates in PEM text. Source: RFC 7468; client-go's util/cert. */
 import { X509Certificate } from "node:crypto";
 
 const block = /-----BEGIN CERTIFICATE-----\r?\n([A-Za-z0-9+/=\s]+?)-----END CERTIFICATE-----/g;
 
 /**
- * Whatever else stands there, keys among it, is passed over.
- * @throws Error when there is no certificate, or one cannot be read; what stands there is not repeated
+ * Parses the certificates of PEM text, and ignores other content such as keys.
+ * @throws Error when there is no certificate, or one is malformed; the message does not contain the
+ *   text
  */
 export function parseCertificates(pem: string): readonly X509Certificate[] {
   const found = [...pem.matchAll(block)].map(([, base64]) => readOne(base64 as string));
@@ -13,6 +14,7 @@ export function parseCertificates(pem: string): readonly X509Certificate[] {
   return found;
 }
 
+/** Formats certificates as PEM text. */
 export function formatCertificates(certificates: readonly X509Certificate[]): string {
   return certificates.map((certificate) => certificate.toString()).join("");
 }

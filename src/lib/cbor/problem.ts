@@ -1,37 +1,42 @@
-/** What is wrong with an item, as upstream's decoder tells it. */
+/** Problems of decoded items, with the messages of upstream's decoder. */
 import { quoteGo } from "../json/quote.ts";
 import { majorNames } from "./wire.ts";
 
-export type Complaint =
+/** A problem with an item. */
+export type Problem =
   | { readonly kind: "other" | "unknown"; readonly message: string }
-  /** `field` is the one of the outermost struct. */
+  /** A value of the wrong type. `field` is a field of the outermost struct. */
   | { readonly kind: "type"; readonly major: number; readonly goType: string; readonly extra?: string; field?: string };
 
-/** Of a map: integers are bigint, floats numbers. */
+/** The key of a map. Integers are bigint, floats are numbers. */
 export type Key = string | number | bigint | boolean | null;
 
-export function complaintText(complaint: Complaint): string {
-  if (complaint.kind !== "type") return complaint.message;
-  const { major, goType, extra, field } = complaint;
+/** Formats a problem as upstream does. */
+export function formatProblem(problem: Problem): string {
+  if (problem.kind !== "type") return problem.message;
+  const { major, goType, extra, field } = problem;
   const where = field === undefined ? "Go value" : `Go struct field ${field}`;
   return `cbor: cannot unmarshal ${majorNames[major]} into ${where} of type ${goType}${extra === undefined ? "" : ` (${extra})`}`;
 }
 
-export function other(message: string): Complaint {
+/** A problem with a message of its own. */
+export function other(message: string): Problem {
   return { kind: "other", message };
 }
 
-export function unknownField(index: number): Complaint {
+/** The problem of a field that the schema does not declare. */
+export function unknownField(index: number): Problem {
   return { kind: "unknown", message: `cbor: found unknown field at map element index ${index}` };
 }
 
-export function duplicateKey(key: Key, index: number): Complaint {
+/** The problem of a repeated key. */
+export function duplicateKey(key: Key, index: number): Problem {
   const shown = typeof key === "string" ? quoteGo(key) : key === null ? "<nil>" : String(key);
   return other(`cbor: found duplicate map key ${shown} at map element index ${index}`);
 }
 
-/** @param value of a simple value, which are all refused but false, true and null */
-export function strangeSimple(value: number): Complaint {
+/** The problem of a simple value other than false, true and null. */
+export function unsupportedSimple(value: number): Problem {
   return other(
     `cbor: data item of cbor type primitives is not accepted by protocol: simple value ${value} is not recognized`,
   );
