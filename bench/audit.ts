@@ -1,4 +1,7 @@
-/** What it costs to record a request: a get at the level Metadata, which is two events, beside the same get without audit. */
+/**
+ * The cost of auditing: a get at level Metadata, which writes two events, compared with the same
+ * get without audit.
+ */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { startChild } from "./child.ts";
@@ -13,14 +16,14 @@ export interface AuditCost {
 
 const path = "/api/v1/namespaces/default";
 
-/** @param directory gets the logs */
+/** @param directory for the audit logs */
 export async function auditCost(directory: string, requests: number): Promise<AuditCost> {
   mkdirSync(directory, { recursive: true });
   const cost = async (...mode: string[]): Promise<number> => {
     const child = await startChild(new URL("server-audited.ts", import.meta.url), [directory, ...mode]);
     const client = new BenchClient(child.ready as unknown as Target);
     const gets = (): Promise<void> => client.run(requests, 16, () => ({ method: "GET", path }), 200);
-    await gets(); // As everything here: the code is warm when it is measured.
+    await gets(); // Warm-up.
     const before = await child.usage();
     await gets();
     const { cpuMs } = await child.usage();

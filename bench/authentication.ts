@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --authentication`: CPU of finding out whose a token or a client certificate is, for the first time and when it is known; what
- * 10,000 different tokens leave in memory.
+ * `npm run bench -- --authentication`: CPU time of authenticating tokens and client certificates,
+ * the first time and from the cache, and the memory that 10,000 different tokens use.
  */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -71,7 +71,7 @@ async function tokenRow(what: string, authenticate: TokenAuthenticator, sign: ()
   const all = async (some: readonly string[]): Promise<void> => {
     for (const token of some) await accepted(ask, token);
   };
-  await all(tokens.slice(tokensMeasured)); // The code is warm when it is measured.
+  await all(tokens.slice(tokensMeasured)); // Warm-up.
   const first = await cpuOf(tokensMeasured, () => all(tokens.slice(0, tokensMeasured)));
   const [one = ""] = tokens;
   const again = (): void => {
@@ -83,14 +83,14 @@ async function tokenRow(what: string, authenticate: TokenAuthenticator, sign: ()
 
 async function accepted(ask: TokenAuthenticator, token: string): Promise<void> {
   const answer = await ask(token, audiences);
-  if (answer === undefined || "problem" in answer) throw new Error(`refused: ${answer?.problem}`);
+  if (answer === undefined || "problem" in answer) throw new Error(`rejected: ${answer?.problem}`);
 }
 
 function print(what: string, first: number, known: number): void {
   console.log(`${what.padEnd(42)}${first.toFixed(1).padStart(10)}${known.toFixed(2).padStart(10)}`);
 }
 
-/** @returns microseconds of this process, its threads included, for each */
+/** @returns CPU microseconds per call, of this process with its threads */
 async function cpuOf(count: number, run: () => void | Promise<void>): Promise<number> {
   const before = process.cpuUsage();
   await run();
@@ -104,7 +104,7 @@ interface Accounts {
 }
 type AccountSigner = () => ReturnType<AccountIssuer["issue"]>;
 
-/** One account, which lives. */
+/** One existing service account. */
 function accounts(algorithm: "ES256" | "RS256"): Accounts {
   const pem = issuerKey("sa", algorithm).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   const key = readSigningKey(pem, "bench");
@@ -168,7 +168,7 @@ async function openAuthenticators(issuer: TokenIssuer, mapping: object): Promise
   return made;
 }
 
-/** What a connection costs besides its handshake, and each request on it. */
+/** Measures a connection without its handshake, and each request on it. */
 async function certificateRow(): Promise<void> {
   const validity = { notBefore: Date.now() - hour, notAfter: Date.now() + hour };
   const authority = await createAuthority({ subject: { commonName: "users" }, ...validity });
@@ -217,5 +217,5 @@ async function memoryRow(authenticate: TokenAuthenticator, sign: () => Promise<s
   const before = held();
   for (let index = 0; index < different; index++) await accepted(ask, await sign());
   console.log(`${different} different tokens leave ${(held() - before).toFixed(1)} MiB`);
-  ask("", audiences); // The cache is still there.
+  ask("", audiences); // Keeps the cache alive.
 }

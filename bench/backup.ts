@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- --backup 20000`: the latency of creates under full load, while a client takes backups of a store of so many ConfigMaps of 1 KB
- * by `POST /storage/backup`, and without. Windows of both kinds alternate on one server; a window without a backup lasts as long as one with it.
+ * `npm run bench -- --backup 20000`: the latency of creates under full load, while a client takes
+ * backups of a store of so many ConfigMaps of 1 KB by `POST /storage/backup`, and without. Windows
+ * of both kinds alternate on one server; a window without a backup lasts as long as one with it.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --cel`: the expression language, side by side with others on npm: `@marcbachmann/cel-js`, which counts no cost, and
- * `@bufbuild/cel`. Each row is timed in turns, and the median of the turns is told: microseconds for one evaluation, ours with costs counted
- * and a limit. Below: what parsing and checking a rule takes.
+ * `npm run bench -- --cel`: compares CEL with other implementations on npm: `@marcbachmann/cel-js`,
+ * which does not count costs, and `@bufbuild/cel`. Prints the median microseconds of one
+ * evaluation, ours with cost counting and a limit; then the time of parsing and checking a rule.
  */
 import { celEnv, parse as parseBufbuild, plan as planBufbuild } from "@bufbuild/cel";
 import { Environment as MarcbachmannEnvironment } from "@marcbachmann/cel-js";
@@ -26,7 +26,10 @@ const self = {
   strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1n } },
 };
 
-/** The goal is microseconds for one evaluation; undefined where only the others are. */
+/**
+ * The goal is microseconds per evaluation; undefined for comparisons with other implementations
+ * only.
+ */
 const rows: readonly [expr: string, goalUs?: number][] = [
   ["self.replicas <= self.maxReplicas", 1],
   ["self.numbers.all(x, x < 1000)", 30],
@@ -43,7 +46,9 @@ const rows: readonly [expr: string, goalUs?: number][] = [
 const turns = 15;
 const turnMs = 8;
 
-/** Microseconds of one call each, the median of turns in which all had theirs. */
+/**
+ * Returns the microseconds per call of each function: the median of turns in which all were called.
+ */
 function timed(calls: readonly (() => unknown)[]): number[] {
   const took: number[][] = calls.map(() => []);
   const counts = calls.map((call) => {
@@ -69,7 +74,7 @@ const names = ["self"];
 const ours = kubernetesEnvironment([1, 36]).extend({ variables: names.map((name) => ({ name, type: dynType })) });
 const bufbuild = celEnv();
 const marcbachmann = new MarcbachmannEnvironment({ unlistedVariablesAreDyn: true });
-/** As decoding JSON gives it; the others want bigints for ints. */
+/** As decoded from JSON; the other implementations need bigints for ints. */
 const decoded = JSON.parse(JSON.stringify(self, (_, value) => (typeof value === "bigint" ? Number(value) : value)));
 const activation = new Map([["self", jsonValue(decoded)]]);
 

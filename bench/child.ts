@@ -1,25 +1,25 @@
-/** Starts a script in a process of its own and asks it for the CPU it used. */
+/** Starts a script in a separate process, and queries its CPU time and memory. */
 import { type ChildProcess, fork } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
 export interface Usage {
-  /** User and system CPU of the process so far, milliseconds. */
+  /** User and system CPU time of the process, in milliseconds. */
   readonly cpuMs: number;
   readonly rssMiB: number;
-  /** Memory of its own, and pages of files that are mapped (Linux; 0 elsewhere). */
+  /** Anonymous memory, and mapped file pages (Linux; 0 elsewhere). */
   readonly rssAnonMiB: number;
   readonly rssFileMiB: number;
-  /** The longest time the event loop was held since the last question, milliseconds. */
+  /** The longest time the event loop was blocked since the last query, in milliseconds. */
   readonly heldMs: number;
 }
 
 export interface Child {
-  /** What the script sent when it was ready. */
+  /** The message that the script sent when it was ready. */
   readonly ready: Record<string, string>;
   readonly readyMs: number;
   usage(): Promise<Usage>;
-  /** Bytes of objects and buffers that are in use: what a garbage collection leaves. */
+  /** Bytes of objects and buffers after a garbage collection. */
   liveMiB(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -60,7 +60,7 @@ function stop(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Called by the script: says that it is ready and answers questions about its usage from then on. */
+/** Called by the script: reports that it is ready, and answers queries about its usage. */
 export function serveParent(ready: Record<string, string>): void {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();

@@ -1,4 +1,4 @@
-/** The one HTTP/2 client that drives every server under test, so that what differs is the server. */
+/** The HTTP/2 client for all servers under test, so that only the servers differ. */
 import { readFileSync } from "node:fs";
 import http2 from "node:http2";
 
@@ -55,7 +55,10 @@ export class BenchClient {
     });
   }
 
-  /** Reads an answer and throws it away. @returns milliseconds until its first byte and until its end, and its length */
+  /**
+   * Reads and discards a response.
+   * @returns milliseconds until its first byte and until its end, and its length
+   */
   read(
     path: string,
     { method = "GET", accept = "application/json" } = {},
@@ -77,7 +80,7 @@ export class BenchClient {
     });
   }
 
-  /** Opens a watch. @param seen called with each piece of the answer */
+  /** Opens a watch. @param seen called with each chunk of the response */
   follow(path: string, seen: (piece: Buffer) => void): http2.ClientHttp2Stream {
     const stream = this.#session.request({ ":path": path, accept: "application/json" });
     stream.on("error", () => stream.destroy());
@@ -85,32 +88,32 @@ export class BenchClient {
     return stream;
   }
 
-  /** Opens a watch. @returns resolves with a function that waits until so many events came in */
+  /** Opens a watch. @returns a function that waits until that many events were received */
   watch(path: string): Promise<(events: number) => Promise<void>> {
     return new Promise((resolve, reject) => {
       const stream = this.#session.request({ ":path": path, accept: "application/json" });
       let seen = 0;
-      let wanted = Number.POSITIVE_INFINITY;
+      let expected = Number.POSITIVE_INFINITY;
       let done = (): void => {};
       stream.on("error", reject);
       stream.on("data", (piece: Buffer) => {
         for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) seen++;
-        if (seen >= wanted) done();
+        if (seen >= expected) done();
       });
       stream.on("response", (answer) => {
         if (answer[":status"] !== 200) return reject(new Error(`watch: status ${answer[":status"]}`));
         resolve((events) => {
-          wanted = events;
+          expected = events;
           return new Promise<void>((finished) => {
             done = finished;
-            if (seen >= wanted) finished();
+            if (seen >= expected) finished();
           });
         });
       });
     });
   }
 
-  /** @param concurrency requests under way at a time */
+  /** @param concurrency number of concurrent requests */
   async run(
     count: number,
     concurrency: number,
@@ -120,10 +123,10 @@ export class BenchClient {
     let next = 0;
     const worker = async (): Promise<void> => {
       while (next < count) {
-        const wanted = request(next++);
-        const { status, body } = await this.send(wanted);
+        const message = request(next++);
+        const { status, body } = await this.send(message);
         if (status !== wantStatus)
-          throw new Error(`${wanted.method} ${wanted.path}: status ${status}: ${body.slice(0, 300)}`);
+          throw new Error(`${message.method} ${message.path}: status ${status}: ${body.slice(0, 300)}`);
       }
     };
     await Promise.all(Array.from({ length: concurrency }, worker));
@@ -134,7 +137,7 @@ export class BenchClient {
   }
 }
 
-/** Reads the inline certificates of a kubeconfig this project wrote. */
+/** Reads the inline certificates of a kubeconfig written by this server. */
 export function targetOfKubeconfig(text: string): Target {
   const field = (name: string): string => {
     const match = new RegExp(`${name}: "?([^"\\s]+)"?`).exec(text);

@@ -1,6 +1,6 @@
 /**
- * What definitions and their objects cost: `node bench/custom-resources.ts`. One process, server and client; CPU of both, which is why ratios are
- * those of the whole request.
+ * `node bench/custom-resources.ts`: the cost of CustomResourceDefinitions and their objects. Server
+ * and client share a process, so the CPU time includes both.
  */
 import { FieldErrors } from "../src/apimachinery/field-errors.ts";
 import { objectRules } from "../src/cel-environment/object-rules.ts";
@@ -45,7 +45,7 @@ async function establish(plural: string, spec: object): Promise<number> {
   return took;
 }
 
-/** @returns milliseconds of CPU for each */
+/** @returns CPU milliseconds per call */
 async function createMany(path: string, body: (name: string) => object, prefix: string): Promise<number> {
   let next = 0;
   const work = async () => {
@@ -83,7 +83,7 @@ for (const [builtIn, custom] of rounds.slice(1)) {
   );
 }
 
-/** @returns microseconds of CPU for each */
+/** @returns CPU microseconds per call */
 async function readMany(path: string, times: number): Promise<number> {
   let next = 0;
   const work = async () => {

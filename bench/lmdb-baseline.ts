@@ -1,4 +1,4 @@
-/** Baseline (b): durable LMDB transactions, nothing around them. */
+/** Baseline (b): durable LMDB transactions without a server. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { open } from "lmdb";
@@ -6,12 +6,12 @@ import { open } from "lmdb";
 export interface BaselineOptions {
   readonly dir: string;
   readonly operations: number;
-  /** Transactions asked for at a time; lmdb-js lets those of one turn share a commit. */
+  /** Concurrent transactions; lmdb-js commits those of one event loop turn together. */
   readonly concurrency: number;
   readonly keysPerTransaction: number;
 }
 
-/** @returns CPU of this process and time on the clock per transaction, milliseconds */
+/** @returns CPU time of this process and elapsed time per transaction, in milliseconds */
 export async function durablePutsBaseline(
   options: BaselineOptions,
 ): Promise<{ cpuMsPerOp: number; wallMsPerOp: number }> {

@@ -1,12 +1,14 @@
 /**
- * `npm run bench -- --scale 100000` and `npm run bench -- --watchers 1000`: see scale.ts and watchers.ts.
- * `npm run bench -- --cel`: the expression language beside others, see cel.ts.
- * `npm run bench -- --rbac`: decisions among many bindings, see rbac.ts.
- * `npm run bench -- --authentication`: whose a token or a certificate is, see authentication.ts.
- * `npm run bench -- --audit`: what it costs to record a request, see audit.ts.
- * `npm run bench -- --backup 20000`: creates while a backup is taken, see backup.ts.
- * `npm run bench [-- --objects 5000]`: CPU of the server process per operation, as ratios to two baselines measured in the same run:
- * (a) a bare node:http2 server, (b) durable LMDB transactions of three keys at concurrency 16. (c) is this server on LMDB.
+ * - `npm run bench -- --scale 100000`: many objects, see scale.ts.
+ * - `npm run bench -- --watchers 1000`: many watches, see watchers.ts.
+ * - `npm run bench -- --cel`: CEL compared with other implementations, see cel.ts.
+ * - `npm run bench -- --rbac`: RBAC decisions with many bindings, see rbac.ts.
+ * - `npm run bench -- --authentication`: tokens and certificates, see authentication.ts.
+ * - `npm run bench -- --audit`: the cost of auditing, see audit.ts.
+ * - `npm run bench -- --backup 20000`: creates during a backup, see backup.ts.
+ * - `npm run bench [-- --objects 5000]`: CPU time of the server process per operation, as ratios to
+ *   two baselines in the same run: (a) a bare node:http2 server, (b) durable LMDB transactions of
+ *   three keys at concurrency 16. (c) is this server on LMDB.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -77,7 +79,7 @@ const name = (index: number): string => `cm-${String(index).padStart(6, "0")}`;
 const configMap = (metadata: object, extra: string): string =>
   JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata, data: { payload, extra } });
 
-/** Runs one phase. @returns server CPU per operation, milliseconds */
+/** Runs one phase. @returns CPU milliseconds of the server per operation */
 async function measure(child: Child, operations: number, run: () => Promise<void>): Promise<number> {
   const before = await child.usage();
   await run();
@@ -118,7 +120,7 @@ await client.send({
   body: JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name: "bench" } }),
 });
 const labels = { app: "bench" };
-// As the baseline: the code is warm when it is measured.
+// Warm-up, as for the baseline.
 await client.run(
   objects,
   concurrency,
@@ -141,7 +143,7 @@ const update = await phase(
   (i) => ({ method: "PUT", path: `${collection}/${name(i)}`, body: configMap({ name: name(i), labels }, "1") }),
   200,
 );
-/** @returns server CPU per list, milliseconds, once the code is warm */
+/** @returns CPU milliseconds of the server per list, after a warm-up */
 async function lists(count: number, query: string, headers: Readonly<Record<string, string>>): Promise<number> {
   const listing = (): Promise<void> =>
     client.run(count, 1, () => ({ method: "GET", path: `${collection}${query}`, headers }), 200);

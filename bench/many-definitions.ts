@@ -1,6 +1,6 @@
 /**
- * A server with many definitions: `node bench/many-definitions.ts`, `DEFINITIONS=n` for another number than 1000. The server has a process of its own,
- * on LMDB; it is started again with all of them.
+ * `node bench/many-definitions.ts`: a server on LMDB with 1000 CustomResourceDefinitions, or
+ * `DEFINITIONS=n`. The server runs in a separate process, and is restarted with all definitions.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { type Child, startChild } from "./child.ts";
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const many = Number(process.env.DEFINITIONS ?? 1000);
 const atOnce = 8;
-/** So that OpenAPI is made for some groups of several. */
+/** Distributes the definitions among groups, because OpenAPI is built per group. */
 const groups = 20;
 
 const groupOf = (at: number) => `g${at % groups}.bench.example.com`;
@@ -63,7 +63,7 @@ async function ask(client: RawClient): Promise<void> {
   await timed("OpenAPI v3 of a group", () => client.send({ path: `/openapi/v3/apis/${groupOf(0)}/v1` }));
 }
 
-async function tell(child: Child, what: string): Promise<void> {
+async function printMemory(child: Child, what: string): Promise<void> {
   const { rssMiB, heldMs } = await child.usage();
   console.log(`${what}: RSS ${rssMiB.toFixed(0)} MiB, event loop held for ${heldMs.toFixed(0)} ms at most`);
 }
@@ -81,7 +81,7 @@ const work = async () => {
 await Promise.all(Array.from({ length: atOnce }, work));
 await served(client, many - 1);
 console.log(`${many} definitions in ${(performance.now() - started).toFixed(0)} ms`);
-await tell(child, "then");
+await printMemory(child, "then");
 await ask(client);
 for (let at = many; at < many + 3; at++) {
   const before = performance.now();
@@ -102,9 +102,9 @@ console.log(`start with ${many}: ${child.readyMs.toFixed(0)} ms`);
 const before = performance.now();
 await served(client, many - 1);
 console.log(`the last is served ${(performance.now() - before).toFixed(0)} ms later`);
-await tell(child, "then");
+await printMemory(child, "then");
 await ask(client);
-await tell(child, "at the end");
+await printMemory(child, "at the end");
 client.close();
 await child.stop();
 rmSync(directory, { recursive: true, force: true });

@@ -1,4 +1,7 @@
-/** What one page of a list costs among few objects and among many, beside a get: CPU of the server, as ratios within one run. */
+/**
+ * CPU time of the server for one page of a list, with few and with many objects, as a ratio to a
+ * get in the same run.
+ */
 import type { Child } from "./child.ts";
 import type { BenchClient, BenchRequest } from "./client.ts";
 
@@ -7,12 +10,12 @@ const table = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1,applicatio
 const protobuf = { accept: "application/vnd.kubernetes.protobuf" };
 const pageObjects = 500;
 const rounds = 5;
-/** Continued pages that are read in turn. */
+/** Number of continued pages that are read in turn. */
 const tokensMax = 40;
 
 type Row = [what: string, requests: number, request: (index: number) => BenchRequest, goal: number];
 
-/** CPU of one request by what it reads, milliseconds. */
+/** CPU milliseconds per request, by kind of request. */
 export type PageCosts = ReadonlyMap<string, number>;
 
 /** @param objects that exist, named `cm-000000` and so on, in ten namespaces */
@@ -55,7 +58,10 @@ interface State {
   readonly tokens: readonly string[];
 }
 
-/** Messages are kept for some ten thousand objects at most, so that those of continued pages are encoded each time where there are more. */
+/**
+ * The cache of encoded objects has some ten thousand entries; with more objects, continued pages
+ * are encoded each time.
+ */
 function rowsOf({ objects, version, tokens }: State): Row[] {
   const page = (query: string, headers: Readonly<Record<string, string>> = {}, path = all) => ({
     method: "GET",
@@ -87,7 +93,7 @@ function rowsOf({ objects, version, tokens }: State): Row[] {
   ];
 }
 
-/** Reads the list once, to know where its pages begin. */
+/** Reads the list once to collect the continue tokens of its pages. */
 async function readTokens(client: BenchClient): Promise<Pick<State, "version" | "tokens">> {
   const tokens: string[] = [];
   let version = "";

@@ -1,4 +1,7 @@
-/** Gets one object again and again from a process of its own, and tells how long the slowest took. Arguments: target as JSON, path. */
+/**
+ * Repeatedly gets one object from a separate process, and reports the slowest time. Arguments: the
+ * target as JSON, the path.
+ */
 import { BenchClient, type Target } from "./client.ts";
 
 const client = new BenchClient(JSON.parse(process.argv[2] as string) as Target);

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --rbac`: a decision of RBAC among 10,000 bindings and 2,000 roles, what these take of memory, and a get by a user with RBAC
- * beside the same get by system:masters.
+ * `npm run bench -- --rbac`: RBAC decisions with 10,000 bindings and 2,000 roles, their memory, and
+ * a get by a user with RBAC compared with the same get by system:masters.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ const users = 3000;
 const groups = 200;
 const namespaces = 50;
 
-/** Every second binding is one in all the cluster; each is for a user and for a group. */
+/** Every second binding is a ClusterRoleBinding; each has a user and a group as subjects. */
 function filledPolicy(): Policy {
   const policy = new Policy();
   const rule = (index: number): object => ({

@@ -1,4 +1,4 @@
-/** Whether memory grows while objects are created, changed, listed, watched and deleted, again and again. */
+/** Measures whether memory grows during repeated creates, updates, lists, watches and deletions. */
 import { startChild } from "./child.ts";
 import { BenchClient, type Target } from "./client.ts";
 
@@ -9,7 +9,10 @@ const lists = 4;
 const collection = "/api/v1/namespaces/default/configmaps";
 const payload = "x".repeat(1024);
 
-/** Shows what the process takes after each round, and what of it is in use; then how the last round is to the second, after which caches are full. */
+/**
+ * Prints the memory of the process after each round, and how much of it is in use; then the ratio
+ * of the last round to the second, after which caches are full.
+ */
 export async function memoryOfRounds(
   data: string,
   objects: number,

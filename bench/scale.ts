@@ -1,6 +1,8 @@
 /**
- * `npm run bench -- --scale 100000`: a tenth of so many ConfigMaps of 1 KB, then all of them, on LMDB: what a list costs, how long others wait
- * for it, what memory and a restart take, and whether memory grows when objects come and go. Gets come from a process of its own meanwhile.
+ * `npm run bench -- --scale 100000`: a tenth of that number of ConfigMaps of 1 KB, then all of
+ * them, on LMDB. Measures the cost of a list, the latency of concurrent gets from a separate
+ * process, memory, the time of a restart, and whether memory grows while objects are created and
+ * deleted.
  */
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -16,7 +18,7 @@ const payload = "x".repeat(1024);
 const all = "/api/v1/configmaps";
 const table = "application/json;as=Table;g=meta.k8s.io;v=v1,application/json";
 
-/** What is read while others get. */
+/** The lists that are read during concurrent gets. */
 const readings: [what: string, path: string, accept?: string][] = [
   ["full list", all],
   ["full list, again", all],
@@ -110,7 +112,7 @@ function fill(client: BenchClient, from: number, to: number): Promise<void> {
   return client.run(to - from, 64, post, 201);
 }
 
-/** @returns CPU per object, milliseconds; the least of some */
+/** @returns CPU milliseconds per object; the minimum of several runs */
 async function listCost(child: Child, client: BenchClient, objects: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 4; round++) {

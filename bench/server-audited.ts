@@ -1,4 +1,7 @@
-/** This server in memory, with an audit log: its directory and mode (`blocking`, `batch`) are the arguments; without a mode there is none. */
+/**
+ * This server in memory, with an audit log. Arguments: the directory and mode (`blocking`, `batch`)
+ * of the log; without a mode there is no log.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defaultAuditOptions } from "../src/audit/options.ts";

@@ -1,10 +1,13 @@
-/** Baseline (a): a bare node:http2 server over TLS that answers every request with a constant 1.3 KB body. */
+/**
+ * Baseline (a): a bare node:http2 server over TLS that responds to every request with a constant
+ * body of 1.3 KB.
+ */
 import http2 from "node:http2";
 import { startServer } from "../src/index.ts";
 import { serveParent } from "./child.ts";
 import { targetOfKubeconfig } from "./client.ts";
 
-// Borrows the certificates of a server of ours, which is closed at once: the handshakes are then the same.
+// Uses the certificates of this server, so that the handshakes are the same.
 const donor = await startServer({ storage: "memory" });
 const target = targetOfKubeconfig(donor.kubeconfig);
 const tls = donor.servingCertificate;

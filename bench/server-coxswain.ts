@@ -1,4 +1,7 @@
-/** Subject (c): this server on LMDB in the directory given, every write durable; the second argument is an authority for clients. */
+/**
+ * Subject (c): this server on LMDB with durable writes. Arguments: the directory, and an optional
+ * authority for clients.
+ */
 import { startServer } from "../src/index.ts";
 import { serveParent } from "./child.ts";
 import { targetOfKubeconfig } from "./client.ts";

@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- --watchers 1000`: so many watchers over 20 connections, 20 events a second: how late the events come, what memory grows by,
- * and what of it changes while another watcher never reads. Then as many that want one node's pods each.
+ * `npm run bench -- --watchers 1000`: that many watchers on 20 connections, 20 events per second.
+ * Measures the latency of events and the growth of memory, also while another watcher never reads.
+ * Then the same number of watchers that each select the Pods of one node.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -93,7 +94,7 @@ async function deliver(child: Child, writer: BenchClient, late: number[], watche
   };
 }
 
-/** As kubelets do: each wants the pods of its node, and an event concerns one of them. */
+/** As kubelets do: each watches the Pods of its node, and an event matches one of them. */
 async function nodeWatchers(child: Child, writer: BenchClient, target: Target, watchers: number): Promise<void> {
   const spec = (node: number): object => ({ nodeName: `node-${node}`, containers: [{ name: "c", image: "i" }] });
   const post = (name: string, node: number): { method: string; path: string; body: string } => ({

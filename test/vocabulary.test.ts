@@ -14,6 +14,7 @@ const root = join(import.meta.dirname, "..");
 const cleaned = [
   "*.md",
   ".github",
+  "bench",
   "docs",
   "src/audit",
   "src/authentication",
