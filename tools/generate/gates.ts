@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { fieldGateAliases, gateNeeds, gatesWithEffect, kubeApiserverGates } from "./kube-apiserver-gates.ts";
 
 interface Facts {
-  gates: Record<string, { source: string; now: { default: boolean; stage: string; lockToDefault?: boolean } }>;
-  namedByFieldsOnly: Record<string, unknown>;
+  gates: Record<string, { source: string; default: boolean; stage: string; lockToDefault?: boolean }>;
+  /** Gates that fields of the API mention, and no staging module declares. */
+  namedByFieldsOnly: string[];
 }
 
-/** Locked upstream, settable here: the specification describes both of their states. */
+/** Locked upstream, but settable in this server. */
 const settable = new Set(["AuthorizeWithSelectors", "DeclarativeValidation", "StructuredAuthenticationConfiguration"]);
 
 export function generateGates(factsDir: string, dataDir: string): void {
@@ -16,22 +17,20 @@ export function generateGates(factsDir: string, dataDir: string): void {
   const gates = new Map<string, { stage: string; enabled: boolean; locked: boolean; elsewhere: boolean }>();
   for (const [stage, enabled, locked, names] of kubeApiserverGates) {
     for (const name of names.split(/\s+/)) {
-      const elsewhere = !Object.hasOwn(facts.namedByFieldsOnly, name) && !gatesWithEffect.has(name);
+      const elsewhere = !facts.namedByFieldsOnly.includes(name) && !gatesWithEffect.has(name);
       gates.set(name, { stage, enabled, locked, elsewhere });
     }
   }
-  for (const [name, { source, now }] of Object.entries(facts.gates)) {
+  for (const [name, { source, stage, default: enabled, lockToDefault }] of Object.entries(facts.gates)) {
     const elsewhere = !source.startsWith("api") && !gatesWithEffect.has(name);
     gates.set(name, {
-      stage: now.stage,
-      enabled: now.default,
-      locked: now.lockToDefault === true && !settable.has(name),
+      stage,
+      enabled,
+      locked: lockToDefault === true && !settable.has(name),
       elsewhere,
     });
   }
-  const unknown = Object.keys(facts.namedByFieldsOnly).filter(
-    (name) => !gates.has(name) && !Object.hasOwn(fieldGateAliases, name),
-  );
+  const unknown = facts.namedByFieldsOnly.filter((name) => !gates.has(name) && !Object.hasOwn(fieldGateAliases, name));
   if (unknown.length > 0) throw new Error(`gates of fields without a default: ${unknown.join(", ")}`);
   const lines = [...gates]
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -1,6 +1,6 @@
 /**
  * kube-apiserver's feature gates that no importable library declares, with what they are in 1.36: names by stage, default and lock.
- * Source: what a program that imports pkg/features of Kubernetes 1.36.0 says of them.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/features/kube_features.go
  */
 export const kubeApiserverGates: readonly [
   stage: "ALPHA" | "BETA" | "GA" | "DEPRECATED",

@@ -33,7 +33,6 @@ interface FactStorage {
   storageVersion: string;
   key: string;
   storageVersionHash: string;
-  priority?: string[];
 }
 
 interface Facts {
@@ -92,9 +91,7 @@ const updatedConditionally = new Set([
 export function generateResources(factsDir: string, dataDir: string): void {
   const read = (name: string): unknown => JSON.parse(readFileSync(join(factsDir, name), "utf8"));
   const facts = read("resources.json") as Facts;
-  const storage = new Map(
-    (read("storage.json") as { storage: FactStorage[] }).storage.map((row) => [`${row.group}/${row.resource}`, row]),
-  );
+  const storage = new Map((read("storage.json") as FactStorage[]).map((row) => [`${row.group}/${row.resource}`, row]));
   const types = read("types.json") as Types;
   const table: ResourcesTable = { commonQuery: facts.commonQuery, resources: resourceRows(facts, storage, types) };
   const lines = table.resources.map((row) => JSON.stringify(row)).join(",\n");
@@ -107,9 +104,9 @@ export function generateResources(factsDir: string, dataDir: string): void {
 function resourceRows(facts: Facts, storage: ReadonlyMap<string, FactStorage>, types: Types): ResourceRow[] {
   const byResource = Map.groupBy(facts.resources, (row) => `${row.group}/${row.resource}`);
   const priority = new Map(facts.groupPriority.map(({ group, groupPriorityMinimum }) => [group, groupPriorityMinimum]));
-  // The aggregator's own group comes before all others but the core group, which has a place of its own.
+  // The group of the aggregator comes before all others except the core group.
   priority.set("apiregistration.k8s.io", 18001);
-  // kube-apiserver has a priority of its own for this one.
+  // kube-apiserver overrides this priority.
   priority.set("resource.k8s.io", 16200);
   const rows = [...byResource].map(([key, factRows]) => resourceRow(key, factRows, storage.get(key), types));
   const rank = (group: string): number => priority.get(group) ?? 0;
@@ -152,7 +149,7 @@ function resourceRow(key: string, rows: FactRow[], stored: FactStorage | undefin
   };
 }
 
-/** What is stored; the preferred version where upstream stores one that has no types any more (CustomResourceDefinition v1beta1). */
+/** The stored kind; the preferred version where upstream stores a version without types (CustomResourceDefinition v1beta1). */
 function storageKind(types: Types, { storageGroup, storageVersion, kind }: FactStorage, mains: FactRow[]): KindName {
   const known = typeOf(types, storageGroup, storageVersion, kind) !== undefined;
   return [storageGroup, known ? storageVersion : (mains[0] as FactRow).version, kind];
@@ -204,16 +201,16 @@ function typeOf(types: Types, group: string, version: string, kind: string): str
   );
 }
 
-/** Whether two kinds have the same JSON: the same fields all the way down, their packages aside. */
+/** Whether two kinds have the same JSON: the same fields at all levels, except for their packages. */
 function sameTypes(types: Types, a: KindName, b: KindName): boolean {
   const [left, right] = [typeOf(types, ...a), typeOf(types, ...b)];
   return left !== undefined && right !== undefined && shapeOf(types, left) === shapeOf(types, right);
 }
 
-/** Says nothing about the JSON of a field, only about its validation or its place in protobuf. */
+/** Properties that do not affect the JSON of a field, only its validation or its protobuf form. */
 const aside = new Set(["dv", "typeDv", "pb", "pbType", "pbName", "enum", "featureGate"]);
 
-/** Everything reachable from a type within its group, as text in which versions have no name. */
+/** All types that are reachable from a type within its group, as text without versions. */
 function shapeOf(types: Types, name: string, seen = new Set<string>()): string {
   if (seen.has(name)) return "";
   seen.add(name);

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FieldExtras, FieldRow, TypeRow } from "../../src/catalog/types-table.ts";
 
-/** A field, a list's item or a map's value, as the facts have it. */
+/** A field, an item of a list or a value of a map in the facts. */
 interface FactType {
   type: string;
   format?: string;
@@ -53,7 +53,7 @@ interface FactDefinition {
 
 type Facts = Record<string, FactDefinition>;
 
-/** Where a field holds a Go type with a name of its own, which decoding errors print: definition, then field. */
+/** Named Go types of fields, which decoding errors print, by definition and field. */
 type GoNames = Record<string, Record<string, string[]>>;
 
 export function generateTypes(factsDir: string, dataDir: string): void {
@@ -85,20 +85,20 @@ function typeRow(facts: Facts, definition: FactDefinition, goNames: Record<strin
   };
 }
 
-/** Where the facts missed something. */
+/** Corrections of the facts. */
 const mended: Readonly<Record<string, Partial<FactField>>> = {
   "k8s.io/api/discovery/v1.EndpointSlice.addressType": { enum: ["FQDN", "IPv4", "IPv6"] },
   // The kind drops the whole reference.
   "k8s.io/api/core/v1.TypedObjectReference.namespace": { featureGate: undefined },
-  // Its comment names a gate; nothing drops it.
+  // Its comment names a gate, but no code drops the field.
   "k8s.io/api/core/v1.ContainerStatus.stopSignal": { featureGate: undefined },
-  // Their comments do not say it; the kinds drop them.
+  // Their comments name no gate, but the kinds drop them.
   "k8s.io/api/core/v1.Lifecycle.stopSignal": { featureGate: ["ContainerStopSignals"], dropsHolder: true },
   "k8s.io/api/core/v1.TopologySpreadConstraint.matchLabelKeys": { featureGate: ["MatchLabelKeysInPodTopologySpread"] },
   "k8s.io/api/core/v1.VolumeMountStatus.volumeStatus": { featureGate: ["ImageVolumeWithDigest"] },
 };
 
-/** What the field accepts, or what a list or a map in it holds. */
+/** Accepted values of the field, or of the entries of its list or map. */
 function enumOf(field: FactType): string[] | undefined {
   const values = field.enum ?? field.items?.enum ?? field.values?.enum;
   return values && [...new Set(values)];
@@ -151,7 +151,7 @@ function typeText(type: FactType): string {
   throw new Error(`no type text for ${JSON.stringify(type)}`);
 }
 
-/** What protobuf calls the type, where the general rule says it; a row names only the exceptions. */
+/** The name of the type in protobuf by the general rule; a row contains only the exceptions. */
 function protobufType(facts: Facts, type: FactType): string | undefined {
   if (type.ref !== undefined) return facts[type.ref]?.proto;
   if (type.items !== undefined) return `repeated ${protobufType(facts, type.items)}`;

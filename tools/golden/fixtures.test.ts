@@ -66,7 +66,12 @@ describe("a program records again", { skip: hasGo ? false : "needs Go and COXSWA
       if (varies !== undefined && varyingLines === undefined) continue;
       const varying = new RegExp(varyingLines ?? "$^");
       const constant = (content: Buffer): string[] => linesOf(content.toString()).filter((line) => !varying.test(line));
-      test(file, () => assert.deepEqual(constant(recordFixture(set, fixture)), constant(readFixture(file))));
+      test(file, () => {
+        const expected = constant(readFixture(file));
+        const recorded = constant(recordFixture(set, fixture));
+        assert.equal(recorded.length, expected.length);
+        assert.deepEqual(recorded.filter((line, index) => line !== expected[index]).slice(0, 3), []);
+      });
     }
   }
 });

@@ -1,5 +1,5 @@
 // Records what client-go's JSONPath finds in an object, and what tables of custom resources show of it. The first line is the object,
-// each other line a path with its results. The order of what `..` finds in maps varies.
+// each other line a path with its results. The order of what `..` and `*` find in maps varies.
 package main
 
 import (
