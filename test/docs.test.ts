@@ -86,7 +86,7 @@ function brokenDeclarationLinks(file: string, text: string): string[] {
   const tokens = sourceTokens(text);
   const comments = tokens.filter(({ type }) => type === "comment");
   const targets = comments.flatMap((comment) =>
-    [...comment.text.matchAll(/\{@link\s+([^\s}|]+)/g)].map(([, name]) => name as string),
+    [...comment.text.matchAll(/\{@link(?:\s+\*)?\s+([^\s}|*]+)/g)].map(([, name]) => name as string),
   );
   const imports = importsOf(text);
   const declared = declaredNames(tokens);
@@ -121,7 +121,7 @@ function declaredNames(tokens: readonly SourceToken[]): Set<string> {
 test("finds links to declarations that are missing", () => {
   const source = [
     'import { type SourceToken, sourceTokens as tokens } from "./support/source-tokens.ts";',
-    "/** {@\u006cink tokens} {@link SourceToken.line} {@link SourceToken.column} {@link f} {@link g} {@link T.a} {@link T.b} */",
+    "/** {@\u006cink\n * tokens} {@link SourceToken.line} {@link SourceToken.column} {@link f} {@link g} {@link T.a} {@link T.b} */",
     "function* f() {}\ninterface T { a: 1 }",
   ].join("\n");
   assert.deepEqual(brokenDeclarationLinks("test/x.ts", source), ["SourceToken.column", "g", "T.b"]);
