@@ -255,7 +255,7 @@ function prune(context: MergeContext, merged: Versioned, managers: Managers, las
   const bare: Versioned = { object: removeItems(whole.object, lastFields, schema), version };
   const withOwned = addBackOwned(context, whole, bare, managers);
   const pruned = addBackDangling(context, whole, withOwned, lastFields);
-  // Even when nothing is removed, the conversions there and back may fill in fields.
+  // Even when nothing is removed, the conversions in both directions may fill in fields.
   return pruned === whole.object && version === merged.version
     ? merged.object
     : atVersion(context, { object: pruned, version }, merged.version);
