@@ -58,6 +58,7 @@ const cleaned = [
   "src/lib/x509",
   "src/lib/yaml",
   "test/docs.test.ts",
+  "tools",
   "test/documented-examples.test.ts",
   "test/support/source-tokens.ts",
   "src/webhook",

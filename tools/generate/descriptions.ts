@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { readClientDescriptions } from "../../src/openapi/client-descriptions.ts";
 
-/** Writes `descriptions.json.gz`, which src/openapi/descriptions.ts finds beside the other tables. @param dataDir such as `dist` */
+/** Writes `descriptions.json.gz`, which src/openapi/descriptions.ts reads from the same directory as the other tables. @param dataDir such as `dist` */
 export async function writeDescriptions(dataDir: string): Promise<void> {
   writeFileSync(
     join(dataDir, "descriptions.json.gz"),

@@ -13,8 +13,8 @@ import {
 const always = { notBefore: new Date("2020-01-01T00:00:00Z"), notAfter: new Date("2120-01-01T00:00:00Z") };
 const past = { notBefore: new Date("2020-01-01T00:00:00Z"), notAfter: new Date("2021-01-01T00:00:00Z") };
 const future = { notBefore: new Date("2110-01-01T00:00:00Z"), notAfter: new Date("2120-01-01T00:00:00Z") };
-const make = (wanted: OddCertificate, issuer?: OddAuthority, keys?: OddAuthority["keys"]): Promise<OddAuthority> =>
-  oddCertificate({ ...always, ...wanted }, issuer, keys);
+const make = (certificate: OddCertificate, issuer?: OddAuthority, keys?: OddAuthority["keys"]): Promise<OddAuthority> =>
+  oddCertificate({ ...always, ...certificate }, issuer, keys);
 const authority = (
   name: string,
   more: Partial<OddCertificate> = {},
@@ -46,7 +46,7 @@ const renewed = await authority("root", {}, undefined, root.keys);
 const bare = await authority("bare", { withoutKeyIds: true });
 const own = await leaf(undefined);
 const uid = "1.3.6.1.4.1.57683.2";
-/** NULL, under a number that nobody knows. */
+/** NULL, under an unassigned object identifier. */
 const unknown = (critical: boolean): Extension => new Extension("1.2.3.4.5", critical, new Uint8Array([5, 0]));
 
 const rows: [what: string, roots: OddAuthority[], chain: OddAuthority[]][] = [

@@ -26,7 +26,7 @@ import (
 
 var types = map[string][]string{}
 
-// Fields that stand elsewhere at v1.
+// Fields that are in another struct at v1.
 var moved = map[string]string{"PodSecurityContext.HostNetwork": "^hostNetwork", "PodSecurityContext.HostPID": "^hostPID", "PodSecurityContext.HostIPC": "^hostIPC", "PodSecurityContext.ShareProcessNamespace": "^shareProcessNamespace", "PodSecurityContext.HostUsers": "^hostUsers"}
 
 var packages = map[string]string{}

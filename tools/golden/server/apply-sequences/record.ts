@@ -37,7 +37,7 @@ const get = async (path: string): Promise<Json> => {
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const nextSecond = (): Promise<void> => sleep(1010 - (Date.now() % 1000));
 
-/** @returns undefined when an answer took past the end of a second, so that it is not known which one it told */
+/** @returns undefined when a request crossed the end of a second, because its timestamp is ambiguous then */
 async function record(kind: Kind, seed: number): Promise<WriteSequence | undefined> {
   const random = seededRandom(seed);
   const name = `sequence-${process.pid}-${seed}`;

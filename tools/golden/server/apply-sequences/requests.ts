@@ -20,7 +20,7 @@ export interface Known {
 }
 
 const weights: Readonly<Record<string, number>> = {
-  ...{ apply: 36, put: 10, putAfresh: 4, merge: 8, strategic: 6, json: 6, create: 3, remove: 2, pause: 2, many: 1 },
+  ...{ apply: 36, put: 10, putNew: 4, merge: 8, strategic: 6, json: 6, create: 3, remove: 2, pause: 2, many: 1 },
   ...{ statusApply: 6, statusPut: 3, statusPatch: 4, scaleApply: 3, scalePut: 2, scalePatch: 2 },
   ...{ entriesByMerge: 4, entriesByJson: 2, entriesByPut: 3, clientSide: 4, serverSide: 3, clientToServer: 1 },
 };
@@ -74,7 +74,7 @@ class RequestMaker {
       create: () => this.#create(),
       apply: () => this.#apply("", this.#spoiled(this.#fresh(this.#random(5), this.#needsBase), 20)),
       put: () => this.#put(""),
-      putAfresh: () => this.#send("PUT", "", "object", this.#spoiled(this.#fresh(this.#random(5)), 15)),
+      putNew: () => this.#send("PUT", "", "object", this.#spoiled(this.#fresh(this.#random(5)), 15)),
       merge: () => this.#send("PATCH", "", "merge", this.#part(this.#parts)),
       strategic: () => this.#strategic(),
       json: () => this.#send("PATCH", "", "json", this.#operations()),

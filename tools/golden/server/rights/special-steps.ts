@@ -645,7 +645,7 @@ export const specialResources: ReadonlySet<string> = new Set([
   "authorization.k8s.io/subjectaccessreviews",
 ]);
 
-/** What is there before the first area. */
+/** The state before the first area. */
 export const setUp: readonly RightsStep[] = [
   admin("POST /api/v1/namespaces", metadata(namespace)),
   admin(
