@@ -4,7 +4,7 @@ import type { ResourceStore } from "../catalog/contract.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { type Follower, followCache } from "../watch-cache/follow.ts";
 
-export interface BootstrapSecretsOptions {
+interface BootstrapSecretsOptions {
   readonly registry: RegistryContext;
   readonly secrets: ResourceStore;
   /** Called when a Secret was created, changed, deleted, or has expired. */

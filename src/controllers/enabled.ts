@@ -1,7 +1,7 @@
 /** Evaluates the flag `--controllers`. Source: kube-controller-manager's flag of the same name. */
 
 /** The valid names, as upstream. */
-export const controllerNames = [
+const controllerNames = [
   "bootstrap-signer-controller",
   "clusterrole-aggregation-controller",
   "garbage-collector-controller",

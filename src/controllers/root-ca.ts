@@ -16,7 +16,7 @@ const description =
   "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. " +
   "No other usage is guaranteed across distributions of Kubernetes clusters.";
 
-export interface RootCaOptions {
+interface RootCaOptions {
   readonly registry: RegistryContext;
   readonly logger: Logger;
   /** PEM. */

@@ -9,7 +9,7 @@ import type { Storage } from "./contract.ts";
 /** The longest delay that Node's timers accept. */
 const delayMaxMs = 2 ** 31 - 1;
 
-export interface CompactorOptions {
+interface CompactorOptions {
   readonly storage: Pick<Storage, "compact" | "current">;
   readonly clock: Clock;
   readonly intervalMs: number;

@@ -4,7 +4,7 @@
  */
 import type { CacheEvent } from "./contract.ts";
 
-export interface EventRingOptions {
+interface EventRingOptions {
   /** Above any of the three limits the oldest batches are dropped. */
   readonly eventsMax: number;
   readonly bytesMax: number;

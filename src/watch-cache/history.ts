@@ -5,13 +5,13 @@ import type { CacheEvent, Entry } from "./contract.ts";
 import { deletedEntry } from "./entry.ts";
 import { isReadFailure } from "./unreadable.ts";
 
-export interface HistorySource {
+interface HistorySource {
   readonly storage: Storage;
   readonly prefix: string;
   readonly entryOf: (stored: Stored) => Entry;
 }
 
-export interface HistoryRange {
+interface HistoryRange {
   readonly after: number;
   /** The last revision of the range. */
   readonly to: number;

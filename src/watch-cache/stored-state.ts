@@ -6,7 +6,7 @@ import type { CacheCounts } from "./counts.ts";
 import { type IndexedTree, IndexedTreeBuilder, isBefore } from "./indexed-tree.ts";
 import { Failures, UnreadableObjects } from "./unreadable.ts";
 
-export interface StoredStateSource {
+interface StoredStateSource {
   readonly storage: Storage;
   readonly prefix: string;
   readonly resource: GroupResource;

@@ -21,7 +21,7 @@ export async function countObjects(
 }
 
 /** The result of deleting objects: whether all are deleted, or why the deletion failed. */
-export type ObjectsDeleted = { readonly gone: boolean } | { readonly failure: string };
+type ObjectsDeleted = { readonly gone: boolean } | { readonly failure: string };
 
 /**
  * Deletes all objects at the storage version, as upstream does: objects stored at another version

@@ -22,7 +22,7 @@ interface Installed {
   readonly isTerminating: boolean;
 }
 
-export interface InstalledKindsOptions {
+interface InstalledKindsOptions {
   readonly catalog: MutableCatalog;
   readonly customDefinition: (definition: KubeObject) => ResourceDefinition | undefined;
   /** Ends the watches of a kind that was removed or replaced, and drops its cached objects. */

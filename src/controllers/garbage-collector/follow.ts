@@ -9,7 +9,7 @@ export interface KindFollower extends Follower {
   readonly kind: FollowedKind;
 }
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly kind: FollowedKind;
   readonly graph: Graph;
   readonly clock: Clock;

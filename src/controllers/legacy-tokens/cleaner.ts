@@ -18,14 +18,14 @@ import { dayMs, formatDay, parseDay } from "./dates.ts";
 import { lastUsedLabel } from "./last-used.ts";
 import { trackingName, trackingNamespace } from "./tracking.ts";
 
-export interface LegacyTokenCleanerOptions {
+interface LegacyTokenCleanerOptions {
   readonly registry: RegistryContext;
   readonly logger: Logger;
   /** How long a token may be unused before it is marked, and marked before it is deleted. */
   readonly unusedMs: number;
 }
 
-export const invalidSinceLabel = "kubernetes.io/legacy-token-invalid-since";
+const invalidSinceLabel = "kubernetes.io/legacy-token-invalid-since";
 const writes = writesAs("legacy-service-account-token-cleaner");
 const tokenType = "kubernetes.io/service-account-token";
 /** Secrets that are checked in one event loop turn. */

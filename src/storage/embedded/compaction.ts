@@ -7,12 +7,12 @@ import { type Ledger, type LedgerGroup, revisionOf } from "./ledger.ts";
 /** Changes scanned in one step. Must exceed the changes of one commit. */
 const stepMax = 256;
 
-export interface CompactionLimits {
+interface CompactionLimits {
   readonly historyMs: number;
   readonly historyBytesMax: number;
 }
 
-export interface CompactionStep extends Pick<LedgerGroup, "drop"> {
+interface CompactionStep extends Pick<LedgerGroup, "drop"> {
   /** The newest revision that this step compacts. */
   readonly compacted: number;
   readonly historyBytes: number;
@@ -20,7 +20,7 @@ export interface CompactionStep extends Pick<LedgerGroup, "drop"> {
   readonly more: boolean;
 }
 
-export interface CompactionState {
+interface CompactionState {
   readonly compacted: number;
   readonly revision: number;
   readonly historyBytes: number;

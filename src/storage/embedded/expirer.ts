@@ -10,7 +10,7 @@ const retryMs = 1000;
 /** The longest delay of the timer; Node's limit is 2^31 - 1 ms. */
 const delayMaxMs = 86_400_000;
 
-export interface ExpirerOptions {
+interface ExpirerOptions {
   readonly ledger: Ledger;
   readonly clock: Clock;
   /**

@@ -12,7 +12,7 @@ interface PendingKey {
 }
 
 /** The put that is the newest state of a key, without its value. */
-export interface NewestHead {
+interface NewestHead {
   readonly position: number;
   /** Undefined when the put is damaged. */
   readonly valueBytes: number | undefined;

@@ -4,7 +4,7 @@ import type { Change, Ledger } from "./ledger.ts";
 import type { PendingKeys } from "./pending-keys.ts";
 import { storedOf } from "./views.ts";
 
-export interface Page {
+interface Page {
   readonly prefix: string;
   /** Start after this key. */
   readonly after: string | undefined;

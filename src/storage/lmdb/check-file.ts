@@ -20,7 +20,7 @@ export function dataFile(dir: string): string {
   return join(dir, "data.mdb");
 }
 
-export interface FileCheck {
+interface FileCheck {
   /** Checks all pages, instead of only those of the index. */
   readonly withLog: boolean;
   /**

@@ -12,7 +12,7 @@ const stepBytesMin = 1 << 20;
 const stepBytesMax = 16 << 20;
 const zeros = Buffer.alloc(1 << 20);
 
-export interface DiskReserveOptions {
+interface DiskReserveOptions {
   readonly path: string;
   /** Returns the end of the part of the file that LMDB uses, in bytes. */
   measure(): number;

@@ -25,10 +25,7 @@ export interface StoredMarks extends Marks {
   readonly uncheckedUntil: number;
 }
 
-export type MarksVerdict =
-  | { readonly marks: StoredMarks }
-  | { readonly newerFormat: number }
-  | { readonly problem: string };
+type MarksVerdict = { readonly marks: StoredMarks } | { readonly newerFormat: number } | { readonly problem: string };
 
 /** @param bytes the value; undefined in a new store */
 export function decodeMarks(bytes: Buffer | undefined): MarksVerdict {

@@ -105,7 +105,7 @@ export function readTree(bytes: Buffer): Tree {
   };
 }
 
-export interface PageHeader {
+interface PageHeader {
   readonly number: number;
   /** The transaction that wrote the page. */
   readonly transaction: number;

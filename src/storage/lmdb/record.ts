@@ -29,7 +29,7 @@ const continued = 2;
 const afterDamage = 4;
 
 const headerBytes = 40;
-export const checksumBytes = 4;
+const checksumBytes = 4;
 /** The CRC-32 of any bytes followed by their CRC-32. */
 const residue = 0x2144df1c;
 
