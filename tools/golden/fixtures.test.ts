@@ -30,6 +30,7 @@ test("every fixture is replayed by tests that name it or read its folder", () =>
   for (const { file, tests } of all) {
     assert.ok(tests.length > 0 || file.startsWith("src/data/"), `no test replays ${file}`);
     for (const name of tests) {
+      assert.ok(existsSync(join(root, name)), `${file}: no ${name}`);
       const text = readFileSync(join(root, name), "utf8");
       assert.ok(text.includes(stemOf(file)) || text.includes("readdirSync("), `${name} does not name ${file}`);
     }
