@@ -1,4 +1,4 @@
-/** What kube-apiserver answers to writes of webhook configurations and policies, and what we do. */
+/** Replays writes of webhook configurations and policies against the answers of kube-apiserver. */
 import { readdirSync } from "node:fs";
 import { replayWrites } from "../../../test/support/memory-writes.ts";
 import { policyChecker } from "../../cel-environment/policy-checker.ts";

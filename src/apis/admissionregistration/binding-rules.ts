@@ -1,4 +1,8 @@
-/** What binds policies to parameters and requests. Source: upstream's admissionregistration validation. */
+/**
+ * Validates bindings, which connect policies to parameters and requests.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/admissionregistration/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";

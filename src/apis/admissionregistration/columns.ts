@@ -1,4 +1,8 @@
-/** Columns of webhooks and admission policies. Source: upstream's printers */
+/**
+ * Table columns of webhook configurations and admission policies.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import type { Column } from "../../catalog/contract.ts";
@@ -31,6 +35,7 @@ const paramKindColumn = text(
     spec?.paramKind === undefined ? "<unset>" : `${spec.paramKind.apiVersion ?? ""}/${spec.paramKind.kind ?? ""}`,
 );
 
+/** By `group/resource`. */
 export const admissionregistrationColumns: Readonly<Record<string, readonly Column[]>> = {
   "admissionregistration.k8s.io/mutatingadmissionpolicies": [
     nameColumn,
@@ -56,7 +61,10 @@ export const admissionregistrationColumns: Readonly<Record<string, readonly Colu
   "admissionregistration.k8s.io/validatingwebhookconfigurations": webhookColumns,
 };
 
-/** `namespace/name`; nobody knows here whether the parameter has a namespace. A selector reads as Go prints it. */
+/**
+ * `namespace/name`, with `*` for an unset namespace because the parameter's scope is unknown here;
+ * a selector has the form that Go prints.
+ */
 function paramRef({ spec }: KubeObject): string {
   const { namespace, name, selector } = spec?.paramRef ?? {};
   if (name) return `${namespace || "*"}/${name}`;

@@ -1,37 +1,46 @@
-/** Where expressions of webhooks and policies get compiled. Who knows expressions gives an implementation; without one they are taken as they are. */
+/** Compiles the CEL expressions of webhooks and policies. Without an implementation, expressions are not checked. */
 
-/** What an expression has to be. */
+/** The role of an expression, which decides its result type. */
 export type ExpressionUse = "condition" | "message" | "annotation" | "object" | "patch";
 
+/** The optional variables of an expression. */
 export interface ExpressionVariables {
   readonly hasParams: boolean;
   readonly hasAuthorizer: boolean;
   readonly hasPatchTypes: boolean;
 }
 
-export interface ExpressionRequest {
+/** One expression to compile. */
+interface ExpressionRequest {
   readonly text: string;
   readonly use: ExpressionUse;
   readonly variables: ExpressionVariables;
-  /** It was there before, so that it may use what an older release let it use. */
+  /** The stored object has the same expression, so that it may use libraries that new expressions may not. */
   readonly isStored: boolean;
 }
 
 /** The expressions of one policy. */
 export interface PolicyExpressions {
-  /** In the order in which the policy names them: each may use those before it. @returns what is wrong, in upstream's words */
+  /**
+   * Compiles a variable. Call it in the policy's order: each variable may use those before it.
+   *
+   * @returns upstream's message when the expression is invalid
+   */
   addVariable(name: string, request: Omit<ExpressionRequest, "use">): string | undefined;
+  /** @returns upstream's message when the expression is invalid */
   check(request: ExpressionRequest): string | undefined;
 }
 
+/** Compiles the expressions of policies and webhooks. */
 export interface ExpressionChecker {
-  /** @param hasVariables whether there is a `variables` at all */
+  /** @param hasVariables whether expressions may use the variable `variables` */
   open(hasVariables: boolean): PolicyExpressions;
 }
 
+/** Loads the implementation on first use. */
 export type LoadExpressionChecker = () => Promise<ExpressionChecker>;
 
-/** Takes every expression. */
+/** Accepts every expression. */
 export const uncheckedExpressions: ExpressionChecker = {
   open: () => ({ addVariable: () => undefined, check: () => undefined }),
 };

@@ -1,4 +1,8 @@
-/** admissionregistration.k8s.io: webhook configurations and policies. Their rules are loaded for the first write of one. */
+/**
+ * admissionregistration.k8s.io: webhook configurations and policies. The first write of a kind loads its rules.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/admissionregistration
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
@@ -15,7 +19,10 @@ const reservedSuffix = ".static.k8s.io";
 const reservedText = `names ending with "${reservedSuffix}" are reserved for static manifest-based configurations and cannot be managed via the API`;
 const reservedGate = "ManifestBasedAdmissionControlConfig";
 
-/** @param load of what compiles expressions; without it they are taken as they are @param rules loads the kind's own */
+/**
+ * @param load loads the checker of expressions; without it they are not checked
+ * @param rules loads the validation of the kind
+ */
 function checked(load: LoadExpressionChecker | undefined, rules: () => Promise<Rules>): Partial<Strategy> {
   const check = async (next: KubeObject, old: KubeObject | undefined, errors: FieldErrors): Promise<void> =>
     (await rules())(next, old, (await load?.()) ?? uncheckedExpressions, errors);
@@ -31,8 +38,8 @@ function checked(load: LoadExpressionChecker | undefined, rules: () => Promise<R
       await check(next, old, errors);
     },
     warnings({ metadata: { name = "" } }, old, { gates }) {
-      const isRefused = old === undefined && gates.enabled(reservedGate);
-      return name.endsWith(reservedSuffix) && !isRefused ? [`metadata.name: ${reservedText}`] : [];
+      const isRejected = old === undefined && gates.enabled(reservedGate);
+      return name.endsWith(reservedSuffix) && !isRejected ? [`metadata.name: ${reservedText}`] : [];
     },
   };
 }
@@ -45,7 +52,12 @@ function checkReservedName(
   if (name.endsWith(reservedSuffix) && gates.enabled(reservedGate)) errors.invalid("metadata.name", name, reservedText);
 }
 
-/** The kinds of a server, by `group/resource`. */
+/**
+ * Makes the strategies of the group.
+ *
+ * @param load loads the checker of expressions; without it they are not checked
+ * @returns strategies by `group/resource`
+ */
 export function admissionKinds(load: LoadExpressionChecker | undefined): Readonly<Record<string, Strategy>> {
   const webhooks = async (): Promise<Rules> => (await import("./webhook-rules.ts")).validateWebhooks;
   const validatingPolicy = async (): Promise<Rules> => (await import("./policy-rules.ts")).validateValidatingPolicy;
@@ -87,7 +99,7 @@ export function admissionKinds(load: LoadExpressionChecker | undefined): Readonl
   );
 }
 
-/** Also where only what is empty differs. */
+/** An absent field and an empty one count as different. */
 const webhooksDiffer = (next: KubeObject, old: KubeObject): boolean =>
   !identical(next.webhooks ?? [], old.webhooks ?? []);
 

@@ -1,4 +1,8 @@
-/** Expressions that say for which requests a webhook or a policy is. Source: upstream's admissionregistration validation. */
+/**
+ * Validates match conditions: expressions that select the requests of a webhook or a policy.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/admissionregistration/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { qualifiedNameProblems } from "../../lib/names/names.ts";
@@ -7,10 +11,10 @@ import type { ExpressionChecker } from "./expression-checker.ts";
 
 const conditionsMax = 64;
 
-export interface ConditionContext {
+interface ConditionContext {
   readonly checker: ExpressionChecker;
   readonly hasParams: boolean;
-  /** Expressions of conditions that are stored. */
+  /** Expressions of the stored object's conditions. */
   readonly stored: ReadonlySet<string>;
 }
 

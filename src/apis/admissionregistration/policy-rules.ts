@@ -1,4 +1,8 @@
-/** Admission policies, validating and mutating. Source: upstream's admissionregistration validation. */
+/**
+ * Validates admission policies, validating and mutating ones.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/admissionregistration/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
@@ -15,7 +19,7 @@ const annotationBytesMax = 5 * 1024;
 const reasons = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
 const patchTypes = ["ApplyConfiguration", "JSONPatch"];
 
-/** One policy while it is looked at. */
+/** One policy during its validation. */
 interface Policy {
   readonly spec: Part;
   readonly old: Part | undefined;
@@ -66,7 +70,7 @@ export function validateMutatingPolicy(
   }
 }
 
-/** What the policy is for; `checkMatch` looks at its rules once more. */
+/** Validates which requests the policy selects; `checkMatch` adds checks of its match constraints. */
 function validateScope({ spec, old, errors }: Policy, checker: ExpressionChecker, checkMatch = (): void => {}): void {
   const { failurePolicy, paramKind, matchConstraints, matchConditions } = spec;
   if (!failurePolicies.includes(failurePolicy))
@@ -135,18 +139,18 @@ const variablesOf = ({ paramKind }: Part): ExpressionVariables => ({
   hasPatchTypes: false,
 });
 
-interface ToCheck {
+interface ExpressionCheck {
   readonly text: string;
   readonly use: ExpressionUse;
   readonly isStored: boolean;
   readonly variables?: Partial<ExpressionVariables>;
-  /** What the message shows, where that is not what is compiled. */
+  /** The value that the message shows, if it differs from `text`. */
   readonly shown?: string;
 }
 
 function checkExpression(
   { spec, expressions, errors }: Policy,
-  { text, use, isStored, variables, shown = text }: ToCheck,
+  { text, use, isStored, variables, shown = text }: ExpressionCheck,
   path: string,
 ): void {
   const problem = expressions.check({ text, use, isStored, variables: { ...variablesOf(spec), ...variables } });
@@ -200,13 +204,13 @@ function validateAnnotations(policy: Policy, name: string, annotations: readonly
     else if (Buffer.byteLength(text) > annotationBytesMax) {
       errors.required(`${place}.valueExpression`, `must not exceed ${annotationBytesMax} bytes in length`);
     } else {
-      const wanted: ToCheck = {
+      const check: ExpressionCheck = {
         text,
         use: "annotation",
         isStored: stored.has(valueExpression),
         shown: valueExpression,
       };
-      checkExpression(policy, wanted, `${place}.valueExpression`);
+      checkExpression(policy, check, `${place}.valueExpression`);
     }
     if (keys.has(key)) errors.duplicate(`${place}.key`, key);
     keys.add(key);
@@ -218,14 +222,14 @@ function validateMutation(policy: Policy, { patchType = "", jsonPatch, applyConf
   if (patchType === "") return errors.required(`${path}.patchType`);
   if (!patchTypes.includes(patchType)) return errors.notSupported(`${path}.patchType`, patchType, patchTypes);
   const isPatch = patchType === "JSONPatch";
-  const [wanted, other] = isPatch ? ["jsonPatch", "applyConfiguration"] : ["applyConfiguration", "jsonPatch"];
-  const [given, excess] = isPatch ? [jsonPatch, applyConfiguration] : [applyConfiguration, jsonPatch];
-  if (!given) errors.required(`${path}.${wanted}`, `must be specified when patchType is ${patchType}`);
-  else validatePatch(policy, given.expression ?? "", isPatch ? "patch" : "object", `${path}.${wanted}.expression`);
+  const [required, other] = isPatch ? ["jsonPatch", "applyConfiguration"] : ["applyConfiguration", "jsonPatch"];
+  const [value, excess] = isPatch ? [jsonPatch, applyConfiguration] : [applyConfiguration, jsonPatch];
+  if (!value) errors.required(`${path}.${required}`, `must be specified when patchType is ${patchType}`);
+  else validatePatch(policy, value.expression ?? "", isPatch ? "patch" : "object", `${path}.${required}.expression`);
   if (excess) errors.invalid(`${path}.${other}`, `{${other}}`, `must not be specified when patchType is ${patchType}`);
 }
 
-/** Upstream knows what is stored of configurations alone. */
+/** As upstream, compares with the stored apply configurations only, also for JSON patches. */
 function validatePatch(policy: Policy, expression: string, use: "patch" | "object", path: string): void {
   const text = expression.trim();
   if (text === "") return policy.errors.required(path);

@@ -1,4 +1,8 @@
-/** What the type checker reports of a policy. Source: upstream's admissionregistration validation. */
+/**
+ * Validates a policy's status, which holds the warnings of the type checker.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/admissionregistration/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateConditions } from "../../apimachinery/validation/conditions.ts";

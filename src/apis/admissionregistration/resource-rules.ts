@@ -1,4 +1,8 @@
-/** Which requests webhooks and policies are for. Source: upstream's admissionregistration validation. */
+/**
+ * Validates the rules that select the requests of webhooks and policies.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/admissionregistration/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { pathSegmentNameProblems } from "../../lib/names/names.ts";
@@ -11,7 +15,7 @@ export const matchPolicies = ["Equivalent", "Exact"];
 
 type Texts = readonly string[];
 
-/** A rule with its operations. */
+/** Validates one rule with its operations. */
 export function validateRule(rule: Part, path: string, errors: FieldErrors): void {
   const { scope } = rule;
   const list = (field: string): Texts => rule[field] ?? [];
@@ -38,7 +42,7 @@ function checkWildcard(list: Texts, path: string, what: string, errors: FieldErr
 function validateResources(resources: Texts, path: string, errors: FieldErrors): void {
   if (resources.length === 0) errors.required(path);
   const [withAllSubresources, ofAllResources] = [new Set<string>(), new Set<string>()];
-  let endsPlain = false; // Upstream keeps the last one without a subresource.
+  let endsPlain = false; // As in upstream, only the last resource without a subresource counts.
   for (const [index, text] of resources.entries()) {
     const place = `${path}[${index}]`;
     const slash = text.indexOf("/");
@@ -61,7 +65,7 @@ function validateResources(resources: Texts, path: string, errors: FieldErrors):
   }
 }
 
-/** Of policies and their bindings. */
+/** Validates the match resources of a policy or its binding. */
 export function validateMatchResources(match: Part, path: string, errors: FieldErrors): void {
   const { matchPolicy, namespaceSelector, objectSelector } = match;
   if (!matchPolicies.includes(matchPolicy)) errors.notSupported(`${path}.matchPolicy`, matchPolicy, matchPolicies);
@@ -84,7 +88,11 @@ function validateNamedRule(rule: Part, path: string, errors: FieldErrors): void 
   validateRule(rule, path, errors);
 }
 
-/** What a policy cannot change is not for it. @param path of the rules; upstream names no index */
+/**
+ * Rejects rules with operations whose objects a mutating policy cannot change.
+ *
+ * @param path of the rules; upstream's messages name no index
+ */
 export function checkMutable(match: Part | undefined, path: string, errors: FieldErrors): void {
   const mutable = operations.filter((operation) => operation !== "DELETE");
   for (const rule of items(match?.resourceRules)) {

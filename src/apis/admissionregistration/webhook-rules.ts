@@ -1,4 +1,8 @@
-/** Webhook configurations. What was wrong with a stored one, and cannot be told otherwise, is tolerated. Source: upstream's admissionregistration validation. */
+/**
+ * Validates webhook configurations. An update may keep some violations that the stored configuration has.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/admissionregistration/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
@@ -27,7 +31,7 @@ interface Requirements {
   readonly stored: ReadonlySet<string>;
 }
 
-const ofNew: Requirements = {
+const requirementsOfCreate: Requirements = {
   sideEffects: noSideEffects,
   knownReviewVersion: true,
   uniqueNames: true,
@@ -42,7 +46,7 @@ export function validateWebhooks(
   checker: ExpressionChecker,
   errors: FieldErrors,
 ): void {
-  const required = old === undefined ? ofNew : requirementsOf(items(next.webhooks), items(old.webhooks));
+  const required = old === undefined ? requirementsOfCreate : requirementsOf(items(next.webhooks), items(old.webhooks));
   const names = new Set<string>();
   for (const [index, webhook] of items(next.webhooks).entries()) {
     const path = `webhooks[${index}]`;
@@ -54,7 +58,7 @@ export function validateWebhooks(
   }
 }
 
-/** What the stored webhooks keep. */
+/** Requires only what the stored webhooks fulfill already. */
 function requirementsOf(next: readonly Part[], old: readonly Part[]): Requirements {
   const conditions = (webhooks: readonly Part[]): unknown[] =>
     webhooks.map(({ matchConditions = [] }) => matchConditions);

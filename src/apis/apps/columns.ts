@@ -1,4 +1,8 @@
-/** Columns of workloads. Source: upstream's printers */
+/**
+ * Table columns of the apps kinds.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { formatGroupKind, parseGroupVersion } from "../../apimachinery/object.ts";
 import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
@@ -105,6 +109,7 @@ const daemonSetColumns: readonly Column[] = [
   ),
 ];
 
+/** By `group/resource`. */
 export const appsColumns: Readonly<Record<string, readonly Column[]>> = {
   "apps/controllerrevisions": [
     nameColumn,
@@ -126,7 +131,7 @@ function readyOfDesired({ spec, status }: Part): string {
   return `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`;
 }
 
-/** `daemonset.apps/a` */
+/** @returns the controlling owner, such as `daemonset.apps/a` */
 function controller({ metadata }: KubeObject): string {
   const owner = metadata.ownerReferences?.find((reference) => reference.controller === true);
   if (owner === undefined) return "<none>";

@@ -1,9 +1,14 @@
-/** ControllerRevision: data that never changes. Source: upstream's apps validation. */
+/**
+ * ControllerRevision: its data is immutable.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/apps/validation/validation.go
+ */
 
 import { strategy } from "../../catalog/strategy.ts";
 import { identical, isObject } from "../../lib/json/values.ts";
 import { checkNonNegative } from "../fields.ts";
 
+/** Validates the data and its immutability. */
 export const controllerRevision = strategy({
   isolatesStatus: false,
   validate(object, errors) {

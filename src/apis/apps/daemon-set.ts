@@ -1,4 +1,9 @@
-/** DaemonSet. */
+/**
+ * DaemonSet.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/apps/validation/validation.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/apps/daemonset/strategy.go
+ */
 import { type ApiError, badRequest } from "../../apimachinery/errors.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -19,9 +24,10 @@ import {
 } from "../workload.ts";
 import { rollingUpdateInGo, setRollingUpdateDefaults, validateDaemonSetRollingUpdate } from "./rolling-update.ts";
 
-/** Counts the changes of the template; an annotation since the field was retired. */
+/** Counts the changes of the pod template. It replaces the removed field `spec.templateGeneration`. */
 const generationAnnotation = "deprecated.daemonset.template.generation";
 
+/** Defaults, validates and counts the generations of the pod template. */
 export const daemonSet = strategy({
   hasGeneration: true,
   setDefaults(object) {
@@ -33,7 +39,8 @@ export const daemonSet = strategy({
     if (update.type === "RollingUpdate")
       setRollingUpdateDefaults(struct(update, "rollingUpdate"), { maxUnavailable: 1, maxSurge: 0 });
     else if (update.rollingUpdate) setRollingUpdateDefaults(update.rollingUpdate, { maxUnavailable: 0, maxSurge: 0 });
-    setTemplateGeneration(object, templateGeneration(object)); // Here already, so that who writes the object manages the annotation.
+    // Set among the defaults, so that the client that writes the object becomes the annotation's field manager.
+    setTemplateGeneration(object, templateGeneration(object));
   },
   prepareForCreate(object) {
     delete object.status;
@@ -84,7 +91,7 @@ function validate(object: KubeObject, options: PodOptions, errors: FieldErrors):
   checkCounts(spec, "spec", ["revisionHistoryLimit"], errors);
 }
 
-/** That a selector is absent is not told by itself: it selects nothing, the template neither. */
+/** An absent selector has no error of its own: `checkSelected` rejects it, because it selects nothing. */
 function validateSelector(object: KubeObject, errors: FieldErrors): void {
   const selector = object.spec.selector ?? undefined;
   const before = errors.causes.length;
@@ -105,7 +112,7 @@ function validateUpdateStrategy({ type, rollingUpdate = null }: Part, errors: Fi
     ]);
 }
 
-/** @throws ApiError 400 for what Go does not read as an int64 */
+/** @throws ApiError 400 BadRequest for a value that Go does not parse as an int64 */
 function templateGeneration(object: KubeObject): Integer {
   const text = object.metadata.annotations?.[generationAnnotation];
   if (text === undefined) return 0;

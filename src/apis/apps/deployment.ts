@@ -1,4 +1,9 @@
-/** Deployment. Source: upstream's apps validation and strategy. */
+/**
+ * Deployment.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/apps/validation/validation.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/apps/deployment/strategy.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
@@ -19,6 +24,7 @@ import { rollingUpdateInGo, setRollingUpdateDefaults, validateDeploymentRollingU
 
 const rules = { noun: "deployment", unusableText: "invalid label selector", templateNoun: "ReplicaSet" };
 
+/** A change of the annotations raises the generation, and a status write keeps the labels. */
 export const deployment = strategy({
   hasGeneration: true,
   scale: workloadScale,
@@ -34,7 +40,8 @@ export const deployment = strategy({
   prepareForCreate(object) {
     delete object.status;
   },
-  raisesGeneration: (next, old) => !deepEqual(next.metadata.annotations, old.metadata.annotations), // They are copied to its replica sets.
+  // The deployment controller copies annotations to the ReplicaSets.
+  raisesGeneration: (next, old) => !deepEqual(next.metadata.annotations, old.metadata.annotations),
   prepareForStatusUpdate(next, old) {
     if (old.metadata.labels === undefined) delete next.metadata.labels;
     else next.metadata.labels = old.metadata.labels;

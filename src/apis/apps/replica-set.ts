@@ -1,4 +1,9 @@
-/** ReplicaSet. Source: upstream's apps validation and strategy. */
+/**
+ * ReplicaSet.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/apps/validation/validation.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/apps/replicaset/strategy.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
@@ -14,8 +19,10 @@ import {
   validateReplicated,
 } from "../workload.ts";
 
-const rules = { noun: "deployment", unusableText: "invalid label selector", templateNoun: "ReplicaSet" }; // Upstream's text says deployment here too.
+/** The noun is `deployment` in upstream's texts of this kind too. */
+const rules = { noun: "deployment", unusableText: "invalid label selector", templateNoun: "ReplicaSet" };
 
+/** Defaults and validates ReplicaSets; the selector is immutable. */
 export const replicaSet = strategy({
   hasGeneration: true,
   scale: workloadScale,

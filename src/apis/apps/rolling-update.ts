@@ -1,16 +1,20 @@
-/** The numbers of a rolling update: integers, or percentages of the replicas. Source: upstream's apps validation */
+/**
+ * The amounts of a rolling update: integers, or percentages of the replicas.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/apps/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { checkNonNegative, type Part } from "../fields.ts";
 
 const notPercent =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
 
-/** An empty text is one, and is refused. */
+/** Sets absent fields alone: an empty string counts as a value, which validation rejects. */
 export function setRollingUpdateDefaults(rollingUpdate: Part, values: Readonly<Part>): void {
   for (const [field, value] of Object.entries(values)) rollingUpdate[field] ??= value;
 }
 
-/** As messages show it. */
+/** The Go form that messages show. */
 export const rollingUpdateInGo = ({ maxUnavailable = 0, maxSurge = 0 }: Part): Part => ({
   MaxUnavailable: maxUnavailable,
   MaxSurge: maxSurge,
@@ -30,7 +34,11 @@ export function validateDeploymentRollingUpdate(
   checkAtMostAll(maxUnavailable, `${path}.maxUnavailable`, errors);
 }
 
-/** Either pods may be missing, or there may be more of them. @param path of the strategy's `rollingUpdate` */
+/**
+ * Exactly one of `maxUnavailable` and `maxSurge` must be positive.
+ *
+ * @param path of the strategy's `rollingUpdate`
+ */
 export function validateDaemonSetRollingUpdate(
   { maxUnavailable, maxSurge }: Part,
   path: string,
@@ -46,7 +54,7 @@ export function validateDaemonSetRollingUpdate(
   else if (!hasUnavailable && !hasSurge) errors.required(`${path}.maxUnavailable`, "cannot be 0 when maxSurge is 0");
 }
 
-/** Who is above the partition moves. @param path of the strategy's `rollingUpdate` */
+/** @param path of the strategy's `rollingUpdate` */
 export function validateStatefulSetRollingUpdate(
   { partition, maxUnavailable }: Part,
   path: string,
@@ -59,16 +67,18 @@ export function validateStatefulSetRollingUpdate(
   checkAtMostAll(maxUnavailable, `${path}.maxUnavailable`, errors);
 }
 
+/** Rejects negative numbers and strings that are no percentage. */
 export function checkIntOrPercent(value: unknown, path: string, errors: FieldErrors): void {
   if (typeof value !== "string") checkNonNegative(value, path, errors);
   else if (percentOf(value) === undefined) errors.invalid(path, value, notPercent);
 }
 
+/** Rejects percentages above 100. */
 export function checkAtMostAll(value: unknown, path: string, errors: FieldErrors): void {
   if ((percentOf(value) ?? 0) > 100) errors.invalid(path, value, "must not be greater than 100%");
 }
 
-/** What is no percentage and no number counts as 0. */
+/** @returns 0 for a value that is neither a percentage nor a number */
 function amountOf(value: unknown): number {
   return percentOf(value) ?? (Number(value) || 0);
 }

@@ -1,4 +1,9 @@
-/** StatefulSet: all of its spec but a few fields is fixed. Source: upstream's apps validation and strategy. */
+/**
+ * StatefulSet: most fields of its spec are immutable.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/apps/validation/validation.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/apps/statefulset/strategy.go
+ */
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
@@ -24,7 +29,7 @@ import {
 } from "../workload.ts";
 import { setRollingUpdateDefaults, validateStatefulSetRollingUpdate } from "./rolling-update.ts";
 
-const changeable = [
+const mutableFields = [
   "replicas",
   "ordinals",
   "template",
@@ -33,13 +38,14 @@ const changeable = [
   "persistentVolumeClaimRetentionPolicy",
   "minReadySeconds",
 ];
-const fixedText =
+const immutableText =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
 const endlessHistory =
   "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended";
 
 const rules = { noun: "statefulset", unusableText: "", templateNoun: "StatefulSet" };
 
+/** Tolerates an invalid template that is already stored. */
 export const statefulSet = strategy({
   validateName: dnsLabelProblems,
   hasGeneration: true,
@@ -48,11 +54,15 @@ export const statefulSet = strategy({
     const spec = struct(object, "spec");
     setAbsent(spec, { replicas: 1, revisionHistoryLimit: 10, podManagementPolicy: "OrderedReady" });
     setTemplateDefaults(spec);
-    const sizesSteps = gates?.enabled("MaxUnavailableStatefulSet") ?? false;
-    setUpdateDefaults(struct(spec, "updateStrategy"), { partition: 0, ...(sizesSteps && { maxUnavailable: 1 }) });
+    const hasMaxUnavailable = gates?.enabled("MaxUnavailableStatefulSet") ?? false;
+    setUpdateDefaults(struct(spec, "updateStrategy"), {
+      partition: 0,
+      ...(hasMaxUnavailable && { maxUnavailable: 1 }),
+    });
     setAbsent(struct(spec, "persistentVolumeClaimRetentionPolicy"), { whenDeleted: "Retain", whenScaled: "Retain" });
     for (const claim of items(spec.volumeClaimTemplates)) {
-      Object.assign(claim, { kind: "PersistentVolumeClaim", apiVersion: "v1" }); // Whatever was sent.
+      // These overwrite any values that the client sent.
+      Object.assign(claim, { kind: "PersistentVolumeClaim", apiVersion: "v1" });
       setClaimDefaults(claim);
     }
   },
@@ -65,7 +75,7 @@ export const statefulSet = strategy({
     const options = templateOptions(gates, old.spec.template);
     validateSpec(old, { isUpdate: true, options }, tolerated);
     validateSpec(next, { isUpdate: true, keepsTemplate: !tolerated.empty, options }, errors);
-    if (!deepEqual(fixedPart(next.spec), fixedPart(old.spec))) errors.forbidden("spec", fixedText);
+    if (!deepEqual(immutablePart(next.spec), immutablePart(old.spec))) errors.forbidden("spec", immutableText);
   },
   validateStatusUpdate(next, old, errors) {
     validateStatus(next.status ?? {}, errors);
@@ -88,14 +98,14 @@ function setUpdateDefaults(update: Part, rolling: Part): void {
   if (update.type === "RollingUpdate" && update.rollingUpdate) setRollingUpdateDefaults(update.rollingUpdate, rolling);
 }
 
-const fixedPart = (spec: Part): Part =>
-  Object.fromEntries(Object.entries({ serviceName: "", ...spec }).filter(([field]) => !changeable.includes(field)));
+const immutablePart = (spec: Part): Part =>
+  Object.fromEntries(Object.entries({ serviceName: "", ...spec }).filter(([field]) => !mutableFields.includes(field)));
 
 interface Leniency {
   readonly options: PodOptions;
-  /** What cannot change any more is not looked at. */
+  /** Skips the validation of immutable fields. */
   readonly isUpdate?: boolean;
-  /** What was stored would not pass either. */
+  /** The stored object does not pass the validation either, so that the template is not validated. */
   readonly keepsTemplate?: boolean;
 }
 
@@ -157,7 +167,10 @@ function validateRetentionPolicy(policy: Part | undefined, errors: FieldErrors):
   }
 }
 
-/** The template as its pods have it: host names are theirs alone, and a claim of theirs stands for the volume of the same name. */
+/**
+ * The template as its pods have it: each pod gets its own host name, and the volume of each claim template
+ * replaces the template's volume of the same name.
+ */
 function withClaims({ template, volumeClaimTemplates }: Part): Part {
   const { hostname: _hostname, subdomain: _subdomain, ...spec } = template.spec;
   const names = new Set(items(volumeClaimTemplates).map(({ metadata }) => metadata?.name ?? ""));

@@ -1,4 +1,8 @@
-/** What travels in annotations where autoscaling/v1 has no field for it. Source: autoscaling/v1 conversion. */
+/**
+ * Annotations that carry the values for which autoscaling/v1 has no field.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/autoscaling/annotations.go
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 
 export const annotationNames = {
@@ -8,7 +12,7 @@ export const annotationNames = {
   behavior: "autoscaling.alpha.kubernetes.io/behavior",
 } as const;
 
-/** No other version than v1 has them, whoever sends them. */
+/** Removes them from an object of any version but v1, even when the client sent them. */
 export function dropAnnotations({ metadata }: KubeObject): void {
   if (metadata.annotations === undefined) return;
   for (const name of Object.values(annotationNames)) delete metadata.annotations[name];

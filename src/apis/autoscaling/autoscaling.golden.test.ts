@@ -1,4 +1,4 @@
-/** What kube-apiserver answers to writes of autoscalers at both versions, and what we do. */
+/** Replays writes of autoscalers at both versions against the answers of kube-apiserver. */
 import { replayWrites } from "../../../test/support/memory-writes.ts";
 
 for (const kind of ["horizontal-pod-autoscalers", "horizontal-pod-autoscalers-v1"])

@@ -1,4 +1,9 @@
-/** How fast an autoscaler moves. Source: upstream's autoscaling defaults and validation. */
+/**
+ * The scaling behavior of an autoscaler.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/autoscaling/v2/defaults.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/apis/autoscaling/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { items, type Part, struct } from "../fields.ts";
 

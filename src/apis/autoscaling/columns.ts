@@ -1,10 +1,15 @@
-/** Columns of autoscalers: what is measured against what is wanted. Source: upstream's printers */
+/**
+ * Table columns of autoscalers.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import type { Column } from "../../catalog/contract.ts";
 import { text } from "../column.ts";
 import { items, type Part } from "../fields.ts";
 
+/** By `group/resource`. */
 export const autoscalingColumns: Readonly<Record<string, readonly Column[]>> = {
   "autoscaling/horizontalpodautoscalers": [
     nameColumn,
@@ -37,7 +42,7 @@ export const autoscalingColumns: Readonly<Record<string, readonly Column[]>> = {
   ],
 };
 
-/** `cpu: 12%/80%, memory: 1Gi/2Gi + 1 more...` */
+/** Current and target values, such as `cpu: 12%/80%, memory: 1Gi/2Gi + 1 more...`. */
 function targets({ spec, status }: KubeObject): string {
   const metrics = items(spec?.metrics);
   const current = items(status?.currentMetrics);
@@ -54,7 +59,7 @@ const sourceOf: Readonly<Record<string, string>> = {
   Resource: "resource",
 };
 
-/** @param measured the metric of the same place in the status */
+/** @param measured the metric at the same index of the status */
 function formatMetric(metric: Part, measured: Part | undefined): string {
   const field = Object.hasOwn(sourceOf, metric.type) ? (sourceOf[metric.type] as string) : "";
   const source: Part | undefined = metric[field];

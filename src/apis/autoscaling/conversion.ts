@@ -1,6 +1,8 @@
 /**
- * HorizontalPodAutoscaler v1 and v2. What v1 has no field for travels in annotations, in the shape upstream writes there, so that both
- * directions lose nothing. Source: autoscaling/v1 conversion.
+ * Converts HorizontalPodAutoscalers between v1 and v2. Annotations carry the values for which v1 has no field,
+ * in the shape that upstream writes, so that both directions are lossless.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/autoscaling/v1/conversion.go
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Conversion } from "../../catalog/contract.ts";
@@ -9,6 +11,7 @@ import { annotationNames, dropAnnotations } from "./annotations.ts";
 import { cpuMetric, defaultCpuUtilization } from "./horizontal-pod-autoscaler.ts";
 import { metricSpecFromV1, metricSpecToV1, metricStatusFromV1, metricStatusToV1 } from "./metrics.ts";
 
+/** Converts between autoscaling/v1 and the storage version, autoscaling/v2. */
 export const horizontalPodAutoscalerV1: Conversion = {
   fromStorage(object) {
     dropAnnotations(object);
@@ -28,14 +31,14 @@ export const horizontalPodAutoscalerV1: Conversion = {
     const { targetCPUUtilizationPercentage: cpu, ...spec } = struct(object, "spec");
     const { currentCPUUtilizationPercentage: currentCpu, ...status } = struct(object, "status");
     const others = readList(object, "metrics").map(metricSpecFromV1);
-    // Upstream fills in the default here, so that even what an apply compares has it.
+    // Upstream sets the default here, so that the comparison of a server-side apply includes it.
     const metrics =
       typeof cpu === "number" || others.length === 0 ? [...others, cpuMetric(cpu ?? defaultCpuUtilization)] : others;
     const annotated = readList(object, "currentMetrics").map(metricStatusFromV1);
     const currentMetrics =
       annotated.length === 0 && typeof currentCpu === "number" ? [currentCpuMetric(currentCpu)] : annotated;
     const conditions = readList(object, "conditions").map(conditionFromGo);
-    const behavior = decapitalized(readAnnotation(object, "behavior"));
+    const behavior = behaviorFromGo(readAnnotation(object, "behavior"));
     object.spec = { ...spec, metrics, ...(behavior !== undefined && { behavior }) };
     object.status = {
       ...status,
@@ -47,7 +50,7 @@ export const horizontalPodAutoscalerV1: Conversion = {
   },
 };
 
-/** A time that is not set is written as null. */
+/** An unset time is written as null. */
 const conditionInGo = ({ type = "", status = "", lastTransitionTime = null, reason, message }: Part): Part => ({
   type,
   status,
@@ -68,7 +71,11 @@ const currentCpuMetric = (averageUtilization: number): Part => ({
 
 const isCpu = (metric: Part): boolean => metric.type === "Resource" && metric.resource?.name === "cpu";
 
-/** The metric that v1 has a field for, and all others; of several, the first stands for all, as upstream has it. */
+/**
+ * Separates the CPU metrics, for which v1 has a field, from all others.
+ *
+ * @returns the utilization of the first CPU metric, since v1 has room for one only
+ */
 function takeCpu(metrics: readonly Part[], utilization: (metric: Part) => unknown): [number | undefined, Part[]] {
   const value = metrics
     .filter(isCpu)
@@ -89,7 +96,7 @@ function setAnnotation(object: KubeObject, what: Annotated, text: string): void 
   object.metadata.annotations[annotationNames[what]] = text;
 }
 
-/** @returns undefined also for text that is no JSON: a client may write anything there, and upstream ignores it */
+/** @returns undefined also for text that is not JSON: a client may write anything there, and upstream ignores it */
 function readAnnotation(object: KubeObject, what: Annotated): unknown {
   const text = object.metadata.annotations?.[annotationNames[what]];
   if (text === undefined) return undefined;
@@ -108,7 +115,10 @@ function readList(object: KubeObject, what: Annotated): Part[] {
     : [];
 }
 
-/** Upstream writes the behavior from a struct without field names of JSON, so that its keys are Go's and none is left out. */
+/**
+ * Upstream encodes the behavior from a Go struct without JSON tags, so that the keys are Go's field names and
+ * no field is omitted.
+ */
 function behaviorInGo({ scaleUp, scaleDown }: Part): Part {
   return { ScaleUp: rulesInGo(scaleUp), ScaleDown: rulesInGo(scaleDown) };
 }
@@ -129,7 +139,7 @@ function rulesInGo(rules: Part | undefined): Part | null {
   };
 }
 
-function decapitalized(behavior: unknown): unknown {
+function behaviorFromGo(behavior: unknown): unknown {
   if (typeof behavior !== "object" || behavior === null || Array.isArray(behavior)) return undefined;
   return renameKeys(behavior, (key) => key.charAt(0).toLowerCase() + key.slice(1), 8);
 }

@@ -1,4 +1,9 @@
-/** HorizontalPodAutoscaler, stored as autoscaling/v2. Source: upstream's autoscaling validation and strategy. */
+/**
+ * HorizontalPodAutoscaler, stored as autoscaling/v2.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/autoscaling/validation/validation.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go
+ */
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -10,9 +15,10 @@ import { dropAnnotations } from "./annotations.ts";
 import { setBehaviorDefaults, validateBehavior } from "./behavior.ts";
 import { type ReferenceRules, referenceVersionProblem, validateMetrics, validateReference } from "./metric-rules.ts";
 
-/** What is aimed at when nobody says. */
+/** Percent of the requested CPU, for an autoscaler without metrics. */
 export const defaultCpuUtilization = 80;
 
+/** Without metrics, an autoscaler gets the default CPU metric. */
 export const horizontalPodAutoscaler = strategy({
   setDefaults(object) {
     const spec = struct(object, "spec");
@@ -38,7 +44,10 @@ export function cpuMetric(averageUtilization: number): Part {
 const mayBeZero = (gates: FeatureGates, old: KubeObject | undefined): boolean =>
   gates.enabled("HPAScaleToZero") || old?.spec.minReplicas === 0;
 
-/** The version of a target that stays, and of metrics some of which were wrong before, may be anything. */
+/**
+ * The apiVersion is not validated for an unchanged target, and for metrics when one of the stored metrics
+ * has an invalid one.
+ */
 function validate(
   { spec }: KubeObject,
   old: KubeObject | undefined,
@@ -73,5 +82,6 @@ const isWrongVersion = (reference: Part | undefined): boolean =>
 function targetRules({ apiVersion = "", kind = "" }: Part, old: Part | undefined): ReferenceRules {
   if (old !== undefined && (old.apiVersion ?? "") === apiVersion && (old.kind ?? "") === kind)
     return { anyVersion: true };
-  return { emptyGroup: kind === "ReplicationController" }; // The only one without a group that can be scaled.
+  // The only scalable kind of the core group.
+  return { emptyGroup: kind === "ReplicationController" };
 }

@@ -1,4 +1,8 @@
-/** What an autoscaler looks at. Source: upstream's autoscaling validation. */
+/**
+ * Validates the metrics of an autoscaler and the objects it refers to.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/autoscaling/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { parseGroupVersion } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
@@ -7,13 +11,13 @@ import { validateContainerResourceName } from "../core/pod/resources.ts";
 import type { Part } from "../fields.ts";
 
 export interface ReferenceRules {
-  /** The version is not looked at. */
+  /** The apiVersion is not validated. */
   readonly anyVersion?: boolean;
-  /** It may have no group. */
+  /** The apiVersion may have no group. */
   readonly emptyGroup?: boolean;
 }
 
-/** A CrossVersionObjectReference. */
+/** Validates a CrossVersionObjectReference. */
 export function validateReference(
   { kind = "", name = "", apiVersion = "" }: Part,
   rules: ReferenceRules,
@@ -40,7 +44,7 @@ export function referenceVersionProblem(
   return group === "" && !emptyGroup ? "apiVersion must specify API group" : undefined;
 }
 
-/** @param minReplicas 0 needs something to look at while there are no pods */
+/** @param minReplicas 0 requires a metric that can be measured without pods */
 export function validateMetrics(
   metrics: readonly Part[],
   rules: ReferenceRules,
@@ -65,7 +69,7 @@ const fieldOf: Readonly<Record<string, string>> = {
 };
 const types = ["ContainerResource", "External", "Object", "Pods", "Resource"];
 
-/** Of several sources only the first is looked at. */
+/** If a metric has several sources, only the first is validated. */
 function validateMetric(metric: Part, rules: ReferenceRules, path: string, errors: FieldErrors): void {
   const { type = "" } = metric;
   const isKnown = types.includes(type);
@@ -119,17 +123,17 @@ function validateSource(field: string, source: Part, rules: ReferenceRules, path
   }
 }
 
-/** @param wanted what is said where there is no value to aim at, and whether one of the whole will do */
+/** @param required `missing` is the message for an absent target; `value` allows `target.value` instead of an average */
 function validateMeasured(
   { metric, target = {} }: Part,
-  wanted: { missing: string; value: boolean },
+  required: { missing: string; value: boolean },
   path: string,
   errors: FieldErrors,
 ): void {
   validateSegment(metric?.name ?? "", `${path}.metric.name`, "must specify a metric name", errors);
   validateTarget(target, `${path}.target`, errors);
-  if (!target.averageValue && !(wanted.value && target.value))
-    errors.required(`${path}.target.averageValue`, wanted.missing);
+  if (!target.averageValue && !(required.value && target.value))
+    errors.required(`${path}.target.averageValue`, required.missing);
 }
 
 function validateResource(

@@ -1,7 +1,11 @@
-/** One metric as autoscaling/v2 has it, and as the annotations of autoscaling/v1 do. Absent values are left out by JSON. */
+/**
+ * Converts single metrics between autoscaling/v2 and the form in autoscaling/v1's annotations.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/autoscaling/v1/conversion.go
+ */
 import type { Part } from "../fields.ts";
 
-/** A quantity that Go writes even when nobody set it. */
+/** A quantity that Go encodes even when it is unset. */
 const quantity = (value: unknown): unknown => value ?? "0";
 
 export function metricSpecToV1({ type, object, pods, resource, containerResource, external }: Part): Part {
@@ -153,7 +157,7 @@ const resourceStatusFromV1 = ({
   current: { averageValue, averageUtilization },
 });
 
-/** Without what is undefined, at every level: a decoded object has no such keys. A metric is a handful of levels. */
+/** Removes keys whose value is undefined, at every level, because a decoded object has none. */
 function defined(value: Part): Part {
   return JSON.parse(JSON.stringify(value));
 }
