@@ -13,7 +13,7 @@ import {
   qualifiedNameProblems,
 } from "../../lib/names/names.ts";
 import { items, type Part, setAbsent } from "../fields.ts";
-import { protocols } from "./service/rules.ts";
+import { protocols } from "./service/validate-service.ts";
 
 export const endpoints = strategy({
   isolatesStatus: false,

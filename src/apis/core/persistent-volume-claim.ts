@@ -12,7 +12,7 @@ import { compareQuantities, parseQuantity } from "../../lib/quantity/quantity.ts
 import { jsonDiff } from "../../lib/text-diff/unified-diff.ts";
 import { type Part, setAbsent, struct } from "../fields.ts";
 import { isSoundSelector } from "../label-selector.ts";
-import { checkBasicResource } from "./persistent-volume/rules.ts";
+import { checkBasicResource } from "./persistent-volume/validate-volume-spec.ts";
 import { type ClaimRules, validateClaimSpec } from "./pod/claim-template.ts";
 import { isNativeResource } from "./pod/quantity-names.ts";
 import { byName, validateResourceQuantity } from "./pod/resources.ts";

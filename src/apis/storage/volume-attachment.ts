@@ -6,7 +6,7 @@ import { goForm } from "../../catalog/go-form.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
-import { validateVolumeSpec } from "../core/persistent-volume/rules.ts";
+import { validateVolumeSpec } from "../core/persistent-volume/validate-volume-spec.ts";
 import { setHostPathDefaults } from "../core/pod/spec-defaults.ts";
 import { roundResources } from "../core/resource-list.ts";
 import { keepMetaForStatus, type Part, setAbsent } from "../fields.ts";

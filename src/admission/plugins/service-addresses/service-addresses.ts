@@ -8,10 +8,10 @@ import type { Clock } from "../../../apimachinery/clock.ts";
 import { internalError, invalid } from "../../../apimachinery/errors.ts";
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
-import { type FamilyRules, keepsPreference, settleFamilies } from "../../../apis/core/service/families.ts";
-import { clusterIps, ipFamilies, needsAddress, noAddress } from "../../../apis/core/service/forms.ts";
-import { giveNodePorts, type PortPool } from "../../../apis/core/service/node-ports.ts";
-import { joinClusterIps, keepAllocated } from "../../../apis/core/service/service.ts";
+import { type FamilyRules, keepsDualStackPreference, setIpFamilies } from "../../../apis/core/service/families.ts";
+import { allocateNodePorts, type PortPool } from "../../../apis/core/service/node-ports.ts";
+import { keepAllocated, normalizeClusterIps } from "../../../apis/core/service/service.ts";
+import { clusterIps, ipFamilies, needsAddress, noAddress } from "../../../apis/core/service/service-fields.ts";
 import { items, type Part } from "../../../apis/fields.ts";
 import type { Catalog, ResourceStore } from "../../../catalog/contract.ts";
 import { canonicalIp, parseIp } from "../../../lib/ip-range/ip-address.ts";
@@ -207,13 +207,13 @@ function give({ object, oldObject, dryRun, name, undo }: AdmissionAttributes, so
     if (!errors.empty) throw invalid("", "Service", metadata.name ?? name, errors.causes);
   };
   const reservations: Reservation[] = [];
-  if (oldObject === undefined) joinClusterIps(spec);
+  if (oldObject === undefined) normalizeClusterIps(spec);
   else keepAllocated(spec, oldObject.spec);
-  settleFamilies(spec, oldObject?.spec, source.rules, errors);
+  setIpFamilies(spec, oldObject?.spec, source.rules, errors);
   throwErrors();
   giveAddresses({ spec, old: oldObject?.spec, name: metadata.name ?? name, dryRun }, source, reservations, errors);
   throwErrors();
-  giveNodePorts(spec, oldObject?.spec, portPool(source, reservations), errors);
+  allocateNodePorts(spec, oldObject?.spec, portPool(source, reservations), errors);
   throwErrors();
   if (dryRun) return;
   for (const { pool, value } of reservations) {
@@ -242,7 +242,8 @@ function giveAddresses(asked: Asked, source: Source, reservations: Reservation[]
   if (old === undefined || !needsAddress(old)) {
     if (clusterIps(spec)[0] === noAddress) return;
   } else {
-    const isSecond = ipFamilies(old).length === 1 && ipFamilies(spec).length === 2 && !keepsPreference(spec, old);
+    const isSecond =
+      ipFamilies(old).length === 1 && ipFamilies(spec).length === 2 && !keepsDualStackPreference(spec, old);
     if (clusterIps(old)[0] === noAddress || !isSecond) return;
     from = 1;
   }

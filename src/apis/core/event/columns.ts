@@ -1,9 +1,13 @@
-/** Events in tables, of either group. Source: upstream's printers */
+/**
+ * Table columns of Events of both groups.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`.
+ */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { age, nameColumn } from "../../../catalog/common-columns.ts";
 import type { Column, TimedCell } from "../../../catalog/contract.ts";
 import { text, wide } from "../../column.ts";
 
+/** Columns of `events`. */
 export const eventColumns: readonly Column[] = [
   text("Last Seen", "The time at which the most recent occurrence of this event was recorded.", lastSeen),
   text(

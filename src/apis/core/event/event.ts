@@ -1,4 +1,10 @@
-/** Event, as the core group and as events.k8s.io see it: one stored object, two sets of rules, and it expires. */
+/**
+ * Event, in the core group and in events.k8s.io: one stored object with two sets of rules.
+ * Events expire.
+ * Sources:
+ * `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/events.go`,
+ * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/event/strategy.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
@@ -9,13 +15,14 @@ import { identical } from "../../../lib/json/values.ts";
 import { dnsSubdomainProblems, pathSegmentNameProblems, qualifiedNameProblems } from "../../../lib/names/names.ts";
 import { type Part, selectable } from "../../fields.ts";
 
-/** What `--event-ttl` is by default: an hour. */
-export const eventTtlSeconds = 3600;
+/** Default of `--event-ttl`: one hour. */
+const eventTtlSeconds = 3600;
 
 const referenceFields = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"];
 const referenceKeys = (prefix: string): Record<string, (object: KubeObject) => string> =>
   Object.fromEntries(referenceFields.map((field) => [`${prefix}.${field}`, selectable(`involvedObject.${field}`)]));
 
+/** Strategy of core/v1 `events`. */
 export const coreEvent = strategy({
   validateName: pathSegmentNameProblems,
   checksMetaLast: true,
@@ -34,6 +41,7 @@ export const coreEvent = strategy({
   validateUpdate: (next, _old, errors) => validateLegacy(next, "reportingComponent", errors),
 });
 
+/** Strategy of events.k8s.io/v1 `events`. */
 export const event = strategy({
   validateName: dnsSubdomainProblems,
   isolatesStatus: false,
@@ -72,9 +80,9 @@ export const event = strategy({
 
 interface ImmutableField {
   readonly stored: string;
-  /** What its error calls it, where that is something else. */
+  /** Path in errors, if it is not the stored name. */
   readonly shown?: string;
-  /** The value as upstream's types print it. */
+  /** The value as upstream's Go types print it. */
   form(value: Part | undefined): unknown;
 }
 
@@ -90,7 +98,7 @@ const immutableFields: readonly ImmutableField[] = [
   { stored: "firstTimestamp", form: orNull },
   { stored: "lastTimestamp", form: orNull },
   { stored: "count", form: (count) => count ?? 0 },
-  { stored: "reason", form: text }, // Told twice.
+  { stored: "reason", form: text }, // Upstream checks, and reports, it twice.
   { stored: "type", form: text },
   { stored: "eventTime", form: orNull },
   { stored: "action", form: text },
@@ -99,12 +107,12 @@ const immutableFields: readonly ImmutableField[] = [
   { stored: "reportingInstance", form: text },
 ];
 
-/** Clients that keep nanoseconds send more than is kept. */
+/** Clients may send nanoseconds; stored times have microseconds. */
 const sameMicrosecond = (a: unknown, b: unknown): boolean =>
   typeof a === "string" && typeof b === "string" && microseconds(a) === microseconds(b);
 const microseconds = (time: string): string => time.replace(/(\.\d{6})\d*Z$/, "$1Z");
 
-/** Fields both groups limit alike, and how long each may be. */
+/** Maximum lengths of fields in both groups. */
 const limits: [field: string, bytesMax: number][] = [
   ["reportingInstance", 128],
   ["action", 128],
@@ -142,7 +150,7 @@ function validateSeries(series: Part | undefined, errors: FieldErrors): void {
   if (!series.lastObservedTime) errors.required("series.lastObservedTime");
 }
 
-/** What core/v1 calls it, and what events.k8s.io/v1 does. */
+/** Fields with different names in core/v1 and events.k8s.io/v1. */
 const renamed = [
   ["involvedObject", "regarding"],
   ["message", "note"],
@@ -159,7 +167,7 @@ function rename(object: KubeObject, from: string, to: string): void {
   delete object[from];
 }
 
-/** events.k8s.io/v1 and what is stored: core/v1. */
+/** Converts between events.k8s.io/v1 and the stored version, core/v1. */
 export const eventConversion: Conversion = {
   toStorage(object) {
     for (const [stored, shown] of renamed) rename(object, shown, stored);

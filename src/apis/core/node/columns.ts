@@ -1,4 +1,7 @@
-/** Nodes in tables. Source: upstream's printers */
+/**
+ * Table columns of Nodes.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`.
+ */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { ageColumn, nameColumn } from "../../../catalog/common-columns.ts";
 import type { Column } from "../../../catalog/contract.ts";
@@ -8,6 +11,7 @@ import { items } from "../../fields.ts";
 const addressesDescription =
   "List of addresses reachable to the node. Queried from cloud provider, if available. More info: https://kubernetes.io/docs/reference/node/node-status/#addresses Note: This field is declared as mergeable, but the merge key is not sufficiently unique, which can cause data corruption when it is merged. Callers should instead use a full-replacement patch. See https://pr.k8s.io/79391 for an example. Consumers should assume that addresses can change during the lifetime of a Node. However, there are some exceptions where this may not be possible, such as Pods that inherit a Node's address in its own status or consumers of the downward API (status.hostIP).";
 
+/** Columns of `nodes`. */
 export const nodeColumns: readonly Column[] = [
   nameColumn,
   text("Status", "The status of the node", status),
@@ -60,6 +64,6 @@ function rolesOf(labels: Readonly<Record<string, string>>): string[] {
   return [...new Set([...named, old])].filter((role) => role !== "").sort();
 }
 
-function addressOf({ status }: KubeObject, wanted: string): string {
-  return items(status?.addresses).find(({ type }) => type === wanted)?.address ?? "<none>";
+function addressOf({ status }: KubeObject, addressType: string): string {
+  return items(status?.addresses).find(({ type }) => type === addressType)?.address ?? "<none>";
 }

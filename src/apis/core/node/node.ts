@@ -1,4 +1,10 @@
-/** Node: it reports on itself, so that much of it may be anything; its address ranges and its provider stay. Source: kubernetes pkg/apis/core/validation. */
+/**
+ * Node: kubelets report most of its fields, so few are validated.
+ * The pod CIDRs and the provider ID cannot change once they are set.
+ * Sources:
+ * `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`,
+ * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/node/strategy.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { validateLegacyPrefix, warnOfPrefix } from "../../../apimachinery/validation/ip.ts";
@@ -8,15 +14,16 @@ import { parsePrefix } from "../../../lib/ip-range/ip-address.ts";
 import { dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import { items, type Part, selectable } from "../../fields.ts";
 import { roundResources, validateResourceList } from "../resource-list.ts";
-import { validateConfigSource } from "./config.ts";
+import { validateConfigSource } from "./config-source.ts";
 import { validateNodeAnnotations, validateTaints } from "./taints.ts";
 
+/** Strategy of `nodes`. */
 export const node = strategy({
   keepsStatusOnCreate: true,
   repeatsMetaRules: false,
   selectableFields: { "spec.unschedulable": (object) => selectable("spec.unschedulable")(object) || "false" },
   setDefaults(object) {
-    joinPodCidrs(object.spec ?? {});
+    normalizePodCidrs(object.spec ?? {});
     const { status } = object;
     if (!status) return;
     if (status.capacity && Object.keys(status.allocatable ?? {}).length === 0)
@@ -25,7 +32,7 @@ export const node = strategy({
     roundResources(status.allocatable);
   },
   prepareForCreate(object) {
-    // Kubelets cannot be configured by it any more.
+    // Dynamic kubelet configuration was removed; only existing nodes keep the fields.
     delete object.spec?.configSource;
     delete object.status?.config;
   },
@@ -47,8 +54,8 @@ export const node = strategy({
 
 const podCidrs = (spec: Part | undefined): readonly string[] => spec?.podCIDRs ?? [];
 
-/** Clients that know only one range send that alone, and it counts where the two differ. */
-function joinPodCidrs(spec: Part): void {
+/** Older clients send only `podCIDR`, which wins if it differs from the first of `podCIDRs`. */
+function normalizePodCidrs(spec: Part): void {
   const { podCIDR = "" } = spec;
   if (podCIDR !== "" && podCidrs(spec)[0] !== podCIDR) spec.podCIDRs = [podCIDR];
   else if (podCidrs(spec).length > 0) spec.podCIDR = podCidrs(spec)[0];
@@ -57,7 +64,7 @@ function joinPodCidrs(spec: Part): void {
 function validateNode(object: KubeObject, strict: boolean, errors: FieldErrors): void {
   const { spec, status } = object;
   validateNodeAnnotations(object.metadata, errors);
-  validateTaints(items(spec?.taints), "metadata.taints", errors); // As upstream says it.
+  validateTaints(items(spec?.taints), "metadata.taints", errors); // Upstream's path.
   validateStatus(status, errors);
   const swap = status?.nodeInfo?.swap?.capacity;
   if (typeof swap === "number" && swap <= 0)
@@ -79,10 +86,10 @@ const featureAdvice =
 function validateDeclaredFeatures(features: readonly string[], errors: FieldErrors): void {
   for (const [index, feature] of features.entries()) {
     const path = `status.declaredFeatures[${index}]`;
-    const refuse = (why: string): void =>
+    const addError = (why: string): void =>
       errors.invalid(path, feature, `invalid feature name ${JSON.stringify(feature)}: ${why}`);
-    if (Buffer.byteLength(feature) > featureBytesMax) refuse(`must be no more than ${featureBytesMax} characters`);
-    else if (!featureShape.test(feature)) refuse(featureAdvice);
+    if (Buffer.byteLength(feature) > featureBytesMax) addError(`must be no more than ${featureBytesMax} characters`);
+    else if (!featureShape.test(feature)) addError(featureAdvice);
     const next = features[index + 1];
     if (next === undefined) continue;
     if (feature === next) errors.duplicate(`status.declaredFeatures[${index + 1}]`, next);
@@ -108,7 +115,7 @@ function validatePodCidrs(ranges: readonly string[], strict: boolean, errors: Fi
   }
 }
 
-/** What both a write of the node and one of its status may change. */
+/** Rules for changes, both of the node and of its status. */
 function validateChanges(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
   validateMetaChangesAgain(next.metadata, old.metadata, errors);
   validateNodeAnnotations(next.metadata, errors);
@@ -138,11 +145,11 @@ function validateAddresses(addresses: readonly Part[], errors: FieldErrors): voi
 function validateSpecChanges(next: Part, old: Part, errors: FieldErrors): void {
   const before = podCidrs(old);
   const now = podCidrs(next);
-  const refuse = (): void =>
+  const addError = (): void =>
     errors.forbidden("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid');
   if (before.length > 0) {
-    if (now.length !== before.length) refuse();
-    else for (const [index, range] of before.entries()) if (now[index] !== range) refuse();
+    if (now.length !== before.length) addError();
+    else for (const [index, range] of before.entries()) if (now[index] !== range) addError();
   }
   const { providerID = "" } = old;
   if (providerID !== "" && providerID !== (next.providerID ?? "")) {

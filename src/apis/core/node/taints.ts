@@ -1,4 +1,7 @@
-/** Taints of nodes, and the annotations that held such things before. Source: kubernetes pkg/apis/core/validation. */
+/**
+ * Taints of nodes, and the annotations that preceded them.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { ObjectMeta } from "../../../apimachinery/object.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
@@ -7,8 +10,7 @@ import { JsonSyntaxError, parseJson } from "../../../lib/json/parse.ts";
 import { isObject } from "../../../lib/json/values.ts";
 import { labelValueProblems, qualifiedNameProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";
-
-const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+import { taintEffects } from "../pod/tolerations.ts";
 
 export function validateTaints(taints: readonly Part[], path: string, errors: FieldErrors): void {
   const seen = new Set<string>();
@@ -18,7 +20,7 @@ export function validateTaints(taints: readonly Part[], path: string, errors: Fi
     const problems = labelValueProblems(value);
     if (problems.length > 0) errors.invalid(`${at}.value`, value, problems.join(";"));
     if (effect === "") errors.required(`${at}.effect`);
-    else if (!effects.includes(effect)) errors.notSupported(`${at}.effect`, effect, effects);
+    else if (!taintEffects.includes(effect)) errors.notSupported(`${at}.effect`, effect, taintEffects);
     const pair = JSON.stringify([key, effect]);
     if (seen.has(pair)) {
       errors.duplicate(
@@ -34,30 +36,30 @@ export function validateTaints(taints: readonly Part[], path: string, errors: Fi
 const taintsAnnotation = "scheduler.alpha.kubernetes.io/taints";
 const avoidAnnotation = "scheduler.alpha.kubernetes.io/preferAvoidPods";
 
-/** What older schedulers read. */
+/** Validates annotations that older schedulers read. */
 export function validateNodeAnnotations({ annotations = {} }: ObjectMeta, errors: FieldErrors): void {
   const path = "metadata.annotations";
   const taints = annotations[taintsAnnotation] ?? "";
   if (taints !== "") {
-    const list = parsedAs(taints, Array.isArray, "[]core.Taint");
+    const list = parseAs(taints, Array.isArray, "[]core.Taint");
     if (typeof list === "string") errors.invalid(path, taintsAnnotation, list);
-    else validateTaints(list.filter(isObject).map(ofAnyCase), `${path}.${taintsAnnotation}`, errors);
+    else validateTaints(list.filter(isObject).map(withLowerCaseKeys), `${path}.${taintsAnnotation}`, errors);
   }
   const avoided = annotations[avoidAnnotation] ?? "";
   if (avoided !== "") {
-    const found = parsedAs(avoided, isObject, "v1.AvoidPods");
+    const found = parseAs(avoided, isObject, "v1.AvoidPods");
     if (typeof found === "string") errors.invalid(`${path}.AvoidPods`, avoidAnnotation, found);
-    else validateAvoided(items(ofAnyCase(found).preferavoidpods), `${path}.${avoidAnnotation}`, errors);
+    else validateAvoided(items(withLowerCaseKeys(found).preferavoidpods), `${path}.${avoidAnnotation}`, errors);
   }
 }
 
-/** Go finds members of whatever case. */
-function ofAnyCase(struct: Part): Part {
+/** Go matches member names case-insensitively. */
+function withLowerCaseKeys(struct: Part): Part {
   return Object.fromEntries(Object.entries(struct).map(([key, value]) => [key.toLowerCase(), value]));
 }
 
-/** @returns what is wrong with the text, as Go says it */
-function parsedAs<Value>(text: string, is: (value: unknown) => value is Value, type: string): Value | string {
+/** @returns the value, or the error message of Go's decoder */
+function parseAs<Value>(text: string, is: (value: unknown) => value is Value, type: string): Value | string {
   try {
     const { value } = parseJson(Buffer.from(text));
     if (is(value)) return value;
@@ -76,11 +78,11 @@ function goKindOf(value: unknown): string {
 
 function validateAvoided(entries: readonly Part[], path: string, errors: FieldErrors): void {
   for (const [index, entry] of entries.filter(isObject).entries()) {
-    const signature: unknown = ofAnyCase(entry).podsignature;
-    const controller: unknown = isObject(signature) ? ofAnyCase(signature).podcontroller : undefined;
+    const signature: unknown = withLowerCaseKeys(entry).podsignature;
+    const controller: unknown = isObject(signature) ? withLowerCaseKeys(signature).podcontroller : undefined;
     const at = `${path}[${index}].PodSignature`;
     if (!isObject(controller)) errors.required(at);
-    else if (ofAnyCase(controller).controller !== true)
+    else if (withLowerCaseKeys(controller).controller !== true)
       errors.invalid(`${at}.PodController.Controller`, false, "must point to a controller");
   }
 }

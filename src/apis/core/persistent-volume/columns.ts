@@ -1,9 +1,13 @@
-/** Volumes and claims in tables. Source: upstream's printers */
+/**
+ * Table columns of PersistentVolumes and PersistentVolumeClaims.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`.
+ */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { ageColumn, nameColumn } from "../../../catalog/common-columns.ts";
 import type { Column } from "../../../catalog/contract.ts";
 import { text, wide } from "../../column.ts";
 
+/** Columns of `persistentvolumes`. */
 export const persistentVolumeColumns: readonly Column[] = [
   nameColumn,
   text(
@@ -52,6 +56,7 @@ export const persistentVolumeColumns: readonly Column[] = [
   ),
 ];
 
+/** Columns of `persistentvolumeclaims`. */
 export const persistentVolumeClaimColumns: readonly Column[] = [
   nameColumn,
   text("Status", "phase represents the current phase of PersistentVolumeClaim.", phase),
@@ -106,7 +111,7 @@ function accessModes(modes: readonly string[] = []): string {
     .join(",");
 }
 
-/** An old annotation wins over the field. */
+/** The deprecated annotation takes precedence over the field. */
 function storageClass({ metadata, spec }: KubeObject): string {
   return metadata.annotations?.["volume.beta.kubernetes.io/storage-class"] ?? spec?.storageClassName ?? "";
 }

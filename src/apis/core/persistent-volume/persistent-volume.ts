@@ -1,4 +1,9 @@
-/** PersistentVolume: where its data is stays. Source: kubernetes pkg/apis/core/validation, pkg/registry/core/persistentvolume. */
+/**
+ * PersistentVolume: its volume source is immutable after creation.
+ * Sources:
+ * `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`,
+ * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/persistentvolume/strategy.go`.
+ */
 import { formatTime } from "../../../apimachinery/clock.ts";
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
@@ -12,8 +17,9 @@ import { items, type Part, setAbsent, struct } from "../../fields.ts";
 import { warnOfNodeSelectorTerm } from "../pod/node-labels.ts";
 import { setHostPathDefaults } from "../pod/spec-defaults.ts";
 import { roundResources } from "../resource-list.ts";
-import { nodeAffinityRules, validateVolumeSpec } from "./rules.ts";
+import { nodeAffinityRules, validateVolumeSpec } from "./validate-volume-spec.ts";
 
+/** Strategy of `persistentvolumes`. */
 export const persistentVolume = strategy({
   repeatsMetaRules: false,
   setDefaults(object) {
@@ -31,9 +37,9 @@ export const persistentVolume = strategy({
   prepareForStatusUpdate(next, old, { now }) {
     const status = struct(next, "status");
     const { phase, lastPhaseTransitionTime: before } = old.status ?? {};
-    const given = status.lastPhaseTransitionTime;
+    const requested = status.lastPhaseTransitionTime;
     if (status.phase === phase) setAbsent(status, { lastPhaseTransitionTime: before });
-    else if (given === undefined || given === before) status.lastPhaseTransitionTime = formatTime(now);
+    else if (requested === undefined || requested === before) status.lastPhaseTransitionTime = formatTime(now);
   },
   validate(object, errors) {
     validateVolume(object, undefined, errors);
@@ -46,7 +52,7 @@ export const persistentVolume = strategy({
     };
     validate();
     checkMountOptions(next, errors);
-    validate(); // Upstream does so twice.
+    validate(); // Upstream validates, and reports, twice.
     checkSource(next.spec, old.spec, errors);
     checkImmutable(next.spec, old.spec, gates.enabled("MutablePVNodeAffinity"), errors);
   },
@@ -80,7 +86,7 @@ function checkMountOptions({ metadata, spec }: KubeObject, errors: FieldErrors):
   errors.forbidden(`metadata.annotations.${mountAnnotation}`, "may not specify mount options for this volume type");
 }
 
-/** A secret to expand it with may be added, once. */
+/** The source is immutable, except that a missing `controllerExpandSecretRef` can be set. */
 function checkSource(next: Part, old: Part, errors: FieldErrors): void {
   const now = sourceOf(next);
   const before = sourceOf(old);
@@ -94,7 +100,7 @@ function checkSource(next: Part, old: Part, errors: FieldErrors): void {
 
 const sourceOf = (spec: Part): Part => goForm("PersistentVolumeSource", spec);
 
-/** An empty list or map is none. */
+/** Replaces empty lists and maps by null, so that they compare equal to absent ones. */
 function withoutEmpty(form: Part): Part {
   return Object.fromEntries(
     Object.entries(form).map(([field, value]) => {
@@ -108,7 +114,7 @@ function withoutEmpty(form: Part): Part {
 const isEmptyMap = (field: string, value: object): boolean =>
   (field === "Options" || field === "VolumeAttributes") && Object.keys(value).length === 0;
 
-/** Newer names of labels. */
+/** Deprecated node labels and their replacements. */
 const renamedLabels = new Map([
   ["beta.kubernetes.io/arch", "kubernetes.io/arch"],
   ["beta.kubernetes.io/os", "kubernetes.io/os"],
@@ -128,7 +134,7 @@ function checkImmutable(next: Part, old: Part, affinityMayChange: boolean, error
   }
 }
 
-/** But for labels that were given their newer name. */
+/** Whether they are equal, except that deprecated labels may be replaced. */
 function isSameAffinity(next: Part | undefined, old: Part): boolean {
   if (!next) return false;
   const now = goForm("VolumeNodeAffinity", next);
@@ -138,10 +144,10 @@ function isSameAffinity(next: Part | undefined, old: Part): boolean {
       ...items(MatchExpressions),
       ...items(MatchFields),
     ]);
-  const renamed = requirementsOf(before);
+  const expected = requirementsOf(before);
   for (const [index, { Key }] of requirementsOf(now).entries()) {
-    const requirement = renamed[index];
-    // Upstream lets an empty name pass for that of any other label.
+    const requirement = expected[index];
+    // Like upstream, accepts an empty key in place of a label without a replacement.
     if (requirement && (renamedLabels.get(requirement.Key) ?? "") === Key) requirement.Key = Key;
   }
   return deepEqual(now, before);

@@ -1,4 +1,7 @@
-/** Where the data of persistent volumes is, in the order in which upstream looks. Source: kubernetes pkg/apis/core/validation. */
+/**
+ * Validation of the sources of persistent volumes, in upstream's order.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../lib/names/names.ts";
@@ -19,11 +22,11 @@ import {
 
 interface Source {
   readonly field: string;
-  /** In messages, where it is not the field's name. */
+  /** Name in error paths, if it is not the field's name. */
   readonly shown?: string;
-  /** In the message that there is another one. */
-  readonly shownBeside?: string;
-  /** @param volume its name */
+  /** Name in the path of the error for a second source, if it differs again. */
+  readonly shownAsSecond?: string;
+  /** @param volume name of the volume */
   validate(source: Part, path: string, errors: FieldErrors, volume: string): void;
 }
 
@@ -34,14 +37,14 @@ const of = (
 
 const sources: readonly Source[] = [
   of("hostPath", validateHostPath),
-  { ...of("gcePersistentDisk", partitioned("pdName")), shown: "persistentDisk", shownBeside: "gcePersistentDisk" },
+  { ...of("gcePersistentDisk", partitioned("pdName")), shown: "persistentDisk", shownAsSecond: "gcePersistentDisk" },
   of("awsElasticBlockStore", partitioned("volumeID")),
   of("glusterfs", validateGlusterfs),
   of("flocker", validateFlocker),
   of("nfs", validateNfs),
   of("rbd", requires("monitors", "image")),
   of("quobyte", validateQuobyte),
-  { ...of("cephfs", requires("monitors")), shownBeside: "cephFS" },
+  { ...of("cephfs", requires("monitors")), shownAsSecond: "cephFS" },
   of("iscsi", validateIscsi),
   of("cinder", validateCinder),
   of("fc", validateFc),
@@ -57,17 +60,15 @@ const sources: readonly Source[] = [
   of("csi", validateCsi),
 ];
 
-export const sourceFields: readonly string[] = sources.map(({ field }) => field);
-
-/** Exactly one. @param path of the volume's spec @param name of the volume */
+/** Requires exactly one source. @param path of the volume's spec @param name of the volume */
 export function validateSources(spec: Part, path: string, name: string, errors: FieldErrors): void {
   let count = 0;
-  for (const { field, shown = field, shownBeside = shown, validate } of sources) {
+  for (const { field, shown = field, shownAsSecond = shown, validate } of sources) {
     const source = spec[field];
     if (!source) continue;
-    // Upstream takes this one beside another.
+    // Upstream accepts flexVolume in addition to another source.
     if (count > 0 && field !== "flexVolume") {
-      errors.forbidden(`${path}.${shownBeside}`, "may not specify more than 1 volume type");
+      errors.forbidden(`${path}.${shownAsSecond}`, "may not specify more than 1 volume type");
       continue;
     }
     count++;

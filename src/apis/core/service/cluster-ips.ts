@@ -1,47 +1,56 @@
-/** Rules for the cluster addresses of services and their families. Source: kubernetes pkg/apis/core/validation. */
+/**
+ * Validation of the cluster IPs and IP families of services.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { validateLegacyIp } from "../../../apimachinery/validation/ip.ts";
 import { parseIp } from "../../../lib/ip-range/ip-address.ts";
 import type { Part } from "../../fields.ts";
-import { clusterIps, ipFamilies, isHeadless, needsAddress, noAddress } from "./forms.ts";
+import { clusterIps, ipFamilies, isHeadless, needsAddress, noAddress } from "./service-fields.ts";
 
-export const families = ["IPv4", "IPv6"];
+const families = ["IPv4", "IPv6"];
 const policies = ["PreferDualStack", "RequireDualStack", "SingleStack"];
 
 const path = "spec.clusterIPs";
 
-/** As upstream prints it: a list that is not there is null. */
+/** Error messages print an absent value as null, like upstream. */
 const shown = (spec: Part): unknown => spec.clusterIPs ?? null;
 const shownPolicy = (spec: Part): unknown => spec.ipFamilyPolicy ?? null;
 const shownFamilies = (spec: Part): unknown => spec.ipFamilies ?? null;
 
-/** @param old undefined where there was none before @param strict gate `StrictIPCIDRValidation` */
+/**
+ * Checks the cluster IPs, the families, and that each address is of the family at its index.
+ *
+ * @param old the stored spec, undefined on create; its addresses are exempt from strict parsing
+ * @param strict feature gate `StrictIPCIDRValidation`
+ */
 export function validateClusterIps(spec: Part, old: Part | undefined, strict: boolean, errors: FieldErrors): void {
   if (!needsAddress(spec)) return;
   const addresses = clusterIps(spec);
-  checkInStep(spec, errors);
+  checkFirstClusterIp(spec, errors);
   checkFamilies(spec, errors);
-  let isSound = true;
+  let isValid = true;
   for (const [index, address] of addresses.entries()) {
     if (index === 0 && address === noAddress) {
       if (addresses.length === 1) continue;
-      isSound = false;
+      isValid = false;
       errors.invalid(path, addresses, "'None' must be the first and only value");
     } else if (!validateLegacyIp(address, `${path}[${index}]`, { strict, old: old && clusterIps(old) }, errors))
-      isSound = false;
+      isValid = false;
   }
   if (addresses.length > 2) errors.invalid(path, addresses, "may only hold up to 2 values");
-  if (!isSound) return;
+  if (!isValid) return;
   if (addresses.length > 1 && new Set(addresses.map(familyOf)).size < 2) {
     errors.invalid(path, addresses, "may specify no more than one IP for each IP family");
   }
-  if (!isHeadless(spec)) checkMatch(spec, errors);
+  if (!isHeadless(spec)) checkFamiliesMatch(spec, errors);
 }
 
+/** @returns undefined if the text is not an IP address */
 export const familyOf = (address: string): string | undefined => parseIp(address)?.family;
 
-/** `clusterIP` and the first of `clusterIPs` are the same. */
-function checkInStep(spec: Part, errors: FieldErrors): void {
+/** `clusterIP` must equal the first of `clusterIPs`. */
+function checkFirstClusterIp(spec: Part, errors: FieldErrors): void {
   const { clusterIP = "" } = spec;
   const [first] = clusterIps(spec);
   if (clusterIP === "") {
@@ -62,16 +71,16 @@ function checkFamilies(spec: Part, errors: FieldErrors): void {
   if (policy !== undefined && !policies.includes(policy)) errors.notSupported("spec.ipFamilyPolicy", policy, policies);
 }
 
-function checkMatch(spec: Part, errors: FieldErrors): void {
+function checkFamiliesMatch(spec: Part, errors: FieldErrors): void {
   for (const [index, address] of clusterIps(spec).entries()) {
-    const wanted = ipFamilies(spec)[index];
-    if (!families.includes(wanted ?? "")) continue;
-    const why = `expected an ${wanted} value as indicated by \`ipFamilies[${index}]\``;
-    if (familyOf(address) !== wanted) errors.invalid(`${path}[${index}]`, address, why);
+    const expected = ipFamilies(spec)[index];
+    if (!families.includes(expected ?? "")) continue;
+    const why = `expected an ${expected} value as indicated by \`ipFamilies[${index}]\``;
+    if (familyOf(address) !== expected) errors.invalid(`${path}[${index}]`, address, why);
   }
 }
 
-/** The first address stays; a second may come, and goes where the policy says so. */
+/** The first cluster IP is immutable. A second one can be added, and removed by SingleStack. */
 export function validateClusterIpsUpdate(next: Part, old: Part, errors: FieldErrors): void {
   if (!needsAddress(next) || !needsAddress(old) || (isHeadless(next) && isHeadless(old))) return;
   const now = clusterIps(next);
@@ -92,7 +101,7 @@ export function validateClusterIpsUpdate(next: Part, old: Part, errors: FieldErr
   }
 }
 
-/** So do families; a headless service may change them. */
+/** The same rules for IP families, except that a headless service may change them. */
 export function validateFamiliesUpdate(next: Part, old: Part, errors: FieldErrors): void {
   if (!needsAddress(next) || !needsAddress(old) || isHeadless(next) || isHeadless(old)) return;
   const now = ipFamilies(next);
@@ -102,12 +111,12 @@ export function validateFamiliesUpdate(next: Part, old: Part, errors: FieldError
     for (const [index, family] of before.entries()) if (now[index] !== family) changed(shownFamilies(next));
     return;
   }
-  const isLess = now.length < before.length;
-  if (isLess && clusterIps(next).length === 0)
+  const isReduced = now.length < before.length;
+  if (isReduced && clusterIps(next).length === 0)
     errors.invalid("spec.ipFamilies[0]", shownFamilies(next), "primary ipFamily can not be unset");
-  // Upstream shows the addresses here.
+  // Upstream prints the cluster IPs in this message.
   if (now.length > 0 && before.length > 0 && now[0] !== before[0]) changed(shown(next));
-  if (isLess && now.length === 1 && next.ipFamilyPolicy !== "SingleStack") {
+  if (isReduced && now.length === 1 && next.ipFamilyPolicy !== "SingleStack") {
     errors.invalid(
       "spec.ipFamilyPolicy",
       shownPolicy(next),

@@ -1,10 +1,14 @@
-/** Services and what stands behind them in tables. Source: upstream's printers */
+/**
+ * Table columns of Services, Endpoints and EndpointSlices.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`.
+ */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { ageColumn, nameColumn } from "../../../catalog/common-columns.ts";
 import type { Column } from "../../../catalog/contract.ts";
 import { firstThree, formatLabels, text, wide } from "../../column.ts";
 import { items, type Part } from "../../fields.ts";
 
+/** Columns of `services`. */
 export const serviceColumns: readonly Column[] = [
   nameColumn,
   text(
@@ -37,6 +41,7 @@ export const serviceColumns: readonly Column[] = [
   ),
 ];
 
+/** Columns of `endpoints`. */
 export const endpointsColumns: readonly Column[] = [
   nameColumn,
   text(
@@ -47,6 +52,7 @@ export const endpointsColumns: readonly Column[] = [
   ageColumn,
 ];
 
+/** Columns of `endpointslices`. */
 export const endpointSliceColumns: readonly Column[] = [
   nameColumn,
   text(
@@ -74,7 +80,7 @@ function externalAddress({ spec, status }: KubeObject): string {
   return type === "ClusterIP" || type === "NodePort" ? externalIPs.join(",") || "<none>" : "<unknown>";
 }
 
-/** Addresses or names, each once, sorted. */
+/** IP addresses or hostnames of the ingress points, sorted and without duplicates. */
 export function loadBalancerAddresses(status: Part | undefined): string[] {
   const addresses = items(status?.loadBalancer?.ingress).map(({ ip, hostname }) => ip || hostname || "");
   return [...new Set(addresses.filter((address) => address !== ""))].sort();

@@ -1,46 +1,54 @@
-/** Which families a service has addresses of, made out before they are given out. Source: kubernetes pkg/registry/core/service/storage. */
+/**
+ * IP families of services. They are determined before addresses are allocated.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/storage/alloc.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { Part } from "../../fields.ts";
 import { familyOf, validateClusterIps } from "./cluster-ips.ts";
-import { clusterIps, ipFamilies, needsAddress, noAddress, sameTexts } from "./forms.ts";
+import { clusterIps, ipFamilies, needsAddress, noAddress, sameTexts } from "./service-fields.ts";
 
-export type Family = "IPv4" | "IPv6";
+type Family = "IPv4" | "IPv6";
 
+/** IP configuration of the cluster. */
 export interface FamilyRules {
-  /** Those that services can have addresses of; the first is what they have by default. */
+  /** Families that have a service CIDR; the first is the default. */
   readonly families: readonly Family[];
-  /** Gate `StrictIPCIDRValidation` */
+  /** Feature gate `StrictIPCIDRValidation`. */
   readonly strict: boolean;
 }
 
 const policyPath = "spec.ipFamilyPolicy";
 
-/** Sets the policy and the families of a service. @param errors where some are added, nothing else of the service is to be told */
-export function settleFamilies(spec: Part, old: Part | undefined, rules: FamilyRules, errors: FieldErrors): void {
-  if (!needsAddress(spec) || (old !== undefined && keepsPreference(spec, old))) return;
-  const isFree = spec.clusterIP === noAddress && Object.keys(spec.selector ?? {}).length === 0;
-  spec.ipFamilyPolicy ??= old?.ipFamilyPolicy ?? (isFree ? "RequireDualStack" : "SingleStack");
+/**
+ * Sets `ipFamilyPolicy` and `ipFamilies` of a service.
+ *
+ * @param errors receives problems; if there are any, the caller reports only these
+ */
+export function setIpFamilies(spec: Part, old: Part | undefined, rules: FamilyRules, errors: FieldErrors): void {
+  if (!needsAddress(spec) || (old !== undefined && keepsDualStackPreference(spec, old))) return;
+  const isHeadlessWithoutSelector = spec.clusterIP === noAddress && Object.keys(spec.selector ?? {}).length === 0;
+  spec.ipFamilyPolicy ??= old?.ipFamilyPolicy ?? (isHeadlessWithoutSelector ? "RequireDualStack" : "SingleStack");
   validateClusterIps(spec, old, rules.strict, errors);
   if (!errors.empty) return;
-  if (old !== undefined) followPolicy(spec, old, errors);
+  if (old !== undefined) applyPolicyChange(spec, old, errors);
   checkPolicy(spec, errors);
   inferFamilies(spec, rules, errors);
   if (!errors.empty) return;
-  if (!isFree) checkConfigured(spec, rules, errors);
+  if (!isHeadlessWithoutSelector) checkConfigured(spec, rules, errors);
   if (!errors.empty) return;
   if (ipFamilies(spec).length === 0) spec.ipFamilies = [rules.families[0]];
-  // One without addresses, whose endpoints nobody knows, may be of families that there are no addresses of.
+  // A headless service without a selector may have a family that the cluster does not have.
   if (
     spec.ipFamilyPolicy !== "SingleStack" &&
     ipFamilies(spec).length === 1 &&
-    (isFree || rules.families.length === 2)
+    (isHeadlessWithoutSelector || rules.families.length === 2)
   ) {
     spec.ipFamilies = [spec.ipFamilies[0], spec.ipFamilies[0] === "IPv4" ? "IPv6" : "IPv4"];
   }
 }
 
-/** Who prefers both keeps what there is, whatever the cluster has become. */
-export function keepsPreference(spec: Part, old: Part): boolean {
+/** A service that stays PreferDualStack keeps its families when those of the cluster change. */
+export function keepsDualStackPreference(spec: Part, old: Part): boolean {
   const prefers = ({ ipFamilyPolicy }: Part): boolean => ipFamilyPolicy === "PreferDualStack";
   return (
     spec.type === old.type &&
@@ -52,8 +60,8 @@ export function keepsPreference(spec: Part, old: Part): boolean {
   );
 }
 
-/** A change to one family lets the second go; without it, it may not be left out. */
-function followPolicy(spec: Part, old: Part, errors: FieldErrors): void {
+/** SingleStack releases the second address and family; the other policies must keep them. */
+function applyPolicyChange(spec: Part, old: Part, errors: FieldErrors): void {
   const policy = spec.ipFamilyPolicy;
   if (policy === "SingleStack") {
     if (sameTexts(clusterIps(spec), clusterIps(old)) && clusterIps(spec).length > 1)
@@ -78,7 +86,7 @@ function checkPolicy(spec: Part, errors: FieldErrors): void {
   if (ipFamilies(spec).length === 2) errors.invalid(policyPath, spec.ipFamilyPolicy, why("IP families"));
 }
 
-/** From the addresses that the service asks for. */
+/** Derives families from the requested cluster IPs. */
 function inferFamilies(spec: Part, { families }: FamilyRules, errors: FieldErrors): void {
   for (const [index, address] of clusterIps(spec).entries()) {
     if (address === noAddress) break;

@@ -17,7 +17,7 @@ const rows: [name: string, gates: string, problem: string | undefined][] = [
 ];
 
 for (const [name, featureGates, problem] of rows) {
-  test(`a service called ${name} ${problem === undefined ? "is fine" : "is not"}${featureGates && ` with ${featureGates}`}`, async () => {
+  test(`${problem === undefined ? "accepts" : "rejects"} a service named ${name}${featureGates && ` with ${featureGates}`}`, async () => {
     const cluster = await openMemoryRegistry({ featureGates });
     await cluster.create(["/namespaces", ""], { metadata: { name: "n" } });
     const creating = cluster.create(["/services", "n"], {

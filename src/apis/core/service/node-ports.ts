@@ -1,67 +1,76 @@
-/** Node ports, given out as upstream gives them. Source: kubernetes pkg/registry/core/service/storage. */
+/**
+ * Allocation of node ports, in upstream's order.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/storage/alloc.go`.
+ */
 import { internalError, plainError } from "../../../apimachinery/errors.ts";
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { items, type Part } from "../../fields.ts";
-import { mayHaveNodePorts, needsHealthCheck, needsNodePorts } from "./forms.ts";
+import { mayHaveNodePorts, needsHealthCheck, needsNodePorts } from "./service-fields.ts";
 
-/** Where one write takes its ports from. */
+/** Node ports that one write can allocate. */
 export interface PortPool {
-  /** @returns what is wrong with the port; undefined where it is taken for this write now */
+  /** @returns the problem, or undefined if the port is now allocated to this write */
   take(port: number): string | undefined;
-  /** @returns undefined where there is none left */
+  /** @returns undefined if the range is full */
   takeNext(): number | undefined;
 }
 
-/** @throws ApiError 500 @param errors where one is added, nothing else of the service is to be told */
-export function giveNodePorts(spec: Part, old: Part | undefined, pool: PortPool, errors: FieldErrors): void {
+/**
+ * Allocates the node ports and the health check node port of a service.
+ *
+ * @param old the stored spec, undefined on create
+ * @param errors receives rejected ports; if there are any, the caller reports only these
+ * @throws ApiError 500 if the range is full or the health check node port cannot be allocated
+ */
+export function allocateNodePorts(spec: Part, old: Part | undefined, pool: PortPool, errors: FieldErrors): void {
   if (mayHaveNodePorts(spec)) {
-    if (old === undefined) giveToNew(spec, pool, errors);
-    else giveToChanged(spec, old, pool, errors);
+    if (old === undefined) allocateForCreate(spec, pool, errors);
+    else allocateForUpdate(spec, old, pool, errors);
   }
-  if (errors.empty && needsHealthCheck(spec) && !(old && needsHealthCheck(old))) giveHealthCheck(spec, pool);
+  if (errors.empty && needsHealthCheck(spec) && !(old && needsHealthCheck(old))) allocateHealthCheckPort(spec, pool);
 }
 
-const refusePort = (index: number, port: number, why: string, errors: FieldErrors): void =>
+const addPortError = (index: number, port: number, why: string, errors: FieldErrors): void =>
   errors.invalid(`spec.ports[${index}].nodePort`, port, why);
 
-function nextOf(pool: PortPool): number {
+function takeNextOrThrow(pool: PortPool): number {
   const port = pool.takeNext();
   if (port === undefined) throw internalError("failed to allocate a nodePort: range is full");
   return port;
 }
 
-/** Ports of one number share a node port, be it one that a later one of them asks for. */
-function giveToNew(spec: Part, pool: PortPool, errors: FieldErrors): void {
+/** Ports with the same number share a node port, the first one that any of them requests. */
+function allocateForCreate(spec: Part, pool: PortPool, errors: FieldErrors): void {
   const ports = items(spec.ports);
-  const given = new Map<number, number>();
+  const allocated = new Map<number, number>();
   for (const [index, port] of ports.entries()) {
     if (!port.nodePort && !needsNodePorts(spec)) continue;
-    const shared = given.get(port.port);
+    const shared = allocated.get(port.port);
     if (shared === undefined) {
-      const asked: number | undefined = ports.find((other) => other.port === port.port && other.nodePort)?.nodePort;
-      const problem = asked === undefined ? undefined : pool.take(asked);
-      if (problem !== undefined) return refusePort(index, asked as number, problem, errors);
-      port.nodePort = asked ?? nextOf(pool);
-      given.set(port.port, port.nodePort);
+      const requested: number | undefined = ports.find((other) => other.port === port.port && other.nodePort)?.nodePort;
+      const problem = requested === undefined ? undefined : pool.take(requested);
+      if (problem !== undefined) return addPortError(index, requested as number, problem, errors);
+      port.nodePort = requested ?? takeNextOrThrow(pool);
+      allocated.set(port.port, port.nodePort);
     } else if (!port.nodePort) port.nodePort = shared;
     else if (port.nodePort !== shared) {
       const problem = pool.take(port.nodePort);
-      if (problem !== undefined) return refusePort(index, port.nodePort, problem, errors);
+      if (problem !== undefined) return addPortError(index, port.nodePort, problem, errors);
     }
   }
 }
 
-function giveToChanged(spec: Part, old: Part, pool: PortPool, errors: FieldErrors): void {
-  const mine = new Set(items(old.ports).map(({ nodePort }) => nodePort));
+function allocateForUpdate(spec: Part, old: Part, pool: PortPool, errors: FieldErrors): void {
+  const own = new Set(items(old.ports).map(({ nodePort }) => nodePort));
   const seen = new Set<string>();
   for (const [index, port] of items(spec.ports).entries()) {
     if (!port.nodePort) {
       if (!needsNodePorts(spec)) continue;
-      port.nodePort = nextOf(pool);
-    } else if (!mine.has(port.nodePort)) {
+      port.nodePort = takeNextOrThrow(pool);
+    } else if (!own.has(port.nodePort)) {
       const problem = pool.take(port.nodePort);
-      if (problem !== undefined) return refusePort(index, port.nodePort, problem, errors);
-      mine.add(port.nodePort);
+      if (problem !== undefined) return addPortError(index, port.nodePort, problem, errors);
+      own.add(port.nodePort);
     }
     const printed = `{${port.protocol} ${port.nodePort}}`;
     if (seen.has(printed)) throw plainError(`duplicate nodePort: ${printed}`);
@@ -69,15 +78,15 @@ function giveToChanged(spec: Part, old: Part, pool: PortPool, errors: FieldError
   }
 }
 
-function giveHealthCheck(spec: Part, pool: PortPool): void {
-  const asked: number = spec.healthCheckNodePort ?? 0;
-  if (asked === 0) {
+function allocateHealthCheckPort(spec: Part, pool: PortPool): void {
+  const requested: number = spec.healthCheckNodePort ?? 0;
+  if (requested === 0) {
     spec.healthCheckNodePort = pool.takeNext();
     if (spec.healthCheckNodePort === undefined)
       throw internalError("failed to allocate a HealthCheck NodePort 0: range is full");
     return;
   }
-  const problem = pool.take(asked);
+  const problem = pool.take(requested);
   if (problem !== undefined)
-    throw internalError(`failed to allocate requested HealthCheck NodePort ${asked}: ${problem}`);
+    throw internalError(`failed to allocate requested HealthCheck NodePort ${requested}: ${problem}`);
 }

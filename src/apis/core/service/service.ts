@@ -1,5 +1,10 @@
-/** Service: what it defaults to and what becomes of fields that its type does not have. Its addresses and node ports are given out by
- * service-addresses.ts, in admission. */
+/**
+ * Service: defaults, and removal of fields that its type does not have.
+ * The admission plugin in `service-addresses.ts` allocates cluster IPs and node ports.
+ * Sources:
+ * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/strategy.go`,
+ * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/storage/storage.go`.
+ */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { validateObjectMeta } from "../../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../../catalog/strategy.ts";
@@ -14,11 +19,12 @@ import {
   needsHealthCheck,
   needsNodePorts,
   sameTexts,
-} from "./forms.ts";
-import { validateService, validateServiceUpdate } from "./rules.ts";
+} from "./service-fields.ts";
 import { validateLoadBalancerStatus } from "./status.ts";
+import { validateService, validateServiceUpdate } from "./validate-service.ts";
 import { loadBalancerWarnings, serviceWarnings } from "./warnings.ts";
 
+/** Strategy of `services`. */
 export const service = strategy({
   validateName: dnsLabelProblems,
   selectableFields: selectableAt("spec.clusterIP", "spec.type"),
@@ -26,13 +32,13 @@ export const service = strategy({
   setDefaults,
   prepareForCreate(object) {
     object.status = { loadBalancer: {} };
-    joinClusterIps(object.spec);
+    normalizeClusterIps(object.spec);
     dropInternalPolicy(object.spec);
   },
   prepareForUpdate(next, old) {
     dropInternalPolicy(next.spec);
     keepAllocated(next.spec, old.spec);
-    dropWhatTheTypeLacks(next.spec, old.spec);
+    dropTypeDependentFields(next.spec, old.spec);
     if (next.spec.type !== "LoadBalancer") next.status = { ...old.status, loadBalancer: {} };
   },
   validate(object, errors, { gates }) {
@@ -82,18 +88,18 @@ function setAffinityDefaults(spec: Part): void {
   spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: 10800 } };
 }
 
-/** Clients that know only one address send that alone. */
-export function joinClusterIps(spec: Part): void {
+/** Older clients send only `clusterIP`; `clusterIPs` is derived from it. */
+export function normalizeClusterIps(spec: Part): void {
   if ((spec.clusterIP ?? "") !== "" && clusterIps(spec).length === 0) spec.clusterIPs = [spec.clusterIP];
 }
 
-/** It says nothing where there is no address; a wrong one is still refused. */
+/** An ExternalName service has no internal policy. Validation still rejects an invalid one. */
 function dropInternalPolicy(spec: Part): void {
   if (spec.type === "ExternalName" && ["Cluster", "Local"].includes(spec.internalTrafficPolicy))
     delete spec.internalTrafficPolicy;
 }
 
-/** What was given out stays where an update does not name it: clients send services without. */
+/** Keeps allocated addresses and ports that an update omits. */
 export function keepAllocated(next: Part, old: Part): void {
   if (needsAddress(next) && needsAddress(old)) {
     setAbsent(next, { clusterIP: old.clusterIP });
@@ -114,7 +120,7 @@ function keepNodePorts(next: readonly Part[], old: readonly Part[]): void {
   }
 }
 
-/** Who changes the one address and repeats the list means both. */
+/** An update that changes `clusterIP` and repeats `clusterIPs` changes both. */
 function followClusterIp(next: Part, old: Part): void {
   const before = old.clusterIP ?? "";
   const now = next.clusterIP ?? "";
@@ -125,8 +131,8 @@ function followClusterIp(next: Part, old: Part): void {
   else next.clusterIPs = [now];
 }
 
-/** A changed type takes with it what the old one had and the update only repeats. */
-function dropWhatTheTypeLacks(next: Part, old: Part): void {
+/** When the type changes, drops fields of the old type that the update only repeats. */
+function dropTypeDependentFields(next: Part, old: Part): void {
   if (needsAddress(old) && !needsAddress(next)) dropAddresses(next, old);
   if (mayHaveNodePorts(old) && !mayHaveNodePorts(next)) dropNodePorts(items(next.ports), items(old.ports));
   if (needsHealthCheck(old) && !needsHealthCheck(next)) dropRepeated(next, old, "healthCheckNodePort");

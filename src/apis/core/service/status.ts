@@ -1,4 +1,7 @@
-/** The status of load balancers, of services and of ingresses. Source: kubernetes pkg/apis/core/validation. */
+/**
+ * Validation of the load balancer status of Services and Ingresses.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { validateLegacyIp } from "../../../apimachinery/validation/ip.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
@@ -6,7 +9,7 @@ import { parseIp } from "../../../lib/ip-range/ip-address.ts";
 import { dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";
 
-export interface LoadBalancerRules {
+interface LoadBalancerRules {
   readonly type: string;
   readonly strict: boolean;
   readonly old: Part | undefined;
@@ -14,6 +17,7 @@ export interface LoadBalancerRules {
 
 const modes = ["Proxy", "VIP"];
 
+/** @param path of the status, such as `status.loadBalancer` */
 export function validateLoadBalancerStatus(
   status: Part,
   path: string,

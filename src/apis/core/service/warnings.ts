@@ -1,8 +1,11 @@
-/** What upstream warns of in services. Source: kubernetes pkg/api/service/warnings.go. */
+/**
+ * Warnings for services.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/api/service/warnings.go`.
+ */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { warnOfIp, warnOfPrefix } from "../../../apimachinery/validation/ip.ts";
 import { items, type Part } from "../../fields.ts";
-import { clusterIps, hintsAnnotation, modeAnnotation, noAddress } from "./forms.ts";
+import { clusterIps, hintsAnnotation, modeAnnotation, noAddress } from "./service-fields.ts";
 
 export function serviceWarnings({ metadata, spec }: KubeObject): string[] {
   const warnings: string[] = [];
@@ -45,7 +48,7 @@ function warnOfEach(addresses: readonly string[], path: string, warnings: string
   for (const [index, address] of addresses.entries()) warnOfIp(address, `${path}[${index}]`, warnings);
 }
 
-/** Of a status. */
+/** Warnings for a load balancer status. */
 export function loadBalancerWarnings(loadBalancer: Part | undefined): string[] {
   const warnings: string[] = [];
   for (const [index, { ip = "" }] of items(loadBalancer?.ingress).entries()) {

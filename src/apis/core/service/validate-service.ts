@@ -1,4 +1,7 @@
-/** The rules for services, in upstream's order. Source: kubernetes pkg/apis/core/validation. */
+/**
+ * Validation of services, in upstream's order.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
@@ -22,12 +25,13 @@ import {
   modeAnnotation,
   needsAddress,
   needsHealthCheck,
-} from "./forms.ts";
+} from "./service-fields.ts";
 
 const rangesAnnotation = "service.beta.kubernetes.io/load-balancer-source-ranges";
 
 const types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const affinities = ["ClientIP", "None"];
+/** Protocols of service and endpoint ports. */
 export const protocols = ["SCTP", "TCP", "UDP"];
 const trafficPolicies = ["Cluster", "Local"];
 const distributions = ["PreferClose", "PreferSameZone", "PreferSameNode"];
@@ -35,7 +39,11 @@ const affinitySecondsMax = 86400;
 
 const onlyLoadBalancers = "may only be used when `type` is 'LoadBalancer'";
 
-/** What a service must be, new or not. @param old what was there before, which may break rules of today */
+/**
+ * Rules for both creates and updates.
+ *
+ * @param old the stored service on update; its addresses and ranges are exempt from strict parsing
+ */
 export function validateService(
   object: KubeObject,
   old: KubeObject | undefined,
@@ -45,7 +53,7 @@ export function validateService(
   const { spec } = object;
   const strict = gates.enabled("StrictIPCIDRValidation");
   checkTopology(object.metadata.annotations ?? {}, errors);
-  checkForm(spec, errors);
+  checkType(spec, errors);
   checkPorts(spec, errors);
   validateLabels(spec.selector, "spec.selector", errors);
   checkAffinity(spec, errors);
@@ -59,7 +67,7 @@ export function validateService(
   checkDistribution(spec, gates, errors);
 }
 
-/** What of a service may change. */
+/** Rules for changes. */
 export function validateServiceUpdate(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
   validateClusterIpsUpdate(next.spec, old.spec, errors);
   validateFamiliesUpdate(next.spec, old.spec, errors);
@@ -70,8 +78,8 @@ export function validateServiceUpdate(next: KubeObject, old: KubeObject, errors:
     }
   }
   checkLoadBalancerClass(next.spec, errors);
-  const moved = (next.spec.healthCheckNodePort ?? 0) !== (old.spec.healthCheckNodePort ?? 0);
-  if (moved && needsHealthCheck(next.spec) && needsHealthCheck(old.spec))
+  const isChanged = (next.spec.healthCheckNodePort ?? 0) !== (old.spec.healthCheckNodePort ?? 0);
+  if (isChanged && needsHealthCheck(next.spec) && needsHealthCheck(old.spec))
     errors.forbidden("spec.healthCheckNodePort", "field is immutable");
 }
 
@@ -86,8 +94,8 @@ function checkTopology(annotations: Readonly<Record<string, string>>, errors: Fi
   );
 }
 
-/** What goes with the type. */
-function checkForm(spec: Part, errors: FieldErrors): void {
+/** Fields that the type requires or excludes. */
+function checkType(spec: Part, errors: FieldErrors): void {
   const { type } = spec;
   if (items(spec.ports).length === 0 && !isHeadless(spec) && needsAddress(spec)) errors.required("spec.ports");
   if ((type === "LoadBalancer" || type === "NodePort") && isHeadless(spec)) {
@@ -145,15 +153,15 @@ function checkExternalIps(spec: Part, old: Part | undefined, strict: boolean, er
   }
 }
 
-/** Node ports only where they can be, and no number twice. */
+/** Rejects node ports of ClusterIP services, and duplicate ports. */
 function checkPortNumbers(spec: Part, errors: FieldErrors): void {
   const ports = items(spec.ports);
-  const once = (what: "nodePort" | "port", repeated: (index: number, port: Part) => void): void => {
+  const checkUnique = (what: "nodePort" | "port", report: (index: number, port: Part) => void): void => {
     const seen = new Set<string>();
     for (const [index, port] of ports.entries()) {
       if (what === "nodePort" && !port.nodePort) continue;
       const number = `${port.protocol} ${port[what] ?? 0}`;
-      if (seen.has(number)) repeated(index, port);
+      if (seen.has(number)) report(index, port);
       seen.add(number);
     }
   };
@@ -162,8 +170,8 @@ function checkPortNumbers(spec: Part, errors: FieldErrors): void {
       if (nodePort) errors.forbidden(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'");
     }
   }
-  once("nodePort", (index, { nodePort }) => errors.duplicate(`spec.ports[${index}].nodePort`, nodePort));
-  once("port", (index, { protocol, port = 0 }) => {
+  checkUnique("nodePort", (index, { nodePort }) => errors.duplicate(`spec.ports[${index}].nodePort`, nodePort));
+  checkUnique("port", (index, { protocol, port = 0 }) => {
     const shown = { Name: "", Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 };
     errors.duplicate(`spec.ports[${index}]`, shown);
   });
@@ -177,7 +185,7 @@ function checkSourceRanges(
 ): void {
   const ranges: readonly string[] = spec.loadBalancerSourceRanges ?? [];
   if (ranges.length > 0) {
-    const path = "spec.LoadBalancerSourceRanges"; // As upstream writes it.
+    const path = "spec.LoadBalancerSourceRanges"; // Upstream's spelling.
     if (spec.type !== "LoadBalancer") errors.forbidden(path, onlyLoadBalancers);
     const before: readonly string[] = old?.spec.loadBalancerSourceRanges ?? [];
     const trimmed = before.map((range) => range.trim());
@@ -210,23 +218,24 @@ function checkLoadBalancerClass({ type, loadBalancerClass }: Part, errors: Field
 }
 
 function checkTrafficPolicies(spec: Part, errors: FieldErrors): void {
-  const { externalTrafficPolicy: outside = "", healthCheckNodePort: port = 0, internalTrafficPolicy: inside } = spec;
+  const { externalTrafficPolicy: external = "", healthCheckNodePort: port = 0, internalTrafficPolicy: internal } = spec;
   if (!isReachedFromOutside(spec)) {
-    if (outside !== "")
-      errors.invalid("spec.externalTrafficPolicy", outside, "may only be set for externally-accessible services");
-  } else if (!trafficPolicies.includes(outside))
-    errors.notSupported("spec.externalTrafficPolicy", outside, trafficPolicies);
+    if (external !== "")
+      errors.invalid("spec.externalTrafficPolicy", external, "may only be set for externally-accessible services");
+  } else if (!trafficPolicies.includes(external))
+    errors.notSupported("spec.externalTrafficPolicy", external, trafficPolicies);
   if (!needsHealthCheck(spec)) {
     const why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
     if (port !== 0) errors.invalid("spec.healthCheckNodePort", port, why);
   } else if (port === 0) errors.required("spec.healthCheckNodePort");
   else addInvalid(errors, "spec.healthCheckNodePort", port, portNumberProblems(port));
-  if (typeof inside === "string" && !trafficPolicies.includes(inside))
-    errors.notSupported("spec.internalTrafficPolicy", inside, trafficPolicies);
+  if (typeof internal === "string" && !trafficPolicies.includes(internal))
+    errors.notSupported("spec.internalTrafficPolicy", internal, trafficPolicies);
 }
 
 function checkDistribution({ trafficDistribution }: Part, gates: FeatureGates, errors: FieldErrors): void {
   if (typeof trafficDistribution !== "string") return;
-  const known = gates.enabled("PreferSameTrafficDistribution") ? distributions : distributions.slice(0, 1);
-  if (!known.includes(trafficDistribution)) errors.notSupported("spec.trafficDistribution", trafficDistribution, known);
+  const supported = gates.enabled("PreferSameTrafficDistribution") ? distributions : distributions.slice(0, 1);
+  if (!supported.includes(trafficDistribution))
+    errors.notSupported("spec.trafficDistribution", trafficDistribution, supported);
 }

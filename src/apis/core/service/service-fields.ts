@@ -1,17 +1,22 @@
-/** What follows from a service's type and the fields beside it. Source: kubernetes pkg/api/service. */
+/**
+ * What the type and other fields of a service imply.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/api/service/util.go`.
+ */
 import { items, type Part } from "../../fields.ts";
 
 export const hintsAnnotation = "service.kubernetes.io/topology-aware-hints";
 export const modeAnnotation = "service.kubernetes.io/topology-mode";
 
-/** What stands in the place of an address where there is none. */
+/** `clusterIP` of headless services. */
 export const noAddress = "None";
 
+/** Whether services of this type have cluster IPs. */
 export const needsAddress = (spec: Part): boolean => spec.type !== "ExternalName";
 
-/** Ports of this type have node ports, unless told otherwise. */
+/** Whether services of this type can have node ports. */
 export const mayHaveNodePorts = (spec: Part): boolean => spec.type === "NodePort" || spec.type === "LoadBalancer";
 
+/** Whether each port gets a node port. */
 export const needsNodePorts = (spec: Part): boolean =>
   spec.type === "NodePort" || (spec.type === "LoadBalancer" && spec.allocateLoadBalancerNodePorts !== false);
 
@@ -23,10 +28,12 @@ export const isReachedFromOutside = (spec: Part): boolean =>
 
 export const isHeadless = (spec: Part): boolean => clusterIps(spec).length === 1 && spec.clusterIPs[0] === noAddress;
 
+/** `clusterIPs`, empty if absent. */
 export const clusterIps = (spec: Part): readonly string[] => spec.clusterIPs ?? [];
 
+/** `ipFamilies`, empty if absent. */
 export const ipFamilies = (spec: Part): readonly string[] => spec.ipFamilies ?? [];
 
-/** Text by text. */
+/** Whether both lists have the same elements in the same order. */
 export const sameTexts = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((text, index) => text === b[index]);

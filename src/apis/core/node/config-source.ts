@@ -1,10 +1,13 @@
-/** Where a kubelet's configuration was to be found, as nodes of old say. Source: kubernetes pkg/apis/core/validation. */
+/**
+ * Deprecated configuration sources of kubelets, which existing nodes may have.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { configMapKeyProblems, dnsLabelProblems, dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import type { Part } from "../../fields.ts";
 
-/** @param where in the spec nothing says which version it is, in the status all does */
+/** @param where the spec must not have uid and resourceVersion, the status must */
 export function validateConfigSource(
   { configMap }: Part,
   path: string,
@@ -14,9 +17,9 @@ export function validateConfigSource(
   if (!configMap) return errors.invalid(path, { ConfigMap: null }, "exactly one reference subfield must be non-nil");
   const at = `${path}.configMap`;
   for (const field of ["uid", "resourceVersion"]) {
-    const isThere = (configMap[field] ?? "") !== "";
-    if (where === "spec" && isThere) errors.forbidden(`${at}.${field}`, `${field} must not be set in spec`);
-    if (where === "status" && !isThere) errors.required(`${at}.${field}`);
+    const isSet = (configMap[field] ?? "") !== "";
+    if (where === "spec" && isSet) errors.forbidden(`${at}.${field}`, `${field} must not be set in spec`);
+    if (where === "status" && !isSet) errors.required(`${at}.${field}`);
   }
   const { namespace = "", name = "", kubeletConfigKey = "" } = configMap;
   checkName(namespace, `${at}.namespace`, dnsLabelProblems, errors);

@@ -1,4 +1,7 @@
-/** The rules for the spec of a persistent volume, in upstream's order. Source: kubernetes pkg/apis/core/validation. */
+/**
+ * Validation of the spec of a persistent volume, in upstream's order.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import { posix } from "node:path";
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
@@ -10,12 +13,12 @@ import { byName } from "../pod/resources.ts";
 import { isPositive } from "../resource-list.ts";
 import { validateSources } from "./sources.ts";
 
-export interface VolumeRules {
-  /** Of the volume. */
+interface VolumeRules {
+  /** Name of the volume. */
   readonly name: string;
-  /** It stands in another object, which has the rest of it. */
+  /** The spec is inline in another object, such as a VolumeAttachment. */
   readonly inline?: boolean;
-  /** Selectors of nodes may have values that no label can have. */
+  /** Node selectors may have values that are not valid label values. */
   readonly anyNodeValue?: boolean;
 }
 
@@ -23,7 +26,7 @@ const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWrit
 const reclaimPolicies = ["Delete", "Recycle", "Retain"];
 const volumeModes = ["Block", "Filesystem"];
 
-/** What a volume's nodes were selected by before stays good. */
+/** @returns rules that accept invalid selector values if the stored volume has some */
 export function nodeAffinityRules(old: Part | undefined): Pick<VolumeRules, "anyNodeValue"> {
   const required = old?.nodeAffinity?.required;
   if (!required) return {};
@@ -34,6 +37,7 @@ export function nodeAffinityRules(old: Part | undefined): Pick<VolumeRules, "any
   return { anyNodeValue: strict.causes.length > lenient.causes.length };
 }
 
+/** @param path of the spec, such as `spec` or `spec.source.inlineVolumeSpec` */
 export function validateVolumeSpec(spec: Part, path: string, rules: VolumeRules, errors: FieldErrors): void {
   if (rules.inline) checkInline(spec, path, errors);
   checkAccessModes(spec.accessModes ?? [], `${path}.accessModes`, errors);
@@ -71,8 +75,8 @@ function checkInlineChoices(spec: Part, path: string, errors: FieldErrors): void
 function checkAccessModes(modes: readonly string[], path: string, errors: FieldErrors): void {
   if (modes.length === 0) errors.required(path);
   for (const mode of modes) if (!accessModes.includes(mode)) errors.notSupported(path, mode, accessModes);
-  const ofOnePod = modes.includes("ReadWriteOncePod");
-  if (ofOnePod && modes.some((mode) => mode !== "ReadWriteOncePod" && accessModes.includes(mode))) {
+  const isOfOnePod = modes.includes("ReadWriteOncePod");
+  if (isOfOnePod && modes.some((mode) => mode !== "ReadWriteOncePod" && accessModes.includes(mode))) {
     errors.forbidden(path, "may not use ReadWriteOncePod with other access modes");
   }
 }
@@ -90,6 +94,7 @@ function checkCapacity(capacity: Part | undefined, path: string, errors: FieldEr
   }
 }
 
+/** Rejects a quantity whose integer value is negative. */
 export function checkBasicResource(amount: string, path: string, errors: FieldErrors): void {
   if (!amount.startsWith("-")) return;
   const whole = integerValue(parseQuantity(amount));
@@ -120,7 +125,7 @@ function checkClasses(spec: Part, path: string, { inline = false }: VolumeRules,
       errors.forbidden(at, "may not specify volumeMode other than Filesystem in the context of inline volumes");
     }
   }
-  if (inline || typeof attributes !== "string") return; // Upstream does not look at them in other objects.
+  if (inline || typeof attributes !== "string") return; // Upstream skips inline specs.
   const at = `${path}.volumeAttributesClassName`;
   if (attributes === "") errors.required(at, "an empty string is disallowed");
   else addInvalid(errors, at, attributes, dnsSubdomainProblems(attributes));
