@@ -14,6 +14,8 @@ const treeNames = ["current", "expiry", "log", "meta"];
 const lockMagic = 0xbeefc0de;
 /** Findings that an error message lists. */
 const listedMax = 3;
+/** Pages that LMDB may have allocated behind the end of a small file without writing them. */
+const unwrittenPagesMax = 1 << 20;
 
 /** @returns the path of LMDB's data file */
 export function dataFile(dir: string): string {
@@ -53,6 +55,9 @@ export function checkFile(dir: string, { withLog, closedAs }: FileCheck): void {
         `${older}: it is an older copy, or lost its end. To start with the older state, remove ${join(dir, "lock.mdb")} first`,
       );
     }
+    const pages = Math.ceil(file.length / meta.pageSize);
+    if (meta.lastPage > 2 * pages + unwrittenPagesMax)
+      throw damaged(path, `its last page should be ${meta.lastPage}, and it has ${pages} pages`);
     const isShort = (meta.lastPage + 1) * meta.pageSize > file.length;
     if (!isShort && closedAs !== undefined && indexChecksum(file, meta) === closedAs) return;
     const { findings, trees } = checkPages(file, meta, { withLog: withLog || isShort });

@@ -305,6 +305,11 @@ function replaceAll(bytes: Buffer, text: string, replacement: string): void {
 
 const fileRows: [what: string, damage: (dir: string) => void, outcome: Outcome][] = [
   ["an older copy of data.mdb", put(older, "data.mdb"), "not opened"],
+  [
+    "a last page far behind the end",
+    (dir) => edit(dir, (bytes) => void [0, pageSize].map((meta) => bytes.writeUInt8(0x80, meta + 149))),
+    "not opened",
+  ],
   ["an older copy of lock.mdb", put(older, "lock.mdb"), "as written"],
   ["no lock.mdb", remove("lock.mdb"), "as written"],
   ["no lock", remove("lock"), "as written"],
