@@ -1,4 +1,7 @@
-/** Columns of the core group, and of its offshoots. Source: upstream's printers */
+/**
+ * Table columns of the core group, of EndpointSlices and of events.k8s.io.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`.
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import type { Column } from "../../catalog/contract.ts";
@@ -66,6 +69,7 @@ const resourceQuotaColumns: readonly Column[] = [
   ageColumn,
 ];
 
+/** Columns by `group/resource`. */
 export const coreColumns: Readonly<Record<string, readonly Column[]>> = {
   "/componentstatuses": componentStatusColumns,
   "/configmaps": [
@@ -111,7 +115,7 @@ export const coreColumns: Readonly<Record<string, readonly Column[]>> = {
   "events.k8s.io/events": eventColumns,
 };
 
-/** `pods: 1/3, services: 0/2`, of limits or of all else. */
+/** Such as `pods: 1/3, services: 0/2`. @param limits the `limits.*` resources or the others */
 function quotaUse({ status }: KubeObject, { limits }: { limits: boolean }): string {
   const { hard = {}, used = {} } = status ?? {};
   return Object.keys(hard)

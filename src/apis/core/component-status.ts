@@ -1,8 +1,11 @@
-/** ComponentStatus: made for each request from the health of a component. Source: k8s.io/kubernetes@v1.36.0/pkg/registry/core/componentstatus/rest.go */
+/**
+ * ComponentStatus: computed for each request from the health of a component.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/componentstatus/rest.go`.
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { ComputedObjects } from "../../registry/contract.ts";
 
-export interface ComponentHealth {
+interface ComponentHealth {
   readonly status: "True" | "False" | "Unknown";
   readonly message?: string;
   readonly error?: string;
@@ -11,7 +14,10 @@ export interface ComponentHealth {
 /** @returns the health of one component; does not throw */
 export type HealthProbe = () => Promise<ComponentHealth>;
 
-/** @param probes by component; a probe that runs is shared by all requests that wait for it */
+/**
+ * @param probes by component; concurrent requests share a running probe
+ * @returns the objects of `componentstatuses`
+ */
 export function componentStatuses(probes: Readonly<Record<string, HealthProbe>>): ComputedObjects {
   const components = new Map(Object.entries(probes).map(([name, probe]) => [name, shared(probe)]));
   const statusOf = async (name: string, probe: HealthProbe): Promise<KubeObject> => ({

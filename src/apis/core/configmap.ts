@@ -1,4 +1,7 @@
-/** ConfigMap: keys that can be file names, at most 1 MiB, and immutable once it says so. */
+/**
+ * ConfigMap: keys are valid file names, values have at most 1 MiB, `immutable` is permanent.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateObjectMeta } from "../../apimachinery/validation/metadata.ts";
@@ -6,6 +9,7 @@ import { strategy } from "../../catalog/strategy.ts";
 import { configMapKeyProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { checkImmutableValues, decodedBytes, entries, valuesBytesMax } from "./key-values.ts";
 
+/** Strategy of `configmaps`. */
 export const configMap = strategy({
   isolatesStatus: false,
   validate,
@@ -29,5 +33,5 @@ function validate(object: KubeObject, errors: FieldErrors): void {
     addInvalid(errors, `binaryData[${key}]`, key, configMapKeyProblems(key));
     bytes += decodedBytes(value);
   }
-  if (bytes > valuesBytesMax) errors.tooLong("[]", valuesBytesMax); // Upstream's empty path, as it prints it.
+  if (bytes > valuesBytesMax) errors.tooLong("[]", valuesBytesMax); // Upstream's empty path.
 }

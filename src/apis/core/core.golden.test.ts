@@ -1,4 +1,7 @@
-/** What kube-apiserver answers to writes of core kinds, and what we do. Its plugins that change such objects were off. */
+/**
+ * Replays writes of core kinds that were recorded from kube-apiserver. Admission plugins
+ * that change these objects were disabled.
+ */
 
 import type { MemoryRegistryOptions } from "../../../test/support/memory-registry.ts";
 import { replayWrites } from "../../../test/support/memory-writes.ts";

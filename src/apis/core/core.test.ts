@@ -18,18 +18,23 @@ const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const container = { name: "c", image: "nginx" };
 const port = { port: 80 };
 
-/** Rows: what is created, and all that is wrong with it. */
+/** Objects and all problems that validation of a create reports. */
 const createRows: [what: string, kind: Strategy, input: Record<string, unknown>, want: string[]][] = [
-  ["configmap", configMap, { data: { a: "1" }, binaryData: { b: "AA==" } }, []],
+  ["configmap: data and binaryData", configMap, { data: { a: "1" }, binaryData: { b: "AA==" } }, []],
   [
     "configmap: key with a space",
     configMap,
     { data: { "bad key": "x" } },
     [`data[bad key]: Invalid value: "bad key": ${configKey}`],
   ],
-  ["configmap: parent as key", configMap, { data: { "..": "x" } }, [`data[..]: Invalid value: "..": must not be '..'`]],
   [
-    "configmap: one key twice",
+    "configmap: key is the parent directory",
+    configMap,
+    { data: { "..": "x" } },
+    [`data[..]: Invalid value: "..": must not be '..'`],
+  ],
+  [
+    "configmap: same key in data and binaryData",
     configMap,
     { data: { d: "x" }, binaryData: { d: "AA==" } },
     ['data[d]: Invalid value: "d": duplicate of key present in binaryData'],
@@ -47,78 +52,94 @@ const createRows: [what: string, kind: Strategy, input: Record<string, unknown>,
     [`data[a b]: Invalid value: "a b": ${configKey}`],
   ],
   [
-    "secret: docker without its key",
+    "secret: dockerconfigjson without its key",
     secret,
     { type: "kubernetes.io/dockerconfigjson" },
     ["data[.dockerconfigjson]: Required value"],
   ],
   [
-    "secret: docker that is no JSON",
+    "secret: dockerconfigjson that is not JSON",
     secret,
     { type: "kubernetes.io/dockerconfigjson", stringData: { ".dockerconfigjson": "{" } },
     ['data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": unexpected end of JSON input'],
   ],
   [
-    "secret: neither user nor password",
+    "secret: basic-auth without username and password",
     secret,
     { type: "kubernetes.io/basic-auth" },
     ["data[username]: Required value", "data[password]: Required value"],
   ],
-  ["secret: a user is enough", secret, { type: "kubernetes.io/basic-auth", stringData: { username: "u" } }, []],
-  ["secret: ssh", secret, { type: "kubernetes.io/ssh-auth" }, ["data[ssh-privatekey]: Required value"]],
   [
-    "secret: tls",
+    "secret: basic-auth with only a username",
+    secret,
+    { type: "kubernetes.io/basic-auth", stringData: { username: "u" } },
+    [],
+  ],
+  [
+    "secret: ssh-auth without its key",
+    secret,
+    { type: "kubernetes.io/ssh-auth" },
+    ["data[ssh-privatekey]: Required value"],
+  ],
+  [
+    "secret: tls without its key",
     secret,
     { type: "kubernetes.io/tls", stringData: { "tls.crt": "" } },
     ["data[tls.key]: Required value"],
   ],
   [
-    "secret: token of no account",
+    "secret: service account token without an account",
     secret,
     { type: "kubernetes.io/service-account-token" },
     ["metadata.annotations[kubernetes.io/service-account.name]: Required value"],
   ],
   [
-    "event: another namespace",
+    "event: involved object in another namespace",
     coreEvent,
     { involvedObject: { namespace: "other" } },
     ['involvedObject.namespace: Invalid value: "other": does not match event.namespace'],
   ],
   [
-    "event of events.k8s.io: time and type",
+    "event of events.k8s.io: no time and an unknown type",
     event,
     { involvedObject: { namespace: "ns" }, type: "Odd" },
     ["eventTime: Required value", 'type: Invalid value: "": has invalid value: Odd'],
   ],
-  ["pod", pod, { spec: { containers: [container] } }, []],
+  ["pod: a container", pod, { spec: { containers: [container] } }, []],
   ["pod: no containers", pod, { spec: {} }, ["spec.containers: Required value"]],
   [
-    "pod: containers of one name, and one without an image",
+    "pod: containers with the same name, one without an image",
     pod,
     { spec: { containers: [container, { name: "c" }] } },
     ["spec.containers[1].image: Required value", 'spec.containers[1].name: Duplicate value: "c"'],
   ],
   ["service: no ports", service, { spec: {} }, ["spec.ports: Required value"]],
-  ["service: headless needs none", service, { spec: { clusterIP: "None" } }, []],
+  ["service: headless without ports", service, { spec: { clusterIP: "None" } }, []],
   [
-    "service: two ports have names",
+    "service: two ports, one without a name",
     service,
     { spec: { ports: [port, { port: 81, name: "b" }] } },
     ["spec.ports[0].name: Required value"],
   ],
-  ["service: external", service, { spec: { type: "ExternalName" } }, ["spec.externalName: Required value"]],
+  [
+    "service: ExternalName without a name",
+    service,
+    { spec: { type: "ExternalName" } },
+    ["spec.externalName: Required value"],
+  ],
 ];
 
 for (const [what, kind, input, want] of createRows) {
-  test(`create ${what}`, () => assert.deepEqual(created(kind, input).problems, want));
+  test(`${want.length === 0 ? "accepts" : "rejects"} ${what}`, () =>
+    assert.deepEqual(created(kind, input).problems, want));
 }
 
-test("a limit range without a name has one made up", () => {
+test("a limit range without a name gets a generated one", () => {
   const { object, problems } = created(limitRange, { metadata: { name: "" } });
   assert.deepEqual([object.metadata.name, problems], ["u", []]);
 });
 
-test("namespaces", () => {
+test("a new namespace gets a label, a finalizer and a phase, and updates keep them", () => {
   const { object, problems } = created(namespace, {}, false);
   assert.deepEqual(problems, []);
   assert.deepEqual(object, {
@@ -141,7 +162,7 @@ test("namespaces", () => {
   assert.deepEqual(emptied.object, object);
 });
 
-test("stringData goes into data, whatever its keys are", () => {
+test("stringData is merged into data, even if a key is __proto__", () => {
   const stringData = JSON.parse('{"__proto__":"a","b":"c"}');
   const { object } = created(secret, { stringData });
   assert.equal(object.type, "Opaque");
@@ -152,19 +173,19 @@ test("stringData goes into data, whatever its keys are", () => {
   ]);
 });
 
-test("an immutable configmap", () => {
+test("rejects changes of an immutable configmap", () => {
   const before = { data: { a: "1" }, immutable: true };
   const rows: [change: Record<string, unknown>, want: string[]][] = [
     [{ data: { a: "2" } }, [`data: ${immutable}`]],
     [{ binaryData: { b: "AAE=" } }, [`binaryData: ${immutable}`]],
     [{ immutable: undefined }, [`immutable: ${immutable}`]],
-    [{ binaryData: {} }, [`binaryData: ${immutable}`]], // Upstream tells none from an empty one.
+    [{ binaryData: {} }, [`binaryData: ${immutable}`]], // Upstream distinguishes absent from empty.
   ];
   for (const [change, want] of rows)
     assert.deepEqual(updated(configMap, before, (next) => Object.assign(next, change)).problems, want);
 });
 
-test("a pod starts pending, with everything said", () => {
+test("a new pod is pending and gets all defaults", () => {
   const resources = { limits: { cpu: "1", memory: "1Gi" } };
   const { object } = created(pod, { spec: { containers: [{ ...container, resources }], serviceAccountName: "sa" } });
   assert.deepEqual(object.status, { phase: "Pending", qosClass: "Guaranteed" });
@@ -198,13 +219,13 @@ const pullRows: [image: string, want: string][] = [
   ["nginx@sha256:0123", "IfNotPresent"],
 ];
 for (const [image, want] of pullRows) {
-  test(`${image} is pulled ${want}`, () => {
+  test(`the default pull policy of ${image} is ${want}`, () => {
     const { object } = created(pod, { spec: { containers: [{ name: "c", image }] } });
     assert.equal(object.spec.containers[0].imagePullPolicy, want);
   });
 }
 
-test("what an update of a pod may change", () => {
+test("an update of a pod may change images and add tolerations only", () => {
   const before = { spec: { containers: [container] } };
   const image = updated(pod, before, (next) => Object.assign(next.spec.containers[0], { image: "other" }));
   assert.deepEqual(image.problems, []);
@@ -214,22 +235,22 @@ test("what an update of a pod may change", () => {
   assert.match(String(node.problems), /^spec: Forbidden: pod updates may not change fields other than/);
 });
 
-const graceRows: [what: string, nodeName: string, phase: string, asked: number | undefined, want: number][] = [
-  ["runs nowhere yet", "", "Pending", 30, 0],
+const graceRows: [what: string, nodeName: string, phase: string, requested: number | undefined, want: number][] = [
+  ["is not scheduled", "", "Pending", 30, 0],
   ["runs", "n", "Running", undefined, 30],
-  ["runs, asked for less", "n", "Running", 5, 5],
-  ["runs, asked for nonsense", "n", "Running", -5, 1],
-  ["is done", "n", "Succeeded", 30, 0],
+  ["runs, with a shorter period requested", "n", "Running", 5, 5],
+  ["runs, with a negative period requested", "n", "Running", -5, 1],
+  ["has succeeded", "n", "Succeeded", 30, 0],
 ];
-for (const [what, nodeName, phase, asked, want] of graceRows) {
+for (const [what, nodeName, phase, requested, want] of graceRows) {
   test(`grace period of a pod that ${what}`, () => {
     const { object } = created(pod, { spec: { containers: [container], nodeName } });
     object.status.phase = phase;
-    assert.deepEqual(pod.gracePeriod(object, asked), { seconds: want });
+    assert.deepEqual(pod.gracePeriod(object, requested), { seconds: want });
   });
 }
 
-test("a service says everything", () => {
+test("a new service gets all defaults", () => {
   const { object } = created(service, { spec: { ports: [port] } });
   assert.deepEqual(object.spec, {
     ports: [{ port: 80, protocol: "TCP", targetPort: 80 }],
@@ -240,7 +261,7 @@ test("a service says everything", () => {
   assert.deepEqual(object.status, { loadBalancer: {} });
 });
 
-test("an address that was given stays", () => {
+test("an update keeps the allocated address, and only ExternalName releases it", () => {
   const before = { spec: { ports: [port], clusterIP: "10.0.0.9", clusterIPs: ["10.0.0.9"] } };
   const sent = updated(service, before, (next) => {
     delete next.spec.clusterIP;
@@ -257,7 +278,7 @@ test("an address that was given stays", () => {
   assert.deepEqual([external.problems, external.object.spec.clusterIP], [[], undefined]);
 });
 
-test("events in both groups are one object", () => {
+test("events of both groups convert to the same stored object", () => {
   const stored = {
     metadata: {},
     involvedObject: { name: "c" },
@@ -280,8 +301,8 @@ test("events in both groups are one object", () => {
   assert.deepEqual(eventConversion.toStorage(structuredClone(shown)), stored);
 });
 
-test("a volume tells since when it has its phase", () => {
-  const start = "2020-01-01T00:00:00Z"; // The time of the test context.
+test("the status of a volume has the time of its last phase transition", () => {
+  const start = "2020-01-01T00:00:00Z"; // The time in the test context.
   const { object: old } = created(persistentVolume, { spec: {} }, false);
   assert.deepEqual(old.status, { phase: "Pending", lastPhaseTransitionTime: start });
   const earlier = "2019-01-01T00:00:00Z";

@@ -1,4 +1,9 @@
-/** Endpoints: where a service is reached, as it was told before there were EndpointSlices. Source: kubernetes pkg/apis/core/validation. */
+/**
+ * Endpoints: addresses and ports of a service, the predecessor of EndpointSlice.
+ * Sources:
+ * `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`,
+ * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/endpoint/strategy.go`.
+ */
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -15,6 +20,7 @@ import {
 import { items, type Part, setAbsent } from "../fields.ts";
 import { protocols } from "./service/validate-service.ts";
 
+/** Strategy of `endpoints`. */
 export const endpoints = strategy({
   isolatesStatus: false,
   setDefaults(object) {
@@ -25,7 +31,7 @@ export const endpoints = strategy({
   validateUpdate(next, old, errors, { gates }) {
     if (!errors.empty)
       validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
-    // What was there before stays good; whether it was is asked only where it must be, since there may be many.
+    // Unchanged subsets stay valid. They may be large, so they are compared only after an error.
     const found = new FieldErrors();
     validateSubsets(next, gates, found);
     if (!found.empty && !deepEqual(withoutEmpty(next.subsets), withoutEmpty(old.subsets)))
@@ -34,7 +40,7 @@ export const endpoints = strategy({
   warnings: warningsOf,
 });
 
-/** An empty text is none. */
+/** Removes empty strings, which are equal to absent fields. */
 function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty);
   if (!isObject(value)) return value;
@@ -86,7 +92,7 @@ function validatePort(
 
 const managerLabel = "endpoints.kubernetes.io/managed-by";
 
-/** What the controller of endpoints writes is written well. */
+/** Objects of the endpoints controller get no warnings. */
 function warningsOf({ metadata, subsets }: KubeObject): string[] {
   const warnings: string[] = [];
   if (metadata.labels?.[managerLabel] === "endpoint-controller") return warnings;

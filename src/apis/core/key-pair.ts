@@ -1,16 +1,20 @@
-/** Whether a certificate and a key go together, as a TLS server would find. Source: Go's tls.X509KeyPair. */
+/** Checks that a certificate and a key match, with the messages of Go's `tls.X509KeyPair`. */
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from "node:crypto";
 import { type PemBlock, pemBlocks } from "../../lib/x509/pem-blocks.ts";
 
-/** @param certificates,key PEM @returns what is wrong, in Go's words; undefined when nothing is */
+/**
+ * @param certificates PEM
+ * @param key PEM
+ * @returns Go's error message, or undefined if they match
+ */
 export function keyPairProblem(certificates: string, key: string): string | undefined {
   const blocks = pemBlocks(certificates);
   const certificate = blocks.find(({ type }) => type === "CERTIFICATE");
   if (certificate === undefined) return noCertificate(blocks.map(({ type }) => type));
   const keyBlocks = pemBlocks(key);
-  const place = keyBlocks.findIndex(({ type }) => type === "PRIVATE KEY" || type.endsWith(" PRIVATE KEY"));
-  if (place < 0) return noKey(keyBlocks.map(({ type }) => type));
-  return pairProblem(certificate.bytes, (keyBlocks[place] as PemBlock).bytes);
+  const index = keyBlocks.findIndex(({ type }) => type === "PRIVATE KEY" || type.endsWith(" PRIVATE KEY"));
+  if (index < 0) return noKey(keyBlocks.map(({ type }) => type));
+  return pairProblem(certificate.bytes, (keyBlocks[index] as PemBlock).bytes);
 }
 
 function noCertificate(types: readonly string[]): string {
@@ -28,32 +32,32 @@ function noKey(types: readonly string[]): string {
   return `tls: failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the following types: [${types.join(" ")}]`;
 }
 
-const knownTypes = ["rsa", "ec", "ed25519"];
+const supportedTypes = ["rsa", "ec", "ed25519"];
 
 function pairProblem(certificate: Buffer, key: Buffer): string | undefined {
-  const shown = attempt(() => new X509Certificate(certificate).publicKey);
-  if (shown === undefined) return "x509: malformed certificate";
-  const secret = attempt(() => createPrivateKey({ key, format: "der", type: "pkcs1" })) ?? otherKey(key);
-  if (secret === undefined) return "tls: failed to parse private key";
-  const [type = "", keyType = ""] = [shown.asymmetricKeyType, secret.asymmetricKeyType];
+  const publicKey = tryParse(() => new X509Certificate(certificate).publicKey);
+  if (publicKey === undefined) return "x509: malformed certificate";
+  const privateKey = tryParse(() => createPrivateKey({ key, format: "der", type: "pkcs1" })) ?? otherKey(key);
+  if (privateKey === undefined) return "tls: failed to parse private key";
+  const [type = "", keyType = ""] = [publicKey.asymmetricKeyType, privateKey.asymmetricKeyType];
   if (keyType === "x25519") return "tls: found unknown private key type in PKCS#8 wrapping";
-  if (!knownTypes.includes(keyType)) return "tls: failed to parse private key"; // Go knows no others.
-  if (!knownTypes.includes(type)) return "tls: unknown public key algorithm";
+  if (!supportedTypes.includes(keyType)) return "tls: failed to parse private key"; // Go supports no others.
+  if (!supportedTypes.includes(type)) return "tls: unknown public key algorithm";
   if (type !== keyType) return "tls: private key type does not match public key type";
-  return createPublicKey(secret).equals(shown) ? undefined : "tls: private key does not match public key";
+  return createPublicKey(privateKey).equals(publicKey) ? undefined : "tls: private key does not match public key";
 }
 
 function otherKey(key: Buffer): KeyObject | undefined {
   return (
-    attempt(() => createPrivateKey({ key, format: "der", type: "pkcs8" })) ??
-    attempt(() => createPrivateKey({ key, format: "der", type: "sec1" }))
+    tryParse(() => createPrivateKey({ key, format: "der", type: "pkcs8" })) ??
+    tryParse(() => createPrivateKey({ key, format: "der", type: "sec1" }))
   );
 }
 
-/** What cannot be read is undefined: each kind of bytes makes the library throw in its own way. */
-function attempt<Value>(read: () => Value): Value | undefined {
+/** @returns undefined if the input cannot be parsed; OpenSSL has many error types for that */
+function tryParse<Value>(parse: () => Value): Value | undefined {
   try {
-    return read();
+    return parse();
   } catch (error) {
     if (error instanceof Error) return undefined;
     throw error;

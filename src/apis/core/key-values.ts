@@ -1,19 +1,19 @@
-/** What configmaps and secrets share. */
+/** Validation that ConfigMaps and Secrets share. */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { identical } from "../../lib/json/values.ts";
 import type { Part } from "../fields.ts";
 
-/** 1 MiB: all values of one object together. */
+/** Maximum size of all values of an object together: 1 MiB. */
 export const valuesBytesMax = 1024 * 1024;
 
-/** Entries in key order, so that errors come in one order. */
+/** @returns the entries sorted by key, so that the order of errors is stable */
 export function entries(values: Readonly<Record<string, string>> | undefined): [string, string][] {
   const all = Object.entries(values ?? {});
   const isSorted = all.every(([key], index) => index === 0 || key > (all[index - 1] as [string, string])[0]);
   return isSorted ? all : all.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** What says that it is immutable stays so. @param fields those that hold the values */
+/** Rejects changes of an object that is marked immutable. @param fields that hold the values */
 export function checkImmutableValues(next: Part, old: Part, fields: readonly string[], errors: FieldErrors): void {
   if (old.immutable !== true) return;
   const why = "field is immutable when `immutable` is set";
@@ -21,7 +21,7 @@ export function checkImmutableValues(next: Part, old: Part, fields: readonly str
   for (const field of fields) if (!identical(next[field] ?? null, old[field] ?? null)) errors.forbidden(field, why);
 }
 
-/** How many bytes a base64 text stands for. */
+/** @returns the number of bytes that a base64 text encodes */
 export function decodedBytes(base64: string): number {
   return Buffer.byteLength(base64, "base64");
 }

@@ -1,4 +1,7 @@
-/** LimitRange: bounds and defaults of what containers, pods and claims ask for. Source: kubernetes pkg/apis/core/validation. */
+/**
+ * LimitRange: bounds and defaults of the resources of containers, pods and claims.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
@@ -16,6 +19,7 @@ import { allowsOvercommit } from "./pod/quantity-names.ts";
 import { byName, validateContainerResourceName, validateResourceName } from "./pod/resources.ts";
 import { roundResources } from "./resource-list.ts";
 
+/** Strategy of `limitranges`. */
 export const limitRange = strategy({
   isolatesStatus: false,
   repeatsMetaRules: false,
@@ -23,7 +27,8 @@ export const limitRange = strategy({
     for (const limit of items(object.spec?.limits)) setLimitDefaults(limit);
   },
   prepareForCreate({ metadata }) {
-    if ((metadata.name ?? "") === "" && metadata.uid !== undefined) metadata.name = metadata.uid; // Upstream makes up another UUID.
+    // Upstream uses another UUID.
+    if ((metadata.name ?? "") === "" && metadata.uid !== undefined) metadata.name = metadata.uid;
   },
   validate,
   validateUpdate(next, _old, errors) {
@@ -36,7 +41,7 @@ const bounds = ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio
 
 function setLimitDefaults(limit: Part): void {
   if (limit.type === "Container") {
-    // What a container may at most use is its default; what it is limited to, or at least needs, is what it asks for.
+    // The default limit is `max`. The default request is the default limit, else `min`.
     limit.default = { ...limit.max, ...limit.default };
     limit.defaultRequest = { ...limit.min, ...limit.default, ...limit.defaultRequest };
   }
@@ -103,32 +108,32 @@ function validateBounds(limit: Part, name: string, path: string, errors: FieldEr
     return { text, quantity: parseQuantity(text) };
   };
   const [max, min, most, request, ratio] = bounds.map(boundOf);
-  const refuse = (field: string, { text }: Bound, why: string): void =>
+  const addError = (field: string, { text }: Bound, why: string): void =>
     errors.invalid(`${path}.${field}[${name}]`, text, why);
   const exceeds = (a: Bound | undefined, b: Bound | undefined): boolean =>
     a !== undefined && b !== undefined && compareQuantities(a.quantity, b.quantity) > 0;
   if (min && max && exceeds(min, max))
-    refuse("min", min, `min value ${min.text} is greater than max value ${max.text}`);
+    addError("min", min, `min value ${min.text} is greater than max value ${max.text}`);
   if (request && min && exceeds(min, request)) {
-    refuse("defaultRequest", request, `min value ${min.text} is greater than default request value ${request.text}`);
+    addError("defaultRequest", request, `min value ${min.text} is greater than default request value ${request.text}`);
   }
   if (request && max && exceeds(request, max)) {
-    refuse("defaultRequest", request, `default request value ${request.text} is greater than max value ${max.text}`);
+    addError("defaultRequest", request, `default request value ${request.text} is greater than max value ${max.text}`);
   }
   if (request && most && exceeds(request, most)) {
-    refuse(
+    addError(
       "defaultRequest",
       request,
       `default request value ${request.text} is greater than default limit value ${most.text}`,
     );
   }
   if (most && min && exceeds(min, most))
-    refuse("default", min, `min value ${min.text} is greater than default value ${most.text}`);
+    addError("default", min, `min value ${min.text} is greater than default value ${most.text}`);
   if (most && max && exceeds(most, max))
-    refuse("default", max, `default value ${most.text} is greater than max value ${max.text}`);
-  if (ratio) validateRatio(ratio, min, max, (why) => refuse("maxLimitRequestRatio", ratio, why));
+    addError("default", max, `default value ${most.text} is greater than max value ${max.text}`);
+  if (ratio) validateRatio(ratio, min, max, (why) => addError("maxLimitRequestRatio", ratio, why));
   if (!allowsOvercommit(name) && most && request && compareQuantities(most.quantity, request.quantity) !== 0) {
-    refuse(
+    addError(
       "defaultRequest",
       request,
       `default value ${most.text} must equal to defaultRequest value ${request.text} in ${name}`,
@@ -137,21 +142,21 @@ function validateBounds(limit: Part, name: string, path: string, errors: FieldEr
 }
 
 const one = parseQuantity("1");
-/** Thousandths of more than this do not fit into 64 bits. */
+/** The milli value of a larger quantity does not fit into 64 bits. */
 const milliMax = 2 ** 63 / 1000;
 
-/** Limits may not be allowed to exceed requests by more than the bounds do. */
+/** The ratio may be at least 1 and at most `max / min`. */
 function validateRatio(
   ratio: Bound,
   min: Bound | undefined,
   max: Bound | undefined,
-  refuse: (why: string) => void,
+  addError: (why: string) => void,
 ): void {
-  if (compareQuantities(ratio.quantity, one) < 0) refuse(`ratio ${ratio.text} is less than 1`);
+  if (compareQuantities(ratio.quantity, one) < 0) addError(`ratio ${ratio.text} is less than 1`);
   if (min === undefined || max === undefined) return;
-  const isFine = [ratio, min, max].every(({ quantity }) => integerValue(quantity) < milliMax);
-  const plainOf = ({ quantity }: Bound): number => Number(isFine ? milliValue(quantity) : integerValue(quantity));
-  const most = plainOf(max) / plainOf(min);
-  const wanted = isFine ? Number(milliValue(ratio.quantity)) / 1000 : Number(integerValue(ratio.quantity));
-  if (wanted > most) refuse(`ratio ${ratio.text} is greater than max/min = ${most.toFixed(6)}`);
+  const fitsMilli = [ratio, min, max].every(({ quantity }) => integerValue(quantity) < milliMax);
+  const numberOf = ({ quantity }: Bound): number => Number(fitsMilli ? milliValue(quantity) : integerValue(quantity));
+  const maxRatio = numberOf(max) / numberOf(min);
+  const requested = fitsMilli ? Number(milliValue(ratio.quantity)) / 1000 : Number(integerValue(ratio.quantity));
+  if (requested > maxRatio) addError(`ratio ${ratio.text} is greater than max/min = ${maxRatio.toFixed(6)}`);
 }

@@ -1,4 +1,10 @@
-/** Namespace: stays in phase Terminating until the controller has emptied it and taken `kubernetes` off spec.finalizers. */
+/**
+ * Namespace: stays in phase Terminating until the namespace controller has deleted its content
+ * and removed `kubernetes` from `spec.finalizers`.
+ * Sources:
+ * `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`,
+ * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/namespace/storage/storage.go`.
+ */
 import { forbidden } from "../../apimachinery/errors.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -8,12 +14,13 @@ import { strategy } from "../../catalog/strategy.ts";
 import { dnsLabelProblems, finalizerProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import { selectableAt, setAbsent, struct } from "../fields.ts";
 
-/** The finalizer that stands for "its content must go first". */
-export const kubernetesFinalizer = "kubernetes";
+/** Finalizer that the namespace controller removes when the namespace is empty. */
+const kubernetesFinalizer = "kubernetes";
 
 const nameLabel = "kubernetes.io/metadata.name";
 const protectedNamespaces = new Set(["default", "kube-system", "kube-public"]);
 
+/** Strategy of `namespaces`. */
 export const namespace = strategy({
   validateName: dnsLabelProblems,
   selectableFields: selectableAt("status.phase"),
@@ -22,7 +29,7 @@ export const namespace = strategy({
     setAbsent(struct(object, "status"), { phase: "Active" });
   },
   prepareForCreate(object) {
-    labelWithName(object); // By now a generated name is there too.
+    labelWithName(object); // Again, because a generated name is only set now.
     object.status = { phase: "Active" };
     const finalizers: string[] = struct(object, "spec").finalizers ?? [];
     object.spec.finalizers = finalizers.includes(kubernetesFinalizer)
@@ -41,13 +48,13 @@ export const namespace = strategy({
   },
   validateStatusUpdate(next, old, errors) {
     validateMetaChangesAgain(next.metadata, old.metadata, errors);
-    const wanted = next.metadata.deletionTimestamp === undefined ? "Active" : "Terminating";
-    if (next.status?.phase === wanted) return;
-    const when = wanted === "Active" ? "empty" : "not empty";
+    const expected = next.metadata.deletionTimestamp === undefined ? "Active" : "Terminating";
+    if (next.status?.phase === expected) return;
+    const when = expected === "Active" ? "empty" : "not empty";
     errors.invalid(
       "status.Phase",
       next.status?.phase ?? "",
-      `may only be '${wanted}' if \`deletionTimestamp\` is ${when}`,
+      `may only be '${expected}' if \`deletionTimestamp\` is ${when}`,
     );
   },
   subresources: {
@@ -74,22 +81,22 @@ export const namespace = strategy({
   },
 });
 
-/** As for any object, but that what does not orphan deletes in the foreground. Source: the namespace registry's Delete. */
+/** Adds and removes the `orphan` and `foregroundDeletion` finalizers as the options require. */
 function setDependentsFinalizers(
   { metadata }: KubeObject,
   { orphanDependents, propagationPolicy }: DependentsOptions,
 ): void {
   const before = metadata.finalizers ?? [];
-  const isWanted = (finalizer: string, orphans: boolean, policy: string): boolean => {
+  const isRequested = (finalizer: string, orphans: boolean, policy: string): boolean => {
     if (orphanDependents !== undefined) return orphanDependents === orphans;
     return propagationPolicy === undefined ? before.includes(finalizer) : propagationPolicy === policy;
   };
-  const wanted = new Map([
-    ["orphan", isWanted("orphan", true, "Orphan")],
-    ["foregroundDeletion", isWanted("foregroundDeletion", false, "Foreground")],
+  const requested = new Map([
+    ["orphan", isRequested("orphan", true, "Orphan")],
+    ["foregroundDeletion", isRequested("foregroundDeletion", false, "Foreground")],
   ]);
-  const kept = before.filter((finalizer) => wanted.get(finalizer) !== false);
-  const added = [...wanted]
+  const kept = before.filter((finalizer) => requested.get(finalizer) !== false);
+  const added = [...requested]
     .filter(([finalizer, isOn]) => isOn && !before.includes(finalizer))
     .map(([finalizer]) => finalizer);
   if (added.length > 0 || kept.length < before.length) metadata.finalizers = [...new Set(kept), ...added];

@@ -1,5 +1,11 @@
-/** PersistentVolumeClaim: it stays as it is, but that it may grow, and change its class of attributes, once it is bound.
- * Source: kubernetes pkg/apis/core/validation, pkg/api/persistentvolumeclaim. */
+/**
+ * PersistentVolumeClaim: the spec is immutable, except that a bound claim can be resized and can
+ * change its VolumeAttributesClass.
+ * Sources:
+ * `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`,
+ * `k8s.io/kubernetes@v1.36.0/pkg/api/persistentvolumeclaim/util.go`,
+ * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/persistentvolumeclaim/strategy.go`.
+ */
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -19,17 +25,18 @@ import { byName, validateResourceQuantity } from "./pod/resources.ts";
 import { warnOfClaim } from "./pod/warnings.ts";
 import { roundResources } from "./resource-list.ts";
 
+/** Strategy of `persistentvolumeclaims`. */
 export const persistentVolumeClaim = strategy({
   setDefaults: setClaimDefaults,
   dropDisabled: (next, old, { gates }) => dropForeignSource(next.spec, old?.spec, gates),
   prepareForCreate(object) {
     object.status = { phase: "Pending" };
-    dropOddSource(object.spec, undefined);
-    joinSources(object.spec);
+    dropUnsupportedSource(object.spec, undefined);
+    copySources(object.spec);
   },
   prepareForUpdate(next, old) {
-    dropOddSource(next.spec, old.spec);
-    joinSources(next.spec);
+    dropUnsupportedSource(next.spec, old.spec);
+    copySources(next.spec);
   },
   validate: (object, errors) => validateClaimSpec(object.spec, "spec", {}, errors),
   validateUpdate(next, old, errors, { gates }) {
@@ -49,7 +56,7 @@ export const persistentVolumeClaim = strategy({
   warnings: warningsOf,
 });
 
-/** Of a claim, alone or as a template. */
+/** Sets the defaults of a claim or a claim template. */
 export function setClaimDefaults(claim: Part): void {
   const spec = struct(claim, "spec");
   spec.volumeMode ??= "Filesystem";
@@ -60,7 +67,7 @@ export function setClaimDefaults(claim: Part): void {
   roundResources(claim.status.allocatedResources);
 }
 
-/** While sources of other namespaces are switched off, one that names a namespace is no source at all. */
+/** Drops a data source with a namespace while the feature gate for them is disabled. */
 function dropForeignSource(spec: Part, old: Part | undefined, gates: FeatureGates): void {
   if (
     (spec.dataSourceRef?.namespace ?? "") === "" ||
@@ -71,8 +78,8 @@ function dropForeignSource(spec: Part, old: Part | undefined, gates: FeatureGate
   delete spec.dataSourceRef;
 }
 
-/** Clients of old may name anything as the source; what no claim can be filled with is passed over. */
-function dropOddSource(spec: Part, old: Part | undefined): void {
+/** `dataSource` accepts any kind for compatibility; unsupported kinds are dropped. */
+function dropUnsupportedSource(spec: Part, old: Part | undefined): void {
   if (old?.dataSource || old?.dataSourceRef || spec.dataSourceRef || !spec.dataSource) return;
   const { apiGroup = "", kind } = spec.dataSource;
   const isClaim = kind === "PersistentVolumeClaim" && (apiGroup ?? "") === "";
@@ -80,8 +87,8 @@ function dropOddSource(spec: Part, old: Part | undefined): void {
   if (!isClaim && !isSnapshot) delete spec.dataSource;
 }
 
-/** The source in its old form and its new one. */
-function joinSources(spec: Part): void {
+/** Copies the source between `dataSource` and its successor `dataSourceRef`. */
+function copySources(spec: Part): void {
   const copy = ({ apiGroup, kind, name }: Part): Part => ({
     ...(typeof apiGroup === "string" && { apiGroup }),
     kind,
@@ -92,7 +99,7 @@ function joinSources(spec: Part): void {
     spec.dataSource = copy(spec.dataSourceRef);
 }
 
-/** What was there before stays good. */
+/** Accepts invalid values that the stored claim has. */
 function rulesFrom({ dataSource, dataSourceRef, selector }: Part): ClaimRules {
   return {
     anySourceGroup: typeof dataSource?.apiGroup === "string" || typeof dataSourceRef?.apiGroup === "string",
@@ -125,13 +132,13 @@ function validateChanges(next: KubeObject, old: KubeObject, gates: FeatureGates,
 
 function formOf(spec: Part): Part {
   const old = { ...spec };
-  joinSources(old); // As older servers stored it.
+  copySources(old); // Older servers stored only one of the fields.
   return goForm("PersistentVolumeClaimSpec", old);
 }
 
 const storageOf = (spec: Part): string => spec.resources?.requests?.storage ?? "0";
 
-/** The class may move from the annotation to the field, and may be named where none was. */
+/** The class can move from the annotation to the field, and can be set if it was absent. */
 function checkClass(next: KubeObject, old: KubeObject, now: Part, before: Part, errors: FieldErrors): void {
   const annotationOf = ({ metadata }: KubeObject): string | undefined =>
     Object.hasOwn(metadata.annotations ?? {}, classAnnotation) ? metadata.annotations?.[classAnnotation] : undefined;
@@ -153,7 +160,7 @@ function checkClass(next: KubeObject, old: KubeObject, now: Part, before: Part, 
   if (named && (annotatedBefore === undefined || annotatedBefore === now.StorageClassName)) now.StorageClassName = null;
 }
 
-/** Numbers are the same however they are written, and so are a list without items and none. */
+/** Compares quantities by value; an empty list is equal to an absent one. */
 function isSame(now: Part, before: Part): boolean {
   return identical(comparable(now), comparable(before));
 }
@@ -175,7 +182,7 @@ function plainNumber(amount: string): string {
   return digits === 0n ? "0" : `${digits}e${power}`;
 }
 
-/** It may be asked for less again as long as it has not grown so far. */
+/** A failed expansion can be reduced again to a size above the current capacity. */
 function checkSize(next: KubeObject, old: KubeObject, gates: FeatureGates, errors: FieldErrors): void {
   const size = parseQuantity(storageOf(next.spec));
   if (compareQuantities(size, parseQuantity(storageOf(old.spec))) >= 0) return;
@@ -215,20 +222,20 @@ const resizeStatuses = [
 function validateResize({ allocatedResourceStatuses, allocatedResources }: Part, errors: FieldErrors): void {
   const path = "status.allocatedResourceStatuses";
   for (const [name, status] of byName(allocatedResourceStatuses)) {
-    isResource(name, path, errors);
+    checkResourceName(name, path, errors);
     if (!resizeStatuses.includes(status)) errors.notSupported(path, name, resizeStatuses);
   }
   for (const [name, amount] of byName(allocatedResources)) {
     const at = `status.allocatedResources[${name}]`;
-    if (!isResource(name, "status.allocatedResources", errors)) continue;
+    if (!checkResourceName(name, "status.allocatedResources", errors)) continue;
     const before = errors.causes.length;
     checkBasicResource(amount, at, errors);
     if (errors.causes.length === before) validateResourceQuantity("storage", amount, at, errors);
   }
 }
 
-/** Of Kubernetes' own resources a claim has storage alone. @returns whether it may be there */
-function isResource(name: string, path: string, errors: FieldErrors): boolean {
+/** Of the native resources, a claim only has storage. @returns whether the name is valid */
+function checkResourceName(name: string, path: string, errors: FieldErrors): boolean {
   const problems = qualifiedNameProblems(name);
   addInvalid(errors, path, name, problems);
   if (problems.length > 0) return false;

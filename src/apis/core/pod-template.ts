@@ -1,8 +1,12 @@
-/** PodTemplate: a template for pods that stands alone. Source: kubernetes pkg/registry/core/podtemplate. */
+/**
+ * PodTemplate: a stored template for pods.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/podtemplate/strategy.go`.
+ */
 import { strategy } from "../../catalog/strategy.ts";
 import { templateWarnings } from "./pod/warnings.ts";
 import { setTemplateDefaults, templateOptions, validateTemplate } from "./pod/workload-template.ts";
 
+/** Strategy of `podtemplates`. */
 export const podTemplate = strategy({
   isolatesStatus: false,
   hasGeneration: true,

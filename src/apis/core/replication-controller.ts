@@ -1,4 +1,9 @@
-/** ReplicationController: its selector is a plain map, by default the labels of its template. */
+/**
+ * ReplicationController: its selector is a plain map, by default the labels of its template.
+ * Sources:
+ * `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`,
+ * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/replicationcontroller/strategy.go`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
@@ -11,9 +16,10 @@ import type { PodOptions } from "./pod/options.ts";
 import { templateWarnings } from "./pod/warnings.ts";
 import { setTemplateDefaults, templateOptions, validateTemplate } from "./pod/workload-template.ts";
 
+/** Strategy of `replicationcontrollers`. */
 export const replicationController = strategy({
   hasGeneration: true,
-  validateName: (name, prefix) => (prefix ? [] : longNameProblems(name)), // Of generated names upstream checks what came out.
+  validateName: (name, prefix) => (prefix ? [] : longNameProblems(name)), // Upstream checks the generated name.
   declarative: { subresources: ["scale"], nameOrigin: "format=k8s-long-name" },
   orphansByDefault: { warning: undefined },
   scale: scaleWith((spec) => formatLabelSelector({ matchLabels: spec.selector })),

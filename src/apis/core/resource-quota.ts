@@ -1,4 +1,9 @@
-/** ResourceQuota: what it counts, and of which objects. Source: kubernetes pkg/apis/core/validation, pkg/registry/core/resourcequota. */
+/**
+ * ResourceQuota: limits of a namespace, for all objects or those in its scopes.
+ * Sources:
+ * `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`,
+ * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/resourcequota/strategy.go`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
@@ -8,6 +13,7 @@ import { isHugePages } from "./pod/quantity-names.ts";
 import { byName, validateResourceName, validateResourceQuantity } from "./pod/resources.ts";
 import { roundResources } from "./resource-list.ts";
 
+/** Strategy of `resourcequotas`. */
 export const resourceQuota = strategy({
   setDefaults(object) {
     roundResources(object.spec?.hard);
@@ -33,8 +39,8 @@ export const resourceQuota = strategy({
   warnings: (object, old) => (old === undefined ? warningsOf(object) : []),
 });
 
-const computing = ["cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"];
-const counted = [
+const computeResources = ["cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"];
+const countedObjects = [
   ...[
     "pods",
     "resourcequotas",
@@ -47,15 +53,15 @@ const counted = [
   ...["services.nodeports", "services.loadbalancers"],
 ];
 const standard = [
-  ...computing,
-  ...counted,
+  ...computeResources,
+  ...countedObjects,
   "ephemeral-storage",
   "requests.storage",
   "requests.ephemeral-storage",
   "limits.ephemeral-storage",
 ];
 
-const isStandardOfQuotas = (name: string): boolean =>
+const isStandardQuotaResource = (name: string): boolean =>
   standard.includes(name) ||
   isHugePages(name) ||
   (name.startsWith("requests.") && isHugePages(name.slice("requests.".length)));
@@ -70,47 +76,48 @@ function validateAmounts(list: Part | undefined, path: string, errors: FieldErro
   for (const [name, quantity] of byName(list)) {
     const at = `${path}[${name}]`;
     validateResourceName(name, at, errors);
-    if (!name.includes("/") && !isStandardOfQuotas(name))
+    if (!name.includes("/") && !isStandardQuotaResource(name))
       errors.invalid(at, name, "must be a standard resource for quota");
     validateResourceQuantity(name, quantity, at, errors);
   }
 }
 
-const ofPods = ["pods", ...computing];
-const ofClaims = ["persistentvolumeclaims", "requests.storage"];
+const podResources = ["pods", ...computeResources];
+const claimResources = ["persistentvolumeclaims", "requests.storage"];
 
-/** What may be counted within each scope. */
-const countedIn = new Map<string, readonly string[]>([
-  ["Terminating", ofPods],
-  ["NotTerminating", ofPods],
-  ["NotBestEffort", ofPods],
-  ["PriorityClass", ofPods],
-  ["CrossNamespacePodAffinity", ofPods],
+/** Resources that a quota with the scope can limit. */
+const resourcesByScope = new Map<string, readonly string[]>([
+  ["Terminating", podResources],
+  ["NotTerminating", podResources],
+  ["NotBestEffort", podResources],
+  ["PriorityClass", podResources],
+  ["CrossNamespacePodAffinity", podResources],
   ["BestEffort", ["pods"]],
-  ["VolumeAttributesClass", ofClaims],
+  ["VolumeAttributesClass", claimResources],
 ]);
 
-/** Resources that a quota counts and that its scope has none of, in order. */
-function strangersTo(scope: string, hard: Part | undefined): string[] {
-  const known = countedIn.get(scope);
-  if (known === undefined) return [];
+/** @returns standard resources in `hard` that the scope does not support, sorted */
+function unsupportedResources(scope: string, hard: Part | undefined): string[] {
+  const supported = resourcesByScope.get(scope);
+  if (supported === undefined) return [];
   return byName(hard)
     .map(([name]) => name)
-    .filter((name) => isStandardOfQuotas(name) && !known.includes(name));
+    .filter((name) => isStandardQuotaResource(name) && !supported.includes(name));
 }
 
-const contrary = [
+const conflictingScopes = [
   ["BestEffort", "NotBestEffort"],
   ["Terminating", "NotTerminating"],
 ];
 
 function validateScopes({ scopes = [], hard }: Part, errors: FieldErrors): void {
-  const refuse = (why: string): void => errors.invalid("spec.scopes", scopes, why);
+  const addError = (why: string): void => errors.invalid("spec.scopes", scopes, why);
   for (const scope of scopes) {
-    if (!countedIn.has(scope)) refuse("unsupported scope");
-    for (const _name of strangersTo(scope, hard)) refuse("unsupported scope applied to resource");
+    if (!resourcesByScope.has(scope)) addError("unsupported scope");
+    for (const _name of unsupportedResources(scope, hard)) addError("unsupported scope applied to resource");
   }
-  for (const pair of contrary) if (pair.every((scope) => scopes.includes(scope))) refuse("conflicting scopes");
+  for (const pair of conflictingScopes)
+    if (pair.every((scope) => scopes.includes(scope))) addError("conflicting scopes");
 }
 
 const onlyExists =
@@ -127,8 +134,8 @@ function validateSelector({ scopes, hard, scopeSelector }: Part, errors: FieldEr
   const path = "spec.scopeSelector.matchExpressions";
   const requirements = items(scopeSelector.matchExpressions);
   for (const { scopeName = "", operator = "", values } of requirements) {
-    if (!countedIn.has(scopeName)) errors.invalid(`${path}.scopeName`, scopeName, "unsupported scope");
-    for (const _name of strangersTo(scopeName, hard))
+    if (!resourcesByScope.has(scopeName)) errors.invalid(`${path}.scopeName`, scopeName, "unsupported scope");
+    for (const _name of unsupportedResources(scopeName, hard))
       errors.invalid(path, shownSelector(scopeSelector), "unsupported scope applied to resource");
     if (scopesWithoutValues.includes(scopeName) && operator !== "Exists")
       errors.invalid(`${path}.operator`, operator, onlyExists);
@@ -141,12 +148,12 @@ function validateSelector({ scopes, hard, scopeSelector }: Part, errors: FieldEr
     } else errors.invalid(`${path}.operator`, operator, "not a valid selector operator");
   }
   const named = requirements.map(({ scopeName }) => scopeName);
-  for (const pair of contrary) {
+  for (const pair of conflictingScopes) {
     if (pair.every((scope) => named.includes(scope))) errors.invalid(path, scopes ?? null, "conflicting scopes");
   }
 }
 
-/** As upstream prints it. */
+/** The selector as upstream prints it. */
 function shownSelector({ matchExpressions }: Part): Part {
   const requirements = items(matchExpressions).map(({ scopeName = "", operator = "", values = null }) => {
     return { ScopeName: scopeName, Operator: operator, Values: values };

@@ -1,4 +1,9 @@
-/** Secret: `stringData` goes into `data`, and each well-known type asks for its keys. */
+/**
+ * Secret: `stringData` is merged into `data`, and well-known types require keys.
+ * Sources:
+ * `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`,
+ * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/secret/strategy.go`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateObjectMeta } from "../../apimachinery/validation/metadata.ts";
@@ -10,6 +15,7 @@ import { checkImmutable, selectableAt } from "../fields.ts";
 import { keyPairProblem } from "./key-pair.ts";
 import { checkImmutableValues, decodedBytes, entries, valuesBytesMax } from "./key-values.ts";
 
+/** Strategy of `secrets`. */
 export const secret = strategy({
   isolatesStatus: false,
   selectableFields: selectableAt("type"),
@@ -23,7 +29,7 @@ export const secret = strategy({
     }
   },
   prepareForUpdate(next, old) {
-    if ((next.type ?? "") === "") next.type = old.type; // Clients that predate the field leave it out.
+    if ((next.type ?? "") === "") next.type = old.type; // Clients that predate the field omit it.
   },
   validate,
   validateUpdate(next, old, errors) {
@@ -36,7 +42,7 @@ export const secret = strategy({
   warnings: warningsOf,
 });
 
-/** Of keys that do not go with their certificate. */
+/** Warns of TLS keys that do not match their certificate. */
 function warningsOf({ type, data }: KubeObject): string[] {
   if (type !== "kubernetes.io/tls") return [];
   const textOf = (key: string): string => Buffer.from(data?.[key] ?? "", "base64").toString("latin1");
@@ -54,7 +60,7 @@ function validate(object: KubeObject, errors: FieldErrors): void {
   typeRules.get(object.type)?.(object, errors);
 }
 
-/** What the well-known types ask for. */
+/** Validation of the well-known types. */
 const typeRules = new Map<string, (object: KubeObject, errors: FieldErrors) => void>([
   ["kubernetes.io/service-account-token", requireServiceAccount],
   ["kubernetes.io/dockercfg", (object, errors) => requireJson(object, ".dockercfg", errors)],

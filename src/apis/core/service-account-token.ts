@@ -1,4 +1,7 @@
-/** `serviceaccounts/token`: a TokenRequest is answered with a token. Source: access-control §5.2; the service account registry's TokenREST. */
+/**
+ * `serviceaccounts/token`: answers a TokenRequest with a token.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/serviceaccount/storage/token.go`.
+ */
 import { formatTime } from "../../apimachinery/clock.ts";
 import { badRequest, conflict, invalid, notFound } from "../../apimachinery/errors.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
@@ -7,13 +10,14 @@ import type { TokenGrant } from "../../authentication/contract.ts";
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import type { Part } from "../fields.ts";
 
-export interface TokenRequestOptions {
-  /** What tokens are for that are for nothing else. */
+/** How service account tokens are issued. */
+interface TokenRequestOptions {
+  /** Audiences of tokens whose request has none. */
   readonly apiAudiences: readonly string[];
-  /** Seconds; 0 is no limit. */
+  /** In seconds; 0 means no limit. */
   readonly maxExpirationSeconds: number;
   readonly extendExpiration: boolean;
-  /** A pod's token of this life, in seconds, is extended. */
+  /** The expiration, in seconds, of pod tokens that are extended. */
   readonly watchedExpirationSeconds: number;
   readonly extendedExpirationSeconds: number;
   /** @returns the signed token */
@@ -24,15 +28,21 @@ const group = "authentication.k8s.io";
 const expirationDefault = 3600n;
 const expirationMin = 600;
 
-export interface TokenRequestAction {
-  /** Sets the defaults of the kind, which belong to the client that leaves them open. */
+/** The steps of a TokenRequest, in this order. */
+interface TokenRequestAction {
+  /** Sets the defaults of the kind. */
   setDefaults(sent: KubeObject): void;
-  /** Fills in what depends on the account and the server, and checks the request. @throws ApiError 404, 409, 422 */
+  /**
+   * Sets what depends on the account and the server, and validates the request.
+   *
+   * @throws ApiError 404, 409, 422
+   */
   prepare(registry: RegistryContext, request: WriteRequest, sent: KubeObject): Promise<void>;
   /** @returns the request with the token. @throws ApiError 400, 404, 409 */
   issue(registry: RegistryContext, request: WriteRequest, sent: KubeObject): Promise<KubeObject>;
 }
 
+/** @returns the handler of `serviceaccounts/token` */
 export function tokenRequests(options: TokenRequestOptions): TokenRequestAction {
   return {
     setDefaults(sent) {
@@ -41,7 +51,7 @@ export function tokenRequests(options: TokenRequestOptions): TokenRequestAction 
     },
     async prepare(registry, request, sent) {
       const { namespace, name } = request;
-      checkPlace(sent, namespace, name);
+      checkMatchesPath(sent, namespace, name);
       const { metadata } = sent;
       const { uid } = await get(registry, "serviceaccounts", namespace, name);
       checkUid(registry, request, metadata.uid ?? "", uid);
@@ -53,26 +63,26 @@ export function tokenRequests(options: TokenRequestOptions): TokenRequestAction 
   };
 }
 
-/** The path says whose token it is. */
-function checkPlace({ metadata }: KubeObject, namespace: string, name: string): void {
+/** The metadata may only repeat the name and the namespace of the request path. */
+function checkMatchesPath({ metadata }: KubeObject, namespace: string, name: string): void {
   const errors = new FieldErrors();
-  const given = metadata.name ?? "";
-  if (given !== "" && given !== name)
-    errors.invalid("metadata.name", given, "must match the service account name if specified");
+  const sentName = metadata.name ?? "";
+  if (sentName !== "" && sentName !== name)
+    errors.invalid("metadata.name", sentName, "must match the service account name if specified");
   else if ((metadata.namespace ?? namespace) !== namespace)
     errors.invalid("metadata.namespace", metadata.namespace, "must match the service account namespace if specified");
   if (!errors.empty) throw invalid(group, "TokenRequest", name, errors.causes);
 }
 
-/** Where the gate is off, others' uids are passed over, with a warning. */
+/** While the feature gate is disabled, another UID causes a warning, not an error. */
 function checkUid(
   { gates }: RegistryContext,
   { name, warnings, audit }: WriteRequest,
-  asked: string,
+  requestedUid: string,
   uid: string,
 ): void {
-  if (asked === "" || asked === uid) return;
-  const why = `the UID in the token request (${asked}) does not match the UID of the service account (${uid})`;
+  if (requestedUid === "" || requestedUid === uid) return;
+  const why = `the UID in the token request (${requestedUid}) does not match the UID of the service account (${uid})`;
   const gate = "TokenRequestServiceAccountUIDValidation";
   if (gates.enabled(gate)) throw conflict({ group, resource: "TokenRequest" }, name, why);
   audit?.annotate("authentication.k8s.io/token-request-uid-mismatch", why);
@@ -101,7 +111,7 @@ async function issue(
   const bound =
     spec.boundObjectRef === undefined || spec.boundObjectRef === null
       ? {}
-      : await boundTo(registry, request, spec.boundObjectRef);
+      : await bindTo(registry, request, spec.boundObjectRef);
   const { maxExpirationSeconds: max } = options;
   if (max > 0 && spec.expirationSeconds > max) {
     request.warnings.push(`requested expiration of ${spec.expirationSeconds} seconds shortened to ${max} seconds`);
@@ -112,7 +122,7 @@ async function issue(
     account,
     audiences: spec.audiences,
     now,
-    ...lifeOf(options, spec, bound),
+    ...expirationOf(options, spec, bound),
     ...bound,
   });
   request.audit?.annotate("authentication.kubernetes.io/issued-credential-id", credentialIdOf(token));
@@ -120,22 +130,25 @@ async function issue(
   return sent;
 }
 
-/** @param token was just issued here */
+/** @param token just issued, so it is well-formed */
 function credentialIdOf(token: string): string {
   const { jti } = JSON.parse(Buffer.from(token.split(".")[1] as string, "base64url").toString()) as { jti: string };
   return `JTI=${jti}`;
 }
 
-/** A token that admission put into a pod may be used for longer than its pod was told. */
-function lifeOf(
+/** Tokens that the ServiceAccount plugin mounts into pods are valid longer than requested. */
+function expirationOf(
   options: TokenRequestOptions,
   spec: Part,
   { pod }: Bound,
 ): Pick<TokenGrant, "expirationSeconds" | "warnAfterSeconds"> {
   const { expirationSeconds } = spec;
-  const isForUs = (spec.audiences as string[]).every((audience) => options.apiAudiences.includes(audience));
+  const isForApiServer = (spec.audiences as string[]).every((audience) => options.apiAudiences.includes(audience));
   const extended =
-    options.extendExpiration && pod !== undefined && expirationSeconds === options.watchedExpirationSeconds && isForUs;
+    options.extendExpiration &&
+    pod !== undefined &&
+    expirationSeconds === options.watchedExpirationSeconds &&
+    isForApiServer;
   return extended
     ? { expirationSeconds: options.extendedExpirationSeconds, warnAfterSeconds: expirationSeconds }
     : { expirationSeconds };
@@ -143,8 +156,8 @@ function lifeOf(
 
 type Bound = Pick<TokenGrant, "pod" | "node" | "secret">;
 
-async function boundTo(registry: RegistryContext, { namespace, name }: WriteRequest, ref: Part): Promise<Bound> {
-  const { apiVersion = "", kind = "", name: boundName = "", uid: wanted = "" } = ref;
+async function bindTo(registry: RegistryContext, { namespace, name }: WriteRequest, ref: Part): Promise<Bound> {
+  const { apiVersion = "", kind = "", name: boundName = "", uid: expectedUid = "" } = ref;
   const [version, refGroup = ""] = apiVersion.split("/").reverse();
   const resource = refGroup === "" ? { Pod: "pods", Node: "nodes", Secret: "secrets" }[kind as string] : undefined;
   if (resource === undefined)
@@ -154,8 +167,8 @@ async function boundTo(registry: RegistryContext, { namespace, name }: WriteRequ
     throw badRequest(
       `cannot bind token for serviceaccount ${JSON.stringify(name)} to pod running with different serviceaccount name.`,
     );
-  if (wanted !== "" && wanted !== object.uid) {
-    const why = `the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`;
+  if (expectedUid !== "" && expectedUid !== object.uid) {
+    const why = `the UID in the bound object reference (${expectedUid}) does not match the UID in record. The object might have been deleted and then recreated`;
     throw conflict({ group: "", resource: kind }, boundName, why);
   }
   const self = { name: boundName, uid: object.uid };

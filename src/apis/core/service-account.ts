@@ -1,4 +1,7 @@
-/** ServiceAccount: of the secrets it names only the names are kept. Source: kubernetes pkg/registry/core/serviceaccount. */
+/**
+ * ServiceAccount: of its references to secrets, only the names are stored.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/serviceaccount/strategy.go`.
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../catalog/strategy.ts";
@@ -8,6 +11,7 @@ import { items } from "../fields.ts";
 const mountableAnnotation = "kubernetes.io/enforce-mountable-secrets";
 const mountableAdvice = "deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets";
 
+/** Strategy of `serviceaccounts`. */
 export const serviceAccount = strategy({
   isolatesStatus: false,
   prepareForCreate: keepNamesOfSecrets,
