@@ -108,7 +108,7 @@ export function readHead(position: number, record: Buffer): ChangeHead {
  * not store it.
  */
 export function isContinued(record: Buffer): boolean | undefined {
-  return isChecked(record) ? ((record[1] as number) & continued) !== 0 : undefined;
+  return hasChecksum(record) ? ((record[1] as number) & continued) !== 0 : undefined;
 }
 
 /** @param record a record without {@link recordProblem} */
@@ -137,9 +137,10 @@ function valueStart(record: Buffer): number {
 }
 
 function valueEnd(record: Buffer): number {
-  return isChecked(record) ? record.length - checksumBytes : record.length;
+  return hasChecksum(record) ? record.length - checksumBytes : record.length;
 }
 
-function isChecked(record: Buffer): boolean {
+/** Whether the record ends with a checksum: those of format 1 have none. */
+export function hasChecksum(record: Buffer): boolean {
   return record[0] === put || record[0] === deletion;
 }

@@ -6,7 +6,7 @@ import type { ChangeHead, Expiry } from "../../embedded/ledger.ts";
 import { integerKey } from "../keys.ts";
 import { decodeMarks, type StoredMarks } from "../marks.ts";
 import { decodeExpiry, decodePosition } from "../pointers.ts";
-import { type RecordRules, readHead, recordProblem } from "../record.ts";
+import { hasChecksum, type RecordRules, readHead, recordProblem } from "../record.ts";
 import type { TreeName } from "./trees.ts";
 
 /**
@@ -29,6 +29,13 @@ export interface NodePlace {
 export interface FoundChange extends Pick<ChangeHead, "type" | "key" | "position"> {
   readonly source: Source;
   readonly place: NodePlace;
+  readonly hasChecksum: boolean;
+}
+
+/** Prefers the record with a checksum, then the one that was found in the more reliable place. */
+function isBetter(change: FoundChange, found: FoundChange): boolean {
+  if (change.hasChecksum !== found.hasChecksum) return change.hasChecksum;
+  return rank[change.source] > rank[found.source];
 }
 
 export interface FoundPosition {
@@ -93,10 +100,13 @@ export class FoundEntries {
     if (position === undefined) return `the key has ${key.length} bytes`;
     const problem = recordProblem(position, value, this.marks ?? lenient);
     if (problem !== undefined) return problem;
+    const { type, key: ofObject } = readHead(position, value);
+    const change: FoundChange = { type, key: ofObject, position, source, place, hasChecksum: hasChecksum(value) };
+    // Without a checksum, remains of other entries may look like a record.
+    if (!change.hasChecksum && source !== "tree" && !ofObject.startsWith("/"))
+      return "the bytes are not those of a record";
     const found = this.changes.get(position);
-    if (found !== undefined && rank[found.source] >= rank[source]) return undefined;
-    const head = readHead(position, value);
-    this.changes.set(position, { type: head.type, key: head.key, position, source, place });
+    if (found === undefined || isBetter(change, found)) this.changes.set(position, change);
     return undefined;
   }
 
