@@ -17,6 +17,7 @@ import { RotatingFile } from "./rotating-file.ts";
 import { standardOutput } from "./standard-output.ts";
 import { webhookSink } from "./webhook-sink.ts";
 
+/** Auditing of a server: its filters and counters. */
 export interface OpenAudit {
   readonly counts: AuditCounts;
   /** Undefined without a policy or without a backend. */

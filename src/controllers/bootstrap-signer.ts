@@ -34,6 +34,7 @@ interface Places {
   readonly secrets: ResourceStore;
 }
 
+/** Creates the controller that signs `cluster-info`. */
 export function bootstrapSigner({ registry, logger, queues }: ControllerOptions): Controller {
   const target = registry.catalog.findServed("", "v1", "configmaps");
   const configMaps = target?.resource.store;

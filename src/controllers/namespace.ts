@@ -22,6 +22,7 @@ const delayMaxMs = 2_000;
 /** Delay before a list is repeated. */
 const relistMs = 1_000;
 
+/** Creates the controller that deletes the content of terminating namespaces. */
 export function namespaceController({ registry, logger, queues }: ControllerOptions): Controller {
   const store = registry.catalog.findResource("", "namespaces")?.store;
   if (store === undefined) return { start() {}, stop: async () => {} }; // Namespaces are not served.

@@ -21,6 +21,7 @@ const writes = writesAs(name);
 /** Maximum aggregated roles in the queue; others wait for the next list. */
 const rolesMax = 10_000;
 
+/** Creates the controller that fills the rules of aggregated ClusterRoles. */
 export function roleAggregation({ registry, logger, queues }: ControllerOptions): Controller {
   const served = (resource: string): Resolved | undefined =>
     registry.catalog.findServed("rbac.authorization.k8s.io", "v1", resource);

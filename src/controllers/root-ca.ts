@@ -23,6 +23,7 @@ interface RootCaOptions {
   readonly caBundle: string;
 }
 
+/** Creates the controller that writes the ConfigMap `kube-root-ca.crt` to each namespace. */
 export function rootCaPublisher({ registry, logger, caBundle }: RootCaOptions): Controller {
   const data = { "ca.crt": caBundle };
   const correct = (object: KubeObject): boolean => {

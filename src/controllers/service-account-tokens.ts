@@ -15,6 +15,7 @@ import { writesAs } from "./controller-write.ts";
 import { openSecretReferences } from "./legacy-tokens/secret-references.ts";
 import { openWorkQueue } from "./work-queue.ts";
 
+/** Options of {@link serviceAccountTokensController}. */
 export interface ServiceAccountTokensOptions extends ControllerOptions {
   /** PEM. */
   readonly caBundle: string;
@@ -36,6 +37,7 @@ interface Places {
   readonly accounts: ResourceStore;
 }
 
+/** Creates the controller that fills and deletes the token Secrets of ServiceAccounts. */
 export function serviceAccountTokensController(options: ServiceAccountTokensOptions): Controller {
   const { registry, logger, queues } = options;
   const target = registry.catalog.findServed("", "v1", "secrets");

@@ -7,6 +7,7 @@ import type { RegistryContext } from "../registry/contract.ts";
 import type { Controller } from "./contract.ts";
 import { namespaceObject } from "./namespace-object.ts";
 
+/** Creates the controller that creates the ServiceAccount `default` in each namespace. */
 export function serviceAccountController(options: {
   readonly registry: RegistryContext;
   readonly logger: Logger;

@@ -18,6 +18,7 @@ const writes = writesAs("token-cleaner");
 const secretsMax = 10_000;
 const concurrency = 4;
 
+/** Creates the controller that deletes expired bootstrap tokens. */
 export function tokenCleaner({ registry, logger, queues }: ControllerOptions): Controller {
   const target = registry.catalog.findServed("", "v1", "secrets");
   const secrets = target?.resource.store;

@@ -7,6 +7,7 @@ export function dataFile(name: string): URL {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each caller knows the shape of the table it reads.
+/** Reads a generated table. */
 export function readTable(name: string): any {
   return JSON.parse(readFileSync(dataFile(name), "utf8"));
 }

@@ -21,6 +21,7 @@ import { checkNames } from "./preconditions.ts";
 import { storedResource } from "./resource-names.ts";
 import { type UpdateRequest, update } from "./update.ts";
 
+/** A server-side apply. */
 export interface ApplyRequest extends WriteRequest, Pick<UpdateRequest, "checkCreate"> {
   readonly body: Buffer;
   /** Whether the body is CBOR; otherwise it is YAML, of which JSON is a subset. */

@@ -166,6 +166,7 @@ export async function insert(
   }
 }
 
+/** An object that is about to be stored for the first time. */
 export interface NewObject {
   readonly resource: Resource;
   readonly key: string;

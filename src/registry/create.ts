@@ -75,6 +75,7 @@ export function undoAll(undo: (() => void)[]): void {
   for (const undoOne of undo.splice(0)) undoOne();
 }
 
+/** The attributes by which admission plugins see a create. */
 export function createAttributes(request: WriteRequest, object: KubeObject): AdmissionAttributes {
   const { target, subresource, user, dryRun, warnings, audit } = request;
   const namespace = namespaceOf(request, object);

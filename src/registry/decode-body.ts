@@ -13,6 +13,7 @@ import { decodeCborBody } from "./decode-cbor.ts";
 import { decodeProtobufBody } from "./decode-protobuf.ts";
 import { decodeTextBody } from "./decode-text.ts";
 
+/** How a request body is decoded. */
 export interface DecodeOptions {
   /** The body's media type without parameters; empty for JSON. */
   readonly mediaType: string;

@@ -77,6 +77,7 @@ export function checkDeleteOptions(raw: RawDeleteOptions): DeleteOptions {
 
 const plainDelete: DeleteOptions = { dryRun: false };
 
+/** The OpenAPI definition name of DeleteOptions. */
 export const deleteOptionsType = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
 
 const unreadable = [TypeMetaError, JsonSyntaxError, YamlError, DecodeError, ProtobufError, CborError];

@@ -16,6 +16,7 @@ export interface ListMeta {
   readonly remainingItemCount?: number;
 }
 
+/** One page of a list. */
 export interface ListResult {
   readonly meta: ListMeta;
   /** In key order, readable once. Read lazily, so that the caller can yield between entries. */

@@ -15,6 +15,7 @@ import { checkNames } from "./preconditions.ts";
 import { storedResource } from "./resource-names.ts";
 import { update } from "./update.ts";
 
+/** A patch of any type. */
 export interface PatchRequest extends WriteRequest {
   readonly patcher: Patcher;
   readonly fieldValidation: FieldValidation;

@@ -87,6 +87,7 @@ function keep<K extends keyof ObjectMeta>(next: ObjectMeta, old: ObjectMeta, fie
   else next[field] = old[field];
 }
 
+/** Increments `metadata.generation`. */
 export function raiseGeneration(meta: ObjectMeta): void {
   meta.generation = addIntegers(meta.generation ?? 0, 1);
 }

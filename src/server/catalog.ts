@@ -7,6 +7,7 @@ import type { Installer } from "../catalog/install.ts";
 import type { ServerOptions } from "../options.ts";
 import type { Settings } from "./settings.ts";
 
+/** Opens the catalog, with the strategies that the options configure. */
 export function openServerCatalog(options: ServerOptions, { served }: Settings, installer: Installer): MutableCatalog {
   const strategies = strategiesWith({
     eventTtlSeconds: options.eventTtlSeconds,

@@ -5,6 +5,7 @@
 
 type Close = () => void | Promise<void>;
 
+/** The list of what a start has opened. */
 export class Closers {
   readonly #opened: Close[] = [];
 

@@ -53,6 +53,7 @@ interface Needs extends Pick<RegistryContext, "catalog" | "clock" | "gates">, Pi
   readonly installer: Pick<Installer, "caches">;
 }
 
+/** Opens all metrics. */
 export function openMetrics(
   show: ShowMetrics,
   { audit, calls, storage, installer, catalog, clock, gates }: Needs,

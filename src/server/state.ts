@@ -11,6 +11,7 @@ export interface ServerState {
   port: number;
 }
 
+/** The state of a server that starts now. */
 export function newState({ clock }: Pick<ServerOptions, "clock">): ServerState {
   return { startedAt: clock.now(), isBooted: false, isStopping: false, port: 0 };
 }

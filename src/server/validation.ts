@@ -9,6 +9,7 @@ const messagesMax = 5;
 /** Log lines for one object. All mismatches are counted. */
 const mismatchesMax = 10;
 
+/** Creates the observer that the registry reports differences to. */
 export function validationObserver(metrics: ValidationMetrics, logger: Logger): ValidationObserver {
   const shown = (messages: readonly string[]): string[] =>
     messages.slice(0, messagesMax).map((message) => message.slice(0, messageCharactersMax));

@@ -16,6 +16,7 @@ import { readGiven } from "../lib/kubeconfig/kubeconfig.ts";
 import type { ServerOptions } from "../options.ts";
 import { formatSec1Key, upgradeKeyFile } from "./sec1-key.ts";
 
+/** The keys that sign and verify service account tokens. */
 export interface ServiceAccountKeys {
   readonly signing: SigningKey;
   /** Keys whose tokens are accepted, without duplicates, including the signing key. */

@@ -11,6 +11,7 @@ import { constantly, type Live, openLiveFiles } from "./followed-files.ts";
 import { checkKeyPair } from "./key-pair.ts";
 import { tlsLimits } from "./tls-options.ts";
 
+/** The certificates of a server, and their authorities. */
 export interface ServingSetup {
   readonly limits: TlsLimits;
   /** The current certificates of the listener, and the authorities of client certificates. */

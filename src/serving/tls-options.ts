@@ -55,6 +55,7 @@ const groupMax = 65_535;
 
 /** Names that the flag accepts. */
 export const minVersionNames = Object.keys(versions).filter((name) => name !== "");
+/** The names that `--tls-cipher-suites` accepts. */
 export const cipherSuiteNames: readonly string[] = [...suites13, ...Object.keys(suites)].sort();
 
 /** @throws Error for an unknown version, cipher suite or key exchange, or without the suites that HTTP/2 requires */

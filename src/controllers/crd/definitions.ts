@@ -25,17 +25,20 @@ const definitionsMax = 10_000;
 /** Definitions that are finalized concurrently, as upstream. */
 const finalizerConcurrency = 5;
 
+/** Options of {@link definitionController}. */
 export interface DefinitionControllerOptions extends ControllerOptions {
   readonly catalog: MutableCatalog;
   readonly rules: DefinitionRules;
   readonly release: (definition: ResourceDefinition) => void;
 }
 
+/** The controller of CustomResourceDefinitions. */
 export interface DefinitionController extends Controller {
   /** Resolves when the existing definitions are served, or could not be listed. */
   readonly ready: Promise<void>;
 }
 
+/** Creates the controller that serves CustomResourceDefinitions, and deletes their objects with them. */
 export function definitionController(options: DefinitionControllerOptions): DefinitionController {
   const { registry, logger, queues } = options;
   const target = registry.catalog.findServed("apiextensions.k8s.io", "v1", "customresourcedefinitions");

@@ -30,6 +30,7 @@ const pieceMax = 1_000;
 /** Event loop turns in which a follower should catch up with the store. */
 const turnsMax = 100;
 
+/** Creates the controller that deletes objects whose owners are gone, and dependents in the foreground. */
 export function garbageCollector({ registry, logger, queues }: ControllerOptions): Controller {
   const followers = new Map<string, KindFollower>();
   let generation: number | undefined;

@@ -26,6 +26,7 @@ const concurrency = 2;
 const firstDelayMs = 100;
 const delayMaxMs = 10_000;
 
+/** Records on which day the token of a Secret was last used, in a label of the Secret. */
 export function openSecretUses({
   registry,
   logger,

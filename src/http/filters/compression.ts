@@ -5,6 +5,7 @@
 import type { Filter } from "../contract.ts";
 import { acceptsGzip } from "../representation/gzip.ts";
 
+/** Lets large responses be compressed for clients that accept gzip. */
 export const compressionFilter: Filter = (context) => {
   const { verb } = context.info;
   context.gzip = (verb === "get" || verb === "list") && acceptsGzip(context.exchange.header("accept-encoding"));

@@ -25,6 +25,7 @@ const indented: Encoding = {
   document: indentedPieces,
 };
 
+/** The encoder of `application/json`. */
 export const json: Encoding = { ...compact, pretty: indented };
 
 function* indentedPieces(pieces: Generator<Piece, void, void>, memory: PieceMemory): Generator<Piece, void, void> {

@@ -4,6 +4,7 @@ import type { Encoding } from "./contract.ts";
 import type { Piece } from "./pieces.ts";
 import { yamlListPieces } from "./yaml-list.ts";
 
+/** The encoder of `application/yaml`. */
 export const yaml: Encoding = {
   mediaType: yamlType,
   alias: false,

@@ -34,6 +34,7 @@ export const info = { byte: 24, half: 25, single: 26, double: 27, indefinite: 31
 
 export const falseByte = 0xf4;
 export const trueByte = 0xf5;
+/** The encoded null: RFC 8949, section 3.3. */
 export const nullByte = 0xf6;
 export const undefinedByte = 0xf7;
 export const breakByte = 0xff;

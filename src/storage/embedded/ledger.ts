@@ -19,6 +19,7 @@ export function positionOf(revision: number, index: number): number {
   return revision * changesMax + index;
 }
 
+/** The revision of the commit that a position belongs to. */
 export function revisionOf(position: number): number {
   return Math.floor(position / changesMax);
 }

@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
+/** The lock of a store's directory. */
 export interface DirectoryLock {
   release(): void;
 }

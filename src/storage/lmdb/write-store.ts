@@ -11,6 +11,7 @@ import { dataFile } from "./check-file.ts";
 import { LmdbLedger } from "./lmdb-ledger.ts";
 import { unfinishedPath } from "./unfinished.ts";
 
+/** An entry of a store that is written as a whole. */
 export type NewEntry = { readonly put: Change } | { readonly expiry: Expiry };
 
 export interface NewStore {

@@ -71,6 +71,7 @@ export const metaPages = 2;
 const pageSizes = [4096, 16384, 8192, 65536, 32768, 2048, 1024, 512];
 const notInFile = { problem: "it is not in the file" };
 
+/** A data file of LMDB that may be damaged: reads pages and nodes, or returns what is wrong with them. */
 export class StoreFile {
   readonly #file: PageFile;
   /** The readable meta pages, newest first. */
