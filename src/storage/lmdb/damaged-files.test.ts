@@ -310,6 +310,11 @@ const fileRows: [what: string, damage: (dir: string) => void, outcome: Outcome][
     (dir) => edit(dir, (bytes) => void [0, pageSize].map((meta) => bytes.writeUInt8(0x80, meta + 149))),
     "not opened",
   ],
+  [
+    "other flags of the list of trees",
+    (dir) => edit(dir, (bytes) => void [0, pageSize].map((meta) => bytes.writeUInt8(0x04, meta + 100))),
+    "not opened",
+  ],
   ["an older copy of lock.mdb", put(older, "lock.mdb"), "as written"],
   ["no lock.mdb", remove("lock.mdb"), "as written"],
   ["no lock", remove("lock"), "as written"],

@@ -83,6 +83,8 @@ export function readMeta(file: PageFile, start: number): Meta | string {
   const pageSize = meta.readUInt32LE(24);
   if (pageSize < pageSizeMin || pageSize > pageSizeMax || (pageSize & (pageSize - 1)) !== 0)
     return `it has a page size of ${pageSize} bytes`;
+  const flagsOfMain = meta.readUInt16LE(24 + treeBytes + 4);
+  if (flagsOfMain !== 0) return `its list of trees has the flags ${flagsOfMain}`;
   return {
     pageSize,
     free: readTree(meta.subarray(24)),
