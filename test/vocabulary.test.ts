@@ -19,6 +19,7 @@ const cleaned = [
   "src/apis/admissionregistration",
   "src/apis/apps",
   "src/apis/autoscaling",
+  "src/admission",
   "src/audit",
   "src/authentication",
   "src/authorization",

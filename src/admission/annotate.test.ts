@@ -7,22 +7,22 @@ const rows: [
   what: string,
   level: AuditLevel | undefined,
   key: string,
-  of: AuditLevel | undefined,
+  annotationLevel: AuditLevel | undefined,
   want: string | undefined | "wrong",
 ][] = [
-  ["a key", "Metadata", "pod-security.kubernetes.io/enforce-policy", undefined, "v"],
-  ["nothing is recorded", undefined, "a.b/c", undefined, undefined],
-  ["for a higher level", "Metadata", "a.b/c", "Request", undefined],
-  ["for this level", "Request", "a.b/c", "Request", "v"],
-  ["for a lower level", "RequestResponse", "a.b/c", "Request", "v"],
+  ["a valid key", "Metadata", "pod-security.kubernetes.io/enforce-policy", undefined, "v"],
+  ["no audit record", undefined, "a.b/c", undefined, undefined],
+  ["a level above that of the record", "Metadata", "a.b/c", "Request", undefined],
+  ["the level of the record", "Request", "a.b/c", "Request", "v"],
+  ["a level below that of the record", "RequestResponse", "a.b/c", "Request", "v"],
   ["a key without a domain", "Metadata", "c", undefined, "wrong"],
   ["a key with two slashes", "Metadata", "a/b/c", undefined, "wrong"],
-  ["a domain that is none", "Metadata", "A_/c", undefined, "wrong"],
-  ["a name that is none", "Metadata", "a.b/-c", undefined, "wrong"],
-  ["a key that is wrong, nothing recorded", undefined, "c", undefined, "wrong"],
+  ["an invalid domain", "Metadata", "A_/c", undefined, "wrong"],
+  ["an invalid name", "Metadata", "a.b/-c", undefined, "wrong"],
+  ["an invalid key, no audit record", undefined, "c", undefined, "wrong"],
 ];
-for (const [what, level, key, of, want] of rows) {
-  test(`annotations of plugins: ${what}`, () => {
+for (const [what, level, key, annotationLevel, want] of rows) {
+  test(`audit annotation of a plugin: ${what}`, () => {
     const annotations = new Map<string, string>();
     const audit =
       level &&
@@ -30,7 +30,7 @@ for (const [what, level, key, of, want] of rows) {
         RequestAudit,
         "level" | "annotate"
       > as RequestAudit);
-    const problem = annotateAudit({ audit }, key, "v", of);
+    const problem = annotateAudit({ audit }, key, "v", annotationLevel);
     assert.equal(problem === undefined, want !== "wrong");
     assert.equal(annotations.get(key), want === "wrong" ? undefined : want);
   });

@@ -1,13 +1,15 @@
-/** What plugins add to what audit records of a request. Source: apiserver's admission/attributes.go and audit.go. */
+/** Audit annotations of admission plugins. Source: k8s.io/apiserver@v0.36.0/pkg/admission/attributes.go and audit.go. */
 import type { AuditLevel } from "../audit/contract.ts";
 import { auditLevels } from "../audit/contract.ts";
 import { dnsSubdomainProblems } from "../lib/names/names.ts";
 import type { AdmissionAttributes } from "./contract.ts";
 
 /**
- * @param key a domain and a name, such as `pod-security.kubernetes.io/enforce-policy`; where it stands already, what was there stays
- * @param level what is recorded at a lower level goes without it
- * @returns what is wrong with the key, for keys that come from outside; undefined when nothing is
+ * Adds an annotation to the audit record of a request.
+ *
+ * @param key a domain and a name, such as `pod-security.kubernetes.io/enforce-policy`; an existing annotation is not replaced
+ * @param level records of a lower level omit the annotation
+ * @returns the problem of the key, for keys that come from outside; undefined if the key is valid
  */
 export function annotateAudit(
   { audit }: Pick<AdmissionAttributes, "audit">,

@@ -8,9 +8,9 @@ const later = (run: () => void): Promise<void> => new Promise((resolve) => setIm
 
 const rows: [what: string, waits: readonly boolean[], isPromise: boolean][] = [
   ["nothing to run", [], false],
-  ["nobody waits", [false, false, false], false],
-  ["one waits", [false, true, false], true],
-  ["all wait", [true, true, true], true],
+  ["no plugin waits", [false, false, false], false],
+  ["one plugin waits", [false, true, false], true],
+  ["all plugins wait", [true, true, true], true],
 ];
 
 for (const [what, waits, isPromise] of rows) {
@@ -32,32 +32,32 @@ for (const [what, waits, isPromise] of rows) {
   });
 }
 
-test("a refusal stops the chain", async () => {
-  const refusal = new Error("no");
+test("an error of a plugin stops the chain", async () => {
+  const rejection = new Error("no");
   const plugins = [
-    { name: "a", validate: () => Promise.reject(refusal) },
-    { name: "b", validate: () => assert.fail("runs after a refusal") },
+    { name: "a", validate: () => Promise.reject(rejection) },
+    { name: "b", validate: () => assert.fail("runs after a rejection") },
   ];
-  await assert.rejects(createAdmission(plugins).validate({} as AdmissionAttributes) as Promise<void>, refusal);
+  await assert.rejects(createAdmission(plugins).validate({} as AdmissionAttributes) as Promise<void>, rejection);
 });
 
-test("plugins are observed, and each step as a whole: what they took by the clock, and whether they refused", async () => {
+test("the observer receives the duration and result of each plugin and of each step", async () => {
   const clock = manualClock();
-  const told: string[] = [];
+  const observed: string[] = [];
   const observe =
     (of: string): Observe =>
     (operation, rejected, seconds) =>
-      void told.push(`${of} ${operation} ${rejected ? "rejected" : "accepted"} ${seconds}`);
+      void observed.push(`${of} ${operation} ${rejected ? "rejected" : "accepted"} ${seconds}`);
   const slow = (): Promise<void> =>
     later(() => {
       clock.advance(1500);
     });
-  const refuse = (): never => {
+  const reject = (): never => {
     throw new Error("no");
   };
   const plugins: AdmissionPlugin[] = [
     { name: "slow", mutate: slow },
-    { name: "quick", mutate: () => {}, validate: refuse },
+    { name: "quick", mutate: () => {}, validate: reject },
   ];
   const admission = createAdmission(plugins, {
     plugin: (name, type) => observe(`${name} ${type}`),
@@ -66,7 +66,7 @@ test("plugins are observed, and each step as a whole: what they took by the cloc
   });
   await admission.mutate({ operation: "CREATE" } as AdmissionAttributes);
   assert.throws(() => admission.validate({ operation: "DELETE" } as AdmissionAttributes), /no/);
-  assert.deepEqual(told, [
+  assert.deepEqual(observed, [
     "slow admit CREATE accepted 1.5",
     "quick admit CREATE accepted 0",
     "admit CREATE accepted 1.5",

@@ -1,4 +1,4 @@
-/** Runs plugins in their order. Source: architecture, "The line a request walks". */
+/** Runs admission plugins in order. See docs/architecture.md, "Request path". */
 import { type Clock, systemClock } from "../apimachinery/clock.ts";
 import type {
   Admission,
@@ -9,15 +9,19 @@ import type {
   Observe,
 } from "./contract.ts";
 
-/** Told how long each plugin takes, and all together, and by which clock. */
-export interface ObservedBy extends AdmissionObserver {
+/** Receives the duration of each plugin and of each whole step, measured by `clock`. */
+interface ChainObserver extends AdmissionObserver {
   readonly clock: Clock;
 }
 
-const nobody: ObservedBy = { plugin: () => () => {}, step: () => () => {}, clock: systemClock };
+const noObserver: ChainObserver = { plugin: () => () => {}, step: () => () => {}, clock: systemClock };
 
-/** @param plugins all that change objects run before all that only look; in the order given */
-export function createAdmission(plugins: readonly AdmissionPlugin[], observer = nobody): Admission {
+/**
+ * Combines plugins into an admission chain.
+ *
+ * @param plugins run in this order within each step
+ */
+export function createAdmission(plugins: readonly AdmissionPlugin[], observer = noObserver): Admission {
   const stepsOf = (verb: "mutate" | "authorize" | "validate", observe: (name: string) => Observe): Step[] =>
     plugins.flatMap((plugin) => {
       const run = plugin[verb]?.bind(plugin);
@@ -46,7 +50,7 @@ interface Step {
   readonly observe: Observe;
 }
 
-/** Goes on without yielding until a plugin waits. */
+/** Stays synchronous until a plugin returns a promise. */
 function runFrom(
   steps: readonly Step[],
   start: number,
@@ -59,7 +63,7 @@ function runFrom(
   }
 }
 
-/** What waits for nothing is not worth a look at the clock. */
+/** A synchronous call is reported with a duration of zero, so that it does not read the clock. */
 function observed({ run, observe }: Step, attributes: AdmissionAttributes, clock: Clock): void | Promise<void> {
   const { operation } = attributes;
   let pending: void | Promise<void>;

@@ -1,4 +1,4 @@
-/** Admission: what may change or refuse a write between authorization and storage. */
+/** Admission plugins change or reject a write between authorization and storage. */
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { RequestAudit } from "../audit/contract.ts";
@@ -6,58 +6,66 @@ import type { Resolved } from "../catalog/contract.ts";
 
 export type AdmissionOperation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 
+/** The write that plugins check. Source: `Attributes` in k8s.io/apiserver@v0.36.0/pkg/admission/interfaces.go. */
 export interface AdmissionAttributes {
   readonly operation: AdmissionOperation;
   readonly target: Resolved;
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** The name in the path of the request; empty for a POST to a collection, whose object may have one all the same. */
+  /** The name in the request path; empty for a POST to a collection, even if the object has a name. */
   readonly pathName: string;
-  /** The storage version; a mutating plugin changes it in place. Undefined on DELETE. */
+  /** In the storage version; a mutating plugin changes it in place. Undefined on DELETE. */
   readonly object: KubeObject | undefined;
   readonly oldObject: KubeObject | undefined;
   readonly user: UserInfo;
   readonly dryRun: boolean;
   readonly warnings: string[];
-  /** What is recorded of the request; see `annotateAudit`. Undefined where nothing is. */
+  /** The audit record, see `annotateAudit`; undefined if the request is not audited. */
   readonly audit?: RequestAudit | undefined;
-  /** A plugin that takes something for this write adds what gives it back; run when the write, or this attempt at it, is not stored. */
+  /** A plugin that reserves something for this write adds a function that releases it. They run if this attempt to store the write fails. */
   readonly undo: (() => void)[];
 }
 
-/** A plugin: any step may be left out. @throws ApiError to refuse */
+/** Each step is optional and throws an ApiError to reject the write. */
 export interface AdmissionPlugin {
   readonly name: string;
   mutate?(attributes: AdmissionAttributes): void | Promise<void>;
-  /** Asks for rights that the kind's own rules need, of valid objects: before the right to create, for a PUT or an apply that creates. Not counted. */
+  /**
+   * Checks permissions that the rules of the kind require, on a validated object. For a PUT or an apply that creates, it runs before the check
+   * of the permission to create. Metrics do not count it.
+   */
   authorize?(attributes: AdmissionAttributes): void | Promise<void>;
   validate?(attributes: AdmissionAttributes): void | Promise<void>;
 }
 
-/** What metrics call the two steps. */
+/** The steps as metrics name them. */
 export type AdmissionType = "admit" | "validate";
 
+/** Records one call of a plugin or of a step. */
 export type Observe = (operation: AdmissionOperation, rejected: boolean, seconds: number) => void;
 
-/** Asked once for what is told of each call. */
+/** Each method is called once, when the chain is created; the function it returns is called for each write. */
 export interface AdmissionObserver {
   plugin(name: string, type: AdmissionType): Observe;
-  /** All plugins of one step. */
+  /** For all plugins of one step together. */
   step(type: AdmissionType): Observe;
 }
 
+/**
+ * All plugins. Each step returns undefined if no plugin waited, so that callers need not yield, and throws or rejects with the ApiError of the
+ * first plugin that rejects the write.
+ */
 export interface Admission {
-  /** Undefined when nothing had to be waited for, so that callers need not yield. */
   mutate(attributes: AdmissionAttributes): void | Promise<void>;
   authorize(attributes: AdmissionAttributes): void | Promise<void>;
   validate(attributes: AdmissionAttributes): void | Promise<void>;
 }
 
-/** Names of plugins, as kube-apiserver calls them. */
+/** Lists of kube-apiserver's plugin names. */
 export interface AdmissionOptions {
-  /** That run beside those that do by default. */
+  /** Plugins that run in addition to the defaults. */
   readonly enable: readonly string[];
-  /** Of those that run by default, the ones that do not. */
+  /** Default plugins that do not run. */
   readonly disable: readonly string[];
 }

@@ -15,7 +15,7 @@ const noEffect = (name: string): string =>
 const missing = (name: string): string =>
   `enable-admission-plugins plugin "${name}" is not in this server, which has NamespaceLifecycle, NodeRestriction, ${others.join(", ")}`;
 
-/** Plugins that run, or what is wrong. */
+/** `want` is the plugins that run, or the error message. */
 const rows: [enable: string[], disable: string[], want: string[] | string, warnings?: string[]][] = [
   [[], [], ["NamespaceLifecycle", ...others]],
   [["NodeRestriction"], [], both],

@@ -1,10 +1,13 @@
-/** `--enable-admission-plugins` and `--disable-admission-plugins`: which plugins run. Names, order, defaults and texts are kube-apiserver's. */
+/**
+ * `--enable-admission-plugins` and `--disable-admission-plugins`: which plugins run. Names, order, defaults and messages are
+ * kube-apiserver's. Source: k8s.io/kubernetes@v1.36.0/pkg/kubeapiserver/options/plugins.go.
+ */
 import { quoteGo } from "../lib/json/quote.ts";
 import type { AdmissionOptions } from "./contract.ts";
 
 export const defaultAdmissionOptions: AdmissionOptions = { enable: [], disable: [] };
 
-/** All that kube-apiserver 1.36 has, in the order in which they run, and whether they do when no flag is given. */
+/** All plugins of kube-apiserver 1.36 in the order in which they run. `byDefault` applies when no flag names the plugin. */
 const upstreamPlugins: readonly (readonly [name: string, byDefault: "on" | "off"])[] = [
   ["AlwaysAdmit", "off"],
   ["NamespaceAutoProvision", "off"],
@@ -49,7 +52,7 @@ const upstreamPlugins: readonly (readonly [name: string, byDefault: "on" | "off"
   ["AlwaysDeny", "off"],
 ];
 
-/** Those of this server. */
+/** The plugins that this server implements. */
 const presentPlugins: readonly string[] = [
   "NamespaceLifecycle",
   "NodeRestriction",
@@ -60,15 +63,15 @@ const presentPlugins: readonly string[] = [
   "CertificateSubjectRestriction",
 ];
 
-export interface ChosenPlugins {
+interface ChosenPlugins {
   readonly names: ReadonlySet<string>;
   readonly warnings: readonly string[];
 }
 
 /**
- * A plugin that is missing here may be named where kube-apiserver has it on anyway, with a warning, so that its command lines work; to ask for one
- * that would not run otherwise is an error.
- * @throws Error that says all that is wrong
+ * Applies the flags to the defaults. Enabling a plugin that this server lacks gives a warning if kube-apiserver runs it by default, so that
+ * command lines written for kube-apiserver work; otherwise it is an error.
+ * @throws Error that lists all problems
  */
 export function chooseAdmissionPlugins({ enable, disable }: AdmissionOptions): ChosenPlugins {
   const known = new Map(upstreamPlugins);

@@ -1,10 +1,14 @@
-/** Compares what is stored with what is sent, as upstream's equality.Semantic does. */
+/** Compares fields of the stored and the new object as upstream's `equality.Semantic` does (k8s.io/apimachinery@v0.36.0/pkg/api/equality/semantic.go). */
 import assert from "node:assert/strict";
 import { equalValues } from "../lib/schema/equal.ts";
 import type { Type } from "../lib/schema/schema.ts";
 import type { AdmissionAttributes } from "./contract.ts";
 
-/** Whether an update leaves a field alone. @param path of the field, through structs, such as `spec.taints`; itself no pointer */
+/**
+ * Whether an update leaves a field unchanged.
+ *
+ * @param path names of struct fields, such as `spec.taints`; the field itself is not a pointer
+ */
 export function sameField({ target, object, oldObject }: AdmissionAttributes, path: string): boolean {
   let type: Type | undefined = target.resource.store?.form.schema;
   let [next, old]: [unknown, unknown] = [object, oldObject];

@@ -1,17 +1,22 @@
-/** Nothing is written into a namespace that is not there, nothing is created in one that is going. Source: upstream's plugin NamespaceLifecycle. */
-import { forbidden, notFound } from "../../apimachinery/errors.ts";
+/**
+ * The plugin NamespaceLifecycle rejects writes into a missing namespace, and creations in a namespace that is terminating.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/admission/plugin/namespace/lifecycle/admission.go.
+ */
+import { notFound } from "../../apimachinery/errors.ts";
 import type { Catalog, ResourceStore } from "../../catalog/contract.ts";
 import type { Entry } from "../../watch-cache/contract.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
+import { rejection } from "../rejection.ts";
 
 const namespaces = { group: "", resource: "namespaces" };
 
+/** @returns the plugin NamespaceLifecycle */
 export function namespaceLifecycle(catalog: Pick<Catalog, "findResource">): AdmissionPlugin {
   let ready: ResourceStore | undefined;
   return {
     name: "NamespaceLifecycle",
     mutate(attributes) {
-      if (!concerns(attributes)) return;
+      if (!needsNamespace(attributes)) return;
       if (ready !== undefined) return check(attributes, ready);
       const store = catalog.findResource(namespaces.group, namespaces.resource)?.store;
       if (store === undefined) return;
@@ -23,8 +28,8 @@ export function namespaceLifecycle(catalog: Pick<Catalog, "findResource">): Admi
   };
 }
 
-/** Deletion goes on in a namespace that is going; reviews would tell which namespaces there are. */
-function concerns({ operation, namespace, target }: AdmissionAttributes): boolean {
+/** Deletions are allowed in a terminating namespace. Access reviews are not checked, because errors would reveal which namespaces exist. */
+function needsNamespace({ operation, namespace, target }: AdmissionAttributes): boolean {
   if (namespace === "" || operation === "DELETE") return false;
   const { group, resource } = target.resource.definition;
   if (group === namespaces.group && resource === namespaces.resource) return false;
@@ -35,7 +40,7 @@ function check(attributes: AdmissionAttributes, store: ResourceStore): void | Pr
   const key = store.keyOf("", attributes.namespace);
   const found = store.cache.latest().get(key);
   if (found !== undefined) return checkPhase(attributes, found);
-  // A cache that lags behind a remote store may not have it yet.
+  // A cache that lags behind a remote storage engine may not have it yet.
   return store.cache.current().then((snapshot) => {
     const entry = snapshot.get(key);
     if (entry === undefined) throw notFound(namespaces, attributes.namespace);
@@ -45,17 +50,12 @@ function check(attributes: AdmissionAttributes, store: ResourceStore): void | Pr
 
 function checkPhase(attributes: AdmissionAttributes, entry: Entry): void {
   if (attributes.operation !== "CREATE" || entry.index.fields.get("status.phase") !== "Terminating") return;
-  const { namespace, target } = attributes;
-  const { group, resource } = target.resource.definition;
+  const { namespace } = attributes;
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
   const cause = {
     reason: "NamespaceTerminating",
     message: `namespace ${namespace} is being terminated`,
     field: "metadata.namespace",
   };
-  throw forbidden({ group, resource }, nameOf(attributes), why, [cause]);
-}
-
-function nameOf({ name, object }: AdmissionAttributes): string {
-  return name || object?.metadata.name || object?.metadata.generateName || "Unknown";
+  throw rejection(attributes, why, [cause]);
 }

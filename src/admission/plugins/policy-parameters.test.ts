@@ -1,4 +1,4 @@
-/** What kube-apiserver 1.36 says to the same user. */
+/** The expected messages are those of kube-apiserver 1.36 for the same user. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openMemoryRegistry } from "../../../test/support/memory-registry.ts";
@@ -22,17 +22,17 @@ const writer: UserInfo = {
     ["example.com/a", ["x", "y"]],
   ]),
 };
-const inGo = "&{writer 7 [b a] map[example.com/a:[x y] z:[1]]}";
+const formattedUser = "&{writer 7 [b a] map[example.com/a:[x y] z:[1]]}";
 
-/** One config map may be read. */
-const asked: string[] = [];
+/** Allows reading one ConfigMap. */
+const checked: string[] = [];
 const authorize: Authorizer = ({ verb, group, version, resource, namespace, name }) => {
-  const question = `${verb} ${group}/${version}/${resource} ${namespace}/${name}`;
-  asked.push(question);
-  return { decision: question === "get /v1/configmaps n/ok" ? "allow" : "noOpinion", reason: "" };
+  const access = `${verb} ${group}/${version}/${resource} ${namespace}/${name}`;
+  checked.push(access);
+  return { decision: access === "get /v1/configmaps n/ok" ? "allow" : "noOpinion", reason: "" };
 };
 
-/** @returns what is wrong with the write, empty where nothing is */
+/** @returns the field and message of the error; empty if the write is accepted */
 async function write(
   resource: string,
   spec: object,
@@ -63,7 +63,7 @@ async function write(
       ? { operation: "CREATE" as const, oldObject: undefined }
       : { operation: "UPDATE" as const, oldObject: make(old) }),
   };
-  asked.length = 0;
+  checked.length = 0;
   try {
     await policyParameters(catalog, authorize).authorize?.(attributes);
   } catch (error) {
@@ -78,36 +78,36 @@ const configMap = { apiVersion: "v1", kind: "ConfigMap" };
 const unknown = { apiVersion: "none.example.com/v1", kind: "No" };
 
 for (const policies of ["validatingadmissionpolicies", "mutatingadmissionpolicies"]) {
-  test(`${policies}: who names a kind of parameters must be able to read all of them`, async () => {
-    const refused = (which: string): string =>
-      `spec.paramKind: user ${inGo} must have "get" permission on all objects of the referenced paramKind (${which})`;
-    assert.equal(await write(policies, { paramKind: configMap }), refused("kind=ConfigMap, apiVersion=v1"));
-    assert.deepEqual(asked, ["get /v1/configmaps */*"]);
-    assert.equal(await write(policies, { paramKind: unknown }), refused("kind=No, apiVersion=none.example.com/v1"));
-    assert.deepEqual(asked, ["get none.example.com/v1/* */*"]);
+  test(`${policies}: a paramKind requires the permission to read all its objects`, async () => {
+    const forbidden = (which: string): string =>
+      `spec.paramKind: user ${formattedUser} must have "get" permission on all objects of the referenced paramKind (${which})`;
+    assert.equal(await write(policies, { paramKind: configMap }), forbidden("kind=ConfigMap, apiVersion=v1"));
+    assert.deepEqual(checked, ["get /v1/configmaps */*"]);
+    assert.equal(await write(policies, { paramKind: unknown }), forbidden("kind=No, apiVersion=none.example.com/v1"));
+    assert.deepEqual(checked, ["get none.example.com/v1/* */*"]);
     assert.equal(
       await write(policies, { paramKind: configMap }, { old: { paramKind: unknown } }),
-      refused("kind=ConfigMap, apiVersion=v1"),
+      forbidden("kind=ConfigMap, apiVersion=v1"),
     );
   });
 
-  test(`${policies}: nobody is asked where no parameters are named, or the same as before, nor for administrators`, async () => {
+  test(`${policies}: does not check access without a paramKind, for an unchanged one, and for administrators`, async () => {
     assert.equal(await write(policies, {}), "");
     assert.equal(await write(policies, { paramKind: configMap }, { old: { paramKind: configMap } }), "");
     assert.equal(
       await write(policies, { paramKind: configMap }, { user: { ...writer, groups: ["system:masters"] } }),
       "",
     );
-    assert.deepEqual(asked, []);
+    assert.deepEqual(checked, []);
   });
 }
 
 const kinds = [
-  ["validatingadmissionpolicies", `user ${inGo} does not have "get" permission`],
-  ["mutatingadmissionpolicies", `user get does not have "${inGo}" permission`],
+  ["validatingadmissionpolicies", `user ${formattedUser} does not have "get" permission`],
+  ["mutatingadmissionpolicies", `user get does not have "${formattedUser}" permission`],
 ] as const;
 
-for (const [policies, sentence] of kinds) {
+for (const [policies, message] of kinds) {
   const bindings = policies.replace(/policies$/, "policybindings");
   const specs: Readonly<Record<string, object>> = {
     maps: { paramKind: configMap },
@@ -115,31 +115,31 @@ for (const [policies, sentence] of kinds) {
     without: {},
   };
 
-  test(`${bindings}: who names parameters must be able to read them`, async () => {
+  test(`${bindings}: a paramRef requires the permission to read the parameters`, async () => {
     for (const [name, spec] of Object.entries(specs)) await store(policies, name, spec);
     const named = (policyName: string, name = "ok"): object => ({ policyName, paramRef: { name, namespace: "n" } });
     assert.equal(await write(bindings, named("maps")), "");
     assert.equal(
       await write(bindings, named("maps", "other")),
-      `spec.paramRef: ${sentence} on the object referenced by paramRef`,
+      `spec.paramRef: ${message} on the object referenced by paramRef`,
     );
     assert.equal(
       await write(bindings, named("without")),
-      `spec.paramRef: ${sentence} on the object referenced by paramRef`,
+      `spec.paramRef: ${message} on the object referenced by paramRef`,
     );
-    assert.deepEqual(asked, ["get */*/* n/ok"]);
-    const rights = `to determine minimum required permissions and user ${inGo} does not have "get" permission for all groups, versions and resources`;
+    assert.deepEqual(checked, ["get */*/* n/ok"]);
+    const rights = `to determine minimum required permissions and user ${formattedUser} does not have "get" permission for all groups, versions and resources`;
     assert.equal(await write(bindings, named("missing")), `spec.paramRef: unable to get policy missing ${rights}`);
-    assert.deepEqual(asked, ["get */*/* n/ok"]);
+    assert.deepEqual(checked, ["get */*/* n/ok"]);
     assert.equal(
       await write(bindings, named("odd")),
       `spec.paramRef: unable to resolve paramKind &{none.example.com/v1 No} ${rights}`,
     );
     await write(bindings, { policyName: "maps", paramRef: { selector: {} } });
-    assert.deepEqual(asked, ["list /v1/configmaps /"]);
+    assert.deepEqual(checked, ["list /v1/configmaps /"]);
   });
 
-  test(`${bindings}: they are asked also where nothing changes, but not where none are named`, async () => {
+  test(`${bindings}: checks access also for an unchanged paramRef, but not without one`, async () => {
     const spec = { policyName: "maps", paramRef: { name: "other", namespace: "n" } };
     assert.notEqual(await write(bindings, spec, { old: spec }), "");
     assert.equal(await write(bindings, { policyName: "maps" }), "");

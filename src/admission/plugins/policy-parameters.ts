@@ -1,6 +1,7 @@
 /**
- * Who writes a policy that takes parameters, or a binding that names some, must be able to read them. Upstream asks in the kinds' strategies, so that
- * this is no plugin that could be switched off, and a field is what is forbidden. Source: kubernetes' registry/admissionregistration.
+ * Writing a policy with a paramKind, or a binding with a paramRef, requires the permission to read the parameters. Upstream checks this in the
+ * strategies of the kinds: no flag disables it, and the error names a field.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/admissionregistration/validatingadmissionpolicy/authz.go.
  */
 import { invalid } from "../../apimachinery/errors.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
@@ -13,30 +14,31 @@ import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
 
 const group = "admissionregistration.k8s.io";
 
-/** What the parameters are, as far as it is known; otherwise the right to read anything is needed. */
+/** The resource of the parameters. `*` stands for an unknown part: the user then needs the permission for all resources. */
 interface ParamResource {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
 }
 
-interface Sentences {
-  readonly refused: (user: string, verb: string) => string;
+interface Messages {
+  readonly forbidden: (user: string, verb: string) => string;
   readonly failed: (error: string) => string;
 }
 
-/** Of mutating policies' bindings user and verb stand in each other's place. */
-const sentences: Readonly<Record<string, Sentences>> = {
+/** Upstream's message for bindings of mutating policies swaps user and verb. */
+const bindingMessages: Readonly<Record<string, Messages>> = {
   validatingadmissionpolicybindings: {
-    refused: (user, verb) => `user ${user} does not have "${verb}" permission on the object referenced by paramRef`,
+    forbidden: (user, verb) => `user ${user} does not have "${verb}" permission on the object referenced by paramRef`,
     failed: (error) => `failed to authorize request: ${error}`,
   },
   mutatingadmissionpolicybindings: {
-    refused: (user, verb) => `user ${verb} does not have "${user}" permission on the object referenced by paramRef`,
+    forbidden: (user, verb) => `user ${verb} does not have "${user}" permission on the object referenced by paramRef`,
     failed: (error) => error,
   },
 };
 
+/** @returns a plugin that always runs */
 export function policyParameters(catalog: Catalog, authorize: Authorizer): AdmissionPlugin {
   return {
     name: "PolicyParameters",
@@ -51,8 +53,9 @@ export function policyParameters(catalog: Catalog, authorize: Authorizer): Admis
       )
         return;
       if (user.groups.includes("system:masters")) return;
-      const said = sentences[definition.resource];
-      if (said !== undefined && object.spec?.paramRef) return checkBinding(catalog, authorize, attributes, said);
+      const messages = bindingMessages[definition.resource];
+      if (messages !== undefined && object.spec?.paramRef)
+        return checkBinding(catalog, authorize, attributes, messages);
       const { paramKind } = attributes.oldObject?.spec ?? {};
       const isNew = object.spec?.paramKind && !(paramKind && deepEqual(object.spec.paramKind, paramKind));
       if (isNew) return checkPolicy(catalog, authorize, attributes);
@@ -63,16 +66,16 @@ export function policyParameters(catalog: Catalog, authorize: Authorizer): Admis
 async function checkPolicy(catalog: Catalog, authorize: Authorizer, attributes: AdmissionAttributes): Promise<void> {
   const { user, object } = attributes;
   const { paramKind } = object?.spec ?? {};
-  const wanted = resourceOf(catalog, paramKind) ?? versionOf(paramKind);
-  const { decision, error } = await ask(authorize, user, "get", { ...wanted, namespace: "*", name: "*" });
-  if (error !== undefined) return refuse(attributes, "spec.paramKind", error);
+  const params = resourceOf(catalog, paramKind) ?? versionOf(paramKind);
+  const { decision, error } = await checkAccess(authorize, user, "get", { ...params, namespace: "*", name: "*" });
+  if (error !== undefined) return rejectField(attributes, "spec.paramKind", error);
   if (decision === "allow") return;
   const { kind, apiVersion } = paramKind;
   const which = `(kind=${kind}, apiVersion=${apiVersion})`;
-  refuse(
+  rejectField(
     attributes,
     "spec.paramKind",
-    `user ${inGo(user)} must have "get" permission on all objects of the referenced paramKind ${which}`,
+    `user ${formatUser(user)} must have "get" permission on all objects of the referenced paramKind ${which}`,
   );
 }
 
@@ -80,7 +83,7 @@ async function checkBinding(
   catalog: Catalog,
   authorize: Authorizer,
   attributes: AdmissionAttributes,
-  said: Sentences,
+  messages: Messages,
 ): Promise<void> {
   const { user, object } = attributes;
   const { paramRef, policyName = "" } = object?.spec ?? {};
@@ -89,14 +92,22 @@ async function checkBinding(
   const kind = policy?.spec?.paramKind;
   const resource = kind && resourceOf(catalog, kind);
   const verb = name === "" ? "list" : "get";
-  const { decision, error } = await ask(authorize, user, verb, { ...(resource ?? versionOf(kind)), namespace, name });
-  if (error !== undefined) return refuse(attributes, "spec.paramRef", said.failed(error));
+  const { decision, error } = await checkAccess(authorize, user, verb, {
+    ...(resource ?? versionOf(kind)),
+    namespace,
+    name,
+  });
+  if (error !== undefined) return rejectField(attributes, "spec.paramRef", messages.failed(error));
   if (decision === "allow") return;
-  const rights = `to determine minimum required permissions and user ${inGo(user)} does not have "${verb}" permission for all groups, versions and resources`;
-  if (policy === undefined) refuse(attributes, "spec.paramRef", `unable to get policy ${policyName} ${rights}`);
+  const rights = `to determine minimum required permissions and user ${formatUser(user)} does not have "${verb}" permission for all groups, versions and resources`;
+  if (policy === undefined) rejectField(attributes, "spec.paramRef", `unable to get policy ${policyName} ${rights}`);
   if (kind && resource === undefined)
-    refuse(attributes, "spec.paramRef", `unable to resolve paramKind &{${kind.apiVersion} ${kind.kind}} ${rights}`);
-  refuse(attributes, "spec.paramRef", said.refused(inGo(user), verb));
+    rejectField(
+      attributes,
+      "spec.paramRef",
+      `unable to resolve paramKind &{${kind.apiVersion} ${kind.kind}} ${rights}`,
+    );
+  rejectField(attributes, "spec.paramRef", messages.forbidden(formatUser(user), verb));
 }
 
 async function findPolicy(catalog: Catalog, binding: string, name: string): Promise<KubeObject | undefined> {
@@ -119,7 +130,7 @@ function resourceOf(catalog: Catalog, paramKind: KubeObject["spec"]): ParamResou
   return found && { group, version, resource: found.resource.definition.resource };
 }
 
-function ask(
+function checkAccess(
   authorize: Authorizer,
   user: UserInfo,
   verb: string,
@@ -137,8 +148,8 @@ function ask(
   });
 }
 
-/** As Go prints the pointer. */
-function inGo({ name, uid, groups, extra }: UserInfo): string {
+/** Formats the user as Go formats a pointer to it with `%v`. */
+function formatUser({ name, uid, groups, extra }: UserInfo): string {
   const entries = [...extra]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, values]) => `${key}:[${values.join(" ")}]`);
@@ -146,7 +157,7 @@ function inGo({ name, uid, groups, extra }: UserInfo): string {
 }
 
 /** @throws ApiError 422 */
-function refuse({ target, object, name }: AdmissionAttributes, field: string, why: string): never {
+function rejectField({ target, object, name }: AdmissionAttributes, field: string, why: string): never {
   const errors = new FieldErrors();
   errors.forbidden(field, why);
   throw invalid(group, target.resource.definition.kind, object?.metadata.name ?? name, errors.causes);

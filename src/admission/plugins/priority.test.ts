@@ -16,12 +16,12 @@ const taken = (name: string): { message: string } => ({
   message: `priorityclasses.scheduling.k8s.io "${name}" is forbidden: PriorityClass first is already marked as default. Only one default can exist`,
 });
 
-test("one class is the default", async () => {
+test("at most one PriorityClass is the default", async () => {
   await create("other", false);
   await create("first", true);
   await assert.rejects(create("second", true), taken("second"));
   await assert.rejects(markDefault("other", true), taken("other"));
-  await markDefault("first", true); // It may say again what it is.
+  await markDefault("first", true); // Marking the default again is allowed.
   await markDefault("first", false);
   await markDefault("other", true);
 });

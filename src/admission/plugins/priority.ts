@@ -1,12 +1,16 @@
-/** There is one default priority class at most. Source: the half of upstream's plugin Priority that looks at classes; pods are given no number here. */
+/**
+ * The plugin Priority allows one default PriorityClass at most. Unlike upstream's, it does not set the priority of pods.
+ * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/priority/admission.go.
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Catalog } from "../../catalog/contract.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../contract.ts";
-import { refusal } from "../refusal.ts";
+import { rejection } from "../rejection.ts";
 
 const group = "scheduling.k8s.io";
 const resource = "priorityclasses";
 
+/** @returns the plugin Priority */
 export function priority(catalog: Pick<Catalog, "findResource">): AdmissionPlugin {
   return {
     name: "Priority",
@@ -22,14 +26,14 @@ async function checkOnlyDefault(
   catalog: Pick<Catalog, "findResource">,
   attributes: AdmissionAttributes,
 ): Promise<void> {
-  const present = await findDefault(catalog);
-  if (present === undefined) return;
-  const name = present.metadata.name ?? "";
+  const existing = await findDefault(catalog);
+  if (existing === undefined) return;
+  const name = existing.metadata.name ?? "";
   if (attributes.operation === "UPDATE" && name === attributes.object?.metadata.name) return;
-  throw refusal(attributes, `PriorityClass ${name} is already marked as default. Only one default can exist`);
+  throw rejection(attributes, `PriorityClass ${name} is already marked as default. Only one default can exist`);
 }
 
-/** The lowest, should there be several. */
+/** If several classes are marked as default, the one with the lowest value counts. */
 async function findDefault(catalog: Pick<Catalog, "findResource">): Promise<KubeObject | undefined> {
   const store = catalog.findResource(group, resource)?.store;
   if (store === undefined) return undefined;

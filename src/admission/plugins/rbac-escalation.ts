@@ -20,7 +20,7 @@ const everything: readonly PolicyRule[] = [
 ];
 
 /**
- * @param authorize the whole chain, for the verbs `escalate` and `bind`
+ * @param authorize the whole authorizer chain, for the verbs `escalate` and `bind`
  * @returns a plugin that checks roles and bindings; it must run after all plugins that change objects
  */
 export function rbacEscalation(policy: Policy, authorize: Authorizer): AdmissionPlugin {

@@ -27,7 +27,7 @@ async function pemOf(name: string): Promise<string> {
   ).toString("base64");
 }
 
-/** `verb signer` of all that is allowed. */
+/** The permissions of ann, as `verb signer`. */
 const rights = [
   "approve example.com/a",
   "sign example.com/a",
@@ -51,7 +51,7 @@ interface Write {
   readonly off?: true;
 }
 
-async function refusalOf({ request, object, old, off }: Write): Promise<string | undefined> {
+async function rejectionOf({ request, object, old, off }: Write): Promise<string | undefined> {
   const [operation = "", what = ""] = request.split(" ");
   const [resource = "", subresource = ""] = what.split("/");
   const { catalog } = cluster.registry;
@@ -80,7 +80,7 @@ async function refusalOf({ request, object, old, off }: Write): Promise<string |
   }
 }
 
-/** Of a kind that is switched off. */
+/** The target of a write to a kind that is disabled. */
 const unserved = (definition: object | undefined): object => ({ resource: { definition, store: undefined } });
 
 const csr = (signerName: string, status: object = {}, subject = "O=dev,CN=ann"): object => ({
@@ -97,102 +97,112 @@ const sign = (signerName: string, next: object, old: object = {}): Write => ({
   object: csr("example.com/a", next),
   old: csr(signerName, old),
 });
-const refused = (why: string): string => `certificatesigningrequests.certificates.k8s.io "r" is forbidden: ${why}`;
+const csrForbidden = (why: string): string => `certificatesigningrequests.certificates.k8s.io "r" is forbidden: ${why}`;
 const bundle = (signerName: string | undefined, metadata: object = {}, more: object = {}): object => ({
   metadata: { name: "r", ...metadata },
   spec: { ...(signerName !== undefined && { signerName }), trustBundle: "x", ...more },
 });
-const attest = (why: string): string =>
-  `clustertrustbundles.certificates.k8s.io "r" is forbidden: user not permitted to attest for signerName "${why}"`;
+const attestForbidden = (signerName: string): string =>
+  `clustertrustbundles.certificates.k8s.io "r" is forbidden: user not permitted to attest for signerName "${signerName}"`;
 
-/** The rows make their own objects when they run: requests are made before. */
-const rows: [what: string, write: () => Write, refusal?: string][] = [
-  ["approves for a signer", () => approve("example.com/a")],
-  ["approves for a signer of a domain", () => approve("wild.com/b")],
+/** `write` runs in the test, because `before` creates the certificate requests. */
+const rows: [what: string, write: () => Write, rejection?: string][] = [
+  ["approve for a signer", () => approve("example.com/a")],
+  ["approve for a signer of an allowed domain", () => approve("wild.com/b")],
   [
-    "approves for another",
+    "approve for another signer",
     () => approve("example.com/b"),
-    refused('user not permitted to approve requests with signerName "example.com/b"'),
+    csrForbidden('user not permitted to approve requests with signerName "example.com/b"'),
   ],
   [
-    "approves for a domain like it",
+    "approve for a domain that starts with an allowed one",
     () => approve("example.com.evil/a"),
-    refused('user not permitted to approve requests with signerName "example.com.evil/a"'),
+    csrForbidden('user not permitted to approve requests with signerName "example.com.evil/a"'),
   ],
-  ["approves for a signer without a domain", () => approve("x")],
-  ["approves for nobody", () => approve(""), refused('user not permitted to approve requests with signerName ""')],
-  ["signs for a signer", () => sign("example.com/a", { certificate: "AA==" })],
+  ["approve for a signer without a domain", () => approve("x")],
   [
-    "signs for another",
+    "approve without a signer",
+    () => approve(""),
+    csrForbidden('user not permitted to approve requests with signerName ""'),
+  ],
+  ["sign for a signer", () => sign("example.com/a", { certificate: "AA==" })],
+  [
+    "sign for another signer",
     () => sign("example.com/b", { certificate: "AA==" }),
-    refused('user not permitted to sign requests with signerName "example.com/b"'),
+    csrForbidden('user not permitted to sign requests with signerName "example.com/b"'),
   ],
   [
-    "says that another failed",
+    "mark a request of another signer as failed",
     () => sign("example.com/b", { conditions: [{ type: "Failed", status: "True" }] }),
-    refused('user not permitted to sign requests with signerName "example.com/b"'),
+    csrForbidden('user not permitted to sign requests with signerName "example.com/b"'),
   ],
   [
-    "changes nothing of another",
+    "update the status of another signer's request without changes",
     () => sign("example.com/b", { certificate: "AA==", conditions: [] }, { certificate: "AA==" }),
   ],
   [
-    "takes a certificate away",
+    "remove a certificate of another signer",
     () => sign("example.com/b", {}, { certificate: "AA==" }),
-    refused('user not permitted to sign requests with signerName "example.com/b"'),
+    csrForbidden('user not permitted to sign requests with signerName "example.com/b"'),
   ],
   [
-    "asks as somebody",
+    "request a client certificate",
     () => ({ request: "CREATE certificatesigningrequests", object: csr("kubernetes.io/kube-apiserver-client") }),
   ],
   [
-    "asks as a master",
+    "request a client certificate of system:masters",
     () => ({
       request: "CREATE certificatesigningrequests",
       object: csr("kubernetes.io/kube-apiserver-client", {}, "O=dev,O=system:masters,CN=ann"),
     }),
-    refused("use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed"),
+    csrForbidden("use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed"),
   ],
   [
-    "asks another signer as a master",
+    "request a certificate of system:masters from another signer",
     () => ({
       request: "CREATE certificatesigningrequests",
       object: csr("example.com/a", {}, "O=dev,O=system:masters,CN=ann"),
     }),
   ],
   [
-    "asks with what nobody can read",
+    "request a client certificate with invalid PEM",
     () => ({
       request: "CREATE certificatesigningrequests",
       object: csr("kubernetes.io/kube-apiserver-client", {}, "?"),
     }),
-    refused("failed to parse CSR: PEM block type must be CERTIFICATE REQUEST"),
+    csrForbidden("failed to parse CSR: PEM block type must be CERTIFICATE REQUEST"),
   ],
-  ["deletes a request", () => ({ request: "DELETE certificatesigningrequests", old: csr("example.com/b") })],
-  ["attests for a signer", () => ({ request: "CREATE clustertrustbundles", object: bundle("example.com/a") })],
   [
-    "attests for another",
+    "delete a request of another signer",
+    () => ({ request: "DELETE certificatesigningrequests", old: csr("example.com/b") }),
+  ],
+  ["attest for a signer", () => ({ request: "CREATE clustertrustbundles", object: bundle("example.com/a") })],
+  [
+    "attest for another signer",
     () => ({ request: "CREATE clustertrustbundles", object: bundle("example.com/b") }),
-    attest("example.com/b"),
+    attestForbidden("example.com/b"),
   ],
   [
-    "attests for another while nobody looks",
+    "attest for another signer while the feature gate is off",
     () => ({ request: "CREATE clustertrustbundles", object: bundle("example.com/b"), off: true }),
   ],
-  ["attests for nobody", () => ({ request: "CREATE clustertrustbundles", object: bundle(undefined) })],
+  ["attest without a signer", () => ({ request: "CREATE clustertrustbundles", object: bundle(undefined) })],
   [
-    "changes a bundle of another",
+    "change a bundle of another signer",
     () => ({
       request: "UPDATE clustertrustbundles",
       object: bundle("example.com/b", {}, { trustBundle: "y" }),
       old: bundle("example.com/b"),
     }),
-    attest("example.com/b"),
+    attestForbidden("example.com/b"),
   ],
-  ["deletes a bundle of another", () => ({ request: "DELETE clustertrustbundles", old: bundle("example.com/b") })],
+  [
+    "delete a bundle of another signer",
+    () => ({ request: "DELETE clustertrustbundles", old: bundle("example.com/b") }),
+  ],
 ];
 
-for (const [what, write, refusal] of rows) {
-  test(`who ${what} ${refusal === undefined ? "may" : "may not"}`, async () =>
-    assert.equal(await refusalOf(write()), refusal));
+for (const [what, write, rejection] of rows) {
+  test(`ann ${rejection === undefined ? "can" : "cannot"} ${what}`, async () =>
+    assert.equal(await rejectionOf(write()), rejection));
 }

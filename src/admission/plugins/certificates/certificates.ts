@@ -1,39 +1,42 @@
 /**
- * The plugins CertificateApproval, CertificateSigning, CertificateSubjectRestriction and ClusterTrustBundleAttest: who may act for a signer, and what
- * no signer of ours may be asked for. Source: upstream's plugins of these names.
+ * The plugins CertificateApproval, CertificateSigning and ClusterTrustBundleAttest require the permission to act for a signer.
+ * CertificateSubjectRestriction rejects requests for client certificates of the group system:masters.
+ * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/certificates/.
  */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Authorizer } from "../../../authorization/contract.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { equalBySchema } from "../../../lib/schema/equal.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
-import { refusal } from "../../refusal.ts";
+import { rejection } from "../../rejection.ts";
 import { sameField } from "../../same-field.ts";
 import { requestSubject } from "./request-subject.ts";
-import { maySigner, type SignerVerb } from "./signer-rights.ts";
+import { isAuthorizedForSigner, type SignerVerb } from "./signer-rights.ts";
 
-export interface CertificateNeeds {
-  /** The whole chain. */
+interface CertificateNeeds {
+  /** The whole authorizer chain. */
   readonly authorize: Authorizer;
+  /** Whether a feature gate is on. */
   enabled(gate: string): boolean;
 }
 
+/** @returns the four plugins in the order in which they run */
 export function certificatePlugins(needs: CertificateNeeds): AdmissionPlugin[] {
   return [approval(needs), signing(needs), trustBundleAttest(needs), subjectRestriction];
 }
 
-function isOf({ target }: AdmissionAttributes, resource: string): boolean {
+function isResource({ target }: AdmissionAttributes, resource: string): boolean {
   const { definition } = target.resource;
   return definition.group === "certificates.k8s.io" && definition.resource === resource;
 }
 
-/** The signer is that of the object as it is: nobody changes it on the way. */
+/** Checks the signer of the stored object: an approval cannot change it. */
 function approval({ authorize }: CertificateNeeds): AdmissionPlugin {
   return {
     name: "CertificateApproval",
     validate(attributes) {
       if (
-        !isOf(attributes, "certificatesigningrequests") ||
+        !isResource(attributes, "certificatesigningrequests") ||
         attributes.subresource !== "approval" ||
         attributes.operation !== "UPDATE"
       )
@@ -48,7 +51,7 @@ function signing({ authorize }: CertificateNeeds): AdmissionPlugin {
     name: "CertificateSigning",
     validate(attributes) {
       if (
-        !isOf(attributes, "certificatesigningrequests") ||
+        !isResource(attributes, "certificatesigningrequests") ||
         attributes.subresource !== "status" ||
         attributes.operation !== "UPDATE"
       )
@@ -59,7 +62,7 @@ function signing({ authorize }: CertificateNeeds): AdmissionPlugin {
   };
 }
 
-const refused: Readonly<Record<SignerVerb, string>> = {
+const actions: Readonly<Record<SignerVerb, string>> = {
   approve: "approve requests with signerName",
   attest: "attest for signerName",
   sign: "sign requests with signerName",
@@ -72,29 +75,33 @@ async function checkSigner(
   object: KubeObject | undefined,
 ): Promise<void> {
   const signerName: string = object?.spec?.signerName ?? "";
-  if (await maySigner(authorize, attributes.user, verb, signerName)) return;
-  throw refusal(attributes, `user not permitted to ${refused[verb]} ${quoteGo(signerName)}`);
+  if (await isAuthorizedForSigner(authorize, attributes.user, verb, signerName)) return;
+  throw rejection(attributes, `user not permitted to ${actions[verb]} ${quoteGo(signerName)}`);
 }
 
-/** A bundle whose owners and finalizers alone change is left to the garbage collector. */
+/** The garbage collector can change owners and finalizers of bundles without the permission to attest for their signers. */
 function trustBundleAttest({ authorize, enabled }: CertificateNeeds): AdmissionPlugin {
   return {
     name: "ClusterTrustBundleAttest",
     validate(attributes) {
       const { operation, object } = attributes;
       if (
-        !isOf(attributes, "clustertrustbundles") ||
+        !isResource(attributes, "clustertrustbundles") ||
         (operation !== "CREATE" && operation !== "UPDATE") ||
         !enabled("ClusterTrustBundle")
       )
         return;
-      if ((object?.spec?.signerName ?? "") === "" || (operation === "UPDATE" && onlyLetsGo(attributes))) return;
+      if (
+        (object?.spec?.signerName ?? "") === "" ||
+        (operation === "UPDATE" && changesOnlyOwnersAndFinalizers(attributes))
+      )
+        return;
       return checkSigner(authorize, attributes, "attest", object);
     },
   };
 }
 
-function onlyLetsGo({ target, object, oldObject }: AdmissionAttributes): boolean {
+function changesOnlyOwnersAndFinalizers({ target, object, oldObject }: AdmissionAttributes): boolean {
   const schema = target.resource.store?.form.schema;
   if (schema === undefined || object === undefined || oldObject === undefined) return false;
   const { ownerReferences, finalizers, managedFields } = oldObject.metadata;
@@ -108,14 +115,14 @@ const subjectRestriction: AdmissionPlugin = {
   name: "CertificateSubjectRestriction",
   validate(attributes) {
     const { operation, subresource, object } = attributes;
-    if (!isOf(attributes, "certificatesigningrequests") || subresource !== "" || operation !== "CREATE") return;
+    if (!isResource(attributes, "certificatesigningrequests") || subresource !== "" || operation !== "CREATE") return;
     if (object?.spec?.signerName === clientSigner) return checkSubject(attributes, object.spec.request ?? "");
   },
 };
 
 async function checkSubject(attributes: AdmissionAttributes, request: string): Promise<void> {
   const subject = await requestSubject(request);
-  if ("problem" in subject) throw refusal(attributes, `failed to parse CSR: ${subject.problem}`);
+  if ("problem" in subject) throw rejection(attributes, `failed to parse CSR: ${subject.problem}`);
   if (!subject.organizations.includes("system:masters")) return;
-  throw refusal(attributes, `use of ${clientSigner} signer with system:masters group is not allowed`);
+  throw rejection(attributes, `use of ${clientSigner} signer with system:masters group is not allowed`);
 }

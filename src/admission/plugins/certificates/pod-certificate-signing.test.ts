@@ -4,7 +4,7 @@ import { openMemoryRegistry, type Place } from "../../../../test/support/memory-
 import type { Authorizer } from "../../../authorization/contract.ts";
 import { podCertificateSigning } from "./pod-certificate-signing.ts";
 
-/** Whether the writer may sign for `wild.com/*`; never for another signer. */
+/** Allows signing for `wild.com/*` only. */
 const authorize: Authorizer = ({ verb, resource, name }) => {
   return { decision: `${verb} ${resource} ${name}` === "sign signers wild.com/*" ? "allow" : "noOpinion", reason: "" };
 };
@@ -48,7 +48,7 @@ const deny = (name: string): Promise<void> =>
     "status",
   );
 
-test("who may sign changes the status, nobody else", async () => {
+test("changes of the status require the permission to sign", async () => {
   await opened.create(["/namespaces", ""], { metadata: { name: "default" } });
   await store("mine", "wild.com/a");
   await store("other", "example.com/a");
@@ -61,5 +61,5 @@ test("who may sign changes the status, nobody else", async () => {
     );
     return true;
   });
-  await opened.change(requests, "other", () => {}, "status"); // Nothing changes.
+  await opened.change(requests, "other", () => {}, "status"); // Changes nothing.
 });

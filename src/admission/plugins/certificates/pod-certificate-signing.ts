@@ -1,6 +1,7 @@
 /**
- * Only who may sign for the signer changes the status of a pod's certificate request. Upstream asks in the kind's strategy, so that this is no plugin
- * that could be switched off, and a field is what is forbidden. Source: kubernetes' registry/certificates/podcertificaterequest.
+ * Changing the status of a PodCertificateRequest requires the permission to sign for its signer. Upstream checks this in the strategy of the kind:
+ * no flag disables it, and the error names a field.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/certificates/podcertificaterequest/strategy.go.
  */
 import { invalid } from "../../../apimachinery/errors.ts";
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
@@ -8,10 +9,11 @@ import type { Authorizer } from "../../../authorization/contract.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
 import { sameField } from "../../same-field.ts";
-import { maySigner } from "./signer-rights.ts";
+import { isAuthorizedForSigner } from "./signer-rights.ts";
 
 const group = "certificates.k8s.io";
 
+/** @returns a plugin that always runs */
 export function podCertificateSigning(authorize: Authorizer): AdmissionPlugin {
   return {
     name: "PodCertificateSigning",
@@ -27,7 +29,7 @@ export function podCertificateSigning(authorize: Authorizer): AdmissionPlugin {
 /** @throws ApiError 422 */
 async function check(authorize: Authorizer, { user, oldObject, name }: AdmissionAttributes): Promise<void> {
   const signer: string = oldObject?.spec?.signerName ?? "";
-  if (await maySigner(authorize, user, "sign", signer)) return;
+  if (await isAuthorizedForSigner(authorize, user, "sign", signer)) return;
   const errors = new FieldErrors();
   errors.forbidden(
     "spec.signerName",

@@ -1,13 +1,16 @@
-/** Reads whom a certificate is asked for. Source: upstream's ParseCSR. */
+/** Reads the subject of a certificate request. Source: `ParseCSR` in k8s.io/kubernetes@v1.36.0/pkg/apis/certificates/helpers.go. */
 import { loadX509 } from "../../../lib/load-x509.ts";
 
-export interface RequestSubject {
-  /** In the order of the subject; Go takes the last one. */
+interface RequestSubject {
+  /** In the order of the subject; Go uses the last one. */
   readonly commonNames: readonly string[];
   readonly organizations: readonly string[];
 }
 
-/** @param request base64 of PEM @returns what is wrong with it where it cannot be read */
+/**
+ * @param request base64 of PEM
+ * @returns the subject, or why the request cannot be parsed
+ */
 export async function requestSubject(request: string): Promise<RequestSubject | { readonly problem: string }> {
   const pem = Buffer.from(request, "base64").toString("latin1");
   const [, type = "", base64 = ""] =
@@ -18,6 +21,6 @@ export async function requestSubject(request: string): Promise<RequestSubject | 
     const { subjectName } = new Pkcs10CertificateRequest(Buffer.from(base64, "base64"));
     return { commonNames: subjectName.getField("CN"), organizations: subjectName.getField("O") };
   } catch (error) {
-    return { problem: `asn1: ${error instanceof Error ? error.message : String(error)}` }; // What the library says of damaged bytes.
+    return { problem: `asn1: ${error instanceof Error ? error.message : String(error)}` };
   }
 }

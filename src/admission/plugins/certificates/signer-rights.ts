@@ -1,11 +1,11 @@
-/** Rights on the synthetic resource `signers`. Source: access-control §5.3.10; upstream's certauthorization. */
+/** Permissions on the virtual resource `signers`. Source: k8s.io/kubernetes@v1.36.0/pkg/certauthorization/certauthorization.go. */
 import type { UserInfo } from "../../../apimachinery/user.ts";
 import type { Authorizer } from "../../../authorization/contract.ts";
 
 export type SignerVerb = "approve" | "attest" | "sign";
 
-/** Whether the user has the right on the signer itself, or on all of its domain (`example.com/*`). */
-export async function maySigner(
+/** Whether the user has the permission for the signer itself, or for all signers of its domain (`example.com/*`). */
+export async function isAuthorizedForSigner(
   authorize: Authorizer,
   user: UserInfo,
   verb: SignerVerb,

@@ -1,11 +1,11 @@
-/** Whether a pod needs other objects of the API. Source: upstream's HasAPIObjectReference. */
+/** Finds references of a pod to other API objects. Source: `HasAPIObjectReference` in k8s.io/kubernetes@v1.36.0/pkg/api/pod/util.go. */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { podReferences } from "../../../apimachinery/pod-references.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 
-export type ApiReference = { readonly to: string } | { readonly error: string };
+type ApiReference = { readonly to: string } | { readonly error: string };
 
-/** Volume sources that need nothing of the API, but for secrets, which are looked for before. */
+/** Volume sources that refer to no API objects except secrets, which are checked before. */
 const harmlessVolumes: readonly string[] = [
   "awsElasticBlockStore",
   "azureDisk",
@@ -31,7 +31,7 @@ const harmlessVolumes: readonly string[] = [
   "vsphereVolume",
 ];
 
-/** In the order in which upstream looks for them. */
+/** In the order in which upstream checks them. */
 const volumesThatRefer: readonly (readonly [source: string, to: string])[] = [
   ["configMap", "configmaps (via configmap volumes)"],
   ["secret", "secrets (via secret volumes)"],
@@ -50,7 +50,7 @@ const projectedSources: readonly (readonly [source: string, to: string])[] = [
   ["podCertificate", "podcertificates"],
 ];
 
-/** @returns the first reference there is; `error` when the pod has something of which nobody knows what it needs */
+/** @returns the first reference, or `error` if the pod has a volume of an unknown type */
 export function apiReference(pod: KubeObject): ApiReference | undefined {
   const kinds = new Set([...podReferences(pod)].map(([kind]) => kind));
   if (kinds.has("serviceaccount")) return { to: "serviceaccounts" };

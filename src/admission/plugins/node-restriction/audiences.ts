@@ -1,33 +1,36 @@
 /**
- * Which audiences a node may ask tokens for: those of the pod's projected tokens, those of the CSI drivers behind its volumes, and those that
- * authorization allows by the verb `request-serviceaccounts-token-audience`.
+ * A node can request tokens for the audiences of the pod's projected tokens, those of the CSI drivers of its volumes, and those that the
+ * authorizer allows with the verb `request-serviceaccounts-token-audience`.
  */
 import type { ApiError } from "../../../apimachinery/errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { joinErrors, quoteGo } from "../../../lib/json/quote.ts";
-import { refusal } from "../../refusal.ts";
+import { rejection } from "../../rejection.ts";
 import type { FindObject, LookedUpKind, NodeWrite } from "./contract.ts";
 import { absent } from "./find-object.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the schema has checked the types.
 type Part = Record<string, any>;
 
-/** @param audiences none for the server's own @throws ApiError 403 */
+/**
+ * @param audiences of the token; empty means the audience of the API server
+ * @throws ApiError 403
+ */
 export async function checkAudience(write: NodeWrite, audiences: readonly string[], pod: KubeObject): Promise<void> {
   const { attributes, find, needs } = write;
-  if (audiences.length > 1) throw refusal(attributes, "node may only request 0 or 1 audiences");
+  if (audiences.length > 1) throw rejection(attributes, "node may only request 0 or 1 audiences");
   const [audience = ""] = audiences;
   const named = await namesAudience(find, pod, audience);
   if (named === true) return;
   if (named.length > 0)
-    throw refusal(attributes, `error validating audience ${quoteGo(audience)}: ${joinErrors(named)}`);
-  const { decision } = await needs.authorize(question(write, audience));
+    throw rejection(attributes, `error validating audience ${quoteGo(audience)}: ${joinErrors(named)}`);
+  const { decision } = await needs.authorize(audienceRequest(write, audience));
   if (decision === "allow") return;
   const why = `audience ${quoteGo(audience)} not found in pod spec volume, ${attributes.user.name} is not authorized to request tokens for this audience`;
-  throw refusal(attributes, why);
+  throw rejection(attributes, why);
 }
 
-function question(
+function audienceRequest(
   { attributes: { user, namespace, name } }: NodeWrite,
   audience: string,
 ): Parameters<NodeWrite["needs"]["authorize"]>[0] {
@@ -45,7 +48,7 @@ function question(
   };
 }
 
-/** @returns what stood in the way where no volume names it */
+/** @returns true if a volume names the audience; otherwise the lookups that failed */
 async function namesAudience(find: FindObject, pod: KubeObject, audience: string): Promise<true | string[]> {
   const problems: string[] = [];
   for (const volume of pod.spec?.volumes ?? []) {
@@ -71,12 +74,12 @@ async function driverNamesAudience(
   const driver = await driverOfVolume(find, pod, volume);
   if (driver === "") return false;
   if (typeof driver !== "string") return driver;
-  const object = await found(find, "csidriver", "", driver);
+  const object = await findOrError(find, "csidriver", "", driver);
   if (object instanceof Error) return object;
   return (object.spec?.tokenRequests ?? []).some((request: Part) => (request.audience ?? "") === audience);
 }
 
-/** Volumes that were there before CSI, and the drivers that took them over. */
+/** In-tree volume sources, and the CSI drivers that replace them. */
 const migrated: readonly (readonly [source: string, driver: string])[] = [
   ["awsElasticBlockStore", "ebs.csi.aws.com"],
   ["azureDisk", "disk.csi.azure.com"],
@@ -91,7 +94,7 @@ function driverOfSource(source: Part): string {
   return source.csi?.driver ?? migrated.find(([name]) => source[name] !== undefined)?.[1] ?? "";
 }
 
-/** @returns empty when no CSI driver is behind it */
+/** @returns empty if no CSI driver serves the volume */
 async function driverOfVolume(find: FindObject, { metadata }: KubeObject, volume: Part): Promise<string | ApiError> {
   const { name = "", namespace = "" } = metadata;
   const claim =
@@ -102,13 +105,13 @@ async function driverOfVolume(find: FindObject, { metadata }: KubeObject, volume
 }
 
 async function driverOfClaim(find: FindObject, namespace: string, name: string): Promise<string | ApiError> {
-  const claim = await found(find, "persistentvolumeclaim", namespace, name);
+  const claim = await findOrError(find, "persistentvolumeclaim", namespace, name);
   if (claim instanceof Error) return claim;
-  const volume = await found(find, "persistentvolume", "", claim.spec?.volumeName ?? "");
+  const volume = await findOrError(find, "persistentvolume", "", claim.spec?.volumeName ?? "");
   return volume instanceof Error ? volume : driverOfSource(volume.spec ?? {});
 }
 
-async function found(
+async function findOrError(
   find: FindObject,
   kind: LookedUpKind,
   namespace: string,

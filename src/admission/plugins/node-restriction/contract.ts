@@ -1,14 +1,15 @@
-/** What the checks of NodeRestriction share. */
+/** Types that the checks of NodeRestriction share. */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { Authorizer } from "../../../authorization/contract.ts";
 import type { Catalog } from "../../../catalog/contract.ts";
 import type { AdmissionAttributes } from "../../contract.ts";
 
+/** What the plugin uses of the server. */
 export interface NodeRestrictionNeeds {
   readonly catalog: Pick<Catalog, "findResource">;
   /** Whether a feature gate is on. */
   enabled(gate: string): boolean;
-  /** The whole chain: it may allow nodes audiences that their pods do not name. */
+  /** The whole authorizer chain. It can allow audiences that the pods of a node do not name. */
   readonly authorize: Authorizer;
 }
 
@@ -21,7 +22,10 @@ export interface NodeWrite {
   readonly needs: NodeRestrictionNeeds;
 }
 
-/** @param namespace empty for what has none @returns undefined when it is not there */
+/**
+ * @param namespace empty for cluster-scoped kinds
+ * @returns undefined if the object does not exist
+ */
 export type FindObject = (kind: LookedUpKind, namespace: string, name: string) => Promise<KubeObject | undefined>;
 
 export type LookedUpKind =
@@ -32,5 +36,5 @@ export type LookedUpKind =
   | "persistentvolume"
   | "csidriver";
 
-/** @throws ApiError to refuse */
+/** @throws ApiError to reject the write */
 export type Check = (write: NodeWrite) => void | Promise<void>;

@@ -1,4 +1,4 @@
-/** Looks up what a node's write names. */
+/** Finds the objects that a node's write refers to. */
 import { type ApiError, notFound } from "../../../apimachinery/errors.ts";
 import type { GroupResource } from "../../../apimachinery/object.ts";
 import type { Catalog } from "../../../catalog/contract.ts";
@@ -13,7 +13,7 @@ const resources: Readonly<Record<LookedUpKind, GroupResource>> = {
   csidriver: { group: "storage.k8s.io", resource: "csidrivers" },
 };
 
-/** Sees all that was written before. */
+/** @returns a function that sees all writes committed before the call */
 export function objectFinder(catalog: Pick<Catalog, "findResource">): FindObject {
   return async (kind, namespace, name) => {
     const { group, resource } = resources[kind];
@@ -23,7 +23,7 @@ export function objectFinder(catalog: Pick<Catalog, "findResource">): FindObject
   };
 }
 
-/** As upstream's listers say it: in the singular. */
+/** @returns an error 404 that names the kind in the singular, as upstream's listers do */
 export function absent(kind: LookedUpKind, name: string): ApiError {
   return notFound({ group: resources[kind].group, resource: kind }, name);
 }

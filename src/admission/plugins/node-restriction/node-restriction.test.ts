@@ -46,7 +46,7 @@ const claim = (name: string, volumeName: string): KubeObject => ({
   spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, volumeName },
 });
 
-/** What is there. */
+/** The existing objects. */
 const stored: [resource: string, namespace: string, object: KubeObject][] = [
   ["/namespaces", "", { metadata: { name: "ns" } }],
   ["/nodes", "", { metadata: { name: "n1" }, spec: {} }],
@@ -147,10 +147,10 @@ const user: UserInfo = {
   extra: new Map(),
 };
 const gatesOff = ["AllowInsecureKubeletCertificateSigningRequests", "PodCertificateRequest"];
-const mayAsk: Authorizer = ({ verb, resource, namespace, name }) => {
-  const asked = `${verb} ${resource} ${namespace}/${name}`;
+const authorizeAudience: Authorizer = ({ verb, resource, namespace, name }) => {
+  const requested = `${verb} ${resource} ${namespace}/${name}`;
   return {
-    decision: asked === "request-serviceaccounts-token-audience granted ns/robot" ? "allow" : "noOpinion",
+    decision: requested === "request-serviceaccounts-token-audience granted ns/robot" ? "allow" : "noOpinion",
     reason: "",
   };
 };
@@ -162,12 +162,12 @@ interface Write {
   readonly object?: object;
   readonly old?: object;
   readonly as?: Partial<UserInfo>;
-  /** Gates that are switched. */
+  /** Feature gates whose state differs from the default of the test. */
   readonly gates?: readonly string[];
 }
 
-/** @returns the refusal's message, with the code before it when that is not 403; undefined when the write may go on */
-async function refusalOf({
+/** @returns the error message, after the code if that is not 403; undefined if the plugin accepts the write */
+async function rejectionOf({
   request,
   namespace = "ns",
   object,
@@ -197,7 +197,7 @@ async function refusalOf({
   } as unknown as AdmissionAttributes;
   const plugin: AdmissionPlugin = nodeRestriction({
     catalog,
-    authorize: mayAsk,
+    authorize: authorizeAudience,
     enabled: (gate) => gatesOff.includes(gate) === gates.includes(gate),
   });
   try {
@@ -209,7 +209,7 @@ async function refusalOf({
   }
 }
 
-/** `uid:/pods/mine` stands for what was given out. */
+/** Replaces `uid:/pods/mine` by the uid of that object. */
 function filled(object: object | undefined): KubeObject | undefined {
   if (object === undefined) return undefined;
   const text = JSON.stringify({ metadata: {}, ...object }).replaceAll(/"uid:([^"]*)"/g, (_, key: string) =>
@@ -229,15 +229,15 @@ const n1 = 'node "n1"';
 const ownerItself = pods("p", `${n1} can only create pods with an owner reference set to itself`);
 const references = (what: string): string => pods("p", `${n1} can not create pods that reference ${what}`);
 
-const podRows: [what: string, write: Write, refusal?: string][] = [
+const podRows: [what: string, write: Write, rejection?: string][] = [
   ["a mirror pod of its own", { request: "CREATE /pods p", object: newMirror() }],
   [
-    "a pod that is no mirror",
+    "a pod that is not a mirror pod",
     { request: "CREATE /pods p", object: { metadata: meta("p"), spec: podOn("n1") } },
     pods("p", `pod does not have "${mirror}" annotation, ${n1} can only create mirror pods`),
   ],
   [
-    "a mirror pod for another",
+    "a mirror pod bound to another node",
     { request: "CREATE /pods p", object: newMirror({}, [owner], "n2") },
     pods("p", `${n1} can only create pods with spec.nodeName set to itself`),
   ],
@@ -263,21 +263,21 @@ const podRows: [what: string, write: Write, refusal?: string][] = [
     ownerItself,
   ],
   [
-    "a mirror pod it does not control",
+    "a mirror pod with an owner reference that is not a controller",
     { request: "CREATE /pods p", object: newMirror({}, [{ ...owner, controller: false }]) },
     pods("p", `${n1} can only create pods with a controller owner reference set to itself`),
   ],
   [
-    "a mirror pod that blocks it",
+    "a mirror pod with blockOwnerDeletion",
     { request: "CREATE /pods p", object: newMirror({}, [{ ...owner, blockOwnerDeletion: true }]) },
     pods("p", `${n1} must not set blockOwnerDeletion on an owner reference`),
   ],
   [
-    "a mirror pod that does not block it",
+    "a mirror pod with blockOwnerDeletion set to false",
     { request: "CREATE /pods p", object: newMirror({}, [{ ...owner, blockOwnerDeletion: false }]) },
   ],
   [
-    "a mirror pod before it is there",
+    "a mirror pod before its Node exists",
     {
       request: "CREATE /pods p",
       object: newMirror({}, [{ ...owner, name: "n9" }], "n9"),
@@ -296,7 +296,7 @@ const podRows: [what: string, write: Write, refusal?: string][] = [
     references("secrets"),
   ],
   [
-    "a mirror pod with settings",
+    "a mirror pod with a ConfigMap",
     {
       request: "CREATE /pods p",
       object: newMirror({ initContainers: [{ ...container, envFrom: [{ configMapRef: { name: "c" } }] }] }),
@@ -304,17 +304,14 @@ const podRows: [what: string, write: Write, refusal?: string][] = [
     references("configmaps"),
   ],
   [
-    "a mirror pod with a claim of devices",
+    "a mirror pod with a ResourceClaim",
     { request: "CREATE /pods p", object: newMirror({ resourceClaims: [{ name: "x" }] }) },
     references("resourceclaims"),
   ],
   ["a mirror pod with an emptyDir", { request: "CREATE /pods p", object: withVolume({ emptyDir: {} }) }],
+  ["a mirror pod with a hostPath", { request: "CREATE /pods p", object: withVolume({ hostPath: { path: "/" } }) }],
   [
-    "a mirror pod with a path of the host",
-    { request: "CREATE /pods p", object: withVolume({ hostPath: { path: "/" } }) },
-  ],
-  [
-    "a mirror pod that projects itself",
+    "a mirror pod with a downwardAPI projection",
     { request: "CREATE /pods p", object: withVolume({ projected: { sources: [{ downwardAPI: { items: [] } }] } }) },
   ],
   [
@@ -343,7 +340,7 @@ const podRows: [what: string, write: Write, refusal?: string][] = [
     references("secrets (via secret volumes)"),
   ],
   [
-    "a mirror pod with a gluster",
+    "a mirror pod with a glusterfs volume",
     { request: "CREATE /pods p", object: withVolume({ glusterfs: {} }) },
     references("endpoints (via glusterFS volumes)"),
   ],
@@ -366,33 +363,33 @@ const podRows: [what: string, write: Write, refusal?: string][] = [
     references("podcertificates"),
   ],
   [
-    "a mirror pod with a projection of nothing",
+    "a mirror pod with an empty projection",
     { request: "CREATE /pods p", object: withVolume({ projected: { sources: [{}] } }) },
     pods("p", 'error checking mirror pod for API references: unknown source for projected volume "v"'),
   ],
   [
-    "a mirror pod with a volume of nothing",
+    "a mirror pod with an empty volume",
     { request: "CREATE /pods p", object: withVolume({}) },
     pods("p", 'error checking mirror pod for API references: unknown volume type for volume  "v"'),
   ],
   [
-    "a change of a pod",
+    "an update of a pod",
     { request: "UPDATE /pods mine", object: { spec: podOn("n1") }, old: { spec: podOn("n1") } },
     pods("mine", `unexpected operation "UPDATE", ${n1} can only create and delete mirror pods`),
   ],
-  ["an end of its pod", { request: "DELETE /pods mine", old: { spec: podOn("n1") } }],
+  ["a deletion of its pod", { request: "DELETE /pods mine", old: { spec: podOn("n1") } }],
   [
-    "an end of another's pod",
+    "a deletion of another node's pod",
     { request: "DELETE /pods other", old: { spec: podOn("n2") } },
     pods("other", `${n1} can only delete pods with spec.nodeName set to itself`),
   ],
   [
-    "an end of nobody's pod",
+    "a deletion of an unbound pod",
     { request: "DELETE /pods waiting", old: { spec: podOn(undefined) } },
     pods("waiting", `${n1} can only delete pods with spec.nodeName set to itself`),
   ],
   [
-    "another container in its pod",
+    "a new ephemeral container of its pod",
     { request: "UPDATE /pods/ephemeralcontainers mine", object: {}, old: {} },
     pods("mine", "unexpected pod subresource \"ephemeralcontainers\", only 'status' and 'eviction' are allowed"),
   ],
@@ -403,22 +400,18 @@ const podRows: [what: string, write: Write, refusal?: string][] = [
   ],
   ["an eviction of its pod", { request: "CREATE /pods/eviction mine", object: {} }],
   [
-    "an eviction of another's pod",
+    "an eviction of another node's pod",
     { request: "CREATE /pods/eviction other", object: {} },
     pods("other", "node n1 can only evict pods with spec.nodeName set to itself"),
   ],
+  ["an eviction of a missing pod", { request: "CREATE /pods/eviction gone", object: {} }, '404 pod "gone" not found'],
   [
-    "an eviction of a pod that is not there",
-    { request: "CREATE /pods/eviction gone", object: {} },
-    '404 pod "gone" not found',
-  ],
-  [
-    "an eviction of who knows",
+    "an eviction without a pod name",
     { request: "CREATE /pods/eviction", object: {} },
     pods("Unknown", "could not determine pod from request data"),
   ],
   [
-    "a change of an eviction",
+    "an update of an eviction",
     { request: "UPDATE /pods/eviction mine", object: {}, old: {} },
     pods("mine", "unexpected operation UPDATE"),
   ],
@@ -443,26 +436,34 @@ const extendedClaim = {
   },
 };
 
-const statusRows: [what: string, write: Write, refusal?: string][] = [
+const statusRows: [what: string, write: Write, rejection?: string][] = [
   ["the phase", updateStatus(status({ a: "b" }, { phase: "Running" }), status({ a: "b" }))],
   [
-    "another's",
+    "the phase of another node's pod",
     updateStatus(status({}, {}), status({}, {}, "n2")),
     pods("mine", `${n1} can only update pod status for pods with spec.nodeName set to itself`),
   ],
   [
-    "a new one",
+    "a creation",
     { request: "CREATE /pods/status mine", object: status({}) },
     pods("mine", 'unexpected operation "CREATE"'),
   ],
-  ["none", { request: "DELETE /pods/status mine", old: status({}) }, pods("mine", 'unexpected operation "DELETE"')],
+  [
+    "a deletion",
+    { request: "DELETE /pods/status mine", old: status({}) },
+    pods("mine", 'unexpected operation "DELETE"'),
+  ],
   ["more labels", updateStatus(status({ a: "b" }), status({})), labels],
   ["fewer labels", updateStatus(status({}), status({ a: "b" })), labels],
   ["another label", updateStatus(status({ a: "c" }), status({ a: "b" })), labels],
   ["the same claims", updateStatus(status({}, claimStatus("x", "y")), status({}, claimStatus("x", "y")))],
-  ["a claim more", updateStatus(status({}, claimStatus("x", "y")), status({})), claims],
+  ["an added claim", updateStatus(status({}, claimStatus("x", "y")), status({})), claims],
   ["another claim", updateStatus(status({}, claimStatus("x", "y")), status({}, claimStatus("x", "z"))), claims],
-  ["a claim that is none", updateStatus(status({}, claimStatus("x")), status({}, claimStatus("x", "z"))), claims],
+  [
+    "a claim without a ResourceClaim",
+    updateStatus(status({}, claimStatus("x")), status({}, claimStatus("x", "z"))),
+    claims,
+  ],
   ["the same devices", updateStatus(status({}, extendedClaim), status({}, extendedClaim))],
   ["no devices", updateStatus(status({}), status({}, extendedClaim)), extended],
   ["empty devices", updateStatus(status({}, { extendedResourceClaimStatus: {} }), status({})), extended],
@@ -509,28 +510,28 @@ const kubeletLabels = [
   "notk8s.io/any",
 ];
 const labelled = (...keys: string[]): object => self({ labels: Object.fromEntries(keys.map((key) => [key, "v"])) });
-const strange = self({ labels: setMember2({ plain: "v" }, "__proto__", "x") });
+const strange = self({ labels: withMember({ plain: "v" }, "__proto__", "x") });
 
-function setMember2(target: Record<string, unknown>, key: string, value: unknown): object {
+function withMember(target: Record<string, unknown>, key: string, value: unknown): object {
   setMember(target, key, value);
   return target;
 }
 
-const nodeRows: [what: string, write: Write, refusal?: string][] = [
+const nodeRows: [what: string, write: Write, rejection?: string][] = [
   ["itself", create(self({}, { taints: [taint] }))],
   ["itself, with a label called __proto__", create(strange)],
   [
-    "another",
+    "another Node",
     { request: "CREATE /nodes n2", namespace: "", object: { metadata: { name: "n2" } } },
     nodes(`${n1} is not allowed to modify node "n2"`, "n2"),
   ],
   [
-    "one that has no name",
+    "a Node without a name",
     { request: "CREATE /nodes", namespace: "", object: { metadata: { generateName: "n" } } },
     nodes(`${n1} is not allowed to modify node ""`, "n"),
   ],
   [
-    "itself with settings from elsewhere",
+    "itself with a configSource",
     create(self({}, { configSource })),
     nodes(`${n1} is not allowed to create pods with a non-nil configSource`),
   ],
@@ -541,39 +542,39 @@ const nodeRows: [what: string, write: Write, refusal?: string][] = [
     mayNot("k8s.io/z, kubernetes.io/role, node-role.kubernetes.io/master, x.k8s.io/y"),
   ],
   [
-    "itself with labels that restrict it",
+    "itself with labels of node-restriction.kubernetes.io",
     create(labelled("node-restriction.kubernetes.io/a", "b.node-restriction.kubernetes.io/a")),
     mayNot("b.node-restriction.kubernetes.io/a, node-restriction.kubernetes.io/a"),
   ],
   ["nothing of itself", update(self(), self())],
   ["its status", { request: "UPDATE /nodes/status n1", namespace: "", object: self(), old: self() }],
-  ["its end", { request: "DELETE /nodes n1", namespace: "", old: self() }],
+  ["its deletion", { request: "DELETE /nodes n1", namespace: "", old: self() }],
   [
-    "another's end",
+    "the deletion of another Node",
     { request: "DELETE /nodes n2", namespace: "", old: self() },
     nodes(`${n1} is not allowed to modify node "n2"`, "n2"),
   ],
   [
-    "another's status",
+    "the status of another Node",
     { request: "UPDATE /nodes/status n2", namespace: "", object: self(), old: self() },
     nodes(`${n1} is not allowed to modify node "n2"`, "n2"),
   ],
-  ["its settings to none", update(self(), self({}, { configSource }))],
-  ["its settings to the same", update(self({}, { configSource }), self({}, { configSource }))],
+  ["the removal of its configSource", update(self(), self({}, { configSource }))],
+  ["an unchanged configSource", update(self({}, { configSource }), self({}, { configSource }))],
   [
-    "its settings to others",
+    "another configSource",
     update(self({}, { configSource: {} }), self({}, { configSource })),
     nodes(`${n1} is not allowed to update configSource to a new non-nil configSource`),
   ],
   [
-    "its settings to some",
+    "a new configSource",
     update(self({}, { configSource: {} }), self()),
     nodes(`${n1} is not allowed to update configSource to a new non-nil configSource`),
   ],
   ["no taints", update(self(), self({}, { taints: [taint] })), nodes(`${n1} is not allowed to modify taints`)],
   ["more taints", update(self({}, { taints: [taint] }), self()), nodes(`${n1} is not allowed to modify taints`)],
   [
-    "the same taints, in other words",
+    "the same taints in another form",
     update(self({}, { taints: [{ ...taint, value: "" }] }), self({}, { taints: [taint] })),
   ],
   [
@@ -586,7 +587,7 @@ const nodeRows: [what: string, write: Write, refusal?: string][] = [
   ["labels of kubelets to none", update(self(), labelled(...kubeletLabels))],
   ["a label of Kubernetes", update(labelled("kubernetes.io/role"), self()), mayNotModify("kubernetes.io/role")],
   ["a label of Kubernetes to none", update(self(), labelled("kubernetes.io/role")), mayNotModify("kubernetes.io/role")],
-  ["its own labels beside others'", update(labelled("kubernetes.io/role", "a"), labelled("kubernetes.io/role"))],
+  ["unchanged labels of Kubernetes", update(labelled("kubernetes.io/role", "a"), labelled("kubernetes.io/role"))],
 ];
 
 const tokenFor = (pod: string, audiences?: string[], more: object = {}): Write => ({
@@ -601,61 +602,65 @@ const notFound = (audience: string): string =>
     `audience "${audience}" not found in pod spec volume, system:node:n1 is not authorized to request tokens for this audience`,
   );
 
-const tokenRows: [what: string, write: Write, refusal?: string][] = [
-  ["for its pod", tokenFor("mine")],
-  ["for its pod's audience", tokenFor("mine", ["good"])],
-  ["for an audience it may ask for", tokenFor("mine", ["granted"])],
-  ["for an audience that nobody named", tokenFor("mine", ["bad"]), notFound("bad")],
+const tokenRows: [what: string, write: Write, rejection?: string][] = [
+  ["a token for its pod", tokenFor("mine")],
+  ["a token for its pod's audience", tokenFor("mine", ["good"])],
+  ["a token for an audience that the authorizer allows", tokenFor("mine", ["granted"])],
+  ["a token for an audience that no volume names", tokenFor("mine", ["bad"]), notFound("bad")],
   [
-    "for an audience that nobody named, when nobody looks",
+    "a token for an audience that no volume names, when the feature gate is off",
     { ...tokenFor("mine", ["bad"]), gates: ["ServiceAccountNodeAudienceRestriction"] },
   ],
-  ["for two audiences", tokenFor("mine", ["good", "good"]), accounts("node may only request 0 or 1 audiences")],
-  ["for the server, which no volume names", tokenFor("mounts"), notFound("")],
-  ["for the audience of a CSI driver", tokenFor("mounts", ["direct"])],
-  ["for the audience of a claim's driver", tokenFor("mounts", ["claimed-too"])],
-  ["for the audience of an ephemeral volume's driver", tokenFor("mounts", ["ephemeral"])],
-  ["for the audience of a migrated volume's driver", tokenFor("mounts", ["inline"])],
-  ["for the audience of a claim's migrated driver", tokenFor("mounts", ["translated"])],
-  ["for an audience no driver has", tokenFor("mounts", ["none"]), notFound("none")],
+  ["a token for two audiences", tokenFor("mine", ["good", "good"]), accounts("node may only request 0 or 1 audiences")],
+  ["a token for the audience of the API server, which no volume names", tokenFor("mounts"), notFound("")],
+  ["a token for the audience of a CSI driver", tokenFor("mounts", ["direct"])],
+  ["a token for the audience of a claim's driver", tokenFor("mounts", ["claimed-too"])],
+  ["a token for the audience of an ephemeral volume's driver", tokenFor("mounts", ["ephemeral"])],
+  ["a token for the audience of a migrated volume's driver", tokenFor("mounts", ["inline"])],
+  ["a token for the audience of a claim's migrated driver", tokenFor("mounts", ["translated"])],
+  ["a token for an audience no driver has", tokenFor("mounts", ["none"]), notFound("none")],
   [
-    "where a claim is missing",
+    "a token for a pod whose claim is missing",
     tokenFor("broken", ["x"]),
     accounts('error validating audience "x": persistentvolumeclaim "gone" not found'),
   ],
   [
-    "where a volume is missing",
+    "a token for a pod whose volume is missing",
     tokenFor("unbound", ["x"]),
     accounts('error validating audience "x": persistentvolume "nowhere" not found'),
   ],
   [
-    "where two things are missing",
+    "a token for a pod whose driver and claim are missing",
     tokenFor("twice", ["x"]),
     accounts(
       'error validating audience "x": [csidriver.storage.k8s.io "absent.csi" not found, persistentvolumeclaim "gone" not found]',
     ),
   ],
   [
-    "bound to nothing",
+    "a token bound to nothing",
     { request: "CREATE /serviceaccounts/token robot", object: { spec: {} } },
     accounts("node requested token not bound to a pod"),
   ],
-  ["bound to a secret", tokenFor("mine", [], { kind: "Secret" }), accounts("node requested token not bound to a pod")],
   [
-    "bound to a pod without its uid",
+    "a token bound to a secret",
+    tokenFor("mine", [], { kind: "Secret" }),
+    accounts("node requested token not bound to a pod"),
+  ],
+  [
+    "a token bound to a pod without its uid",
     tokenFor("mine", [], { uid: "" }),
     accounts("node requested token with a pod binding without a uid"),
   ],
-  ["bound to a pod that is not there", tokenFor("gone", [], { uid: "u" }), '404 pod "gone" not found'],
+  ["a token bound to a missing pod", tokenFor("gone", [], { uid: "u" }), '404 pod "gone" not found'],
   [
-    "bound to a pod that was there",
+    "a token bound to a pod of another uid",
     tokenFor("mine", [], { uid: "u" }),
     accounts(
       "the UID in the bound object reference (u) does not match the UID in record. The object might have been deleted and then recreated",
     ),
   ],
   [
-    "bound to another's pod",
+    "a token bound to another node's pod",
     tokenFor("other"),
     accounts("node requested token bound to a pod scheduled on a different node"),
   ],
@@ -695,41 +700,41 @@ const pvcs = (why: string): string => forbidden("persistentvolumeclaims", "claim
 const otherFields = (fields: string): string =>
   pvcs(`${n1} is not allowed to update fields other than status.quantity and status.conditions: ${fields}`);
 
-const objectRows: [what: string, write: Write, refusal?: string][] = [
+const objectRows: [what: string, write: Write, rejection?: string][] = [
   ["its lease", { request: "CREATE coordination.k8s.io/leases", object: named("n1"), ...inNodeLease }],
-  ["its lease again", { request: "UPDATE coordination.k8s.io/leases n1", object: named("n1"), ...inNodeLease }],
+  ["an update of its lease", { request: "UPDATE coordination.k8s.io/leases n1", object: named("n1"), ...inNodeLease }],
   [
-    "another's lease",
+    "another node's lease",
     { request: "CREATE coordination.k8s.io/leases n2", object: named("n2"), ...inNodeLease },
     leases(sameName, "n2"),
   ],
   [
-    "another's lease again",
+    "an update of another node's lease",
     { request: "UPDATE coordination.k8s.io/leases n2", object: named("n1"), ...inNodeLease },
     leases(sameName, "n2"),
   ],
   [
-    "the end of another's lease",
+    "the deletion of another node's lease",
     { request: "DELETE coordination.k8s.io/leases n2", ...inNodeLease },
     leases(sameName, "n2"),
   ],
   [
-    "a lease elsewhere",
+    "a lease in another namespace",
     { request: "CREATE coordination.k8s.io/leases n1", object: named("n1") },
     leases('can only access leases in the "kube-node-lease" system namespace', "n1"),
   ],
   ["its CSINode", { request: "CREATE storage.k8s.io/csinodes n1", object: named("n1") }],
-  ["another's CSINode", { request: "CREATE storage.k8s.io/csinodes n2", object: named("n2") }, csiNodes],
-  ["the end of another's CSINode", { request: "DELETE storage.k8s.io/csinodes n2" }, csiNodes],
+  ["another node's CSINode", { request: "CREATE storage.k8s.io/csinodes n2", object: named("n2") }, csiNodes],
+  ["the deletion of another node's CSINode", { request: "DELETE storage.k8s.io/csinodes n2" }, csiNodes],
   ["its slice", { ...sliceRequest("CREATE"), object: slice("n1") }],
-  ["nobody's slice", { ...sliceRequest("CREATE"), object: slice() }, slices("create")],
-  ["another's slice", { ...sliceRequest("CREATE"), object: slice("n2") }, slices("create")],
+  ["a slice without a node", { ...sliceRequest("CREATE"), object: slice() }, slices("create")],
+  ["another node's slice", { ...sliceRequest("CREATE"), object: slice("n2") }, slices("create")],
   [
-    "a change of a slice, which authorization knows",
+    "an update of a slice, which the authorizer checks",
     { ...sliceRequest("UPDATE"), object: slice("n2"), old: slice("n2") },
   ],
-  ["the end of its slice", { ...sliceRequest("DELETE"), old: slice("n1") }],
-  ["the end of another's slice", { ...sliceRequest("DELETE"), old: slice("n2") }, slices("delete")],
+  ["the deletion of its slice", { ...sliceRequest("DELETE"), old: slice("n1") }],
+  ["the deletion of another node's slice", { ...sliceRequest("DELETE"), old: slice("n2") }, slices("delete")],
   [
     "a claim",
     { request: "UPDATE /persistentvolumeclaims claim", object: {}, old: {} },
@@ -761,7 +766,7 @@ const objectRows: [what: string, write: Write, refusal?: string][] = [
     claimUpdate(claimWith({ volumeName: "x" }, {}, { labels: { a: "b" } })),
     otherFields("metadata.labels, spec.volumeName"),
   ],
-  ["a config map, which authorization refuses", { request: "CREATE /configmaps c", object: named("c") }],
+  ["a ConfigMap, which the authorizer rejects", { request: "CREATE /configmaps c", object: named("c") }],
 ];
 
 const pcrSpec = {
@@ -782,95 +787,99 @@ const certificate = (spec: object = {}, more: Partial<Write> = {}): Write => ({
 const pcrs = (why: string): string => forbidden("podcertificaterequests.certificates.k8s.io", "r", why);
 const on9 = { as: { name: "system:node:n9" } };
 
-/** `$1` stands for a uid. */
-const certificateRows: [what: string, write: Write, refusal?: string][] = [
-  ["for its pod", certificate()],
-  ["without the gate", certificate({}, { gates: [] }), pcrs("PodCertificateRequest feature gate is disabled")],
+/** `$1` represents a uid. */
+const certificateRows: [what: string, write: Write, rejection?: string][] = [
+  ["a request for its pod", certificate()],
   [
-    "again",
+    "a request without the gate",
+    certificate({}, { gates: [] }),
+    pcrs("PodCertificateRequest feature gate is disabled"),
+  ],
+  [
+    "a request in an update",
     certificate({}, { request: "UPDATE certificates.k8s.io/podcertificaterequests r" }),
     pcrs("unexpected operation UPDATE"),
   ],
   [
-    "whose status it gives",
+    "a request in a status update",
     certificate({}, { request: "CREATE certificates.k8s.io/podcertificaterequests/status r" }),
     pcrs("unexpected subresource status"),
   ],
   [
-    "for another",
+    "a request for another node",
     certificate({ nodeName: "n2" }),
     pcrs('PodCertificateRequest.Spec.NodeName="n2", which is not the requesting node "n1"'),
   ],
   [
-    "before it is there",
+    "a request before its Node exists",
     certificate({ nodeName: "n9" }, on9),
     '500 while retrieving node "n9" named in the PodCertificateRequest: node "n9" not found',
   ],
   [
-    "with another uid of its own",
+    "a request with another uid of the node",
     certificate({ nodeUID: "u" }),
     '500 PodCertificateRequest for pod "ns/mine" names node UID "u", inconsistent with the running node ("$1")',
   ],
   [
-    "for a pod that is not there",
+    "a request for a missing pod",
     certificate({ podName: "gone" }),
     '500 while retrieving pod "ns/gone" named in the PodCertificateRequest: pod "gone" not found',
   ],
   [
-    "for a pod that was there",
+    "a request for a pod of another uid",
     certificate({ podUID: "u" }),
     '500 PodCertificateRequest for pod "ns/mine" contains pod UID ("u") which differs from running pod "$1"',
   ],
   [
-    "for another's pod",
+    "a request for another node's pod",
     certificate({ podName: "other", podUID: "uid:/pods/other" }),
     pcrs('pod "ns/other" is not running on node "n1" named in the PodCertificateRequest'),
   ],
   [
-    "for a mirror pod",
+    "a request for a mirror pod",
     certificate({ podName: "shown", podUID: "uid:/pods/shown" }),
     pcrs('pod "ns/shown" is a mirror pod'),
   ],
   [
-    "for another account",
+    "a request for another service account",
     certificate({ serviceAccountName: "x" }),
     pcrs(
       'PodCertificateRequest for pod "ns/mine" contains serviceAccountName ("x") that differs from running pod ("robot")',
     ),
   ],
   [
-    "for an account that was there",
+    "a request for a service account of another uid",
     certificate({ serviceAccountUID: "u" }),
     '500 PodCertificateRequest for pod "ns/mine" names service account UID "u", which differs from the running service account ("$1")',
   ],
 ];
 
 for (const [subject, rows] of [
-  ["of pods", podRows],
-  ["of a pod's status", statusRows],
-  ["of nodes", nodeRows],
-  ["of a token", tokenRows],
-  ["of objects", objectRows],
-  ["of a pod's certificate", certificateRows],
+  ["pods", podRows],
+  ["pod status", statusRows],
+  ["Nodes", nodeRows],
+  ["service account tokens", tokenRows],
+  ["other kinds", objectRows],
+  ["PodCertificateRequests", certificateRows],
 ] as const) {
-  for (const [what, write, refusal] of rows) {
-    test(`a node ${refusal === undefined ? "writes" : "may not write"} ${what}, ${subject}`, async () => {
+  for (const [what, write, rejection] of rows) {
+    test(`${subject}: ${rejection === undefined ? "accepts" : "rejects"} ${what}`, async () => {
       const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
-      assert.equal((await refusalOf(write))?.replace(uid, "$1"), refusal);
+      assert.equal((await rejectionOf(write))?.replace(uid, "$1"), rejection);
     });
   }
 }
 
-test("a mirror pod names the node that is there", async () => {
+test("rejects a mirror pod whose owner reference has another uid", async () => {
   const write: Write = { request: "CREATE /pods p", object: newMirror({}, [{ ...owner, uid: "u" }]) };
-  assert.equal(await refusalOf(write), pods("p", `node n1 UID mismatch: expected u got ${uids.get("/nodes/n1")}`));
+  assert.equal(await rejectionOf(write), pods("p", `node n1 UID mismatch: expected u got ${uids.get("/nodes/n1")}`));
 });
 
-const commonNames: [what: string, signerName: string, subject: string, gates: string[], refusal?: string][] = [
+const commonNames: [what: string, signerName: string, subject: string, gates: string[], rejection?: string][] = [
   ["its own name", "kubernetes.io/kubelet-serving", "O=system:nodes,CN=system:node:n1", []],
   ["its own name, as a client", "kubernetes.io/kube-apiserver-client-kubelet", "O=system:nodes,CN=system:node:n1", []],
   [
-    "another's name",
+    "the name of another node",
     "kubernetes.io/kubelet-serving",
     "O=system:nodes,CN=system:node:n2",
     [],
@@ -883,17 +892,17 @@ const commonNames: [what: string, signerName: string, subject: string, gates: st
     [],
     "can only create a node CSR with CN=system:node:n1",
   ],
-  ["another's name, for another signer", "example.com/signer", "CN=system:node:n2", []],
+  ["the name of another node, for another signer", "example.com/signer", "CN=system:node:n2", []],
   [
-    "another's name, when nobody looks",
+    "the name of another node, when the feature gate disables the check",
     "kubernetes.io/kubelet-serving",
     "CN=system:node:n2",
     ["AllowInsecureKubeletCertificateSigningRequests"],
   ],
 ];
 
-for (const [what, signerName, subject, gates, refusal] of commonNames) {
-  test(`a node ${refusal === undefined ? "asks" : "may not ask"} for a certificate with ${what}`, async () => {
+for (const [what, signerName, subject, gates, rejection] of commonNames) {
+  test(`${rejection === undefined ? "accepts" : "rejects"} a certificate request with ${what}`, async () => {
     const { Pkcs10CertificateRequestGenerator } = await loadX509();
     const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
     const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
@@ -904,45 +913,45 @@ for (const [what, signerName, subject, gates, refusal] of commonNames) {
     });
     const pem = Buffer.from(`${request.toString("pem")}\n`).toString("base64");
     const object = { metadata: { name: "r" }, spec: { signerName, request: pem } };
-    const wanted = refusal && forbidden("certificatesigningrequests.certificates.k8s.io", "r", refusal);
+    const expected = rejection && forbidden("certificatesigningrequests.certificates.k8s.io", "r", rejection);
     assert.equal(
-      await refusalOf({
+      await rejectionOf({
         request: "CREATE certificates.k8s.io/certificatesigningrequests r",
         namespace: "",
         object,
         gates,
       }),
-      wanted,
+      expected,
     );
   });
 }
 
-test("a request for a certificate that cannot be read is refused", async () => {
-  const refuse = async (pem: string): Promise<string | undefined> => {
+test("rejects a certificate request that cannot be parsed", async () => {
+  const check = async (pem: string): Promise<string | undefined> => {
     const object = {
       metadata: { name: "r" },
       spec: { signerName: "kubernetes.io/kubelet-serving", request: Buffer.from(pem).toString("base64") },
     };
-    return refusalOf({ request: "CREATE certificates.k8s.io/certificatesigningrequests r", namespace: "", object });
+    return rejectionOf({ request: "CREATE certificates.k8s.io/certificatesigningrequests r", namespace: "", object });
   };
   const unread = forbidden("certificatesigningrequests.certificates.k8s.io", "r", "unable to parse csr: ");
   for (const pem of ["", "x", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"]) {
-    assert.equal(await refuse(pem), `${unread}PEM block type must be CERTIFICATE REQUEST`);
+    assert.equal(await check(pem), `${unread}PEM block type must be CERTIFICATE REQUEST`);
   }
   assert.ok(
-    (await refuse("-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n"))?.startsWith(
+    (await check("-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n"))?.startsWith(
       `${unread}asn1: `,
     ),
   );
 });
 
-test("who is no node is not restricted, and a node without a name writes nothing", async () => {
+test("ignores users that are not nodes, and rejects all writes of a node without a name", async () => {
   const write: Write = { request: "CREATE /pods p", object: { metadata: meta("p"), spec: podOn("n1") } };
-  assert.equal(await refusalOf({ ...write, as: { name: "ann" } }), undefined);
-  assert.equal(await refusalOf({ ...write, as: { groups: [] } }), undefined);
+  assert.equal(await rejectionOf({ ...write, as: { name: "ann" } }), undefined);
+  assert.equal(await rejectionOf({ ...write, as: { groups: [] } }), undefined);
   assert.equal(
-    await refusalOf({ ...write, as: { name: "system:node:" } }),
+    await rejectionOf({ ...write, as: { name: "system:node:" } }),
     pods("p", 'could not determine node from user "system:node:"'),
   );
-  assert.equal(await refusalOf({ ...write, request: "CONNECT /pods/exec p" }), undefined);
+  assert.equal(await rejectionOf({ ...write, request: "CONNECT /pods/exec p" }), undefined);
 });

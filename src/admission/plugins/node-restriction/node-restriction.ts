@@ -1,8 +1,11 @@
-/** The plugin NodeRestriction: a node writes itself, what runs on it and what is its own. Source: access-control §5.3, "Node authorizer"; upstream's noderestriction. */
+/**
+ * The plugin NodeRestriction limits a node to its own Node, the pods bound to it, and objects that belong to it.
+ * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/admission/noderestriction/admission.go.
+ */
 import { nodeIdentity } from "../../../apimachinery/node-identity.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import type { AdmissionPlugin } from "../../contract.ts";
-import { refusal } from "../../refusal.ts";
+import { rejection } from "../../rejection.ts";
 import { checkClaim } from "./claims.ts";
 import type { Check, NodeRestrictionNeeds } from "./contract.ts";
 import { objectFinder } from "./find-object.ts";
@@ -13,7 +16,7 @@ import { checkPod } from "./pods.ts";
 import { checkServiceAccount } from "./service-accounts.ts";
 import { checkSigningRequest } from "./signing-requests.ts";
 
-/** By group and resource; whatever is not here is left to authorization. */
+/** By group and resource. The authorizer alone decides about other resources. */
 const checks: Readonly<Record<string, Check>> = {
   "/pods": checkPod,
   "/nodes": checkNode,
@@ -26,6 +29,7 @@ const checks: Readonly<Record<string, Check>> = {
   "resource.k8s.io/resourceslices": checkResourceSlice,
 };
 
+/** @returns the plugin NodeRestriction */
 export function nodeRestriction(needs: NodeRestrictionNeeds): AdmissionPlugin {
   const find = objectFinder(needs.catalog);
   return {
@@ -33,7 +37,8 @@ export function nodeRestriction(needs: NodeRestrictionNeeds): AdmissionPlugin {
     mutate(attributes) {
       const node = nodeIdentity(attributes.user);
       if (node === undefined || attributes.operation === "CONNECT") return;
-      if (node === "") throw refusal(attributes, `could not determine node from user ${quoteGo(attributes.user.name)}`);
+      if (node === "")
+        throw rejection(attributes, `could not determine node from user ${quoteGo(attributes.user.name)}`);
       const { group, resource } = attributes.target.resource.definition;
       return checks[`${group}/${resource}`]?.({ node, attributes, find, needs });
     },

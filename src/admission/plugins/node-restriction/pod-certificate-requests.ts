@@ -1,24 +1,24 @@
-/** A node asks for certificates for pods that run on it. */
+/** A node can request certificates for pods that run on it. */
 import { plainError } from "../../../apimachinery/errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { isMirrorPod } from "../../../apimachinery/pod-references.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
-import { refusal } from "../../refusal.ts";
+import { rejection } from "../../rejection.ts";
 import type { Check, LookedUpKind, NodeWrite } from "./contract.ts";
 import { absent } from "./find-object.ts";
 
-/** What may be right a moment later is no refusal but a failure, which clients try again. */
+/** Mismatches that may be temporary give an error without a code, which clients retry, instead of 403. */
 export const checkPodCertificateRequest: Check = (write) => {
   const { node, attributes, needs } = write;
   const { operation, subresource } = attributes;
   if (!needs.enabled("PodCertificateRequest"))
-    throw refusal(attributes, "PodCertificateRequest feature gate is disabled");
-  if (operation !== "CREATE") throw refusal(attributes, `unexpected operation ${operation}`);
-  if (subresource !== "") throw refusal(attributes, `unexpected subresource ${subresource}`);
+    throw rejection(attributes, "PodCertificateRequest feature gate is disabled");
+  if (operation !== "CREATE") throw rejection(attributes, `unexpected operation ${operation}`);
+  if (subresource !== "") throw rejection(attributes, `unexpected subresource ${subresource}`);
   const spec = (attributes.object as KubeObject).spec ?? {};
   if (spec.nodeName !== node) {
     const why = `PodCertificateRequest.Spec.NodeName=${quoteGo(spec.nodeName ?? "")}, which is not the requesting node ${quoteGo(node)}`;
-    throw refusal(attributes, why);
+    throw rejection(attributes, why);
   }
   return checkParties(write, spec);
 };
@@ -44,16 +44,16 @@ async function checkParties(write: NodeWrite, spec: Spec): Promise<void> {
     );
   }
   if (pod.spec?.nodeName !== nodeName) {
-    throw refusal(
+    throw rejection(
       attributes,
       `pod ${place} is not running on node ${quoteGo(nodeName)} named in the PodCertificateRequest`,
     );
   }
-  if (isMirrorPod(pod)) throw refusal(attributes, `pod ${place} is a mirror pod`);
+  if (isMirrorPod(pod)) throw rejection(attributes, `pod ${place} is a mirror pod`);
   const account: string = pod.spec?.serviceAccountName ?? "";
   if (account !== serviceAccountName) {
     const why = `contains serviceAccountName (${quoteGo(serviceAccountName)}) that differs from running pod (${quoteGo(account)})`;
-    throw refusal(attributes, `${request} ${why}`);
+    throw rejection(attributes, `${request} ${why}`);
   }
   const accountPlace = quoteGo(`${attributes.namespace}/${serviceAccountName}`);
   const { metadata } = await get(write, "serviceaccount", attributes.namespace, serviceAccountName, accountPlace);
@@ -64,7 +64,7 @@ async function checkParties(write: NodeWrite, spec: Spec): Promise<void> {
 
 const titles: Partial<Record<LookedUpKind, string>> = { serviceaccount: "service account" };
 
-/** @param shown the object in messages */
+/** @param shown the object as messages name it */
 async function get(
   { find }: NodeWrite,
   kind: LookedUpKind,

@@ -1,6 +1,5 @@
-/** A node asks the signers of kubelets for certificates in its own name alone. */
-
-import { refusal } from "../../refusal.ts";
+/** A node can request certificates from the kubelet signers only for its own name. */
+import { rejection } from "../../rejection.ts";
 import { requestSubject } from "../certificates/request-subject.ts";
 import type { Check, NodeWrite } from "./contract.ts";
 
@@ -18,7 +17,8 @@ export const checkSigningRequest: Check = (write) => {
 
 async function checkCommonName({ node, attributes }: NodeWrite, request: string): Promise<void> {
   const subject = await requestSubject(request);
-  if ("problem" in subject) throw refusal(attributes, `unable to parse csr: ${subject.problem}`);
-  const wanted = `system:node:${node}`;
-  if (subject.commonNames.at(-1) !== wanted) throw refusal(attributes, `can only create a node CSR with CN=${wanted}`);
+  if ("problem" in subject) throw rejection(attributes, `unable to parse csr: ${subject.problem}`);
+  const expected = `system:node:${node}`;
+  if (subject.commonNames.at(-1) !== expected)
+    throw rejection(attributes, `can only create a node CSR with CN=${expected}`);
 }

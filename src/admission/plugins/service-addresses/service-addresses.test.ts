@@ -8,7 +8,7 @@ import { openServiceAddresses } from "./service-addresses.ts";
 const services: Place = ["/services", "ns"];
 let cluster: MemoryRegistry;
 
-/** 10.0.0.0/27: those kept for who asks are 1 to 16, those given out first 17 to 30. */
+/** Of 10.0.0.0/27, the addresses 1 to 16 are reserved for services that request one. The others get 17 to 30 first. */
 before(async () => {
   const clock = { now: () => 0, after: () => () => {} };
   const range = parseIpRange("10.0.0.0/27");
@@ -24,7 +24,7 @@ after(() => cluster.close());
 const create = (name: string, spec: Record<string, unknown> = {}, dryRun = false): Promise<KubeObject> =>
   cluster.create(services, { metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } }, dryRun);
 
-test("each service has its own address, also when many come at once, and it is free again afterwards", async () => {
+test("concurrent creations get distinct addresses, and a deletion frees the address", async () => {
   const made = await Promise.all(Array.from({ length: 14 }, (_none, index) => create(`s${index}`)));
   const given = made.map(({ spec }) => spec.clusterIP);
   assert.equal(new Set(given).size, 14);
@@ -42,7 +42,7 @@ test("each service has its own address, also when many come at once, and it is f
   await cluster.delete(services, "more");
 });
 
-test("an address may be asked for, once", async () => {
+test("a service can request a free address of the range", async () => {
   assert.equal((await create("mine", { clusterIP: "10.0.0.5" })).spec.clusterIP, "10.0.0.5");
   await assert.rejects(
     create("yours", { clusterIP: "10.0.0.5" }),
@@ -58,30 +58,30 @@ test("an address may be asked for, once", async () => {
   );
 });
 
-test("a headless service has none, and may be of both families", async () => {
+test("a headless service has no address and can have both families", async () => {
   const { spec } = await create("headless", { clusterIP: "None", selector: { a: "b" } });
   assert.deepEqual([spec.clusterIP, spec.clusterIPs, spec.ipFamilies], ["None", ["None"], ["IPv4"]]);
   const free = await create("free", { clusterIP: "None" });
   assert.deepEqual([free.spec.ipFamilies, free.spec.ipFamilyPolicy], [["IPv4", "IPv6"], "RequireDualStack"]);
 });
 
-test("a dry run takes nothing", async () => {
+test("a dry run reserves nothing", async () => {
   assert.equal((await create("dry", { clusterIP: "10.0.0.6" }, true)).spec.clusterIP, "10.0.0.6");
   assert.equal((await create("wet", { clusterIP: "10.0.0.6" })).spec.clusterIP, "10.0.0.6");
 });
 
-test("a write that fails gives back what it took", async () => {
+test("a write that fails releases its reservations", async () => {
   await assert.rejects(create("wet", { clusterIP: "10.0.0.7" }), /already exists/);
   await assert.rejects(create("Invalid", { clusterIP: "10.0.0.7" }), /is invalid/);
-  const refused = cluster.change(services, "headless", ({ metadata, spec }) => {
+  const failing = cluster.change(services, "headless", ({ metadata, spec }) => {
     metadata.uid = "another";
     Object.assign(spec, { type: "NodePort", clusterIP: "10.0.0.7", clusterIPs: ["10.0.0.7"] });
   });
-  await assert.rejects(refused, /is invalid|cannot be fulfilled/);
+  await assert.rejects(failing, /is invalid|cannot be fulfilled/);
   assert.equal((await create("late", { clusterIP: "10.0.0.7" })).spec.clusterIP, "10.0.0.7");
 });
 
-test("node ports are given, kept by an update that does not name them, and dropped with the type", async () => {
+test("node ports are assigned, kept by an update without them, and removed with the type", async () => {
   const { spec } = await create("ports", { type: "NodePort" });
   const [{ nodePort }] = spec.ports;
   assert.ok(nodePort >= 30000 && nodePort <= 32767);
@@ -108,7 +108,7 @@ test("node ports are given, kept by an update that does not name them, and dropp
   );
 });
 
-test("one number in two protocols has one node port", async () => {
+test("the same port of two protocols shares one node port", async () => {
   const ports = [
     { name: "t", port: 53, protocol: "TCP" },
     { name: "u", port: 53, protocol: "UDP" },
@@ -117,7 +117,7 @@ test("one number in two protocols has one node port", async () => {
   assert.equal(spec.ports[0].nodePort, spec.ports[1].nodePort);
 });
 
-test("low node ports are kept for those who ask for one, and given out when the others are gone", async () => {
+test("low node ports are assigned only when no other is free", async () => {
   const clock = { now: () => 0, after: () => () => {} };
   const ranges = parseIpRanges("10.0.0.0/24");
   assert.ok(ranges);
@@ -139,7 +139,7 @@ test("low node ports are kept for those who ask for one, and given out when the 
   await small.close();
 });
 
-test("ServiceCIDRs add to the range while they are ready", async () => {
+test("ready ServiceCIDRs add ranges", async () => {
   const clock = { now: () => 0, after: () => () => {} };
   const ranges = parseIpRanges("10.0.0.0/30");
   assert.ok(ranges);
@@ -174,7 +174,7 @@ test("ServiceCIDRs add to the range while they are ready", async () => {
   await small.close();
 });
 
-test("the Endpoints of a service go with it, also where a finalizer held it", async () => {
+test("a deletion of a service deletes its Endpoints, also after a finalizer delayed it", async () => {
   const endpoints: Place = ["/endpoints", "ns"];
   for (const name of ["gone", "held"]) {
     await create(name, { clusterIP: "None" });
@@ -195,7 +195,7 @@ test("the Endpoints of a service go with it, also where a finalizer held it", as
   assert.equal(await cluster.find(endpoints, "held"), undefined);
 });
 
-test("without the gate StrictIPCIDRValidation, addresses may have leading zeros, and are the same as without", async () => {
+test("without the gate StrictIPCIDRValidation, leading zeros in addresses are accepted and ignored", async () => {
   const clock = { now: () => 0, after: () => () => {} };
   const ranges = parseIpRanges("10.0.0.0/24");
   assert.ok(ranges);

@@ -1,7 +1,7 @@
 /**
- * Gives services their cluster addresses and node ports, and knows which are free by following the services that are stored. It stands in
- * admission because that is where a request may wait and may be refused. Each process gives out on its own: with several servers over one
- * store, two may give out the same.
+ * Allocates cluster addresses and node ports to services. A subscription to the watch cache reports which are in use. Allocation is part of
+ * admission because admission can wait and can reject a write. Each process allocates independently: two servers that share one storage can
+ * allocate the same address.
  */
 import assert from "node:assert/strict";
 import type { Clock } from "../../../apimachinery/clock.ts";
@@ -19,31 +19,37 @@ import { addressAt, formatRange, type IpRange, indexOf, lastIndex } from "../../
 import { formatPortRange, type PortRange } from "../../../lib/ip-range/port-range.ts";
 import type { CacheEvent, CacheSubscription, Entry } from "../../../watch-cache/contract.ts";
 import type { AdmissionAttributes, AdmissionPlugin } from "../../contract.ts";
-import { type Allocated, allocated, type Range } from "./allocated.ts";
+import { type Allocator, type AllocatorRange, createAllocator } from "./allocator.ts";
 import { serviceCidrs } from "./service-cidrs.ts";
 
-export interface ServiceAddressesOptions {
+interface ServiceAddressesOptions {
   readonly catalog: Catalog;
   readonly clock: Clock;
-  /** `--service-cluster-ip-range`: one, or one of each family. */
+  /** `--service-cluster-ip-range`: one range, or one of each family. */
   readonly ranges: readonly IpRange[];
-  /** Gate `StrictIPCIDRValidation` */
+  /** The feature gate `StrictIPCIDRValidation`. */
   readonly strict: boolean;
-  /** `--service-node-port-range`; 30000 to 32767 unless told otherwise. */
+  /** `--service-node-port-range`; 30000 to 32767 by default. */
   readonly portRange?: PortRange;
 }
 
-const usualPorts: PortRange = { first: 30000, last: 32767 };
+const defaultPorts: PortRange = { first: 30000, last: 32767 };
 
-/** The low ports are kept for those who ask for one: a thirty-second of the range, from 16 to 128 of them, and none of a small range. */
-function portsOfRange({ first, last }: PortRange): Range {
+/**
+ * Low ports are reserved for services that request a port: 1/32 of the range, at least 16 and at most 128; none of a range of 16 or fewer.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/portallocator/allocator.go.
+ */
+function allocatorRange({ first, last }: PortRange): AllocatorRange {
   const size = last - first + 1;
   const kept = size <= 16 ? 0 : Math.min(Math.max(16, Math.floor(size / 32)), 128);
   return { first, from: first + kept, to: last };
 }
 
-/** The low addresses are kept for those who ask for one: a sixteenth of the range, from 16 to 256 of them, and none of a small range. */
-function firstGivenOut(range: IpRange): number {
+/**
+ * Low addresses are reserved for services that request an address: 1/16 of the range, at least 16 and at most 256; none of a small range.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/ipallocator/ipallocator.go.
+ */
+function firstDynamicIndex(range: IpRange): number {
   const kept = Math.min(Math.max(16, Math.floor(range.size / 16)), 256);
   return range.size <= 16 + 2 ? 1 : kept + 1;
 }
@@ -51,48 +57,49 @@ function firstGivenOut(range: IpRange): number {
 /** The addresses of one family. */
 interface AddressPool {
   readonly range: IpRange;
-  readonly addresses: Allocated;
+  readonly addresses: Allocator;
 }
 
 function openPool(range: IpRange): AddressPool {
   const to = lastIndex(range);
-  return { range, addresses: allocated({ first: 1, from: Math.min(firstGivenOut(range), to), to }) };
+  return { range, addresses: createAllocator({ first: 1, from: Math.min(firstDynamicIndex(range), to), to }) };
 }
 
-export interface ServiceAddresses extends AdmissionPlugin {
+interface ServiceAddresses extends AdmissionPlugin {
   close(): void;
 }
 
+/** @returns a plugin that always runs; `close` ends its subscription */
 export function openServiceAddresses({
   catalog,
   clock,
   ranges,
   strict,
-  portRange = usualPorts,
+  portRange = defaultPorts,
 }: ServiceAddressesOptions): ServiceAddresses {
   const own = ranges.map(openPool);
   const cidrs = serviceCidrs(catalog);
-  /** By what the range is called, so that what is reserved stays so. */
+  /** The pools of ServiceCIDRs by the text of their range, so that reservations survive changes of other ServiceCIDRs. */
   let added = new Map<string, AddressPool>();
   const rules = { families: ranges.map(({ family }) => family), strict };
-  const nodePorts = allocated(portsOfRange(portRange));
+  const nodePorts = createAllocator(allocatorRange(portRange));
   let subscription: CacheSubscription | undefined;
   let starting: Promise<void> | undefined;
-  /** Events up to this revision are known from the cache already. */
+  /** The last `refresh` included the events up to this revision. */
   let seen = 0;
 
-  const hold = (store: ResourceStore, entry: Entry, gone: boolean): void => {
-    const { spec } = gone ? { spec: {} } : store.decode(entry);
+  const hold = (store: ResourceStore, entry: Entry, isDeleted: boolean): void => {
+    const { spec } = isDeleted ? { spec: {} } : store.decode(entry);
     for (const { range, addresses } of [...own, ...added.values()]) {
-      const given = clusterIps(spec).map((address) => indexOf(range, canonicalOf(address)));
+      const indexes = clusterIps(spec).map((address) => indexOf(range, canonicalOf(address)));
       addresses.hold(
         entry.key,
-        given.filter((index) => index !== undefined),
+        indexes.filter((index) => index !== undefined),
       );
     }
     nodePorts.hold(entry.key, portsOf(spec));
   };
-  /** Reads what is held from the cache as it is now, whose events may still be on their way. */
+  /** Reads the current state from the watch cache, which may be ahead of the events received so far. */
   const refresh = (store: ResourceStore): void => {
     const snapshot = store.cache.latest();
     for (const { addresses } of [...own, ...added.values()]) addresses.clear();
@@ -100,13 +107,13 @@ export function openServiceAddresses({
     for (const entry of snapshot.range(store.form.prefix)) hold(store, entry, false);
     seen = snapshot.revision;
   };
-  /** Those of the command line, then what ServiceCIDRs add. */
+  /** The pools of the command line, then those of ServiceCIDRs. */
   const pools = (): readonly AddressPool[] => {
-    const wanted = cidrs.ranges().filter((range) => !ranges.some((one) => formatRange(one) === formatRange(range)));
-    const isKnown = wanted.length === added.size && wanted.every((range) => added.has(formatRange(range)));
-    if (!isKnown) {
+    const extra = cidrs.ranges().filter((range) => !ranges.some((one) => formatRange(one) === formatRange(range)));
+    const isUnchanged = extra.length === added.size && extra.every((range) => added.has(formatRange(range)));
+    if (!isUnchanged) {
       added = new Map(
-        wanted.map((range): [string, AddressPool] => [
+        extra.map((range): [string, AddressPool] => [
           formatRange(range),
           added.get(formatRange(range)) ?? openPool(range),
         ]),
@@ -125,7 +132,7 @@ export function openServiceAddresses({
       },
       progress() {},
       end() {
-        subscription = undefined; // Starts afresh when next asked.
+        subscription = undefined; // The next write subscribes again.
       },
     });
   };
@@ -139,7 +146,7 @@ export function openServiceAddresses({
   return {
     name: "ServiceAddresses",
     mutate(attributes) {
-      if (!concerns(attributes)) return;
+      if (!writesService(attributes)) return;
       const source = (): Source => ({
         pools: pools(),
         rules,
@@ -148,8 +155,8 @@ export function openServiceAddresses({
         now: clock.now(),
         refresh: () => refresh(storeOf(catalog)),
       });
-      if (subscription !== undefined) return give(attributes, source());
-      return started().then(() => give(attributes, source()));
+      if (subscription !== undefined) return allocate(attributes, source());
+      return started().then(() => allocate(attributes, source()));
     },
     close() {
       subscription?.close();
@@ -159,18 +166,18 @@ export function openServiceAddresses({
 
 function storeOf(catalog: Catalog): ResourceStore {
   const store = catalog.findResource("", "services")?.store;
-  assert.ok(store !== undefined, "a service is written and there is no store for services");
+  assert.ok(store !== undefined, "the catalog has no store for services");
   return store;
 }
 
-function concerns({ operation, target, subresource }: AdmissionAttributes): boolean {
+function writesService({ operation, target, subresource }: AdmissionAttributes): boolean {
   const { group, resource } = target.resource.definition;
   return (
     group === "" && resource === "services" && subresource === "" && (operation === "CREATE" || operation === "UPDATE")
   );
 }
 
-/** However it is written; what is no address stays as it is. */
+/** @returns the canonical form of an address; other text unchanged */
 function canonicalOf(text: string): string {
   const address = parseIp(text);
   return address === undefined ? text : canonicalIp(address);
@@ -179,28 +186,32 @@ function canonicalOf(text: string): string {
 interface Source {
   readonly pools: readonly AddressPool[];
   readonly rules: FamilyRules;
-  readonly nodePorts: Allocated;
+  readonly nodePorts: Allocator;
   readonly portRange: PortRange;
   readonly now: number;
-  /** Makes the pools what the cache says; asked before anything is refused. */
+  /** Updates the allocators from the watch cache; called before a write is rejected. */
   refresh(): void;
 }
 
-function isTaken(pool: Allocated, value: number, { now, refresh }: Source): boolean {
+function isTaken(pool: Allocator, value: number, { now, refresh }: Source): boolean {
   if (!pool.has(value, now)) return false;
   refresh();
   return pool.has(value, now);
 }
 
-function nextOf(pool: Allocated, { now, refresh }: Source): number | undefined {
+function nextOf(pool: Allocator, { now, refresh }: Source): number | undefined {
   const free = pool.next(now);
   if (free !== undefined) return free;
   refresh();
   return pool.next(now);
 }
 
-/** Nothing is reserved before all of the service could be given, and nothing by a dry run. @throws ApiError 422, 500 */
-function give({ object, oldObject, dryRun, name, undo }: AdmissionAttributes, source: Source): void {
+/**
+ * Sets the addresses and node ports of the service. Reserves them only if all could be allocated, and never for a dry run.
+ *
+ * @throws ApiError 422 if a requested value is not available, 500 if a range is full
+ */
+function allocate({ object, oldObject, dryRun, name, undo }: AdmissionAttributes, source: Source): void {
   const { spec, metadata } = object as KubeObject;
   const errors = new FieldErrors();
   const throwErrors = (): void => {
@@ -211,7 +222,7 @@ function give({ object, oldObject, dryRun, name, undo }: AdmissionAttributes, so
   else keepAllocated(spec, oldObject.spec);
   setIpFamilies(spec, oldObject?.spec, source.rules, errors);
   throwErrors();
-  giveAddresses({ spec, old: oldObject?.spec, name: metadata.name ?? name, dryRun }, source, reservations, errors);
+  assignAddresses({ spec, old: oldObject?.spec, name: metadata.name ?? name, dryRun }, source, reservations, errors);
   throwErrors();
   allocateNodePorts(spec, oldObject?.spec, portPool(source, reservations), errors);
   throwErrors();
@@ -223,20 +234,20 @@ function give({ object, oldObject, dryRun, name, undo }: AdmissionAttributes, so
 }
 
 interface Reservation {
-  readonly pool: Allocated;
+  readonly pool: Allocator;
   readonly value: number;
 }
 
-interface Asked {
+interface ServiceWrite {
   readonly spec: Part;
   readonly old: Part | undefined;
   readonly name: string;
   readonly dryRun: boolean;
 }
 
-/** An address of each family that the service has and none of yet. */
-function giveAddresses(asked: Asked, source: Source, reservations: Reservation[], errors: FieldErrors): void {
-  const { spec, old } = asked;
+/** Assigns an address of each family that the service has no address of. */
+function assignAddresses(write: ServiceWrite, source: Source, reservations: Reservation[], errors: FieldErrors): void {
+  const { spec, old } = write;
   if (!needsAddress(spec)) return;
   let from = 0;
   if (old === undefined || !needsAddress(old)) {
@@ -255,21 +266,21 @@ function giveAddresses(asked: Asked, source: Source, reservations: Reservation[]
       ...ipFamilies(spec)
         .slice(addresses.length)
         .map(() => ""),
-    ]; // What refusals show.
+    ]; // The value that errors show.
     const pools = source.pools.filter(({ range }) => range.family === family);
-    const given = giveAddress(pools, addresses[index], { ...asked, source }, reservations, errors);
-    if (given === undefined) return;
-    addresses[index] = given;
+    const assigned = assignAddress(pools, addresses[index], { ...write, source }, reservations, errors);
+    if (assigned === undefined) return;
+    addresses[index] = assigned;
   }
   spec.clusterIPs = addresses;
   spec.clusterIP = addresses[0];
 }
 
-/** @param pools of one family; those that overlap know of each other's addresses */
-function giveAddress(
+/** @param pools of one family; overlapping pools all reserve the address */
+function assignAddress(
   pools: readonly AddressPool[],
-  wanted: string | undefined,
-  { spec, name, dryRun, source }: Asked & { readonly source: Source },
+  requested: string | undefined,
+  { spec, name, dryRun, source }: ServiceWrite & { readonly source: Source },
   reservations: Reservation[],
   errors: FieldErrors,
 ): string | undefined {
@@ -280,26 +291,26 @@ function giveAddress(
     }
     return address;
   };
-  if (wanted === undefined) {
+  if (requested === undefined) {
     const free = nextAddress(pools, source);
     if (free === undefined)
       throw internalError(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: range is full`);
     return reserve(free);
   }
-  const refuse = (why: string): undefined =>
-    errors.invalid("spec.clusterIPs", spec.clusterIPs, `failed to allocate IP ${wanted}: ${why}`) as undefined;
+  const reject = (why: string): undefined =>
+    errors.invalid("spec.clusterIPs", spec.clusterIPs, `failed to allocate IP ${requested}: ${why}`) as undefined;
   const [first] = pools;
-  const pool = pools.find(({ range }) => indexOf(range, canonicalOf(wanted)) !== undefined);
+  const pool = pools.find(({ range }) => indexOf(range, canonicalOf(requested)) !== undefined);
   if (pool === undefined || first === undefined) {
-    return refuse(
+    return reject(
       dryRun && first !== undefined
-        ? notInRange(wanted, first.range)
+        ? notInRange(requested, first.range)
         : "the provided network does not match the current range",
     );
   }
-  if (isTaken(pool.addresses, indexOf(pool.range, canonicalOf(wanted)) as number, source))
-    return refuse("provided IP is already allocated");
-  return reserve(wanted);
+  if (isTaken(pool.addresses, indexOf(pool.range, canonicalOf(requested)) as number, source))
+    return reject("provided IP is already allocated");
+  return reserve(requested);
 }
 
 function nextAddress(pools: readonly AddressPool[], source: Source): string | undefined {
@@ -310,11 +321,11 @@ function nextAddress(pools: readonly AddressPool[], source: Source): string | un
   return undefined;
 }
 
-/** What a dry run is told; upstream looks at one range then. */
+/** The error of a dry run, for which upstream checks only one range. */
 const notInRange = (address: string, range: IpRange): string =>
   `the provided IP (${canonicalOf(address)}) is not in the valid range. The range of valid IPs is ${formatRange(range)}`;
 
-/** Node ports for one write: what it took is taken for the rest of it. */
+/** The node ports of one write: a port that it allocates stays in use for the rest of the write. */
 function portPool(source: Source, reservations: Reservation[]): PortPool {
   const { nodePorts, portRange } = source;
   const taken = new Set<number>();

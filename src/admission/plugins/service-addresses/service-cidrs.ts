@@ -1,26 +1,30 @@
-/** Ranges of addresses that ServiceCIDRs add to those of the command line, while they are ready. Source: kubernetes pkg/registry/core/service/ipallocator. */
+/**
+ * Ready ServiceCIDRs add address ranges to those of the command line.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/core/service/ipallocator/cidrallocator.go.
+ */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { items } from "../../../apis/fields.ts";
 import type { Catalog, ResourceStore } from "../../../catalog/contract.ts";
 import { type IpRange, parseIpRange } from "../../../lib/ip-range/ip-range.ts";
 import type { Entry } from "../../../watch-cache/contract.ts";
 
-export interface ServiceCidrs {
-  /** Resolves when they are known. */
+interface ServiceCidrs {
+  /** Resolves when the watch cache has the ServiceCIDRs. */
   ready(): Promise<void>;
-  /** Of all that are ready now, by name. */
+  /** The ranges of all ready ServiceCIDRs, ordered by name. */
   ranges(): readonly IpRange[];
 }
 
+/** Reads ServiceCIDRs from the watch cache. */
 export function serviceCidrs(catalog: Catalog): ServiceCidrs {
-  const known = new WeakMap<Entry, readonly IpRange[]>();
-  /** Undefined where the kind is switched off. */
+  const rangesByEntry = new WeakMap<Entry, readonly IpRange[]>();
+  /** Undefined if the kind is disabled. */
   const store = (): ResourceStore | undefined => catalog.findResource("networking.k8s.io", "servicecidrs")?.store;
   const rangesOf = (entry: Entry, { decode }: ResourceStore): readonly IpRange[] => {
-    const before = known.get(entry);
-    if (before !== undefined) return before;
+    const cached = rangesByEntry.get(entry);
+    if (cached !== undefined) return cached;
     const ranges = readyRanges(decode(entry));
-    known.set(entry, ranges);
+    rangesByEntry.set(entry, ranges);
     return ranges;
   };
   return {

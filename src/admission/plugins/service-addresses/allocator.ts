@@ -1,31 +1,36 @@
-/** What services hold of one kind of thing, addresses or ports: given out once, and free again when the service is gone. */
+/** Allocates addresses or ports to services. Each value has one holder and is free again when its service is deleted. */
 
-/** How long something given out stays taken while nobody has seen it stored; a request takes less. */
+/** How long a reservation lasts until the service is stored; longer than any request. */
 const reservationMs = 60_000;
 
-export interface Allocated {
-  /** Whether it is held, or given out to a request still under way. */
+export interface Allocator {
+  /** Whether a service holds the value or a pending request has reserved it. */
   has(value: number, now: number): boolean;
-  /** Gives it out to a request that has not been stored yet. */
+  /** Reserves the value for a request whose service is not stored yet. */
   reserve(value: number, now: number): void;
-  /** Takes it back from a request that was not stored. */
+  /** Releases the reservation of a request whose service was not stored. */
   release(value: number): void;
-  /** The next free one, starting after the last; one of those kept when the others are gone; undefined when none is left. */
+  /**
+   * Finds the next free value after the one found last; a low value below `from` only if no other is free.
+   *
+   * @returns undefined if no value is free
+   */
   next(now: number): number | undefined;
-  /** What one service holds now, in place of what it held. */
+  /** Replaces the values that one service holds. */
   hold(owner: string, values: readonly number[]): void;
+  /** Removes all holders; reservations stay. */
   clear(): void;
 }
 
-export interface Range {
-  /** The first there is. Those before `from` are kept for who asks for one, and given out when the others are gone. */
+/** The values from `first` to `to`, inclusive. */
+export interface AllocatorRange {
   readonly first: number;
+  /** Values below are for services that request a value; others get them only if no other is free. */
   readonly from: number;
-  /** The last. */
   readonly to: number;
 }
 
-export function allocated({ first, from, to }: Range): Allocated {
+export function createAllocator({ first, from, to }: AllocatorRange): Allocator {
   const holders = new Map<number, string>();
   const held = new Map<string, readonly number[]>();
   const reserved = new Map<number, number>();
