@@ -1,4 +1,8 @@
-/** Columns of jobs. Source: upstream's printers */
+/**
+ * Table columns of Jobs and CronJobs.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { ageColumn, nameColumn, since } from "../../catalog/common-columns.ts";
 import type { Column, TimedCell } from "../../catalog/contract.ts";
@@ -8,6 +12,7 @@ import { containerColumns, count, flag, formatSelector, integer, isTrue, text, w
 const selectorText =
   "A label query over pods that should match the pod count. Normally, the system sets this field for you. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors";
 
+/** By `group/resource`. */
 export const batchColumns: Readonly<Record<string, readonly Column[]>> = {
   "batch/cronjobs": [
     nameColumn,
@@ -58,7 +63,7 @@ function status({ metadata, status }: KubeObject): string {
   return isTrue(conditions, "FailureTarget") ? "FailureTarget" : "Running";
 }
 
-/** Without a wanted number one pod's success is enough, however many run. */
+/** If the spec has no number of completions, the success of one pod completes the job. */
 function completions({ spec, status }: KubeObject): string {
   const { completions, parallelism = 0 } = spec ?? {};
   const succeeded = status?.succeeded ?? 0;

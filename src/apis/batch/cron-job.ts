@@ -1,4 +1,9 @@
-/** CronJob. Source: upstream's batch validation and strategy. */
+/**
+ * CronJob.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/batch/validation/validation.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/batch/cronjob/strategy.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
@@ -13,12 +18,13 @@ import { scheduleProblem, zoneProblem } from "./cron-schedule.ts";
 import { setConditionDefaults } from "./job.ts";
 import { jobSpecWarnings, validateJobSpec } from "./job-spec.ts";
 
-/** Room for the suffix its jobs get. */
+/** Leaves room for the suffix that the controller adds to the names of its jobs. */
 const nameBytesMax = 52;
 
 const zoneInSchedule =
   "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details";
 
+/** Validates the schedule, the time zone and the job template. */
 export const cronJob = strategy({
   hasGeneration: true,
   declarative: {},
@@ -68,7 +74,7 @@ function validate({ spec }: KubeObject, old: Part | undefined, options: PodOptio
   checkCounts(spec, "spec", ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"], errors);
 }
 
-/** A time zone within the schedule is tolerated where there was one before. */
+/** A time zone within the schedule is tolerated if the stored schedule has one. */
 function validateSchedule({ schedule = "", timeZone }: Part, before: string, errors: FieldErrors): void {
   if (schedule === "") return errors.covered().required("spec.schedule");
   const problem = scheduleProblem(schedule);
@@ -83,7 +89,7 @@ function validateSchedule({ schedule = "", timeZone }: Part, before: string, err
 const zonePart = /^[A-Za-z.\-_0-9+]{1,14}$/;
 
 function validateTimeZone(zone: string, path: string, errors: FieldErrors): void {
-  const shown = new GoPrinted(encodeAny(zone)); // Upstream has it behind a pointer.
+  const shown = new GoPrinted(encodeAny(zone)); // Upstream's field is a pointer, so that the message shows it quoted.
   if (zone === "") return errors.invalid(path, shown, "timeZone must be nil or non-empty string");
   if (zone.split("/").some((part) => part === "." || part === ".." || part.startsWith("-") || !zonePart.test(part))) {
     return errors.invalid(path, shown, `unknown time zone ${zone}`);
@@ -95,7 +101,7 @@ function validateTimeZone(zone: string, path: string, errors: FieldErrors): void
   if (problem !== undefined) errors.invalid(path, shown, problem);
 }
 
-/** Its jobs select their pods themselves. */
+/** The template may not have a selector, because each job gets a generated one. */
 function validateJobTemplate(spec: Part, path: string, options: PodOptions, errors: FieldErrors): void {
   validateJobSpec(spec, path, options, errors);
   if (spec.selector)

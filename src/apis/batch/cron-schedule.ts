@@ -1,4 +1,8 @@
-/** Whether a text is a schedule of a CronJob: five fields, or a word such as `@daily`. Source: robfig/cron v3, ParseStandard. */
+/**
+ * Validates the schedule of a CronJob: five fields, or a descriptor such as `@daily`.
+ *
+ * Source: github.com/robfig/cron/v3@v3.0.1/parser.go, ParseStandard
+ */
 
 import { DurationError, parseDuration } from "../../lib/duration/duration.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
@@ -7,7 +11,7 @@ import { isTimeZone } from "./time-zones.ts";
 interface Bounds {
   readonly min: number;
   readonly max: number;
-  /** Of the values from `min` on. */
+  /** Names of the values, starting with `min`. */
   readonly names: readonly string[];
 }
 
@@ -28,7 +32,10 @@ class ScheduleError extends Error {
   override name = "ScheduleError";
 }
 
-/** @param text not empty @returns what is wrong, in the parser's words; undefined when nothing is */
+/**
+ * @param text not empty
+ * @returns the message of upstream's parser; undefined for a valid schedule
+ */
 export function scheduleProblem(text: string): string | undefined {
   try {
     parseSchedule(text);
@@ -59,7 +66,7 @@ function withoutZone(text: string): string {
   return text.slice(end).replace(new RegExp(`^${space.source}`), "");
 }
 
-/** @returns what Go's LoadLocation says; undefined where it knows the zone */
+/** @returns the message of Go's `time.LoadLocation`; undefined for a time zone that exists */
 export function zoneProblem(zone: string): string | undefined {
   if (zone === "" || zone === "Local" || isTimeZone(zone)) return undefined;
   return zone.split(/[/\\]/).includes("..") || /^[/\\]/.test(zone)
@@ -78,7 +85,7 @@ function parseDescriptor(text: string): void {
   }
 }
 
-/** `5`, `1-5`, `*`, `mon-fri`, each with a step behind a slash or without. */
+/** Parses `5`, `1-5`, `*` or `mon-fri`, each with an optional step after a slash. */
 function parseRange(text: string, bounds: Bounds): void {
   const [range = "", ...steps] = text.split("/");
   const [low = "", ...highs] = range.split("-");
@@ -103,7 +110,7 @@ function parseValue(text: string, { min, names }: Bounds): bigint {
   return index < 0 ? parseNumber(text) : BigInt(min + index);
 }
 
-/** Digits that are looked at: an int64 has 19. */
+/** Longer numbers are rejected without being parsed; an int64 has at most 19 digits. */
 const digitsMax = 400;
 
 function parseNumber(text: string): bigint {

@@ -1,4 +1,8 @@
-/** Lists of indexes of pods, such as `1,3-5,7`. Source: upstream's batch validation. */
+/**
+ * Lists of pod indexes, such as `1,3-5,7`.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/batch/validation/validation.go
+ */
 import { quoteGo } from "../../lib/json/quote.ts";
 
 interface Interval {
@@ -6,7 +10,10 @@ interface Interval {
   readonly last: number;
 }
 
-/** @param completions how many indexes there are @returns how many the text has, or what is wrong with it */
+/**
+ * @param completions the number of indexes of the job
+ * @returns the number of indexes in the text, or upstream's message if it is invalid
+ */
 export function countIndexes(text: string, completions: number): number | { readonly problem: string } {
   if (text === "") return 0;
   let total = 0;
@@ -21,11 +28,11 @@ export function countIndexes(text: string, completions: number): number | { read
   return total;
 }
 
-/** @returns the first index found in both lists; what cannot be read counts in neither */
+/** @returns the first index that is in both lists; parts that cannot be parsed are ignored */
 export function sharedIndex(a: string, b: string, completions: number): number | undefined {
-  const [ours, theirs] = [intervalsOf(a, completions), intervalsOf(b, completions)];
-  for (let i = 0, j = 0; i < ours.length && j < theirs.length; ) {
-    const [one, other] = [ours[i] as Interval, theirs[j] as Interval];
+  const [left, right] = [intervalsOf(a, completions), intervalsOf(b, completions)];
+  for (let i = 0, j = 0; i < left.length && j < right.length; ) {
+    const [one, other] = [left[i] as Interval, right[j] as Interval];
     if (one.first <= other.last && other.first <= one.last) return Math.max(one.first, other.first);
     if (one.first <= other.first) i++;
     else j++;
@@ -52,12 +59,12 @@ function parseInterval(text: string, completions: number): Interval | { readonly
   return parts.length === 2 && first >= last ? { problem: decreasing(first, last) } : { first, last };
 }
 
-/** Go's int64 ends there. */
-const largest = 2 ** 63;
+/** The first number above Go's int64. */
+const int64End = 2 ** 63;
 
 function parseIndex(text: string, completions: number): number | { readonly problem: string } {
   const index = /^\+?[0-9]+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(index < largest)) return { problem: `cannot convert string to integer for index: ${quoteGo(text)}` };
+  if (!(index < int64End)) return { problem: `cannot convert string to integer for index: ${quoteGo(text)}` };
   return index >= completions ? { problem: `too large index: ${quoteGo(text)}` } : index;
 }
 

@@ -1,4 +1,8 @@
-/** When a job fails before its pods are used up, and when it is done before all have succeeded. Source: upstream's batch validation. */
+/**
+ * Validates the policies that end a job early: the pod failure policy and the success policy.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/batch/validation/validation.go
+ */
 import { type FieldErrors, omitted } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { qualifiedNameProblems } from "../../lib/names/names.ts";
@@ -14,7 +18,7 @@ const actions = ["Count", "FailIndex", "FailJob", "Ignore"];
 const operators = ["In", "NotIn"];
 const statuses = ["False", "True", "Unknown"];
 
-/** As Go prints `%q` of a list. */
+/** The list in the form of Go's `%q`. */
 const valid = (values: readonly string[]): string => `valid values: [${values.map((value) => `"${value}"`).join(" ")}]`;
 
 /** @param path of the job's spec */
@@ -100,7 +104,11 @@ function validateExitCodes(
     errors.invalid(`${path}.values`, codes, "must be ordered");
 }
 
-/** Of a job with indexes. @param path of the job's spec */
+/**
+ * Validates the success policy of an Indexed job.
+ *
+ * @param path of the job's spec
+ */
 export function validateSuccessPolicy(spec: Part, path: string, errors: FieldErrors): void {
   const rules = items(spec.successPolicy.rules);
   const rulesPath = `${path}.successPolicy.rules`;
@@ -135,7 +143,7 @@ function validateSuccessRule(
     tooMany(listed, "indexes in the specified succeededIndexes field");
 }
 
-/** @returns how many there are; 0 where they cannot be read */
+/** @returns the number of indexes; 0 if they cannot be parsed */
 function validateIndexes(indexes: string, completions: number, path: string, errors: FieldErrors): number {
   if (Buffer.byteLength(indexes) > indexesBytesMax) errors.tooLong(path, indexesBytesMax);
   const count = countIndexes(indexes, completions);
@@ -144,7 +152,7 @@ function validateIndexes(indexes: string, completions: number, path: string, err
   return 0;
 }
 
-/** As Go's internal types are printed. */
+/** The form of Go's internal type, for messages. */
 export function successPolicyInGo(policy: Part | null | undefined): Part | null {
   if (!policy) return null;
   const rules =
@@ -156,6 +164,7 @@ export function successPolicyInGo(policy: Part | null | undefined): Part | null 
   return { Rules: rules ?? null };
 }
 
+/** The form of Go's internal type, for messages. */
 export function failurePolicyInGo(policy: Part | null | undefined): Part | null {
   if (!policy) return null;
   const rules =

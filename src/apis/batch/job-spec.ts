@@ -1,4 +1,8 @@
-/** A job's spec, its own or that of a CronJob's template. Source: upstream's batch validation. */
+/**
+ * Validates the spec of a Job, and of a CronJob's template.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/batch/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
@@ -11,7 +15,10 @@ import { successPolicyInGo, validateFailurePolicy, validateSuccessPolicy } from 
 
 const parallelismMax = 100_000;
 const failedIndexesMax = 100_000;
-/** Above so many completions with a limit per index, fewer pods may run at once and fewer indexes may fail. */
+/**
+ * Above this number of completions, a job with a backoff limit per index has lower limits of its parallelism and
+ * its failed indexes.
+ */
 const manyCompletions = 100_000;
 const parallelismOfManyMax = 10_000;
 const failedIndexesOfManyMax = 10_000;
@@ -29,7 +36,11 @@ const counts = [
 
 const has = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** All but the selector. @param path of the spec */
+/**
+ * Validates all fields except the selector.
+ *
+ * @param path of the spec
+ */
 export function validateJobSpec(spec: Part, path: string, options: PodOptions, errors: FieldErrors): void {
   checkCounts(spec, path, counts, errors);
   if (has(spec.maxFailedIndexes) && !has(spec.backoffLimitPerIndex))
@@ -68,7 +79,7 @@ function validateManager(name: string, path: string, errors: FieldErrors): void 
 }
 
 function validateCompletionMode(spec: Part, path: string, errors: FieldErrors): void {
-  const { completionMode = "NonIndexed" } = spec; // Templates of CronJobs have no default.
+  const { completionMode = "NonIndexed" } = spec; // CronJobs do not set this default in their template.
   if (completionMode === "Indexed") return validateIndexed(spec, path, errors);
   if (completionMode !== "NonIndexed")
     return errors.notSupported(`${path}.completionMode`, completionMode, ["NonIndexed", "Indexed"]);

@@ -1,6 +1,9 @@
 /**
- * A job's status: who reports it may be another controller than upstream's, so that what it must not do is refused. What was wrong before and stays as it
- * was is tolerated. Source: upstream's batch validation, and the options of its strategy.
+ * Validates the status of a Job, because an external controller may write it (`spec.managedBy`). A violation of the
+ * stored status is tolerated while the fields it concerns do not change.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/batch/validation/validation.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/batch/job/strategy.go
  */
 import { type FieldErrors, omitted } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -63,9 +66,10 @@ export function conditionsOf({ status }: KubeObject): Conditions {
   };
 }
 
-const refuse = (detail: string, errors: FieldErrors): void => errors.invalid(`${path}.conditions`, omitted, detail);
+const rejectConditions = (detail: string, errors: FieldErrors): void =>
+  errors.invalid(`${path}.conditions`, omitted, detail);
 
-/** Pods that are gone and not counted yet: each once. */
+/** The uids of terminated pods that are not counted yet must be unique. */
 function checkUncounted(uncounted: Part | undefined, errors: FieldErrors): void {
   const seen = new Set<string>();
   for (const list of ["succeeded", "failed"]) {
@@ -83,9 +87,9 @@ function checkEnds({ status, before, is, was }: Write, errors: FieldErrors): voi
   const completes = is.complete !== was.complete;
   const hasOtherTime = (field: string): boolean => !deepEqual(status[field], before[field]);
   if ((completes || is.failed !== was.failed) && is.complete && is.failed)
-    refuse("cannot set Complete=True and Failed=true conditions", errors);
+    rejectConditions("cannot set Complete=True and Failed=true conditions", errors);
   if ((completes || is.failureTarget !== was.failureTarget) && is.complete && is.failureTarget) {
-    refuse("cannot set Complete=True and FailureTarget=true conditions", errors);
+    rejectConditions("cannot set Complete=True and FailureTarget=true conditions", errors);
   }
   if (completes || hasOtherTime("completionTime")) {
     if (has(completionTime) && !is.complete) {
@@ -107,10 +111,10 @@ function checkEnds({ status, before, is, was }: Write, errors: FieldErrors): voi
     errors.invalid(`${path}.completionTime`, completionTime, "must be equal to or after `startTime`");
   }
   if ((is.failed !== was.failed || failedIndexesChange({ status, before })) && is.failed && !is.failureTarget) {
-    refuse("cannot set Failed=True condition without the FailureTarget=true condition", errors);
+    rejectConditions("cannot set Failed=True condition without the FailureTarget=true condition", errors);
   }
   if ((completes || is.criteriaMet !== was.criteriaMet) && is.complete && !is.criteriaMet) {
-    refuse("cannot set Complete=True condition without the SuccessCriteriaMet=true condition", errors);
+    rejectConditions("cannot set Complete=True condition without the SuccessCriteriaMet=true condition", errors);
   }
 }
 
@@ -186,11 +190,12 @@ function checkPods({ status, before, is, was }: Write, errors: FieldErrors): voi
 }
 
 function checkSuccess({ spec, is }: Write, errors: FieldErrors): void {
-  if (is.criteriaMet && is.failed) refuse("cannot set SuccessCriteriaMet=True and Failed=true conditions", errors);
+  if (is.criteriaMet && is.failed)
+    rejectConditions("cannot set SuccessCriteriaMet=True and Failed=true conditions", errors);
   if (is.criteriaMet && is.failureTarget)
-    refuse("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions", errors);
+    rejectConditions("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions", errors);
   if (spec.successPolicy && !is.criteriaMet && is.complete) {
-    refuse("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True", errors);
+    rejectConditions("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True", errors);
   }
 }
 
@@ -200,11 +205,12 @@ function checkHistory({ spec, status, before, is, was }: Write, errors: FieldErr
     ["Complete", is.complete, was.complete],
     ["FailureTarget", is.failureTarget, was.failureTarget],
   ] as const) {
-    if (held && !holds) refuse(`cannot disable the terminal ${type}=True condition`, errors);
+    if (held && !holds) rejectConditions(`cannot disable the terminal ${type}=True condition`, errors);
   }
   const { failed = 0, succeeded = 0, completionTime, startTime } = status;
   if (failed < (before.failed ?? 0)) errors.invalid(`${path}.failed`, failed, "cannot decrease the failed counter");
-  const scales = spec.completionMode === "Indexed" && (spec.completions ?? null) === (spec.parallelism ?? null); // It may be made smaller.
+  // An elastic job may be scaled down, which decreases its counter.
+  const scales = spec.completionMode === "Indexed" && (spec.completions ?? null) === (spec.parallelism ?? null);
   if (!scales && succeeded < (before.succeeded ?? 0))
     errors.invalid(`${path}.succeeded`, succeeded, "cannot decrease the succeeded counter");
   if (has(completionTime) && has(before.completionTime) && completionTime !== before.completionTime) {
@@ -214,8 +220,9 @@ function checkHistory({ spec, status, before, is, was }: Write, errors: FieldErr
   if (!resumes && has(before.startTime) && startTime !== before.startTime && spec.suspend !== true) {
     errors.invalid(`${path}.startTime`, startTime ?? null, "field is immutable for unsuspended job once set");
   }
-  if (was.criteriaMet && !is.criteriaMet) refuse("cannot disable the SuccessCriteriaMet=True condition", errors);
+  if (was.criteriaMet && !is.criteriaMet)
+    rejectConditions("cannot disable the SuccessCriteriaMet=True condition", errors);
   if (was.complete && !was.criteriaMet && is.criteriaMet) {
-    refuse("cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions", errors);
+    rejectConditions("cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions", errors);
   }
 }

@@ -1,4 +1,9 @@
-/** What may change of the pods of a job that is there: where they run, and what they ask for, while it is suspended. Source: upstream's batch validation. */
+/**
+ * Validates updates of a Job's pod template: while the job is suspended, scheduling directives and container
+ * resources may change.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/batch/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { equalGoForms } from "../../catalog/go-equality.ts";
@@ -11,8 +16,8 @@ import { conditionsOf } from "./job-status.ts";
 export function checkTemplateUnchanged(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
   const [template, before] = [next.spec.template ?? {}, old.spec.template ?? {}];
   if (identical(template, before)) return;
-  const rests = old.spec.suspend === true && conditionsOf(old).suspended && (old.status?.active ?? 0) === 0;
-  if (rests) return checkSpecUnchanged(template.spec ?? {}, before.spec ?? {}, errors);
+  const isMutable = old.spec.suspend === true && conditionsOf(old).suspended && (old.status?.active ?? 0) === 0;
+  if (isMutable) return checkSpecUnchanged(template.spec ?? {}, before.spec ?? {}, errors);
   const shown = templateInGo(template);
   if (!equalGoForms(shown, templateInGo(before))) errors.invalid("spec.template", shown, "field is immutable");
 }
@@ -25,7 +30,7 @@ function checkSpecUnchanged(next: Part, old: Part, errors: FieldErrors): void {
 
 const templateInGo = ({ metadata, spec }: Part): Part => ({ ...metadataInGo(metadata), Spec: goForm("PodSpec", spec) });
 
-/** The old spec with the new one's places to run. */
+/** The old spec with the new scheduling directives. */
 function withPlacement(old: Part, next: Part): Part {
   const { nodeSelector, tolerations, schedulingGates } = next;
   return {
@@ -43,7 +48,7 @@ function withNodeAffinity(old: Part | undefined, next: Part | undefined): Part |
   return Object.keys(rest).length === 0 ? undefined : rest;
 }
 
-/** The old spec with what the new one's containers of the same names ask for. */
+/** The old spec with the resources of the new containers that have the same names. */
 function withResources(old: Part, next: Part): Part {
   return {
     ...old,

@@ -1,4 +1,9 @@
-/** Job: selects its pods by its own uid, unless told otherwise. Source: upstream's batch validation and strategy. */
+/**
+ * Job: selects its pods by its own uid, unless `spec.manualSelector` is true.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/batch/validation/validation.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/batch/job/strategy.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
@@ -20,6 +25,7 @@ const int32Max = 2 ** 31 - 1;
 const legacyLabels = { uid: "controller-uid", name: "job-name" };
 const ownLabels = { uid: "batch.kubernetes.io/controller-uid", name: "batch.kubernetes.io/job-name" };
 
+/** Generates the selector of a new job. */
 export const job = strategy({
   hasGeneration: true,
   orphansByDefault: {
@@ -30,7 +36,8 @@ export const job = strategy({
   setDefaults(object) {
     setJobSpecDefaults(struct(object, "spec"));
     const labels = object.spec.template.metadata?.labels;
-    if (labels && Object.keys(object.metadata.labels ?? {}).length === 0) object.metadata.labels = labels; // Shared until the job has its uid's labels.
+    // Both fields share the labels until `selectByUid` adds the generated ones.
+    if (labels && Object.keys(object.metadata.labels ?? {}).length === 0) object.metadata.labels = labels;
   },
   prepareForCreate(object) {
     delete object.status;
@@ -64,7 +71,7 @@ export const job = strategy({
   ],
 });
 
-export function setJobSpecDefaults(spec: Part): void {
+function setJobSpecDefaults(spec: Part): void {
   if (spec.parallelism === undefined && spec.completions === undefined) spec.completions = 1;
   const { podFailurePolicy } = spec;
   spec.parallelism ??= 1;
@@ -77,12 +84,13 @@ export function setJobSpecDefaults(spec: Part): void {
   setConditionDefaults(podFailurePolicy);
 }
 
+/** @param policy the pod failure policy of a job's spec */
 export function setConditionDefaults(policy: Part | undefined): void {
   for (const rule of items(policy?.rules))
     for (const pattern of items(rule.onPodConditions)) setAbsent(pattern, { status: "True" });
 }
 
-/** Labels the template and the selector with the job's uid, which nobody else has; the short names are what older releases wrote. */
+/** Adds the job's unique uid to the labels and the selector; the unprefixed labels are for older clients. */
 function selectByUid(object: KubeObject): void {
   const { uid = "", name = "" } = object.metadata;
   const labels = struct(struct(object.spec.template, "metadata"), "labels");
@@ -99,7 +107,7 @@ function selectByUid(object: KubeObject): void {
   struct(struct(object.spec, "selector"), "matchLabels")[ownLabels.uid] ??= uid;
 }
 
-/** @param hasOwnLabels whether the labels of this release must be there, and not only those of older ones */
+/** @param hasOwnLabels whether the prefixed labels are required too, and not only those of older releases */
 function validate(object: KubeObject, hasOwnLabels: boolean, options: PodOptions, errors: FieldErrors): void {
   checkGenerated(object, hasOwnLabels, errors);
   validateSpec(object, options, errors);
@@ -112,7 +120,7 @@ function validate(object: KubeObject, hasOwnLabels: boolean, options: PodOptions
   }
 }
 
-/** Unless a client says that he selects himself, the labels are this job's alone. */
+/** Unless `manualSelector` is true, the template must have the generated labels, and the selector must select them. */
 function checkGenerated({ metadata, spec }: KubeObject, hasOwnLabels: boolean, errors: FieldErrors): void {
   const { manualSelector, selector, template } = spec;
   if (manualSelector === true || !selector) return;
@@ -159,10 +167,10 @@ function checkUnchanged(next: KubeObject, old: KubeObject, errors: FieldErrors):
   }
 }
 
-/** What is empty is not the same as what is absent. */
+/** An empty value differs from an absent one. */
 const isSame = (next: unknown, old: unknown): boolean => (next === null) === (old === null) && deepEqual(next, old);
 
-/** A job with indexes grows and shrinks when all of it runs at once. */
+/** An Indexed job is elastic: its completions may change together with an equal parallelism. */
 function checkCompletions({ completionMode, completions, parallelism }: Part, old: Part, errors: FieldErrors): void {
   if (completionMode !== "Indexed") return checkImmutable(completions, old.completions, "spec.completions", errors);
   if (completions === undefined || completions === old.completions || completions === parallelism) return;

@@ -1,6 +1,6 @@
-/** The names of time zones that Go knows (time/tzdata of Go 1.26, tzdata 2025b); they are told apart by case. */
+/** The time zones of Go's time/tzdata (Go 1.26, tzdata 2025b). Names are case-sensitive. */
 
-/** By what stands before the last slash. */
+/** By the part of the name before the last slash. */
 const zones: readonly (readonly [area: string, names: string])[] = [
   [
     "Africa",
@@ -55,6 +55,7 @@ const zones: readonly (readonly [area: string, names: string])[] = [
   ["US", "Alaska Aleutian Arizona Central East-Indiana Eastern Hawaii Indiana-Starke Michigan Mountain Pacific Samoa"],
 ];
 
+/** @param name such as `Europe/Berlin` */
 export function isTimeZone(name: string): boolean {
   const slash = name.lastIndexOf("/");
   const names = zones.find(([area]) => area === name.slice(0, Math.max(slash, 0)))?.[1];

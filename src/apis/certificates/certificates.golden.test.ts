@@ -1,4 +1,4 @@
-/** What kube-apiserver answers to writes of trust bundles and pods' certificate requests, and what we do. */
+/** Replays writes of ClusterTrustBundles and PodCertificateRequests against the answers of kube-apiserver. */
 import { replayWrites } from "../../../test/support/memory-writes.ts";
 
 const featureGates = "ClusterTrustBundle=true,PodCertificateRequest=true";

@@ -1,4 +1,9 @@
-/** ClusterTrustBundle: certificates that all of the cluster may trust. Source: kubernetes' pkg/apis/certificates. */
+/**
+ * ClusterTrustBundle: trust anchors for the whole cluster.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/certificates/validation/validation.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/certificates/clustertrustbundle/strategy.go
+ */
 import { X509Certificate } from "node:crypto";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -13,6 +18,7 @@ const bundleBytesMax = 1024 * 1024;
 const bundlePath = "spec.trustBundle";
 const hidden = "<value omitted>";
 
+/** Messages about the bundle omit its value. */
 export const clusterTrustBundle = strategy({
   isolatesStatus: false,
   repeatsMetaRules: false,
@@ -33,7 +39,7 @@ export const clusterTrustBundle = strategy({
   },
 });
 
-/** A signer's bundles begin with its name. */
+/** The name of a bundle with a signer begins with the signer's name. */
 function nameProblems(name: string, isPrefix: boolean, { spec }: KubeObject): string[] {
   const signer: string = spec?.signerName ?? "";
   if (signer === "") {
@@ -76,12 +82,12 @@ function anchorProblem({ type, hasHeaders, bytes }: PemBlock): string | undefine
   return certificate.ca ? undefined : "does not have the CA bit set";
 }
 
-/** @returns undefined where it is none */
+/** @returns undefined for bytes that are not a certificate */
 export function parseCertificate(der: Buffer): X509Certificate | undefined {
   try {
     return new X509Certificate(der);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return undefined; // What OpenSSL says of it is not what Go would.
+    return undefined; // The caller's message replaces OpenSSL's.
   }
 }

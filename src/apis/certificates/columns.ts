@@ -1,4 +1,8 @@
-/** What tables show of requests for certificates and of bundles of trust. Source: upstream's printers */
+/**
+ * Table columns of certificate requests and trust bundles.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import type { Column } from "../../catalog/contract.ts";
@@ -59,14 +63,14 @@ export const certificatesColumns: Readonly<Record<string, readonly Column[]>> = 
   ],
 };
 
-/** A denial counts more than an approval. */
+/** A denial has precedence over an approval. */
 function requestCondition({ status }: KubeObject): string {
   const has = (type: string): boolean => items(status?.conditions).some((condition) => condition.type === type);
   const decision = has("Denied") ? "Denied" : has("Approved") ? "Approved" : "Pending";
   return [decision, ...(has("Failed") ? ["Failed"] : []), ...(status?.certificate ? ["Issued"] : [])].join(",");
 }
 
-/** The last of them that says how it ended. */
+/** The type of the last condition that ends the request. */
 function podRequestState({ status }: KubeObject): string {
   const last = items(status?.conditions).findLast(
     ({ type }) => type === "Issued" || type === "Denied" || type === "Failed",

@@ -1,4 +1,9 @@
-/** PodCertificateRequest: a pod asks for a certificate. Source: kubernetes' pkg/apis/certificates, registry/certificates/podcertificaterequest. */
+/**
+ * PodCertificateRequest: requests a certificate for a pod.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/certificates/validation/validation.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/certificates/podcertificaterequest/strategy.go
+ */
 import { type FieldErrors, omitted } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
@@ -14,10 +19,11 @@ const uidBytesMax = 128;
 const secondsMin = 3600;
 const daySeconds = 86_400;
 
+/** The spec is immutable. */
 export const podCertificateRequest = strategy({
   selectableFields: selectableAt("spec.signerName", "spec.podName", "spec.nodeName"),
   setDefaults(object) {
-    struct(object, "spec").maxExpirationSeconds ??= daySeconds; // Also where there is no spec.
+    struct(object, "spec").maxExpirationSeconds ??= daySeconds; // Creates an absent spec.
   },
   prepareForStatusUpdate: keepMetaForStatus,
   validate: ({ spec = {} }: KubeObject, errors) => validateSpec(spec, errors),
@@ -29,7 +35,7 @@ export const podCertificateRequest = strategy({
     errors.empty ? validateCertificateStatus(next, old, now, errors) : undefined,
 });
 
-/** As upstream's messages show it. */
+/** The Go form that upstream's messages show. */
 function goForm(spec: Part): Part {
   const names = ["signerName", "podName", "podUID", "serviceAccountName", "serviceAccountUID", "nodeName", "nodeUID"];
   const capital = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
@@ -68,8 +74,8 @@ function validateUid(uid: string, path: string, errors: FieldErrors): void {
 }
 
 function validateKey(spec: Part, errors: FieldErrors): void | Promise<void> {
-  const isThere = (field: string): boolean => (spec[field] ?? "") !== "";
-  const [stub, key, proof] = ["stubPKCS10Request", "pkixPublicKey", "proofOfPossession"].map(isThere);
+  const isSet = (field: string): boolean => (spec[field] ?? "") !== "";
+  const [stub, key, proof] = ["stubPKCS10Request", "pkixPublicKey", "proofOfPossession"].map(isSet);
   if (stub && !key && !proof) return validateStubRequest(spec, errors);
   if (!stub && key && proof) return validateKeyWithProof(spec, errors);
   errors.invalid(

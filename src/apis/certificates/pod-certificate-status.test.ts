@@ -55,19 +55,19 @@ const rows: [what: string, leaf: Leaf, status: Record<string, unknown>, problems
   ["issued", {}, {}, []],
   ["a chain", {}, { more: await leafOf({ keys: otherKeys }) }, []],
   [
-    "a chain with a key in it",
+    "rejects a chain that contains a key",
     {},
     { more: "-----BEGIN PRIVATE KEY-----\nYWJj\n-----END PRIVATE KEY-----\n" },
     ["status.certificateChain: issued certificate chain must consist entirely of CERTFICATE PEM blocks"],
   ],
   [
-    "another key",
+    "rejects a certificate of another key",
     { keys: otherKeys },
     {},
     ["status.certificateChain: leaf certificate was not issued to the requested public key"],
   ],
   [
-    "odd names",
+    "rejects malformed DNS names",
     { names: ["a..b", ".c"] },
     {},
     [
@@ -76,7 +76,7 @@ const rows: [what: string, leaf: Leaf, status: Record<string, unknown>, problems
     ],
   ],
   [
-    "no times",
+    "requires the times",
     {},
     { notBefore: undefined, notAfter: undefined, beginRefreshAt: undefined },
     [
@@ -86,43 +86,43 @@ const rows: [what: string, leaf: Leaf, status: Record<string, unknown>, problems
     ],
   ],
   [
-    "another start",
+    "rejects a notBefore that differs from the certificate",
     {},
     { notBefore: at(1) },
     ["status.notBefore: must be set to the NotBefore time encoded in the leaf certificate"],
   ],
   [
-    "from long ago",
+    "rejects a certificate that is valid since long ago",
     { from: -5 },
     { notBefore: at(-5) },
     ["status.notBefore: must be set to within 5 minutes of kube-apiserver's current time"],
   ],
   [
-    "another end",
+    "rejects a notAfter that differs from the certificate",
     {},
     { notAfter: at(61) },
     ["status.notAfter: must be set to the NotAfter time encoded in the leaf certificate"],
   ],
   [
-    "too short",
+    "rejects a lifetime that is too short",
     { to: 59 },
     { notAfter: at(59) },
     ["status.certificateChain: leaf certificate lifetime must be >= 1 hour"],
   ],
   [
-    "too long",
+    "rejects a lifetime that is too long",
     { to: 121 },
     { notAfter: at(121) },
     ["status.certificateChain: leaf certificate lifetime must be <= spec.maxExpirationSeconds (7200)"],
   ],
   [
-    "renewed early",
+    "rejects a refresh time that is too early",
     {},
     { beginRefreshAt: at(9) },
     ["status.beginRefreshAt: must be at least 10 minutes after status.notBefore"],
   ],
   [
-    "renewed late",
+    "rejects a refresh time that is too late",
     {},
     { beginRefreshAt: at(51) },
     ["status.beginRefreshAt: must be at least 10 minutes before status.notAfter"],
@@ -130,19 +130,19 @@ const rows: [what: string, leaf: Leaf, status: Record<string, unknown>, problems
 ];
 
 for (const [what, leaf, { more = "", ...status }, problems] of rows) {
-  test(`${what}: ${problems.length === 0 ? "valid" : problems.length}`, async () => {
+  test(what, async () => {
     const next = await requestOf({ ...issued, certificateChain: `${await leafOf(leaf)}${more}`, ...status });
     const errors = new FieldErrors();
     await validateCertificateStatus(next, await requestOf(undefined), now, errors);
-    const told = errors.causes.map(
+    const messages = errors.causes.map(
       ({ field, message }) =>
         `${field}: ${(message ?? "").replace(/^(Invalid|Required) value: ("(\\.|[^"])*": |\d+: )?/s, "")}`,
     );
-    assert.deepEqual(told, problems);
+    assert.deepEqual(messages, problems);
   });
 }
 
-test("what is shown of times", async () => {
+test("shows a lifetime in nanoseconds", async () => {
   const next = await requestOf({
     ...issued,
     certificateChain: await leafOf({ to: 59 }),

@@ -1,4 +1,8 @@
-/** What becomes of a pod's certificate request: it is issued, denied or fails, once. Source: kubernetes' pkg/apis/certificates/validation. */
+/**
+ * Validates the status of a PodCertificateRequest, which is issued, denied or failed once.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/certificates/validation/validation.go
+ */
 import type { X509Certificate } from "node:crypto";
 import { type FieldErrors, omitted } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -14,7 +18,7 @@ const chainPath = "status.certificateChain";
 const minuteMs = 60_000;
 const outcomes = ["Issued", "Denied", "Failed"];
 
-/** @param now milliseconds since 1970 */
+/** @param now milliseconds since the Unix epoch */
 export function validateCertificateStatus(
   next: KubeObject,
   old: KubeObject,
@@ -28,21 +32,21 @@ export function validateCertificateStatus(
   if (!errors.empty) return;
   const [outcome, before] = [outcomeOf(next), outcomeOf(old)];
   const isSame = deepEqual(status, old.status ?? {});
-  const refuse = (why: string): void => errors.invalid("status", omitted, why);
+  const addError = (why: string): void => errors.invalid("status", omitted, why);
   if (before !== undefined)
-    return isSame ? undefined : refuse("immutable after PodCertificateRequest is issued, denied, or failed");
+    return isSame ? undefined : addError("immutable after PodCertificateRequest is issued, denied, or failed");
   if (outcome === "Issued") return validateIssued(next, old, now, errors);
   if (outcome !== undefined) {
     if (!deepEqual(status, { conditions })) {
-      refuse("non-condition status fields must be empty when denying or failing the PodCertificateRequest");
+      addError("non-condition status fields must be empty when denying or failing the PodCertificateRequest");
     }
-  } else if (!isSame) refuse('status is immutable unless transitioning to "Issued", "Denied", or "Failed"');
+  } else if (!isSame) addError('status is immutable unless transitioning to "Issued", "Denied", or "Failed"');
 }
 
 function validateOutcomes(conditions: readonly Part[], errors: FieldErrors): void {
   let count = 0;
   for (const [index, { type = "", status = "" }] of conditions.entries()) {
-    const path = `status.conditions.[${index}]`; // As upstream writes it.
+    const path = `status.conditions.[${index}]`; // The dot before the bracket is upstream's.
     if (!outcomes.includes(type)) {
       errors.notSupported(`${path}.type`, type, outcomes);
       continue;
@@ -58,7 +62,7 @@ function validateOutcomes(conditions: readonly Part[], errors: FieldErrors): voi
   }
 }
 
-/** Denied and failed are one to all that follows. */
+/** @returns the first denial or failure; they have precedence over `Issued` */
 function outcomeOf({ status }: KubeObject): string | undefined {
   const types = items(status?.conditions).flatMap((condition) =>
     condition.status === "True" ? [condition.type as string] : [],
@@ -68,14 +72,14 @@ function outcomeOf({ status }: KubeObject): string | undefined {
 
 async function validateIssued(next: KubeObject, old: KubeObject, now: number, errors: FieldErrors): Promise<void> {
   const chain: string = next.status.certificateChain ?? "";
-  const refuse = (why: string): void => errors.invalid(chainPath, chain, why);
+  const addError = (why: string): void => errors.invalid(chainPath, chain, why);
   if (Buffer.byteLength(chain) > chainBytesMax) return errors.tooLong(chainPath, chainBytesMax);
   const [leafBlock, ...others] = pemBlocks(chain);
-  if (leafBlock === undefined) return refuse("issued certificate chain must contain at least one certificate");
+  if (leafBlock === undefined) return addError("issued certificate chain must contain at least one certificate");
   if (leafBlock.type !== "CERTIFICATE")
-    return refuse("issued certificate chain must consist entirely of CERTIFICATE PEM blocks");
+    return addError("issued certificate chain must consist entirely of CERTIFICATE PEM blocks");
   const leaf = parseCertificate(leafBlock.bytes);
-  if (leaf === undefined) return refuse("leaf certificate does not parse as valid X.509");
+  if (leaf === undefined) return addError("leaf certificate does not parse as valid X.509");
   validateNames(leaf, errors);
   const key = await requestedKey(old.spec ?? {});
   if (key === undefined) {
@@ -85,12 +89,13 @@ async function validateIssued(next: KubeObject, old: KubeObject, now: number, er
       : ["spec.pkixPublicKey", "PKIX-serialized public key"];
     return errors.invalid(path, omitted, `must be a valid ${what}`);
   }
-  if (!leaf.publicKey.equals(key)) return refuse("leaf certificate was not issued to the requested public key");
+  if (!leaf.publicKey.equals(key)) return addError("leaf certificate was not issued to the requested public key");
   if (!validateTimes(next, leaf, now, errors)) return;
   for (const { type, bytes } of others) {
     if (type !== "CERTIFICATE")
-      return refuse("issued certificate chain must consist entirely of CERTFICATE PEM blocks");
-    if (parseCertificate(bytes) === undefined) return refuse("intermediate certificate does not parse as valid X.509");
+      return addError("issued certificate chain must consist entirely of CERTFICATE PEM blocks");
+    if (parseCertificate(bytes) === undefined)
+      return addError("intermediate certificate does not parse as valid X.509");
   }
 }
 
@@ -118,7 +123,11 @@ const missing = {
   beginRefreshAt: "must be present and in the range [notbefore+10min, notafter-10min]",
 } as const;
 
-/** The status says when the certificate is good, and when to ask for the next. @returns whether to look at the rest */
+/**
+ * Compares the times of the status with the certificate's validity.
+ *
+ * @returns whether they are valid, so that the rest of the chain is checked
+ */
 function validateTimes({ spec, status }: KubeObject, leaf: X509Certificate, now: number, errors: FieldErrors): boolean {
   for (const field of ["notBefore", "notAfter", "beginRefreshAt"] as const)
     if (status[field] === undefined) errors.required(lifetimePaths[field], missing[field]);

@@ -1,4 +1,8 @@
-/** The key that a pod asks a certificate for, and the proof that it has it. Source: kubernetes' pkg/apis/certificates/validation. */
+/**
+ * Validates the public key of a PodCertificateRequest, and the proof that the pod has the private key.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/certificates/validation/validation.go
+ */
 import { constants, createPublicKey, type KeyObject, verify } from "node:crypto";
 import { type FieldErrors, omitted } from "../../apimachinery/field-errors.ts";
 import { loadX509 } from "../../lib/load-x509.ts";
@@ -11,7 +15,7 @@ const requestPath = "spec.stubPKCS10Request";
 const unknownKind = "unknown public key type; supported types are Ed25519, ECDSA, and RSA";
 const curves: ReadonlySet<string> = new Set(["prime256v1", "secp384r1", "secp521r1"]);
 
-/** As the request has it: with a signature of the pod's uid. */
+/** Validates `pkixPublicKey`; the proof is a signature of the pod's uid. */
 export function validateKeyWithProof({ pkixPublicKey, proofOfPossession, podUID }: Part, errors: FieldErrors): void {
   const proof = Buffer.from(proofOfPossession, "base64");
   const der = Buffer.from(pkixPublicKey, "base64");
@@ -25,7 +29,7 @@ export function validateKeyWithProof({ pkixPublicKey, proofOfPossession, podUID 
     errors.invalid(proofPath, omitted, "could not verify proof-of-possession signature");
 }
 
-/** As a certificate request that says nothing but its key. */
+/** Validates `stubPKCS10Request`, a certificate request that contains the key only. */
 export async function validateStubRequest({ stubPKCS10Request }: Part, errors: FieldErrors): Promise<void> {
   const der = Buffer.from(stubPKCS10Request, "base64");
   if (der.length > keyBytesMax) return errors.tooLong(requestPath, keyBytesMax);
@@ -38,7 +42,7 @@ export async function validateStubRequest({ stubPKCS10Request }: Part, errors: F
   if (!(await isSigned(request))) errors.invalid(requestPath, omitted, "invalid signature");
 }
 
-/** @returns undefined where the key cannot be read any more */
+/** @returns undefined if the key cannot be parsed */
 export async function requestedKey({ pkixPublicKey, stubPKCS10Request }: Part): Promise<KeyObject | undefined> {
   if ((stubPKCS10Request ?? "") === "") return parseKey(Buffer.from(pkixPublicKey ?? "", "base64"));
   const request = await parseRequest(Buffer.from(stubPKCS10Request, "base64"));
@@ -58,14 +62,14 @@ async function parseRequest(der: Buffer): Promise<SignedRequest | undefined> {
 async function isSigned(request: SignedRequest): Promise<boolean> {
   return request.verify().catch((error: unknown) => {
     if (!(error instanceof Error)) throw error;
-    return false; // A signature that is none.
+    return false; // The signature is malformed.
   });
 }
 
 const parseKey = (der: Buffer): KeyObject | undefined =>
   attempt(() => createPublicKey({ key: der, format: "der", type: "spki" }));
 
-/** Libraries throw errors of many kinds at damaged bytes. */
+/** @returns undefined if the parser throws; libraries throw errors of many classes for malformed bytes */
 function attempt<Value>(read: () => Value): Value | undefined {
   try {
     return read();
@@ -75,7 +79,7 @@ function attempt<Value>(read: () => Value): Value | undefined {
   }
 }
 
-/** @returns what is wrong with the key; `value` is what of it to show */
+/** @returns the error of an unsupported key; `value` is what the message shows */
 function keyProblem(
   key: KeyObject,
   curveNames: string,

@@ -1,4 +1,9 @@
-/** Names of signers, `example.com/name`, and what they are told. Source: kubernetes' pkg/apis/core/validation/names.go. */
+/**
+ * Validates the names of signers, such as `example.com/name`, and the annotations for them.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/names.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/apis/certificates/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
@@ -7,6 +12,7 @@ import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from ".
 const domainBytesMax = 253;
 const nameBytesMax = 571;
 
+/** Adds an error for a name that is not a domain and a path. */
 export function validateSignerName(name: string, path: string, errors: FieldErrors): void {
   if (name === "") return errors.required(path);
   const [domain = "", local = "", ...more] = name.split("/", 3);
@@ -25,7 +31,7 @@ export function validateSignerName(name: string, path: string, errors: FieldErro
   if (Buffer.byteLength(name) > nameBytesMax) errors.tooLong(path, nameBytesMax);
 }
 
-/** Of the first label that is wrong all that is. */
+/** Adds all errors of the first invalid label. */
 function validateLabels(
   text: string,
   problemsOf: (label: string) => string[],
@@ -37,7 +43,7 @@ function validateLabels(
   for (const problem of problemsOf(wrong)) errors.invalid(path, text, `validating label ${quoteGo(wrong)}: ${problem}`);
 }
 
-/** Whether Kubernetes itself keeps the signer's domain. */
+/** Whether the signer's domain is reserved for Kubernetes. */
 export function isKubernetesSigner(name: string): boolean {
   const domain = name.split("/", 1)[0] as string;
   return domain === "kubernetes.io" || domain.endsWith(".kubernetes.io");
@@ -45,7 +51,7 @@ export function isKubernetesSigner(name: string): boolean {
 
 const annotationBytesMax = 256 * 1024;
 
-/** What is told to a signer: keys have a domain. */
+/** Validates annotations for a signer, whose keys must have a domain. */
 export function validateUserAnnotations(
   annotations: Readonly<Record<string, string>>,
   path: string,

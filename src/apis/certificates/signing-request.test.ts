@@ -8,7 +8,7 @@ import { certificateSigningRequest } from "./signing-request.ts";
 
 const context = { now: Date.parse("2026-01-02T03:04:05Z") } as StrategyContext;
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
-/** The last byte of the signature is another one. */
+/** Its signature is invalid, because the last byte differs. */
 const tampered = base64(
   Buffer.from(certificateRequest, "base64")
     .toString()
@@ -18,18 +18,22 @@ const tampered = base64(
 const csr = (spec: object, status: object = {}): KubeObject => ({ metadata: { name: "r" }, spec, status });
 const good = { request: certificateRequest, signerName: "example.com/s", usages: ["client auth"] };
 const specRows: [what: string, spec: object, want: string | RegExp][] = [
-  ["what is right", {}, ""],
-  ["no PEM", { request: "eA==" }, 'spec.request: Invalid value: "eA==": PEM block type must be CERTIFICATE REQUEST'],
+  ["a valid request", {}, ""],
+  [
+    "a request without PEM",
+    { request: "eA==" },
+    'spec.request: Invalid value: "eA==": PEM block type must be CERTIFICATE REQUEST',
+  ],
   ["a certificate", { request: anyCertificate }, /: PEM block type must be CERTIFICATE REQUEST$/],
   [
-    "damaged bytes",
+    "a malformed request",
     { request: base64("-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n") },
     /: asn1: /,
   ],
   ["another signature", { request: tampered }, /^spec\.request: Invalid value: "[\w=]+": (?:x509|asn1): /],
   ["no signer", { signerName: "" }, "spec.signerName: Required value"],
   [
-    "the signer of old",
+    "the legacy signer",
     { signerName: "kubernetes.io/legacy-unknown" },
     'spec.signerName: Invalid value: "kubernetes.io/legacy-unknown": the legacy signerName is not allowed via this API version',
   ],
@@ -61,13 +65,13 @@ const specRows: [what: string, spec: object, want: string | RegExp][] = [
   ],
   ["a usage twice", { usages: ["any", "any"] }, 'spec.usages[1]: Duplicate value: "any"'],
   [
-    "too short a life",
+    "a duration that is too short",
     { expirationSeconds: 599 },
     "spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)",
   ],
 ];
 for (const [what, spec, want] of specRows) {
-  test(`asked for: ${what}`, async () => {
+  test(`create: ${what}`, async () => {
     const errors = new FieldErrors();
     await certificateSigningRequest.validate(csr({ ...good, ...spec }), errors, context);
     if (typeof want === "string") assert.equal(errors.text, want);
@@ -99,31 +103,31 @@ const statusRows: [what: string, old: object, next: object, want: object | strin
     'may not add a condition of type "Denied"',
   ],
   [
-    "no approval any more",
+    "a removed approval",
     { conditions: [approved] },
     {},
     'status.conditions: Forbidden: updates may not remove a condition of type "Approved"',
   ],
   [
-    "no failure any more",
+    "a removed failure",
     { conditions: [failed] },
     {},
     'status.conditions: Forbidden: updates may not remove a condition of type "Failed"',
   ],
   [
-    "another approval",
+    "a second approval",
     { conditions: [approved] },
     { conditions: [{ ...approved, reason: "x" }] },
     { conditions: [approved] },
   ],
   [
-    "that it failed",
+    "a failure",
     { conditions: [approved] },
     { conditions: [{ type: "Failed", status: "True" }, approved] },
     { conditions: [{ type: "Failed", status: "True", ...filled }, approved] },
   ],
   [
-    "that it did not fail",
+    "a failure that is False",
     {},
     { conditions: [{ type: "Failed", status: "False" }] },
     'status.conditions[0].status: Unsupported value: "False": supported values: "True"',
@@ -132,7 +136,7 @@ const statusRows: [what: string, old: object, next: object, want: object | strin
   ["a condition without a type", {}, { conditions: [{ status: "True" }] }, "status.conditions[0].type: Required value"],
   ["a condition twice", {}, { conditions: [failed, failed] }, 'status.conditions[1].type: Duplicate value: "Failed"'],
   [
-    "what was twice already",
+    "duplicates that are stored",
     { conditions: [failed, failed] },
     { conditions: [failed, failed] },
     { conditions: [failed, failed] },
@@ -144,19 +148,19 @@ const statusRows: [what: string, old: object, next: object, want: object | strin
     'status.certificate: Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block',
   ],
   [
-    "a request",
+    "a certificate request instead of a certificate",
     {},
     { certificate: certificateRequest },
     'status.certificate: Invalid value: "<certificate data>": only CERTIFICATE PEM blocks are allowed, found "CERTIFICATE REQUEST"',
   ],
   [
-    "a damaged certificate",
+    "a malformed certificate",
     {},
     { certificate: base64("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n") },
     'status.certificate: Invalid value: "<certificate data>": x509: malformed certificate',
   ],
   [
-    "another certificate",
+    "a changed certificate",
     { certificate: anyCertificate },
     { certificate: base64(`x\n${Buffer.from(anyCertificate, "base64")}`) },
     "status.certificate: Forbidden: updates may not modify existing certificate content",
@@ -176,26 +180,26 @@ for (const [what, old, status, want] of statusRows) {
 
 const approvalRows: [what: string, old: object, next: object, want: object | string][] = [
   [
-    "yes",
+    "approved",
     {},
     { conditions: [{ type: "Approved", status: "True" }] },
     { conditions: [{ type: "Approved", status: "True", ...filled }] },
   ],
   ["yes, and a certificate", {}, { certificate: anyCertificate, conditions: [approved] }, { conditions: [approved] }],
   [
-    "yes and no",
+    "approved and denied",
     {},
     { conditions: [approved, denied] },
     'status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive',
   ],
   [
-    "no after yes",
+    "denied after an approval",
     { conditions: [approved] },
     { conditions: [denied] },
     'status.conditions: Forbidden: updates may not remove a condition of type "Approved"',
   ],
   [
-    "yes again",
+    "approved twice",
     { conditions: [approved] },
     { conditions: [{ type: "Approved", status: "True" }] },
     { conditions: [{ ...approved, ...filled, lastTransitionTime: approved.lastTransitionTime }] },

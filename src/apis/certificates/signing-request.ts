@@ -1,6 +1,10 @@
 /**
- * CertificateSigningRequest: named by whoever asks, and never changed. Who may write `/status` cannot approve, and who may approve sets no certificate.
- * Source: access-control §9.3; upstream's validation of certificates.k8s.io.
+ * CertificateSigningRequest: contains the identity of the user that created it, and its spec is immutable. A write of
+ * `/status` cannot approve, and a write of `/approval` cannot set the certificate.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/certificates/validation/validation.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/certificates/certificates/strategy.go,
+ *         Kubernetes docs, Certificates and Certificate Signing Requests
  */
 import { X509Certificate } from "node:crypto";
 import { formatTime } from "../../apimachinery/clock.ts";
@@ -14,6 +18,7 @@ import { certificateRequestProblem } from "../../lib/x509/certificate-request.ts
 import { items, type Part, selectableAt, setAbsent, struct } from "../fields.ts";
 import { validateSignerName } from "./signer-name.ts";
 
+/** Has the subresources `status` and `approval`. */
 export const certificateSigningRequest = strategy({
   validateName: pathSegmentNameProblems,
   declarative: { subresources: ["status", "approval"] },
@@ -96,27 +101,28 @@ async function checkSpec(spec: Part, errors: FieldErrors): Promise<void> {
     );
 }
 
-function checkUsages(asked: readonly string[], errors: FieldErrors): void {
-  if (asked.length === 0) errors.required("spec.usages");
-  for (const [index, usage] of asked.entries())
+function checkUsages(requested: readonly string[], errors: FieldErrors): void {
+  if (requested.length === 0) errors.required("spec.usages");
+  for (const [index, usage] of requested.entries())
     if (!usages.has(usage)) errors.notSupported(`spec.usages[${index}]`, usage, [...usages]);
   const seen = new Set<string>();
-  for (const [index, usage] of asked.entries()) {
+  for (const [index, usage] of requested.entries()) {
     if (seen.has(usage)) errors.duplicate(`spec.usages[${index}]`, usage);
     seen.add(usage);
   }
 }
 
-/** What is decided by approval alone. */
+/** Condition types that only `/approval` may add. */
 const decisions: readonly string[] = ["Approved", "Denied"];
-const lasting: readonly string[] = [...decisions, "Failed"];
+/** Condition types that cannot be removed. */
+const permanent: readonly string[] = [...decisions, "Failed"];
 const conditionsPath = "status.conditions";
 
 const conditionsOf = ({ status }: KubeObject): Part[] => items(status?.conditions);
 const ofType = (object: KubeObject, type: string): Part[] =>
   conditionsOf(object).filter((condition) => condition.type === type);
 
-/** Conditions that are not this writer's stay as they were; that some were added or are missing is told when the object is checked. */
+/** Restores conditions that the client may not change. Validation rejects added and removed ones later. */
 function keepInstances(next: KubeObject, old: KubeObject, type: string): void {
   const kept = ofType(old, type);
   if (kept.length !== ofType(next, type).length || kept.length === 0) return;
@@ -137,10 +143,10 @@ function fillTimes(next: KubeObject, old: KubeObject, { now }: StrategyContext):
   }
 }
 
-/** What was wrong already may stay so. */
+/** Tolerates violations of the stored conditions. */
 function checkConditions(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
   checkEach(conditionsOf(next), typesOf(old), errors);
-  for (const type of lasting) {
+  for (const type of permanent) {
     if (ofType(next, type).length < ofType(old, type).length)
       errors.forbidden(conditionsPath, `updates may not remove a condition of type ${quoteGo(type)}`);
   }
@@ -154,7 +160,7 @@ function checkEach(conditions: readonly Part[], before: readonly string[], error
   for (const [index, { type = "", status = "" }] of conditions.entries()) {
     const at = `${conditionsPath}[${index}]`;
     if (type === "" && !before.includes("")) errors.required(`${at}.type`);
-    checkStatus(status, `${at}.status`, lasting.includes(type) ? ["True"] : ["False", "True", "Unknown"], errors);
+    checkStatus(status, `${at}.status`, permanent.includes(type) ? ["True"] : ["False", "True", "Unknown"], errors);
     if (decisions.includes(type) && isDecidedTwice([...seen, type]) && !isDecidedTwice(before))
       errors
         .covered("zeroOrOneOf")
@@ -194,6 +200,6 @@ function isCertificate(base64: string): boolean {
     return new X509Certificate(Buffer.from(base64, "base64")).raw.length > 0;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return false; // What OpenSSL says of it is not what Go would.
+    return false; // The caller's message replaces OpenSSL's.
   }
 }

@@ -1,4 +1,8 @@
-/** Conditions that a device has to fulfil before it is bound, and those that end the attempt. Source: upstream's resource validation. */
+/**
+ * Validates binding conditions of a device: those required before binding, and those that make it fail.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { qualifiedNameProblems } from "../../lib/names/names.ts";

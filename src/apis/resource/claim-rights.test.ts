@@ -1,4 +1,4 @@
-/** What kube-apiserver 1.36 says to the same users. */
+/** The expected errors are those of kube-apiserver 1.36 for the same users. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
@@ -6,13 +6,13 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { checkStatusRights, type FindClaimDenial } from "./claim-rights.ts";
 
-const who = (name: string, node?: string): UserInfo => {
+const userOf = (name: string, node?: string): UserInfo => {
   const extra = new Map(node === undefined ? [] : [["authentication.kubernetes.io/node-name", [node]] as const]);
   return { name, uid: "", groups: [], extra };
 };
 const account = "system:serviceaccount:kube-system:driver";
-const scheduler = who("scheduler");
-const [here, elsewhere, nowhere] = [who(account, "n1"), who(account, "n2"), who(account)];
+const scheduler = userOf("scheduler");
+const [here, elsewhere, nowhere] = [userOf(account, "n1"), userOf(account, "n2"), userOf(account)];
 
 const rights: Readonly<Record<string, readonly string[]>> = {
   scheduler: ["update resourceclaims/binding", "patch resourceclaims/binding"],
@@ -23,8 +23,8 @@ const rights: Readonly<Record<string, readonly string[]>> = {
 };
 
 const findDenial: FindClaimDenial = async ({ user, verb, subresource, namespace, name }) => {
-  const wanted = `${verb} resourceclaims/${subresource}${name === "" ? "" : ` ${namespace}/${name}`}`;
-  return rights[user.name]?.includes(wanted) ? undefined : `no ${wanted}`;
+  const permission = `${verb} resourceclaims/${subresource}${name === "" ? "" : ` ${namespace}/${name}`}`;
+  return rights[user.name]?.includes(permission) ? undefined : `no ${permission}`;
 };
 
 const allocationFor = (node: string): object => ({
@@ -52,7 +52,7 @@ const forDriver = (verbs: string, driver: string): string => {
   return `status.devices: Forbidden: changing status.devices requires resource="resourceclaims/driver", verb="[${verbs}]" permission: no ${first} resourceclaims/driver work/${driver}`;
 };
 
-test("who allocates, takes back or reserves must have the right to", async () => {
+test("requires permission for the binding to allocate, deallocate or reserve", async () => {
   assert.deepEqual(await problems(scheduler, { allocation }), []);
   assert.deepEqual(await problems(scheduler, { allocation }, undefined, "patch"), []);
   assert.deepEqual(await problems(here, { allocation }), [forBinding("update")]);
@@ -63,7 +63,7 @@ test("who allocates, takes back or reserves must have the right to", async () =>
   assert.deepEqual(await problems(here, { allocation, reservedFor }, { allocation, reservedFor }), []);
 });
 
-test("drivers say something of their own devices, with another right for those of their node", async () => {
+test("requires permission for the driver to report its devices, with another verb on its own node", async () => {
   const arbitrary = "arbitrary-node:update";
   const devices = [device("d.example.com")];
   assert.deepEqual(await problems(here, { allocation, devices }, { allocation }), []);
@@ -83,7 +83,7 @@ test("drivers say something of their own devices, with another right for those o
   );
 });
 
-test("what stays needs no right; what changes or goes does", async () => {
+test("requires permission for changed and removed entries, not for unchanged ones", async () => {
   const devices = [device("d.example.com"), device("e.example.com")];
   assert.deepEqual(await problems(scheduler, { allocation, devices }, { allocation, devices }), []);
   assert.deepEqual(
@@ -93,10 +93,10 @@ test("what stays needs no right; what changes or goes does", async () => {
   assert.deepEqual(await problems(here, { allocation, devices: [devices[0]] }, { allocation, devices }), [
     forDriver("associated-node:update arbitrary-node:update", "e.example.com"),
   ]);
-  assert.deepEqual(await problems(scheduler, {}, { allocation, devices }), []); // They go with the allocation.
+  assert.deepEqual(await problems(scheduler, {}, { allocation, devices }), []); // Deallocation drops them.
 });
 
-test("an allocation that is for more than one node is for none", async () => {
+test("associates no node with an allocation that selects several", async () => {
   const several = { ...allocation, nodeSelector: { nodeSelectorTerms: [{}, {}] } };
   const devices = [device("d.example.com")];
   assert.deepEqual(await problems(here, { allocation: several, devices }, { allocation: several }), [

@@ -1,4 +1,10 @@
-/** Who may change which part of a claim's status: schedulers what it was given, each driver what is said of its own devices. Source: upstream's registry/resource. */
+/**
+ * Authorizes changes of a claim's status: changes of the allocation require access to `resourceclaims/binding`,
+ * changes of device statuses access to `resourceclaims/driver` for each driver.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/resource/resourceclaim/strategy.go,
+ *         KEP-4381
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { serviceAccountOf } from "../../apimachinery/service-account.ts";
@@ -12,32 +18,34 @@ import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { items, type Part } from "../fields.ts";
 
 /** A check of access to a subresource of `resourceclaims` that exists for authorization only. */
-export type ClaimAccessCheck = Omit<AccessCheck, "group" | "version" | "resource">;
+type ClaimAccessCheck = Omit<AccessCheck, "group" | "version" | "resource">;
 
 /** @returns the error message when the authorizer denies it; undefined when it allows it */
 export type FindClaimDenial = (check: ClaimAccessCheck) => Promise<string | undefined>;
 
-/** The rights on subresources of `resourceclaims`, as the authorizer decides. */
+/** Limits access checks to subresources of `resourceclaims`. */
 export function claimDenials(findDenial: FindDenial): FindClaimDenial {
   return (check) => findDenial({ ...check, group: "resource.k8s.io", version: "v1", resource: "resourceclaims" });
 }
 
-/** A write of a status. */
-export interface StatusWrite {
+/** A write of a claim's status. */
+interface StatusWrite {
   readonly user: UserInfo;
-  /** `update`, `patch` */
+  /** `update` or `patch`. */
   readonly verb: string;
   readonly next: KubeObject;
   readonly old: KubeObject;
 }
 
+/** Adds an error for each change that the user has no permission for. */
 export async function checkStatusRights(
   write: StatusWrite,
   findDenial: FindClaimDenial,
   errors: FieldErrors,
 ): Promise<void> {
   await checkBinding(write, findDenial, errors);
-  if (write.next.status?.allocation) await checkDrivers(write, findDenial, errors); // Without it what drivers say is dropped.
+  // Without an allocation, device statuses are dropped.
+  if (write.next.status?.allocation) await checkDrivers(write, findDenial, errors);
 }
 
 async function checkBinding(
@@ -79,21 +87,21 @@ async function checkDrivers(
   }
 }
 
-/** Any of the verbs will do. */
+/** Permission for one of the verbs is enough. @returns the error for the first verb, if all are denied */
 async function firstProblem(
   verbs: readonly string[],
-  ask: (verb: string) => Promise<string | undefined>,
+  findProblem: (verb: string) => Promise<string | undefined>,
 ): Promise<string | undefined> {
   const problems: string[] = [];
   for (const verb of verbs) {
-    const problem = await ask(verb);
+    const problem = await findProblem(verb);
     if (problem === undefined) return undefined;
     problems.push(problem);
   }
   return problems[0];
 }
 
-/** Of entries that came, went or changed. */
+/** Drivers of added, removed and changed entries. */
 function changedDrivers(next: readonly Part[], old: readonly Part[]): readonly string[] {
   const keyOf = ({ driver = "", pool = "", device = "", shareID = "" }: Part): string =>
     JSON.stringify([driver, pool, device, shareID]);
@@ -107,7 +115,7 @@ function changedDrivers(next: readonly Part[], old: readonly Part[]): readonly s
   return [...changed].sort();
 }
 
-/** The one node that the allocation is for, if it says so in just this way. */
+/** @returns the node of an allocation whose selector is exactly one node name; empty for any other selector */
 function nodeOf({ nodeSelector }: Part): string {
   const terms = items(nodeSelector?.nodeSelectorTerms);
   const [{ matchExpressions, matchFields } = {} as Part] = terms;
@@ -116,7 +124,7 @@ function nodeOf({ nodeSelector }: Part): string {
   return isOne && key === "metadata.name" && operator === "In" && values.length === 1 ? values[0] : "";
 }
 
-/** Whether the user is a service account's pod of the node. */
+/** Whether the user is a service account with a token bound to a pod of the node. */
 function runsOn({ name, extra }: UserInfo, node: string): boolean {
   const nodes = extra.get("authentication.kubernetes.io/node-name") ?? [];
   if (node === "" || serviceAccountOf(name) === undefined || nodes.length !== 1) return false;

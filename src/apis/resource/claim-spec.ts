@@ -1,4 +1,8 @@
-/** What a claim asks for. Source: upstream's resource validation. */
+/**
+ * Validates the spec of a claim: requests, constraints and configuration.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { items, type Part } from "../fields.ts";
 import { configsMax, type SelectorRules, validateConfiguration, validateSelectors } from "./device-config.ts";
@@ -25,7 +29,7 @@ export function setClaimSpecDefaults(spec: Part): void {
 }
 
 export interface ClaimRules extends SelectorRules {
-  /** Whether a constraint may also ask for what differs. */
+  /** Whether a constraint may have `distinctAttribute`. */
   readonly hasDistinct: boolean;
 }
 
@@ -51,7 +55,7 @@ export function validateClaimSpec({ devices = {} }: Part, rules: ClaimRules, pat
   validateList(items(config), configsMax, checkConfig, `${place}.config`, errors.covered("maxItems"));
 }
 
-/** Requests, and those within them, as `request/alternative`. */
+/** Names of requests, and of their subrequests as `request/subrequest`. */
 export type RequestNames = ReadonlySet<string>;
 
 export function requestNames(devices: Part | undefined): RequestNames {
@@ -63,7 +67,7 @@ export function requestNames(devices: Part | undefined): RequestNames {
   );
 }
 
-/** The names of requests that something is about. */
+/** Validates a list of names of requests. */
 export function validateReferences(
   list: readonly string[] | undefined,
   names: RequestNames,
@@ -105,7 +109,11 @@ function validateRequest(
   );
 }
 
-/** Which devices, and how many. @param classErrors a rule covers the class of alternatives alone */
+/**
+ * Validates the fields that a request shares with a subrequest.
+ *
+ * @param classErrors for the device class, which a declarative rule covers in subrequests only
+ */
 function validateDevices(
   request: Part,
   rules: ClaimRules,

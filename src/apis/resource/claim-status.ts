@@ -1,4 +1,8 @@
-/** What a claim was given, who has it, and what drivers say of it. Source: upstream's resource validation. */
+/**
+ * Validates the status of a claim: its allocation, its consumers, and the device statuses of drivers.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateConditions } from "../../apimachinery/validation/conditions.ts";
@@ -24,7 +28,7 @@ const hardwareBytesMax = 128;
 
 const covered = ["size", "uniqueness"] as const;
 
-/** One of a driver's devices, or a share of it. */
+/** Identifies an allocated device, or a share of it, in the form of Go's messages. */
 const deviceId = ({ driver = "", pool = "", device = "", shareID = "" }: Part): Part => ({
   Driver: driver,
   Pool: pool,
@@ -35,7 +39,7 @@ const deviceId = ({ driver = "", pool = "", device = "", shareID = "" }: Part): 
 const idsOf = (status: Part | undefined): ReadonlySet<string> =>
   new Set(items(status?.allocation?.devices?.results).map((result) => JSON.stringify(deviceId(result))));
 
-/** What drivers say of devices that are no longer allocated goes with them. */
+/** Drops the statuses of devices that this write deallocates. */
 export function dropDeallocated(next: KubeObject, old: KubeObject): void {
   const { status } = next;
   if (!status?.devices) return;
@@ -63,7 +67,8 @@ export function validateClaimStatus(next: KubeObject, old: KubeObject, errors: F
     errors,
   );
   const allocated = idsOf(status);
-  const hasEmptyShare = items(devices).some(({ shareID }) => shareID === ""); // Which rules tell from none.
+  // Declarative rules distinguish an empty share ID from an absent one.
+  const hasEmptyShare = items(devices).some(({ shareID }) => shareID === "");
   const checkDevice = (device: Part, path: string): void => validateDevice(device, allocated, path, errors);
   validateSet(
     items(devices),
@@ -169,7 +174,7 @@ function validateNetworkData(
   );
 }
 
-/** An address with the length of its network's prefix. */
+/** Validates an address with a prefix length. */
 function validateInterfaceAddress(text: string, path: string, errors: FieldErrors): void {
   const prefix = parsePrefix(text);
   if (prefix === undefined)

@@ -1,4 +1,8 @@
-/** What tables show of devices and claims to them. Source: upstream's printers */
+/**
+ * Table columns of devices and claims.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { age, ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import type { Column } from "../../catalog/contract.ts";
@@ -89,19 +93,19 @@ function claimState({ metadata, status }: KubeObject): string {
   return states.join(",");
 }
 
-/** The condition that says how a request ended. */
+/** The condition that ends a request. */
 function endOf({ status }: KubeObject): Part | undefined {
   return items(status?.conditions).find(
     ({ type, status }) => status === "True" && (type === "Complete" || type === "Failed"),
   );
 }
 
-/** How many of the pools are told is told too, when it is not all. */
+/** Includes the number of listed pools when the list is incomplete. */
 function requestStatus(request: KubeObject): string {
   const end = endOf(request)?.type ?? "Pending";
-  const told = items(request.status?.pools).length;
+  const listed = items(request.status?.pools).length;
   const all = request.status?.poolCount ?? 0;
-  return end === "Complete" && all > told ? `Complete (${told}/${all} pools)` : end;
+  return end === "Complete" && all > listed ? `Complete (${listed}/${all} pools)` : end;
 }
 
 function sumOfPools(request: KubeObject, value: (pool: Part) => number | undefined): string {

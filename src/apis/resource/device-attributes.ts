@@ -1,4 +1,8 @@
-/** What a device is like: one value for each name. Source: upstream's resource validation. */
+/**
+ * Validates the attributes of a device.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { goForm } from "../../catalog/go-form.ts";
 import type { Part } from "../fields.ts";
@@ -8,7 +12,7 @@ const valueBytesMax = 64;
 const numeric = "(0|[1-9]\\d*)";
 const preRelease = "(0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)";
 const build = "[0-9a-zA-Z-]+";
-/** Versions as semver.org has them. */
+/** Semantic versions, https://semver.org. */
 const semanticVersion = `^${numeric}\\.${numeric}\\.${numeric}(-${preRelease}(\\.${preRelease})*)?(\\+${build}(\\.${build})*)?$`;
 
 const lists = ["bools", "ints", "strings", "versions"];
@@ -21,7 +25,7 @@ export function validateAttribute(attribute: Part, path: string, errors: FieldEr
     if (attribute[field] !== undefined) validateValues(attribute[field], field, `${path}.${field}`, errors);
   const count = ["bool", "int", "string", "version", ...lists].filter((field) => attribute[field] !== undefined).length;
   if (count === 1) return;
-  const hasEmpty = lists.some((field) => attribute[field]?.length === 0); // Which rules take for none.
+  const hasEmpty = lists.some((field) => attribute[field]?.length === 0); // Declarative rules treat an empty list as absent.
   const union = hasEmpty ? errors : errors.covered("union");
   union.invalid(path, count === 0 ? "" : goForm("DeviceAttribute", attribute), "exactly one value must be specified");
 }
@@ -44,7 +48,7 @@ function checkVersion(text: string, path: string, errors: FieldErrors): void {
   checkLength(text, path, errors);
 }
 
-/** Items of lists count one by one. */
+/** Counts the values of attributes; each item of a list counts. */
 export function countValues(attributes: Readonly<Record<string, Part>>): number {
   let count = 0;
   for (const attribute of Object.values(attributes))

@@ -1,4 +1,8 @@
-/** How much of a device there is, and how much of that may be asked for. Source: upstream's resource validation. */
+/**
+ * Validates a capacity of a device and the policy for requests of a part of it.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import {
   addQuantities,
@@ -13,7 +17,7 @@ import { validateSet } from "./lists.ts";
 
 const optionsMax = 10;
 
-/** @param isShared whether the device can be allocated several times, so that part of it can be asked for */
+/** @param isShared whether the device allows multiple allocations, each of which may request a part of the capacity */
 export function validateCapacity(
   { value = "0", requestPolicy }: Part,
   isShared: boolean,
@@ -23,7 +27,7 @@ export function validateCapacity(
   if (!requestPolicy) return;
   const at = `${path}.requestPolicy`;
   if (!isShared) return errors.forbidden(at, "allowMultipleAllocations must be true");
-  const { validValues = [], validRange, default: preset } = requestPolicy;
+  const { validValues = [], validRange, default: defaultAmount } = requestPolicy;
   const hasValues = validValues.length > 0;
   if (hasValues && validRange) {
     return errors.forbidden(
@@ -32,23 +36,23 @@ export function validateCapacity(
     );
   }
   if (!hasValues && !validRange) return;
-  if (preset === undefined)
+  if (defaultAmount === undefined)
     return errors.required(`${at}.default`, `required when ${hasValues ? "validValues" : "validRange"} is defined`);
-  const amounts = { preset: parseQuantity(preset), most: parseQuantity(value) };
+  const amounts = { defaultAmount: parseQuantity(defaultAmount), most: parseQuantity(value) };
   if (hasValues) validateValues(validValues.map(parseQuantity), amounts, `${at}.validValues`, errors);
   else validateRange(validRange, amounts, `${at}.validRange`, errors);
 }
 
 interface Amounts {
-  /** What is given to who does not say. */
-  readonly preset: Quantity;
-  /** All there is. */
+  /** The amount for requests without one. */
+  readonly defaultAmount: Quantity;
+  /** The whole capacity. */
   readonly most: Quantity;
 }
 
 function validateValues(
   values: readonly Quantity[],
-  { preset, most }: Amounts,
+  { defaultAmount, most }: Amounts,
   path: string,
   errors: FieldErrors,
 ): void {
@@ -63,41 +67,43 @@ function validateValues(
     if (compareQuantities(value, most) > 0) {
       errors.invalid(at, formatQuantity(value), `option is larger than capacity value: ${formatQuantity(most)}`);
     }
-    if (compareQuantities(value, preset) === 0) hasPreset = true;
+    if (compareQuantities(value, defaultAmount) === 0) hasPreset = true;
   };
   validateSet(values, { max: optionsMax, check, key: (value) => String(integerValue(value)) }, path, errors);
   if (!hasPreset)
-    errors.invalid(path, formatQuantity(preset), "default value is not valid according to the requestPolicy");
+    errors.invalid(path, formatQuantity(defaultAmount), "default value is not valid according to the requestPolicy");
 }
 
-function validateRange(range: Part, { preset, most }: Amounts, path: string, errors: FieldErrors): void {
+function validateRange(range: Part, { defaultAmount, most }: Amounts, path: string, errors: FieldErrors): void {
   if (range.min === undefined) return errors.required(`${path}.min`, "required when validRange is defined");
   const read = (text: string | undefined): Quantity | undefined =>
     text === undefined ? undefined : parseQuantity(text);
   const [min, max, step] = [parseQuantity(range.min), read(range.max), read(range.step)];
-  const refuse = (field: string, value: Quantity, why: string): void =>
+  const addError = (field: string, value: Quantity, why: string): void =>
     errors.invalid(`${path}.${field}`, formatQuantity(value), why);
   const [leastText, mostText] = [formatQuantity(min), formatQuantity(most)];
-  if (compareQuantities(min, most) > 0) refuse("min", min, `min is larger than capacity value: ${mostText}`);
-  if (compareQuantities(preset, min) < 0) refuse("min", preset, `default is less than min: ${leastText}`);
+  if (compareQuantities(min, most) > 0) addError("min", min, `min is larger than capacity value: ${mostText}`);
+  if (compareQuantities(defaultAmount, min) < 0)
+    addError("min", defaultAmount, `default is less than min: ${leastText}`);
   if (max !== undefined) {
-    if (compareQuantities(min, max) > 0) refuse("max", min, `min is larger than max: ${formatQuantity(max)}`);
-    if (compareQuantities(max, most) > 0) refuse("max", max, `max is larger than capacity value: ${mostText}`);
-    if (compareQuantities(preset, max) > 0) refuse("max", preset, `default is more than max: ${formatQuantity(max)}`);
+    if (compareQuantities(min, max) > 0) addError("max", min, `min is larger than max: ${formatQuantity(max)}`);
+    if (compareQuantities(max, most) > 0) addError("max", max, `max is larger than capacity value: ${mostText}`);
+    if (compareQuantities(defaultAmount, max) > 0)
+      addError("max", defaultAmount, `default is more than max: ${formatQuantity(max)}`);
   }
   if (step === undefined) return;
   const first = addQuantities(min, step);
   if (compareQuantities(first, most) > 0)
-    refuse("step", step, `one step ${formatQuantity(first)} is larger than capacity value: ${mostText}`);
-  for (const value of max === undefined ? [preset] : [preset, max]) {
+    addError("step", step, `one step ${formatQuantity(first)} is larger than capacity value: ${mostText}`);
+  for (const value of max === undefined ? [defaultAmount] : [defaultAmount, max]) {
     if (!isReached(value, min, step))
-      refuse("step", value, `value is not a multiple of a given step (${formatQuantity(step)}) from (${leastText})`);
+      addError("step", value, `value is not a multiple of a given step (${formatQuantity(step)}) from (${leastText})`);
   }
 }
 
-/** A step of nothing reaches nothing but where it starts (upstream divides by zero). */
+/** With a step of 0 only the start is reached; upstream divides by zero. */
 function isReached(value: Quantity, from: Quantity, step: Quantity): boolean {
-  const way = BigInt(integerValue(value)) - BigInt(integerValue(from));
+  const distance = BigInt(integerValue(value)) - BigInt(integerValue(from));
   const size = BigInt(integerValue(step));
-  return size === 0n ? way === 0n : way % size === 0n;
+  return size === 0n ? distance === 0n : distance % size === 0n;
 }

@@ -1,4 +1,9 @@
-/** DeviceClass. Source: upstream's resource validation and strategy. */
+/**
+ * DeviceClass.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/resource/deviceclass/strategy.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
@@ -12,11 +17,13 @@ import { configsMax, validateConfiguration, validateSelectors } from "./device-c
 import { validateList } from "./lists.ts";
 import { deviceFeatures, type LoadSelectorChecker, type SelectorChecker } from "./selector-checker.ts";
 
+/** @param load loads the checker of selectors; without it they are not checked */
 export function deviceClassWith(load: LoadSelectorChecker | undefined): Strategy {
   return strategy({
     hasGeneration: true,
     repeatsMetaRules: false,
-    validateName: (name, prefix) => (prefix ? [] : longNameProblems(name)), // Of generated names upstream checks what came out.
+    // Upstream validates the generated name, not its prefix.
+    validateName: (name, prefix) => (prefix ? [] : longNameProblems(name)),
     declarative: { nameOrigin: "format=k8s-long-name" },
     validate: async (object, errors, context) =>
       validate(object, undefined, { checker: await load?.(), context }, errors),
@@ -28,16 +35,16 @@ export function deviceClassWith(load: LoadSelectorChecker | undefined): Strategy
   });
 }
 
-interface Asked {
+interface ValidationContext {
   readonly checker: SelectorChecker | undefined;
   readonly context: StrategyContext;
 }
 
-/** What has not changed at all is taken as it was. */
+/** Unchanged selectors and configuration are validated as stored ones, which is more lenient. */
 function validate(
   { spec = {} }: KubeObject,
   old: KubeObject | undefined,
-  { checker, context }: Asked,
+  { checker, context }: ValidationContext,
   errors: FieldErrors,
 ): void {
   const isSame = (field: string): boolean => old !== undefined && deepEqual(spec[field], old.spec?.[field]);

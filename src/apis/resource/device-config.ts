@@ -1,4 +1,8 @@
-/** What drivers are told, and which devices are wanted. Source: upstream's resource validation. */
+/**
+ * Validates the configuration for drivers, and the selectors of devices.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { isObject } from "../../lib/json/values.ts";
 import { items, type Part } from "../fields.ts";
@@ -12,7 +16,7 @@ const expressionBytesMax = 10 * 1024;
 const parametersBytesMax = 10 * 1024;
 
 export interface SelectorRules extends DeviceFeatures {
-  /** Undefined: expressions are taken as they are. */
+  /** If undefined, expressions are not checked. */
   readonly checker: SelectorChecker | undefined;
   readonly isStored: boolean;
 }
@@ -41,7 +45,7 @@ function validateSelector(
   else if (found !== undefined) errors.invalid(`${path}.expression`, text, found.problem);
 }
 
-/** @param isStored parameters that are there may be of any size */
+/** @param isStored whether the configuration is stored already, so that its parameters may have any size */
 export function validateConfiguration({ opaque }: Part, isStored: boolean, path: string, errors: FieldErrors): void {
   if (!opaque) return errors.required(`${path}.opaque`);
   validateDriverName(opaque.driver ?? "", `${path}.opaque.driver`, errors);
@@ -53,7 +57,7 @@ export function validateConfiguration({ opaque }: Part, isStored: boolean, path:
   );
 }
 
-/** An object of any shape; its size is that of the JSON it is written in here. */
+/** Validates a JSON object of any shape. The limit applies to its size as JSON without whitespace. */
 export function validateData(data: unknown, bytesMax: number, path: string, errors: FieldErrors): void {
   if (data === undefined || data === null) errors.required(path);
   else if (Buffer.byteLength(JSON.stringify(data)) > bytesMax) errors.tooLong(path, bytesMax);

@@ -1,4 +1,8 @@
-/** Names of drivers, pools, devices and what is said of them. Source: upstream's resource validation. */
+/**
+ * Validates the names of drivers, pools, devices and attributes.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
@@ -15,7 +19,7 @@ export const qualifiedBytesMax = 63 + 1 + identifierBytesMax;
 const identifier = "[A-Za-z_][A-Za-z0-9_]*";
 const identifierText = `a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '${identifier}')`;
 
-/** Of devices, requests and counters. */
+/** Validates the name of a device, a request or a counter. */
 export function validateLabelName(name: string, path: string, errors: FieldErrors): void {
   addInvalid(errors, path, name, dnsLabelProblems(name));
 }
@@ -32,7 +36,7 @@ export function validateClassName(name: string, path: string, errors: FieldError
   else addInvalid(errors.covered("format=k8s-long-name"), path, name, dnsSubdomainProblems(name));
 }
 
-/** `driver.example.com/name`, or the name alone. With more slashes it is let pass, as upstream does. */
+/** Validates `driver.example.com/name` or a name alone. As upstream, accepts names with several slashes. */
 export function validateQualifiedName(name: string, path: string, errors: FieldErrors): void {
   const parts = name.split("/");
   const [first = "", second = ""] = parts;
@@ -65,7 +69,7 @@ export function validateUid(uid: string, path: string, errors: FieldErrors): voi
   else if (Buffer.byteLength(uid) !== 36 || uid !== uid.toLowerCase()) covered.invalid(path, uid, normalForm);
 }
 
-/** What github.com/google/uuid says. */
+/** @returns the message of github.com/google/uuid; undefined for a valid uid */
 function uidProblem(text: string): string | undefined {
   const bytes = Buffer.byteLength(text);
   if (bytes === 32) return /^[0-9a-f]{32}$/i.test(text) ? undefined : "invalid UUID format";

@@ -1,4 +1,9 @@
-/** DeviceTaintRule: taints devices of others. Source: upstream's resource validation and strategy. */
+/**
+ * DeviceTaintRule: adds a taint to all devices that it selects.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/resource/devicetaintrule/strategy.go
+ */
 import { formatTime } from "../../apimachinery/clock.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { validateConditions } from "../../apimachinery/validation/conditions.ts";
@@ -15,7 +20,7 @@ export const deviceTaintRule = strategy({
   prepareForUpdate(next, old, { now }) {
     const [taint, before] = [struct(struct(next, "spec"), "taint"), old.spec?.taint ?? {}];
     setTaintDefaults(taint, now);
-    // The time says since when there is this effect, unless the writer says otherwise.
+    // A changed effect updates its time, unless the client sets another time.
     if (taint.effect !== before.effect && taint.timeAdded === before.timeAdded) taint.timeAdded = formatTime(now);
   },
   prepareForStatusUpdate: keepMetaForStatus,

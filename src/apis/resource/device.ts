@@ -1,4 +1,8 @@
-/** One device of a slice. Source: upstream's resource validation. */
+/**
+ * Validates a device of a slice.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { deepEqual } from "../../lib/json/values.ts";
@@ -21,7 +25,10 @@ const counterSetsMax = 2;
 const countersMax = 32;
 const labelBytesMax = 63;
 
-/** @param isPerDevice whether each device says where it is @param old the device of this name that is stored */
+/**
+ * @param isPerDevice whether each device has its own node selection
+ * @param old the stored device of the same name
+ */
 export function validateDevice(
   device: Part,
   old: Part | undefined,
@@ -86,7 +93,7 @@ function validateConsumption({ counterSet = "", counters }: Part, path: string, 
   validateCounters(counters, `${path}.counters`, errors);
 }
 
-/** Counters that devices of a slice share. */
+/** Validates counters that devices of a slice share. */
 export function validateCounterSet({ name = "", counters }: Part, path: string, errors: FieldErrors): void {
   validateCounterName(name, `${path}.name`, errors);
   validateCounters(counters, `${path}.counters`, errors);

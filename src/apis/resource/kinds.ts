@@ -1,4 +1,4 @@
-/** resource.k8s.io: the kinds whose expressions somebody compiles. */
+/** resource.k8s.io: strategies of its kinds, some of which have CEL selectors. */
 import type { Strategy } from "../../catalog/contract.ts";
 import { deviceClassWith } from "./device-class.ts";
 import { deviceTaintRule } from "./device-taint-rule.ts";
@@ -8,8 +8,10 @@ import { resourceSlice } from "./resource-slice.ts";
 import type { LoadSelectorChecker } from "./selector-checker.ts";
 
 /**
- * By `group/resource`.
- * @param load of what compiles selectors; without it they are taken as they are
+ * Makes the strategies of the group.
+ *
+ * @param load loads the checker of selectors; without it they are not checked
+ * @returns strategies by `group/resource`
  */
 export function resourceKinds(load: LoadSelectorChecker | undefined): Readonly<Record<string, Strategy>> {
   return {

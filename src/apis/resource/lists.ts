@@ -1,10 +1,14 @@
-/** Lists and maps that may not be longer than so much; those that are are not looked at further. Source: upstream's resource validation. */
+/**
+ * Validates lists and maps of limited length. The items of longer ones are not validated.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { byName } from "../label-selector.ts";
 
 type Check<Item> = (item: Item, path: string) => void;
 
-/** @returns whether its items were looked at */
+/** @returns false if the list is too long, so that its items were not validated */
 export function validateList<Item>(
   list: readonly Item[],
   max: number,
@@ -23,9 +27,9 @@ export function validateList<Item>(
 interface SetRules<Item> {
   readonly max: number;
   readonly check: Check<Item>;
-  /** What no two have in common. */
+  /** Items with the same key are duplicates. */
   key(item: Item): unknown;
-  /** Declarative rules count the items, or look for duplicates, too. */
+  /** Which checks declarative rules make too. */
   readonly covered?: readonly ("size" | "uniqueness")[];
 }
 
@@ -48,13 +52,13 @@ export function validateSet<Item>(
 
 interface MapRules<Item> {
   readonly max: number;
-  /** Longer keys are shortened in paths. */
+  /** Longer keys are truncated in paths. */
   readonly keyBytesMax: number;
   readonly checkKey: (key: string, path: string) => void;
   readonly check: Check<Item>;
 }
 
-/** Keys are gone through by name, where upstream has no order. */
+/** Validates keys in alphabetic order; upstream's order is random. */
 export function validateMap<Item>(
   map: Readonly<Record<string, Item>>,
   rules: MapRules<Item>,
@@ -69,7 +73,7 @@ export function validateMap<Item>(
   }
 }
 
-/** As paths have long keys. */
+/** Truncates a long key in the middle, for paths. */
 export function shortenedKey(text: string, bytesMax: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= bytesMax) return text;

@@ -1,4 +1,9 @@
-/** ResourcePoolStatusRequest: asks once how a driver's pools stand, and is answered once. Source: upstream's declared rules of resource/v1alpha3, and its strategy. */
+/**
+ * ResourcePoolStatusRequest: requests the status of a driver's pools once; a controller answers once.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation_resourcepoolstatusrequest.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/resource/resourcepoolstatusrequest/strategy.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateConditions } from "../../apimachinery/validation/conditions.ts";
@@ -20,7 +25,8 @@ export const resourcePoolStatusRequest = strategy({
   validate: ({ spec = {} }, errors) => validateSpec(spec, errors),
   validateUpdate(next, old, errors) {
     validateMetaAgain(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
-    if (!deepEqual(next.spec, old.spec)) errors.covered("immutable").invalid("spec", null, "field is immutable"); // Upstream shows no struct here.
+    // Upstream's message omits the value.
+    if (!deepEqual(next.spec, old.spec)) errors.covered("immutable").invalid("spec", null, "field is immutable");
   },
   validateStatusUpdate(next, old, errors) {
     validateMetaChangesAgain(next.metadata, old.metadata, errors);
@@ -36,7 +42,7 @@ function validateSpec({ driver = "", poolName, limit }: Part, errors: FieldError
   checkLeast(limit, 1, "spec.limit", errors);
 }
 
-/** Who is answered keeps the answer; what is declared of its parts is asked of those that differ. */
+/** A stored status is immutable; declarative rules apply to changed parts only. */
 function validateStatus({ status }: KubeObject, { status: old }: KubeObject, errors: FieldErrors): void {
   if (old && !deepEqual(status, old)) errors.invalid("status", status ? inGo(status) : null, "field is immutable");
   if (!status) return;

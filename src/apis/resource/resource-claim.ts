@@ -1,6 +1,9 @@
 /**
- * ResourceClaim and its template: what is claimed never changes, and access to devices that others use is for namespaces with the label for it.
- * Source: upstream's resource validation, and its registry/resource.
+ * ResourceClaim and its template: the spec is immutable, and admin access requires a label of the namespace.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/resource/resourceclaim/strategy.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/resource/resourceclaimtemplate/strategy.go
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -28,6 +31,7 @@ const normalizations = [
 
 const metaRules = { namespaced: true, validateName: dnsSubdomainProblems };
 
+/** @param load loads the checker of selectors; without it they are not checked */
 export function resourceClaimWith(load: LoadSelectorChecker | undefined): Strategy {
   return strategy({
     repeatsMetaRules: false,
@@ -48,8 +52,8 @@ export function resourceClaimWith(load: LoadSelectorChecker | undefined): Strate
       dropDeallocated(next, old);
     },
     async validateStatusUpdate(next, old, errors, context) {
-      const index = grantedAt(next);
-      if (index >= 0 && grantedAt(old) < 0)
+      const index = adminAccessIndex(next);
+      if (index >= 0 && adminAccessIndex(old) < 0)
         await checkLabel(next, `status.allocation.devices.results[${index}].adminAccess`, errors, context);
       if (context.gates.enabled("DRAResourceClaimGranularStatusAuthorization")) {
         const write = { user: context.user, verb: context.isPatch ? "patch" : "update", next, old };
@@ -61,6 +65,7 @@ export function resourceClaimWith(load: LoadSelectorChecker | undefined): Strate
   });
 }
 
+/** @param load loads the checker of selectors; without it they are not checked */
 export function resourceClaimTemplateWith(load: LoadSelectorChecker | undefined): Strategy {
   const validate = async ({ spec = {} }: KubeObject, errors: FieldErrors, context: StrategyContext): Promise<void> => {
     const rules = await claimRules(load, context);
@@ -101,7 +106,7 @@ function inGo(type: string, spec: Part = {}): Part {
 
 const adminLabel = "resource.kubernetes.io/admin-access";
 
-/** The path is that of a claim, also of templates, as upstream's. */
+/** As upstream, reports the path of a claim for templates too. */
 function checkRequests(
   object: KubeObject,
   spec: Part | undefined,
@@ -112,7 +117,7 @@ function checkRequests(
   return index < 0 ? undefined : checkLabel(object, `spec.devices.requests[${index}].adminAccess`, errors, context);
 }
 
-function grantedAt({ status }: KubeObject): number {
+function adminAccessIndex({ status }: KubeObject): number {
   return items(status?.allocation?.devices?.results).findIndex(({ adminAccess }) => adminAccess === true);
 }
 

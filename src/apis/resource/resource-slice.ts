@@ -1,4 +1,9 @@
-/** ResourceSlice: devices of one driver on a node, or on several. Source: upstream's resource validation and strategy. */
+/**
+ * ResourceSlice: devices of one driver on one or several nodes.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go,
+ *         k8s.io/kubernetes@v1.36.0/pkg/registry/resource/resourceslice/strategy.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
@@ -16,12 +21,12 @@ import { shortenedKey, validateSet } from "./lists.ts";
 import { setTaintDefaults } from "./taints.ts";
 
 const devicesMax = 128;
-/** Where devices are more than names and properties. */
+/** The limit when a device has taints, counters or lists of attributes. */
 const richDevicesMax = 64;
 const counterSetsMax = 8;
 const covered = ["size", "uniqueness"] as const;
 
-/** Paths of attributes have shortened keys; v1beta1 has the fields of `basic` in the device itself. */
+/** Paths of attributes have truncated keys; v1beta1 has the device's fields in `basic`. */
 const normalizations: DeclarativeValidation["normalizations"] = [
   [
     /^(spec\.devices\[\d+\]\.)(?:basic\.)?attributes\[(.*)\]$/s,

@@ -1,4 +1,4 @@
-/** What kube-apiserver answers to writes of claims, classes and slices of devices, and what we do. */
+/** Replays writes of claims, device classes and slices against the answers of kube-apiserver. */
 import { readdirSync } from "node:fs";
 import { replayWrites } from "../../../test/support/memory-writes.ts";
 import { deviceChecker } from "../../cel-environment/device-checker.ts";
@@ -7,7 +7,7 @@ import { strategiesWith } from "../index.ts";
 const directory = `${import.meta.dirname}/testdata`;
 const strategies = strategiesWith({ eventTtlSeconds: 3600, loadSelectorChecker: async () => deviceChecker });
 
-/** Of files whose names say so; others need at most that of taint rules. */
+/** Feature gates of the files `gated-…`; the others need at most the gate of taint rules. */
 const gated =
   "DRAListTypeAttributes=true,DRANodeAllocatableResources=true,DRADeviceTaints=true,DRAResourcePoolStatus=true";
 

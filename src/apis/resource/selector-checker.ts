@@ -1,20 +1,21 @@
-/** Where expressions that select devices get compiled. Who knows expressions gives an implementation; without one they are taken as they are. */
+/** Compiles the CEL selectors of devices. Without an implementation, selectors are not checked. */
 import type { StrategyContext } from "../../catalog/contract.ts";
 
-/** What gates add to devices. */
+/** Features of devices that depend on feature gates. */
 export interface DeviceFeatures {
-  /** They say whether they can be allocated several times. */
+  /** Devices may allow multiple allocations. */
   readonly hasMultipleAllocations: boolean;
-  /** Their attributes may be lists. */
+  /** Attributes may be lists. */
   readonly hasLists: boolean;
 }
 
-export interface SelectorRequest extends DeviceFeatures {
+interface SelectorRequest extends DeviceFeatures {
   readonly text: string;
-  /** It was there before, so that it may use what an older release let it use. */
+  /** The stored object has the same expression, so that it may use libraries that new expressions may not. */
   readonly isStored: boolean;
 }
 
+/** Reads the feature gates. */
 export function deviceFeatures({ gates }: Pick<StrategyContext, "gates">): DeviceFeatures {
   return {
     hasMultipleAllocations: gates.enabled("DRAConsumableCapacity"),
@@ -22,9 +23,11 @@ export function deviceFeatures({ gates }: Pick<StrategyContext, "gates">): Devic
   };
 }
 
+/** Compiles selectors. */
 export interface SelectorChecker {
-  /** @returns what is wrong, in upstream's words; `costly` when it may take more than one is allowed to */
+  /** @returns upstream's message for an invalid expression; `costly` if its estimated cost exceeds the limit */
   check(request: SelectorRequest): { readonly problem: string } | "costly" | undefined;
 }
 
+/** Loads the implementation on first use. */
 export type LoadSelectorChecker = () => Promise<SelectorChecker>;

@@ -1,4 +1,8 @@
-/** What keeps claims away from devices, and what bears it. Source: upstream's resource validation. */
+/**
+ * Validates taints of devices, and tolerations of claims.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go
+ */
 import { formatTime } from "../../apimachinery/clock.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
@@ -8,12 +12,12 @@ import type { Part } from "../fields.ts";
 const effects = ["NoExecute", "NoSchedule", "None"];
 const operators = ["Equal", "Exists"];
 
-/** @param now milliseconds since 1970 */
+/** @param now milliseconds since the Unix epoch */
 export function setTaintDefaults(taint: Part, now: number): void {
   taint.timeAdded ??= formatTime(now);
 }
 
-/** @param old its effect may stay whatever it is */
+/** @param old the stored taint, whose effect is not validated again if it is unchanged */
 export function validateTaint(
   { key = "", value = "", effect = "" }: Part,
   old: Part | undefined,

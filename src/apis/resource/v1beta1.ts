@@ -1,6 +1,8 @@
 /**
- * v1beta1 of claims, their templates and slices: what is asked for stands in the request itself, what a device has in its `basic`.
- * Source: upstream's resource/v1beta1 conversion.
+ * Converts claims, their templates and slices from and to v1beta1: the fields of `exactly` are in the request itself,
+ * and the fields of a device are in its `basic`.
+ *
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/v1beta1/conversion.go
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Conversion } from "../../catalog/contract.ts";
@@ -15,7 +17,7 @@ const requestFields = [
   "tolerations",
   "capacity",
 ] as const;
-/** Of these what is empty is nothing. */
+/** Empty values of these fields count as absent. */
 const plainFields: ReadonlySet<string> = new Set(["deviceClassName", "allocationMode", "count"]);
 
 const isSet = (field: string, value: unknown): boolean =>
@@ -33,7 +35,7 @@ function requestToStorage(request: Part): Part {
 
 const requestFromStorage = ({ exactly, ...rest }: Part): Part => ({ ...rest, ...withoutEmpty(exactly ?? {}) });
 
-/** A list of tolerations that is empty is none on the other side. */
+/** Omits empty tolerations, as upstream's conversion does. */
 function withoutEmpty({ tolerations, ...rest }: Part): Part {
   return { ...rest, ...(items(tolerations).length > 0 && { tolerations }) };
 }
@@ -45,7 +47,7 @@ function mapItems(holder: Part | undefined, field: string, change: (item: Part) 
   if (Array.isArray(holder?.[field])) holder[field] = items(holder[field]).map(change);
 }
 
-/** @param specOf of the claim */
+/** @param specOf returns the spec of the claim */
 function claimConversion(specOf: (object: KubeObject) => Part | undefined): Conversion {
   const converted = (object: KubeObject, change: (request: Part) => Part): KubeObject => {
     mapItems(specOf(object)?.devices, "requests", change);
@@ -57,9 +59,12 @@ function claimConversion(specOf: (object: KubeObject) => Part | undefined): Conv
   };
 }
 
+/** Converts ResourceClaims. */
 export const resourceClaimV1beta1 = claimConversion(({ spec }) => spec);
+/** Converts ResourceClaimTemplates. */
 export const resourceClaimTemplateV1beta1 = claimConversion(({ spec }) => spec?.spec);
 
+/** Converts ResourceSlices. */
 export const resourceSliceV1beta1: Conversion = {
   toStorage(object) {
     mapItems(object.spec, "devices", deviceToStorage);
