@@ -26,6 +26,7 @@ const cleaned = [
   "src/audit",
   "src/authentication",
   "src/authorization",
+  "src/bootstrap",
   "src/cel-environment",
   "src/controllers",
   "src/data",

@@ -5,7 +5,7 @@ import { ensureBootState } from "./boot-state.ts";
 
 const options = { advertiseAddress: "192.0.2.1", port: 6443, serviceClusterIpRange: "10.0.0.0/24" };
 
-test("the boot state is made once, and what is there is left alone", async () => {
+test("creates the boot state once and does not change existing objects", async () => {
   const cluster = await openMemoryRegistry();
   await ensureBootState(cluster.registry, options);
   for (const name of ["default", "kube-system", "kube-public", "kube-node-lease"]) {
@@ -32,7 +32,7 @@ test("the boot state is made once, and what is there is left alone", async () =>
   await cluster.close();
 });
 
-test("without an address the service has no endpoints", async () => {
+test("creates no endpoints without an advertise address", async () => {
   const cluster = await openMemoryRegistry();
   await ensureBootState(cluster.registry, { ...options, advertiseAddress: undefined });
   assert.equal(await cluster.find(["/endpoints", "default"], "kubernetes"), undefined);

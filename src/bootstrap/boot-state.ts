@@ -1,4 +1,4 @@
-/** What every cluster has from its first start: its namespaces, the Service of the server itself, and the system priorities. */
+/** The objects that the first start creates in every cluster: the system namespaces, the Service `kubernetes` and the system priority classes. */
 import assert from "node:assert/strict";
 import { isIP } from "node:net";
 import { ApiError } from "../apimachinery/errors.ts";
@@ -14,16 +14,16 @@ import type { Stored } from "../storage/contract.ts";
 import { entryFromStored } from "../watch-cache/entry.ts";
 import { isReadFailure, UnreadableObjects } from "../watch-cache/unreadable.ts";
 
-export interface BootOptions {
-  /** Where clients inside a cluster would reach this server. Undefined: the Service has no endpoints. */
+interface BootOptions {
+  /** The address at which clients in the cluster reach this server. If undefined, the Service has no endpoints. */
   readonly advertiseAddress?: string | undefined;
   readonly port: number;
-  /** CIDR, or one of each family; the Service has the first address. */
+  /** One CIDR, or one of each family separated by a comma. The Service has the first address. */
   readonly serviceClusterIpRange: string;
   readonly logger?: Logger;
 }
 
-/** One object of the boot state, as it would be sent. */
+/** An object that the server creates at its start. */
 export interface BootObject {
   readonly group: string;
   readonly version: string;
@@ -32,29 +32,33 @@ export interface BootObject {
   readonly object: Omit<KubeObject, "apiVersion">;
 }
 
-/** As it calls itself when it writes. */
+/** The field manager and user agent of the server's own writes. */
 export const serverName = "kube-apiserver";
 
 const systemNamespaces = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
-/** Creates what is missing and leaves alone what is there. @throws ApiError when something cannot be created */
+/**
+ * Creates the missing objects of the boot state. Existing ones are not changed.
+ *
+ * @throws ApiError if an object cannot be created
+ */
 export async function ensureBootState(registry: RegistryContext, options: BootOptions): Promise<void> {
-  await ensureAll(registry, systemNamespaces.map(namespaceNamed), options); // What follows is in one of them.
+  await ensureAll(registry, systemNamespaces.map(namespaceNamed), options); // The other objects need their namespaces.
   await ensureAll(registry, [...serverObjects(options), ...priorityClasses], options);
 }
 
-/** Goes on without those that wait for what cannot be read, such as a Service for the addresses of all others. */
+/** Logs an object whose creation has to read damaged objects, such as the Service, and creates the others. */
 async function ensureAll(
   registry: RegistryContext,
   objects: readonly BootObject[],
   { logger }: BootOptions,
 ): Promise<void> {
-  const ensureOne = async (wanted: BootObject): Promise<void> => {
+  const ensureOne = async (desired: BootObject): Promise<void> => {
     try {
-      await ensure(registry, wanted);
+      await ensureObject(registry, desired);
     } catch (error) {
       if (!(error instanceof UnreadableObjects)) throw error;
-      const { resource, namespace, object } = wanted;
+      const { resource, namespace, object } = desired;
       logger?.error("Could not create an object of the boot state", {
         resource,
         namespace,
@@ -66,19 +70,24 @@ async function ensureAll(
   await Promise.all(objects.map(ensureOne));
 }
 
-/** What cannot be read is created again. @returns what was there before; undefined when it was created, or its kind is switched off */
-export async function ensure(
+/**
+ * Creates the object if it is missing or its stored bytes cannot be decoded.
+ *
+ * @returns the existing object; undefined if it was created or its kind is disabled
+ * @throws ApiError if it cannot be created
+ */
+export async function ensureObject(
   registry: RegistryContext,
   { group, version, resource, namespace, object }: BootObject,
 ): Promise<KubeObject | undefined> {
   const target = registry.catalog.findServed(group, version, resource);
   const store = target?.resource.store;
-  if (target === undefined || store === undefined) return undefined; // Switched off by --runtime-config.
+  if (target === undefined || store === undefined) return undefined; // Disabled by --runtime-config.
   const key = store.keyOf(namespace, object.metadata.name as string);
   const stored = await registry.storage.get(key);
-  const existing = stored && readable(stored, store);
+  const existing = stored && decodeStored(stored, store);
   if (existing !== undefined) return existing;
-  // What is damaged cannot be updated. The store has logged it.
+  // A damaged object cannot be updated. The watch cache has logged it.
   if (stored !== undefined) await removeUnread(registry, target.resource, object.metadata.name as string, stored);
   const request = { target, namespace, name: "", subresource: "", user: loopbackUser, dryRun: false, warnings: [] };
   try {
@@ -86,26 +95,26 @@ export async function ensure(
       ...request,
       fieldManager: serverName,
       userAgent: serverName,
-      decode: () => prepared(object),
+      decode: () => withDefaults(object),
     });
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status.reason !== "AlreadyExists") throw error; // Another replica was faster.
+    if (!(error instanceof ApiError) || error.status.reason !== "AlreadyExists") throw error; // Another replica created it.
   }
   return undefined;
 
-  function prepared(sent: BootObject["object"]): KubeObject {
-    const fresh: KubeObject = {
+  function withDefaults(sent: BootObject["object"]): KubeObject {
+    const filled: KubeObject = {
       apiVersion: group === "" ? version : `${group}/${version}`,
       ...structuredClone(sent),
       metadata: { ...sent.metadata },
     };
-    target?.resource.definition.strategy.setDefaults(fresh);
-    return fresh;
+    target?.resource.definition.strategy.setDefaults(filled);
+    return filled;
   }
 }
 
-/** @returns undefined when it cannot be read */
-function readable(stored: Stored, store: ResourceStore): KubeObject | undefined {
+/** @returns undefined if the bytes cannot be decoded */
+function decodeStored(stored: Stored, store: ResourceStore): KubeObject | undefined {
   try {
     return store.decode(entryFromStored(stored, store.source));
   } catch (error) {
@@ -122,10 +131,10 @@ const namespaceNamed = (name: string): BootObject => ({
   object: { kind: "Namespace", metadata: { name } },
 });
 
-/** The Service `kubernetes` and what is behind it. */
-export function serverObjects({ advertiseAddress, port, serviceClusterIpRange }: BootOptions): BootObject[] {
+/** The Service `kubernetes` and its endpoints. */
+function serverObjects({ advertiseAddress, port, serviceClusterIpRange }: BootOptions): BootObject[] {
   const [addresses] = parseIpRanges(serviceClusterIpRange) ?? [];
-  assert.ok(addresses !== undefined, `${serviceClusterIpRange} is no CIDR`);
+  assert.ok(addresses !== undefined, `${serviceClusterIpRange} is not a CIDR`);
   const own = { group: "", version: "v1", namespace: "default" };
   const service = {
     kind: "Service",
@@ -169,7 +178,7 @@ const priorityClass = (name: string, value: number, description: string): BootOb
   object: { kind: "PriorityClass", metadata: { name }, value, description, preemptionPolicy: "PreemptLowerPriority" },
 });
 
-export const priorityClasses: readonly BootObject[] = [
+const priorityClasses: readonly BootObject[] = [
   priorityClass(
     "system-cluster-critical",
     2_000_000_000,

@@ -5,7 +5,7 @@ import { ensureDefaultServiceRange } from "./default-service-range.ts";
 
 const place = ["networking.k8s.io/servicecidrs", ""] as const;
 
-test("the range of the cluster is ready from the start, and is left alone after", async () => {
+test("creates the default ServiceCIDR with the condition Ready, and does not write it again", async () => {
   const cluster = await openMemoryRegistry();
   await ensureDefaultServiceRange(cluster.registry, "10.0.0.0/24");
   const range = await cluster.find(place, "kubernetes");
@@ -33,7 +33,7 @@ test("the range of the cluster is ready from the start, and is left alone after"
   await cluster.close();
 });
 
-test("a second family is added; the range of another server stays", async () => {
+test("adds the range of a second family, but does not change the ranges of another server", async () => {
   const cluster = await openMemoryRegistry();
   const cidrs = async () => (await cluster.find(place, "kubernetes"))?.spec.cidrs;
   await ensureDefaultServiceRange(cluster.registry, "10.0.0.0/24");
@@ -44,7 +44,7 @@ test("a second family is added; the range of another server stays", async () => 
   await cluster.close();
 });
 
-test("who says the range is not ready is not spoken against", async () => {
+test("keeps the condition Ready of another writer", async () => {
   const cluster = await openMemoryRegistry();
   const unready = {
     type: "Ready",

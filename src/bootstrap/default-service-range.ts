@@ -1,4 +1,7 @@
-/** The ServiceCIDR `kubernetes`: the ranges this server was started with. Source: kubernetes' pkg/controlplane/controller/defaultservicecidr. */
+/**
+ * The ServiceCIDR `kubernetes` has the ranges of `--service-cluster-ip-range`.
+ * Source: k8s.io/kubernetes@v1.36.0/pkg/controlplane/controller/defaultservicecidr/default_servicecidr_controller.go.
+ */
 import { formatTime } from "../apimachinery/clock.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { loopbackUser } from "../apimachinery/system-user.ts";
@@ -7,27 +10,28 @@ import { formatRange, parseIpRanges } from "../lib/ip-range/ip-range.ts";
 import { apply } from "../registry/apply.ts";
 import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
 import { update } from "../registry/update.ts";
-import { type BootObject, ensure, serverName } from "./boot-state.ts";
+import { type BootObject, ensureObject, serverName } from "./boot-state.ts";
 
 const name = "kubernetes";
 const group = "networking.k8s.io";
 const writer = "kubernetes-service-cidr-controller";
 
 /**
- * Made where it is missing, of two ranges where it was of one; ready where it is as it should be.
- * @param ranges CIDR, or one of each family
- * @throws ApiError
+ * Creates the ServiceCIDR if it is missing, adds the range of a second family, and marks it as ready if its ranges are those of this server.
+ *
+ * @param ranges one CIDR, or one of each family separated by a comma
+ * @throws ApiError if a write fails
  */
 export async function ensureDefaultServiceRange(registry: RegistryContext, ranges: string): Promise<void> {
   const target = registry.catalog.findServed(group, "v1", "servicecidrs");
-  if (target === undefined) return; // Switched off by --runtime-config.
+  if (target === undefined) return; // Disabled by --runtime-config.
   const cidrs = (parseIpRanges(ranges) ?? []).map(formatRange);
-  const found = await ensure(registry, defaultRange(cidrs));
-  if (found !== undefined && found.metadata.deletionTimestamp !== undefined) return;
-  const before: readonly string[] = found?.spec?.cidrs ?? cidrs;
-  if (before.length === 1 && cidrs.length === 2 && before[0] === cidrs[0]) await extend(registry, target, cidrs);
-  else if (before.join() !== cidrs.join()) return; // The range of another server.
-  if (!isDecided(found)) await declareReady(registry, target);
+  const existing = await ensureObject(registry, defaultRange(cidrs));
+  if (existing !== undefined && existing.metadata.deletionTimestamp !== undefined) return;
+  const previous: readonly string[] = existing?.spec?.cidrs ?? cidrs;
+  if (previous.length === 1 && cidrs.length === 2 && previous[0] === cidrs[0]) await extend(registry, target, cidrs);
+  else if (previous.join() !== cidrs.join()) return; // Another server has other ranges.
+  if (!hasReadyCondition(existing)) await markReady(registry, target);
 }
 
 const defaultRange = (cidrs: readonly string[]): BootObject => ({
@@ -38,8 +42,8 @@ const defaultRange = (cidrs: readonly string[]): BootObject => ({
   object: { kind: "ServiceCIDR", metadata: { name }, spec: { cidrs: [...cidrs] } },
 });
 
-/** Whoever says it is not ready is not spoken against. */
-function isDecided(range: KubeObject | undefined): boolean {
+/** Another writer that set the condition to False is not overruled. */
+function hasReadyCondition(range: KubeObject | undefined): boolean {
   const conditions: readonly { readonly type: string; readonly status: string }[] = range?.status?.conditions ?? [];
   return conditions.some(({ type, status }) => type === "Ready" && status !== "Unknown");
 }
@@ -54,7 +58,7 @@ async function extend(registry: RegistryContext, target: Resolved, cidrs: readon
   });
 }
 
-async function declareReady(registry: RegistryContext, target: Resolved): Promise<void> {
+async function markReady(registry: RegistryContext, target: Resolved): Promise<void> {
   const message = "Kubernetes default Service CIDR is ready";
   const ready = { type: "Ready", status: "True", message, lastTransitionTime: formatTime(registry.clock.now()) };
   const intent = {

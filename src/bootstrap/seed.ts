@@ -1,4 +1,6 @@
-/** Fills a fresh store in a few commits: what the server itself brings along needs neither admission nor validation, and every first start waits for it. */
+/**
+ * Writes the initial objects of an empty storage in a few commits. They skip admission and validation, because the first start waits for them.
+ */
 import { formatGroupVersion, type KubeObject, type ManagedFieldsEntry } from "../apimachinery/object.ts";
 import { loopbackUser } from "../apimachinery/system-user.ts";
 import type { Resolved } from "../catalog/contract.ts";
@@ -9,36 +11,38 @@ import { fillSystemFields } from "../registry/prepare.ts";
 import { type BootObject, serverName } from "./boot-state.ts";
 
 /**
- * @param objects whole as they are: their kinds add no defaults
- * @returns false when one of them is there already, or its kind is switched off; some may have been written then
+ * Writes the objects without reading them first.
+ *
+ * @param objects of kinds that add no defaults
+ * @returns false if an object exists already or its kind is disabled; some objects can have been written then
  */
 export async function seed(registry: RegistryContext, objects: readonly BootObject[]): Promise<boolean> {
   const managers = new Map<string, ManagedFieldsEntry[] | undefined>();
-  const fresh: NewObject[] = [];
-  for (const wanted of objects) {
-    const target = registry.catalog.findServed(wanted.group, wanted.version, wanted.resource);
+  const newObjects: NewObject[] = [];
+  for (const desired of objects) {
+    const target = registry.catalog.findServed(desired.group, desired.version, desired.resource);
     if (target?.resource.store === undefined) return false;
-    const object = freshObject(registry, target, wanted, managers);
-    const key = target.resource.store.keyOf(wanted.namespace, object.metadata.name as string);
-    fresh.push({ resource: target.resource, key, object });
+    const object = newObject(registry, target, desired, managers);
+    const key = target.resource.store.keyOf(desired.namespace, object.metadata.name as string);
+    newObjects.push({ resource: target.resource, key, object });
   }
-  return insertAll(registry, fresh);
+  return insertAll(registry, newObjects);
 }
 
-/** @param managers of objects that have the same fields, made once */
-function freshObject(
+/** @param managers caches managedFields by the fields of the object */
+function newObject(
   registry: RegistryContext,
   target: Resolved,
-  { group, version, namespace, object: wanted }: BootObject,
+  { group, version, namespace, object: desired }: BootObject,
   managers: Map<string, ManagedFieldsEntry[] | undefined>,
 ): KubeObject {
   const object: KubeObject = {
-    ...wanted,
+    ...desired,
     apiVersion: formatGroupVersion(group, version),
-    metadata: { ...wanted.metadata, ...(namespace !== "" && { namespace }) },
+    metadata: { ...desired.metadata, ...(namespace !== "" && { namespace }) },
   };
   const { labels = {}, annotations = {} } = object.metadata;
-  const fields = JSON.stringify([wanted.kind, Object.keys(object), Object.keys(labels), Object.keys(annotations)]);
+  const fields = JSON.stringify([desired.kind, Object.keys(object), Object.keys(labels), Object.keys(annotations)]);
   if (!managers.has(fields)) {
     trackManagedFields(registry, requestOf(target, namespace), object, undefined);
     managers.set(fields, object.metadata.managedFields);

@@ -1,7 +1,7 @@
 /** Creates the objects that every store has, and waits until RBAC has read them. */
 import { ensureBootState } from "../bootstrap/boot-state.ts";
 import { ensureDefaultServiceRange } from "../bootstrap/default-service-range.ts";
-import { ensureRbacPolicy } from "../bootstrap/rbac/ensure.ts";
+import { ensureRbacPolicy } from "../bootstrap/rbac/ensure-rbac-policy.ts";
 import type { ServerOptions } from "../options.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import { advertisedAddress } from "./addresses.ts";

@@ -1,4 +1,4 @@
-/** Roles of the system: discovery, components, helpers. Source: access-control §5.3.10. */
+/** ClusterRoles of discovery, control plane components and helpers. Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go. */
 import type { RoleData } from "./contract.ts";
 
 export const componentRoles: readonly RoleData[] = [

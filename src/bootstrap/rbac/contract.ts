@@ -1,33 +1,36 @@
 /**
- * The bootstrap policy as data. Lists are words with blanks between; `core` stands for the group without a name, and a word `a@B` for `a` while the
- * gate B is on.
+ * The bootstrap policy as data. Lists are words separated by spaces. `core` represents the group with the empty name. A word `a@B` represents `a`
+ * if the feature gate B is on.
  */
 
 interface Gated {
-  /** Feature gates, all of which must be on, or it is not there. */
+  /** The entry is part of the policy only if all these feature gates are on. */
   readonly gates?: string;
 }
 
+/** A rule for resources or for URLs. */
 export type RuleData = Gated &
   (
     | { readonly verbs: string; readonly groups: string; readonly resources: string; readonly names?: string }
     | { readonly verbs: string; readonly urls: string }
   );
 
+/** A Role or ClusterRole. */
 export interface RoleData extends Gated {
   readonly name: string;
-  /** None for a ClusterRole. */
+  /** Undefined for a ClusterRole. */
   readonly namespace?: string;
-  /** Roles for people that collect the rules of this one. */
+  /** User-facing roles that include the rules of this one. */
   readonly aggregatesTo?: string;
-  /** The rules are those of all roles that aggregate to this. */
+  /** The aggregated role: its rules are those of all roles with this name in `aggregatesTo`. */
   readonly collects?: string;
   readonly rules: readonly RuleData[];
 }
 
+/** A RoleBinding or ClusterRoleBinding. */
 export interface BindingData extends Gated {
   readonly name: string;
-  /** None for a ClusterRoleBinding, which binds a ClusterRole; with one, the Role of that namespace. */
+  /** The namespace of the RoleBinding and its Role; undefined for a ClusterRoleBinding, which binds a ClusterRole. */
   readonly namespace?: string;
   readonly role: string;
   /** `Group system:masters`, `User x`, `ServiceAccount namespace/name` */

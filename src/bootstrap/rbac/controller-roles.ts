@@ -1,4 +1,7 @@
-/** Roles of the controllers, each bound to the service account of its name in kube-system. Source: access-control §5.3.10. */
+/**
+ * ClusterRoles of the controllers, each bound to the service account of the same name in kube-system.
+ * Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/controller_policy.go.
+ */
 import type { RoleData } from "./contract.ts";
 
 export const controllerRoles: readonly RoleData[] = [

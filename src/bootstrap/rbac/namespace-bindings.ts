@@ -1,4 +1,4 @@
-/** Bindings in the namespaces of the system. Source: access-control §5.3.10. */
+/** RoleBindings in the system namespaces. Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/namespace_policy.go. */
 import type { BindingData } from "./contract.ts";
 
 export const namespaceBindings: readonly BindingData[] = [

@@ -1,4 +1,4 @@
-/** Roles in the namespaces of the system. Source: access-control §5.3.10. */
+/** Roles in the system namespaces. Source: k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/namespace_policy.go. */
 import type { RoleData } from "./contract.ts";
 
 export const namespaceRoles: readonly RoleData[] = [

@@ -1,4 +1,7 @@
-/** The bootstrap policy against upstream's own, with gates on and off: testdata/upstream.jsonl.gz is what tools/golden/kubernetes/bootstrap-policy prints. */
+/**
+ * Compares the bootstrap policy with upstream's, with feature gates on and off. tools/golden/kubernetes/bootstrap-policy records
+ * testdata/upstream.jsonl.gz.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +17,7 @@ import { rbacAuthorizer } from "../../authorization/rbac/rbac.ts";
 import type { PolicyRule } from "../../authorization/rbac/rule.ts";
 import { bootstrapPolicy, nodeRules } from "./policy.ts";
 
-/** One object; `spec` is null where the gates take away what is there without them. */
+/** One object of upstream's policy; `spec` is null if the gates remove an object of the default policy. */
 interface Line {
   readonly gates: string;
   readonly kind: string;
@@ -35,7 +38,7 @@ const lines: Line[] = gunzipSync(readFileSync(join(import.meta.dirname, "testdat
   .split("\n")
   .map((line) => JSON.parse(line));
 
-/** What upstream has with these gates, by kind, namespace and name. */
+/** Upstream's policy with these gates, by kind, namespace and name. */
 function upstreamPolicy(gates: string): Map<string, unknown> {
   const objects = new Map<string, unknown>();
   for (const each of lines.filter((line) => line.gates === "" || line.gates === gates)) {
@@ -57,7 +60,7 @@ function ourPolicy(text: string): Map<string, unknown> {
   return objects.set("NodeRules /", plain({}, { rules: nodeRules(gates) }));
 }
 
-/** Without what may be absent or empty. */
+/** Replaces absent fields by empty ones. */
 function plain(labels: object, { rules, aggregationRule, roleRef, subjects }: NonNullable<Line["spec"]>): unknown {
   return {
     labels,
@@ -69,24 +72,24 @@ function plain(labels: object, { rules, aggregationRule, roleRef, subjects }: No
 }
 
 for (const gates of new Set(lines.map((line) => line.gates))) {
-  test(`the policy with ${gates === "" ? "all gates at their defaults" : gates} is upstream's, rule by rule`, () => {
+  test(`the policy with ${gates === "" ? "all gates at their defaults" : gates} equals upstream's`, () => {
     const [ours, upstreams] = [ourPolicy(gates), upstreamPolicy(gates)];
     assert.deepEqual([...ours.keys()].sort(), [...upstreams.keys()].sort());
-    for (const [key, wanted] of upstreams) assert.deepEqual(ours.get(key), wanted, key);
+    for (const [key, expected] of upstreams) assert.deepEqual(ours.get(key), expected, key);
   });
 }
 
-const nobody: UserInfo = { name: "", uid: "", groups: [], extra: new Map() };
+const noUser: UserInfo = { name: "", uid: "", groups: [], extra: new Map() };
 
 function userOf({ kind, name, namespace }: Record<string, string>): UserInfo {
-  if (kind === "Group") return { ...nobody, name: "somebody", groups: [name as string] };
+  if (kind === "Group") return { ...noUser, name: "member", groups: [name as string] };
   return {
-    ...nobody,
+    ...noUser,
     name: kind === "ServiceAccount" ? `system:serviceaccount:${namespace}:${name}` : (name as string),
   };
 }
 
-/** A request for each verb of each thing a rule names. */
+/** Yields a request for each verb of each resource and URL of a rule. */
 function* requestsOf(rule: PolicyRule): Generator<Partial<AuthorizationAttributes>> {
   for (const verb of rule.verbs ?? []) {
     for (const url of rule.nonResourceURLs ?? [])
@@ -101,7 +104,7 @@ function* requestsOf(rule: PolicyRule): Generator<Partial<AuthorizationAttribute
   }
 }
 
-test("who is bound by the policy may do what its rules say, and no other may", () => {
+test("each subject of the policy has the permissions of its role, and another user has none of them", () => {
   const objects = bootstrapPolicy(parseFeatureGates("").gates);
   const policy = new Policy();
   for (const { namespace, object } of objects) {
@@ -121,7 +124,7 @@ test("who is bound by the policy may do what its rules say, and no other may", (
     fieldSelector: "",
     labelSelector: "",
   };
-  let asked = 0;
+  let checked = 0;
   for (const { namespace, object: binding } of objects.filter(({ object }) => object.roleRef !== undefined)) {
     const role = objects.find(
       ({ object, ...place }) =>
@@ -138,14 +141,14 @@ test("who is bound by the policy may do what its rules say, and no other may", (
             what,
           );
           assert.equal(
-            (authorize({ ...attributes, user: { ...nobody, name: "somebody" } }) as { decision: string }).decision,
+            (authorize({ ...attributes, user: { ...noUser, name: "stranger" } }) as { decision: string }).decision,
             "noOpinion",
             what,
           );
-          asked++;
+          checked++;
         }
       }
     }
   }
-  assert.ok(asked > 900, String(asked));
+  assert.ok(checked > 900, String(checked));
 });

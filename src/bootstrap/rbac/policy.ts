@@ -1,5 +1,7 @@
-/** The objects of the bootstrap policy. Source: access-control §5.3.8, §5.3.10. */
-
+/**
+ * Builds the RBAC objects of the bootstrap policy. Source: Kubernetes docs, "Using RBAC Authorization", heading "Default roles and role bindings";
+ * k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/.
+ */
 import type { FeatureGates } from "../../apimachinery/feature-gates.ts";
 import type { PolicyRule } from "../../authorization/rbac/rule.ts";
 import type { BootObject } from "../boot-state.ts";
@@ -12,37 +14,37 @@ import { namespaceRoles } from "./namespace-roles.ts";
 import { userFacingRoles } from "./user-facing-roles.ts";
 
 const group = "rbac.authorization.k8s.io";
-/** Whether the server may repair the object at a start. */
+/** The annotation that allows or forbids the server to update the object at its start. */
 export const autoupdate = "rbac.authorization.kubernetes.io/autoupdate";
 
-/** Roles before what binds them. What belongs to a gate that is off is not there. */
+/** @returns roles, then bindings, without those whose feature gates are off */
 export function bootstrapPolicy(gates: FeatureGates): BootObject[] {
-  const ofControllers = controllerRoles.map((role) => ({ ...role, name: `system:controller:${role.name}` }));
+  const rolesOfControllers = controllerRoles.map((role) => ({ ...role, name: `system:controller:${role.name}` }));
   const controllerBindings = controllerRoles.map(({ name, ...role }) => ({
     name: `system:controller:${name}`,
     role: `system:controller:${name}`,
     subjects: [`ServiceAccount kube-system/${name}`],
     ...(role.gates !== undefined && { gates: role.gates }),
   }));
-  const roles = [...userFacingRoles, ...componentRoles, ...ofControllers, ...namespaceRoles];
+  const roles = [...userFacingRoles, ...componentRoles, ...rolesOfControllers, ...namespaceRoles];
   const bindings = [...clusterBindings, ...controllerBindings, ...namespaceBindings];
   return [
-    ...present(roles, gates).map((role) => roleObject(role, gates)),
-    ...present(bindings, gates).map(bindingObject),
+    ...enabledOnly(roles, gates).map((role) => roleObject(role, gates)),
+    ...enabledOnly(bindings, gates).map(bindingObject),
   ];
 }
 
-/** What every node may do; the mode Node decides by the same rules. */
+/** @returns the rules of the ClusterRole `system:node`, which the Node authorizer applies to every node */
 export function nodeRules(gates: FeatureGates): PolicyRule[] {
   return componentRoles.filter(({ name }) => name === "system:node").flatMap(({ rules }) => rulesOf(rules, gates));
 }
 
-function present<T extends { readonly gates?: string }>(data: readonly T[], { enabled }: FeatureGates): T[] {
+function enabledOnly<T extends { readonly gates?: string }>(data: readonly T[], { enabled }: FeatureGates): T[] {
   return data.filter(({ gates = "" }) => words(gates).every(enabled));
 }
 
 function rulesOf(rules: readonly RuleData[], gates: FeatureGates): PolicyRule[] {
-  return present(rules, gates).map((rule) => ruleOf(rule, gates));
+  return enabledOnly(rules, gates).map((rule) => ruleOf(rule, gates));
 }
 
 function roleObject(
@@ -104,9 +106,9 @@ function ruleOf(rule: RuleData, gates: FeatureGates): PolicyRule {
 }
 
 function subjectOf(text: string): Record<string, string> {
-  const [kind = "", who = ""] = text.split(" ");
-  if (kind !== "ServiceAccount") return { apiGroup: group, kind, name: who };
-  const [namespace = "", name = ""] = who.split("/");
+  const [kind = "", subject = ""] = text.split(" ");
+  if (kind !== "ServiceAccount") return { apiGroup: group, kind, name: subject };
+  const [namespace = "", name = ""] = subject.split("/");
   return { kind, name, namespace };
 }
 

@@ -1,4 +1,7 @@
-/** Roles for people, and what is collected into them. Source: access-control §5.3.10. */
+/**
+ * User-facing ClusterRoles and the roles that they aggregate. Source: Kubernetes docs, "Using RBAC Authorization", heading "User-facing roles";
+ * k8s.io/kubernetes@v1.36.0/plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go.
+ */
 import type { RoleData } from "./contract.ts";
 
 export const userFacingRoles: readonly RoleData[] = [

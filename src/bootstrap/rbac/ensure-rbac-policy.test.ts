@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
 import { parseFeatureGates } from "../../apimachinery/feature-gates.ts";
 import { ensureBootState } from "../boot-state.ts";
-import { ensureRbacPolicy } from "./ensure.ts";
+import { ensureRbacPolicy } from "./ensure-rbac-policy.ts";
 import { bootstrapPolicy } from "./policy.ts";
 
 const options = { advertiseAddress: undefined, port: 6443, serviceClusterIpRange: "10.0.0.0/24" };
@@ -18,11 +18,11 @@ async function booted(featureGates = ""): Promise<MemoryRegistry> {
   return cluster;
 }
 
-test("a fresh store gets the whole policy, and no more at the next start", async () => {
+test("writes the whole policy into an empty storage, and nothing at the next start", async () => {
   const cluster = await booted();
-  for (const { resource, namespace, object: wanted } of bootstrapPolicy(cluster.registry.gates)) {
+  for (const { resource, namespace, object: desired } of bootstrapPolicy(cluster.registry.gates)) {
     const isEmpty = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0);
-    const object = Object.fromEntries(Object.entries(wanted).filter(([, value]) => !isEmpty(value))) as typeof wanted;
+    const object = Object.fromEntries(Object.entries(desired).filter(([, value]) => !isEmpty(value))) as typeof desired;
     const stored = await cluster.find([`${group}/${resource}`, namespace], object.metadata.name as string);
     assert.partialDeepStrictEqual(stored, {
       ...object,
@@ -36,7 +36,7 @@ test("a fresh store gets the whole policy, and no more at the next start", async
   await cluster.close();
 });
 
-test("a binding for nobody has no subjects, and nobody manages them", async () => {
+test("a binding without subjects has no managed field for them", async () => {
   const cluster = await booted();
   const { subjects, metadata } = (await cluster.find(clusterBindings, "system:node")) ?? { metadata: {} };
   assert.equal(subjects, undefined);
@@ -44,11 +44,11 @@ test("a binding for nobody has no subjects, and nobody manages them", async () =
   await cluster.close();
 });
 
-test("what is seeded is what a create makes", async () => {
+test("seeding writes the same objects as create", async () => {
   const seeded = await booted();
   const created = await openMemoryRegistry();
   await ensureBootState(created.registry, options);
-  await created.create(clusterRoles, { kind: "ClusterRole", metadata: { name: "mine" }, rules: [] }); // Not fresh any more.
+  await created.create(clusterRoles, { kind: "ClusterRole", metadata: { name: "mine" }, rules: [] }); // The storage is no longer empty.
   await ensureRbacPolicy(created.registry);
   for (const [place, name] of [
     [clusterRoles, "edit"],
@@ -71,9 +71,9 @@ test("what is seeded is what a create makes", async () => {
 
 const extra = { verbs: ["sing"], apiGroups: [""], resources: ["songs"] };
 
-test("a start adds what is missing, takes nothing away, and leaves alone who does not want it", async () => {
+test("a start adds missing rules, subjects and labels, removes none, and skips objects with autoupdate=false", async () => {
   const cluster = await booted();
-  const wanted = (await cluster.find(clusterRoles, "system:discovery"))?.rules;
+  const defaultRules = (await cluster.find(clusterRoles, "system:discovery"))?.rules;
   await cluster.change(clusterRoles, "system:discovery", (role) => {
     role.rules = [extra];
     role.metadata.labels = { mine: "yes" };
@@ -101,7 +101,7 @@ test("a start adds what is missing, takes nothing away, and leaves alone who doe
   assert.deepEqual(discovery?.rules[0], extra);
   assert.deepEqual(
     discovery?.rules.slice(1).map((rule: { nonResourceURLs: string[] }) => rule.nonResourceURLs[0]),
-    wanted?.[0].nonResourceURLs,
+    defaultRules?.[0].nonResourceURLs,
   );
   assert.deepEqual(discovery?.metadata.labels, { mine: "yes", "kubernetes.io/bootstrapping": "rbac-defaults" });
   assert.deepEqual((await cluster.find(clusterRoles, "system:node"))?.rules, undefined);
@@ -114,7 +114,7 @@ test("a start adds what is missing, takes nothing away, and leaves alone who doe
   await cluster.close();
 });
 
-test("what belongs to a gate is there while it is on, and stays when it is switched off", async () => {
+test("creates the objects of a feature gate when it is on, and keeps them when it is turned off", async () => {
   const role = "system:cluster-trust-bundle-discovery";
   const off = await booted();
   assert.equal(await off.find(clusterRoles, role), undefined);
