@@ -28,6 +28,7 @@ const cleaned = [
   "src/authorization",
   "src/bootstrap",
   "src/cel-environment",
+  "src/cli",
   "src/controllers",
   "src/data",
   "src/health",

@@ -19,5 +19,5 @@ for (const [argv, want] of rows) {
   });
 }
 
-test("a list that is no CSV is refused", () =>
+test("rejects a list that is not CSV", () =>
   assert.throws(() => parseFlags(['--enable-admission-plugins=a"b']), FlagError));

@@ -1,4 +1,4 @@
-/** The flags of admission. Names and defaults are kube-apiserver's. */
+/** Admission flags. Names and defaults are kube-apiserver's. */
 import type { AdmissionOptions } from "../admission/contract.ts";
 import { stringSlice } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
@@ -12,12 +12,12 @@ const add =
 export const admissionFlags: readonly Flag[] = [
   {
     term: "--enable-admission-plugins <names>",
-    help: "Admission plugins that run beside those that do by default (NamespaceLifecycle, CertificateApproval, CertificateSigning, ClusterTrustBundleAttest, CertificateSubjectRestriction), with commas between, in any order: NodeRestriction. Those that kube-apiserver has on by default and that are missing here have no effect.",
+    help: "Comma-separated list of admission plugins to run in addition to the default ones (NamespaceLifecycle, CertificateApproval, CertificateSigning, ClusterTrustBundleAttest, CertificateSubjectRestriction), in any order: NodeRestriction. Other default plugins of kube-apiserver are accepted without effect.",
     set: add("enable"),
   },
   {
     term: "--disable-admission-plugins <names>",
-    help: "Admission plugins that do not run although they do by default (NamespaceLifecycle, CertificateApproval, CertificateSigning, ClusterTrustBundleAttest, CertificateSubjectRestriction), with commas between.",
+    help: "Comma-separated list of default admission plugins to disable (NamespaceLifecycle, CertificateApproval, CertificateSigning, ClusterTrustBundleAttest, CertificateSubjectRestriction).",
     set: add("disable"),
   },
 ];

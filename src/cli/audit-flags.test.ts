@@ -1,4 +1,7 @@
-/** The flags of auditing and of metrics are kube-apiserver's, with its defaults. Source: its --help of release 1.36. */
+/**
+ * Audit and metrics flags have kube-apiserver's names and defaults. Source: its --help of version
+ * 1.36.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { auditFlags } from "./audit-flags.ts";
@@ -47,7 +50,7 @@ const rows: [flag: string, standard: string][] = [
 const nothing = new Set(["", "[]"]);
 const nameOf = (term: string): string => /^--([\w-]+)/.exec(term)?.[1] as string;
 
-test("flags of auditing and metrics: upstream's names and defaults, no others", () => {
+test("has exactly upstream's audit and metrics flags and defaults", () => {
   const flags = [...auditFlags, ...metricsFlags].map(({ term, shown = "" }) => [nameOf(term), shown] as const);
   const want = rows.map(([flag, standard]) => [flag, nothing.has(standard) ? "" : standard] as const);
   assert.deepEqual(new Map([...flags].sort()), new Map([...want].sort()));
@@ -118,7 +121,7 @@ const metricsRows: [argv: string[], want: Partial<typeof metricsDefaults>][] = [
 for (const [argv, want] of metricsRows)
   test(`flags: ${argv.join(" ")}`, () => assert.deepEqual(optionsOf(...argv).metrics, { ...metricsDefaults, ...want }));
 
-test("flags: labels without values are refused", () => {
+test("rejects labels without values", () => {
   assert.throws(
     () => optionsOf("--allow-metric-labels=m"),
     /invalid argument "m" for "--allow-metric-labels" flag: m must be formatted as key=value/,

@@ -1,4 +1,4 @@
-/** The flags of auditing. Names and defaults are kube-apiserver's. */
+/** Audit flags. Names and defaults are kube-apiserver's. */
 import type { AuditBackendOptions, AuditOptions, BatchOptions, TruncateOptions } from "../audit/contract.ts";
 import { defaultAuditOptions } from "../audit/options.ts";
 import { boolValue, durationMs, FlagValueError, integerWithin } from "./flag-values.ts";
@@ -6,7 +6,7 @@ import type { Flag } from "./flags.ts";
 
 type Draft = { server: { audit: AuditOptions } };
 type Part = "log" | "webhook";
-/** @param present what the flags before say */
+/** @param present the options so far, which earlier flags have set */
 type Change<P extends Part, T> = (value: T, present: AuditOptions[P]) => Partial<AuditOptions[P]>;
 type Rest = Omit<Flag, "term" | "set">;
 
@@ -36,7 +36,7 @@ function webhookFlag<T>(term: string, read: (text: string) => T, change: Change<
 }
 
 const same = (text: string): string => text;
-/** What is out of bounds is for the server to complain of, in upstream's words. */
+/** The server checks the limits, with upstream's error messages. */
 const integer = (text: string): number =>
   integerWithin(text, { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER });
 
@@ -46,7 +46,7 @@ function float(text: string): number {
   return Number(text);
 }
 
-/** What both backends have, with the defaults of one. */
+/** Flags that both backends have, with the defaults of one backend. */
 function backendFlags(part: Part): Flag[] {
   const { mode, batch, truncate } = defaultAuditOptions[part];
   const flag = <T>(
@@ -61,36 +61,36 @@ function backendFlags(part: Part): Flag[] {
     flag(`truncate-${term}`, read, (value, present) => ({ truncate: { ...present.truncate, [key]: value } }), rest);
   return [
     flag("version <version>", same, (version) => ({ version }), {
-      help: "Group and version of the events.",
+      help: "API group and version of the events.",
       shown: "audit.k8s.io/v1",
     }),
     flag("mode <mode>", same, (value) => ({ mode: value }), { help: modeHelp[part], shown: mode }),
     batchFlag("buffer-size <int>", integer, "bufferSize", {
-      help: "Events that may wait in batch mode; more are dropped and counted.",
+      help: "Size of the event buffer in batch mode; events that exceed it are dropped and counted.",
       shown: String(batch.bufferSize),
     }),
     batchFlag("max-size <int>", integer, "maxSize", {
-      help: "Events that make a batch.",
+      help: "Maximum number of events in a batch.",
       shown: String(batch.maxSize),
     }),
     batchFlag("max-wait <duration>", durationMs, "maxWaitMs", {
-      help: "How long a batch that is not full waits.",
+      help: "How long to wait before a batch that is not full is sent.",
       shown: `${batch.maxWaitMs / 1000}s`,
     }),
     batchFlag("throttle-enable [bool]", boolValue, "throttleEnable", {
-      help: "Limits batches per second.",
+      help: "Limits the number of batches per second.",
       shown: String(batch.throttleEnable),
     }),
     batchFlag("throttle-qps <float>", float, "throttleQps", {
-      help: "Batches per second, on average.",
+      help: "Maximum average number of batches per second.",
       shown: String(batch.throttleQps),
     }),
     batchFlag("throttle-burst <int>", integer, "throttleBurst", {
-      help: "Batches at once, when there were fewer before.",
+      help: "Maximum number of batches sent at once when the average has not been used up.",
       shown: String(batch.throttleBurst),
     }),
     truncateFlag("enabled [bool]", boolValue, "enabled", {
-      help: "Leaves the objects out of events that are too long, and drops those that still are.",
+      help: "Removes the objects from events that are too large, and drops events that are still too large.",
       shown: String(truncate.enabled),
     }),
     truncateFlag("max-batch-size <bytes>", integer, "maxBatchBytes", {
@@ -98,63 +98,63 @@ function backendFlags(part: Part): Flag[] {
       shown: String(truncate.maxBatchBytes),
     }),
     truncateFlag("max-event-size <bytes>", integer, "maxEventBytes", {
-      help: "Bytes from which on an event is too long.",
+      help: "Maximum bytes of an event.",
       shown: String(truncate.maxEventBytes),
     }),
   ];
 }
 
 const modeHelp: Readonly<Record<Part, string>> = {
-  log: "blocking writes an event before the answer is sent; blocking-strict also refuses requests whose arrival cannot be recorded; batch writes later, and no request waits.",
+  log: "blocking writes an event before the response is sent; blocking-strict also rejects requests whose RequestReceived event cannot be written; batch writes asynchronously.",
   webhook:
-    "batch posts later, and no request waits; blocking posts an event before the answer is sent, tries included; blocking-strict also refuses requests whose arrival cannot be posted.",
+    "batch sends asynchronously; blocking sends an event, including retries, before the response is sent; blocking-strict also rejects requests whose RequestReceived event cannot be sent.",
 };
 const batchSizeHelp: Readonly<Record<Part, string>> = {
-  log: "Taken so that scripts for kube-apiserver work: events reach the log one by one, and there too it has no effect.",
-  webhook: "Bytes of the events that are posted together, when truncation is enabled; larger batches are divided.",
+  log: "Accepted for compatibility with kube-apiserver, where it has no effect either: events are logged one by one.",
+  webhook: "Maximum bytes of a batch when truncation is enabled; larger batches are split.",
 };
 
 export const auditFlags: readonly Flag[] = [
   {
     term: "--audit-policy-file <file>",
-    help: "File with the audit.k8s.io/v1 Policy that says what is recorded of which requests. Without it, nothing is.",
+    help: "File with the audit.k8s.io/v1 Policy that selects which requests are recorded, and how. If unset, nothing is recorded.",
     set: (text, { server }: Draft) => {
       server.audit = { ...server.audit, policyFile: text === "" ? undefined : text };
     },
   },
   logFlag("path <file>", same, (path) => ({ path: path === "" ? undefined : path }), {
-    help: "File that audit events are appended to; - is standard output.",
+    help: "File to which audit events are appended; - is standard output.",
   }),
   logFlag("format <format>", same, (format) => ({ format }), {
-    help: "json, or legacy: a line of text per event.",
+    help: "json, or legacy: one line of text per event.",
     shown: "json",
   }),
   logFlag("maxage <days>", integer, (maxAgeDays) => ({ maxAgeDays }), {
-    help: "Days that files set aside are kept; 0 is no limit.",
+    help: "Days for which rotated files are kept; 0 is no limit.",
     shown: "366",
   }),
   logFlag("maxbackup <int>", integer, (maxBackups) => ({ maxBackups }), {
-    help: "Files set aside that are kept; 0 is no limit.",
+    help: "Number of rotated files that are kept; 0 is no limit.",
     shown: "100",
   }),
   logFlag("maxsize <MiB>", integer, (maxSizeMib) => ({ maxSizeMib }), {
-    help: "Size at which the file is set aside; 0 is never.",
+    help: "Size at which the file is rotated; 0 disables rotation.",
     shown: "100",
   }),
   logFlag("compress [bool]", boolValue, (compress) => ({ compress }), {
-    help: "Compresses files set aside with gzip.",
+    help: "Compresses rotated files with gzip.",
     shown: "false",
   }),
   ...backendFlags("log"),
   webhookFlag("config-file <file>", same, (file) => ({ configFile: file === "" ? undefined : file }), {
-    help: "Kubeconfig that names the server to which audit events are posted, and how to prove who we are.",
+    help: "Kubeconfig with the URL and credentials of the server to which audit events are sent.",
   }),
   webhookFlag("initial-backoff <duration>", durationMs, (initialBackoffMs) => ({ initialBackoffMs }), {
-    help: "How long to wait before a post that failed is tried again; each time half as long again.",
+    help: "How long to wait before a failed request is retried; the wait grows by half each time.",
     shown: "10s",
   }),
   webhookFlag("batch-initial-backoff <duration>", durationMs, (initialBackoffMs) => ({ initialBackoffMs }), {
-    help: "The same.",
+    help: "Same as --audit-webhook-initial-backoff.",
     shown: "10s",
     deprecated: "Deprecated, use --audit-webhook-initial-backoff instead.",
   }),

@@ -1,9 +1,15 @@
-/** The flags of authentication are kube-apiserver's, with its defaults. Source: its --help of release 1.36. */
+/**
+ * Authentication flags have kube-apiserver's names and defaults. Source: its --help of version
+ * 1.36.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { authenticationFlags } from "./authentication-flags.ts";
 
-/** Without a default where it depends on other flags; `ours` says where we have one that upstream has not. */
+/**
+ * The default is empty if it depends on other flags; `ours` is a default that upstream does not
+ * have.
+ */
 const rows: [flag: string, standard: string, ours?: string][] = [
   ["anonymous-auth", ""],
   ["api-audiences", ""],
@@ -14,7 +20,7 @@ const rows: [flag: string, standard: string, ours?: string][] = [
   ["client-ca-file", ""],
   ["egress-selector-config-file", ""],
   ["enable-bootstrap-token-auth", "false"],
-  ["legacy-service-account-token-clean-up-period", "8760h0m0s"], // Of kube-controller-manager.
+  ["legacy-service-account-token-clean-up-period", "8760h0m0s"], // A flag of kube-controller-manager.
   ["oidc-ca-file", ""],
   ["oidc-client-id", ""],
   ["oidc-groups-claim", ""],
@@ -40,7 +46,7 @@ const rows: [flag: string, standard: string, ours?: string][] = [
   ["token-auth-file", ""],
 ];
 
-test("flags of authentication: upstream's names and defaults, no others", () => {
+test("has exactly upstream's authentication flags and defaults", () => {
   const flags = authenticationFlags.map(
     ({ term, shown = "" }) => [/^--([\w-]+)/.exec(term)?.[1] as string, shown] as const,
   );

@@ -1,4 +1,4 @@
-/** The flags of authentication. Names and defaults are kube-apiserver's. */
+/** Authentication flags. Names and defaults are kube-apiserver's. */
 import { defaultOptions } from "../index.ts";
 import { boolValue, durationMs, FlagValueError, stringSlice, unlessEmpty } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
@@ -8,21 +8,21 @@ import { requestHeaderFlags } from "./request-header-flags.ts";
 export const authenticationFlags: readonly Flag[] = [
   {
     term: "--anonymous-auth [bool]",
-    help: "Lets requests without credentials pass as system:anonymous of the group system:unauthenticated. If unset, true, unless --authentication-config says otherwise.",
+    help: "Accepts requests without credentials as the user system:anonymous of the group system:unauthenticated. If unset, true, unless --authentication-config sets it.",
     set: (text, { server }) => {
       server.anonymousAuth = boolValue(text);
     },
   },
   {
     term: "--authentication-config <file>",
-    help: "File with an AuthenticationConfiguration: issuers of tokens, and where anonymous requests may go. Followed while the server runs; not together with --oidc-*, nor with --anonymous-auth when it says so itself.",
+    help: "File with an AuthenticationConfiguration: token issuers, and the paths of anonymous requests. The file is reloaded when it changes. Excludes --oidc-*, and --anonymous-auth if the file configures anonymous requests.",
     set: (text, { server }) => {
       server.authenticationConfigFile = unlessEmpty(text);
     },
   },
   {
     term: "--egress-selector-config-file <file>",
-    help: "File with an EgressSelectorConfiguration: the ways to issuers whose configuration names a type of egress.",
+    help: "File with an EgressSelectorConfiguration: the proxies for connections to issuers whose configuration has an egress type.",
     set: (text, { server }) => {
       server.egressSelectorConfigFile = unlessEmpty(text);
     },
@@ -30,7 +30,7 @@ export const authenticationFlags: readonly Flag[] = [
   ...oidcFlags,
   {
     term: "--client-ca-file <file>",
-    help: "PEM file with authorities; a client certificate signed by one of them identifies its common name, with its organizations as groups.",
+    help: "PEM file with certificate authorities; a client certificate from one of them authenticates its common name as the user, and its organizations as groups.",
     set: (text, { server }) => {
       server.clientCaFile = unlessEmpty(text);
     },
@@ -38,7 +38,7 @@ export const authenticationFlags: readonly Flag[] = [
   ...requestHeaderFlags,
   {
     term: "--enable-bootstrap-token-auth [bool]",
-    help: "Takes the tokens in secrets of the type bootstrap.kubernetes.io/token in the namespace kube-system, by which nodes join.",
+    help: "Accepts the tokens in Secrets of type bootstrap.kubernetes.io/token in the namespace kube-system, with which nodes join.",
     shown: "false",
     set: (text, { server }) => {
       server.bootstrapTokenAuth = boolValue(text);
@@ -46,21 +46,21 @@ export const authenticationFlags: readonly Flag[] = [
   },
   {
     term: "--token-auth-file <file>",
-    help: "CSV file with bearer tokens: token, user name, user uid and, in one quoted column with commas between, groups. Read at the start alone.",
+    help: "CSV file with bearer tokens: token, user name, user UID and, in one quoted comma-separated column, groups. Read only at the start.",
     set: (text, { server }) => {
       server.tokenAuthFile = unlessEmpty(text);
     },
   },
   {
     term: "--authentication-token-webhook-config-file <file>",
-    help: "Kubeconfig of the service that is asked, by a TokenReview, whose a bearer token is that nobody here knows.",
+    help: "File in kubeconfig format with the URL and credentials of the webhook that receives a TokenReview for bearer tokens that no other authenticator accepts.",
     set: (text, { server }) => {
       server.tokenWebhook = { ...server.tokenWebhook, configFile: unlessEmpty(text) };
     },
   },
   {
     term: "--authentication-token-webhook-version <version>",
-    help: "The version of the TokenReviews that are sent to that service and that it answers: v1 or v1beta1.",
+    help: "Version of the TokenReview that the webhook receives and returns: v1 or v1beta1.",
     shown: "v1beta1",
     set: (text, { server }) => {
       server.tokenWebhook = { ...server.tokenWebhook, version: text };
@@ -68,7 +68,7 @@ export const authenticationFlags: readonly Flag[] = [
   },
   {
     term: "--authentication-token-webhook-cache-ttl <duration>",
-    help: "How long the answers of that service are kept.",
+    help: "How long the answers of the webhook are cached.",
     shown: "2m0s",
     set: (text, { server }) => {
       server.tokenWebhook = { ...server.tokenWebhook, cacheMs: durationMs(text) };
@@ -76,14 +76,14 @@ export const authenticationFlags: readonly Flag[] = [
   },
   {
     term: "--api-audiences <names>",
-    help: "What service account tokens that are for this server name, with commas between. If unset, the values of --service-account-issuer.",
+    help: "Comma-separated list of audiences of this server in service account tokens. If unset, the values of --service-account-issuer.",
     set: (text, { server }) => {
       server.apiAudiences = [...server.apiAudiences, ...stringSlice(text)];
     },
   },
   {
     term: "--service-account-issuer <issuer>",
-    help: "Who issues service account tokens, best an https URL. May be repeated: the first stands in new tokens, those of all are accepted.",
+    help: "Issuer of service account tokens, preferably an https URL. May be repeated: new tokens have the first one, tokens of all are accepted.",
     shown: "https://kubernetes.default.svc.cluster.local",
     set: (text, { server }) => {
       const before =
@@ -93,28 +93,28 @@ export const authenticationFlags: readonly Flag[] = [
   },
   {
     term: "--service-account-jwks-uri <url>",
-    help: "Where others get the keys by which they check service account tokens, an https URL. If unset, the path /openid/v1/jwks of this server.",
+    help: "https URL of the keys that verify service account tokens, for the discovery document. If unset, /openid/v1/jwks on this server.",
     set: (text, { server }) => {
       server.serviceAccountJwksUri = text;
     },
   },
   {
     term: "--service-account-key-file <file>",
-    help: "PEM file with RSA or ECDSA keys, public or private, whose service account tokens are accepted; may be repeated. The key that signs needs not be among them. If unset, the key of --tls-private-key-file.",
+    help: "PEM file with public or private RSA or ECDSA keys that verify service account tokens; may be repeated. The signing key is always accepted. If unset, the key of --tls-private-key-file.",
     set: (text, { server }) => {
       server.serviceAccountKeyFiles = [...server.serviceAccountKeyFiles, text];
     },
   },
   {
     term: "--service-account-signing-key-file <file>",
-    help: "PEM file with the private key that signs service account tokens. If unset, one is created under --data-dir.",
+    help: "PEM file with the private key that signs service account tokens. If unset, a key is created in --data-dir.",
     set: (text, { server }) => {
       server.serviceAccountSigningKeyFile = unlessEmpty(text);
     },
   },
   {
     term: "--service-account-lookup [bool]",
-    help: "Whether the tokens of secrets are accepted only as long as the secret and the account are there.",
+    help: "Accepts tokens in Secrets only while the Secret and the service account exist.",
     shown: "true",
     set: (text, { server }) => {
       server.serviceAccountLookup = boolValue(text);
@@ -122,7 +122,7 @@ export const authenticationFlags: readonly Flag[] = [
   },
   {
     term: "--service-account-max-token-expiration <duration>",
-    help: "The longest life of a service account token, between 1h and 2^32 seconds; tokens asked for with a longer one get this. 0 is no limit.",
+    help: "Maximum lifetime of a service account token, between 1h and 2^32 seconds; longer requested lifetimes are reduced to it. 0 is no limit.",
     shown: "0s",
     set: (text, { server }) => {
       server.serviceAccountMaxTokenExpirationMs = durationMs(text);
@@ -130,7 +130,7 @@ export const authenticationFlags: readonly Flag[] = [
   },
   {
     term: "--legacy-service-account-token-clean-up-period <duration>",
-    help: "How long the token of a secret that was made for an account may be unused before it is marked as invalid, and marked before it is deleted.",
+    help: "How long an automatically created token Secret can be unused before it is marked as invalid, and how long after that it is deleted.",
     shown: "8760h0m0s",
     set: (text, { server }) => {
       const ms = durationMs(text);
@@ -140,7 +140,7 @@ export const authenticationFlags: readonly Flag[] = [
   },
   {
     term: "--service-account-extend-token-expiration [bool]",
-    help: "Whether the tokens that pods get for about an hour are good for a year, for clients that do not read them again.",
+    help: "Extends the lifetime of the tokens of pods from about an hour to a year, for clients that do not reload them.",
     shown: "true",
     set: (text, { server }) => {
       server.serviceAccountExtendTokenExpiration = boolValue(text);

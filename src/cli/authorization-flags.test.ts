@@ -24,11 +24,11 @@ for (const [argv, want] of rows) {
   });
 }
 
-test("a time to live that is none is refused", () => {
+test("rejects an invalid TTL", () => {
   assert.throws(() => parseFlags(["--authorization-webhook-cache-authorized-ttl=x"]), FlagError);
 });
 
-test("flags of authorization: upstream's names, no others", () => {
+test("has exactly upstream's authorization flags", () => {
   const names = authorizationFlags.map(({ term }) => /^--authorization-([\w-]+)/.exec(term)?.[1]);
   const webhook = [
     "webhook-cache-authorized-ttl",

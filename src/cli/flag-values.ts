@@ -1,4 +1,4 @@
-/** Reads the text of one flag. Each throws a FlagValueError whose message says what is expected. */
+/** Parsers of flag values. Each throws a FlagValueError that describes what is expected. */
 import { isIP } from "node:net";
 import { parseBool } from "../apimachinery/parse-bool.ts";
 import { CsvError, parseCsv } from "../lib/csv/csv.ts";
@@ -6,6 +6,7 @@ import { DurationError, parseDuration } from "../lib/duration/duration.ts";
 import { formatPortRange, parsePortRange } from "../lib/ip-range/port-range.ts";
 import { integerValue, parseQuantity, QuantityError } from "../lib/quantity/quantity.ts";
 
+/** A flag has an invalid value; the message is for the user. */
 export class FlagValueError extends Error {
   constructor(message: string) {
     super(message);
@@ -13,6 +14,7 @@ export class FlagValueError extends Error {
   }
 }
 
+/** A boolean in the forms of Go's strconv.ParseBool. */
 export function boolValue(text: string): boolean {
   const value = parseBool(text);
   if (value === undefined)
@@ -20,6 +22,7 @@ export function boolValue(text: string): boolean {
   return value;
 }
 
+/** An integer within inclusive limits. */
 export function integerWithin(text: string, { min, max }: { min: number; max: number }): number {
   if (!/^[+-]?\d+$/.test(text))
     throw new FlagValueError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
@@ -28,7 +31,7 @@ export function integerWithin(text: string, { min, max }: { min: number; max: nu
   return value;
 }
 
-/** Go's form, such as `1m30s`. @returns milliseconds */
+/** A duration in Go's format, such as `1m30s`. @returns milliseconds */
 export function durationMs(text: string): number {
   try {
     const nanoseconds = parseDuration(text);
@@ -52,17 +55,18 @@ export function byteCount(text: string): number {
   }
 }
 
-/** @param text `resource[.group]#size`, with commas between */
+/** Validates sizes of watch caches. @param text comma-separated `resource[.group]#size` */
 export function checkWatchCacheSizes(text: string): void {
   for (const one of text === "" ? [] : text.split(",")) {
     const [, size, ...rest] = one.split("#");
     if (size === undefined || rest.length > 0) throw new FlagValueError(`invalid value of watch cache size: ${one}`);
     if (!/^[+-]?\d+$/.test(size)) throw new FlagValueError(`invalid size of watch cache size: ${one}`);
     if (Number(size) < 0) throw new FlagValueError(`watch cache size cannot be negative: ${one}`);
-    if (Number(size) === 0) throw new FlagValueError(`the watch cache cannot be switched off: ${one}`);
+    if (Number(size) === 0) throw new FlagValueError(`the watch cache cannot be disabled: ${one}`);
   }
 }
 
+/** An IPv4 or IPv6 address. */
 export function ipAddress(text: string): string {
   if (isIP(text) === 0) throw new FlagValueError(`failed to parse IP: ${JSON.stringify(text)}`);
   return text;
@@ -77,7 +81,7 @@ export function cidr(text: string): string {
   return text;
 }
 
-/** @returns empty text as the usual range */
+/** A range of ports, normalized. @returns the default range for an empty text */
 export function portRange(text: string): string {
   if (text.trim() === "") return "30000-32767";
   const range = parsePortRange(text);
@@ -85,18 +89,19 @@ export function portRange(text: string): string {
   return formatPortRange(range);
 }
 
+/** One of several words. */
 export function oneOf<const Word extends string>(text: string, words: readonly Word[]): Word {
   const found = words.find((word) => word === text);
   if (found === undefined) throw new FlagValueError(`must be one of ${words.join(", ")}`);
   return found;
 }
 
-/** The name of a file, or of whatever else is as good as not given when it is empty. */
+/** Treats an empty text as an unset flag. */
 export function unlessEmpty(text: string): string | undefined {
   return text === "" ? undefined : text;
 }
 
-/** One line of CSV, as pflag reads its lists. */
+/** A comma-separated list, parsed as pflag does: one line of CSV. */
 export function stringSlice(text: string): readonly string[] {
   try {
     return parseCsv(text.split("\n", 1)[0] as string)[0]?.fields ?? [];

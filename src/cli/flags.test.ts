@@ -108,7 +108,7 @@ for (const [argv, want] of settingRows) {
     assert.deepEqual(settings(...argv).server, { ...commandDefaults.server, ...want }));
 }
 
-const refusedRows: [argv: string[], message: string][] = [
+const rejectedRows: [argv: string[], message: string][] = [
   [["--secure-prot=1"], "unknown flag: --secure-prot (did you mean --secure-port?)"],
   [["--etcd-server=x"], "unknown flag: --etcd-server"],
   [
@@ -129,12 +129,12 @@ const refusedRows: [argv: string[], message: string][] = [
   ],
   [
     ["--encryption-provider-config=a"],
-    'invalid argument "a" for "--encryption-provider-config" flag: encryption at rest is not there yet',
+    'invalid argument "a" for "--encryption-provider-config" flag: encryption at rest is not supported yet',
   ],
   [["--etcd-prefix=/other"], 'invalid argument "/other" for "--etcd-prefix" flag: keys begin with /registry'],
   [
     ["--endpoint-reconciler-type=none"],
-    'invalid argument "none" for "--endpoint-reconciler-type" flag: the endpoints of the service kubernetes are always kept',
+    'invalid argument "none" for "--endpoint-reconciler-type" flag: the endpoints of the Service kubernetes are always reconciled',
   ],
   [["--secure-port"], "flag needs an argument: --secure-port"],
   [["--secure-port=x"], 'invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax'],
@@ -164,13 +164,10 @@ const refusedRows: [argv: string[], message: string][] = [
     ["--history-bytes-max=0"],
     'invalid argument "0" for "--history-bytes-max" flag: must be a positive number of bytes',
   ],
-  [
-    ["--watch-cache=false"],
-    'invalid argument "false" for "--watch-cache" flag: the watch cache cannot be switched off',
-  ],
+  [["--watch-cache=false"], 'invalid argument "false" for "--watch-cache" flag: the watch cache cannot be disabled'],
   [
     ["--watch-cache-sizes=nodes#0"],
-    'invalid argument "nodes#0" for "--watch-cache-sizes" flag: the watch cache cannot be switched off: nodes#0',
+    'invalid argument "nodes#0" for "--watch-cache-sizes" flag: the watch cache cannot be disabled: nodes#0',
   ],
   [
     ["--watch-cache-sizes=nodes"],
@@ -197,14 +194,14 @@ const refusedRows: [argv: string[], message: string][] = [
     'invalid argument "x" for "--tls-curve-preferences" flag: strconv.ParseInt: parsing "x": invalid syntax',
   ],
   [["--storage=etcd"], 'invalid argument "etcd" for "--storage" flag: must be one of lmdb, memory'],
-  [["--tls-cert-file=a"], "--tls-cert-file and --tls-private-key-file go together"],
-  [["serve"], "unexpected arguments: only flags are taken"],
+  [["--tls-cert-file=a"], "--tls-cert-file and --tls-private-key-file must be set together"],
+  [["serve"], "unexpected arguments: only flags are accepted"],
 ];
-for (const [argv, message] of refusedRows) {
-  test(`flags: ${argv.join(" ")} is refused`, () => assert.throws(() => parseFlags(argv), new FlagError(message)));
+for (const [argv, message] of rejectedRows) {
+  test(`flags: ${argv.join(" ")} is rejected`, () => assert.throws(() => parseFlags(argv), new FlagError(message)));
 }
 
-test("the defaults that --help shows are the defaults", () => {
+test("shows the actual defaults in --help", () => {
   for (const { term, shown } of allFlags) {
     if (shown !== undefined)
       assert.deepEqual({ ...settings(`${longName(term)}=${shown}`), warnings: [] }, commandDefaults, term);
@@ -238,8 +235,8 @@ const warningRows: [argv: string[], want: string[]][] = [
       "-v=2",
     ],
     [
-      "No effect here: --etcd-servers, --etcd-cafile: objects live in the embedded store, not in etcd; see --storage and --data-dir",
-      "No effect here: --kubelet-timeout: nothing here talks to kubelets yet",
+      "Ignored flags: --etcd-servers, --etcd-cafile: objects are stored in the embedded store, not in etcd; see --storage and --data-dir",
+      "Ignored flags: --kubelet-timeout: connections to kubelets are not supported yet",
     ],
   ],
 ];
@@ -248,7 +245,7 @@ for (const [argv, want] of warningRows) {
     assert.deepEqual(settings(...argv).warnings, want));
 }
 
-test("kubeadm's manifest is taken, and says what does nothing", () => {
+test("accepts the flags of kubeadm's manifest, and warns about ignored ones", () => {
   const pki = "/etc/kubernetes/pki";
   const { server, warnings } = settings(
     "--advertise-address=192.0.2.1",
@@ -286,18 +283,18 @@ test("kubeadm's manifest is taken, and says what does nothing", () => {
   assert.deepEqual(
     warnings.map((text) => text.slice(0, text.lastIndexOf(":"))),
     [
-      "No effect here: --etcd-cafile, --etcd-certfile, --etcd-keyfile, --etcd-servers",
-      "No effect here: --kubelet-client-certificate, --kubelet-client-key, --kubelet-preferred-address-types",
-      "No effect here: --proxy-client-cert-file, --proxy-client-key-file",
+      "Ignored flags: --etcd-cafile, --etcd-certfile, --etcd-keyfile, --etcd-servers",
+      "Ignored flags: --kubelet-client-certificate, --kubelet-client-key, --kubelet-preferred-address-types",
+      "Ignored flags: --proxy-client-cert-file, --proxy-client-key-file",
     ],
   );
 });
 
-test("a deprecated flag still does what it did", () => {
+test("a deprecated flag still has its effect", () => {
   assert.equal(settings(deprecated).server.audit.webhook.initialBackoffMs, 20_000);
 });
 
-test("--help lists every flag under its group, but for those that are deprecated or have no effect", () => {
+test("--help lists every flag in its group, except deprecated and ignored ones", () => {
   const line = parseFlags(["--help"]);
   assert.ok(line.run === "print");
   for (const [group, flags] of flagGroups) {
@@ -311,7 +308,7 @@ test("--help lists every flag under its group, but for those that are deprecated
   }
 });
 
-test("--version names the release of the API", () => {
+test("--version prints the version of the API", () => {
   const line = parseFlags(["--version"]);
   assert.ok(line.run === "print");
   assert.match(line.text, /^Coxswain v\d+\.\d+\.\d+ \(Kubernetes v1\.36\)\n$/);

@@ -1,4 +1,7 @@
-/** The command line: which flags there are, what they mean, and `--help`. Names, groups and defaults are kube-apiserver's where it has the flag. */
+/**
+ * The flags of the server and its `--help`. Names, groups and defaults are kube-apiserver's for
+ * flags that it has.
+ */
 
 import { join } from "node:path";
 import { Command, CommanderError, Option } from "commander";
@@ -22,24 +25,25 @@ import {
   portRange,
   unlessEmpty,
 } from "./flag-values.ts";
-import { idleFlags } from "./idle-flags.ts";
+import { ignoredFlags } from "./ignored-flags.ts";
 import { metricsFlags } from "./metrics-flags.ts";
 import { tlsFlags } from "./tls-flags.ts";
 
-export type LoggingFormat = "text" | "json";
+type LoggingFormat = "text" | "json";
 
+/** What the flags configure. */
 export interface Settings {
   readonly server: Omit<ServerOptions, "logger" | "clock">;
   readonly loggingFormat: LoggingFormat;
-  /** For the user: flags that were given and are deprecated, or do nothing here. */
+  /** Messages for the user about deprecated and ignored flags. */
   readonly warnings: readonly string[];
 }
 
-export type CommandLine =
+type CommandLine =
   | { readonly run: "server"; readonly settings: Settings }
   | { readonly run: "print"; readonly text: string };
 
-/** The command line is not understood; the message is for the user. */
+/** The command line is invalid; the message is for the user. */
 export class FlagError extends Error {
   constructor(message: string) {
     super(message);
@@ -52,26 +56,33 @@ interface Draft {
   server: Mutable<Settings["server"]>;
   loggingFormat: LoggingFormat;
   warnings: string[];
-  /** Names of flags that were given and do nothing, by the reason. */
-  idle: Map<string, Set<string>>;
+  /** Names of ignored flags on the command line, by the reason. */
+  ignored: Map<string, Set<string>>;
   suppressDeprecationWarnings: boolean;
-  /** Undefined until it is given: the default depends on another flag. */
+  /** Undefined until the flag is parsed: the default depends on another flag. */
   historyMs?: number;
 }
 
+/** One flag of the command line. */
 export interface Flag {
-  /** As commander writes it: `--secure-port <int>`; `[bool]` for switches, which may stand alone. */
+  /**
+   * In the syntax of commander: `--secure-port <int>`; `[bool]` for switches, whose value is
+   * optional.
+   */
   readonly term: string;
   readonly help: string;
-  /** The default as text that the flag itself would read; undefined when there is none. */
+  /** The default as a value of the flag; undefined if there is none. */
   readonly shown?: string;
-  /** What to do instead, in upstream's words. Such a flag is not shown by --help. */
+  /** Upstream's deprecation message. `--help` does not show deprecated flags. */
   readonly deprecated?: string;
-  /** Not shown by --help. */
+  /** `--help` does not show the flag. */
   readonly hidden?: true;
-  /** Why it does nothing, where whoever gives it may count on what it does. */
-  readonly idle?: string;
-  /** @throws FlagValueError */
+  /**
+   * Why the flag is ignored; set if users may rely on its effect, so that the start prints a
+   * warning.
+   */
+  readonly ignoredBecause?: string;
+  /** Applies a value to the draft. @throws FlagValueError */
   readonly set: (text: string, draft: Draft) => void;
 }
 
@@ -79,15 +90,16 @@ const { clock: _clock, ...libraryDefaults } = defaultOptions;
 
 const dataDirDefault = ".coxswain";
 
-/** What the command does when no flag is given. */
+/** The settings without any flag. */
 export const commandDefaults: Settings = {
   server: { ...libraryDefaults, storage: "lmdb", dataDir: dataDirDefault, securePort: 6443 },
   loggingFormat: "text",
   warnings: [],
 };
 
-const joined = (before: string, more: string): string => (before === "" ? more : `${before},${more}`);
+const appended = (before: string, more: string): string => (before === "" ? more : `${before},${more}`);
 
+/** All flags, by the groups of `--help`. */
 export const flagGroups: readonly (readonly [group: string, flags: readonly Flag[]])[] = [
   [
     "Secure serving flags",
@@ -102,7 +114,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--secure-port <int>",
-        help: "The port on which to serve HTTPS with authentication and authorization. 0 picks a free one.",
+        help: "The port on which to serve HTTPS with authentication and authorization. 0 selects a free port.",
         shown: "6443",
         set: (text, { server }) => {
           server.securePort = integerWithin(text, { min: 0, max: 65535 });
@@ -110,14 +122,14 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--advertise-address <ip>",
-        help: "The IP address that the endpoints of the service kubernetes name. If unset, the first address of this machine that is not loopback.",
+        help: "The IP address in the endpoints of the Service kubernetes. If unset, the first address of this machine that is not loopback.",
         set: (text, { server }) => {
           server.advertiseAddress = ipAddress(text);
         },
       },
       {
         term: "--tls-cert-file <file>",
-        help: "PEM file with the serving certificate, followed by those of its authorities. If unset, one is created under --data-dir.",
+        help: "PEM file with the serving certificate, followed by its intermediate certificates. If unset, a certificate is created in --data-dir.",
         set: (text, { server }) => {
           server.tlsCertFile = text;
         },
@@ -131,7 +143,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--cert-dir <dir>",
-        help: "Directory of apiserver.crt and apiserver.key, which are made there if they are missing. Without effect where --tls-cert-file is given, but that --data-dir is coxswain in it unless it is given, too.",
+        help: "Directory of apiserver.crt and apiserver.key, which are created if missing; ignored if --tls-cert-file is set. If --data-dir is unset, it is the directory coxswain in this one.",
         set: (text, { server }) => {
           server.certDir = unlessEmpty(text);
         },
@@ -144,7 +156,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
     [
       {
         term: "--data-dir <dir>",
-        help: "Directory of the embedded store, the created certificates and the file kubeconfig; relative to the working directory.",
+        help: "Directory of the embedded store, the generated certificates and the kubeconfig file; relative to the working directory.",
         shown: dataDirDefault,
         set: (text, { server }) => {
           if (text === "") throw new FlagValueError("must name a directory");
@@ -153,7 +165,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--storage <engine>",
-        help: "Where objects live: lmdb keeps them under --data-dir, memory forgets them at the end.",
+        help: "The storage engine: lmdb stores objects in --data-dir, memory discards them at exit.",
         shown: "lmdb",
         set: (text, { server }) => {
           server.storage = oneOf(text, ["lmdb", "memory"]);
@@ -161,7 +173,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--durability <mode>",
-        help: "full answers a write after its commit is on disk; relaxed after it was handed to the system, for tests.",
+        help: "full answers a write when its commit is on disk; relaxed when it is passed to the operating system, for tests.",
         shown: "full",
         set: (text, { server }) => {
           server.durability = oneOf(text, ["full", "relaxed"]);
@@ -169,7 +181,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--history-window <duration>",
-        help: "How long a state can be read and watched from after it was superseded; without end when only --etcd-compaction-interval is given.",
+        help: "How long old revisions can be read and watched from; unlimited if only --etcd-compaction-interval is set.",
         shown: "5m0s",
         set: (text, draft) => {
           draft.historyMs = durationMs(text);
@@ -177,14 +189,14 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--etcd-compaction-interval <duration>",
-        help: "How often the store is compacted to the revision that was the newest one interval before; 0 disables it, and revisions go by the other limits alone.",
+        help: "How often the store is compacted to the revision that was current one interval earlier; 0 disables it, so that only the other limits apply.",
         set: (text, { server }) => {
           server.compactionIntervalMs = durationMs(text);
         },
       },
       {
         term: "--history-bytes-max <quantity>",
-        help: "Bytes of old revisions beyond which the oldest go, however young.",
+        help: "Limit of the bytes of old revisions; above it the oldest are removed regardless of their age.",
         shown: "256Mi",
         set: (text, { server }) => {
           server.historyBytesMax = byteCount(text);
@@ -202,15 +214,15 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--watch-cache [bool]",
-        help: "Taken so that scripts for kube-apiserver work: there is always a watch cache.",
+        help: "Accepted for compatibility with kube-apiserver: the watch cache is always on.",
         shown: "true",
         set: (text) => {
-          if (!boolValue(text)) throw new FlagValueError("the watch cache cannot be switched off");
+          if (!boolValue(text)) throw new FlagValueError("the watch cache cannot be disabled");
         },
       },
       {
         term: "--default-watch-cache-size <int>",
-        help: "Taken so that scripts for kube-apiserver work, where it has no effect either.",
+        help: "Accepted for compatibility with kube-apiserver, where it has no effect either.",
         shown: "100",
         deprecated: "watch caches are sized automatically and this flag will be removed in a future version",
         set: (text) => {
@@ -219,7 +231,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--watch-cache-sizes <resource#size,...>",
-        help: "Taken so that scripts for kube-apiserver work, where sizes other than 0 have no effect either: the caches find theirs.",
+        help: "Accepted for compatibility with kube-apiserver, where sizes other than 0 have no effect either: caches are sized automatically.",
         set: (text) => checkWatchCacheSizes(text),
       },
     ],
@@ -233,14 +245,14 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
     [
       {
         term: "--runtime-config <pairs>",
-        help: "Turns versions and resources on or off, such as apps/v1=false or batch/v1/jobs=false; api/all, api/ga, api/beta and api/alpha stand for many. Pairs with commas between; may be repeated.",
+        help: "Enables or disables versions and resources, such as apps/v1=false or batch/v1/jobs=false; api/all, api/ga, api/beta and api/alpha stand for groups of versions. Comma-separated pairs; may be repeated.",
         set: (text, { server }) => {
-          server.runtimeConfig = joined(server.runtimeConfig, text);
+          server.runtimeConfig = appended(server.runtimeConfig, text);
         },
       },
       {
         term: "--controllers <list>",
-        help: "Controllers that run, with commas between: * for all but bootstrap-signer-controller and token-cleaner-controller, foo for the one named so, -foo for all but that one.",
+        help: "Comma-separated list of controllers to run: * for all except bootstrap-signer-controller and token-cleaner-controller, foo for the controller foo, -foo to disable it.",
         shown: "*",
         set: (text, { server }) => {
           server.controllers = text.split(",").filter((name) => name !== "");
@@ -248,14 +260,14 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--feature-gates <pairs>",
-        help: "Switches features by name, such as Name=true; AllAlpha and AllBeta stand for many. Pairs with commas between; may be repeated.",
+        help: "Enables or disables features by name, such as Name=true; AllAlpha and AllBeta stand for all alpha and beta features. Comma-separated pairs; may be repeated.",
         set: (text, { server }) => {
-          server.featureGates = joined(server.featureGates, text);
+          server.featureGates = appended(server.featureGates, text);
         },
       },
       {
         term: "--service-cluster-ip-range <cidrs>",
-        help: "Addresses that services get, of one family or, with a comma between, of both; the first one is that of the service kubernetes.",
+        help: "IP ranges for Services: one, or an IPv4 and an IPv6 range separated by a comma. The Service kubernetes gets the first address.",
         shown: "10.0.0.0/24",
         set: (text, { server }) => {
           server.serviceClusterIpRange = text.split(",").map(cidr).join(",");
@@ -263,7 +275,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--service-node-port-range <range>",
-        help: "Ports that services get on every node.",
+        help: "Range of node ports for Services.",
         shown: "30000-32767",
         set: (text, { server }) => {
           server.serviceNodePortRange = portRange(text);
@@ -271,7 +283,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--enable-aggregator-routing [bool]",
-        help: "Reach webhooks that are services by their endpoints rather than by the address of the service.",
+        help: "Connects to webhook Services by their endpoint addresses instead of the cluster IP.",
         shown: "false",
         set: (text, { server }) => {
           server.enableAggregatorRouting = boolValue(text);
@@ -285,7 +297,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
     [
       {
         term: "--request-timeout <duration>",
-        help: "How long a request may take before it is answered with a timeout; watches have their own.",
+        help: "Timeout of requests other than watches.",
         shown: "1m0s",
         set: (text, { server }) => {
           server.requestTimeoutMs = durationMs(text);
@@ -293,7 +305,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--min-request-timeout <seconds>",
-        help: "A watch that names no timeout lasts a random time of at least so many seconds.",
+        help: "Minimum duration of a watch without a timeout; the duration is random.",
         shown: "1800",
         set: (text, { server }) => {
           server.minRequestTimeoutMs = integerWithin(text, { min: 1, max: 7 * 86_400 }) * 1000;
@@ -301,7 +313,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--livez-grace-period <duration>",
-        help: "How long after the start /livez takes checks that have not finished yet for healthy.",
+        help: "How long after the start /livez treats unfinished checks as healthy.",
         shown: "0s",
         set: (text, { server }) => {
           server.livezGracePeriodMs = durationMs(text);
@@ -309,7 +321,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--shutdown-delay-duration <duration>",
-        help: "How long to go on serving after the signal to end, while /readyz already fails.",
+        help: "How long to continue serving after a termination signal, while /readyz already fails.",
         shown: "0s",
         set: (text, { server }) => {
           server.shutdownDelayMs = durationMs(text);
@@ -330,7 +342,7 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
       {
         term: "--suppress-deprecation-warnings [bool]",
-        help: "Says nothing of given flags that are deprecated.",
+        help: "Suppresses the warnings about deprecated flags.",
         shown: "false",
         set: (text, draft) => {
           draft.suppressDeprecationWarnings = boolValue(text);
@@ -338,11 +350,13 @@ export const flagGroups: readonly (readonly [group: string, flags: readonly Flag
       },
     ],
   ],
-  ["Flags without effect", idleFlags],
+  ["Ignored flags", ignoredFlags],
 ];
 
 /**
- * @param argv without the names of node and the script
+ * Parses the command line of the server.
+ *
+ * @param argv the arguments without the names of node and the script
  * @throws FlagError
  */
 export function parseFlags(argv: readonly string[]): CommandLine {
@@ -351,7 +365,7 @@ export function parseFlags(argv: readonly string[]): CommandLine {
     server: { ...server, dataDir: undefined },
     loggingFormat,
     warnings: [],
-    idle: new Map(),
+    ignored: new Map(),
     suppressDeprecationWarnings: false,
   };
   const command = newCommand(draft);
@@ -361,24 +375,24 @@ export function parseFlags(argv: readonly string[]): CommandLine {
     if (error instanceof CommanderError) throw new FlagError(upstreamText(error));
     throw error;
   }
-  const asked = command.opts<{ help?: true; version?: true }>();
-  if (asked.help) return { run: "print", text: command.helpInformation() };
-  if (asked.version) return { run: "print", text: `${versionText()}\n` };
-  checkTogether(draft.server);
+  const misc = command.opts<{ help?: true; version?: true }>();
+  if (misc.help) return { run: "print", text: command.helpInformation() };
+  if (misc.version) return { run: "print", text: `${versionText()}\n` };
+  checkCombination(draft.server);
   const { certDir } = draft.server;
   draft.server.dataDir ??= certDir === undefined ? dataDirDefault : join(certDir, "coxswain");
   const { historyMs = draft.server.compactionIntervalMs === undefined ? server.historyMs : Number.POSITIVE_INFINITY } =
     draft;
   draft.server.historyMs = historyMs;
-  const idle = Array.from(draft.idle, ([why, names]) => `No effect here: ${[...names].join(", ")}: ${why}`);
-  const warnings = [...(draft.suppressDeprecationWarnings ? [] : draft.warnings), ...idle];
+  const ignored = Array.from(draft.ignored, ([why, names]) => `Ignored flags: ${[...names].join(", ")}: ${why}`);
+  const warnings = [...(draft.suppressDeprecationWarnings ? [] : draft.warnings), ...ignored];
   return { run: "server", settings: { server: draft.server, loggingFormat: draft.loggingFormat, warnings } };
 }
 
 function newCommand(draft: Draft): Command {
   const command = new Command("coxswain")
     .description(
-      "A Kubernetes 1.36 API server with an embedded store. `coxswain cel --help`: tries out and checks expressions of rules. `coxswain auth --help`: why somebody may do something, or may not. `coxswain envtest --help`: tests of operators.",
+      "A Kubernetes 1.36 API server with an embedded store. Subcommands: `coxswain cel --help` evaluates and checks CEL expressions, `coxswain auth --help` explains access decisions, `coxswain envtest --help` runs tests of operators, `coxswain store --help` backs up and repairs the store.",
     )
     .usage("[flags]")
     .helpOption(false)
@@ -390,7 +404,7 @@ function newCommand(draft: Draft): Command {
     for (const flag of flags) command.addOption(optionOf(flag, draft).helpGroup(`${group}:`));
   }
   for (const [term, help] of [
-    ["-h, --help", "Prints this list of flags."],
+    ["-h, --help", "Prints this help."],
     ["--version", "Prints the version."],
   ] as const) {
     command.addOption(new Option(term, help).helpGroup("Misc flags:"));
@@ -405,8 +419,10 @@ function optionOf(flag: Flag, draft: Draft): Option {
       flag.set(text, draft);
       if (flag.deprecated !== undefined)
         draft.warnings.push(`Flag ${option.long} has been deprecated, ${flag.deprecated}`);
-      if (flag.idle !== undefined)
-        draft.idle.set(flag.idle, (draft.idle.get(flag.idle) ?? new Set()).add(option.long as string));
+      if (flag.ignoredBecause !== undefined) {
+        const names = draft.ignored.get(flag.ignoredBecause) ?? new Set();
+        draft.ignored.set(flag.ignoredBecause, names.add(option.long as string));
+      }
     } catch (error) {
       if (error instanceof FlagValueError)
         throw new FlagError(`invalid argument ${JSON.stringify(text)} for "${option.long}" flag: ${error.message}`);
@@ -415,11 +431,11 @@ function optionOf(flag: Flag, draft: Draft): Option {
     return text;
   });
   if (flag.deprecated !== undefined || flag.hidden) option.hideHelp();
-  // Alone it means true.
+  // A switch without a value is true.
   return flag.term.endsWith("[bool]") ? option.preset("true") : option;
 }
 
-/** What commander says, in the words of kube-apiserver's flag library. */
+/** Converts an error of commander to the message of kube-apiserver's flag library. */
 function upstreamText({ code, message }: CommanderError): string {
   const name = /'(-[^' ]*)/.exec(message)?.[1] ?? "";
   if (code === "commander.unknownOption") {
@@ -429,13 +445,13 @@ function upstreamText({ code, message }: CommanderError): string {
   }
   if (code === "commander.optionMissingArgument")
     return `flag needs an argument: ${/--[\w-]+/.exec(message)?.[0] ?? name}`;
-  if (code === "commander.excessArguments") return "unexpected arguments: only flags are taken";
+  if (code === "commander.excessArguments") return "unexpected arguments: only flags are accepted";
   return message;
 }
 
-function checkTogether(server: Draft["server"]): void {
+function checkCombination(server: Draft["server"]): void {
   if ((server.tlsCertFile === undefined) !== (server.tlsPrivateKeyFile === undefined))
-    throw new FlagError("--tls-cert-file and --tls-private-key-file go together");
+    throw new FlagError("--tls-cert-file and --tls-private-key-file must be set together");
 }
 
 /** The version of this package, and of the API it serves. */

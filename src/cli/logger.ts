@@ -1,11 +1,11 @@
-/** Writes one line an event, as text in klog's structured form or as JSON. */
+/** A logger that writes one line for each event, in klog's structured format or as JSON. */
 import type { Logger } from "../apimachinery/logger.ts";
 
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly format: "text" | "json";
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Takes one line with its end. */
+  /** Receives one line including the newline. */
   readonly write: (line: string) => void;
 }
 
@@ -13,6 +13,7 @@ type Severity = "info" | "warn" | "error";
 type Values = Readonly<Record<string, unknown>>;
 type FormatLine = (severity: Severity, now: number, message: string, values: Values) => string;
 
+/** Creates a logger. */
 export function createLogger({ format, now, write }: LoggerOptions): Logger {
   const formatLine: FormatLine = format === "json" ? formatJson : formatText;
   const log =
@@ -30,7 +31,7 @@ function formatText(severity: Severity, now: number, message: string, values: Va
   return `${head} ${JSON.stringify(message)}${pairs.join("")}\n`;
 }
 
-/** Severity is a field, since upstream's JSON tells errors by their `err` alone. */
+/** Adds a field `severity`, because upstream's JSON marks errors only by a field `err`. */
 function formatJson(severity: Severity, now: number, message: string, values: Values): string {
   const fields = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, plain(value)]));
   return `${formatValue({ ts: now, severity, msg: message, ...fields })}\n`;

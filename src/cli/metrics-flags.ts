@@ -1,4 +1,4 @@
-/** The flags of metrics. Names and defaults are kube-apiserver's. */
+/** Metrics flags. Names and defaults are kube-apiserver's. */
 import { CsvError, parseCsv } from "../lib/csv/csv.ts";
 import type { MetricsOptions } from "../metrics/contract.ts";
 import { FlagValueError } from "./flag-values.ts";
@@ -23,29 +23,32 @@ function metricsFlag(
 export const metricsFlags: readonly Flag[] = [
   metricsFlag(
     "--show-hidden-metrics-for-version <version>",
-    "Shows the metrics that are hidden because they are deprecated. Only the previous minor release is taken, such as 1.35, so that nobody who gets used to them is surprised by their end.",
+    "Shows metrics that are hidden since this version because they are deprecated. Only the previous minor version is accepted, such as 1.35.",
     (showHiddenForVersion) => ({ showHiddenForVersion }),
   ),
   metricsFlag(
     "--disabled-metrics <names>",
-    "Full names of metrics that are not shown, whatever else is said, with commas between; may be repeated.",
+    "Comma-separated list of full names of metrics that are never shown; may be repeated.",
     (text, { disabled }) => ({ disabled: text === "" ? disabled : [...disabled, ...text.split(",")] }),
   ),
   metricsFlag(
     "--allow-metric-labels <map>",
-    "Values that labels may have, others are shown as unexpected: metric1,label1=v1,v2,v3. May be repeated; several at once are quoted, with commas between.",
+    "Allowed values of metric labels, such as metric1,label1=v1,v2,v3; other values are shown as unexpected. May be repeated; several in one flag are quoted and separated by commas.",
     (text, { allowLabels }) => ({ allowLabels: new Map([...allowLabels, ...readLabels(text)]) }),
   ),
   metricsFlag(
     "--allow-metric-labels-manifest <file>",
-    "YAML file with the same: a map from metric1,label1 to v1,v2,v3.",
+    "YAML file with the allowed values of metric labels: a map from metric1,label1 to v1,v2,v3.",
     (file) => ({
       allowLabelsManifest: file === "" ? undefined : file,
     }),
   ),
 ];
 
-/** As upstream's flag library reads maps: one pair as it is, more of them as CSV, whose quotes keep the commas of a pair. */
+/**
+ * Parses maps as upstream's flag library does: a single pair as it is, several as CSV, in which
+ * pairs with commas are quoted.
+ */
 function readLabels(text: string): [key: string, values: string][] {
   return pairsOf(text).map((pair) => {
     const equals = pair.indexOf("=");

@@ -1,4 +1,4 @@
-/** The flags of identity providers. Names and defaults are kube-apiserver's. */
+/** OpenID Connect flags. Names and defaults are kube-apiserver's. */
 import type { OidcOptions } from "../authentication/configuration/contract.ts";
 import { FlagValueError, stringSlice } from "./flag-values.ts";
 import type { Flag } from "./flags.ts";
@@ -19,7 +19,7 @@ function oidcFlag(
   };
 }
 
-/** Spaces around either do not count. */
+/** Parses `claim=value`; spaces around both are removed. */
 function requiredClaim(text: string, { requiredClaims = {} }: OidcOptions): Pick<OidcOptions, "requiredClaims"> {
   const at = text.indexOf("=");
   if (at < 0) throw new FlagValueError("malformed pair, expect string=string");
@@ -27,17 +27,19 @@ function requiredClaim(text: string, { requiredClaims = {} }: OidcOptions): Pick
 }
 
 export const oidcFlags: readonly Flag[] = [
-  oidcFlag(
-    "issuer-url <url>",
-    "https URL of an OpenID Connect issuer, whose id tokens identify their subjects.",
-    (issuerUrl) => ({ issuerUrl }),
-  ),
-  oidcFlag("client-id <id>", "What those tokens must be for; goes together with --oidc-issuer-url.", (clientId) => ({
-    clientId,
+  oidcFlag("issuer-url <url>", "https URL of the OpenID Connect issuer whose ID tokens are accepted.", (issuerUrl) => ({
+    issuerUrl,
   })),
   oidcFlag(
+    "client-id <id>",
+    "Required audience of the ID tokens; must be set together with --oidc-issuer-url.",
+    (clientId) => ({
+      clientId,
+    }),
+  ),
+  oidcFlag(
     "ca-file <file>",
-    "PEM file with the authorities of the issuer's certificate. If unset, those of this machine.",
+    "PEM file with the certificate authorities of the issuer. If unset, those of the host.",
     (caFile) => ({ caFile }),
   ),
   oidcFlag("username-claim <claim>", "The claim with the user's name. If unset, sub.", (usernameClaim) => ({
@@ -45,21 +47,25 @@ export const oidcFlags: readonly Flag[] = [
   })),
   oidcFlag(
     "username-prefix <prefix>",
-    "Stands before names; - is none. If unset, the issuer's URL and #, but for names of the claim email.",
+    "Prefix of user names; - is none. If unset, the issuer URL and #, except if the username claim is email.",
     (usernamePrefix) => ({ usernamePrefix }),
   ),
-  oidcFlag("groups-claim <claim>", "The claim with the user's groups: a text, or a list of them.", (groupsClaim) => ({
-    groupsClaim,
-  })),
-  oidcFlag("groups-prefix <prefix>", "Stands before groups.", (groupsPrefix) => ({ groupsPrefix })),
+  oidcFlag(
+    "groups-claim <claim>",
+    "The claim with the user's groups: a string or a list of strings.",
+    (groupsClaim) => ({
+      groupsClaim,
+    }),
+  ),
+  oidcFlag("groups-prefix <prefix>", "Prefix of groups.", (groupsPrefix) => ({ groupsPrefix })),
   oidcFlag(
     "required-claim <claim=value>",
-    "A claim that must be there, with this value; may be repeated.",
+    "A claim and value that ID tokens must have; may be repeated.",
     requiredClaim,
   ),
   oidcFlag(
     "signing-algs <algorithms>",
-    "What tokens may be signed with, with commas between: RS256, RS384, RS512, ES256, ES384, ES512, PS256, PS384, PS512. If unset, RS256.",
+    "Comma-separated list of accepted signing algorithms: RS256, RS384, RS512, ES256, ES384, ES512, PS256, PS384, PS512. If unset, RS256.",
     (text, { signingAlgs = [] }) => ({ signingAlgs: [...signingAlgs, ...stringSlice(text)] }),
   ),
 ];

@@ -1,4 +1,4 @@
-/** The server as a command: flags, signals, exit codes. */
+/** Runs the server as a command: flags, signals, exit codes. */
 import { existsSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
@@ -8,10 +8,15 @@ import { DamagedStore } from "../storage/contract.ts";
 import { FlagError, parseFlags, type Settings } from "./flags.ts";
 import { createLogger } from "./logger.ts";
 
-/** That of a start that does not open a damaged store. Source: docs/reliability.md, "A store that does not open". */
+/**
+ * Exit code when the store is damaged. Source: docs/reliability.md, "A store that does not open".
+ */
 const damagedStoreCode = 3;
 
-/** Runs until a signal ends it; exits with 1 when it cannot start, with 3 when the store is damaged. */
+/**
+ * Serves until a signal ends the process. The exit code is 1 if the start fails, 3 if the store is
+ * damaged.
+ */
 export async function serve(argv: readonly string[]): Promise<void> {
   try {
     const line = parseFlags(argv);
@@ -19,12 +24,12 @@ export async function serve(argv: readonly string[]): Promise<void> {
     else await run(line.settings);
   } catch (error) {
     process.stderr.write(`Error: ${startProblem(error)}\n`);
-    if (error instanceof FlagError) process.stderr.write("Run with --help for the flags there are.\n");
+    if (error instanceof FlagError) process.stderr.write("Run with --help for a list of flags.\n");
     process.exit(error instanceof DamagedStore ? damagedStoreCode : 1);
   }
 }
 
-/** Why a start did not work, with the flag to change where there is one. */
+/** Describes the failure of a start, and the flag that resolves it if there is one. */
 function startProblem(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
@@ -32,14 +37,14 @@ function startProblem(error: unknown): string {
   if (code === "EADDRINUSE")
     return `port ${port} of ${address} is taken by another process: choose another one with --secure-port`;
   if (code === "EACCES")
-    return `port ${port} of ${address} is not allowed for this user: choose one above 1023 with --secure-port`;
+    return `port ${port} of ${address} is not allowed for this user: choose a port above 1023 with --secure-port`;
   if (code === "EADDRNOTAVAIL") return `${address} is not an address of this machine: choose one with --bind-address`;
   return error.message;
 }
 
 async function run({ server: options, loggingFormat, warnings }: Settings): Promise<void> {
   for (const warning of warnings) process.stderr.write(`${warning}\n`);
-  if (options.dataDir !== undefined) keepCompiled(options.dataDir);
+  if (options.dataDir !== undefined) keepCompileCache(options.dataDir);
   const logger = createLogger({
     format: loggingFormat,
     now: systemClock.now,
@@ -51,17 +56,21 @@ async function run({ server: options, loggingFormat, warnings }: Settings): Prom
 }
 
 /**
- * What V8 makes of the server's code is kept in `compiled`, when a server ends, for the next start: a sixth of its time. It is code, so it stands
- * where the server's keys do, and a first start leaves it to the later ones: the directory is made elsewhere, for its owner alone.
+ * Keeps V8's compile cache in `compiled`, which saves about a sixth of the time of the next start.
+ * The cache is executable code, so it is in the data directory, which only its owner can write. On
+ * the first start, which has yet to create that directory with these permissions, nothing is kept.
  */
-function keepCompiled(dataDir: string): void {
+function keepCompileCache(dataDir: string): void {
   if (existsSync(dataDir)) enableCompileCache(join(dataDir, "compiled"));
 }
 
-/** npm passes a signal on that the terminal has sent to us as well; the two come as one. */
+/** npm forwards a signal that the terminal has also sent to this process; both count as one. */
 const echoMs = process.env.npm_lifecycle_event === undefined ? 0 : 200;
 
-/** The first signal drains, the second exits at once, with the code a shell gives to a process that a signal ended. */
+/**
+ * The first signal drains; the second exits at once with the shell's code for a process that a
+ * signal ended.
+ */
 function closeOnSignal(server: RunningServer): void {
   let firstAt: number | undefined;
   const onSignal = (_signal: NodeJS.Signals, number: number): void => {
@@ -88,7 +97,7 @@ function welcome({ url, kubeconfigFile }: RunningServer): string {
   return `Serving ${url}\nkubeconfig: ${kubeconfigFile}\nNext: kubectl --kubeconfig ${shellQuote(kubeconfigFile)} get namespaces\n`;
 }
 
-/** Text that a shell reads as one word. */
+/** Quotes a text so that a shell reads it as one word. */
 function shellQuote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-/** How the server speaks TLS, and the certificates of some names. Names, defaults and words are kube-apiserver's. */
+/** TLS flags. Names, defaults and error messages are kube-apiserver's. */
 import type { NamedCertificateFiles } from "../http/listener/contract.ts";
 import { cipherSuiteNames, minVersionNames } from "../serving/tls-options.ts";
 import { FlagValueError, stringSlice } from "./flag-values.ts";
@@ -7,21 +7,21 @@ import type { Flag } from "./flags.ts";
 export const tlsFlags: readonly Flag[] = [
   {
     term: "--tls-min-version <version>",
-    help: `Minimum TLS version supported; nothing below VersionTLS12 is ever spoken. Possible values: ${minVersionNames.join(", ")}`,
+    help: `Minimum TLS version; versions below VersionTLS12 are never accepted. Possible values: ${minVersionNames.join(", ")}`,
     set: (text, { server }) => {
       server.tls = { ...server.tls, minVersion: text };
     },
   },
   {
     term: "--tls-cipher-suites <names>",
-    help: `Cipher suites for the server, with commas between; those of TLS 1.3 are always offered. If unset, Node's. Possible values: ${cipherSuiteNames.join(", ")}`,
+    help: `Comma-separated list of cipher suites; those of TLS 1.3 are always enabled. If unset, Node's defaults. Possible values: ${cipherSuiteNames.join(", ")}`,
     set: (text, { server }) => {
       server.tls = { ...server.tls, cipherSuites: [...server.tls.cipherSuites, ...stringSlice(text)] };
     },
   },
   {
     term: "--tls-curve-preferences <numbers>",
-    help: "Allowed key exchanges, by the numbers of Go's crypto/tls, with commas between: 23, 24 and 25 are P-256, P-384 and P-521, 29 is X25519, 4587, 4588 and 4589 are those with ML-KEM. If unset, Node's.",
+    help: "Comma-separated list of allowed key exchanges, by the numbers of Go's crypto/tls: 23, 24 and 25 are P-256, P-384 and P-521, 29 is X25519, 4587, 4588 and 4589 are the hybrids with ML-KEM. If unset, Node's defaults.",
     set: (text, { server }) => {
       server.tls = {
         ...server.tls,
@@ -31,7 +31,7 @@ export const tlsFlags: readonly Flag[] = [
   },
   {
     term: "--tls-sni-cert-key <cert,key[:names]>",
-    help: 'PEM files with a certificate and its private key for some names, such as "foo.crt,foo.key:*.foo.com,foo.com"; without names those that the certificate says. Names without a wildcard count before those with one, given ones before the certificate\'s. Addresses are for clients that come to them and ask for no name. May be repeated: the first for a name counts.',
+    help: 'PEM files with a certificate and its private key for some names, such as "foo.crt,foo.key:*.foo.com,foo.com"; without names, those of the certificate. Names without a wildcard precede names with one, and names of the flag precede names of the certificate. IP addresses apply to clients that connect to them without a server name. May be repeated; the first match is used.',
     set: (text, { server }) => {
       server.tls = { ...server.tls, named: [...server.tls.named, namedCertificate(text)] };
     },
@@ -44,7 +44,7 @@ function curveNumber(text: string): number {
   return Number(text);
 }
 
-/** Source: component-base's NamedCertKey. */
+/** Source: `k8s.io/component-base@v0.36.0/cli/flag/namedcertkey_flag.go`. */
 function namedCertificate(text: string): NamedCertificateFiles {
   const colon = text.indexOf(":");
   const [files, names] = colon === -1 ? [text, undefined] : [text.slice(0, colon), text.slice(colon + 1).trim()];

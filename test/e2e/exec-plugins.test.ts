@@ -7,7 +7,7 @@ import { after, before, beforeEach, describe, test } from "node:test";
 import { AuthenticationV1Api, KubeConfig } from "@kubernetes/client-node";
 import { authCommand } from "../../src/cli/auth/command.ts";
 import { openClient } from "../../src/cli/client/client.ts";
-import type { ExecSurroundings } from "../../src/cli/client/exec-credential.ts";
+import type { ExecEnvironment } from "../../src/cli/client/exec-credential.ts";
 import { readKubeconfig } from "../../src/lib/kubeconfig/kubeconfig.ts";
 import { field } from "../support/kubeconfig-fields.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
@@ -20,7 +20,7 @@ const reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
 const v1 = "client.authentication.k8s.io/v1";
 const v1beta1 = "client.authentication.k8s.io/v1beta1";
-const quiet: ExecSurroundings = { env: process.env, stdinIsTerminal: false, now: Date.now };
+const quiet: ExecEnvironment = { env: process.env, stdinIsTerminal: false, now: Date.now };
 
 let server: TestServer;
 let certificate: { clientCertificateData: string; clientKeyData: string };
@@ -79,7 +79,7 @@ type WhoIs = (file: string) => Promise<string>;
 /** The name of the user, or what went wrong. */
 const ours: WhoIs = async (file) => {
   try {
-    const client = await openClient(await readKubeconfig(file), { surroundings: quiet });
+    const client = await openClient(await readKubeconfig(file), { environment: quiet });
     const { status, body } = await client.send({ method: "POST", path: reviews, body: review });
     client.close();
     return status === 201 ? JSON.parse(body.toString()).status.userInfo.username : String(status);
@@ -247,7 +247,7 @@ async function ask(
   times: number,
   { now = Date.now, between }: { now?: () => number; between?: () => void } = {},
 ): Promise<string[]> {
-  const client = await openClient(await readKubeconfig(kubeconfigWith(plugin())), { surroundings: { ...quiet, now } });
+  const client = await openClient(await readKubeconfig(kubeconfigWith(plugin())), { environment: { ...quiet, now } });
   const answers: string[] = [];
   for (let time = 0; time < times; time++) {
     const { status, body } = await client.send({ method: "POST", path: reviews, body: review });
@@ -357,7 +357,7 @@ test("whether somebody may be asked, by mode and terminal", async () => {
   for (const [interactiveMode, stdinIsTerminal, want] of rows) {
     writeFileSync(asked, "");
     const client = await openClient(await readKubeconfig(kubeconfigWith(plugin({ interactiveMode }))), {
-      surroundings: { ...quiet, stdinIsTerminal },
+      environment: { ...quiet, stdinIsTerminal },
     });
     assert.equal((await client.send({ method: "GET", path: "/version" })).status, 200);
     client.close();
@@ -380,7 +380,7 @@ test("in somebody's name, with everything that belongs to it", async () => {
     "as-user-extra": { "example.com/Ünder_%": ["1", "2"], scopes: ["x"] },
   };
   const file = kubeconfigWith({ "client-certificate-data": cert, "client-key-data": key, ...as });
-  const client = await openClient(await readKubeconfig(file), { surroundings: quiet });
+  const client = await openClient(await readKubeconfig(file), { environment: quiet });
   const { status, body } = await client.send({ method: "POST", path: reviews, body: review });
   client.close();
   assert.equal(status, 201, body.toString());

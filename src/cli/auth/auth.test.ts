@@ -1,4 +1,4 @@
-/** The command against a real server, and against one that answers otherwise. */
+/** `coxswain auth explain` against a real server, and against a fake one with other answers. */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -62,7 +62,7 @@ async function run(
   return { code, ...texts };
 }
 
-/** The whole answer, but for the blanks. */
+/** The whole output. */
 const rows: [line: string, code: number, out: string][] = [
   [
     "--as ann get po",
@@ -107,8 +107,8 @@ RBAC does not allow it. What comes closest:
   [
     "--as system:node:n1 --as-group system:nodes list pods -A --field-selector spec.nodeName=n1",
     0,
-    `User "system:node:n1" (groups "system:nodes", "system:authenticated") may list pods with the field selector "spec.nodeName=n1" in all the cluster.
-Decided by: Node (called "node", by the server's own counts)
+    `User "system:node:n1" (groups "system:nodes", "system:authenticated") may list pods with the field selector "spec.nodeName=n1" in the whole cluster.
+Decided by: Node (named "node", by the metrics of the server)
 
 RBAC alone would not allow it.
 `,
@@ -116,8 +116,8 @@ RBAC alone would not allow it.
   [
     "delete nodes n1",
     0,
-    `User "kubernetes-admin" (groups "system:masters", "system:authenticated") may delete nodes "n1" in all the cluster.
-Decided by: system:masters (members of this group may do all, before any authorizer is asked)
+    `User "kubernetes-admin" (groups "system:masters", "system:authenticated") may delete nodes "n1" in the whole cluster.
+Decided by: system:masters (members of this group are allowed everything, before any authorizer runs)
 
 RBAC allows it:
   ClusterRoleBinding "cluster-admin" to Group "system:masters"
@@ -131,7 +131,7 @@ RBAC allows it:
 User "zoe" (groups "system:authenticated") may not get widgets.example.com/status in the namespace "kube-system".
 Decided by: none (no authorizer allowed it)
 
-RBAC does not allow it, and nothing comes close.
+RBAC does not allow it, and no rule comes close.
 `,
   ],
 ];
@@ -144,7 +144,7 @@ for (const [line, code, out] of rows) {
   });
 }
 
-test("as JSON", async () => {
+test("prints JSON with -o json", async () => {
   const { code, out } = await run("--as ann get deployments.apps x -o json");
   const { user, request, allowed, decidedBy: decided, review, rbac } = JSON.parse(out);
   assert.equal(code, 1);
@@ -152,7 +152,7 @@ test("as JSON", async () => {
     [user, allowed, decided.authorizer],
     [{ name: "ann", groups: ["system:authenticated"] }, false, "none"],
   );
-  const wanted = {
+  const expected = {
     verb: "get",
     isResourceRequest: true,
     group: "apps",
@@ -161,7 +161,7 @@ test("as JSON", async () => {
     namespace: "default",
     name: "x",
   };
-  assert.deepEqual(request, wanted);
+  assert.deepEqual(request, expected);
   assert.deepEqual(review, { allowed: false, denied: false, reason: "", evaluationError: "" });
   assert.deepEqual(rbac.allowing, []);
   assert.deepEqual(
@@ -173,7 +173,7 @@ test("as JSON", async () => {
   );
 });
 
-test("who may not look at roles is told what the server says", async () => {
+test("shows the server's error to a user that is not allowed to list roles", async () => {
   const { kubeconfigPath } = await server.as("ann");
   const own = await run("get pods", kubeconfigPath);
   assert.equal(own.code, 0);
@@ -186,11 +186,11 @@ test("who may not look at roles is told what the server says", async () => {
   assert.deepEqual([others.code, others.out], [2, ""]);
   assert.match(
     others.err,
-    /^Error: the server says nothing about it: subjectaccessreviews\.authorization\.k8s\.io is forbidden: /,
+    /^Error: the server answers neither the review nor the list of its roles: subjectaccessreviews\.authorization\.k8s\.io is forbidden: /,
   );
 });
 
-test("who may look at roles, but not ask, learns what they come to", async () => {
+test("evaluates roles for a user that is not allowed to create reviews", async () => {
   const admin = rawClient(server.kubeconfig);
   const roleRef = { apiGroup: group, kind: "ClusterRole", name: "looks" };
   const rules = [{ verbs: ["list"], apiGroups: [group], resources: ["*"] }];
@@ -211,9 +211,9 @@ test("who may look at roles, but not ask, learns what they come to", async () =>
   assert.equal(allowed.code, 0);
   assert.match(
     allowed.out,
-    /^Decided by: unknown \(the server was not to be asked; what follows is from its roles and bindings alone\)$/m,
+    /^Decided by: unknown \(the server rejected the review; the rest is derived from its roles and bindings\)$/m,
   );
-  assert.match(allowed.out, /^The server says: subjectaccessreviews\.authorization\.k8s\.io is forbidden: /m);
+  assert.match(allowed.out, /^The server answered: subjectaccessreviews\.authorization\.k8s\.io is forbidden: /m);
   assert.equal((await run("--as bob get pods", kubeconfigPath)).code, 1);
 });
 
@@ -235,7 +235,7 @@ for (const [line, err] of usage) {
   });
 }
 
-test("--help says what there is", async () => {
+test("--help lists the options", async () => {
   const { code, out } = await run("--help");
   assert.equal(code, 0);
   for (const option of [
@@ -249,8 +249,11 @@ test("--help says what there is", async () => {
     assert.ok(out.includes(option), option);
 });
 
-/** A server that has no roles, says of every request what is given, and counts decisions as it is told. */
-function saying(status: object, counts: (asked: number) => string = () => ""): Sender {
+/**
+ * A server without roles that answers every review with `status` and reports the decision counts of
+ * `counts`.
+ */
+function fakeServer(status: object, counts: (asked: number) => string = () => ""): Sender {
   let reviews = 0;
   const answer = (path: string): string => {
     if (path === "/metrics") return counts(reviews);
@@ -285,55 +288,61 @@ const verdicts: [
     "a webhook that denies",
     { allowed: false, denied: true, reason: "no" },
     undefined,
-    "Webhook (an authorizer denied it, which only webhooks do)",
+    "Webhook (an authorizer denied it; only webhooks deny)",
     false,
   ],
   [
-    "a webhook that is counted",
+    "a counted webhook",
     { denied: true },
     (asked) => count("denied", "w", "Webhook", asked),
-    'Webhook (called "w", by the server\'s own counts)',
+    'Webhook (named "w", by the metrics of the server)',
     false,
   ],
   [
     "a webhook that allows",
     { allowed: true, reason: "since it is Monday" },
     undefined,
-    "other (an authorizer with reasons of its own, such as a webhook)",
+    "other (an authorizer with its own reasons, such as a webhook)",
     true,
   ],
-  ["no reason", { allowed: true }, undefined, "other (AlwaysAllow, ABAC or a webhook, which gave no reason)", true],
-  ["ABAC, which is counted", { allowed: true }, byAbac, 'ABAC (called "abac", by the server\'s own counts)', true],
   [
-    "one of two that are counted",
+    "an authorizer without a reason",
+    { allowed: true },
+    undefined,
+    "other (AlwaysAllow, ABAC or a webhook, which gave no reason)",
+    true,
+  ],
+  ["counted ABAC", { allowed: true }, byAbac, 'ABAC (named "abac", by the metrics of the server)', true],
+  [
+    "one of two counted authorizers",
     { allowed: true },
     (asked) => byAbac(asked) + count("allowed", "w", "Webhook", asked),
     'other (one of ABAC "abac", Webhook "w")',
     true,
   ],
   [
-    "nobody that is counted",
+    "no counted authorizer",
     { allowed: true },
     () => count("allowed", "abac", "ABAC", 7),
     "other (AlwaysAllow, ABAC or a webhook, which gave no reason)",
     true,
   ],
-  ["nobody", { allowed: false }, byAbac, "none (no authorizer allowed it)", false],
-  ["nothing", {}, undefined, "none (no authorizer allowed it)", false],
+  ["no authorizer", { allowed: false }, byAbac, "none (no authorizer allowed it)", false],
+  ["an empty status", {}, undefined, "none (no authorizer allowed it)", false],
 ];
 
 const asked = { verb: "get", resource: "pods", name: "", namespace: "", fieldSelector: "", labelSelector: "" };
 
 for (const [what, status, counts, decided, allowed] of verdicts) {
-  test(`what ${what} says is told`, async () => {
-    const explanation = await explain(saying(status, counts), asked, userNamed("ann", []));
+  test(`names the authorizer of a verdict: ${what}`, async () => {
+    const explanation = await explain(fakeServer(status, counts), asked, userNamed("ann", []));
     const { authorizer, how } = decidedBy(explanation);
     assert.deepEqual([`${authorizer} (${how})`, isAllowed(explanation)], [decided, allowed]);
     assert.equal(JSON.parse(formatJson(explanation)).decidedBy.authorizer, authorizer);
   });
 }
 
-test("on a server with ABAC, ABAC is named", async () => {
+test("names ABAC on a server with ABAC", async () => {
   const directory = server.directory;
   const file = join(directory, "abac.jsonl");
   const policy = {
@@ -346,15 +355,15 @@ test("on a server with ABAC, ABAC is named", async () => {
   try {
     const { code, out } = await run("--as ann delete pods", other.kubeconfigPath);
     assert.equal(code, 0);
-    assert.match(out, /^Decided by: ABAC \(called "abac", by the server's own counts\)$/m);
+    assert.match(out, /^Decided by: ABAC \(named "abac", by the metrics of the server\)$/m);
   } finally {
     await other.close();
   }
 });
 
-test("nothing that a server says steers the terminal", async () => {
+test("escapes control characters in texts of the server", async () => {
   const explanation = await explain(
-    saying({ allowed: false, reason: "a\u001b[2J\nb", evaluationError: "\u0007" }),
+    fakeServer({ allowed: false, reason: "a\u001b[2J\nb", evaluationError: "\u0007" }),
     asked,
     userNamed("\u001b[31m", ["\u001b"]),
   );
@@ -363,7 +372,7 @@ test("nothing that a server says steers the terminal", async () => {
   assert.match(text, /^Reason: a\\x1b\[2J\n {2}b$/m);
 });
 
-test("a server without aggregated discovery is said to have none", async () => {
+test("reports a server without aggregated discovery", async () => {
   const plain: Sender = { send: async () => ({ status: 200, body: Buffer.from('{"kind":"APIVersions"}') }) };
   await assert.rejects(explain(plain, asked, userNamed("ann", [])), {
     message: "the server has no aggregated discovery",

@@ -1,21 +1,17 @@
-/** `coxswain auth`: why somebody may do something, or may not. */
+/** `coxswain auth`: explains why a user is or is not allowed to do something. */
 import { Command, CommanderError, Option } from "commander";
 import { openClient } from "../client/client.ts";
 import { findKubeconfig } from "../client/find-kubeconfig.ts";
+import type { Output } from "../output.ts";
 import { explain } from "./explain.ts";
 import { isAllowed } from "./explanation.ts";
 import { formatJson, formatText } from "./format.ts";
 import { userNamed } from "./question.ts";
 
-export interface Output {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-}
-
 const exitAllowed = 0;
 const exitDenied = 1;
-/** The command line is not understood, or the server could not be asked. */
-export const exitFailed = 2;
+/** The command line is invalid, or the server could not be queried. */
+const exitFailed = 2;
 
 interface ExplainOptions {
   readonly as?: string;
@@ -31,35 +27,43 @@ interface ExplainOptions {
 
 const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
-/** @param argv after `auth` @param env where KUBECONFIG is looked up @returns the exit code */
+/**
+ * Runs `coxswain auth`.
+ *
+ * @param argv the arguments after `auth`
+ * @param env the environment, for KUBECONFIG and for credential plugins
+ * @returns the exit code
+ */
 export async function authCommand(argv: readonly string[], output: Output, env: NodeJS.ProcessEnv): Promise<number> {
   let code = exitAllowed;
   const command = new Command("coxswain auth")
-    .description("Asks a running server, this one or any other that speaks Kubernetes' API, about rights.")
+    .description(
+      "Queries the access rights of users on a running server: Coxswain, or any other Kubernetes API server.",
+    )
     .exitOverride()
     .configureOutput({ writeOut: output.out, writeErr: output.err });
   command
     .command("explain")
-    .summary("why somebody may do something, or may not")
+    .summary("explains why a user is or is not allowed to do something")
     .description(
-      "Says whether somebody may do something, which authorizer decided it and, for RBAC, by which binding, role and rule; or what comes closest. The kubeconfig's user must be allowed to create subjectaccessreviews, or to list roles and bindings.",
+      "Reports whether a user is allowed to do something, which authorizer decided it and, for RBAC, which binding, role and rule allow it or come closest. The user of the kubeconfig needs permission to create subjectaccessreviews, or to list roles and bindings.",
     )
-    .argument("<verb>", "get, list, create, impersonate …; of a path, the method in lower case")
+    .argument("<verb>", "get, list, create, impersonate …; for a path, the HTTP method in lower case")
     .argument("<resource>", "a resource with its subresource (pods, deployments.apps/scale, po), or a path (/healthz)")
-    .argument("[name]", "of the object")
-    .option("--as <user>", "who wants to; if unset, whoever the kubeconfig says we are")
+    .argument("[name]", "the name of the object")
+    .option("--as <user>", "the user to explain; if unset, the user of the kubeconfig")
     .option(
       "--as-group <group>",
-      "a group the user is in; may be repeated. system:authenticated is added, and a service account's own groups",
+      "a group of the user; may be repeated. system:authenticated is added, as are the groups of a service account",
       collect,
     )
-    .option("-n, --namespace <namespace>", "if unset, that of the kubeconfig's context")
-    .option("-A, --all-namespaces", "asks about all namespaces at once")
-    .option("--field-selector <selector>", "asks about a list with this selector, such as spec.nodeName=n1")
-    .option("-l, --selector <selector>", "asks about a list with this label selector")
-    .option("--kubeconfig <file>", "if unset, those of KUBECONFIG, or ~/.kube/config")
-    .option("--context <name>", "in place of the kubeconfig's current context")
-    .addOption(new Option("-o, --output <format>", "the form of the answer").choices(["text", "json"]).default("text"))
+    .option("-n, --namespace <namespace>", "the namespace; if unset, that of the kubeconfig's context")
+    .option("-A, --all-namespaces", "explains a request for all namespaces")
+    .option("--field-selector <selector>", "explains a list request with this field selector, such as spec.nodeName=n1")
+    .option("-l, --selector <selector>", "explains a list request with this label selector")
+    .option("--kubeconfig <file>", "the kubeconfig file; if unset, the files of KUBECONFIG, or ~/.kube/config")
+    .option("--context <name>", "the context to use instead of the kubeconfig's current one")
+    .addOption(new Option("-o, --output <format>", "the output format").choices(["text", "json"]).default("text"))
     .addHelpText(
       "after",
       "\nExamples:\n  coxswain auth explain --as ann --as-group dev delete pods/log mine -n shop\n  coxswain auth explain --as system:anonymous get /healthz",
@@ -69,7 +73,7 @@ export async function authCommand(argv: readonly string[], output: Output, env: 
     });
   command.addHelpText(
     "after",
-    "\nExit codes: 0 allowed, 1 not allowed, 2 the command line is not understood or the server could not be asked.",
+    "\nExit codes: 0 allowed, 1 not allowed, 2 the command line is invalid or the server could not be queried.",
   );
   try {
     await command.parseAsync(argv, { from: "user" });
@@ -82,22 +86,22 @@ export async function authCommand(argv: readonly string[], output: Output, env: 
 }
 
 async function run(
-  asked: { readonly verb: string; readonly resource: string; readonly name: string },
+  target: { readonly verb: string; readonly resource: string; readonly name: string },
   options: ExplainOptions,
   output: Output,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
   const { asGroup = [], fieldSelector = "", selector: labelSelector = "" } = options;
   if (options.as === undefined && asGroup.length > 0) throw new Error("--as-group needs --as");
-  const surroundings = { env, stdinIsTerminal: process.stdin.isTTY === true, now: Date.now };
+  const environment = { env, stdinIsTerminal: process.stdin.isTTY === true, now: Date.now };
   const client = await openClient(await findKubeconfig(options.kubeconfig, env), {
     context: options.context,
-    surroundings,
+    environment,
   });
   try {
     const namespace = options.allNamespaces === true ? "" : (options.namespace ?? client.namespace);
     const user = options.as === undefined ? undefined : userNamed(options.as, asGroup);
-    const explanation = await explain(client, { ...asked, namespace, fieldSelector, labelSelector }, user);
+    const explanation = await explain(client, { ...target, namespace, fieldSelector, labelSelector }, user);
     output.out(options.output === "json" ? formatJson(explanation) : formatText(explanation));
     return isAllowed(explanation) ? exitAllowed : exitDenied;
   } finally {

@@ -1,55 +1,76 @@
-/** `coxswain auth explain`: asks a server what it makes of a request, and its roles and bindings why. */
+/**
+ * `coxswain auth explain`: lets the server review a request, and evaluates its roles and bindings.
+ */
 import type { UserInfo } from "../../apimachinery/user.ts";
-import { countedDeciders } from "./counted-deciders.ts";
+import { countedAuthorizers } from "./counted-authorizers.ts";
 import { type Explanation, rbacReason } from "./explanation.ts";
 import { findResource } from "./find-resource.ts";
-import { type Asked, pathQuestion, type Question, resourceQuestion, splitResource } from "./question.ts";
-import { type RbacWays, rbacWays } from "./rbac-ways.ts";
-import { askOwnVerdict, askSelf, askVerdict, RefusedRequest, readPolicy, type Sender, type Verdict } from "./server.ts";
+import { pathQuestion, type Question, resourceQuestion, splitResource, type Target } from "./question.ts";
+import { type RbacMatches, rbacMatches } from "./rbac-matches.ts";
+import {
+  RequestRejected,
+  readPolicy,
+  reviewAccess,
+  reviewOwnAccess,
+  reviewSelf,
+  type Sender,
+  type Verdict,
+} from "./server.ts";
 
-/** @param user undefined for whoever asks @throws Error when the server cannot be reached, or says nothing at all about it */
-export async function explain(server: Sender, asked: Asked, user: UserInfo | undefined): Promise<Explanation> {
-  const who = user ?? (await askSelf(server));
-  const { question, notes } = await questionOf(server, asked, who);
-  const ask = (): Promise<Verdict> =>
-    user === undefined ? askOwnVerdict(server, question) : askVerdict(server, question);
-  const [verdict, rbac] = await Promise.all([orProblem<Verdict>(ask()), orProblem<RbacWays>(waysOf(server, question))]);
+/**
+ * @param user undefined for the user of the kubeconfig
+ * @throws Error when the server cannot be reached, or rejects both the review and the list of the
+ *   RBAC objects
+ */
+export async function explain(server: Sender, target: Target, user: UserInfo | undefined): Promise<Explanation> {
+  const subject = user ?? (await reviewSelf(server));
+  const { question, notes } = await questionOf(server, target, subject);
+  const review = (): Promise<Verdict> =>
+    user === undefined ? reviewOwnAccess(server, question) : reviewAccess(server, question);
+  const [verdict, rbac] = await Promise.all([
+    orProblem<Verdict>(review()),
+    orProblem<RbacMatches>(matchesOf(server, question)),
+  ]);
   if ("problem" in verdict && "problem" in rbac)
-    throw new Error(`the server says nothing about it: ${verdict.problem}; ${rbac.problem}`);
-  const counted = isOpen(verdict, who) ? await countedDeciders(server, verdict.denied ? "denied" : "allowed", ask) : [];
+    throw new Error(
+      `the server answers neither the review nor the list of its roles: ${verdict.problem}; ${rbac.problem}`,
+    );
+  const counted = needsCounts(verdict, subject)
+    ? await countedAuthorizers(server, verdict.denied ? "denied" : "allowed", review)
+    : [];
   return { question, verdict, rbac, counted, notes };
 }
 
 async function questionOf(
   server: Sender,
-  asked: Asked,
+  target: Target,
   user: UserInfo,
 ): Promise<{ question: Question; notes: string[] }> {
-  const what = splitResource(asked.resource);
-  if ("path" in what) return { question: pathQuestion(user, asked, what.path), notes: [] };
-  const found = await findResource(server, what.resource);
+  const parsed = splitResource(target.resource);
+  if ("path" in parsed) return { question: pathQuestion(user, target, parsed.path), notes: [] };
+  const found = await findResource(server, parsed.resource);
   const notes: string[] = [];
-  if (!found.known && what.resource !== "*")
-    notes.push(`the server doesn't have a resource type ${JSON.stringify(what.resource)}`);
-  return { question: resourceQuestion(user, asked, found, what.subresource), notes };
+  if (!found.exists && parsed.resource !== "*")
+    notes.push(`the server doesn't have a resource type ${JSON.stringify(parsed.resource)}`);
+  return { question: resourceQuestion(user, target, found, parsed.subresource), notes };
 }
 
-/** Whether somebody decided who does not say so. */
-function isOpen(verdict: Explanation["verdict"], { groups }: UserInfo): verdict is Verdict {
+/** Whether an authorizer decided that the verdict does not name. */
+function needsCounts(verdict: Explanation["verdict"], { groups }: UserInfo): verdict is Verdict {
   if ("problem" in verdict || groups.includes("system:masters")) return false;
   return verdict.denied || (verdict.allowed && !verdict.reason.startsWith(rbacReason));
 }
 
-async function waysOf(server: Sender, question: Question): Promise<RbacWays> {
-  return rbacWays(await readPolicy(server), question);
+async function matchesOf(server: Sender, question: Question): Promise<RbacMatches> {
+  return rbacMatches(await readPolicy(server), question);
 }
 
-/** What the server refuses to tell is part of the answer. */
-async function orProblem<T extends object>(asking: Promise<T>): Promise<T | { readonly problem: string }> {
+/** Returns an error of the server as a part of the explanation. */
+async function orProblem<T extends object>(answer: Promise<T>): Promise<T | { readonly problem: string }> {
   try {
-    return await asking;
+    return await answer;
   } catch (error) {
-    if (error instanceof RefusedRequest) return { problem: error.message };
+    if (error instanceof RequestRejected) return { problem: error.message };
     throw error;
   }
 }

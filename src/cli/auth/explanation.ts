@@ -1,28 +1,36 @@
-/** Puts together what the server says and what its roles and bindings say. */
+/** Combines the verdict of the server with the evaluation of its roles and bindings. */
 import { nodeIdentity } from "../../apimachinery/node-identity.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
-import type { Decider } from "./counted-deciders.ts";
+import type { CountedAuthorizer } from "./counted-authorizers.ts";
 import type { Question } from "./question.ts";
-import type { RbacWays } from "./rbac-ways.ts";
+import type { RbacMatches } from "./rbac-matches.ts";
 import type { Verdict } from "./server.ts";
 
-/** What could not be found out stands as the server's complaint. */
+/**
+ * The result of `coxswain auth explain`; a part that the server did not answer holds its error as
+ * `problem`.
+ */
 export interface Explanation {
   readonly question: Question;
   readonly verdict: Verdict | { readonly problem: string };
-  readonly rbac: RbacWays | { readonly problem: string };
-  /** Authorizers that may have decided, by the server's own counts; none where it is plain, or the server does not tell. */
-  readonly counted: readonly Decider[];
-  /** For whoever asked. */
+  readonly rbac: RbacMatches | { readonly problem: string };
+  /**
+   * Authorizers that may have decided, by the server's metrics; empty when the verdict shows it or
+   * metrics cannot be read.
+   */
+  readonly counted: readonly CountedAuthorizer[];
+  /** Hints for the user, such as a resource that the server does not have. */
   readonly notes: readonly string[];
 }
 
-/** The server's verdict, or what its roles and bindings come to where it gives none. */
+/**
+ * The server's verdict, or the result of its roles and bindings where the server gives no verdict.
+ */
 export function isAllowed({ verdict, rbac }: Explanation): boolean {
   return "problem" in verdict ? !("problem" in rbac) && rbac.allowing.length > 0 : verdict.allowed;
 }
 
-/** What RBAC's reasons begin with. */
+/** The prefix of reasons that the RBAC authorizer gives. */
 export const rbacReason = "RBAC: ";
 
 interface DecidedBy {
@@ -30,29 +38,35 @@ interface DecidedBy {
   readonly how: string;
 }
 
-/** Who decided. Reviews do not say it; it follows from the reason, from who asks, and from what the server counts. */
+/**
+ * The authorizer that decided. Reviews do not name it; it is derived from the reason, the user and
+ * the metrics of the server.
+ */
 export function decidedBy({ question: { user }, verdict, counted }: Explanation): DecidedBy {
   if ("problem" in verdict)
     return {
       authorizer: "unknown",
-      how: "the server was not to be asked; what follows is from its roles and bindings alone",
+      how: "the server rejected the review; the rest is derived from its roles and bindings",
     };
   const { allowed, denied, reason } = verdict;
   if (!allowed && !denied) return { authorizer: "none", how: "no authorizer allowed it" };
   if (allowed && reason.startsWith(rbacReason)) return { authorizer: "RBAC", how: "a role that is bound to the user" };
   if (allowed && user.groups.includes("system:masters")) {
-    return { authorizer: "system:masters", how: "members of this group may do all, before any authorizer is asked" };
+    return {
+      authorizer: "system:masters",
+      how: "members of this group are allowed everything, before any authorizer runs",
+    };
   }
   const [decider, ...others] = counted;
   if (decider !== undefined && others.length === 0)
-    return { authorizer: decider.type, how: `called ${quoteGo(decider.name)}, by the server's own counts` };
+    return { authorizer: decider.type, how: `named ${quoteGo(decider.name)}, by the metrics of the server` };
   if (decider !== undefined)
     return {
       authorizer: "other",
       how: `one of ${counted.map(({ type, name }) => `${type} ${quoteGo(name)}`).join(", ")}`,
     };
-  if (denied) return { authorizer: "Webhook", how: "an authorizer denied it, which only webhooks do" };
-  if (reason !== "") return { authorizer: "other", how: "an authorizer with reasons of its own, such as a webhook" };
+  if (denied) return { authorizer: "Webhook", how: "an authorizer denied it; only webhooks deny" };
+  if (reason !== "") return { authorizer: "other", how: "an authorizer with its own reasons, such as a webhook" };
   if (nodeIdentity(user) !== undefined)
     return { authorizer: "Node", how: "or another authorizer that gives no reasons" };
   return { authorizer: "other", how: "AlwaysAllow, ABAC or a webhook, which gave no reason" };

@@ -1,11 +1,14 @@
-/** The explanation as text for people, and as JSON. Names are quoted where they may hold anything: they come from others. */
+/**
+ * Formats the explanation as text and as JSON. Names come from other users and may contain any
+ * characters, so that they are quoted.
+ */
 
 import type { Binding, Role, Subject } from "../../authorization/rbac/policy.ts";
 import type { PolicyRule } from "../../authorization/rbac/rule.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { decidedBy, type Explanation, isAllowed } from "./explanation.ts";
 import type { Question } from "./question.ts";
-import type { NearWay, RbacWays, Way } from "./rbac-ways.ts";
+import type { MatchedRule, NearMiss, RbacMatches, RuleMatch } from "./rbac-matches.ts";
 
 export function formatText(explanation: Explanation): string {
   const { question, verdict, rbac, notes } = explanation;
@@ -16,7 +19,7 @@ export function formatText(explanation: Explanation): string {
     `${formatUser(question)} ${may} ${formatRequest(question)}.`,
     `Decided by: ${authorizer} (${how})`,
     ...("problem" in verdict
-      ? [`The server says: ${verdict.problem}`]
+      ? [`The server answered: ${verdict.problem}`]
       : formatVerdict(verdict.reason, verdict.evaluationError)),
     "",
     ...("problem" in rbac
@@ -33,7 +36,10 @@ function formatVerdict(reason: string, evaluationError: string): string[] {
   ];
 }
 
-/** Reasons of several authorizers come on lines of their own; nothing in them steers the terminal. */
+/**
+ * Puts each authorizer's reason on its own line; control characters are escaped, so that they do
+ * not reach the terminal.
+ */
 function indented(text: string): string {
   return text
     .split("\n")
@@ -55,39 +61,36 @@ function formatRequest(question: Question): string {
     ...(name === "" ? [] : [quoteGo(name)]),
     ...(fieldSelector === "" ? [] : [`with the field selector ${quoteGo(fieldSelector)}`]),
     ...(labelSelector === "" ? [] : [`with the label selector ${quoteGo(labelSelector)}`]),
-    namespace === "" ? "in all the cluster" : `in the namespace ${quoteGo(namespace)}`,
+    namespace === "" ? "in the whole cluster" : `in the namespace ${quoteGo(namespace)}`,
   ].join(" ");
 }
 
-/** As it is, when nothing is strange about it. */
+/** Quotes a text unless it has only characters of names. */
 function word(text: string): string {
   return /^[\w*./:-]+$/.test(text) ? text : quoteGo(text);
 }
 
 function formatRbac(
-  { allowing, near, more }: RbacWays,
+  { allowing, near, more }: RbacMatches,
   question: Question,
   { allowed }: { allowed: boolean },
 ): string[] {
-  if (allowing.length > 0) return ["RBAC allows it:", ...allowing.flatMap((way) => formatWay(way, question))];
+  if (allowing.length > 0) return ["RBAC allows it:", ...allowing.flatMap((match) => formatMatch(match, question))];
   if (allowed) return ["RBAC alone would not allow it."];
-  if (near.length === 0) return ["RBAC does not allow it, and nothing comes close."];
+  if (near.length === 0) return ["RBAC does not allow it, and no rule comes close."];
   const lines = near.flatMap((each) => formatNear(each, question));
   return ["RBAC does not allow it. What comes closest:", ...lines, ...(more > 0 ? [`  … and ${more} more`] : [])];
 }
 
-function formatWay({ binding, subject, ...found }: Way, question: Question): string[] {
+function formatMatch({ binding, subject, ...found }: RuleMatch, question: Question): string[] {
   return [`  ${formatBinding(binding)} to ${formatSubject(subject, binding)}`, `    ${formatFound(found, question)}`];
 }
 
-function formatFound(
-  { role, rule, ruleNumber }: Pick<Way, "role" | "rule" | "ruleNumber">,
-  question: Question,
-): string {
+function formatFound({ role, rule, ruleNumber }: MatchedRule, question: Question): string {
   return `${formatRole(role)}, rule ${ruleNumber}: ${formatRule(rule, question)}`;
 }
 
-function formatNear(near: NearWay, question: Question): string[] {
+function formatNear(near: NearMiss, question: Question): string[] {
   if (near.why === "not bound") return [`  not bound: ${formatFound(near, question)}`];
   const bound = `  ${near.why}: ${formatBinding(near.binding)} to ${formatSubject(near.subject, near.binding)}`;
   return [bound, `    ${near.why === "missing role" ? near.problem : formatFound(near, question)}`];
@@ -106,14 +109,14 @@ function formatSubject({ kind, name, namespace }: Subject, binding: Binding): st
   return `${kind} ${quoteGo(`${namespace || binding.namespace}/${name}`)}`;
 }
 
-/** Words of one list. */
+/** Words that are shown of one list. */
 const wordsMax = 6;
 
-/** Of long lists what was asked for, and some of the rest. */
+/** Shows the requested value first, and cuts long lists. */
 function formatRule(rule: PolicyRule, { verb, resource, subresource, name, path }: Question): string {
   const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
-  const list = (words: readonly string[], asked: string): string => {
-    const sorted = [...words.filter((each) => each === asked), ...words.filter((each) => each !== asked)];
+  const list = (words: readonly string[], requested: string): string => {
+    const sorted = [...words.filter((each) => each === requested), ...words.filter((each) => each !== requested)];
     const shown = sorted.slice(0, wordsMax).map((each) => (each === "" ? '""' : word(each)));
     return words.length > wordsMax ? `${shown.join(", ")} … (${words.length - wordsMax} more)` : shown.join(", ");
   };
@@ -138,15 +141,15 @@ export function formatJson(explanation: Explanation): string {
     rbac:
       "problem" in rbac
         ? rbac
-        : { allowing: rbac.allowing.map(plainWay), closest: rbac.near.map(plainWay), more: rbac.more },
+        : { allowing: rbac.allowing.map(plainMatch), closest: rbac.near.map(plainMatch), more: rbac.more },
     notes,
   };
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Of roles and bindings only which they are. */
-function plainWay(way: Way | NearWay): object {
-  const { role, binding, ...rest } = way as Way;
+/** Reduces roles and bindings to their references. */
+function plainMatch(match: RuleMatch | NearMiss): object {
+  const { role, binding, ...rest } = match as RuleMatch;
   return {
     ...rest,
     ...(binding !== undefined && { binding: { ...which(binding, "Binding"), roleRef: binding.roleRef } }),

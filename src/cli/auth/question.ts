@@ -1,4 +1,4 @@
-/** What `coxswain auth explain` is asked: may who do what, where? */
+/** The access question that `coxswain auth explain` answers, as attributes for authorizers. */
 import { serviceAccountGroups, serviceAccountOf } from "../../apimachinery/service-account.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import type { AuthorizationAttributes } from "../../authorization/contract.ts";
@@ -6,8 +6,8 @@ import type { FoundResource } from "./find-resource.ts";
 
 export type Question = AuthorizationAttributes;
 
-/** The command line, as far as it says what is asked for. */
-export interface Asked {
+/** The request to explain, as the command line names it. */
+export interface Target {
   readonly verb: string;
   /** `pods`, `deployments.apps/scale`, or `/healthz`. */
   readonly resource: string;
@@ -17,7 +17,7 @@ export interface Asked {
   readonly labelSelector: string;
 }
 
-/** A path, or a resource with what follows a slash. */
+/** Splits `pods/log` into resource and subresource; a text that starts with a slash is a path. */
 export function splitResource(
   text: string,
 ): { readonly path: string } | { readonly resource: string; readonly subresource: string } {
@@ -26,16 +26,19 @@ export function splitResource(
   return { resource, subresource: subresource.join("/") };
 }
 
-/** As impersonation has them: what everybody is in who proved who they are, and what service accounts are in unless groups are given. */
+/**
+ * Adds groups as impersonation does: `system:authenticated` (or `system:unauthenticated` for the
+ * anonymous user), and the groups of a service account when no groups are specified.
+ */
 export function userNamed(name: string, groups: readonly string[]): UserInfo {
   const account = serviceAccountOf(name);
-  const given = groups.length === 0 && account !== undefined ? serviceAccountGroups(account.namespace) : groups;
-  const everybody = name === "system:anonymous" ? "system:unauthenticated" : "system:authenticated";
-  const known = given.includes("system:authenticated") || given.includes("system:unauthenticated");
-  return { name, uid: "", groups: known ? given : [...given, everybody], extra: new Map() };
+  const base = groups.length === 0 && account !== undefined ? serviceAccountGroups(account.namespace) : groups;
+  const common = name === "system:anonymous" ? "system:unauthenticated" : "system:authenticated";
+  const hasCommon = base.includes("system:authenticated") || base.includes("system:unauthenticated");
+  return { name, uid: "", groups: hasCommon ? base : [...base, common], extra: new Map() };
 }
 
-const nothing = {
+const emptyAttributes = {
   path: "",
   group: "",
   version: "",
@@ -47,17 +50,17 @@ const nothing = {
   labelSelector: "",
 };
 
-export function pathQuestion(user: UserInfo, { verb }: Asked, path: string): Question {
-  return { ...nothing, user, verb: verb.toLowerCase(), isResourceRequest: false, path };
+export function pathQuestion(user: UserInfo, { verb }: Target, path: string): Question {
+  return { ...emptyAttributes, user, verb: verb.toLowerCase(), isResourceRequest: false, path };
 }
 
-/** @param found the namespace counts where the resource has one, or nobody knows it */
-export function resourceQuestion(user: UserInfo, asked: Asked, found: FoundResource, subresource: string): Question {
-  const { verb, name, fieldSelector, labelSelector } = asked;
+/** @param found the resource; the namespace is used if it is namespaced or does not exist */
+export function resourceQuestion(user: UserInfo, target: Target, found: FoundResource, subresource: string): Question {
+  const { verb, name, fieldSelector, labelSelector } = target;
   const { group, version, resource } = found;
-  const namespace = found.namespaced ? asked.namespace : "";
+  const namespace = found.namespaced ? target.namespace : "";
   return {
-    ...nothing,
+    ...emptyAttributes,
     user,
     verb,
     isResourceRequest: true,
@@ -72,7 +75,7 @@ export function resourceQuestion(user: UserInfo, asked: Asked, found: FoundResou
   };
 }
 
-/** The `spec` of a review that asks the server about the request; of a SelfSubjectAccessReview it is all of it. */
+/** The attributes in the `spec` of an access review; a SelfSubjectAccessReview has nothing else. */
 export function requestSpec(question: Question): object {
   const { verb, path, group, version, resource, subresource, namespace, name, fieldSelector, labelSelector } = question;
   return question.isResourceRequest

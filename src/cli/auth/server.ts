@@ -1,11 +1,11 @@
-/** What `coxswain auth explain` asks of a server, any that speaks Kubernetes' API. */
+/** The requests that `coxswain auth explain` sends to an API server. */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { UserInfo } from "../../apimachinery/user.ts";
 import { bindingOf, roleOf } from "../../authorization/rbac/follow-policy.ts";
 import type { Binding, Role } from "../../authorization/rbac/policy.ts";
 import { type Question, requestSpec } from "./question.ts";
 
-/** One request. `client/client.ts` has it. */
+/** Sends one request; implemented by `client/client.ts`. */
 export interface Sender {
   send(request: {
     method: string;
@@ -15,27 +15,27 @@ export interface Sender {
   }): Promise<{ status: number; body: Buffer }>;
 }
 
-/** The server answered, but not what was asked for. */
-export class RefusedRequest extends Error {
+/** The server answered with an error. */
+export class RequestRejected extends Error {
   readonly status: number;
 
   constructor(status: number, message: string) {
     super(message);
-    this.name = "RefusedRequest";
+    this.name = "RequestRejected";
     this.status = status;
   }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read member by member.
-type Answer = Record<string, any>;
+export type Json = Record<string, any>;
 
-/** @throws RefusedRequest with the server's message */
+/** Sends a request and decodes the answer. @throws RequestRejected with the server's message */
 export async function ask(
   server: Sender,
   method: string,
   path: string,
   more: { body?: object; accept?: string } = {},
-): Promise<Answer> {
+): Promise<Json> {
   const { body, accept } = more;
   const answer = await server.send({
     method,
@@ -45,32 +45,33 @@ export async function ask(
   });
   const decoded = parse(answer.body);
   if (answer.status < 300 && decoded !== undefined) return decoded;
-  throw new RefusedRequest(
+  throw new RequestRejected(
     answer.status,
     decoded?.message ?? `${method} ${path}: the server answered ${answer.status}`,
   );
 }
 
-function parse(body: Buffer): Answer | undefined {
+function parse(body: Buffer): Json | undefined {
   try {
     const value: unknown = JSON.parse(body.toString());
-    return typeof value === "object" && value !== null ? (value as Answer) : undefined;
+    return typeof value === "object" && value !== null ? (value as Json) : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
+/** The status of an access review. */
 export interface Verdict {
   readonly allowed: boolean;
-  /** Refused by an authorizer, rather than allowed by none. */
+  /** An authorizer denied the request; otherwise no authorizer had an opinion. */
   readonly denied: boolean;
   readonly reason: string;
   readonly evaluationError: string;
 }
 
-/** What the authorizers of the server say of somebody, asked by a SubjectAccessReview. @throws RefusedRequest */
-export function askVerdict(server: Sender, question: Question): Promise<Verdict> {
+/** Creates a SubjectAccessReview. @throws RequestRejected */
+export function reviewAccess(server: Sender, question: Question): Promise<Verdict> {
   const { name, groups, uid, extra } = question.user;
   return review(server, "SubjectAccessReview", {
     ...requestSpec(question),
@@ -81,8 +82,12 @@ export function askVerdict(server: Sender, question: Question): Promise<Verdict>
   });
 }
 
-/** What they say of whoever asks, who needs no right to ask that. @throws RefusedRequest */
-export function askOwnVerdict(server: Sender, question: Question): Promise<Verdict> {
+/**
+ * Creates a SelfSubjectAccessReview, which every authenticated user is allowed to do.
+ *
+ * @throws RequestRejected
+ */
+export function reviewOwnAccess(server: Sender, question: Question): Promise<Verdict> {
   return review(server, "SelfSubjectAccessReview", requestSpec(question));
 }
 
@@ -95,20 +100,25 @@ async function review(server: Sender, kind: string, spec: object): Promise<Verdi
   return { allowed, denied, reason, evaluationError };
 }
 
-/** Who the server takes us for. @throws RefusedRequest */
-export async function askSelf(server: Sender): Promise<UserInfo> {
+/** The user of the kubeconfig, as the server authenticates it. @throws RequestRejected */
+export async function reviewSelf(server: Sender): Promise<UserInfo> {
   const body = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
   const { status = {} } = await ask(server, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", { body });
   const { username = "", uid = "", groups = [], extra = {} } = status.userInfo ?? {};
   return { name: username, uid, groups, extra: new Map(Object.entries(extra)) };
 }
 
+/** All RBAC objects of a server. */
 export interface PolicyObjects {
   readonly roles: readonly Role[];
   readonly bindings: readonly Binding[];
 }
 
-/** All roles and bindings there are. @throws RefusedRequest when one of the four lists may not be read */
+/**
+ * Lists all roles and bindings.
+ *
+ * @throws RequestRejected when the user is not allowed to list one of the four resources
+ */
 export async function readPolicy(server: Sender): Promise<PolicyObjects> {
   const [clusterRoles, roles, clusterBindings, bindings] = await Promise.all(
     ["clusterroles", "roles", "clusterrolebindings", "rolebindings"].map((resource) => listAll(server, resource)),

@@ -1,4 +1,4 @@
-/** `coxswain cel`: what it prints, and its exit codes. */
+/** Output and exit codes of `coxswain cel`. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -127,7 +127,7 @@ const rows: [what: string, argv: string[], want: Ran][] = [
 
 for (const [what, argv, want] of rows) test(`cel ${argv[0]}: ${what}`, () => assert.deepEqual(run(...argv), want));
 
-test("cel check names every problem of definitions and policies", () => {
+test("cel check reports every error in definitions and policies", () => {
   const { code, out, err } = run("check", join(testdata, "crd.yaml"), join(testdata, "policies.yaml"));
   const path = "crd.yaml: CustomResourceDefinition widgets.example.com: spec.versions[0].schema.openAPIV3Schema";
   const replicas = "policies.yaml: ValidatingAdmissionPolicy replicas: spec";
@@ -172,12 +172,12 @@ test("cel check prints JSON", () => {
   );
 });
 
-test("cel check of nothing says so", () => {
+test("cel check reports files without anything to check", () => {
   const { code, err } = run("check", join(testdata, "widget.yaml"));
   assert.deepEqual([code, err], [0, "There is nothing to check: no definition, policy or webhook configuration.\n"]);
 });
 
-test("--help tells of both commands", () => {
+test("--help lists both commands", () => {
   assert.match(run("--help").out, /eval \[options\].*check \[options\] <file\.\.\.>.*Exit codes/s);
   assert.match(run("eval", "--help").out, /--expr <expression>.*--data <file>.*--schema <file#path>.*--json/s);
   assert.equal(run("eval", "--help").code, 0);
@@ -190,7 +190,7 @@ test("the command evaluates", () => {
   assert.equal(output, '{"value":2,"type":"int","cost":{"actual":1,"estimated":{"min":1,"max":1}}}\n');
 });
 
-test("it loads nothing of the server", () => {
+test("does not load the server", () => {
   const loaded = new Set<string>();
   const visit = (file: string): void => {
     if (loaded.has(file)) return;

@@ -1,4 +1,4 @@
-/** The rules of a CustomResourceDefinition, of all its versions, as the server checks them when a definition is written. */
+/** Checks the validation rules of all versions of a CustomResourceDefinition as the server does. */
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { checkRuleFields, checkRules } from "../../cel-environment/index.ts";
 import type { JsonSchema } from "../../lib/cel/schema-types/index.ts";
@@ -27,7 +27,7 @@ export function checkDefinition(definition: PlainObject): Checked {
   };
 }
 
-/** The server's message repeats the rule, as Go prints it; here its place is enough. */
+/** Removes the rule from the server's message; the output names its field. */
 function withoutRule(message: string): string {
   return message.replace(/^Invalid value: \{"Rule":.*?"OptionalOldSelf":(?:null|true|false)\}: /s, "");
 }
@@ -37,7 +37,7 @@ interface Node {
   readonly path: string;
 }
 
-/** All nodes of a schema, the root first. Documents nest no deeper than the decoder lets them. */
+/** All nodes of a schema, the root first. The decoder bounds the depth of documents. */
 function nodesOf(schema: PlainObject, path: string): Node[] {
   const below: [unknown, string][] = ["items", "additionalProperties", "not"].map((name) => [
     schema[name],

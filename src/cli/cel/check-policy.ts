@@ -1,4 +1,7 @@
-/** The expressions of admission policies, and the match conditions of webhooks. Source: k8s.io/kubernetes pkg/apis/admissionregistration/validation */
+/**
+ * Checks the expressions of admission policies and the match conditions of webhooks. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/apis/admissionregistration/validation/validation.go`.
+ */
 import { newExpressions } from "../../cel-environment/environments.ts";
 import { jsonPatchName } from "../../cel-environment/mutation-types.ts";
 import { PolicyCompiler } from "../../cel-environment/policy-expressions.ts";
@@ -7,12 +10,15 @@ import { isObject } from "../../lib/json/values.ts";
 import type { Checked, Problem } from "./check.ts";
 import type { PlainObject } from "./documents.ts";
 
-/** A list in `spec`, the member of its items that is an expression, and the types that its value may have. */
+/**
+ * A list in `spec`, the field of its items that holds an expression, and the allowed types of its
+ * value.
+ */
 interface Row {
   readonly list: string;
   readonly member: readonly string[];
   readonly returns: readonly CelType[];
-  /** Messages may not ask whether somebody may do something. */
+  /** Message expressions cannot use `authorizer`. */
   readonly hasAuthorizer: boolean;
 }
 

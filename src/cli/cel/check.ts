@@ -1,20 +1,24 @@
-/** `coxswain cel check`. */
+/**
+ * `coxswain cel check`: checks the expressions of definitions, policies and webhook configurations.
+ */
 import { isObject } from "../../lib/json/values.ts";
+import type { Output } from "../output.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { checkPolicy, checkWebhooks } from "./check-policy.ts";
 import { type PlainObject, readDocuments } from "./documents.ts";
-import { exitWrong, type Output } from "./output.ts";
+import { exitInvalid } from "./exit-codes.ts";
 
-/** What is wrong with one expression. */
+/** An error in one expression. */
 export interface Problem {
-  /** Where it stands in the object, such as `spec.validations[0].expression`. */
+  /** The path in the object, such as `spec.validations[0].expression`. */
   readonly field: string;
-  /** With its caret, where there is one. */
+  /** May have several lines, with a caret under the position. */
   readonly message: string;
 }
 
+/** The result of checking one object. */
 export interface Checked {
-  /** How many expressions there are. */
+  /** Number of expressions in the object. */
   readonly expressions: number;
   readonly problems: readonly Problem[];
 }
@@ -33,12 +37,12 @@ interface Found extends Checked {
   readonly name: string;
 }
 
-/** @returns the exit code @throws InputError */
+/** Checks files and prints the result. @returns the exit code @throws InputError */
 export function checkFiles(files: readonly string[], options: { readonly json?: true }, output: Output): number {
   const found = files.flatMap(checkFile);
   if (options.json === true) output.out(`${JSON.stringify(found, null, 2)}\n`);
   else report(found, output);
-  return found.some(({ problems }) => problems.length > 0) ? exitWrong : 0;
+  return found.some(({ problems }) => problems.length > 0) ? exitInvalid : 0;
 }
 
 function checkFile(file: string): Found[] {

@@ -1,31 +1,32 @@
-/** `coxswain cel`: tries out and checks expressions, for people who write rules. It knows nothing of the server, so that it starts at once. */
+/**
+ * `coxswain cel`: evaluates and checks CEL expressions. It does not load the server, so that it
+ * starts quickly.
+ */
 import { Command, CommanderError } from "commander";
+import type { Output } from "../output.ts";
 import { checkFiles } from "./check.ts";
 import { InputError } from "./documents.ts";
 import { type EvalOptions, evaluateExpression } from "./eval.ts";
-import type { Output } from "./output.ts";
+import { exitUsage } from "./exit-codes.ts";
 
-/** The command line, or a file it names, is not understood. */
-export const exitUsage = 2;
-
-/** @param argv after `cel` @returns the exit code */
+/** Runs `coxswain cel`. @param argv the arguments after `cel` @returns the exit code */
 export function celCommand(argv: readonly string[], output: Output): number {
   let code = 0;
   const command = new Command("coxswain cel")
-    .description("Tries out and checks expressions in CEL, as an API server of Kubernetes 1.36 would.")
+    .description("Evaluates and checks CEL expressions as a Kubernetes 1.36 API server does.")
     .exitOverride()
     .configureOutput({ writeOut: output.out, writeErr: output.err });
   command
     .command("eval")
     .description(
-      "Evaluates an expression: its value, type, actual cost and estimated cost. `self` and `object` are the data, `oldSelf` and `oldObject` the old data.",
+      "Evaluates an expression and prints its value, type, actual cost and estimated cost. `self` and `object` are the data, `oldSelf` and `oldObject` the old data.",
     )
-    .requiredOption("--expr <expression>", "what to evaluate")
-    .option("--data <file>", "YAML or JSON; null when left out")
-    .option("--old-data <file>", "YAML or JSON")
+    .requiredOption("--expr <expression>", "the expression")
+    .option("--data <file>", "YAML or JSON file; null if unset")
+    .option("--old-data <file>", "YAML or JSON file")
     .option(
       "--schema <file#path>",
-      "gives self and oldSelf their types: a CustomResourceDefinition and a path into its schema, such as crd.yaml#/spec/ports/items, or a schema and a path within it",
+      "the type of self and oldSelf: a CustomResourceDefinition and a path into its schema, such as crd.yaml#/spec/ports/items, or a schema and a path within it",
     )
     .option("--json", "print JSON")
     .action((options: EvalOptions) => {
@@ -36,14 +37,14 @@ export function celCommand(argv: readonly string[], output: Output): number {
     .description(
       "Checks all expressions of CustomResourceDefinitions, ValidatingAdmissionPolicies and MutatingAdmissionPolicies.",
     )
-    .argument("<file...>", "YAML with any number of documents, or JSON; other kinds are passed over")
+    .argument("<file...>", "YAML with any number of documents, or JSON; other kinds are ignored")
     .option("--json", "print JSON")
     .action((files: string[], options: { json?: true }) => {
       code = checkFiles(files, options, output);
     });
   command.addHelpText(
     "after",
-    "\nExit codes: 0 all is well, 1 an expression is wrong or has no value, 2 the command line or a file is not understood.",
+    "\nExit codes: 0 no errors, 1 an expression is invalid or its evaluation failed, 2 the command line or a file is invalid.",
   );
   try {
     command.parse(argv, { from: "user" });

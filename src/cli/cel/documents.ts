@@ -1,10 +1,10 @@
-/** Files that users name, as plain data. */
+/** Reads YAML and JSON files as plain data. */
 import { readFileSync } from "node:fs";
 import { NumberLiteral } from "../../lib/json/exact.ts";
 import { isObject, setMember } from "../../lib/json/values.ts";
 import { decodeYaml, YamlError } from "../../lib/yaml/decode.ts";
 
-/** A file cannot be read, or is not what it should be; the message is for the user. */
+/** A file cannot be read or is invalid; the message is for the user. */
 export class InputError extends Error {
   constructor(message: string) {
     super(message);
@@ -14,7 +14,11 @@ export class InputError extends Error {
 
 export type PlainObject = Readonly<Record<string, unknown>>;
 
-/** All documents of a file, empty ones left out. Numbers are numbers, integers that are not safe bigints. @throws InputError */
+/**
+ * Reads all documents of a file except empty ones. Unsafe integers are bigints.
+ *
+ * @throws InputError
+ */
 export function readDocuments(file: string): unknown[] {
   const text = readText(file);
   return documentsOf(text)
@@ -22,10 +26,15 @@ export function readDocuments(file: string): unknown[] {
     .filter((value) => value !== null);
 }
 
-/** The only document of a file. @throws InputError */
+/**
+ * Reads the only document of a file.
+ *
+ * @returns null for an empty file
+ * @throws InputError also for several documents
+ */
 export function readDocument(file: string): unknown {
   const documents = readDocuments(file);
-  if (documents.length > 1) throw new InputError(`${file} has ${documents.length} documents; one is wanted`);
+  if (documents.length > 1) throw new InputError(`${file} has ${documents.length} documents, but only one is allowed`);
   return documents[0] ?? null;
 }
 
@@ -39,7 +48,10 @@ function readText(file: string): string {
   }
 }
 
-/** Documents are parted by lines of `---`. Blank lines keep the numbers of lines in messages right. */
+/**
+ * Splits at lines of `---`. Blank lines replace the earlier documents, so that messages have the
+ * right line numbers.
+ */
 function documentsOf(text: string): string[] {
   const documents: string[] = [];
   let lines = 0;
@@ -59,7 +71,7 @@ function decode(text: string, file: string): unknown {
   }
 }
 
-/** Decoded values nest no deeper than the decoder lets them. */
+/** Converts number literals. The decoder bounds the depth of values. */
 function plain(value: unknown): unknown {
   if (value instanceof NumberLiteral) return Number(value.text);
   if (Array.isArray(value)) return value.map(plain);

@@ -1,4 +1,4 @@
-/** `coxswain cel eval`. */
+/** `coxswain cel eval`: evaluates one expression on data from files. */
 import { newExpressions, perCallLimit } from "../../cel-environment/index.ts";
 import {
   CelError,
@@ -13,9 +13,10 @@ import {
   type SizeHints,
 } from "../../lib/cel/index.ts";
 import { declTypeOfSchema, sizeHintsOf, typeRegistry, wrapOf } from "../../lib/cel/schema-types/index.ts";
+import type { Output } from "../output.ts";
 import { InputError, readDocument } from "./documents.ts";
+import { exitInvalid } from "./exit-codes.ts";
 import { formatValue, jsonOf } from "./format-value.ts";
-import { exitWrong, type Output } from "./output.ts";
 import { schemaAt } from "./schema-at.ts";
 
 export interface EvalOptions {
@@ -31,11 +32,11 @@ interface Outcome {
   readonly type?: string;
   readonly actualCost?: number;
   readonly estimatedCost?: Range;
-  /** With its place and a caret. */
+  /** With the position and a caret. */
   readonly error?: string;
 }
 
-/** @returns the exit code @throws InputError */
+/** Evaluates an expression and prints the outcome. @returns the exit code @throws InputError */
 export function evaluateExpression(options: EvalOptions, output: Output): number {
   const outcome = evaluate(options);
   if (options.json === true) {
@@ -44,20 +45,21 @@ export function evaluateExpression(options: EvalOptions, output: Output): number
     output.out(formatText(outcome));
     if (outcome.error !== undefined) output.err(`${outcome.error}\n`);
   }
-  return outcome.error === undefined ? 0 : exitWrong;
+  return outcome.error === undefined ? 0 : exitInvalid;
 }
 
-interface Setting {
+/** What an expression is compiled and evaluated with. */
+interface Setup {
   readonly environment: Environment;
   readonly bindings: ReadonlyMap<string, CelValue>;
   readonly sizes: SizeHints | undefined;
 }
 
-function settingOf(options: EvalOptions): Setting {
+function setupOf(options: EvalOptions): Setup {
   const data = options.data === undefined ? null : readDocument(options.data);
   const oldData = options.oldData === undefined ? null : readDocument(options.oldData);
   if (options.schema === undefined)
-    return setting(
+    return untypedSetup(
       ["self", "object"],
       ["oldSelf", "oldObject"],
       jsonValue(data as JsonValue),
@@ -86,7 +88,7 @@ function settingOf(options: EvalOptions): Setting {
   };
 }
 
-function setting(names: readonly string[], oldNames: readonly string[], data: CelValue, oldData: CelValue): Setting {
+function untypedSetup(names: readonly string[], oldNames: readonly string[], data: CelValue, oldData: CelValue): Setup {
   const bindings = new Map([
     ...names.map((name) => [name, data] as const),
     ...oldNames.map((name) => [name, oldData] as const),
@@ -96,7 +98,7 @@ function setting(names: readonly string[], oldNames: readonly string[], data: Ce
 }
 
 function evaluate(options: EvalOptions): Outcome {
-  const { environment, bindings, sizes } = settingOf(options);
+  const { environment, bindings, sizes } = setupOf(options);
   let outcome: Outcome = {};
   try {
     const checked = environment.compile(options.expr);
@@ -128,7 +130,10 @@ function formatText({ value, type, actualCost, estimatedCost }: Outcome): string
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** `{"value", "type", "cost": {"actual", "estimated": {"min", "max"}}, "error"}`, as far as there is one. */
+/**
+ * `{"value", "type", "cost": {"actual", "estimated": {"min", "max"}}, "error"}`, without members
+ * that have no value.
+ */
 function formatJson({ value, type, actualCost, estimatedCost, error }: Outcome): string {
   const cost = [
     ...(actualCost === undefined ? [] : [`"actual":${actualCost}`]),

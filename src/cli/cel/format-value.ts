@@ -1,4 +1,4 @@
-/** Values for people, as expressions would write them, and for programs, as JSON. */
+/** Formats CEL values as CEL expressions and as JSON. */
 import {
   CelDouble,
   CelDuration,
@@ -16,16 +16,18 @@ import {
 } from "../../lib/cel/index.ts";
 import { InputError } from "./documents.ts";
 
-/** Elements of one list that are shown: adding lists to themselves costs next to nothing, and gives lists of any length. */
+/**
+ * Limit of the elements of a printed list; concatenation creates lists of any length at low cost.
+ */
 const shownMax = 1_000_000;
 
 function elementsOf(list: CelList): CelValue[] {
   if (list.size > shownMax)
-    throw new InputError(`the value has a list of ${list.size} elements, which is too long to be shown`);
+    throw new InputError(`the value has a list of ${list.size} elements, which is too long to print`);
   return Array.from({ length: list.size }, (_, at) => list.at(at));
 }
 
-/** `{"a": [1, 2u, 1.5]}`, `duration("1s")`, `optional.of(1)`. */
+/** Formats a value as an expression: `{"a": [1, 2u, 1.5]}`, `duration("1s")`, `optional.of(1)`. */
 export function formatValue(value: CelValue): string {
   if (value === null) return "null";
   if (typeof value === "string") return JSON.stringify(value);
@@ -60,7 +62,10 @@ function entriesOf(map: CelMap): [CelValue, CelValue][] {
   return map.keys().map((key) => [key, map.find(key) as CelValue]);
 }
 
-/** Bytes are base64, times and durations texts, infinities and NaN texts too, none is null; keys are texts. Integers have all their digits. */
+/**
+ * Formats a value as JSON: bytes as base64; times, durations, infinities, NaN and keys as strings;
+ * `optional.none()` as null. Integers keep all digits.
+ */
 export function jsonOf(value: CelValue): string {
   if (value instanceof CelUint) return String(value.value);
   if (typeof value === "bigint") return String(value);

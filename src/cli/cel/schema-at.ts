@@ -1,20 +1,26 @@
-/** The schema that `--schema crd.yaml#/path` names. */
+/** Finds the schema of `--schema crd.yaml#/path`. */
 import type { JsonSchema } from "../../lib/cel/schema-types/index.ts";
 import { isObject } from "../../lib/json/values.ts";
 import { InputError, type PlainObject, readDocuments } from "./documents.ts";
 
-export interface SchemaAt {
+interface FoundSchema {
   readonly schema: JsonSchema;
-  /** Whether it describes a whole resource: then `apiVersion`, `kind` and `metadata` can be used although it does not say so. */
+  /**
+   * Whether it describes a whole resource, whose `apiVersion`, `kind` and `metadata` are declared
+   * implicitly.
+   */
   readonly isResourceRoot: boolean;
 }
 
 /**
- * The path is that of a JSON pointer within the document, or, when that leads to no schema, names properties (and `items`,
- * `additionalProperties`) from the root of the schema on. Of a CustomResourceDefinition the root is the schema of its stored version.
+ * Reads a schema from a file.
+ *
+ * @param reference a file and a path. The path is a JSON pointer within the document or, if no
+ *   schema is found there, names properties (and `items`, `additionalProperties`) from the root of
+ *   the schema, which for a CustomResourceDefinition is the schema of its storage version.
  * @throws InputError
  */
-export function schemaAt(reference: string): SchemaAt {
+export function schemaAt(reference: string): FoundSchema {
   const [file, fragment = ""] = split(reference);
   const documents = readDocuments(file).filter(isObject);
   const document = documents.find((one) => one.kind === "CustomResourceDefinition") ?? documents[0];
@@ -26,7 +32,7 @@ export function schemaAt(reference: string): SchemaAt {
   const root = document.kind === "CustomResourceDefinition" ? storedSchema(document, file) : document;
   const isDefinition = root !== document;
   const found =
-    (isDefinition ? literally(document, steps) : undefined) ?? propertyAt(root, steps) ?? literally(root, steps);
+    (isDefinition ? atPointer(document, steps) : undefined) ?? propertyAt(root, steps) ?? atPointer(root, steps);
   if (found === undefined) throw new InputError(`${reference}: there is no schema at this path`);
   return {
     schema: found as JsonSchema,
@@ -50,17 +56,17 @@ function storedSchema(definition: PlainObject, file: string): PlainObject {
   return schema;
 }
 
-function literally(from: PlainObject, steps: readonly string[]): PlainObject | undefined {
+function atPointer(from: PlainObject, steps: readonly string[]): PlainObject | undefined {
   let value: unknown = from;
   for (const step of steps)
     value =
       (isObject(value) || Array.isArray(value)) && Object.hasOwn(value, step)
         ? (value as PlainObject)[step]
         : undefined;
-  return isObject(value) && looksLikeSchema(value) ? value : undefined;
+  return isObject(value) && hasSchemaKeyword(value) ? value : undefined;
 }
 
-function looksLikeSchema(value: PlainObject): boolean {
+function hasSchemaKeyword(value: PlainObject): boolean {
   return ["type", "properties", "items", "x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields"].some(
     (key) => Object.hasOwn(value, key),
   );

@@ -1,4 +1,7 @@
-/** Requests to the server of a kubeconfig, as the one it says we are. Source: access-control §5.2; client-go's rest and clientcmd. */
+/**
+ * A client for the server and user of a kubeconfig. Source: `k8s.io/client-go@v0.36.0/rest` and
+ * `k8s.io/client-go@v0.36.0/tools/clientcmd`.
+ */
 import https from "node:https";
 import { quoteGo } from "../../lib/json/quote.ts";
 import {
@@ -9,19 +12,27 @@ import {
   type UserConfig,
 } from "../../lib/kubeconfig/kubeconfig.ts";
 import { clusterProblems, invalidConfiguration, userProblems } from "../../lib/kubeconfig/problems.ts";
-import { type Credentials, type ExecCredentials, type ExecSurroundings, execCredentials } from "./exec-credential.ts";
+import {
+  type Credentials,
+  type ExecCluster,
+  type ExecCredentials,
+  type ExecEnvironment,
+  execCredentials,
+} from "./exec-credential.ts";
 
+/** Options of {@link openClient}. */
 export interface ClientOptions {
-  /** In place of the file's current one. */
+  /** Instead of the current context of the kubeconfig. */
   readonly context?: string | undefined;
-  readonly surroundings: ExecSurroundings;
-  /** Of one request. */
+  /** For credential plugins. */
+  readonly environment: ExecEnvironment;
+  /** Timeout of one request; 30,000 by default. */
   readonly timeoutMs?: number;
 }
 
 export interface ClientRequest {
   readonly method: string;
-  /** With the query, as it is sent. */
+  /** Path and query, encoded. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** Sent as JSON. */
@@ -34,19 +45,23 @@ export interface ClientAnswer {
   readonly body: Buffer;
 }
 
+/** Sends requests with the credentials of the kubeconfig. */
 export interface Client {
   /** `https://host:port`, with a path where the server has one. */
   readonly server: string;
-  /** That of the context; `default` where it names none. */
+  /** The namespace of the context; `default` if the context has none. */
   readonly namespace: string;
-  /** @throws Error when there is no answer, or a plugin hands out no credentials: `getting credentials: exec: …` */
+  /**
+   * @throws Error when the server does not answer, or a credential plugin fails: `getting
+   *   credentials: exec: …`
+   */
   send(request: ClientRequest): Promise<ClientAnswer>;
   close(): void;
 }
 
-/** @throws Error in client-go's words for a kubeconfig that is not right */
+/** Creates a client. @throws Error with client-go's message if the kubeconfig is invalid */
 export async function openClient(config: Kubeconfig, options: ClientOptions): Promise<Client> {
-  const { cluster, user, namespace } = await chosen(config, options.context);
+  const { cluster, user, namespace } = await selectContext(config, options.context);
   const server = serverOf(cluster);
   const ca = cluster["certificate-authority-data"] || (await contentOfFile(cluster["certificate-authority"]));
   if (cluster.insecure && ca !== undefined)
@@ -54,30 +69,30 @@ export async function openClient(config: Kubeconfig, options: ClientOptions): Pr
   const own = await ownCredentials(user);
   const exec =
     own === undefined && user.exec !== undefined
-      ? execCredentials(user.exec, told(cluster, server, ca), options.surroundings)
+      ? execCredentials(user.exec, execClusterOf(cluster, server, ca), options.environment)
       : undefined;
   const agents = agentsFor({ cluster, ca });
   const send = async (request: ClientRequest): Promise<ClientAnswer> => {
-    const credentials = own ?? (await handedOut(exec));
+    const credentials = own ?? (await pluginCredentials(exec));
     const headers = { ...impersonation(user), ...authorization(user, credentials), ...request.headers };
     const answer = await exchange(
       { ...request, headers },
       { server, agent: agents.with(credentials), timeoutMs: options.timeoutMs ?? 30_000 },
     );
-    if (answer.status === 401 && exec !== undefined && credentials !== undefined) await exec.refused(credentials);
+    if (answer.status === 401 && exec !== undefined && credentials !== undefined) await exec.reject(credentials);
     return answer;
   };
   return { server, namespace, send, close: () => agents.close() };
 }
 
-async function chosen(
+async function selectContext(
   config: Kubeconfig,
-  wanted: string | undefined,
+  requested: string | undefined,
 ): Promise<{ cluster: ClusterConfig; user: UserConfig; namespace: string }> {
-  const name = wanted ?? config.currentContext;
+  const name = requested ?? config.currentContext;
   const context = config.contexts.get(name);
   if (name !== "" && context === undefined)
-    throw new Error(wanted === undefined ? notFound(name) : `context ${quoteGo(name)} does not exist`);
+    throw new Error(requested === undefined ? notFound(name) : `context ${quoteGo(name)} does not exist`);
   const cluster = config.clusters.get(context?.cluster ?? "");
   if (context === undefined || cluster === undefined)
     throw new Error(
@@ -102,14 +117,17 @@ function notFound(context: string): string {
   return `invalid configuration: context was not found for specified context: ${context}`;
 }
 
-/** Credentials are sent over TLS alone. */
+/** Only https is allowed, because requests carry credentials. */
 function serverOf({ server }: ClusterConfig): string {
   const url = URL.parse(server);
   if (url?.protocol !== "https:") throw new Error(`the server must be an https URL: ${quoteGo(server)}`);
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
-/** What stands in the kubeconfig. Undefined: nothing, so that a plugin may be asked. */
+/**
+ * Credentials in the kubeconfig itself; undefined if there are none, so that the credential plugin
+ * is used.
+ */
 async function ownCredentials(user: UserConfig): Promise<Credentials | undefined> {
   const cert = user["client-certificate-data"] || (await contentOfFile(user["client-certificate"]));
   const key = user["client-key-data"] || (await contentOfFile(user["client-key"]));
@@ -119,7 +137,7 @@ async function ownCredentials(user: UserConfig): Promise<Credentials | undefined
   return token === "" && !isBasic && user.exec !== undefined ? undefined : { token };
 }
 
-async function handedOut(exec: ExecCredentials | undefined): Promise<Credentials | undefined> {
+async function pluginCredentials(exec: ExecCredentials | undefined): Promise<Credentials | undefined> {
   try {
     return await exec?.get();
   } catch (error) {
@@ -127,7 +145,7 @@ async function handedOut(exec: ExecCredentials | undefined): Promise<Credentials
   }
 }
 
-function told(cluster: ClusterConfig, server: string, ca: string | undefined): Parameters<typeof execCredentials>[1] {
+function execClusterOf(cluster: ClusterConfig, server: string, ca: string | undefined): ExecCluster {
   const { insecure, disableCompression, execExtension: config } = cluster;
   return {
     server,
@@ -159,7 +177,7 @@ function impersonation(user: UserConfig): Headers {
   };
 }
 
-/** What may not stand in the name of a header is percent-encoded, as bytes. */
+/** Percent-encodes the bytes that a header name must not contain. */
 function escaped(key: string): string {
   return Array.from(Buffer.from(key), (byte) => {
     const character = String.fromCharCode(byte);
@@ -170,7 +188,10 @@ function escaped(key: string): string {
 }
 
 interface Agents {
-  /** Another certificate gets connections of its own; those of the one before are ended. */
+  /**
+   * Returns the agent for a client certificate; a change of the certificate closes the connections
+   * of the previous one.
+   */
   with(credentials: Credentials | undefined): https.Agent;
   close(): void;
 }
@@ -199,10 +220,10 @@ function agentsFor({ cluster, ca }: { cluster: ClusterConfig; ca: string | undef
   };
 }
 
-/** Bytes of an answer. */
+/** Limit of the bytes of one answer. */
 const answerBytesMax = 64 << 20;
 
-interface Way {
+interface Connection {
   readonly server: string;
   readonly agent: https.Agent;
   readonly timeoutMs: number;
@@ -210,7 +231,7 @@ interface Way {
 
 function exchange(
   { method, path, headers = {}, body }: ClientRequest,
-  { server, agent, timeoutMs }: Way,
+  { server, agent, timeoutMs }: Connection,
 ): Promise<ClientAnswer> {
   const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const sent: Record<string, string | string[]> = { accept: "application/json", "user-agent": "coxswain" };

@@ -1,4 +1,8 @@
-/** Credentials that a program hands out, kept until they expire or are refused. Source: access-control §5.2, "Client credential plugins"; client-go's exec plugin. */
+/**
+ * Credentials of a client-go credential plugin, kept until they expire or the server rejects them.
+ * Source: Kubernetes docs, Authenticating, client-go credential plugins;
+ * `k8s.io/client-go@v0.36.0/plugin/pkg/client/auth/exec/exec.go`.
+ */
 import { spawn } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { normalize } from "node:path";
@@ -9,22 +13,31 @@ import { isObject } from "../../lib/json/values.ts";
 import type { ExecConfig } from "../../lib/kubeconfig/kubeconfig.ts";
 import { decodeYaml, YamlError } from "../../lib/yaml/decode.ts";
 
+/** Credentials of requests. */
 export interface Credentials {
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly token: string;
-  /** PEM, both or none. */
+  /** PEM; both or neither are set. */
   readonly cert?: string;
   readonly key?: string;
 }
 
+/** The credentials of one plugin. */
 export interface ExecCredentials {
-  /** @throws Error in client-go's words */
+  /**
+   * Returns valid credentials; runs the plugin if necessary.
+   *
+   * @throws Error with client-go's message
+   */
   get(): Promise<Credentials>;
-  /** The server refused them: unless others are there already, the program is asked again. */
-  refused(credentials: Credentials): Promise<void>;
+  /**
+   * The server answered 401: runs the plugin again unless it has already returned other
+   * credentials.
+   */
+  reject(credentials: Credentials): Promise<void>;
 }
 
-/** What the plugin is told of the server. */
+/** The cluster as KUBERNETES_EXEC_INFO describes it to the plugin. */
 export interface ExecCluster {
   readonly server: string;
   readonly serverName: string;
@@ -36,9 +49,10 @@ export interface ExecCluster {
   readonly config: unknown;
 }
 
-export interface ExecSurroundings {
+/** The environment in which plugins run. */
+export interface ExecEnvironment {
   readonly env: NodeJS.ProcessEnv;
-  /** Whether somebody may be asked at standard input. */
+  /** Whether the plugin can prompt the user at standard input. */
   readonly stdinIsTerminal: boolean;
   /** Milliseconds since 1970. */
   now(): number;
@@ -55,34 +69,34 @@ It looks like you are trying to use a client-go credential plugin that is not in
 To learn more about this feature, consult the documentation available at:
       https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins`;
 
-/** @throws Error for a version of the interface that nobody knows */
+/** Prepares a plugin without running it. @throws Error for an unknown apiVersion of the plugin */
 export function execCredentials(
   config: ExecConfig,
   cluster: ExecCluster,
-  surroundings: ExecSurroundings,
+  environment: ExecEnvironment,
 ): ExecCredentials {
   if (!apiVersions.has(config.apiVersion))
     throw new Error(`exec plugin: invalid apiVersion ${quoteGo(config.apiVersion)}`);
   let kept: { readonly credentials: Credentials; readonly until: number } | undefined;
-  // Whoever comes while the program runs waits for it: it may be asking somebody.
-  let underWay: Promise<Credentials> | undefined;
-  const ask = (): Promise<Credentials> => {
-    underWay ??= run(config, cluster, surroundings)
+  // Requests share one run of the plugin, which may be prompting the user.
+  let running: Promise<Credentials> | undefined;
+  const refresh = (): Promise<Credentials> => {
+    running ??= run(config, cluster, environment)
       .then((answer) => {
         kept = answer;
         return answer.credentials;
       })
       .finally(() => {
-        underWay = undefined;
+        running = undefined;
       });
-    return underWay;
+    return running;
   };
   return {
     async get() {
-      return kept !== undefined && surroundings.now() <= kept.until ? kept.credentials : ask();
+      return kept !== undefined && environment.now() <= kept.until ? kept.credentials : refresh();
     },
-    async refused(credentials) {
-      if (kept?.credentials === credentials) await ask();
+    async reject(credentials) {
+      if (kept?.credentials === credentials) await refresh();
     },
   };
 }
@@ -90,7 +104,7 @@ export function execCredentials(
 async function run(
   config: ExecConfig,
   cluster: ExecCluster,
-  { env, stdinIsTerminal }: ExecSurroundings,
+  { env, stdinIsTerminal }: ExecEnvironment,
 ): Promise<{ credentials: Credentials; until: number }> {
   const interactive = isInteractive(config, stdinIsTerminal);
   const own = Object.fromEntries(config.env.map(({ name, value }) => [name, value]));
@@ -105,9 +119,9 @@ function isInteractive({ interactiveMode }: ExecConfig, stdinIsTerminal: boolean
   return interactiveMode !== "Never" && stdinIsTerminal;
 }
 
-/** As client-go writes it, the end of the line included. */
+/** The value of KUBERNETES_EXEC_INFO, with client-go's newline at the end. */
 function execInfo({ apiVersion, provideClusterInfo }: ExecConfig, cluster: ExecCluster, interactive: boolean): string {
-  const told = {
+  const clusterInfo = {
     server: cluster.server,
     ...(cluster.serverName !== "" && { "tls-server-name": cluster.serverName }),
     ...(cluster.insecure && { "insecure-skip-tls-verify": true }),
@@ -116,11 +130,11 @@ function execInfo({ apiVersion, provideClusterInfo }: ExecConfig, cluster: ExecC
     ...(cluster.disableCompression && { "disable-compression": true }),
     config: cluster.config,
   };
-  const spec = { ...(provideClusterInfo && { cluster: told }), interactive };
+  const spec = { ...(provideClusterInfo && { cluster: clusterInfo }), interactive };
   return `${encodeAny({ kind: "ExecCredential", apiVersion, spec })}\n`;
 }
 
-/** Bytes that a plugin may print. Ours: client-go reads any. */
+/** Limit of the bytes that a plugin may print; client-go has none. */
 const outputBytesMax = 1 << 20;
 
 function outputOf(
@@ -150,17 +164,19 @@ function outputOf(
 
 function startProblem(error: NodeJS.ErrnoException, command: string, { installHint }: ExecConfig): Error {
   if (error.code !== "ENOENT") return new Error(`exec: ${error.message}`);
-  // What stands in a file must not steer the terminal.
+  // The hint comes from a file and must not send escape sequences to the terminal.
   const hint = installHint === "" ? "" : `\n\n${installHint.replaceAll("\u001b", "^[")}`;
   return new Error(`exec: executable ${command} not found${standardHint}${hint}`);
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** @throws Error that names nothing of what was printed but versions */
+/**
+ * @throws Error that quotes no part of the output except versions, because the output holds secrets
+ */
 function decode(output: Buffer, apiVersion: string): { credentials: Credentials; until: number } {
   const printed = parse(output);
-  if (printed.kind !== "ExecCredential") throw new Error("decoding stdout: it is no ExecCredential");
+  if (printed.kind !== "ExecCredential") throw new Error("decoding stdout: it is not an ExecCredential");
   if (printed.apiVersion !== apiVersion) {
     throw new Error(
       `exec plugin is configured to use API version ${apiVersion}, plugin returned version ${textAt(printed, "apiVersion", "ExecCredential")}`,
@@ -168,7 +184,7 @@ function decode(output: Buffer, apiVersion: string): { credentials: Credentials;
   }
   const { status } = printed;
   if (status === undefined || status === null) throw new Error("exec plugin didn't return a status field");
-  if (!isObject(status)) throw new Error("decoding stdout: status is no object");
+  if (!isObject(status)) throw new Error("decoding stdout: status is not an object");
   const text = (field: string): string => textAt(status, field, "ExecCredentialStatus.status");
   const [token, cert, key] = [text("token"), text("clientCertificateData"), text("clientKeyData")];
   if (token === "" && cert === "" && key === "") throw new Error("exec plugin didn't return a token or cert/key pair");
@@ -186,12 +202,12 @@ function parse(output: Buffer): Fields {
   } catch (error) {
     if (!(error instanceof JsonSyntaxError || error instanceof YamlError)) throw error;
   }
-  throw new Error("decoding stdout: couldn't get version/kind; it is no object in JSON or YAML");
+  throw new Error("decoding stdout: couldn't get version/kind; it is not an object in JSON or YAML");
 }
 
 function textAt(fields: Fields, field: string, struct: string): string {
   const value = fields[field] ?? "";
-  if (typeof value !== "string") throw new Error(`decoding stdout: ${struct}.${field} is no text`);
+  if (typeof value !== "string") throw new Error(`decoding stdout: ${struct}.${field} is not a string`);
   return value;
 }
 
@@ -199,14 +215,15 @@ function checkCertificate(pem: string): void {
   try {
     new X509Certificate(pem);
   } catch (error) {
-    throw new Error("failed parsing client key/certificate: it is no certificate in PEM", { cause: error });
+    throw new Error("failed parsing client key/certificate: it is not a PEM certificate", { cause: error });
   }
 }
 
-/** RFC 3339. Without one, until the server refuses the credentials. */
+/** Parses an RFC 3339 time. @returns milliseconds since 1970; infinity for an empty text */
 function expiryOf(text: string): number {
   if (text === "") return Number.POSITIVE_INFINITY;
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new Error("decoding stdout: ExecCredentialStatus.status.expirationTimestamp is no time");
+  if (Number.isNaN(at))
+    throw new Error("decoding stdout: ExecCredentialStatus.status.expirationTimestamp is not a time");
   return at;
 }

@@ -19,7 +19,7 @@ const cluster = (name: string, server: string): string =>
 const context = (name: string): string =>
   `contexts: [{name: ${name}, context: {cluster: c, user: u, namespace: ns}}]\n`;
 
-test("several files are one: who says something first is right", async () => {
+test("merges several files; the first definition wins", async () => {
   const first = write("first", `${cluster("c", "https://first")}${context("x")}`);
   const second = write(
     "second",
@@ -34,7 +34,7 @@ test("several files are one: who says something first is right", async () => {
   assert.deepEqual(found.contexts.get("x"), { cluster: "c", user: "u", namespace: "ns" });
 });
 
-test("a file that is named goes before KUBECONFIG, and must be there", async () => {
+test("prefers a named file to KUBECONFIG, and requires that it exists", async () => {
   const named = write("named", cluster("c", "https://named"));
   const found = await findKubeconfig(named, { KUBECONFIG: write("other", cluster("c", "https://other")) });
   assert.equal(found.clusters.get("c")?.server, "https://named");
@@ -43,18 +43,22 @@ test("a file that is named goes before KUBECONFIG, and must be there", async () 
   });
 });
 
-test("one of several that is not right is told of", async () => {
+test("reports an invalid file", async () => {
   await assert.rejects(findKubeconfig(undefined, { KUBECONFIG: write("wrong", "users: 5") }), {
     message: `error loading config file "${directory}/wrong": json: cannot unmarshal number into Go struct field Config.users of type []v1.NamedAuthInfo`,
   });
 });
 
 const execRows: [what: string, exec: string, want: object][] = [
-  ["a name is looked up", "command: login", { command: "login" }],
-  ["a path is relative to the file", "command: ./bin/login", { command: join(directory, "bin/login") }],
-  ["a path that is absolute", "command: /bin/login", { command: "/bin/login" }],
-  ["v1beta1 asks if it may", "apiVersion: client.authentication.k8s.io/v1beta1", { interactiveMode: "IfAvailable" }],
-  ["v1 must say", "apiVersion: client.authentication.k8s.io/v1", { interactiveMode: "" }],
+  ["a command without a path is kept", "command: login", { command: "login" }],
+  ["a relative path is resolved against the file", "command: ./bin/login", { command: join(directory, "bin/login") }],
+  ["an absolute path is kept", "command: /bin/login", { command: "/bin/login" }],
+  [
+    "v1beta1 defaults interactiveMode to IfAvailable",
+    "apiVersion: client.authentication.k8s.io/v1beta1",
+    { interactiveMode: "IfAvailable" },
+  ],
+  ["v1 has no default of interactiveMode", "apiVersion: client.authentication.k8s.io/v1", { interactiveMode: "" }],
   [
     "arguments and variables",
     "args: [a, b], env: [{name: NAME, value: v}]",

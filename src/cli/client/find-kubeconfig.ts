@@ -1,10 +1,18 @@
-/** Which kubeconfig a command uses: the file that is named, those of KUBECONFIG as one, or that of the home directory. Source: client-go's loading rules. */
+/**
+ * Finds the kubeconfig of a command: the named file, the merged files of KUBECONFIG, or
+ * ~/.kube/config. Source: `k8s.io/client-go@v0.36.0/tools/clientcmd/loader.go`.
+ */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { type Kubeconfig, readKubeconfig } from "../../lib/kubeconfig/kubeconfig.ts";
 
-/** @throws Error in upstream's words when the file that is named is not there, or one of them is not right */
+/**
+ * Reads and merges the kubeconfig files.
+ *
+ * @param named the file of --kubeconfig
+ * @throws Error with upstream's message if the named file does not exist or a file is invalid
+ */
 export async function findKubeconfig(named: string | undefined, env: NodeJS.ProcessEnv): Promise<Kubeconfig> {
   if (named !== undefined) return readKubeconfig(named);
   const listed = (env.KUBECONFIG ?? "").split(delimiter).filter((file) => file !== "");
@@ -13,7 +21,7 @@ export async function findKubeconfig(named: string | undefined, env: NodeJS.Proc
   return configs.reduce(merged, { currentContext: "", clusters: new Map(), users: new Map(), contexts: new Map() });
 }
 
-/** The first that names something says what it is. */
+/** The first file that defines a name wins. */
 function merged(first: Kubeconfig, next: Kubeconfig): Kubeconfig {
   return {
     currentContext: first.currentContext || next.currentContext,

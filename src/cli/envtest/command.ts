@@ -1,33 +1,37 @@
-/** `coxswain envtest`: the directory that controller-runtime's envtest wants, with this server in it. */
+/**
+ * `coxswain envtest`: creates the directory of binaries that controller-runtime's envtest needs,
+ * with this server as kube-apiserver.
+ */
 import { mkdirSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { writeWhole } from "../../apimachinery/write-whole.ts";
 import { stringSlice } from "../flag-values.ts";
+import type { Output } from "../output.ts";
 import { answerHealth } from "./etcd.ts";
-
-export interface Output {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-}
 
 const help = `Usage: coxswain envtest <directory>
 
-Puts two programs into the directory, kube-apiserver and etcd, for tests that use controller-runtime's envtest:
+Creates two programs in the directory, kube-apiserver and etcd, for tests that use controller-runtime's envtest:
 
   export KUBEBUILDER_ASSETS=<directory>
 
-kube-apiserver is this server. It keeps its objects in the directory that envtest makes for it and removes at the end; etcd does
-nothing but to answer that it is well.
+kube-apiserver runs this server. It stores its objects in the directory that envtest creates and removes at the end; etcd
+only answers health checks.
 `;
 
-/** @param argv after `envtest` @returns the exit code, once the etcd that was asked for has ended */
+/**
+ * Runs `coxswain envtest`.
+ *
+ * @param argv the arguments after `envtest`
+ * @returns the exit code; `envtest etcd` returns when a signal ends it
+ */
 export async function envtestCommand(argv: readonly string[], { out, err }: Output): Promise<number> {
   const [first, ...rest] = argv;
   if (first === "etcd") return etcd(rest, err);
   if (first === undefined || first.startsWith("-") || rest.length > 0) {
-    const asked = first === "--help" || first === "-h";
-    (asked ? out : err)(asked ? help : `Error: it takes one directory\n${help}`);
-    return asked ? 0 : 1;
+    const isHelp = first === "--help" || first === "-h";
+    (isHelp ? out : err)(isHelp ? help : `Error: expected one directory\n${help}`);
+    return isHelp ? 0 : 1;
   }
   const directory = resolve(first);
   mkdirSync(directory, { recursive: true });
@@ -38,7 +42,7 @@ export async function envtestCommand(argv: readonly string[], { out, err }: Outp
   return 0;
 }
 
-/** Flags of etcd's; all but one are nothing to it. */
+/** Accepts etcd's flags and ignores all except --listen-client-urls. */
 async function etcd(argv: readonly string[], err: Output["err"]): Promise<number> {
   const flag = "--listen-client-urls=";
   const urls = argv.filter((one) => one.startsWith(flag)).flatMap((one) => stringSlice(one.slice(flag.length)));

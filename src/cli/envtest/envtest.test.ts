@@ -27,7 +27,7 @@ async function health(url: string, process: ChildProcess): Promise<Response> {
   }
 }
 
-test("the directory has an etcd that is well and ends by a signal, and a kube-apiserver that knows envtest's flags", async () => {
+test("creates an etcd that answers health checks and ends on a signal, and a kube-apiserver with envtest's flags", async () => {
   const assets = join(directory, "assets");
   const printed = execFileSync(process.execPath, [main, "envtest", assets], { encoding: "utf8" });
   assert.equal(printed, `export KUBEBUILDER_ASSETS='${assets.replaceAll("'", "'\\''")}'\n`);
@@ -52,8 +52,8 @@ test("the directory has an etcd that is well and ends by a signal, and a kube-ap
 
 const rows: [argv: string[], code: number, text: RegExp][] = [
   [["--help"], 0, /Usage: coxswain envtest <directory>/],
-  [[], 1, /Error: it takes one directory/],
-  [["a", "b"], 1, /Error: it takes one directory/],
+  [[], 1, /Error: expected one directory/],
+  [["a", "b"], 1, /Error: expected one directory/],
   [["etcd"], 1, /--listen-client-urls=<urls>/],
 ];
 for (const [argv, code, text] of rows) {

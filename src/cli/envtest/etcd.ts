@@ -1,7 +1,12 @@
-/** Stands in for etcd where somebody only asks whether it is well, as envtest does. */
+/** Replaces etcd for callers that only check its health, such as envtest. */
 import { createServer, type Server } from "node:http";
 
-/** @param urls where it listens @returns when a signal has ended it @throws Error when it cannot listen */
+/**
+ * Answers health checks until SIGTERM or SIGINT.
+ *
+ * @param urls the URLs to listen on
+ * @throws Error when it cannot listen
+ */
 export async function answerHealth(urls: readonly string[]): Promise<void> {
   const servers = await Promise.all(urls.map(open));
   await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** `coxswain store backup`: a backup of a store, whether a server runs on it or not. */
+/** `coxswain store backup`: writes a backup of a store, which a server may be using. */
 import { existsSync, statSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -7,10 +7,11 @@ import type { DamagedObject } from "../../storage/lmdb/backup/format.ts";
 import { readBackup } from "../../storage/lmdb/backup/read-backup.ts";
 import type { BackupSummary } from "../../storage/lmdb/backup/write-backup.ts";
 import { unfinishedPath } from "../../storage/lmdb/unfinished.ts";
-import { exitDamaged, exitWhole, type Output, type OutputFormat } from "./contract.ts";
-import { findStore } from "./places.ts";
+import type { Output } from "../output.ts";
+import { exitDamaged, exitWhole, type OutputFormat } from "./contract.ts";
+import { findStore } from "./store-directory.ts";
 
-/** @returns the exit code. @throws Error when there is no backup at the end */
+/** Runs `coxswain store backup`. @returns the exit code @throws Error; no backup exists then */
 export async function backupStore(
   dataDir: string,
   file: string,
@@ -23,7 +24,7 @@ export async function backupStore(
   let summary: BackupSummary;
   try {
     summary = await writeBackup(dir, unfinished);
-    // A backup that cannot be read is none.
+    // Only a backup that can be read completely gets its final name.
     for (const _ of readBackup(unfinished));
     await rename(unfinished, file);
     await syncDirectory(dirname(file));
@@ -58,12 +59,13 @@ async function writeBackup(dir: string, file: string): Promise<BackupSummary> {
   }
 }
 
+/** One line for a damaged object. */
 export function describeDamaged({ key, revision, problem }: DamagedObject): string {
   return `  ${key}${revision === undefined ? "" : ` (revision ${revision})`}: ${problem}\n`;
 }
 
 async function syncDirectory(path: string): Promise<void> {
-  if (process.platform === "win32") return; // It does not open directories.
+  if (process.platform === "win32") return; // Windows cannot open directories.
   const directory = await open(path, "r");
   try {
     await directory.sync();

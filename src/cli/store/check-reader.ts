@@ -1,4 +1,7 @@
-/** The reading process of `coxswain store check`: first as bytes, then as a server does, through the native library. Writes lines of JSON. */
+/**
+ * The child process of `coxswain store check`: reads the file first as bytes, then through the
+ * native library as a server does. It writes lines of JSON to standard output.
+ */
 import { writeSync } from "node:fs";
 import { DamagedStore } from "../../storage/contract.ts";
 import { revisionOf } from "../../storage/embedded/ledger.ts";
@@ -9,35 +12,41 @@ import { StoreFile } from "../../storage/lmdb/file/store-file.ts";
 import { openSnapshot } from "../../storage/lmdb/snapshot.ts";
 import { describeLosses, formatLosses } from "./repair.ts";
 
+/** What the byte-wise reader found. */
 export interface StoreReport {
   readonly revision: number;
-  /** Those that can be read. */
+  /** Objects that can be read. */
   readonly objects: number;
   readonly damage: readonly Damage[];
   readonly leftOut: readonly object[];
   readonly uncertain: readonly Uncertain[];
-  /** The last two for people. */
+  /** `leftOut` and `uncertain` as text. */
   readonly losses: string;
 }
 
+/** A line of the output: progress in bytes, what is read next, or the report. */
 export type ReaderMessage =
   | { readonly read: number; readonly of: number }
   | { readonly reading: string }
   | { readonly report: StoreReport };
 
-/** Entries between two messages of what is being read. */
+/** Entries between two `reading` messages. */
 const entriesPerMessage = 256;
 
-/** @throws Error when the file cannot be opened, or the native library cannot read it */
+/**
+ * Reads a store and writes messages about it.
+ *
+ * @throws Error when the file cannot be opened, or the native library cannot read it
+ */
 export async function readForCheck(dir: string): Promise<void> {
-  say({ report: readAsBytes(dir) });
+  send({ report: readAsBytes(dir) });
   await readAsServer(dir);
 }
 
 function readAsBytes(dir: string): StoreReport {
   const file = new StoreFile(dataFile(dir));
   try {
-    const contents = readStore(file, (read, of) => say({ read, of }));
+    const contents = readStore(file, (read, of) => send({ read, of }));
     const saved = salvage(contents);
     const { marks, damage } = contents;
     return {
@@ -52,7 +61,10 @@ function readAsBytes(dir: string): StoreReport {
   }
 }
 
-/** What ends the start of a server, among it what only other files show: an older copy, for one. */
+/**
+ * The error with which a server rejects the store; other files can show that this one is an older
+ * copy.
+ */
 function whyNotOpened(dir: string): Damage[] {
   try {
     checkFile(dir, { withLog: true });
@@ -64,7 +76,7 @@ function whyNotOpened(dir: string): Damage[] {
 }
 
 async function readAsServer(dir: string): Promise<void> {
-  say({ reading: "the beginning of the file, with LMDB" });
+  send({ reading: "the beginning of the file, with LMDB" });
   const { log, current, expiry, transaction, close } = await openSnapshot(dir);
   readTree("the log", log.getRange({ start: 0, transaction }), (position) => `revision ${revisionOf(position)}`);
   readTree("the index of keys", current.getRange({ start: "", transaction }), (key) => JSON.stringify(key));
@@ -76,12 +88,12 @@ async function readAsServer(dir: string): Promise<void> {
 
 function readTree<Key>(what: string, entries: Iterable<{ readonly key: Key }>, describe: (key: Key) => string): void {
   let count = 0;
-  say({ reading: `${what}, with LMDB` });
+  send({ reading: `${what}, with LMDB` });
   for (const { key } of entries)
-    if (++count % entriesPerMessage === 0) say({ reading: `${what} after ${describe(key)}, with LMDB` });
+    if (++count % entriesPerMessage === 0) send({ reading: `${what} after ${describe(key)}, with LMDB` });
 }
 
-/** At once, so that it is known when the next thing ends the process. */
-function say(message: ReaderMessage): void {
+/** Writes synchronously, so that the parent knows what was read when the native library crashes. */
+function send(message: ReaderMessage): void {
   writeSync(1, `${JSON.stringify(message)}\n`);
 }

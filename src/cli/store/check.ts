@@ -1,19 +1,25 @@
-/** `coxswain store check`: reads all of a store, or of a backup, and names what is damaged. */
+/** `coxswain store check`: reads a whole store or backup and reports damage. */
 import { spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { isBackup, readBackup } from "../../storage/lmdb/backup/read-backup.ts";
 import type { Damage } from "../../storage/lmdb/file/read-store.ts";
+import type { Output } from "../output.ts";
 import type { ReaderMessage, StoreReport } from "./check-reader.ts";
-import { exitDamaged, exitWhole, type Output, type OutputFormat } from "./contract.ts";
-import { findStore, withStoreLocked } from "./places.ts";
+import { exitDamaged, exitWhole, type OutputFormat } from "./contract.ts";
 import { reportProgress } from "./progress.ts";
+import { findStore, withStoreLocked } from "./store-directory.ts";
 
-/** @returns the exit code. @throws Error when it could not be checked; DamagedBackup */
+/**
+ * Runs `coxswain store check`.
+ *
+ * @returns the exit code
+ * @throws DamagedBackup, or Error when the check failed
+ */
 export async function checkStore(path: string, output: OutputFormat, io: Output): Promise<number> {
   if (statSync(path).isFile()) return checkBackup(path, output, io);
   const dir = findStore(path);
-  const found = await withStoreLocked(dir, () => readInItsOwnProcess(dir, io));
+  const found = await withStoreLocked(dir, () => readInChildProcess(dir, io));
   const isWhole = found.damage.length === 0 && found.leftOut.length === 0 && found.uncertain.length === 0;
   if (output === "json")
     io.out(`${JSON.stringify({ store: dir, whole: isWhole, ...found, losses: undefined }, undefined, 2)}\n`);
@@ -45,16 +51,19 @@ function checkBackup(path: string, output: OutputFormat, { out, err }: Output): 
   return exitWhole;
 }
 
-/** The native library may crash on what it reads; then that is what was found. */
-function readInItsOwnProcess(dir: string, { err }: Output): Promise<StoreReport> {
+/**
+ * Uses a child process because the native library may crash on damaged pages; a crash is reported
+ * as damage.
+ */
+function readInChildProcess(dir: string, { err }: Output): Promise<StoreReport> {
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1] as string, "store", "read", dir], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const progress = reportProgress(err, "Reading");
   let report: StoreReport | undefined;
   let reading = "the file";
-  let said = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(-10_000)));
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr = (stderr + text).slice(-10_000)));
   createInterface({ input: child.stdout }).on("line", (line) => {
     const message = JSON.parse(line) as ReaderMessage;
     if ("read" in message) progress(message.read, message.of);
@@ -67,12 +76,12 @@ function readInItsOwnProcess(dir: string, { err }: Output): Promise<StoreReport>
       if (report === undefined && signal === null)
         return reject(
           new Error(
-            said === "" ? `the reading process ended with code ${code}` : said.replace(/^Error: /, "").trimEnd(),
+            stderr === "" ? `the reading process ended with code ${code}` : stderr.replace(/^Error: /, "").trimEnd(),
           ),
         );
       const found = report ?? nothingFound;
       if (code === 0) return resolve(found);
-      const problem = `the process that read it ended with ${signal ?? `code ${code}`} while it read ${reading}${said === "" ? "" : `: ${said.trimEnd()}`}`;
+      const problem = `the process that read it ended with ${signal ?? `code ${code}`} while it read ${reading}${stderr === "" ? "" : `: ${stderr.trimEnd()}`}`;
       resolve({ ...found, damage: [...found.damage, { problem }] });
     });
   });

@@ -1,76 +1,29 @@
-/** `coxswain store`: backups of what a server stores, and what to do about damage. It loads nothing of the server but its storage engine. */
+/**
+ * `coxswain store`: backups and repair of the store. It loads only the storage engine, not the
+ * server.
+ */
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { bumpDefault, exitFailed, exitWhole, type Output, type OutputFormat, revisionMax } from "./contract.ts";
+import type { Output } from "../output.ts";
+import { bumpDefault, exitFailed, exitWhole, type OutputFormat, revisionMax } from "./contract.ts";
 import type { RepairOptions } from "./repair.ts";
 import type { RestoreOptions } from "./restore.ts";
 
-/** @param argv after `store` @returns the exit code */
+/** Runs `coxswain store`. @param argv the arguments after `store` @returns the exit code */
 export async function storeCommand(argv: readonly string[], output: Output): Promise<number> {
   let code = exitWhole;
   const command = new Command("coxswain store")
-    .description("Backs up, restores, checks and repairs what a server keeps in the directory of its --data-dir.")
+    .description("Backs up, restores, checks and repairs the store in the --data-dir of a server.")
     .exitOverride()
     .configureOutput({ writeOut: output.out, writeErr: output.err });
-  command
-    .command("backup")
-    .summary("a backup, also while the server runs")
-    .description(
-      "Writes all objects, as they are at one revision, into a new file, for its owner only. A server may run on the directory, and is not held up. The backup has Secrets in it, and no certificates, keys or history.",
-    )
-    .argument("<data-dir>", "the server's --data-dir")
-    .argument("<file>", "to write; must not exist")
-    .addOption(outputOption())
-    .action(async (dataDir: string, file: string, options: { output: OutputFormat }) => {
-      const { backupStore } = await import("./backup.ts");
-      code = await backupStore(dataDir, file, options.output, output);
-    });
-  command
-    .command("restore")
-    .summary("a new store from a backup")
-    .description(
-      "Makes the store of a data directory from a backup. The directory may be missing, and must have no store yet. Revisions go on above all that the old store can have handed out, so that clients read everything anew.",
-    )
-    .argument("<file>", "the backup")
-    .argument("<data-dir>", "for the server's --data-dir")
-    .addOption(bumpOption())
-    .addOption(outputOption())
-    .action(async (file: string, dataDir: string, options: RestoreOptions) => {
-      const { restoreStore } = await import("./restore.ts");
-      code = await restoreStore(file, dataDir, options, output);
-    });
-  command
-    .command("check")
-    .summary("finds what is damaged")
-    .description("Reads all of a store, while no server runs on it, or of a backup, and names what is damaged.")
-    .argument("<path>", "the server's --data-dir, or a backup")
-    .addOption(outputOption())
-    .action(async (path: string, options: { output: OutputFormat }) => {
-      const { checkStore } = await import("./check.ts");
-      code = await checkStore(path, options.output, output);
-    });
-  command
-    .command("repair")
-    .summary("a new store from what is whole of a damaged one")
-    .description(
-      "Writes everything that is whole into a new store, while no server runs on the damaged one, which stays as it is, and lists what was left out. Revisions go on above those of the damaged store.",
-    )
-    .argument("<data-dir>", "the server's --data-dir")
-    .requiredOption("--to <data-dir>", "where the new store goes; must have none yet")
-    .option("--use-older", "write the latest older revision that can be read of what is damaged")
-    .addOption(bumpOption())
-    .addOption(outputOption())
-    .action(async (dataDir: string, options: RepairOptions) => {
-      const { repairStore } = await import("./repair.ts");
-      code = await repairStore(dataDir, options, output);
-    });
-  command
-    .command("read", { hidden: true })
-    .argument("<store>")
-    .action(async (dir: string) => {
-      const { readForCheck } = await import("./check-reader.ts");
-      await readForCheck(dir);
-    });
-  command.addHelpText("after", "\nExit codes: 0 all is whole, 1 done, and something is damaged, 2 not done.");
+  const run: Run = async (subcommand) => {
+    code = await subcommand(output);
+  };
+  addBackup(command, run);
+  addRestore(command, run);
+  addCheck(command, run);
+  addRepair(command, run);
+  addRead(command);
+  command.addHelpText("after", "\nExit codes: 0 no damage, 1 succeeded, but something is damaged, 2 failed.");
   try {
     await command.parseAsync(argv, { from: "user" });
   } catch (error) {
@@ -81,12 +34,101 @@ export async function storeCommand(argv: readonly string[], output: Output): Pro
   return code;
 }
 
+/** Runs a subcommand and keeps its exit code. */
+type Run = (subcommand: (output: Output) => Promise<number>) => Promise<void>;
+
+function addBackup(command: Command, run: Run): void {
+  command
+    .command("backup")
+    .summary("writes a backup, also while the server runs")
+    .description(
+      "Writes all objects, as of one revision, to a new file that only its owner can read. A server may be using the directory and is not blocked. The backup contains Secrets, but no certificates, keys or history.",
+    )
+    .argument("<data-dir>", "the server's --data-dir")
+    .argument("<file>", "the backup to write; must not exist")
+    .addOption(outputOption())
+    .action((dataDir: string, file: string, options: { output: OutputFormat }) =>
+      run(async (output) => {
+        const { backupStore } = await import("./backup.ts");
+        return backupStore(dataDir, file, options.output, output);
+      }),
+    );
+}
+
+function addRestore(command: Command, run: Run): void {
+  command
+    .command("restore")
+    .summary("creates a store from a backup")
+    .description(
+      "Creates the store of a data directory from a backup. The directory may be missing, and must not have a store. Revisions continue above all that the old store can have assigned, so that clients list all objects again.",
+    )
+    .argument("<file>", "the backup")
+    .argument("<data-dir>", "the new --data-dir of the server")
+    .addOption(bumpOption())
+    .addOption(outputOption())
+    .action((file: string, dataDir: string, options: RestoreOptions) =>
+      run(async (output) => {
+        const { restoreStore } = await import("./restore.ts");
+        return restoreStore(file, dataDir, options, output);
+      }),
+    );
+}
+
+function addCheck(command: Command, run: Run): void {
+  command
+    .command("check")
+    .summary("finds damage")
+    .description("Reads a whole store, which no server may be using, or a backup, and reports damage.")
+    .argument("<path>", "the server's --data-dir, or a backup")
+    .addOption(outputOption())
+    .action((path: string, options: { output: OutputFormat }) =>
+      run(async (output) => {
+        const { checkStore } = await import("./check.ts");
+        return checkStore(path, options.output, output);
+      }),
+    );
+}
+
+function addRepair(command: Command, run: Run): void {
+  command
+    .command("repair")
+    .summary("creates a new store from the readable objects of a damaged one")
+    .description(
+      "Writes all readable objects to a new store and lists the others. The damaged store, which no server may be using, is not changed. Revisions continue above those of the damaged store.",
+    )
+    .argument("<data-dir>", "the server's --data-dir")
+    .requiredOption("--to <data-dir>", "the directory of the new store; must not have a store")
+    .option("--use-older", "write the latest readable revision of damaged objects")
+    .addOption(bumpOption())
+    .addOption(outputOption())
+    .action((dataDir: string, options: RepairOptions) =>
+      run(async (output) => {
+        const { repairStore } = await import("./repair.ts");
+        return repairStore(dataDir, options, output);
+      }),
+    );
+}
+
+/** The child process of `check`. */
+function addRead(command: Command): void {
+  command
+    .command("read", { hidden: true })
+    .argument("<store>")
+    .action(async (dir: string) => {
+      const { readForCheck } = await import("./check-reader.ts");
+      await readForCheck(dir);
+    });
+}
+
 function outputOption(): Option {
-  return new Option("-o, --output <format>", "the form of the answer").choices(["text", "json"]).default("text");
+  return new Option("-o, --output <format>", "the output format").choices(["text", "json"]).default("text");
 }
 
 function bumpOption(): Option {
-  return new Option("--bump-revision <number>", "how far above the last known revision the new store begins")
+  return new Option(
+    "--bump-revision <number>",
+    "distance of the first revision of the new store from the last known one",
+  )
     .default(bumpDefault)
     .argParser((text) => {
       const bump = Number(text);

@@ -1,18 +1,28 @@
-/** What the commands share. */
-export interface Output {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-}
-
+/** Exit codes and revision limits that the `coxswain store` commands share. */
 export type OutputFormat = "text" | "json";
 
 export const exitWhole = 0;
-/** Something is damaged; what was asked for has been done all the same. */
+/** The command succeeded, but something is damaged. */
 export const exitDamaged = 1;
-/** What was asked for has not been done. */
+/** The command failed. */
 export const exitFailed = 2;
 
-/** Above the revision that is found, the one that a store goes on with; any number of writes that nothing in it knows of may have been between. */
+/**
+ * Default distance between the last known revision and the first revision of a new store. The old
+ * store may have assigned revisions that neither it nor its backup shows.
+ */
 export const bumpDefault = 1_000_000_000;
-/** A revision and the index of a change are one safe integer. */
+/** Limit of revisions: a revision and the index of a change together fit into a safe integer. */
 export const revisionMax = 2 ** 46;
+
+/**
+ * The first revision of a new store, above all revisions that the old store can have assigned.
+ *
+ * @throws Error when it exceeds `revisionMax`
+ */
+export function raisedRevision(revision: number, bump: number): number {
+  const raised = revision + bump;
+  if (raised >= revisionMax)
+    throw new Error(`revision ${revision} cannot be raised by ${bump}: revisions end at ${revisionMax}`);
+  return raised;
+}

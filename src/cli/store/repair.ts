@@ -1,4 +1,4 @@
-/** `coxswain store repair`: a new store from what is whole of a damaged one. */
+/** `coxswain store repair`: creates a new store from the readable objects of a damaged one. */
 import { revisionOf } from "../../storage/embedded/ledger.ts";
 import { dataFile } from "../../storage/lmdb/check-file.ts";
 import { readStore, valueAt } from "../../storage/lmdb/file/read-store.ts";
@@ -7,20 +7,20 @@ import { StoreFile } from "../../storage/lmdb/file/store-file.ts";
 import { readRecord } from "../../storage/lmdb/record.ts";
 import { checkAbsent, type NewEntry, writeStore } from "../../storage/lmdb/write-store.ts";
 import { storeDirectory } from "../../storage/options.ts";
-import { exitDamaged, exitWhole, type Output, type OutputFormat } from "./contract.ts";
-import { findStore, withStoreLocked } from "./places.ts";
+import type { Output } from "../output.ts";
+import { exitDamaged, exitWhole, type OutputFormat, raisedRevision } from "./contract.ts";
 import { reportProgress } from "./progress.ts";
-import { raisedRevision } from "./raised-revision.ts";
+import { findStore, withStoreLocked } from "./store-directory.ts";
 
 export interface RepairOptions {
   readonly to: string;
-  /** Takes the latest older revision that can be read where the newest cannot. */
+  /** Writes the latest readable revision of an object whose newest one is damaged. */
   readonly useOlder?: true;
   readonly bumpRevision: number;
   readonly output: OutputFormat;
 }
 
-/** @returns the exit code. @throws Error; then there is no new store */
+/** Runs `coxswain store repair`. @returns the exit code @throws Error; no new store exists then */
 export async function repairStore(dataDir: string, options: RepairOptions, output: Output): Promise<number> {
   const dir = findStore(dataDir);
   const target = storeDirectory(options.to);
@@ -61,6 +61,7 @@ async function repair(file: StoreFile, dir: string, options: RepairOptions, { ou
   }
 }
 
+/** The damaged objects, for JSON output. */
 export function describeLosses({ leftOut, uncertain }: Salvage): {
   leftOut: object[];
   uncertain: readonly Uncertain[];
@@ -76,7 +77,11 @@ export function describeLosses({ leftOut, uncertain }: Salvage): {
   };
 }
 
-/** @param fate what happens to older revisions */
+/**
+ * Formats the damaged objects as text.
+ *
+ * @param fate what happens to older readable revisions, as the end of a sentence
+ */
 export function formatLosses({ leftOut, uncertain }: Salvage, fate: string): string {
   const text =
     leftOut.length === 0

@@ -1,19 +1,27 @@
-/** `coxswain store restore`: a new store from a backup, whose revisions are above all that the old one has handed out. */
+/**
+ * `coxswain store restore`: creates a store from a backup; its revisions are above all that the old
+ * store assigned.
+ */
 import type { DamagedObject } from "../../storage/lmdb/backup/format.ts";
 import { type BackupEntry, DamagedBackup, readBackup } from "../../storage/lmdb/backup/read-backup.ts";
 import { checkAbsent, type NewEntry, writeStore } from "../../storage/lmdb/write-store.ts";
 import { storeDirectory } from "../../storage/options.ts";
+import type { Output } from "../output.ts";
 import { describeDamaged } from "./backup.ts";
-import { exitDamaged, exitWhole, type Output, type OutputFormat } from "./contract.ts";
+import { exitDamaged, exitWhole, type OutputFormat, raisedRevision } from "./contract.ts";
 import { reportProgress } from "./progress.ts";
-import { raisedRevision } from "./raised-revision.ts";
 
 export interface RestoreOptions {
   readonly bumpRevision: number;
   readonly output: OutputFormat;
 }
 
-/** @returns the exit code. @throws DamagedBackup · Error; then there is no store */
+/**
+ * Runs `coxswain store restore`.
+ *
+ * @returns the exit code
+ * @throws DamagedBackup or Error; no store exists then
+ */
 export async function restoreStore(
   file: string,
   dataDir: string,

@@ -1,14 +1,14 @@
-/** Which bindings, roles and rules allow what is asked, and which come close. */
+/** Finds the bindings, roles and rules that allow a request, and those that nearly do. */
 import { serviceAccountOf } from "../../apimachinery/service-account.ts";
 import { type Binding, type Grant, Policy, type Role, type Subject } from "../../authorization/rbac/policy.ts";
 import { boundRole } from "../../authorization/rbac/rbac.ts";
 import { type PolicyRule, ruleAllows } from "../../authorization/rbac/rule.ts";
-import { type Miss, missOf } from "./miss.ts";
+import { type Mismatch, mismatchOf } from "./mismatch.ts";
 import type { Question } from "./question.ts";
 import type { PolicyObjects } from "./server.ts";
 
-/** A binding and the rule of its role. */
-export interface Way {
+/** A rule of a role that a binding grants to the subject. */
+export interface RuleMatch {
   readonly binding: Binding;
   readonly subject: Subject;
   readonly role: Role;
@@ -17,31 +17,39 @@ export interface Way {
   readonly ruleNumber: number;
 }
 
-export type NearWay =
-  /** Bound, but what the binding names is not there. */
-  | { readonly why: "missing role"; readonly binding: Binding; readonly subject: Subject; readonly problem: string }
-  /** Bound, but the rule is about something else. */
-  | ({ readonly why: Miss } & Way)
-  /** Bound by a rule that would do, but for another namespace. */
-  | ({ readonly why: "other namespace" } & Way)
-  /** A rule that would do is bound to a group that the user is not in, or to somebody of a similar name. */
-  | ({ readonly why: "other subject" } & Way)
-  /** A role would do, and nobody has bound it here. */
-  | ({ readonly why: "not bound" } & Pick<Way, "role" | "rule" | "ruleNumber">);
+export type MatchedRule = Pick<RuleMatch, "role" | "rule" | "ruleNumber">;
 
-export interface RbacWays {
-  /** In the order in which the authorizer looks: the first one decides. */
-  readonly allowing: readonly Way[];
-  /** None when something allows. At most some of each sort. */
-  readonly near: readonly NearWay[];
-  /** Near ones that are left out. */
+/** A binding or rule that does not allow the request, and why. */
+export type NearMiss =
+  /** Bound, but the role of the binding does not exist. */
+  | { readonly why: "missing role"; readonly binding: Binding; readonly subject: Subject; readonly problem: string }
+  /** Bound, but the rule does not match in one property. */
+  | ({ readonly why: Mismatch } & RuleMatch)
+  /** Bound, and the rule matches, but in another namespace. */
+  | ({ readonly why: "other namespace" } & RuleMatch)
+  /**
+   * The rule matches, but is bound to a group that the user is not in, or to a user with a similar
+   * name.
+   */
+  | ({ readonly why: "other subject" } & RuleMatch)
+  /** The role would match, but no binding grants it in this namespace. */
+  | ({ readonly why: "not bound" } & MatchedRule);
+
+/** The result of {@link rbacMatches}. */
+export interface RbacMatches {
+  /** In the order in which the authorizer evaluates them: the first one decides. */
+  readonly allowing: readonly RuleMatch[];
+  /** Empty when a rule allows the request. At most `nearOfReasonMax` of each reason. */
+  readonly near: readonly NearMiss[];
+  /** How many near misses are left out. */
   readonly more: number;
 }
 
-/** Near ways of one sort. */
-const nearOfSortMax = 5;
+/** Near misses that are reported of one reason. */
+const nearOfReasonMax = 5;
 
-export function rbacWays({ roles, bindings }: PolicyObjects, question: Question): RbacWays {
+/** Evaluates the RBAC objects for a request as the RBAC authorizer does. */
+export function rbacMatches({ roles, bindings }: PolicyObjects, question: Question): RbacMatches {
   const policy = new Policy();
   for (const role of roles) policy.setRole(`${role.namespace}/${role.name}`, role);
   for (const [at, binding] of bindings.entries()) policy.setBinding(String(at), binding);
@@ -52,61 +60,61 @@ export function rbacWays({ roles, bindings }: PolicyObjects, question: Question)
   const near = [
     ...own.flatMap((grant) => missingRole(policy, grant)),
     ...own.flatMap((grant) => misses(policy, grant, question)),
-    ...elsewhere(policy, bindings, question),
-    ...othersWays(policy, bindings, question),
+    ...inOtherNamespaces(policy, bindings, question),
+    ...ofOtherSubjects(policy, bindings, question),
     ...unboundRoles(roles, bindings, question),
   ];
   const kept = limited(near);
   return { allowing, near: kept, more: near.length - kept.length };
 }
 
-function limited(near: readonly NearWay[]): NearWay[] {
+function limited(near: readonly NearMiss[]): NearMiss[] {
   const counts = new Map<string, number>();
   return near.filter(({ why }) => {
     const count = (counts.get(why) ?? 0) + 1;
     counts.set(why, count);
-    return count <= nearOfSortMax;
+    return count <= nearOfReasonMax;
   });
 }
 
-function ways(role: Role): Pick<Way, "role" | "rule" | "ruleNumber">[] {
+function numberedRules(role: Role): MatchedRule[] {
   return role.rules.map((rule, at) => ({ role, rule, ruleNumber: at + 1 }));
 }
 
-/** The first rule that allows it. */
-function firstAllowing(role: Role, question: Question): Pick<Way, "role" | "rule" | "ruleNumber">[] {
-  const found = ways(role).find(({ rule }) => ruleAllows(rule, question));
+/** The first rule that allows the request, or an empty array. */
+function firstAllowing(role: Role, question: Question): MatchedRule[] {
+  const found = numberedRules(role).find(({ rule }) => ruleAllows(rule, question));
   return found === undefined ? [] : [found];
 }
 
-function allowedBy(policy: Policy, grant: Grant, question: Question): Way[] {
+function allowedBy(policy: Policy, grant: Grant, question: Question): RuleMatch[] {
   const role = boundRole(policy, grant.binding);
   return typeof role === "string" ? [] : firstAllowing(role, question).map((found) => ({ ...grant, ...found }));
 }
 
-function missingRole(policy: Policy, grant: Grant): NearWay[] {
+function missingRole(policy: Policy, grant: Grant): NearMiss[] {
   const role = boundRole(policy, grant.binding);
   return typeof role === "string" ? [{ why: "missing role", ...grant, problem: role }] : [];
 }
 
-function misses(policy: Policy, grant: Grant, question: Question): NearWay[] {
+function misses(policy: Policy, grant: Grant, question: Question): NearMiss[] {
   const role = boundRole(policy, grant.binding);
   if (typeof role === "string") return [];
-  return ways(role).flatMap((found) => {
-    const why = missOf(found.rule, question);
+  return numberedRules(role).flatMap((found) => {
+    const why = mismatchOf(found.rule, question);
     return why === undefined ? [] : [{ why, ...grant, ...found }];
   });
 }
 
-/** Bound to the user, but in another namespace than the one that was asked about. */
-function elsewhere(policy: Policy, bindings: readonly Binding[], question: Question): NearWay[] {
+/** Rules that are bound to the user in another namespace than the requested one. */
+function inOtherNamespaces(policy: Policy, bindings: readonly Binding[], question: Question): NearMiss[] {
   if (!question.isResourceRequest) return [];
   return bindings
     .filter(({ namespace }) => namespace !== "" && namespace !== question.namespace)
     .flatMap((binding) => binding.subjects.map((subject) => ({ binding, subject })))
     .filter((grant) => isFor(grant, question))
     .flatMap((grant) => allowedBy(policy, grant, question))
-    .map((way) => ({ why: "other namespace", ...way }));
+    .map((match) => ({ why: "other namespace", ...match }));
 }
 
 function isFor({ binding, subject }: Grant, { user }: Question): boolean {
@@ -120,28 +128,31 @@ function isFor({ binding, subject }: Grant, { user }: Question): boolean {
   );
 }
 
-function othersWays(policy: Policy, bindings: readonly Binding[], question: Question): NearWay[] {
+function ofOtherSubjects(policy: Policy, bindings: readonly Binding[], question: Question): NearMiss[] {
   return bindings
     .filter(({ namespace }) => namespace === "" || (question.isResourceRequest && namespace === question.namespace))
     .flatMap((binding) => binding.subjects.map((subject) => ({ binding, subject })))
     .filter((grant) => !isFor(grant, question) && isClose(grant.subject, question))
     .flatMap((grant) => allowedBy(policy, grant, question))
-    .map((way) => ({ why: "other subject", ...way }));
+    .map((match) => ({ why: "other subject", ...match }));
 }
 
-/** A group, or a name that differs in its kind, its case, or what stands around it. Masters may do all anyway. */
+/** Any group except system:masters, or a name that differs only in kind, case, prefix or domain. */
 function isClose({ kind, name }: Subject, { user }: Question): boolean {
   if (bareName(name) === bareName(user.name)) return true;
   return kind === "Group" && name !== "system:masters";
 }
 
-/** `oidc:Ann@example.com` and `ann` are one. */
+/** Removes prefix and domain: `oidc:Ann@example.com` becomes `ann`. */
 function bareName(name: string): string {
   return (name.split(/[:#/]/).at(-1) ?? "").split("@")[0]?.toLowerCase() ?? "";
 }
 
-/** Those with the fewest rules first: a role for all is seldom what is wanted, nor are those of the system. */
-function unboundRoles(roles: readonly Role[], bindings: readonly Binding[], question: Question): NearWay[] {
+/**
+ * Roles with the fewest rules first, because broad roles are rarely the right ones to bind; system
+ * roles are left out.
+ */
+function unboundRoles(roles: readonly Role[], bindings: readonly Binding[], question: Question): NearMiss[] {
   const bound = new Set(
     bindings.map(({ namespace, roleRef: { kind, name } }) => `${kind === "Role" ? namespace : ""}/${name}`),
   );

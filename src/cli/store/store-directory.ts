@@ -1,10 +1,10 @@
-/** Where things are in a data directory. */
+/** Finds and locks the store in a data directory. */
 import { existsSync } from "node:fs";
 import { dataFile } from "../../storage/lmdb/check-file.ts";
 import { type DirectoryLock, lockDirectory } from "../../storage/lmdb/directory-lock.ts";
 import { storeDirectory } from "../../storage/options.ts";
 
-/** @returns the directory of the store. @throws Error when the data directory has none */
+/** @returns the directory of the store @throws Error when the data directory has no store */
 export function findStore(dataDir: string): string {
   const dir = storeDirectory(dataDir);
   if (!existsSync(dataFile(dir)))
@@ -12,7 +12,11 @@ export function findStore(dataDir: string): string {
   return dir;
 }
 
-/** While it runs, no server does. @throws Error when one does already */
+/**
+ * Holds the lock of the store during `run`, so that no server opens it.
+ *
+ * @throws Error when a server is running
+ */
 export async function withStoreLocked<Result>(dir: string, run: () => Promise<Result>): Promise<Result> {
   const lock: DirectoryLock = await lockDirectory(dir);
   try {

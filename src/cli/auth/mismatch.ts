@@ -1,16 +1,22 @@
-/** What of a rule does not fit, when it nearly does. */
+/** Finds the one property by which an RBAC rule fails to match a request. */
 import { pathMatches } from "../../apimachinery/path-pattern.ts";
 import { type PolicyRule, ruleAllows } from "../../authorization/rbac/rule.ts";
 import type { Question } from "./question.ts";
 
-export type Miss = "other verb" | "other name" | "other subresource" | "other API group" | "other path";
+/** The property of the request that the rule does not match. */
+export type Mismatch = "other verb" | "other name" | "other subresource" | "other API group" | "other path";
 
-/** @returns undefined when it fits, or is about something else altogether */
-export function missOf(rule: PolicyRule, question: Question): Miss | undefined {
-  return question.isResourceRequest ? resourceMiss(rule, question) : pathMiss(rule, question);
+/**
+ * @returns undefined when the rule matches, or differs from the request in more than one property
+ */
+export function mismatchOf(rule: PolicyRule, question: Question): Mismatch | undefined {
+  return question.isResourceRequest ? resourceMismatch(rule, question) : pathMismatch(rule, question);
 }
 
-function pathMiss({ verbs = [], nonResourceURLs = [] }: PolicyRule, { verb, path }: Question): Miss | undefined {
+function pathMismatch(
+  { verbs = [], nonResourceURLs = [] }: PolicyRule,
+  { verb, path }: Question,
+): Mismatch | undefined {
   const hasVerb = verbs.includes(verb) || verbs.includes("*");
   if (nonResourceURLs.some((url) => pathMatches(url, path))) return hasVerb ? undefined : "other verb";
   const isNear = (url: string): boolean => {
@@ -20,8 +26,8 @@ function pathMiss({ verbs = [], nonResourceURLs = [] }: PolicyRule, { verb, path
   return hasVerb && path !== "/" && nonResourceURLs.some(isNear) ? "other path" : undefined;
 }
 
-/** Looks what would fit if one thing about it were otherwise. */
-function resourceMiss(rule: PolicyRule, question: Question): Miss | undefined {
+/** Checks whether the rule would match if one of its properties had another value. */
+function resourceMismatch(rule: PolicyRule, question: Question): Mismatch | undefined {
   if (ruleAllows(rule, question)) return undefined;
   const fits = (changed: Partial<PolicyRule>): boolean => ruleAllows({ ...rule, ...changed }, question);
   const { resources = [] } = rule;

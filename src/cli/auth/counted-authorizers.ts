@@ -1,40 +1,46 @@
 /**
- * Which authorizers decided, told by what the server counts: reviews do not say it. The question is asked a few times more, and those whose counts have
- * grown by as many may have decided it; others ask the server at the same time, so that there may be several.
+ * Finds the authorizer that decided from the server's metrics, because access reviews do not name
+ * it. The review is repeated a few times: authorizers whose decision counts grew by at least as
+ * much may have decided. Other clients query the server at the same time, so there can be several
+ * candidates.
  */
 import type { Sender } from "./server.ts";
 
-export interface Decider {
+/** An authorizer as the label values of `apiserver_authorization_decisions_total` name it. */
+export interface CountedAuthorizer {
   /** `ABAC`, `Node`, `Webhook` … */
   readonly type: string;
-  /** Of a webhook, the one that its configuration gives it. */
+  /** For a webhook, its name in the AuthorizationConfiguration. */
   readonly name: string;
 }
 
-const timesAsked = 3;
+const repetitions = 3;
 
-/** @param ask the question @returns none when the server does not show its counts to us */
-export async function countedDeciders(
+/**
+ * @param review repeats the access review
+ * @returns empty when the user is not allowed to read /metrics
+ */
+export async function countedAuthorizers(
   server: Sender,
   decision: "allowed" | "denied",
-  ask: () => Promise<unknown>,
-): Promise<Decider[]> {
+  review: () => Promise<unknown>,
+): Promise<CountedAuthorizer[]> {
   const before = await readCounts(server, decision);
   if (before === undefined) return [];
-  for (let times = 0; times < timesAsked; times++) await ask();
+  for (let times = 0; times < repetitions; times++) await review();
   const after = await readCounts(server, decision);
   if (after === undefined) return [];
   return [...after.values()]
-    .filter(({ key, count }) => count - (before.get(key)?.count ?? 0) >= timesAsked)
+    .filter(({ key, count }) => count - (before.get(key)?.count ?? 0) >= repetitions)
     .map(({ type, name }) => ({ type, name }));
 }
 
-interface Count extends Decider {
+interface Count extends CountedAuthorizer {
   readonly key: string;
   readonly count: number;
 }
 
-/** Of RBAC, which gives its reasons, nothing is counted here. */
+/** Leaves out RBAC, whose decisions are recognized by their reason. */
 async function readCounts(server: Sender, decision: string): Promise<Map<string, Count> | undefined> {
   const { status, body } = await server.send({ method: "GET", path: "/metrics", headers: { accept: "text/plain" } });
   if (status !== 200) return undefined;

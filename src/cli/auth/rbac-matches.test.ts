@@ -2,37 +2,37 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Binding, Role } from "../../authorization/rbac/policy.ts";
 import type { PolicyRule } from "../../authorization/rbac/rule.ts";
-import { missOf } from "./miss.ts";
-import { type Asked, pathQuestion, type Question, resourceQuestion, splitResource, userNamed } from "./question.ts";
-import { type NearWay, rbacWays } from "./rbac-ways.ts";
+import { mismatchOf } from "./mismatch.ts";
+import { pathQuestion, type Question, resourceQuestion, splitResource, type Target, userNamed } from "./question.ts";
+import { type NearMiss, rbacMatches } from "./rbac-matches.ts";
 
-const asked: Asked = { verb: "", resource: "", name: "", namespace: "n", fieldSelector: "", labelSelector: "" };
+const target: Target = { verb: "", resource: "", name: "", namespace: "n", fieldSelector: "", labelSelector: "" };
 
 /** `verb group/resource/subresource name`, or `verb /path`, by ann of the group dev. */
 function question(text: string, { user = "ann", groups = ["dev"], namespace = "n" } = {}): Question {
   const [verb = "", what = "", name = ""] = text.split(" ");
-  const who = userNamed(user, groups);
-  if (what.startsWith("/")) return pathQuestion(who, { ...asked, verb }, what);
+  const subject = userNamed(user, groups);
+  if (what.startsWith("/")) return pathQuestion(subject, { ...target, verb }, what);
   const [group = "", resource = "", subresource = ""] = what.split("|");
   return resourceQuestion(
-    who,
-    { ...asked, verb, name, namespace },
-    { group, version: "v1", resource, namespaced: true, known: true },
+    subject,
+    { ...target, verb, name, namespace },
+    { group, version: "v1", resource, namespaced: true, exists: true },
     subresource,
   );
 }
 
 const pods: PolicyRule = { verbs: ["get", "list"], apiGroups: [""], resources: ["pods", "*/status"] };
 
-const missRows: [what: string, rule: PolicyRule, asked: string, want: string | undefined][] = [
-  ["what fits", pods, "get |pods", undefined],
+const mismatchRows: [what: string, rule: PolicyRule, asked: string, want: string | undefined][] = [
+  ["a matching request", pods, "get |pods", undefined],
   ["another verb", pods, "delete |pods", "other verb"],
   ["another verb of another group", pods, "delete apps|pods", undefined],
   ["another resource", pods, "get |nodes", undefined],
   ["another group", pods, "get apps|pods", "other API group"],
   ["a subresource", pods, "get |pods|log", "other subresource"],
-  ["a resource of whose subresources all are in", { ...pods, resources: ["*/log"] }, "get |pods|exec", undefined],
-  ["a resource whose subresource is in", { ...pods, resources: ["pods/log"] }, "get |pods", "other subresource"],
+  ["a wildcard subresource of another name", { ...pods, resources: ["*/log"] }, "get |pods|exec", undefined],
+  ["a rule for a subresource only", { ...pods, resources: ["pods/log"] }, "get |pods", "other subresource"],
   ["another name", { ...pods, resourceNames: ["a"] }, "get |pods b", "other name"],
   ["no name", { ...pods, resourceNames: ["a"] }, "list |pods", "other name"],
   ["another verb and name", { ...pods, resourceNames: ["a"] }, "delete |pods b", "other verb"],
@@ -52,9 +52,9 @@ const missRows: [what: string, rule: PolicyRule, asked: string, want: string | u
   ["a path, of a rule for resources", pods, "get /healthz", undefined],
 ];
 
-for (const [what, rule, request, want] of missRows) {
-  test(`${what}: ${request} misses ${want ?? "nothing, or by far"}`, () =>
-    assert.equal(missOf(rule, question(request)), want));
+for (const [what, rule, request, want] of mismatchRows) {
+  test(`${what}: ${request}: ${want ?? "no single mismatch"}`, () =>
+    assert.equal(mismatchOf(rule, question(request)), want));
 }
 
 const role = (name: string, namespace = "", ...rules: PolicyRule[]): Role => ({ name, namespace, rules });
@@ -72,14 +72,14 @@ const bind = (name: string, namespace: string, roleRef: string, ...subjects: str
 const reads = role("reads", "n", { verbs: ["get"], apiGroups: [""], resources: ["secrets"] }, pods);
 const all = role("all", "", { verbs: ["*"], apiGroups: ["*"], resources: ["*"] });
 
-const nearOf = (near: NearWay): string =>
+const nearOf = (near: NearMiss): string =>
   near.why === "not bound"
     ? `not bound: ${near.role.name}`
     : `${near.why}: ${near.binding.namespace}/${near.binding.name} ${near.subject.kind} ${near.subject.name}`;
 
-/** What allows it, by the binding; or what comes close. */
+/** The bindings that allow the request; or the near misses. */
 const rows: [what: string, objects: { roles: Role[]; bindings: Binding[] }, asked: Question, want: string[]][] = [
-  ["nothing", { roles: [], bindings: [] }, question("get |pods"), []],
+  ["no roles", { roles: [], bindings: [] }, question("get |pods"), []],
   [
     "a binding",
     { roles: [reads], bindings: [bind("b", "n", "Role reads", "User ann")] },
@@ -87,7 +87,7 @@ const rows: [what: string, objects: { roles: Role[]; bindings: Binding[] }, aske
     ["b 2"],
   ],
   [
-    "several bindings, those of the cluster first",
+    "several bindings, cluster-wide ones first",
     {
       roles: [reads, all],
       bindings: [bind("b", "n", "Role reads", "Group dev"), bind("c", "", "ClusterRole all", "User ann", "Group dev")],
@@ -96,13 +96,13 @@ const rows: [what: string, objects: { roles: Role[]; bindings: Binding[] }, aske
     ["c 1", "c 1", "b 2"],
   ],
   [
-    "a service account, whose binding is at home",
+    "a service account of the namespace of the binding",
     { roles: [reads], bindings: [bind("b", "n", "Role reads", "ServiceAccount robot")] },
     question("get |pods", { user: "system:serviceaccount:n:robot", groups: [] }),
     ["b 2"],
   ],
   [
-    "a role that is missing",
+    "a missing role",
     { roles: [], bindings: [bind("b", "n", "Role gone", "User ann")] },
     question("get |pods"),
     ["missing role: n/b User ann"],
@@ -114,19 +114,19 @@ const rows: [what: string, objects: { roles: Role[]; bindings: Binding[] }, aske
     ["other verb: n/b User ann"],
   ],
   [
-    "a binding elsewhere",
+    "a binding in another namespace",
     { roles: [all], bindings: [bind("b", "m", "ClusterRole all", "User ann", "Group dev", "User bob")] },
     question("delete |pods"),
     ["other namespace: m/b User ann", "other namespace: m/b Group dev"],
   ],
   [
-    "bindings in some namespaces, asked for all of them",
+    "bindings in some namespaces, and a request for all",
     { roles: [all], bindings: [bind("b", "m", "ClusterRole all", "User ann")] },
     question("delete |pods", { namespace: "" }),
     ["other namespace: m/b User ann"],
   ],
   [
-    "groups she is not in, and who is called like her",
+    "groups that the user is not in, and users with a similar name",
     {
       roles: [all],
       bindings: [
@@ -152,7 +152,7 @@ const rows: [what: string, objects: { roles: Role[]; bindings: Binding[] }, aske
     ],
   ],
   [
-    "roles that nobody has bound, the smallest first",
+    "roles without a binding, the smallest first",
     {
       roles: [all, reads, role("far", "m", ...all.rules), role("small", "", pods), role("system:x", "", pods)],
       bindings: [],
@@ -169,8 +169,8 @@ const rows: [what: string, objects: { roles: Role[]; bindings: Binding[] }, aske
 ];
 
 for (const [what, objects, request, want] of rows) {
-  test(`${what}: ${want.join(", ") || "nothing is close"}`, () => {
-    const { allowing, near } = rbacWays(objects, request);
+  test(`${what}: ${want.join(", ") || "nothing"}`, () => {
+    const { allowing, near } = rbacMatches(objects, request);
     assert.deepEqual(
       allowing.length > 0
         ? allowing.map(({ binding, ruleNumber }) => `${binding.name} ${ruleNumber}`)
@@ -180,20 +180,20 @@ for (const [what, objects, request, want] of rows) {
   });
 }
 
-test("of one sort only some are told, and how many there are", () => {
+test("limits the near misses of one reason, and counts the rest", () => {
   const bindings = Array.from({ length: 30 }, (_, at) => bind(`b${at}`, `m${at}`, "ClusterRole all", "User ann"));
-  const { near, more } = rbacWays({ roles: [all], bindings }, question("get |pods"));
+  const { near, more } = rbacMatches({ roles: [all], bindings }, question("get |pods"));
   assert.deepEqual([near.length, more], [5, 25]);
 });
 
-const everybody = "system:authenticated";
+const authenticated = "system:authenticated";
 const users: [name: string, groups: string[], want: string[]][] = [
-  ["ann", [], [everybody]],
-  ["ann", ["dev"], ["dev", everybody]],
-  ["ann", [everybody, "dev"], [everybody, "dev"]],
+  ["ann", [], [authenticated]],
+  ["ann", ["dev"], ["dev", authenticated]],
+  ["ann", [authenticated, "dev"], [authenticated, "dev"]],
   ["system:anonymous", [], ["system:unauthenticated"]],
-  ["system:serviceaccount:n:robot", [], ["system:serviceaccounts", "system:serviceaccounts:n", everybody]],
-  ["system:serviceaccount:n:robot", ["dev"], ["dev", everybody]],
+  ["system:serviceaccount:n:robot", [], ["system:serviceaccounts", "system:serviceaccounts:n", authenticated]],
+  ["system:serviceaccount:n:robot", ["dev"], ["dev", authenticated]],
 ];
 
 for (const [name, groups, want] of users) {
@@ -201,7 +201,7 @@ for (const [name, groups, want] of users) {
     assert.deepEqual(userNamed(name, groups).groups, want));
 }
 
-test("a resource and its subresource, or a path", () => {
+test("splits a resource from its subresource, or returns a path", () => {
   assert.deepEqual(splitResource("pods"), { resource: "pods", subresource: "" });
   assert.deepEqual(splitResource("deployments.apps/scale"), { resource: "deployments.apps", subresource: "scale" });
   assert.deepEqual(splitResource("/healthz/x"), { path: "/healthz/x" });

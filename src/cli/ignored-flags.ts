@@ -1,0 +1,161 @@
+/**
+ * Flags of kube-apiserver that this server does not implement. They are parsed and validated as
+ * upstream does, so that manifests and scripts for kube-apiserver work. The start prints a warning
+ * for flags whose effect users may rely on. Flags that must not be ignored are rejected.
+ */
+
+import { boolValue, durationMs, FlagValueError, integerWithin, oneOf, stringSlice } from "./flag-values.ts";
+import type { Flag } from "./flags.ts";
+
+type Check = (text: string) => unknown;
+
+const count: Check = (text) => integerWithin(text, { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER });
+const anything: Check = () => {};
+
+/**
+ * A flag without effect.
+ *
+ * @param term in the syntax of commander
+ * @param because the reason in the warning; without it no warning is printed
+ */
+function ignored(term: string, check: Check, because?: string): Flag {
+  return { term, help: "", hidden: true, ...(because && { ignoredBecause: because }), set: (text) => void check(text) };
+}
+
+/**
+ * A flag that is rejected.
+ *
+ * @param why the error message
+ * @param isHarmless whether a value requests what this server does anyway
+ */
+function unsupported(term: string, why: string, isHarmless: (text: string) => boolean = (text) => text === ""): Flag {
+  const set = (text: string): void => {
+    if (!isHarmless(text)) throw new FlagValueError(why);
+  };
+  return { term, help: "", hidden: true, set };
+}
+
+const isFalse = (text: string): boolean => !boolValue(text);
+const isZero = (text: string): boolean => count(text) === 0;
+/** Checks a lower limit. @param message upstream's error message */
+const atLeast =
+  (min: number, message: string): Check =>
+  (text) => {
+    if ((count(text) as number) < min) throw new FlagValueError(message);
+  };
+
+function storageBackend(text: string): void {
+  if (text !== "" && text !== "etcd3")
+    throw new FlagValueError("invalid, allowed values: etcd3. If not specified, it will default to 'etcd3'");
+}
+
+function goawayChance(text: string): void {
+  const chance = Number(text);
+  if (text.trim() === "" || Number.isNaN(chance))
+    throw new FlagValueError(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (chance < 0 || chance > 0.02) throw new FlagValueError("can not be less than 0 or greater than 0.02");
+}
+
+function toleration(text: string): void {
+  integerWithin(text, { min: 0, max: Number.MAX_SAFE_INTEGER });
+}
+
+const embedded = "objects are stored in the embedded store, not in etcd; see --storage and --data-dir";
+const noKubelets = "connections to kubelets are not supported yet";
+const noAggregation = "API aggregation is not supported yet";
+const noLimits = "limits of requests in flight are not supported yet";
+const noTolerations = "the admission plugin DefaultTolerationSeconds is not supported";
+const notYet = "not supported yet";
+
+const mediaTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"] as const;
+const reconcilers = ["master-count", "lease"] as const;
+
+export const ignoredFlags: readonly Flag[] = [
+  ignored("--etcd-servers <urls>", stringSlice, embedded),
+  ignored("--etcd-servers-overrides <overrides>", stringSlice, embedded),
+  ignored("--etcd-cafile <file>", anything, embedded),
+  ignored("--etcd-certfile <file>", anything, embedded),
+  ignored("--etcd-keyfile <file>", anything, embedded),
+  unsupported(
+    "--etcd-prefix <prefix>",
+    "keys begin with /registry",
+    (text) => text.replace(/^\/|\/$/g, "") === "registry",
+  ),
+  ignored("--etcd-count-metric-poll-period <duration>", durationMs),
+  ignored("--etcd-db-metric-poll-interval <duration>", durationMs),
+  ignored("--etcd-healthcheck-timeout <duration>", durationMs),
+  ignored("--etcd-readycheck-timeout <duration>", durationMs),
+  ignored("--lease-reuse-duration-seconds <int>", count),
+  ignored("--storage-backend <name>", storageBackend, embedded),
+  ignored("--storage-media-type <type>", (text) => oneOf(text, mediaTypes)),
+  ignored("--storage-initialization-timeout <duration>", durationMs),
+  ignored("--delete-collection-workers <int>", atLeast(1, "must be a positive number")),
+  unsupported(
+    "--enable-garbage-collector [bool]",
+    "the garbage collector cannot be disabled by this flag; see --controllers",
+    boolValue,
+  ),
+  unsupported("--allow-privileged [bool]", "privileged containers are always allowed", boolValue),
+  ignored("--kubelet-certificate-authority <file>", anything, noKubelets),
+  ignored("--kubelet-client-certificate <file>", anything, noKubelets),
+  ignored("--kubelet-client-key <file>", anything, noKubelets),
+  ignored("--kubelet-preferred-address-types <types>", stringSlice, noKubelets),
+  ignored("--kubelet-timeout <duration>", durationMs, noKubelets),
+  ignored("--proxy-client-cert-file <file>", anything, noAggregation),
+  ignored("--proxy-client-key-file <file>", anything, noAggregation),
+  ignored("--aggregator-reject-forwarding-redirect [bool]", boolValue),
+  ignored("--max-requests-inflight <int>", atLeast(0, "can not be negative value"), noLimits),
+  ignored("--max-mutating-requests-inflight <int>", atLeast(0, "can not be negative value"), noLimits),
+  ignored("--enable-priority-and-fairness [bool]", boolValue),
+  ignored("--goaway-chance <float>", goawayChance),
+  ignored("--default-not-ready-toleration-seconds <int>", toleration, noTolerations),
+  ignored("--default-unreachable-toleration-seconds <int>", toleration, noTolerations),
+  ignored("--profiling [bool]", boolValue),
+  ignored("--contention-profiling [bool]", boolValue),
+  ignored("--coordinated-leadership-lease-duration <duration>", durationMs),
+  ignored("--coordinated-leadership-renew-deadline <duration>", durationMs),
+  ignored("--coordinated-leadership-retry-period <duration>", durationMs),
+  unsupported(
+    "--endpoint-reconciler-type <type>",
+    "the endpoints of the Service kubernetes are always reconciled",
+    (text) => (reconcilers as readonly string[]).includes(text),
+  ),
+  ignored("-v, --v <level>", (text) => count(text.replace(/^=/, ""))), // `-v=2` is `-v 2`.
+  ignored("--vmodule <settings>", anything),
+  ignored("--log-flush-frequency <duration>", durationMs),
+  ignored("--log-text-info-buffer-size <quantity>", anything),
+  unsupported("--log-text-split-stream [bool]", "all logs are written to standard error", isFalse),
+  unsupported(
+    "--admission-control <plugins>",
+    "use --enable-admission-plugins and --disable-admission-plugins instead",
+  ),
+  unsupported("--admission-control-config-file <file>", notYet),
+  unsupported("--cors-allowed-origins <patterns>", notYet),
+  unsupported("--debug-socket-path <path>", notYet),
+  unsupported("--disable-http2-serving [bool]", "HTTP/2 cannot be disabled", isFalse),
+  unsupported("--emulated-version <versions>", "this server supports only 1.36"),
+  unsupported("--min-compatibility-version <versions>", "this server supports only 1.36"),
+  unsupported("--emulation-forward-compatible [bool]", notYet, isFalse),
+  unsupported("--runtime-config-emulation-forward-compatible [bool]", notYet, isFalse),
+  unsupported("--enable-logs-handler [bool]", "/logs is not served", isFalse),
+  unsupported("--encryption-provider-config <file>", "encryption at rest is not supported yet"),
+  unsupported(
+    "--encryption-provider-config-automatic-reload [bool]",
+    "encryption at rest is not supported yet",
+    isFalse,
+  ),
+  unsupported("--external-hostname <name>", notYet),
+  unsupported("--http2-max-streams-per-connection <int>", "the limit is not configurable", isZero),
+  unsupported("--kubernetes-service-node-port <int>", notYet, isZero),
+  unsupported("--max-connection-bytes-per-sec <int>", notYet, isZero),
+  unsupported("--peer-advertise-ip <ip>", notYet),
+  unsupported("--peer-advertise-port <port>", notYet),
+  unsupported("--peer-ca-file <file>", notYet),
+  unsupported("--permit-address-sharing [bool]", notYet, isFalse),
+  unsupported("--permit-port-sharing [bool]", notYet, isFalse),
+  unsupported("--service-account-signing-endpoint <endpoint>", notYet),
+  unsupported("--shutdown-send-retry-after [bool]", notYet, isFalse),
+  unsupported("--shutdown-watch-termination-grace-period <duration>", notYet, (text) => durationMs(text) === 0),
+  unsupported("--strict-transport-security-directives <directives>", notYet),
+  unsupported("--tracing-config-file <file>", notYet),
+];
