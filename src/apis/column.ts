@@ -1,18 +1,24 @@
-/** What the columns of the kinds are made of. Texts are upstream's; where a column shows one field, its description is the field's. */
+/**
+ * Building blocks of table columns. Descriptions are upstream's: that of the field, where a column
+ * shows one field.
+ */
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Column } from "../catalog/contract.ts";
 import { items, type Part } from "./fields.ts";
 
 type Value = Column["value"];
 
+/** A column of strings. */
 export function text(name: string, description: string, value: Value): Column {
   return { name, type: "string", description, priority: 0, value };
 }
 
+/** A column of integers. */
 export function integer(name: string, description: string, value: Value): Column {
   return { name, type: "integer", description, priority: 0, value };
 }
 
+/** A column of booleans, as text. */
 export function flag(name: string, description: string, value: Value): Column {
   return { name, type: "boolean", description, priority: 0, value };
 }
@@ -22,7 +28,10 @@ export function wide(column: Column): Column {
   return { ...column, priority: 1 };
 }
 
-/** @param podSpecOf of the template; undefined where there is none */
+/**
+ * The columns CONTAINERS and IMAGES.
+ * @param podSpecOf returns the spec of the pod template; undefined without one
+ */
 export function containerColumns(podSpecOf: (object: KubeObject) => Part | undefined): Column[] {
   const list = (field: string) => (object: KubeObject) =>
     items(podSpecOf(object)?.containers)
@@ -34,7 +43,7 @@ export function containerColumns(podSpecOf: (object: KubeObject) => Part | undef
   ];
 }
 
-/** `a=b,c=d` */
+/** Formats labels as `a=b,c=d`. */
 export function formatLabels(labels: Readonly<Record<string, string>> | undefined): string {
   const pairs = Object.entries(labels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   return pairs.map(([key, value]) => `${key}=${value}`).join(",") || "<none>";
@@ -42,17 +51,18 @@ export function formatLabels(labels: Readonly<Record<string, string>> | undefine
 
 export { formatLabelSelectorObject as formatSelector } from "../lib/selectors/label-object.ts";
 
-/** The first three, and how many more there are. */
+/** Formats the first three values and the number of others. */
 export function firstThree(all: readonly string[]): string {
   const shown = all.slice(0, 3).join(",");
   return all.length > 3 ? `${shown} + ${all.length - 3} more...` : shown;
 }
 
+/** The length of a list or a map. */
 export function count(of: unknown): number {
   return Array.isArray(of) ? of.length : Object.keys(of ?? {}).length;
 }
 
-/** Whether the condition is there and `True`. */
+/** Whether the condition exists with status `True`. */
 export function isTrue(conditions: unknown, type: string): boolean {
   return items(conditions).find((condition) => condition.type === type)?.status === "True";
 }

@@ -1,4 +1,7 @@
-/** Random objects of every kind as upstream's printers show them: tools/golden/kubernetes/tables makes the file. */
+/**
+ * Random objects of every kind as upstream's printers show them, recorded by
+ * tools/golden/kubernetes/tables.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -49,7 +52,7 @@ for (const [kind, rows] of rowsByKind) {
     for (const { object: sent, cells, conditions = [] } of rows) {
       const object = conform(structuredClone(sent), (storage as StorageForm).schema).object as KubeObject;
       const shown = columns.map((column) => cellAt(column, object, now) ?? null);
-      // Of IPAddresses upstream shows the age as well, in a column that it does not tell of.
+      // Of IPAddresses upstream shows the age as well, in a column that it does not define.
       assert.deepEqual(shown, cells.slice(0, columns.length), JSON.stringify(sent));
       assert.deepEqual(strategy.rowConditions(object), conditions);
     }

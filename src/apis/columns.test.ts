@@ -547,7 +547,7 @@ const rows: [what: string, resource: string, object: Record<string, unknown>, wa
 
 for (const [what, resource, object, want] of rows) test(what, () => assert.deepEqual(cells(resource, object), want));
 
-test("every row is of a kind there is, has a name, and shows objects that have nothing but metadata", () => {
+test("every entry is for an existing kind, has a column Name, and shows objects that have metadata only", () => {
   const served = { serves: (_group: string, version: string): boolean => !/alpha|beta/.test(version) };
   const definitions = builtinDefinitions({ strategies: builtinStrategies, conversions: builtinConversions, served });
   const byName = new Map(definitions.map(({ group, resource, strategy }) => [`${group}/${resource}`, strategy]));

@@ -1,4 +1,7 @@
-/** What tables show of the built-in kinds. A kind without a row shows its name and when it was created. Source: upstream's printers */
+/**
+ * The table columns of built-in kinds. Kinds without an entry show name and age.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`.
+ */
 import { formatGroupResource, type KubeObject } from "../apimachinery/object.ts";
 import { ageColumn, nameColumn } from "../catalog/common-columns.ts";
 import type { Column } from "../catalog/contract.ts";
@@ -17,7 +20,7 @@ import { resourceColumns } from "./resource/columns.ts";
 import { schedulingColumns } from "./scheduling/columns.ts";
 import { storageColumns } from "./storage/columns.ts";
 
-/** Of groups with a kind or two. */
+/** Columns of groups with one or two kinds. */
 const smallGroups: Readonly<Record<string, readonly Column[]>> = {
   "coordination.k8s.io/leases": [
     nameColumn,
@@ -74,7 +77,7 @@ const smallGroups: Readonly<Record<string, readonly Column[]>> = {
   ],
 };
 
-/** By `group/resource`. */
+/** The columns by `group/resource`. */
 export const columnsByResource: Readonly<Record<string, readonly Column[]>> = {
   ...coreColumns,
   ...admissionregistrationColumns,
@@ -91,7 +94,7 @@ export const columnsByResource: Readonly<Record<string, readonly Column[]>> = {
   ...storageColumns,
 };
 
-/** The last condition that holds. */
+/** The last condition that is true. */
 function migrationStatus({ status }: KubeObject): string {
   const isState = (type: string): boolean => type === "Running" || type === "Failed" || type === "Succeeded";
   return (

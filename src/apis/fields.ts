@@ -1,26 +1,27 @@
-/** Small helpers the kinds share. */
+/** Helpers for fields that all kinds share. */
 import type { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { addInvalid } from "../apimachinery/validation/metadata.ts";
 import { deepEqual } from "../lib/json/values.ts";
 
-/** Part of an object, checked against its schema. */
+/** Part of an object. Decoding has checked it against the schema. */
 // biome-ignore lint/suspicious/noExplicitAny: the schema has checked the types; kinds read their own fields.
 export type Part = Record<string, any>;
 
-/** Sets each field that is not there; an empty text counts as absent, as it does to Go. */
+/** Sets absent fields. An empty string counts as absent, as in Go. */
 export function setAbsent(target: Part, values: Readonly<Part>): void {
   for (const [field, value] of Object.entries(values)) {
     if (target[field] === undefined || target[field] === null || target[field] === "") target[field] = value;
   }
 }
 
-/** The struct at this field, made when it is not there. */
+/** Returns the struct in a field, after creating it if it is absent. */
 export function struct(target: Part, field: string): Part {
   target[field] ??= {};
   return target[field];
 }
 
+/** The items of a list; none when it is absent. */
 export function items(list: unknown): Part[] {
   return Array.isArray(list) ? list : [];
 }
@@ -30,11 +31,12 @@ export function checkImmutable(next: unknown, old: unknown, path: string, errors
   if (!deepEqual(next, old)) errors.invalid(path, next ?? null, "field is immutable");
 }
 
+/** Reports a negative number. */
 export function checkNonNegative(value: unknown, path: string, errors: FieldErrors): void {
   if (typeof value === "number" && value < 0) addInvalid(errors, path, value, ["must be greater than or equal to 0"]);
 }
 
-/** Reads a dotted path of structs as the text a field selector compares; absent is the empty text. */
+/** Returns a reader of a dotted path for field selectors. Absent fields are empty strings. */
 export function selectable(path: string): (object: KubeObject) => string {
   const steps = path.split(".");
   return (object) => {
@@ -51,7 +53,10 @@ export function selectableAt(...paths: string[]): Record<string, (object: KubeOb
   return Object.fromEntries(paths.map((path) => [path, selectable(path)]));
 }
 
-/** What writes of `/status` put back where they change status alone; who manages the fields stays as it is. */
+/**
+ * Restores metadata after a write of `/status` that may change status only. Managed fields are not
+ * restored.
+ */
 export function keepMetaForStatus(next: KubeObject, old: KubeObject): void {
   const { metadata } = old;
   for (const field of ["labels", "annotations", "finalizers", "ownerReferences"] as const) {

@@ -1,4 +1,7 @@
-/** Metadata as Go prints it inside another type: by the names of JSON, in its own order, and without what is not set. */
+/**
+ * Formats metadata as Go does inside another type: with JSON names, in Go's order, without unset
+ * fields.
+ */
 
 import { isWithoutItems } from "../catalog/go-equality.ts";
 import { isObject } from "../lib/json/values.ts";
@@ -20,11 +23,12 @@ const metaFields = [
   ...["deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers", "managedFields"],
 ];
 
+/** Converts metadata to the form in upstream's error messages. */
 export function metadataInGo(metadata: Part = {}): Part {
   const shown: Part = {};
   for (const field of metaFields) {
     const value = metadata[field];
-    const isZero = value === 0 && field !== "deletionGracePeriodSeconds"; // Which is a pointer.
+    const isZero = value === 0 && field !== "deletionGracePeriodSeconds"; // A pointer in Go.
     if (value === undefined || value === null || value === "" || isZero || isWithoutItems(value)) continue;
     shown[field] = isObject(value) ? byName(value) : value;
   }

@@ -8,22 +8,25 @@ const served = { serves: (_group: string, version: string): boolean => !/alpha|b
 const definitions = builtinDefinitions({ strategies: builtinStrategies, conversions: builtinConversions, served });
 const byName = new Map(definitions.map((definition) => [`${definition.group}/${definition.resource}`, definition]));
 
-test("every row is of a kind there is", () => {
+test("every entry is for an existing kind", () => {
   for (const key of Object.keys(builtinStrategies)) assert.ok(byName.has(key), key);
   for (const key of Object.keys(builtinConversions)) assert.ok(byName.has(key.split("/").slice(0, 2).join("/")), key);
 });
 
-test("every version that is served by default and differs from what is stored has its conversion", () => {
+test("every version that is served by default and differs from the storage version has a conversion", () => {
   for (const version of builtinVersions(builtinConversions)) {
     if (version.servedByDefault)
       assert.ok(version.convertible, `${version.group}/${version.version} ${version.resource}`);
   }
 });
 
-/** Upstream takes these as views of the object; every other subresource is an action, a connection, `status` or `scale`. */
+/**
+ * Subresources that upstream implements as views of the object. The others are actions,
+ * connections, `status` and `scale`.
+ */
 const elsewhere = new Set(["serviceaccounts/token"]);
 
-test("every subresource of a served version is somebody's", () => {
+test("every subresource of a served version is implemented", () => {
   for (const { group, resource, versions, strategy } of definitions) {
     for (const { name } of versions.filter((version) => version.served).flatMap(({ subresources }) => subresources)) {
       const known =
@@ -38,7 +41,7 @@ test("every subresource of a served version is somebody's", () => {
   }
 });
 
-test("events live as long as the option says, and nothing else expires", () => {
+test("only events expire, after the configured time", () => {
   const strategies = strategiesWith({ eventTtlSeconds: 7 });
   const expiring = Object.entries(strategies).flatMap(([key, { ttlSeconds }]) =>
     ttlSeconds === undefined ? [] : [[key, ttlSeconds]],

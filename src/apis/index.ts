@@ -1,4 +1,7 @@
-/** What is special about the built-in kinds, by the names their rows have. A kind without a row has nothing special. */
+/**
+ * The strategies of built-in kinds, by the names in src/data/resources.json. Kinds without an entry
+ * have the default strategy.
+ */
 import type { Column, Conversion, Strategy } from "../catalog/contract.ts";
 import { strategy } from "../catalog/strategy.ts";
 import type { LoadExpressionChecker } from "./admissionregistration/expression-checker.ts";
@@ -123,7 +126,7 @@ const special: Readonly<Record<string, Strategy>> = {
   "storagemigration.k8s.io/storageversionmigrations": storageVersionMigration,
 };
 
-/** By `group/resource`. */
+/** Strategies by `group/resource`, with default options. */
 export const builtinStrategies = withColumns(special, columnsByResource);
 
 function withColumns(
@@ -134,7 +137,10 @@ function withColumns(
   return { ...strategies, ...Object.fromEntries(shown) };
 }
 
-/** By `group/resource/version`: versions whose fields are not those of what is stored. */
+/**
+ * Conversions by `group/resource/version`, for versions whose fields differ from the storage
+ * version.
+ */
 export const builtinConversions: Readonly<Record<string, Conversion>> = {
   "autoscaling/horizontalpodautoscalers/v1": horizontalPodAutoscalerV1,
   "events.k8s.io/events/v1": eventConversion,
@@ -143,18 +149,24 @@ export const builtinConversions: Readonly<Record<string, Conversion>> = {
   "resource.k8s.io/resourceslices/v1beta1": resourceSliceV1beta1,
 };
 
+/** Options of a server that strategies depend on. */
 export interface StrategyOptions {
   /** How long events live: `--event-ttl`. */
   readonly eventTtlSeconds: number;
-  /** Of what compiles the rules of definitions; without it they are looked at as data alone. */
+  /** Loads the compiler of validation rules in CRDs. Undefined: rules are not compiled. */
   readonly loadRuleChecker?: () => Promise<RuleChecker>;
-  /** Of what compiles expressions of webhooks and policies; without it they are taken as they are. */
+  /**
+   * Loads the compiler of expressions in webhooks and policies. Undefined: expressions are not
+   * checked.
+   */
   readonly loadExpressionChecker?: LoadExpressionChecker;
-  /** The same of expressions that select devices. */
+  /**
+   * Loads the compiler of expressions that select devices. Undefined: expressions are not checked.
+   */
   readonly loadSelectorChecker?: LoadSelectorChecker;
 }
 
-/** The same strategies as one server wants them. */
+/** The strategies by `group/resource`, with the options of one server. */
 export function strategiesWith(options: StrategyOptions): Readonly<Record<string, Strategy>> {
   const compiling = {
     ...admissionKinds(options.loadExpressionChecker),

@@ -1,14 +1,16 @@
-/** metav1.LabelSelector: whether it is valid, what it selects, and how it reads as text. */
+/** metav1.LabelSelector: validation, matching and formatting. */
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import { addInvalid, validateLabels } from "../apimachinery/validation/metadata.ts";
 import { labelValueProblems, qualifiedNameProblems } from "../lib/names/names.ts";
 import { items, type Part } from "./fields.ts";
 
+/** Options of {@link validateLabelSelector}. */
 export interface SelectorRules {
-  /** Values may be no label values, since what is changed had such a selector before. */
+  /** Accept values that are not valid label values, because the old object has such a selector. */
   readonly anyValues?: boolean;
 }
 
+/** Reports the problems of a label selector. */
 export function validateLabelSelector(
   selector: Part,
   path: string,
@@ -21,6 +23,7 @@ export function validateLabelSelector(
   }
 }
 
+/** Whether a selector has no problems. */
 export function isSoundSelector(selector: Part): boolean {
   const errors = new FieldErrors();
   validateLabelSelector(selector, "", errors);
@@ -46,11 +49,12 @@ function validateRequirement(
     addInvalid(errors, `${path}.values[${index}]`, value, labelValueProblems(value));
 }
 
+/** Whether a selector has no requirements. */
 export function isEmptySelector(selector: Part): boolean {
   return Object.keys(selector.matchLabels ?? {}).length === 0 && items(selector.matchExpressions).length === 0;
 }
 
-/** As Go writes it: labels by name, fields in their order. */
+/** Orders a selector as Go prints it: labels by name, fields in declaration order. */
 export function shownSelector(selector: Part): Part {
   const requirements = items(selector.matchExpressions).map(({ key = "", operator = "", values }) => {
     return { key, operator, ...(values?.length > 0 && { values }) };
@@ -61,16 +65,16 @@ export function shownSelector(selector: Part): Part {
   };
 }
 
-/** A map as Go writes it. */
+/** Orders a map as Go prints it. */
 export function byName(map: Part): Part {
   return Object.fromEntries(Object.entries(map).sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
 }
 
-/** An empty selector selects everything. */
+/** Whether a selector matches labels. An empty selector matches everything. */
 export function selects(selector: Part, labels: Readonly<Record<string, string>>): boolean {
   const value = (key: string): string | undefined => (Object.hasOwn(labels, key) ? labels[key] : undefined);
   return (
-    Object.entries(selector.matchLabels ?? {}).every(([key, wanted]) => value(key) === wanted) &&
+    Object.entries(selector.matchLabels ?? {}).every(([key, expected]) => value(key) === expected) &&
     items(selector.matchExpressions).every(({ key, operator, values = [] }) => {
       const found = value(key);
       if (operator === "In") return found !== undefined && values.includes(found);
@@ -80,7 +84,7 @@ export function selects(selector: Part, labels: Readonly<Record<string, string>>
   );
 }
 
-/** As `kubectl -l` takes it, by key: `a=b,c in (x,y),!d`. */
+/** Formats a selector for `kubectl -l`, ordered by key: `a=b,c in (x,y),!d`. */
 export function formatLabelSelector(selector: Part | undefined): string {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]): [string, string] => [
     key,

@@ -1,10 +1,13 @@
-/** autoscaling/v1 Scale, as the workloads offer it. */
+/** The subresource `scale` of workloads: autoscaling/v1 Scale. */
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { ScaleMapping } from "../catalog/contract.ts";
 import { type Part, struct } from "./fields.ts";
 import { formatLabelSelector } from "./label-selector.ts";
 
-/** @param selectorText what `status.selector` says */
+/**
+ * Maps a workload to Scale and back.
+ * @param selectorText returns `status.selector`
+ */
 export function scaleWith(selectorText: (spec: Part) => string): ScaleMapping {
   return {
     toScale(object: KubeObject): KubeObject {
@@ -29,5 +32,5 @@ export function scaleWith(selectorText: (spec: Part) => string): ScaleMapping {
   };
 }
 
-/** Of kinds whose `spec.selector` is a LabelSelector. */
+/** The mapping for kinds whose `spec.selector` is a LabelSelector. */
 export const workloadScale = scaleWith((spec) => formatLabelSelector(spec.selector));

@@ -33,8 +33,8 @@ async function act(key: string, name: string, body: KubeObject): Promise<void> {
   await createActions[key]?.(cluster.registry, request, body);
 }
 
-/** Rows after a pod `p` was bound to node `n`. */
-const refusalRows: [what: string, key: string, name: string, body: KubeObject, want: RegExp][] = [
+/** The pod `p` is bound to node `n`. */
+const errorRows: [what: string, key: string, name: string, body: KubeObject, want: RegExp][] = [
   [
     "a binding without a name",
     "/pods/binding",
@@ -82,7 +82,7 @@ const refusalRows: [what: string, key: string, name: string, body: KubeObject, w
   ["eviction: no pod", "/pods/eviction", "none", { metadata: { name: "none" } }, /^404 pods "none" not found$/],
 ];
 
-test("binding gives a pod its node, once", async () => {
+test("binding sets the node of a pod once", async () => {
   await createPod("p");
   await act("/pods/binding", "p", {
     metadata: { name: "p", annotations: { a: "b" }, labels: { l: "m" } },
@@ -92,17 +92,17 @@ test("binding gives a pod its node, once", async () => {
   assert.equal(pod?.spec.nodeName, "n");
   assert.deepEqual([pod?.metadata.annotations, pod?.metadata.labels], [{ a: "b" }, { app: "a", l: "m" }]);
   assert.equal(pod?.status.conditions[0].type, "PodScheduled");
-  for (const [what, key, name, body, want] of refusalRows) {
+  for (const [what, key, name, body, want] of errorRows) {
     const error = await act(key, name, body).then(
       () => undefined,
-      (refusal: unknown) => refusal,
+      (reason: unknown) => reason,
     );
     assert.ok(error instanceof ApiError, what);
     assert.match(`${error.status.code} ${error.message}`, want, what);
   }
 });
 
-test("an eviction asks the budget of a running pod", async () => {
+test("an eviction checks the disruption budget of a running pod", async () => {
   await createPod("e");
   await act("/pods/binding", "e", { metadata: { name: "e" }, target: { name: "n" } });
   await cluster.change(
@@ -180,7 +180,7 @@ const connectRows: readonly (readonly [path: string, want: RegExp | undefined])[
   ],
 ];
 
-test("connections are refused for what they lack", async () => {
+test("rejects connections to pods without a node or container", async () => {
   await createPod("idle");
   await createPod("two", {
     initContainers: [{ name: "i", image: "i" }],

@@ -1,4 +1,4 @@
-/** Subresources that are no part of an object: creating one does something, connecting to one would need a kubelet. */
+/** Subresources that are actions or connections. Connections would need a kubelet. */
 import { badRequest, notFound, serviceUnavailable } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { RegistryContext, WriteRequest } from "../registry/contract.ts";
@@ -7,20 +7,23 @@ import { checkContainer, checkLogOptions } from "./core/pod/connections.ts";
 import { evictPod } from "./policy/eviction.ts";
 
 /**
- * Does what creating the body means; the answer is a Status: 201, Success.
- * @param request as for the subresource; of `bindings` the name is empty
- * @throws ApiError
+ * Performs the action of a created body. The response is a Status with 201 and Success.
+ * @param request the name is empty for `bindings`
+ * @throws ApiError when the action is rejected
  */
 export type CreateAction = (registry: RegistryContext, request: WriteRequest, body: KubeObject) => Promise<void>;
 
-/** By `group/resource/subresource`, and `group/resource` for what stores nothing itself. */
+/**
+ * Actions by `group/resource/subresource`, and by `group/resource` for resources that are not
+ * stored.
+ */
 export const createActions: Readonly<Record<string, CreateAction>> = {
   "/bindings": bindPod,
   "/pods/binding": bindPod,
   "/pods/eviction": evictPod,
 };
 
-/** What a connection would be to. */
+/** The target of a connection. */
 export interface ConnectTarget {
   readonly resource: string;
   readonly subresource: string;
@@ -29,7 +32,10 @@ export interface ConnectTarget {
   readonly query: URLSearchParams;
 }
 
-/** By `resource/subresource` of the core group: they lead to a kubelet, or through this server to a pod. */
+/**
+ * Connections by `resource/subresource` of the core group: to a kubelet, or through this server to
+ * a pod.
+ */
 export const connectSubresources: ReadonlySet<string> = new Set([
   "nodes/proxy",
   "pods/attach",
@@ -40,13 +46,14 @@ export const connectSubresources: ReadonlySet<string> = new Set([
   "services/proxy",
 ]);
 
-/** Of `exec`, `attach` and `log` a container is asked. */
+/** Connections to one container of a pod. */
 const ofContainers: ReadonlySet<string> = new Set(["attach", "exec", "log"]);
 
 /**
- * Refuses what needs a node: this server has none to talk to. Upstream's text where upstream would get no further either.
- * @returns where there is nothing to be had: the log of a pod that has no node
- * @throws ApiError 404 when the object is not there, 400 and 422 when it cannot be done, else 503
+ * Rejects connections that need a kubelet, which this server cannot reach. Errors are upstream's where upstream would
+ * reject the connection, too.
+ * @returns for the log of a pod without a node, which is empty
+ * @throws ApiError 404 when the object does not exist, 400 and 422 for invalid options, otherwise 503
  */
 export async function rejectConnect(
   { catalog }: RegistryContext,

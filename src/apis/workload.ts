@@ -1,4 +1,7 @@
-/** Rules the workloads share: a selector that is required, fixed, and selects the template; counts of a status. */
+/**
+ * Rules that workloads share: a required, immutable selector that matches the template; counts in
+ * the status.
+ */
 import type { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import { validateAnnotations, validateLabels } from "../apimachinery/validation/metadata.ts";
@@ -10,16 +13,20 @@ import { validateTemplate } from "./core/pod/workload-template.ts";
 import { checkNonNegative, type Part } from "./fields.ts";
 import { byName, isEmptySelector, selects, shownSelector, validateLabelSelector } from "./label-selector.ts";
 
+/** How one kind differs from the shared rules. */
 export interface WorkloadRules {
-  /** The kind's word where its selector is empty, such as `deployment`. */
+  /** The name of the kind in the error about an empty selector, such as `deployment`. */
   readonly noun: string;
-  /** What is said of a selector that cannot be used, besides what is wrong with it. */
+  /** A further error about an invalid selector. */
   readonly unusableText: string;
-  /** The kind's word where its template has a deadline, such as `ReplicaSet`. */
+  /** The name of the kind in the error about a template with a deadline, such as `ReplicaSet`. */
   readonly templateNoun: string;
 }
 
-/** @returns whether it can be used; upstream does not look at the template otherwise */
+/**
+ * Reports the problems of `spec.selector`.
+ * @returns whether it is valid; upstream does not validate the template otherwise
+ */
 export function validateSelector({ spec }: KubeObject, rules: WorkloadRules, errors: FieldErrors): boolean {
   const { selector } = spec;
   if (isAbsent(selector)) {
@@ -35,7 +42,7 @@ export function validateSelector({ spec }: KubeObject, rules: WorkloadRules, err
   return isUsable;
 }
 
-/** What is absent selects nothing. */
+/** Reports a template that the selector does not match. An absent selector matches nothing. */
 export function checkSelected({ spec }: KubeObject, errors: FieldErrors): void {
   const { selector, template } = spec;
   const labels = template?.metadata?.labels ?? null;
@@ -50,7 +57,7 @@ export function checkSelected({ spec }: KubeObject, errors: FieldErrors): void {
 
 const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
 
-/** Of Deployments and ReplicaSets. */
+/** Validates the fields that Deployments and ReplicaSets share. */
 export function validateReplicated(
   object: KubeObject,
   rules: WorkloadRules,
@@ -63,7 +70,7 @@ export function validateReplicated(
   checkTemplateRuns(object, rules, errors);
 }
 
-/** Pods of workloads that never end are always restarted. */
+/** Requires restartPolicy Always, for workloads that run forever. */
 export function checkTemplateRuns(
   { spec }: KubeObject,
   { templateNoun }: Pick<WorkloadRules, "templateNoun">,
@@ -77,24 +84,31 @@ export function checkTemplateRuns(
   }
 }
 
-/** Upstream looks at these twice for StatefulSets. */
+/** Validates the metadata of a template. Upstream does so twice for StatefulSets. */
 export function validateTemplateMeta({ metadata }: Part, path: string, errors: FieldErrors): void {
   validateLabels(metadata?.labels, `${path}.labels`, errors);
   validateAnnotations(metadata?.annotations, `${path}.annotations`, errors);
 }
 
+/** Reports a changed selector. */
 export function checkSelectorUnchanged(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
   const { selector } = next.spec;
   if (!deepEqual(selector, old.spec.selector))
     errors.invalid("spec.selector", selector ? shownSelector(selector) : null, "field is immutable");
 }
 
-/** @param fields in the order they are told; those that are absent count as 0 */
+/**
+ * Reports negative counts.
+ * @param fields in the order of their errors; absent fields count as 0
+ */
 export function checkCounts(part: Part, path: string, fields: readonly string[], errors: FieldErrors): void {
   for (const field of fields) checkNonNegative(part[field], `${path}.${field}`, errors);
 }
 
-/** @param fields none of which may be above the field `of` */
+/**
+ * Reports counts that exceed another one.
+ * @param fields none may exceed the field `of`
+ */
 export function checkAtMost(
   part: Part,
   path: string,
@@ -107,7 +121,7 @@ export function checkAtMost(
   }
 }
 
-/** How often names collided; it only grows. */
+/** Reports a collision count that decreases. */
 export function checkCollisionCount(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
   const count = next.status?.collisionCount ?? 0;
   const before = old.status?.collisionCount ?? undefined;
@@ -116,7 +130,9 @@ export function checkCollisionCount(next: KubeObject, old: KubeObject, errors: F
   }
 }
 
-/** Told on creation alone: names stay. */
+/**
+ * Warns about names that are not valid host names. On creation only, because names never change.
+ */
 export function podNameWarnings({ metadata: { name = "" } }: KubeObject, old: KubeObject | undefined): string[] {
   const problems = old === undefined ? dnsLabelProblems(name) : [];
   if (problems.length === 0) return [];
@@ -125,11 +141,12 @@ export function podNameWarnings({ metadata: { name = "" } }: KubeObject, old: Ku
   ];
 }
 
-/** The same, and of the template where anything changed. */
+/** Adds warnings about the template, when anything has changed. */
 export function replicatedWarnings(object: KubeObject, old: KubeObject | undefined): string[] {
   return [...podNameWarnings(object, old), ...changedTemplateWarnings(object, old)];
 }
 
+/** Warnings about a pod template, when the object has changed. */
 export function changedTemplateWarnings({ metadata, spec }: KubeObject, old: KubeObject | undefined): string[] {
   return metadata.generation === old?.metadata.generation ? [] : templateWarnings(spec.template, "spec.template");
 }

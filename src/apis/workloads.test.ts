@@ -155,7 +155,7 @@ for (const [what, kind, spec, want] of problemRows) {
   test(`problems of a ${what}`, () => assert.deepEqual(created(kind, { spec }).problems, want));
 }
 
-test("the selector of a deployment stays", () => {
+test("the selector of a deployment is immutable", () => {
   const { problems } = updated(deployment, { spec: { selector, template } }, (next) => {
     next.spec.selector = { matchLabels: { app: "b" } };
     next.spec.template.metadata.labels = { app: "b" };
@@ -177,7 +177,7 @@ test("a job selects its pods by its uid", () => {
   });
 });
 
-test("a job without labels of its own has all of its template's, those of its uid too", () => {
+test("a job without labels gets all labels of its template, with those of its uid", () => {
   const spec = { template: { metadata: { labels: { app: "a" } }, spec: { ...template.spec, restartPolicy: "Never" } } };
   const { object } = created(job, { metadata: { uid: "u" }, spec });
   assert.deepEqual(object.metadata.labels, object.spec.template.metadata.labels);
@@ -186,14 +186,14 @@ test("a job without labels of its own has all of its template's, those of its ui
   assert.deepEqual(labelled.metadata.labels, { own: "1" });
 });
 
-test("a daemon set counts the changes of its template", () => {
+test("a daemon set counts changes of its template", () => {
   const { object } = updated(daemonSet, { spec: { selector, template } }, (next) => {
     next.spec.template.spec.containers[0].image = "i:2";
   });
   assert.equal(object.metadata.annotations?.["deprecated.daemonset.template.generation"], "2");
 });
 
-test("a scale and back", () => {
+test("reads and writes a scale", () => {
   const { object } = created(deployment, { metadata: { uid: "u" }, spec: { selector, template, replicas: 3 } });
   assert.deepEqual(deployment.scale?.toScale(object), {
     kind: "Scale",
@@ -216,7 +216,7 @@ test("selectors as text", () => {
   assert.equal(formatLabelSelector({ matchLabels: { a: "1" }, matchExpressions }), "a=1,b in (x,y),c notin (x),d,!z");
 });
 
-test("autoscalers in v1 and v2 lose nothing", () => {
+test("autoscalers convert between v1 and v2 without loss", () => {
   const target = { kind: "Deployment", name: "d", apiVersion: "apps/v1" };
   const v2 = {
     metadata: { name: "x", namespace: "ns", annotations: { mine: "1" } },
@@ -270,7 +270,7 @@ test("autoscalers in v1 and v2 lose nothing", () => {
   assert.deepEqual(horizontalPodAutoscalerV1.toStorage(v1), v2);
 });
 
-test("an autoscaler without a metric aims at 80 % cpu", () => {
+test("an autoscaler without metrics targets 80 % CPU", () => {
   const { object } = created(horizontalPodAutoscaler, {
     spec: { scaleTargetRef: { kind: "Deployment", name: "d" }, maxReplicas: 2 },
   });

@@ -1,4 +1,8 @@
-/** APIService: who serves a version of a group. Source: kube-aggregator's pkg/apis/apiregistration, registry/apiservice. */
+/**
+ * APIService: the server of a version of an API group.
+ * Sources: `k8s.io/kube-aggregator@v0.36.0/pkg/apis/apiregistration/validation/validation.go`,
+ * `k8s.io/kube-aggregator@v0.36.0/pkg/registry/apiservice/strategy.go`.
+ */
 import { formatTime } from "../../apimachinery/clock.ts";
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -13,6 +17,7 @@ import {
 } from "../../lib/names/names.ts";
 import { items, keepMetaForStatus, type Part, struct } from "../fields.ts";
 
+/** The strategy of APIService. */
 export const apiService = strategy({
   validateName: nameProblems,
   setDefaults(object) {
@@ -41,7 +46,7 @@ export const apiService = strategy({
   },
 });
 
-/** Version and group. */
+/** Validates a name of version and group. */
 function nameProblems(name: string, _prefix: boolean, { spec = {} }: KubeObject): string[] {
   const problems = pathSegmentNameProblems(name);
   if (problems.length > 0) return problems;

@@ -1,4 +1,7 @@
-/** StorageVersion: at which versions servers store a resource. Source: kubernetes' pkg/apis/apiserverinternal. */
+/**
+ * StorageVersion: the versions at which the servers of a cluster store a resource.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/apiserverinternal/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
@@ -6,6 +9,7 @@ import { strategy } from "../../catalog/strategy.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
 import { items, keepMetaForStatus, type Part } from "../fields.ts";
 
+/** The strategy of StorageVersion. */
 export const storageVersion = strategy({
   repeatsMetaRules: false,
   validateName: nameProblems,
@@ -13,7 +17,7 @@ export const storageVersion = strategy({
   validateStatusUpdate: ({ status = {} }: KubeObject, _old, errors) => validateStatus(status, errors),
 });
 
-/** `group.resource` */
+/** Validates a name: `group.resource`. */
 function nameProblems(name: string): string[] {
   const dot = name.lastIndexOf(".");
   if (dot < 0) return ["name must be in the form of <group>.<resource>"];
@@ -70,7 +74,7 @@ function validateVersion(version: string, path: string, errors: FieldErrors): vo
 const labelText =
   "a DNS-1035 label, which must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
-/** `v1` or `group/v1`. */
+/** Validates a version: `v1` or `group/v1`. */
 function versionProblems(text: string): string[] {
   const parts = text.split("/", 3);
   if (parts.length > 2)
@@ -88,21 +92,21 @@ function versionProblems(text: string): string[] {
 const partProblems = (text: string, problemsOf: (text: string) => string[]): string[] =>
   text === "" ? ["must be non-empty"] : problemsOf(text);
 
-/** What all servers agree on, if they do. */
-function validateCommonVersion(servers: readonly Part[], told: string | undefined, errors: FieldErrors): void {
+/** Reports a common version that is not that of all servers. */
+function validateCommonVersion(servers: readonly Part[], stated: string | undefined, errors: FieldErrors): void {
   const path = "status.commonEncodingVersion";
   const [first, ...others] = servers.map(({ encodingVersion = "" }) => encodingVersion as string);
   const common = others.every((version) => version === first) ? first : undefined;
-  if (common === told) return;
+  if (common === stated) return;
   if (common === undefined) {
     const why =
       "should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet";
-    errors.invalid(path, told, why);
-  } else if (told === undefined) errors.invalid(path, null, `the common encoding version is ${common}`);
-  else errors.invalid(path, told, `the actual common encoding version is ${common}`);
+    errors.invalid(path, stated, why);
+  } else if (stated === undefined) errors.invalid(path, null, `the common encoding version is ${common}`);
+  else errors.invalid(path, stated, `the actual common encoding version is ${common}`);
 }
 
-/** Upstream leaves the name of the list out of the paths. */
+/** Upstream's error paths do not have the name of the list. */
 function validateConditions(conditions: readonly Part[], errors: FieldErrors): void {
   const seen = new Map<string, number>();
   for (const [index, { type = "", status = "", reason = "", message = "" }] of conditions.entries()) {

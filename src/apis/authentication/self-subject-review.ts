@@ -1,4 +1,7 @@
-/** Tells callers who they are, as every stage of authentication left them; nothing of what is sent comes back. Source: access-control §4.2. */
+/**
+ * SelfSubjectReview: returns the user of the request after authentication and impersonation. The sent object is ignored.
+ * Source: KEP-3325.
+ */
 import { type Clock, formatTime } from "../../apimachinery/clock.ts";
 import type { Review } from "../../registry/contract.ts";
 import { userInfoOf } from "./user-info.ts";

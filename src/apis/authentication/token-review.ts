@@ -1,4 +1,7 @@
-/** Tells others whose token it is, by all the methods that this server knows for tokens. Source: access-control §4.4; upstream's TokenReview registry. */
+/**
+ * TokenReview: returns the user of a token, by all methods that this server has for bearer tokens.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/authentication/tokenreview/storage.go`.
+ */
 import { badRequest, internalError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { withAuthenticatedGroup } from "../../apimachinery/user.ts";
@@ -7,12 +10,14 @@ import type { Review } from "../../registry/contract.ts";
 import type { Part } from "../fields.ts";
 import { userInfoOf } from "./user-info.ts";
 
+/** Options of {@link tokenReview}. */
 export interface TokenReviewOptions {
   readonly authenticate: TokenAuthenticator;
-  /** What a token must be for where the question does not say: this server. */
+  /** Audiences of reviews without audiences: those of this server. */
   readonly audiences: readonly string[];
 }
 
+/** Creates the review. */
 export function tokenReview({ authenticate, audiences }: TokenReviewOptions): Review {
   return {
     check(sent, namespace) {
@@ -46,7 +51,7 @@ async function statusOf(
   return status;
 }
 
-/** What would be read of it behind `Bearer`: spaces end it. */
+/** The part of the token that an Authorization header would have: up to the first space. */
 function asHeader(token: string): string {
   return `Bearer ${token}`.trim().split(" ", 2)[1] ?? "";
 }

@@ -1,4 +1,4 @@
-/** A user as the kinds of this group show one. */
+/** Converts a user to the UserInfo of this API group. */
 import type { UserInfo } from "../../apimachinery/user.ts";
 import type { Part } from "../fields.ts";
 

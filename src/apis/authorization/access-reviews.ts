@@ -1,4 +1,7 @@
-/** Access reviews: may someone do this, and what may I do. Source: access-control §4.3. */
+/**
+ * Access reviews: whether a user is allowed an action, and which actions a user is allowed.
+ * Source: Kubernetes docs, Authorization, "Checking API access"; `k8s.io/kubernetes@v1.36.0/pkg/registry/authorization`.
+ */
 import { badRequest, invalid } from "../../apimachinery/errors.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject, ObjectMeta } from "../../apimachinery/object.ts";
@@ -12,31 +15,33 @@ import { ignoredSelectors, selectorText, validateSelector } from "./review-selec
 const group = "authorization.k8s.io";
 const emptyButNamespace = "must be empty except for namespace";
 
+/** SelfSubjectAccessReview: whether the caller is allowed an action. */
 export function selfSubjectAccessReview(authorize: Authorizer): Review {
   return {
     check(sent) {
       const errors = new FieldErrors();
       validateAction(sent.spec ?? {}, errors);
       validateEmpty(sent, "must be empty", errors);
-      refuse(errors);
+      throwInvalid(errors);
     },
     answer: (sent, user) => decide(authorize, sent, user),
   };
 }
 
+/** SubjectAccessReview: whether a user is allowed an action. */
 export function subjectAccessReview(authorize: Authorizer): Review {
   return {
     check(sent) {
       const errors = new FieldErrors();
       validateSubject(sent.spec ?? {}, errors);
       validateEmpty(sent, "must be empty", errors);
-      refuse(errors);
+      throwInvalid(errors);
     },
     answer: (sent) => decide(authorize, sent, subjectOf(sent.spec)),
   };
 }
 
-/** Of one namespace, so that who may ask there needs no rights elsewhere. */
+/** LocalSubjectAccessReview, for one namespace. Callers need rights in that namespace only. */
 export function localSubjectAccessReview(authorize: Authorizer): Review {
   return {
     check(sent, namespace) {
@@ -55,13 +60,14 @@ export function localSubjectAccessReview(authorize: Authorizer): Review {
           "disallowed on this kind of request",
         );
       }
-      refuse(errors);
+      throwInvalid(errors);
       if (namespace === "") throw badRequest("namespace is required on this type: ");
     },
     answer: (sent) => decide(authorize, sent, subjectOf(sent.spec)),
   };
 }
 
+/** SelfSubjectRulesReview: the actions that the caller is allowed in a namespace. */
 export function selfSubjectRulesReview(rulesOf: (user: UserInfo, namespace: string) => UserRules): Review {
   return {
     check(sent) {
@@ -115,7 +121,7 @@ function validateSubject(spec: Part, errors: FieldErrors): void {
     errors.invalid("spec.user", user, "at least one of user or group must be specified");
 }
 
-/** The selectors come after the subject, the metadata after them. */
+/** Validates the selectors, then the metadata, which is upstream's order. */
 function validateEmpty({ spec, metadata }: KubeObject, detail: string, errors: FieldErrors): void {
   const path = "spec.resourceAttributes";
   validateSelector(spec?.resourceAttributes?.fieldSelector, `${path}.fieldSelector`, "field", errors);
@@ -126,15 +132,15 @@ function validateEmpty({ spec, metadata }: KubeObject, detail: string, errors: F
     errors.invalid("metadata", inOrder(metadata), detail);
 }
 
-/** As it would be written. */
+/** Orders the fields as they are encoded. */
 function inOrder(metadata: ObjectMeta): object {
   const { fields } = builtinSchema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
   const members = fields.map(({ name }) => [name, metadata[name as keyof ObjectMeta]] as const);
   return Object.fromEntries(members.filter(([, value]) => value !== undefined && value !== ""));
 }
 
-/** Upstream's internal types, whose names these messages print, have no kind here and Go's names of fields. */
-function refuse(errors: FieldErrors): void {
+/** Errors name no kind, because upstream's internal types have none. */
+function throwInvalid(errors: FieldErrors): void {
   if (!errors.empty) throw invalid(group, "", "", errors.causes);
 }
 

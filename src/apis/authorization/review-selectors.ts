@@ -1,4 +1,7 @@
-/** Selectors in access reviews: as text, or as requirements. What cannot be understood is left out, which asks for more, and is told. Source: KEP-4601. */
+/**
+ * Selectors in access reviews: as text, or as requirements. Unsupported requirements are ignored, which makes the request
+ * wider, and reported. Source: KEP-4601.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { labelValueProblems, qualifiedNameProblems } from "../../lib/names/names.ts";
@@ -11,6 +14,7 @@ import { items, type Part } from "../fields.ts";
 
 type Kind = "field" | "label";
 
+/** Reports the problems of a selector. */
 export function validateSelector(selector: Part | undefined, path: string, kind: Kind, errors: FieldErrors): void {
   if (selector === undefined) return;
   const { rawSelector = "" } = selector;
@@ -25,7 +29,7 @@ export function validateSelector(selector: Part | undefined, path: string, kind:
     validateRequirement(requirement, `${path}.requirements[${index}]`, kind, errors);
 }
 
-/** Operators that nobody knows are for later releases, and pass. */
+/** Unknown operators may be those of later releases, and are accepted. */
 function validateRequirement(
   { key = "", operator = "", values = [] }: Part,
   path: string,
@@ -45,12 +49,12 @@ function validateRequirement(
     addInvalid(errors, `${path}.values[${index}]`, value, labelValueProblems(value));
 }
 
-/** What is understood of a selector, as one text. */
+/** Formats the supported requirements of a selector. */
 export function selectorText(selector: Part | undefined, kind: Kind): string {
   return read(selector, kind).texts.join(",");
 }
 
-/** @returns empty when all is understood */
+/** Describes ignored requirements. @returns empty when there are none */
 export function ignoredSelectors(attributes: Part): string {
   return (["field", "label"] as const)
     .flatMap((kind) => {
@@ -92,7 +96,7 @@ function rawText(text: string, kind: Kind): string {
     : formatLabelSelector(parseLabelSelector(text));
 }
 
-/** @throws SelectorError for what field selectors cannot say yet, too */
+/** @throws SelectorError also for requirements that field selectors do not support yet */
 function requirementText({ key = "", operator = "", values = [] }: Part, kind: Kind): string {
   if (kind === "label")
     return formatLabelSelector(labelSelectorFromObject({ matchExpressions: [{ key, operator, values }] }));

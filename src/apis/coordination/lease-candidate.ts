@@ -1,4 +1,7 @@
-/** LeaseCandidate: who would hold a lease. Source: kubernetes' pkg/apis/coordination. */
+/**
+ * LeaseCandidate: a candidate for a lease. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/apis/coordination/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
@@ -7,6 +10,7 @@ import { checkImmutable } from "../fields.ts";
 import { validateLeaseStrategy } from "./lease-strategy.ts";
 import { compareVersions, parseVersion, type SemanticVersion, zeroVersion } from "./semantic-version.ts";
 
+/** The strategy of LeaseCandidate. */
 export const leaseCandidate = strategy({
   isolatesStatus: false,
   validateName: configMapKeyProblems,
@@ -36,7 +40,7 @@ function validate({ spec = {} }: KubeObject, errors: FieldErrors): void {
   validateLeaseStrategy(how, "spec.strategy", errors);
 }
 
-/** What is no version counts as the lowest. */
+/** Invalid versions count as the lowest. */
 function readVersion(text: string, path: string, errors: FieldErrors): SemanticVersion {
   const version = parseVersion(text);
   if (version === undefined) errors.invalid(path, text, "must be a valid semantic version");

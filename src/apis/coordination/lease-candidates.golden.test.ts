@@ -1,4 +1,4 @@
-/** What kube-apiserver answers to writes of candidates for leases, and what we do. */
+/** Compares the answers to writes of lease candidates with those of kube-apiserver. */
 import { replayWrites } from "../../../test/support/memory-writes.ts";
 
 replayWrites(`${import.meta.dirname}/testdata/lease-candidates.json.gz`, {

@@ -1,9 +1,13 @@
-/** Lease: who holds something, and until when. Source: kubernetes' pkg/apis/coordination. */
+/**
+ * Lease: a lock with a holder and an expiry. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/apis/coordination/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { validateLeaseStrategy } from "./lease-strategy.ts";
 
+/** The strategy of Lease. */
 export const lease = strategy({
   isolatesStatus: false,
   validate,

@@ -1,4 +1,7 @@
-/** Semantic versions, read strictly: `1.2.3-alpha.1+build`. Source: semver.org 2.0.0, and blang/semver, which reads numbers of 64 bits. */
+/**
+ * Semantic versions, read strictly: `1.2.3-alpha.1+build`. Source: semver.org 2.0.0;
+ * github.com/blang/semver/v4 for the range of numbers, 64 bits.
+ */
 
 export interface SemanticVersion {
   readonly numbers: readonly bigint[];
@@ -9,7 +12,7 @@ export const zeroVersion: SemanticVersion = { numbers: [0n, 0n, 0n], prerelease:
 
 const numberMax = 2n ** 64n - 1n;
 
-/** @returns undefined for what is none */
+/** @returns undefined when the text is not a semantic version */
 export function parseVersion(text: string): SemanticVersion | undefined {
   const match = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z.-]+))?(?:\+([0-9A-Za-z.-]+))?$/.exec(text);
   if (match === null) return undefined;
@@ -28,7 +31,7 @@ export function parseVersion(text: string): SemanticVersion | undefined {
 
 const isNumber = (part: string): boolean => /^\d+$/.test(part);
 
-/** @returns less than 0 where `a` comes before `b`, 0 where neither does */
+/** Orders versions. @returns a negative number when `a` precedes `b`, 0 when neither does */
 export function compareVersions(a: SemanticVersion, b: SemanticVersion): number {
   for (const [index, number] of a.numbers.entries()) {
     const other = b.numbers[index] as bigint;
@@ -44,7 +47,7 @@ export function compareVersions(a: SemanticVersion, b: SemanticVersion): number 
   return a.prerelease.length - b.prerelease.length;
 }
 
-/** Numbers come before words. */
+/** Numbers precede words. */
 function comparePart(a: string, b: string): number {
   if (a === b) return 0;
   if (isNumber(a) !== isNumber(b)) return isNumber(a) ? -1 : 1;

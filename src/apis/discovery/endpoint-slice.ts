@@ -1,4 +1,7 @@
-/** EndpointSlice: some of the addresses behind a service. Source: kubernetes' pkg/apis/discovery, registry/discovery/endpointslice. */
+/**
+ * EndpointSlice: a part of the addresses of a service.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/discovery/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/discovery/endpointslice/strategy.go`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import {
@@ -27,6 +30,7 @@ const portsMax = 20_000;
 const hintsMax = 8;
 const topologyLabelsMax = 16;
 
+/** The strategy of EndpointSlice. */
 export const endpointSlice = strategy({
   isolatesStatus: false,
   hasGeneration: true,
@@ -43,7 +47,7 @@ export const endpointSlice = strategy({
   prepareForUpdate(next, old) {
     if (deepEqual(next.endpoints ?? [], old.endpoints ?? [])) return;
     dropTopology(next, topologyNodes(old));
-    // What was dropped counts as a change; any other raises the generation too, and once is enough.
+    // Dropped fields count as a change. The generation is incremented once.
     if (deepEqual({ ...next, metadata: next.metadata.labels }, { ...old, metadata: old.metadata.labels }))
       raiseGeneration(next.metadata);
   },
@@ -66,7 +70,7 @@ export const endpointSlice = strategy({
   },
 });
 
-/** They write addresses in their one form. */
+/** Controllers that write addresses in canonical form. */
 const carefulManagers: ReadonlySet<string> = new Set([
   "endpointslice-controller.k8s.io",
   "endpointslicemirroring-controller.k8s.io",
@@ -74,7 +78,7 @@ const carefulManagers: ReadonlySet<string> = new Set([
 
 const hostnameLabel = "kubernetes.io/hostname";
 
-/** The field of an older version is not written any more; the node it named is kept where it is known. */
+/** Drops a field of an older version, but keeps its node name. */
 function dropTopology(object: KubeObject, known: ReadonlySet<string>): void {
   for (const endpoint of items(object.endpoints)) {
     const node = endpoint.deprecatedTopology?.[hostnameLabel];
@@ -100,7 +104,7 @@ function validate(object: KubeObject, old: KubeObject | undefined, rules: OldIps
   validatePorts(items(object.ports), errors);
   const before = errors.causes.length;
   validateEndpoints(items(object.endpoints), object.addressType, rules, errors);
-  // What an older release took stays, as long as it is not touched.
+  // Values that an older release accepted remain valid while they are unchanged.
   if (errors.causes.length > before && old !== undefined && deepEqual(object.endpoints ?? [], old.endpoints ?? []))
     errors.causes.splice(before);
 }
@@ -171,7 +175,7 @@ function validateTopology(topology: Readonly<Record<string, string>>, path: stri
   validateLabels(topology, path, errors);
 }
 
-/** With two labels at least; a dot may end it. */
+/** At least two labels, with an optional dot at the end. */
 function validateFullyQualifiedDomain(text: string, path: string, errors: FieldErrors): void {
   if (text === "") return errors.required(path);
   const name = text.endsWith(".") ? text.slice(0, -1) : text;

@@ -1,9 +1,13 @@
-/** Columns of flow control. Source: upstream's printers */
+/**
+ * Columns of the flow control kinds. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`.
+ */
 import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import type { Column } from "../../catalog/contract.ts";
 import { text } from "../column.ts";
 import { items, type Part } from "../fields.ts";
 
+/** By `group/resource`. */
 export const flowcontrolColumns: Readonly<Record<string, readonly Column[]>> = {
   "flowcontrol.apiserver.k8s.io/flowschemas": [
     nameColumn,

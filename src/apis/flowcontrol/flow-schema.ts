@@ -1,4 +1,7 @@
-/** FlowSchema. Source: upstream's flowcontrol validation and strategy. */
+/**
+ * FlowSchema.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/flowcontrol/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/flowcontrol/flowschema/strategy.go`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
@@ -13,6 +16,7 @@ const precedenceMax = 10_000;
 const methods = ["ByNamespace", "ByUser"];
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];
 
+/** The strategy of FlowSchema. */
 export const flowSchema = flowControlStrategy({
   setDefaults(object) {
     const spec = struct(object, "spec");
@@ -100,8 +104,8 @@ function checkAlone(list: Texts, path: string, what: string, errors: FieldErrors
 }
 
 function validateResourceRule(rule: Part, path: string, errors: FieldErrors): void {
-  const { verbs: wanted = [], apiGroups = [], resources = [], namespaces = [], clusterScope = false } = rule;
-  validateVerbs(wanted, `${path}.verbs`, errors);
+  const { verbs = [], apiGroups = [], resources = [], namespaces = [], clusterScope = false } = rule;
+  validateVerbs(verbs, `${path}.verbs`, errors);
   if (apiGroups.length === 0) errors.required(`${path}.apiGroups`, "resource rules must supply at least one api group");
   checkAlone(apiGroups, `${path}.apiGroups`, "api groups", errors);
   if (resources.length === 0) errors.required(`${path}.resources`, "resource rules must supply at least one resource");
@@ -122,12 +126,8 @@ function validateResourceRule(rule: Part, path: string, errors: FieldErrors): vo
   }
 }
 
-function validatePathRule(
-  { verbs: wanted = [], nonResourceURLs: paths = [] }: Part,
-  path: string,
-  errors: FieldErrors,
-): void {
-  validateVerbs(wanted, `${path}.verbs`, errors);
+function validatePathRule({ verbs = [], nonResourceURLs: paths = [] }: Part, path: string, errors: FieldErrors): void {
+  validateVerbs(verbs, `${path}.verbs`, errors);
   const place = `${path}.nonResourceURLs`;
   if (paths.length === 0) errors.required(place, "nonResourceURLs must contain at least one value");
   else if (paths.includes("*")) checkAlone(paths, place, "non-resource URLs", errors);

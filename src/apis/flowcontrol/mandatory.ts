@@ -1,4 +1,7 @@
-/** What is the same in every cluster, so that requests are handled whatever else is configured. Source: apiserver's apis/flowcontrol/bootstrap. */
+/**
+ * The mandatory objects, which are the same in every cluster, so that every request is classified.
+ * Source: `k8s.io/apiserver@v0.36.0/pkg/apis/flowcontrol/bootstrap/default.go`.
+ */
 import { deepEqual } from "../../lib/json/values.ts";
 import type { Part } from "../fields.ts";
 
@@ -8,6 +11,7 @@ const everything = {
 };
 const group = (name: string): Part => ({ kind: "Group", group: { name } });
 
+/** Specs of the mandatory flow schemas, by name. */
 export const mandatorySchemas: Readonly<Record<string, Part>> = {
   exempt: {
     priorityLevelConfiguration: { name: "exempt" },
@@ -22,6 +26,7 @@ export const mandatorySchemas: Readonly<Record<string, Part>> = {
   },
 };
 
+/** Specs of the mandatory priority levels, by name. */
 export const mandatoryLevels: Readonly<Record<string, Part>> = {
   exempt: { type: "Exempt", exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } },
   "catch-all": {
@@ -30,7 +35,7 @@ export const mandatoryLevels: Readonly<Record<string, Part>> = {
   },
 };
 
-/** @returns true also where there is none of this name */
+/** Whether the spec is the mandatory one of this name, or the name is not mandatory. */
 export function isFixedValue(spec: Part, fixed: Readonly<Record<string, Part>>, name: string): boolean {
   return !Object.hasOwn(fixed, name) || deepEqual(spec, fixed[name]);
 }

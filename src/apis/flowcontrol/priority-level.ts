@@ -1,4 +1,7 @@
-/** PriorityLevelConfiguration. Source: upstream's flowcontrol validation and strategy. */
+/**
+ * PriorityLevelConfiguration.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/flowcontrol/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/flowcontrol/prioritylevelconfiguration/strategy.go`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { goForm } from "../../catalog/go-form.ts";
@@ -8,10 +11,11 @@ import { validateConditionTypes } from "./status.ts";
 import { flowControlStrategy } from "./strategy.ts";
 
 const queuesMax = 10_000_000;
-/** Bits of the hash by which queues are dealt out. */
+/** Bits of the hash that assigns queues by shuffle sharding. */
 const hashBitsMax = 60;
 const zeroSharesAnnotation = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares";
 
+/** The strategy of PriorityLevelConfiguration. */
 export const priorityLevelConfiguration = flowControlStrategy({
   setDefaults(object) {
     const { limited, exempt } = struct(object, "spec");
@@ -78,7 +82,7 @@ function validateLimited(limited: Part, path: string, errors: FieldErrors): void
     errors.invalid(`${path}.borrowingLimitPercent`, borrowing, "if specified, must be a non-negative integer");
 }
 
-/** The words are upstream's. */
+/** The message is upstream's. */
 function validateResponse({ type = "", queuing }: Part, path: string, errors: FieldErrors): void {
   if (type === "Reject") {
     if (queuing)
@@ -103,7 +107,7 @@ function validateQueuing({ queues, handSize, queueLengthLimit }: Part, path: str
   }
 }
 
-/** Of the level that is exempt its shares may change. */
+/** The shares of the exempt level may change. */
 function checkMandatory(spec: Part, name: string, errors: FieldErrors): void {
   const isExempt = name === "exempt";
   const compared = isExempt ? { ...spec, exempt: mandatoryLevels.exempt?.exempt } : spec;

@@ -1,8 +1,9 @@
-/** What flow schemas and priority levels share: conditions, and what writes of status leave as it is. */
+/** Rules for the status of flow schemas and priority levels. */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { items } from "../fields.ts";
 
+/** Reports missing and duplicate condition types. */
 export function validateConditionTypes({ status }: KubeObject, errors: FieldErrors): void {
   const seen = new Set<string>();
   for (const [index, { type = "" }] of items(status?.conditions).entries()) {
@@ -13,7 +14,7 @@ export function validateConditionTypes({ status }: KubeObject, errors: FieldErro
   }
 }
 
-/** All of metadata but who manages the fields. */
+/** Restores all metadata except managed fields. */
 export function keepMeta(next: KubeObject, old: KubeObject): void {
   const { managedFields } = next.metadata;
   const { managedFields: _, ...metadata } = old.metadata;

@@ -1,4 +1,7 @@
-/** What flow control's kinds have in common: an update is checked as a creation is, and the status tells conditions alone. Source: upstream's strategies. */
+/**
+ * The strategy that flow control kinds share: updates are validated like creates, and the status
+ * has conditions only.
+ */
 import { validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
 import type { Strategy } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
@@ -11,6 +14,7 @@ interface OwnRules {
   readonly validate: (...parameters: Parameters<Strategy["validate"]>) => void;
 }
 
+/** Creates the strategy of one kind. */
 export function flowControlStrategy({ setDefaults, declarative, validate }: OwnRules): Strategy {
   return strategy({
     hasGeneration: true,

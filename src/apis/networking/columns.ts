@@ -1,4 +1,7 @@
-/** Columns of ingresses, policies and addresses. Source: upstream's printers */
+/**
+ * Columns of the networking kinds. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`.
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { formatGroupResource } from "../../apimachinery/object.ts";
 import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
@@ -7,6 +10,7 @@ import { formatSelector, text } from "../column.ts";
 import { loadBalancerAddresses } from "../core/service/columns.ts";
 import { items } from "../fields.ts";
 
+/** By `group/resource`. */
 export const networkingColumns: Readonly<Record<string, readonly Column[]>> = {
   "networking.k8s.io/ingresses": [
     nameColumn,
@@ -58,7 +62,9 @@ export const networkingColumns: Readonly<Record<string, readonly Column[]>> = {
   ],
 };
 
-/** The first three; what is more counts the rules without a host too, as upstream does. */
+/**
+ * The first three hosts. The number of others includes rules without a host, as upstream's does.
+ */
 function hosts({ spec }: KubeObject): string {
   const rules = items(spec?.rules);
   const named = rules.flatMap(({ host }, index) => (host ? [{ host, index }] : []));

@@ -1,4 +1,7 @@
-/** IngressClass: who serves ingresses. Source: kubernetes' pkg/apis/networking, registry/networking/ingressclass. */
+/**
+ * IngressClass: the controller of ingresses.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/networking/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/networking/ingressclass`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
 import { strategy } from "../../catalog/strategy.ts";
@@ -8,6 +11,7 @@ import { validateReference } from "./reference.ts";
 
 const controllerBytesMax = 250;
 
+/** The strategy of IngressClass. */
 export const ingressClass = strategy({
   isolatesStatus: false,
   hasGeneration: true,
@@ -32,7 +36,7 @@ function validateSpec({ controller = "", parameters }: Part, errors: FieldErrors
 
 const pathPattern = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
-/** Such as `example.com/controller`. */
+/** Validates a controller name such as `example.com/controller`. */
 function validateDomainPrefixedPath(text: string, path: string, errors: FieldErrors): void {
   if (text === "") return errors.required(path);
   const slash = text.indexOf("/");

@@ -1,4 +1,7 @@
-/** Ingress: which requests from outside go to which service. Source: kubernetes' pkg/apis/networking, registry/networking/ingress. */
+/**
+ * Ingress: routes external requests to services.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/networking/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/networking/ingress`.
+ */
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateLegacyIp, warnOfIp } from "../../apimachinery/validation/ip.ts";
@@ -18,14 +21,15 @@ import { validateReference } from "./reference.ts";
 
 const classAnnotation = "kubernetes.io/ingress.class";
 
-/** What an ingress may have since it had it before. */
+/** Values that are accepted because the old object has them. */
 interface Leniencies {
   readonly anySecretName: boolean;
   readonly anyWildcardRule: boolean;
-  /** Names of services may begin with a digit: gate RelaxedServiceNameValidation. */
+  /** Gate RelaxedServiceNameValidation: names of services may begin with a digit. */
   readonly relaxedServiceNames: boolean;
 }
 
+/** The strategy of Ingress. */
 export const ingress = strategy({
   hasGeneration: true,
   prepareForCreate(object) {

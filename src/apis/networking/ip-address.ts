@@ -1,4 +1,7 @@
-/** IPAddress: an address that is given out, and to whom. Source: kubernetes' pkg/apis/networking, registry/networking/ipaddress. */
+/**
+ * IPAddress: an allocated address and the object that has it.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/networking/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/networking/ipaddress`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { ipProblems } from "../../apimachinery/validation/ip.ts";
 import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
@@ -8,6 +11,7 @@ import { dnsSubdomainProblems, pathSegmentNameProblems } from "../../lib/names/n
 import { checkImmutable, type Part } from "../fields.ts";
 import { requireSegment } from "./reference.ts";
 
+/** The strategy of IPAddress. */
 export const ipAddress = strategy({
   isolatesStatus: false,
   repeatsMetaRules: false,

@@ -1,4 +1,7 @@
-/** NetworkPolicy: who may talk to the pods it selects. Source: kubernetes' pkg/apis/networking, registry/networking/networkpolicy. */
+/**
+ * NetworkPolicy: the traffic that is allowed to and from the selected pods.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/networking/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/networking/networkpolicy`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateLegacyPrefix, warnOfPrefix } from "../../apimachinery/validation/ip.ts";
@@ -13,20 +16,21 @@ import { isSoundSelector, validateLabelSelector } from "../label-selector.ts";
 interface Rules {
   /** Gate StrictIPCIDRValidation. */
   readonly strict: boolean;
-  /** Selectors may have label values that are none, since the policy did before. */
+  /** Accept invalid label values in selectors, because the old policy has some. */
   readonly anyValues: boolean;
-  /** CIDRs of the policy as it was. */
+  /** CIDRs of the old policy. */
   readonly oldBlocks: readonly string[];
 }
 
-/** A selector is a struct, and so always there. */
+/** A selector is a struct in Go, and so never absent. */
 const inGo = (spec: Part = {}): Part => ({ podSelector: {}, ...spec });
 
+/** The strategy of NetworkPolicy. */
 export const networkPolicy = strategy({
   isolatesStatus: false,
   hasGeneration: true,
   declarative: {},
-  raisesGeneration: (next, old) => !identical(inGo(next.spec), inGo(old.spec)), // Upstream tells an empty list from none here.
+  raisesGeneration: (next, old) => !identical(inGo(next.spec), inGo(old.spec)), // Upstream distinguishes empty from absent lists here.
   setDefaults(object) {
     const spec = struct(object, "spec");
     for (const rule of [...items(spec.ingress), ...items(spec.egress)])
@@ -148,7 +152,7 @@ function validateBlock(
 
 type Prefix = NonNullable<ReturnType<typeof parsePrefix>>;
 
-/** Whether the first address of `inner` lies in `outer`, and its prefix is the longer one. */
+/** Whether the first address of `inner` is in `outer`, and `inner` has the longer prefix. */
 function isStrictSubset(inner: Prefix, outer: Prefix): boolean {
   const [first, network] = [networkOf(inner), networkOf(outer)];
   if (first.family !== network.family || outer.length >= inner.length) return false;

@@ -1,4 +1,4 @@
-/** What kube-apiserver answers to writes of the networking kinds, and what we do. */
+/** Compares the answers to writes of networking kinds with those of kube-apiserver. */
 import { replayWrites } from "../../../test/support/memory-writes.ts";
 
 for (const kind of ["ingress-classes", "ingresses", "ip-addresses", "network-policies", "service-cidrs"]) {

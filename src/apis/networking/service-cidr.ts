@@ -1,4 +1,7 @@
-/** ServiceCIDR: where services' addresses come from. Source: kubernetes' pkg/apis/networking, registry/networking/servicecidr. */
+/**
+ * ServiceCIDR: a range of service addresses.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/networking/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/networking/servicecidr`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validatePrefix } from "../../apimachinery/validation/ip.ts";
@@ -8,6 +11,7 @@ import { keepMetaForStatus } from "../fields.ts";
 
 const path = "spec.cidrs";
 
+/** The strategy of ServiceCIDR. */
 export const serviceCidr = strategy({
   validate: (object, errors) => validateCidrs(cidrsOf(object), errors),
   validateUpdate(next, old, errors) {

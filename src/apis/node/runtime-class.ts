@@ -1,4 +1,7 @@
-/** RuntimeClass: what runs the containers of a pod. Source: kubernetes' pkg/apis/node, registry/node/runtimeclass. */
+/**
+ * RuntimeClass: the container runtime of pods.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/node/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/node/runtimeclass/strategy.go`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import {
@@ -15,6 +18,7 @@ import { validateResources } from "../core/pod/resources.ts";
 import { validateTolerations } from "../core/pod/tolerations.ts";
 import { checkImmutable, items, type Part } from "../fields.ts";
 
+/** The strategy of RuntimeClass. */
 export const runtimeClass = strategy({
   isolatesStatus: false,
   repeatsMetaRules: false,
@@ -32,7 +36,7 @@ export const runtimeClass = strategy({
   },
 });
 
-/** Nothing that pods may have for what they had before. */
+/** No exceptions for values of an old object. */
 const resourceRules = { indivisibleHugePages: false, claimNames: new Set<string>(), ofPod: false };
 
 function validate({ handler = "", overhead, scheduling }: KubeObject, errors: FieldErrors): void {

@@ -1,4 +1,7 @@
-/** What a pod's disruption budget says to its eviction. Source: the pod registry's eviction storage; component-helpers' conditions of budgets. */
+/**
+ * Checks the disruption budget of a pod before its eviction.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/storage/eviction.go`, `k8s.io/component-helpers@v0.36.0/apps/poddisruptionbudget/helpers.go`.
+ */
 import { formatTime } from "../../apimachinery/clock.ts";
 import { ApiError, forbidden, notFound, plainError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -10,20 +13,23 @@ import { update } from "../../registry/update.ts";
 import { items, type Part, struct } from "../fields.ts";
 import { isEmptySelector, selects } from "../label-selector.ts";
 
-/** Evictions a budget remembers until its controller has seen them. */
+/** Evictions that a budget records until its controller has processed them. */
 const disruptedPodsMax = 2000;
 
 const budgets = { group: "policy", resource: "poddisruptionbudgets" };
 const manager = "kube-apiserver";
 
 export interface BudgetAnswer {
-  /** Empty when the pod has none. */
+  /** Name of the budget; empty when the pod has none. */
   readonly budget: string;
-  /** The pod may go since it is not ready, and was not counted. */
+  /** The pod can be evicted because it is not ready, and so was not counted. */
   readonly unready: boolean;
 }
 
-/** Takes one disruption from the pod's budget, if it has one. @throws ApiError 403, 429, 500 */
+/**
+ * Takes one disruption from the pod's budget, if it has one.
+ * @throws ApiError 403 Forbidden, 429 TooManyRequests, 500 InternalError
+ */
 export async function askBudget(
   registry: RegistryContext,
   pod: KubeObject,
@@ -73,7 +79,10 @@ async function budgetsOf(store: ResourceStore, pod: KubeObject, namespace: strin
   return all.filter(({ spec }) => spec?.selector && (isEmptySelector(spec.selector) || selects(spec.selector, labels)));
 }
 
-/** A pod that is not ready may go when its budget says always, or when enough others are healthy. */
+/**
+ * An unready pod can be evicted when the budget's policy is AlwaysAllow, or when enough other pods
+ * are healthy.
+ */
 function allowsUnready({ spec, status = {} }: KubeObject, pod: KubeObject): boolean {
   const ready = items(pod.status?.conditions).some(({ type, status: value }) => type === "Ready" && value === "True");
   if (ready) return false;
@@ -93,7 +102,7 @@ function takeOne(budget: KubeObject, pod: KubeObject, now: number): void {
   if (Object.keys(disrupted).length > disruptedPodsMax) {
     throw forbid("DisruptedPods map too big - too many evictions not confirmed by PDB controller");
   }
-  if (disruptionsAllowed === 0) throw refused(whyNone(name, status), 0);
+  if (disruptionsAllowed === 0) throw tooManyRequests(whyNone(name, status), 0);
   status.disruptionsAllowed = addIntegers(disruptionsAllowed, -1);
   if (status.disruptionsAllowed === 0) setNoneAllowed(status, now);
   setMember(disrupted, pod.metadata.name as string, formatTime(now));
@@ -103,12 +112,12 @@ const conditionType = "DisruptionAllowed";
 
 function whyNone(name: string, { conditions, currentHealthy = 0, desiredHealthy = 0 }: Part): string {
   const { status, reason, message = "" } = items(conditions).find(({ type }) => type === conditionType) ?? {};
-  const tells = status === "False" && message !== "";
+  const isExplained = status === "False" && message !== "";
   const not = `The disruption budget ${name} does not allow evicting pods currently`;
-  if (tells && reason === "SyncFailed") return `${not} because it failed sync: ${message}`;
+  if (isExplained && reason === "SyncFailed") return `${not} because it failed sync: ${message}`;
   if (currentHealthy <= desiredHealthy)
     return `The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
-  return tells ? `${not} (${reason}): ${message}` : not;
+  return isExplained ? `${not} (${reason}): ${message}` : not;
 }
 
 function setNoneAllowed(status: Part, now: number): void {
@@ -130,12 +139,12 @@ function setNoneAllowed(status: Part, now: number): void {
   status.conditions = conditions;
 }
 
-/** The budget's controller has not seen its present state. */
+/** The error while the budget's controller has not processed its latest state. */
 export function stillProcessed(name: string): ApiError {
-  return refused(`The disruption budget ${name} is still being processed by the server.`, 10);
+  return tooManyRequests(`The disruption budget ${name} is still being processed by the server.`, 10);
 }
 
-function refused(message: string, retryAfterSeconds: number): ApiError {
+function tooManyRequests(message: string, retryAfterSeconds: number): ApiError {
   return new ApiError({
     code: 429,
     reason: "TooManyRequests",

@@ -1,4 +1,7 @@
-/** Evictions, each of a pod of its own: what is answered, and what is left of the pod and its budget. Held against kube-apiserver. */
+/**
+ * Evictions, each of its own pod: the response, and the state of the pod and its budget. Compared
+ * with kube-apiserver.
+ */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type MemoryRegistry, openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
@@ -12,7 +15,7 @@ import { evictPod } from "./eviction.ts";
 const pods: Place = ["/pods", "ns"];
 const budgets: Place = ["policy/poddisruptionbudgets", "ns"];
 let cluster: MemoryRegistry;
-/** Pods whose deletion was admitted as one. */
+/** Pods whose deletion was admitted as an eviction. */
 const admitted: string[] = [];
 
 before(async () => {
@@ -30,16 +33,16 @@ after(() => cluster.close());
 interface Row {
   readonly phase?: string;
   readonly ready?: boolean;
-  /** The status of each of its budgets, and the spec's policy for pods that are not ready. */
+  /** The status of each budget, and its policy for unready pods. */
   readonly budgets?: readonly (typeof seen & { readonly unready?: string; readonly disruptedPods?: object })[];
-  /** Of the options, `UID` and `VERSION` are the pod's. */
+  /** Delete options. `UID` and `VERSION` are replaced by those of the pod. */
   readonly options?: object;
   readonly name?: string;
   readonly dryRun?: boolean;
-  /** `201`, or the code and the message, or with causes the last one's. */
+  /** `201`, or the code and message of the error; with causes, the message of the last one. */
   readonly want: string;
   readonly pod: "gone" | "going" | "marked" | "untouched";
-  /** Disruptions the first budget allows afterwards, and the reason of its condition. */
+  /** Disruptions that the first budget then allows, and the reason of its condition. */
   readonly left?: string;
 }
 
@@ -174,14 +177,14 @@ const rows: Record<string, Row> = {
 
 async function arrange(
   name: string,
-  { phase = "Running", ready = true, budgets: stands = [] }: Row,
+  { phase = "Running", ready = true, budgets: budgetStates = [] }: Row,
 ): Promise<KubeObject> {
   const labels = { pod: name };
   const spec = { nodeName: "n", containers: [{ name: "c", image: "i" }] };
   await cluster.create(pods, { metadata: { name, labels }, spec });
   const conditions = [{ type: "Ready", status: ready ? "True" : "False" }];
   await cluster.change(pods, name, (pod) => void Object.assign(pod.status, { phase, conditions }), "status");
-  for (const [at, { unready, ...status }] of stands.entries()) {
+  for (const [at, { unready, ...status }] of budgetStates.entries()) {
     const budget = {
       selector: { matchLabels: labels },
       ...(unready !== undefined && { unhealthyPodEvictionPolicy: unready }),
@@ -199,7 +202,7 @@ async function evict(
 ): Promise<string> {
   const target = cluster.registry.catalog.find("", "v1", "pods") as Resolved;
   const { uid = "", resourceVersion = "" } = pod.metadata;
-  const told = (text: string): string =>
+  const normalized = (text: string): string =>
     text.replaceAll(uid, "UID").replaceAll(`(${resourceVersion})`, "(VERSION)").replaceAll(name, "NAME");
   const sent = JSON.parse(
     JSON.stringify(options ?? null)
@@ -226,7 +229,7 @@ async function evict(
     const { code, message, reason, details } = error.status;
     const cause = reason === "TooManyRequests" ? details?.causes?.at(-1)?.message : undefined;
     const after = details?.retryAfterSeconds;
-    return told(
+    return normalized(
       [code, message.replace(/^Operation .*": /, ""), cause, after].filter((part) => part !== undefined).join(" "),
     );
   }

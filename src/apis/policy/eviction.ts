@@ -1,4 +1,7 @@
-/** `eviction`: deletes a pod unless its disruption budget forbids it now. Source: the pod registry's eviction storage. */
+/**
+ * The subresource `eviction`: deletes a pod if its disruption budget allows it.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/storage/eviction.go`.
+ */
 import { formatTime } from "../../apimachinery/clock.ts";
 import { ApiError, badRequest, invalid, notFound, plainError } from "../../apimachinery/errors.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
@@ -12,14 +15,15 @@ import { checkDeletePreconditions } from "../../registry/preconditions.ts";
 import { items, type Part, struct } from "../fields.ts";
 import { askBudget, stillProcessed } from "./disruption-budget.ts";
 
-/** A pod that no budget counts and that others keep changing is tried again so often. */
+/** Retries for a pod without a budget that other clients keep changing. */
 const attemptsMax = 20;
 
-/** What stands for pods in refusals. */
+/** The resource in errors about pods. */
 const pods = { group: "", resource: "pods" };
 
 /**
- * @param body a policy Eviction; its name is the pod's
+ * Evicts a pod.
+ * @param body a policy Eviction, with the name of the pod
  * @throws ApiError 400 when it names another pod, 404, 409, 422, 429 when the budget forbids it, 500 when there are two budgets
  */
 export async function evictPod(registry: RegistryContext, request: WriteRequest, body: KubeObject): Promise<void> {
@@ -34,7 +38,7 @@ export async function evictPod(registry: RegistryContext, request: WriteRequest,
   if (pod === undefined) return;
   const answer = await askBudget(registry, pod, { namespace: request.namespace, dryRun: isDryRun(options) });
   if (!answer.unready) return remove(eviction, options);
-  // The pod must still be as unready as it was when the budget was asked.
+  // The pod must be as unready as when the budget was checked.
   await remove(eviction, atVersion(options, pod)).catch((error: unknown) => {
     throw isConflict(error) && namesNoVersion(options) ? stillProcessed(answer.budget) : error;
   });
@@ -43,7 +47,7 @@ export async function evictPod(registry: RegistryContext, request: WriteRequest,
 interface Eviction {
   readonly registry: RegistryContext;
   readonly request: WriteRequest;
-  /** Of pods. */
+  /** The resource pods. */
   readonly target: Resolved;
   readonly store: ResourceStore;
   readonly options: RawDeleteOptions;
@@ -51,7 +55,10 @@ interface Eviction {
 
 const option = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
-/** The options sent; `dryRun` may be said there, or in the query. @throws ApiError 422, 500 */
+/**
+ * Reads the delete options of the body. They or the query may have `dryRun`.
+ * @throws ApiError 422, 500
+ */
 function deleteOptions(body: KubeObject, { name, dryRun }: WriteRequest): RawDeleteOptions {
   const sent: RawDeleteOptions = body.deleteOptions ?? {};
   if (sent[option] === true) {
@@ -79,7 +86,11 @@ function atVersion(options: RawDeleteOptions, { metadata }: KubeObject): RawDele
   return { ...options, preconditions: { ...options.preconditions, resourceVersion } };
 }
 
-/** Deletes the pod if no budget counts it. @returns the pod as it is when a budget must be asked @throws ApiError 404, 409, 422 */
+/**
+ * Deletes the pod if no budget counts it.
+ * @returns the pod when a budget must be checked
+ * @throws ApiError 404, 409, 422
+ */
 async function evictUncounted(eviction: Eviction): Promise<KubeObject | undefined> {
   const { store, request, options } = eviction;
   for (let attempts = 1; ; attempts++) {
@@ -89,7 +100,7 @@ async function evictUncounted(eviction: Eviction): Promise<KubeObject | undefine
     const isDone = pod.metadata.deletionTimestamp !== undefined || ["Succeeded", "Failed"].includes(pod.status?.phase);
     if (!isDone && pod.status?.phase !== "Pending") return pod;
     try {
-      // A pending pod might become ready meanwhile, and be counted.
+      // A pending pod could become ready at the same time, and be counted.
       await remove(eviction, !isDone && namesNoVersion(options) ? atVersion(options, pod) : options);
       return undefined;
     } catch (error) {
@@ -98,7 +109,10 @@ async function evictUncounted(eviction: Eviction): Promise<KubeObject | undefine
   }
 }
 
-/** Who looks at the pod can tell why it goes; then it is deleted. The request was admitted as an eviction. @throws ApiError 404, 409, 422 */
+/**
+ * Sets the condition DisruptionTarget, then deletes the pod. The request was admitted as an eviction.
+ * @throws ApiError 404, 409, 422
+ */
 async function remove({ registry, request, target }: Eviction, options: RawDeleteOptions): Promise<void> {
   const dryRun = isDryRun(options);
   let { preconditions } = options;

@@ -1,4 +1,7 @@
-/** PodDisruptionBudget. Source: upstream's policy validation and strategy. */
+/**
+ * PodDisruptionBudget.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/policy/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/policy/poddisruptionbudget/strategy.go`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateConditions } from "../../apimachinery/validation/conditions.ts";
@@ -10,6 +13,7 @@ import { checkCounts } from "../workload.ts";
 
 const evictionPolicies = ["AlwaysAllow", "IfHealthyBudget"];
 
+/** The strategy of PodDisruptionBudget. */
 export const podDisruptionBudget = strategy({
   hasGeneration: true,
   repeatsMetaRules: false,

@@ -1,10 +1,14 @@
-/** Columns of role bindings. Source: upstream's printers */
+/**
+ * Columns of role bindings. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`.
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import type { Column } from "../../catalog/contract.ts";
 import { text, wide } from "../column.ts";
 import { items } from "../fields.ts";
 
+/** By `group/resource`. */
 export const rbacColumns: Readonly<Record<string, readonly Column[]>> = {
   "rbac.authorization.k8s.io/clusterrolebindings": bindingColumns(
     "clusterRoleBinding",
@@ -27,9 +31,9 @@ function bindingColumns(kind: string, roleText: string): readonly Column[] {
   ];
 }
 
-function subjects(binding: KubeObject, wanted: string): string {
+function subjects(binding: KubeObject, kindOfSubject: string): string {
   return items(binding.subjects)
-    .filter(({ kind }) => kind === wanted)
-    .map(({ namespace = "", name }) => (wanted === "ServiceAccount" ? `${namespace}/${name}` : name))
+    .filter(({ kind }) => kind === kindOfSubject)
+    .map(({ namespace = "", name }) => (kindOfSubject === "ServiceAccount" ? `${namespace}/${name}` : name))
     .join(", ");
 }

@@ -110,7 +110,7 @@ for (const [what, kind, input, problems] of rows) {
   });
 }
 
-test("a binding stays with its role", () => {
+test("the roleRef of a binding is immutable", () => {
   const { problems } = updated(roleBinding, { metadata: { resourceVersion: "1" }, roleRef }, (object) => {
     object.roleRef.name = "other";
   });

@@ -1,4 +1,4 @@
-/** Roles and bindings: named by any segment of a path, such as `system:node`. */
+/** Roles and bindings. Their names are any valid path segments, such as `system:node`. */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
@@ -11,9 +11,13 @@ import { validateLabelSelector } from "../label-selector.ts";
 
 const group = "rbac.authorization.k8s.io";
 
+/** The strategy of Roles. */
 export const role = roleStrategy(true);
+/** The strategy of ClusterRoles. */
 export const clusterRole = roleStrategy(false);
+/** The strategy of RoleBindings. */
 export const roleBinding = bindingStrategy(true);
+/** The strategy of ClusterRoleBindings. */
 export const clusterRoleBinding = bindingStrategy(false);
 
 function roleStrategy(namespaced: boolean): Strategy {
@@ -81,7 +85,7 @@ function bindingStrategy(namespaced: boolean): Strategy {
     validateName: pathSegmentNameProblems,
     isolatesStatus: false,
     repeatsMetaRules: false,
-    declarative: namespaced ? {} : undefined, // Upstream does not run the rules of cluster role bindings.
+    declarative: namespaced ? {} : undefined, // Upstream does not validate ClusterRoleBindings by declarative rules.
     setDefaults(object) {
       setAbsent(struct(object, "roleRef"), { apiGroup: group });
       for (const subject of items(object.subjects)) {
@@ -99,7 +103,7 @@ function bindingStrategy(namespaced: boolean): Strategy {
   });
 }
 
-/** As upstream's internal type has it, which the message prints. */
+/** The form of upstream's internal type, for error messages. */
 function goFields({ apiGroup = "", kind = "", name = "" }: Part): Part {
   return { APIGroup: apiGroup, Kind: kind, Name: name };
 }

@@ -1,4 +1,7 @@
-/** What tables show of priorities and of pods that are scheduled together. Source: upstream's printers */
+/**
+ * Columns of the scheduling kinds. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`.
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { ageColumn, nameColumn } from "../../catalog/common-columns.ts";
 import type { Column } from "../../catalog/contract.ts";
@@ -42,7 +45,7 @@ export const schedulingColumns: Readonly<Record<string, readonly Column[]>> = {
   "scheduling.k8s.io/workloads": [nameColumn, ageColumn],
 };
 
-/** Of several conditions of a type the last counts. */
+/** The last condition of the type. */
 function podGroupStatus({ status }: KubeObject): string {
   const conditions = items(status?.conditions);
   const disruption = conditions.findLast(({ type }) => type === "DisruptionTarget");

@@ -1,4 +1,7 @@
-/** What kube-apiserver answers to writes of workloads and groups of pods, with all their gates on, and what we do. */
+/**
+ * Compares the answers to writes of Workloads and PodGroups, with all their gates on, with those of
+ * kube-apiserver.
+ */
 import { replayWrites } from "../../../test/support/memory-writes.ts";
 
 const gates = [

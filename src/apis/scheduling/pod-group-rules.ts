@@ -1,4 +1,7 @@
-/** What groups of pods, and templates of them, have in common. Source: kubernetes' pkg/apis/scheduling/v1alpha2, its generated validation. */
+/**
+ * Rules that PodGroups and their templates share. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/apis/scheduling/v1alpha2/zz_generated.validations.go`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import type { DeclarativeValidation } from "../../catalog/contract.ts";
@@ -10,7 +13,7 @@ import {
 } from "../../lib/names/names.ts";
 import { items, type Part } from "../fields.ts";
 
-/** Upstream validates these kinds by their rules. */
+/** Upstream validates these kinds by declarative rules only. */
 export const enforcedRules: DeclarativeValidation = {
   enforced: true,
   hasOption: (name, gates) => options.includes(name) && gates.enabled(name),
@@ -22,7 +25,10 @@ const claimsMax = 4;
 const topologiesMax = 1;
 const priorityMax = 1_000_000_000;
 
-/** Fields of gates that are off are gone, or as they were. @param group a group's spec, or a template of one */
+/**
+ * Validates a group. Fields of disabled gates have been dropped, or are unchanged.
+ * @param group the spec of a group, or a template
+ */
 export function validateGroup(group: Part, path: string, errors: FieldErrors): void {
   const {
     schedulingPolicy = {},
@@ -58,7 +64,7 @@ function validatePolicy(policy: Part, path: string, errors: FieldErrors): void {
     errors.covered("minimum").invalid(`${path}.gang.minCount`, minCount, "must be greater than or equal to 1");
 }
 
-/** Exactly one of the fields is there. */
+/** Requires exactly one of the fields. */
 export function validateUnion(value: Part, fields: readonly string[], path: string, errors: FieldErrors): void {
   const present = fields.filter((field) => value[field] !== undefined);
   const list = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
@@ -74,7 +80,7 @@ function validateTopology(constraints: readonly Part[], path: string, errors: Fi
     validateText(key, `${path}[${index}].key`, labelKey, errors);
 }
 
-/** A format of names, as the rules call it. */
+/** A format of names, by its name in declarative rules. */
 export interface NameFormat {
   readonly origin: string;
   problemsOf(text: string): string[];
@@ -88,7 +94,7 @@ export const segmentName: NameFormat = {
   problemsOf: (text) => pathSegmentNameProblems(text),
 };
 
-/** A text that is there and has no problems. */
+/** Requires a string of the format. */
 export function validateText(
   text: string,
   path: string,
@@ -117,7 +123,7 @@ function validateClaims(claims: readonly Part[], path: string, errors: FieldErro
   }
 }
 
-/** Names of what a claim becomes, in a status. */
+/** Validates the names of claims in a status. */
 export function validateClaimStatuses(statuses: readonly Part[], path: string, errors: FieldErrors): void {
   if (!validateClaimCount(statuses, path, errors)) return;
   validateDistinct(statuses, path, ({ name = "", resourceClaimName }) => ({ name, resourceClaimName }), errors);
@@ -129,7 +135,7 @@ function validateName(name: string | undefined, path: string, errors: FieldError
   if (name !== undefined) addInvalid(errors.covered(longName.origin), path, name, longNameProblems(name));
 }
 
-/** No two have the same name. @param shown the item as upstream's message has it */
+/** Reports equal names. @param shown the item in upstream's error message */
 export function validateDistinct(
   list: readonly Part[],
   path: string,
@@ -168,6 +174,6 @@ export function shownTemplate(template: Part): Part {
   return { name, schedulingPolicy: policy, schedulingConstraints: constraints, resourceClaims: claims, ...rest };
 }
 
-/** An empty list, and an empty text, is as good as none. */
+/** Treats empty lists and strings as absent. */
 export const orAbsent = (value: unknown): unknown =>
   value === "" || (Array.isArray(value) && value.length === 0) ? undefined : value;

@@ -1,4 +1,7 @@
-/** PodGroup: pods that are scheduled together. Source: kubernetes' pkg/apis/scheduling, registry/scheduling/podgroup. */
+/**
+ * PodGroup: pods that are scheduled together.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/scheduling`, `k8s.io/kubernetes@v1.36.0/pkg/registry/scheduling/podgroup`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateConditions } from "../../apimachinery/validation/conditions.ts";
@@ -17,9 +20,10 @@ import {
   validateUnion,
 } from "./pod-group-rules.ts";
 
+/** The strategy of PodGroup. */
 export const podGroup = strategy({
   setDefaults(object) {
-    struct(object, "spec").disruptionMode ??= "Pod"; // Also where there is no spec.
+    struct(object, "spec").disruptionMode ??= "Pod"; // Also without a spec.
   },
   prepareForStatusUpdate: keepMetaForStatus,
   declarative: { ...enforcedRules, subresources: ["status"] },

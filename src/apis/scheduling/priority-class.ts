@@ -1,4 +1,7 @@
-/** PriorityClass: which pods go before others. Source: kubernetes' pkg/apis/scheduling, registry/scheduling/priorityclass. */
+/**
+ * PriorityClass: the priority of pods.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/scheduling/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/scheduling/priorityclass`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
@@ -11,13 +14,14 @@ const systemValues: ReadonlyMap<string, number> = new Map([
   ["system-cluster-critical", 2_000_000_000],
 ]);
 
+/** The strategy of PriorityClass. */
 export const priorityClass = strategy({
   isolatesStatus: false,
   setDefaults(object) {
     object.preemptionPolicy ??= "PreemptLowerPriority";
   },
   prepareForCreate(object) {
-    object.metadata.generation = 1; // Nothing raises it.
+    object.metadata.generation = 1; // It never changes.
   },
   validate(object, errors) {
     validateValue(object, errors);

@@ -1,4 +1,7 @@
-/** Workload: templates of the groups in which its pods are scheduled. Source: kubernetes' pkg/apis/scheduling, registry/scheduling/workload. */
+/**
+ * Workload: templates of the groups in which its pods are scheduled.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/scheduling`, `k8s.io/kubernetes@v1.36.0/pkg/registry/scheduling/workload`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
@@ -19,6 +22,7 @@ import {
 const templatesMax = 8;
 const templatesPath = "spec.podGroupTemplates";
 
+/** The strategy of Workload. */
 export const workload = strategy({
   isolatesStatus: false,
   declarative: enforcedRules,
@@ -36,7 +40,7 @@ export const workload = strategy({
   },
 });
 
-/** An absent group is an empty one. */
+/** An absent group counts as empty. */
 const inGo = (reference: Part | undefined): Part | undefined => reference && { apiGroup: "", ...reference };
 
 function validateController({ apiGroup = "", kind = "", name = "" }: Part, errors: FieldErrors): void {

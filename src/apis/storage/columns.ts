@@ -1,10 +1,14 @@
-/** Columns of storage classes and drivers. Source: upstream's printers */
+/**
+ * Columns of the storage kinds. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`.
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { ageColumn, nameColumn, nameOf } from "../../catalog/common-columns.ts";
 import type { Column } from "../../catalog/contract.ts";
 import { count, flag, integer, text } from "../column.ts";
 import { items } from "../fields.ts";
 
+/** By `group/resource`. */
 export const storageColumns: Readonly<Record<string, readonly Column[]>> = {
   "storage.k8s.io/csidrivers": [
     nameColumn,
@@ -125,7 +129,7 @@ export const storageColumns: Readonly<Record<string, readonly Column[]>> = {
   ],
 };
 
-/** The class that is taken when none is named says so. */
+/** Marks the default class. */
 function nameAndDefault(...annotations: string[]): (object: KubeObject) => string {
   return (object) => {
     const isDefault = annotations.some((annotation) => object.metadata.annotations?.[annotation] === "true");

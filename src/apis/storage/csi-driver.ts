@@ -1,4 +1,7 @@
-/** CSIDriver: what a driver of volumes can do. Source: kubernetes' pkg/apis/storage, registry/storage/csidriver. */
+/**
+ * CSIDriver: the capabilities of a volume driver.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/storage/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/storage/csidriver`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { StrategyContext } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
@@ -9,6 +12,7 @@ const tokenSecretsGate = "CSIServiceAccountTokenSecrets";
 const tokensMayBeLogged =
   "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes";
 
+/** The strategy of CSIDriver. */
 export const csiDriver = strategy({
   isolatesStatus: false,
   hasGeneration: true,
@@ -23,7 +27,7 @@ export const csiDriver = strategy({
     spec.seLinuxMount ??= false;
   },
   prepareForCreate(object, context) {
-    delete object.metadata.generation; // Upstream counts from the first change on.
+    delete object.metadata.generation; // Upstream sets it with the first change.
     setGatedDefaults(struct(object, "spec"), context);
   },
   prepareForUpdate: (next, _old, context) => setGatedDefaults(struct(next, "spec"), context),

@@ -1,4 +1,7 @@
-/** CSINode: the drivers of volumes that run on a node. Source: kubernetes' pkg/apis/storage, registry/storage/csinode. */
+/**
+ * CSINode: the volume drivers of a node.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/storage/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/storage/csinode`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
@@ -11,6 +14,7 @@ import { validateCsiDriverName } from "./driver-name.ts";
 
 const idBytesMax = 256;
 
+/** The strategy of CSINode. */
 export const csiNode = strategy({
   isolatesStatus: false,
   repeatsMetaRules: false,
@@ -29,7 +33,7 @@ export const csiNode = strategy({
 });
 
 const shown = (driver: Part): Part => goForm("CSINodeDriver", driver);
-/** All but how many volumes there may be, which changes. */
+/** A driver without the maximum number of volumes, which may change. */
 const shownFixed = (driver: Part): Part => ({ ...shown(driver), Allocatable: null });
 
 function validate(object: KubeObject, errors: FieldErrors): void {

@@ -1,4 +1,7 @@
-/** CSIStorageCapacity: how much room a class has for volumes. Source: kubernetes' pkg/apis/storage, registry/storage/csistoragecapacity. */
+/**
+ * CSIStorageCapacity: the capacity of a storage class for volumes.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/storage/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/storage/csistoragecapacity`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
@@ -9,6 +12,7 @@ import { compareQuantities, formatQuantity, parseQuantity, zeroQuantity } from "
 import { nodeLabelDeprecation, warnOfNodeSelectorTerm } from "../core/pod/node-labels.ts";
 import { isSoundSelector, type SelectorRules, shownSelector, validateLabelSelector } from "../label-selector.ts";
 
+/** The strategy of CSIStorageCapacity. */
 export const csiStorageCapacity = strategy({
   isolatesStatus: false,
   repeatsMetaRules: false,

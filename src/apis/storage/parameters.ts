@@ -1,4 +1,7 @@
-/** What classes of volumes have in common: a driver and its parameters. Source: kubernetes' pkg/apis/storage/validation. */
+/**
+ * Driver and parameters of volume classes. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/apis/storage/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { qualifiedNameProblems } from "../../lib/names/names.ts";
@@ -6,12 +9,13 @@ import { qualifiedNameProblems } from "../../lib/names/names.ts";
 const parametersMax = 512;
 const parameterBytesMax = 256 * 1024;
 
-/** A qualified name in which case does not matter. */
+/** Reports the problems of a driver: a case-insensitive qualified name. */
 export function validateDriver(name: string, path: string, errors: FieldErrors): void {
   if (name === "") errors.covered().required(path);
   else addInvalid(errors, path, name.toLowerCase(), qualifiedNameProblems(name.toLowerCase()));
 }
 
+/** Reports too many or too large parameters. */
 export function validateParameters(parameters: Readonly<Record<string, string>>, errors: FieldErrors): void {
   const entries = Object.entries(parameters);
   if (entries.length > parametersMax) return errors.tooLong("parameters", parametersMax);

@@ -1,4 +1,7 @@
-/** StorageClass: how volumes are made. Source: kubernetes' pkg/apis/storage, registry/storage/storageclass. */
+/**
+ * StorageClass: how volumes are provisioned.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/storage/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/storage/storageclass`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgain, validateMetaChangesAgain } from "../../apimachinery/validation/metadata.ts";
@@ -10,6 +13,7 @@ import { checkImmutable, items, type Part } from "../fields.ts";
 import { byName } from "../label-selector.ts";
 import { validateDriver, validateParameters } from "./parameters.ts";
 
+/** The strategy of StorageClass. */
 export const storageClass = strategy({
   isolatesStatus: false,
   repeatsMetaRules: false,
@@ -57,9 +61,9 @@ function validate(object: KubeObject, errors: FieldErrors): void {
   validateTopologies(items(object.allowedTopologies), errors);
 }
 
-/** No two terms say the same. */
+/** Reports equal terms. */
 function validateTopologies(terms: readonly Part[], errors: FieldErrors): void {
-  const seen: Record<string, string[]>[] = terms.map(() => ({})); // So that a term without expressions is told as often as upstream tells it.
+  const seen: Record<string, string[]>[] = terms.map(() => ({})); // So that a term without expressions is reported as often as upstream does.
   for (const [index, term] of terms.entries()) {
     const path = `allowedTopologies[${index}].matchLabelExpressions`;
     const values = new Map<string, string[]>();

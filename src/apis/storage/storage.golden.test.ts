@@ -1,4 +1,4 @@
-/** What kube-apiserver answers to writes of the storage kinds, and what we do. */
+/** Compares the answers to writes of storage kinds with those of kube-apiserver. */
 import { replayWrites } from "../../../test/support/memory-writes.ts";
 
 const kinds = [

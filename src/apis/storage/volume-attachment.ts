@@ -1,4 +1,7 @@
-/** VolumeAttachment: that a volume is, or is to be, attached to a node. Source: kubernetes' pkg/apis/storage, registry/storage/volumeattachment. */
+/**
+ * VolumeAttachment: the request to attach a volume to a node, and its state.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/storage/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/storage/volumeattachment`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { addInvalid, validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
@@ -15,6 +18,7 @@ import { validateCsiDriverName } from "./driver-name.ts";
 const metadataBytesMax = 256 * 1024;
 const messageBytesMax = 1024;
 
+/** The strategy of VolumeAttachment. */
 export const volumeAttachment = strategy({
   repeatsMetaRules: false,
   declarative: {},
@@ -70,6 +74,6 @@ function validateStatus({ attachmentMetadata = {}, attachError, detachError }: P
 
 function validateError(error: Part | undefined, path: string, errors: FieldErrors): void {
   const { message = "", errorCode = 0 } = error ?? {};
-  if (Buffer.byteLength(message) > messageBytesMax) errors.tooLong(`${path}.message`, metadataBytesMax); // Upstream names the other limit.
+  if (Buffer.byteLength(message) > messageBytesMax) errors.tooLong(`${path}.message`, metadataBytesMax); // Upstream's message has the other limit.
   if (errorCode < 0) errors.invalid(`${path}.errorCode`, errorCode, "must be between 0 and 2147483647, inclusive");
 }

@@ -1,4 +1,7 @@
-/** VolumeAttributesClass: what of a volume may be changed. Source: kubernetes' pkg/apis/storage, registry/storage/volumeattributesclass. */
+/**
+ * VolumeAttributesClass: attributes of volumes that can be changed.
+ * Sources: `k8s.io/kubernetes@v1.36.0/pkg/apis/storage/validation/validation.go`, `k8s.io/kubernetes@v1.36.0/pkg/registry/storage/volumeattributesclass`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateMetaAgain } from "../../apimachinery/validation/metadata.ts";
@@ -7,6 +10,7 @@ import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { validateDriver, validateParameters } from "./parameters.ts";
 
+/** The strategy of VolumeAttributesClass. */
 export const volumeAttributesClass = strategy({
   isolatesStatus: false,
   validate,

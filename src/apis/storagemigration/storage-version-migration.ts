@@ -1,4 +1,7 @@
-/** StorageVersionMigration: that what is stored is to be written again. Source: kubernetes' pkg/apis/storagemigration. */
+/**
+ * StorageVersionMigration: the request to rewrite all objects of a resource.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/storagemigration/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { validateConditions } from "../../apimachinery/validation/conditions.ts";
@@ -8,6 +11,7 @@ import { deepEqual } from "../../lib/json/values.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { items, keepMetaForStatus, type Part } from "../fields.ts";
 
+/** The strategy of StorageVersionMigration. */
 export const storageVersionMigration = strategy({
   repeatsMetaRules: false,
   prepareForStatusUpdate: keepMetaForStatus,
@@ -38,7 +42,7 @@ export const storageVersionMigration = strategy({
   },
 });
 
-/** As upstream's messages show it. */
+/** The form in upstream's error messages. */
 function goForm({ spec = {} }: KubeObject): Part {
   const { group = "", resource = "" } = spec.resource ?? {};
   return { Resource: { group, resource } };
@@ -71,7 +75,7 @@ function validateJoined(text: string, path: string, problems: readonly string[],
   if (problems.length > 0) errors.invalid(path, text, problems.join(","));
 }
 
-/** A number without zeros in front, of any size. */
+/** A number of any size without leading zeros. */
 function validateVersion(version: string, errors: FieldErrors): void {
   if (version === "" || /^[1-9][0-9]*$/.test(version)) return;
   errors.invalid("status.resourceVersion", version, `resource version is not well formed: ${version}`);

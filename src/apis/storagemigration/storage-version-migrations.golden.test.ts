@@ -1,4 +1,4 @@
-/** What kube-apiserver answers to writes of migrations, and what we do. */
+/** Compares the answers to writes of storage version migrations with those of kube-apiserver. */
 import { replayWrites } from "../../../test/support/memory-writes.ts";
 
 replayWrites(`${import.meta.dirname}/testdata/storage-version-migrations.json.gz`, {
