@@ -15,7 +15,7 @@ import {
   type Quantity,
 } from "../../lib/quantity/quantity.ts";
 import { items, type Part } from "../fields.ts";
-import { allowsOvercommit } from "./pod/quantity-names.ts";
+import { allowsOvercommit } from "./pod/resource-names.ts";
 import { byName, validateContainerResourceName, validateResourceName } from "./pod/resources.ts";
 import { roundResources } from "./resource-list.ts";
 

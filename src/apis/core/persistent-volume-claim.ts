@@ -20,7 +20,7 @@ import { type Part, setAbsent, struct } from "../fields.ts";
 import { isSoundSelector } from "../label-selector.ts";
 import { checkBasicResource } from "./persistent-volume/validate-volume-spec.ts";
 import { type ClaimRules, validateClaimSpec } from "./pod/claim-template.ts";
-import { isNativeResource } from "./pod/quantity-names.ts";
+import { isNativeResource } from "./pod/resource-names.ts";
 import { byName, validateResourceQuantity } from "./pod/resources.ts";
 import { warnOfClaim } from "./pod/warnings.ts";
 import { roundResources } from "./resource-list.ts";

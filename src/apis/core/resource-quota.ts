@@ -9,7 +9,7 @@ import type { KubeObject } from "../../apimachinery/object.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { compareQuantities, parseQuantity } from "../../lib/quantity/quantity.ts";
 import { items, type Part, struct } from "../fields.ts";
-import { isHugePages } from "./pod/quantity-names.ts";
+import { isHugePages } from "./pod/resource-names.ts";
 import { byName, validateResourceName, validateResourceQuantity } from "./pod/resources.ts";
 import { roundResources } from "./resource-list.ts";
 

@@ -11,7 +11,7 @@ import type { Strategy, StrategyContext } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { longNameProblems } from "../../lib/names/names.ts";
-import { isExtendedResource } from "../core/pod/quantity-names.ts";
+import { isExtendedResource } from "../core/pod/resource-names.ts";
 import { items } from "../fields.ts";
 import { configsMax, validateConfiguration, validateSelectors } from "./device-config.ts";
 import { validateList } from "./lists.ts";

@@ -8,7 +8,7 @@ import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 import { dnsSubdomainProblems } from "../../lib/names/names.ts";
 import { validateNodeSelector } from "../core/pod/affinity.ts";
-import { isNativeResource } from "../core/pod/quantity-names.ts";
+import { isNativeResource } from "../core/pod/resource-names.ts";
 import { items, type Part } from "../fields.ts";
 import { byName } from "../label-selector.ts";
 import { validateBindingConditions } from "./binding-conditions.ts";

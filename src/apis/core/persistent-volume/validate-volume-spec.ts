@@ -9,6 +9,7 @@ import { dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import { integerValue, parseQuantity } from "../../../lib/quantity/quantity.ts";
 import type { Part } from "../../fields.ts";
 import { validateNodeSelector } from "../pod/affinity.ts";
+import { validateAccessModes } from "../pod/claim-template.ts";
 import { byName } from "../pod/resources.ts";
 import { isPositive } from "../resource-list.ts";
 import { validateSources } from "./sources.ts";
@@ -22,7 +23,6 @@ interface VolumeRules {
   readonly anyNodeValue?: boolean;
 }
 
-const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 const reclaimPolicies = ["Delete", "Recycle", "Retain"];
 const volumeModes = ["Block", "Filesystem"];
 
@@ -74,11 +74,7 @@ function checkInlineChoices(spec: Part, path: string, errors: FieldErrors): void
 
 function checkAccessModes(modes: readonly string[], path: string, errors: FieldErrors): void {
   if (modes.length === 0) errors.required(path);
-  for (const mode of modes) if (!accessModes.includes(mode)) errors.notSupported(path, mode, accessModes);
-  const isOfOnePod = modes.includes("ReadWriteOncePod");
-  if (isOfOnePod && modes.some((mode) => mode !== "ReadWriteOncePod" && accessModes.includes(mode))) {
-    errors.forbidden(path, "may not use ReadWriteOncePod with other access modes");
-  }
+  validateAccessModes(modes, path, errors);
 }
 
 function checkCapacity(capacity: Part | undefined, path: string, errors: FieldErrors): void {

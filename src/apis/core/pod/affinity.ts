@@ -1,4 +1,7 @@
-/** Affinity of pods to nodes and to other pods. Volumes and resource slices choose nodes by the same selectors. */
+/**
+ * Validation of node affinity and pod affinity. Volumes and resource slices use node selectors too.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import {
@@ -11,7 +14,7 @@ import { items, type Part } from "../../fields.ts";
 import { validateLabelSelector } from "../../label-selector.ts";
 import { validateLabelKeys } from "./label-keys.ts";
 
-export interface AffinityRules {
+interface AffinityRules {
   readonly anyAffinityValue: boolean;
   readonly anyNodeAffinityValue: boolean;
 }
@@ -48,7 +51,7 @@ function checkWeight(weight: number, path: string, errors: FieldErrors): void {
   if (weight <= 0 || weight > 100) errors.invalid(`${path}.weight`, weight, "must be in the range 1-100");
 }
 
-/** @param anyValue takes values that no label can have */
+/** @param anyValue accepts values that are not valid label values */
 export function validateNodeSelector(
   { nodeSelectorTerms }: Part,
   path: string,
@@ -61,7 +64,7 @@ export function validateNodeSelector(
     validateNodeSelectorTerm(term, `${path}.nodeSelectorTerms[${index}]`, errors, anyValue);
 }
 
-export function validateNodeSelectorTerm(
+function validateNodeSelectorTerm(
   { matchExpressions, matchFields }: Part,
   path: string,
   errors: FieldErrors,
@@ -114,7 +117,7 @@ function validateFieldRequirement(
     addInvalid(errors, `${path}.values[${index}]`, value, dnsSubdomainProblems(value));
 }
 
-/** Affinity or its contrary. */
+/** Pod affinity or anti-affinity. */
 function validatePodAffinity(affinity: Part, path: string, rules: AffinityRules, errors: FieldErrors): void {
   for (const [index, term] of items(affinity[required]).entries())
     validateTerm(term, `${path}.${required}[${index}]`, rules, errors);
@@ -137,7 +140,7 @@ function validateTerm(term: Part, path: string, { anyAffinityValue }: AffinityRu
   addInvalid(errors, `${path}.topologyKey`, topologyKey, qualifiedNameProblems(topologyKey));
 }
 
-/** The same selector with as many values that any label may have. */
+/** @returns the selector with all values replaced by a valid one */
 function withoutValues(selector: Part): Part {
   const blank = (values: readonly string[] | undefined): string[] | undefined => values?.map(() => "");
   return {

@@ -1,4 +1,8 @@
-/** Annotations that mean something to pods: profiles of old, mirrors, costs of deletion. */
+/**
+ * Validation of annotations of pods: deprecated profiles and tolerations, mirror pods and the
+ * deletion cost.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { mirrorAnnotation } from "../../../apimachinery/pod-references.ts";
@@ -6,9 +10,9 @@ import { JsonSyntaxError, parseDocument } from "../../../lib/json/parse.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { isObject } from "../../../lib/json/values.ts";
 import type { Part } from "../../fields.ts";
-import { visitContainers } from "./containers-of.ts";
 import { checkDescendingPath } from "./paths.ts";
 import { type TolerationRules, validateTolerations } from "./tolerations.ts";
+import { visitContainers } from "./visit-containers.ts";
 
 type Annotations = Readonly<Record<string, string>> | undefined;
 
@@ -23,14 +27,14 @@ const initContainerKeys = [
   ...["pod.beta.kubernetes.io/init-container-statuses", "pod.alpha.kubernetes.io/init-container-statuses"],
 ];
 
-/** The form init containers had before they were fields. */
+/** Drops the annotations that preceded the field `initContainers`. */
 export function dropInitContainerAnnotations(metadata: { annotations?: Record<string, string> } | undefined): void {
   const annotations = metadata?.annotations;
   if (annotations !== undefined)
     for (const key of initContainerKeys) if (Object.hasOwn(annotations, key)) delete annotations[key];
 }
 
-/** Of a pod or a template. @param path of the annotations */
+/** Validates annotations of a pod or a template. @param path of the annotations */
 export function validatePodAnnotations(
   annotations: Annotations,
   spec: Part,
@@ -61,11 +65,12 @@ export function validatePodAnnotations(
   if (profiles.length > 0) checkAppArmor(profiles, spec, path, errors);
 }
 
+/** @returns the value, undefined if absent */
 export function annotationOf(annotations: Annotations, key: string): string | undefined {
   return annotations !== undefined && Object.hasOwn(annotations, key) ? annotations[key] : undefined;
 }
 
-/** Absent, or an integer of 32 bits in its one text. */
+/** Whether the deletion cost is absent, or a 32-bit integer in canonical form. */
 export function isDeletionCost(annotations: Annotations): boolean {
   const text = annotationOf(annotations, deletionCostKey);
   if (text === undefined) return true;
@@ -90,11 +95,11 @@ function validateTolerationsText(text: string, path: string, rules: TolerationRu
       `json: cannot unmarshal ${type} into Go value of type []core.Toleration`,
     );
   }
-  validateTolerations(value.filter(isObject).map(named), `${path}.${tolerationsKey}`, rules, errors);
+  validateTolerations(value.filter(isObject).map(withFieldNames), `${path}.${tolerationsKey}`, rules, errors);
 }
 
-/** Go does not mind the case of names. */
-function named(toleration: Part): Part {
+/** Go matches field names case-insensitively. */
+function withFieldNames(toleration: Part): Part {
   const fields = ["key", "operator", "value", "effect", "tolerationSeconds"];
   const members = Object.entries(toleration).filter(([, value]) => value !== null);
   return Object.fromEntries(
@@ -125,7 +130,7 @@ function checkAppArmor(
   }
 }
 
-/** Annotations of old and the fields that took their place must not contradict each other. @param path of the spec */
+/** Deprecated annotations must agree with the fields that replaced them. @param path of the spec */
 export function validateProfilesAgree(annotations: Annotations, spec: Part, path: string, errors: FieldErrors): void {
   if (annotations === undefined) return;
   checkAgrees(
@@ -160,12 +165,12 @@ function checkAgrees(
   errors: FieldErrors,
 ): void {
   if (profile === undefined || annotation === undefined) return;
-  const wanted = {
+  const expected = {
     Unconfined: ["unconfined"],
     RuntimeDefault: what === "seccomp" ? ["runtime/default", "docker/default"] : ["runtime/default"],
   };
   if (profile.type === "Unconfined" || profile.type === "RuntimeDefault") {
-    if (!wanted[profile.type as keyof typeof wanted].includes(annotation)) {
+    if (!expected[profile.type as keyof typeof expected].includes(annotation)) {
       errors.forbidden(`${path}.type`, `${what} type in annotation and field must match`);
     }
   } else if (profile.type === "Localhost") {
@@ -177,7 +182,7 @@ function checkAgrees(
   }
 }
 
-/** What an update must not add, change or take away. @param path of the annotations */
+/** Annotations that an update cannot add, change or remove. @param path of the annotations */
 export function validateAnnotationChanges(next: KubeObject, old: KubeObject, path: string, errors: FieldErrors): void {
   const [now, before] = [next.metadata.annotations ?? {}, old.metadata.annotations ?? {}];
   for (const [key, value] of Object.entries(before).sort()) {

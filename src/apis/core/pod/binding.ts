@@ -1,4 +1,7 @@
-/** `binding`: a scheduler's word that a pod shall run on a node. Source: the pod registry's binding storage. */
+/**
+ * `binding`: assigns a pod to a node.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/storage/storage.go`.
+ */
 import { formatTime } from "../../../apimachinery/clock.ts";
 import { badRequest, conflict, notFound, plainError } from "../../../apimachinery/errors.ts";
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
@@ -15,17 +18,19 @@ const binding = { group: "", resource: "pods/binding" };
 
 /**
  * Sets the node of a pod that has none.
+ *
  * @param body a core/v1 Binding; its name is the pod's
- * @throws ApiError 400 when it names another pod, 404, 409 when the pod goes away or has a node, 500 when it names no node
+ * @throws ApiError 400 if it names another pod, 404, 409 if the pod is being deleted or has a node,
+ *   500 if it names no node
  */
 export async function bindPod(registry: RegistryContext, request: WriteRequest, body: KubeObject): Promise<void> {
-  const own = body.metadata.name ?? "";
-  const name = request.name || own;
-  if (own !== name) throw badRequest("name in URL does not match name in Binding object");
+  const bindingName = body.metadata.name ?? "";
+  const name = request.name || bindingName;
+  if (bindingName !== name) throw badRequest("name in URL does not match name in Binding object");
   checkTarget(body);
   if (name === "") throw badRequest("Name parameter required.");
   const resource = registry.catalog.findResource("", "pods");
-  if (resource === undefined) throw notFound(pods, name); // Switched off by --runtime-config.
+  if (resource === undefined) throw notFound(pods, name); // Disabled by --runtime-config.
   const { namespace, dryRun } = request;
   await commitWithRetry(registry, { resource, namespace, name, dryRun }, (existing) => {
     const object = existing && resource.store?.decode(existing);
@@ -47,10 +52,11 @@ function checkTarget({ target }: KubeObject): void {
   if ((target?.name ?? "") === "") errors.required("target.name");
   if (errors.empty) return;
   const problems = errors.causes.map(({ field, message }) => `${field}: ${message}`);
-  throw plainError(problems.length === 1 ? (problems[0] as string) : `[${problems.join(", ")}]`); // No 422: upstream makes no Status of them.
+  // Like upstream, not a Status with code 422.
+  throw plainError(problems.length === 1 ? (problems[0] as string) : `[${problems.join(", ")}]`);
 }
 
-/** @throws ApiError 409 when the pod is another one, or another version, than the binding is for */
+/** @throws ApiError 409 if the binding has another UID or resourceVersion than the pod */
 function checkPreconditions(
   resource: Resource,
   { key, revision }: Pick<Entry, "key" | "revision">,

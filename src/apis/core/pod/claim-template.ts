@@ -1,4 +1,7 @@
-/** Claims that are made for a pod's volumes, and what is asked of any claim. Source: upstream's core validation. */
+/**
+ * Validation of volume claim templates and of the spec of any claim.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { addInvalid, validateAnnotations, validateLabels } from "../../../apimachinery/validation/metadata.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../lib/names/names.ts";
@@ -6,13 +9,14 @@ import type { Part } from "../../fields.ts";
 import { validateLabelSelector } from "../../label-selector.ts";
 import { validateResourceQuantity } from "./resources.ts";
 
+/** Validates the claim template of an ephemeral volume. @param path of the template */
 export function validateClaimTemplate({ metadata, spec }: Part, path: string, errors: FieldErrors): void {
   validateTemplateMeta(metadata ?? {}, `${path}.metadata`, errors);
   validateClaimSpec(spec ?? {}, `${path}.spec`, {}, errors);
 }
 
-/** In the order in which they are told. */
-const notOfTemplates = [
+/** Metadata that templates cannot have, in upstream's order. */
+const forbiddenMetadata = [
   ...[
     "name",
     "generateName",
@@ -27,11 +31,11 @@ const notOfTemplates = [
   ...["deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields"],
 ];
 
-/** Only labels and annotations. */
+/** Templates can only have labels and annotations. @param path of the metadata */
 export function validateTemplateMeta(metadata: Part, path: string, errors: FieldErrors): void {
   validateAnnotations(metadata.annotations, `${path}.annotations`, errors);
   validateLabels(metadata.labels, `${path}.labels`, errors);
-  for (const field of notOfTemplates) {
+  for (const field of forbiddenMetadata) {
     const value = metadata[field];
     const isSet =
       value !== undefined && value !== null && value !== "" && (value !== 0 || field === "deletionGracePeriodSeconds");
@@ -43,8 +47,9 @@ export function validateTemplateMeta(metadata: Part, path: string, errors: Field
 
 const shownField = (field: string): string => (field === "uid" ? "uID" : field);
 
+/** Invalid values to accept, because the stored claim has some. */
 export interface ClaimRules {
-  /** Label values in its selector. */
+  /** Invalid label values in the selector. */
   readonly anySelectorValue?: boolean;
   readonly anySourceGroup?: boolean;
 }
@@ -73,10 +78,11 @@ export function validateClaimSpec(spec: Part, path: string, rules: ClaimRules, e
   );
 }
 
-function validateAccessModes(modes: readonly string[], path: string, errors: FieldErrors): void {
+/** Validates the access modes of a claim or a persistent volume. @param path of the list */
+export function validateAccessModes(modes: readonly string[], path: string, errors: FieldErrors): void {
   for (const mode of modes) if (!accessModes.includes(mode)) errors.notSupported(path, mode, accessModes);
-  const ofOnePod = modes.includes("ReadWriteOncePod");
-  if (ofOnePod && modes.some((mode) => mode !== "ReadWriteOncePod" && accessModes.includes(mode))) {
+  const isOfOnePod = modes.includes("ReadWriteOncePod");
+  if (isOfOnePod && modes.some((mode) => mode !== "ReadWriteOncePod" && accessModes.includes(mode))) {
     errors.forbidden(path, "may not use ReadWriteOncePod with other access modes");
   }
 }
@@ -88,7 +94,7 @@ function validateStorage({ resources }: Part, path: string, errors: FieldErrors)
   else validateResourceQuantity("storage", storage, path, errors);
 }
 
-/** What a claim is filled with, in its old form and its new one. */
+/** `dataSource` and its successor `dataSourceRef`. */
 function validateDataSources(
   { dataSource, dataSourceRef }: Part,
   path: string,

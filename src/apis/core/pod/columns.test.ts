@@ -40,8 +40,8 @@ const sidecar = { name: "s", restartPolicy: "Always" };
 
 /** READY, STATUS, RESTARTS. */
 const rows: [what: string, pod: Part, want: string][] = [
-  ["new", { spec: { containers: one }, status: { phase: "Pending" } }, "0/1 Pending 0"],
-  ["nothing known", {}, "0/0  0"],
+  ["pending", { spec: { containers: one }, status: { phase: "Pending" } }, "0/1 Pending 0"],
+  ["empty object", {}, "0/0  0"],
   [
     "running",
     { spec: { containers: two }, status: { phase: "Running", containerStatuses: [running(), running()] } },
@@ -55,9 +55,9 @@ const rows: [what: string, pod: Part, want: string][] = [
     },
     "1/2 Running 0",
   ],
-  ["its own reason", { spec: { containers: one }, status: { phase: "Failed", reason: "Evicted" } }, "0/1 Evicted 0"],
+  ["reason of the pod", { spec: { containers: one }, status: { phase: "Failed", reason: "Evicted" } }, "0/1 Evicted 0"],
   [
-    "gated",
+    "scheduling gates",
     {
       spec: { containers: one },
       status: { phase: "Pending", conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }] },
@@ -73,7 +73,7 @@ const rows: [what: string, pod: Part, want: string][] = [
     "0/1 CrashLoopBackOff 3 (60m ago)",
   ],
   [
-    "the first container's reason counts",
+    "the reason of the first container wins",
     {
       spec: { containers: two },
       status: { phase: "Running", containerStatuses: [waits("ErrImagePull"), ended({ reason: "Error" })] },
@@ -131,7 +131,7 @@ const rows: [what: string, pod: Part, want: string][] = [
     "1/1 Terminating 0",
   ],
   [
-    "being deleted, done already",
+    "being deleted, already completed",
     {
       metadata: { deletionTimestamp: anHourAgo },
       spec: { containers: one },
@@ -140,7 +140,7 @@ const rows: [what: string, pod: Part, want: string][] = [
     "0/1 Completed 0",
   ],
   [
-    "lost",
+    "node lost",
     {
       metadata: { deletionTimestamp: anHourAgo },
       spec: { containers: one },
@@ -185,7 +185,7 @@ const rows: [what: string, pod: Part, want: string][] = [
     "0/1 Init:ImagePullBackOff 0",
   ],
   [
-    "initialized: restarts of what is done are forgotten",
+    "initialized: restarts of completed init containers do not count",
     {
       spec: { containers: one, initContainers: one },
       status: {
@@ -197,7 +197,7 @@ const rows: [what: string, pod: Part, want: string][] = [
     "1/1 Running 1",
   ],
   [
-    "a sidecar counts, with its restarts",
+    "a sidecar and its restarts count",
     {
       spec: { containers: one, initContainers: [sidecar] },
       status: {
@@ -217,7 +217,7 @@ const rows: [what: string, pod: Part, want: string][] = [
     "0/2 Init:0/1 0",
   ],
   [
-    "a sidecar that restarts when all else was initialized",
+    "a sidecar that crashes after the initialization",
     {
       spec: { containers: one, initContainers: [sidecar] },
       status: {
@@ -236,16 +236,17 @@ function cells(pod: Part): unknown[] {
   return podColumns.map((column) => cellAt(column, object, now));
 }
 
-for (const [what, pod, want] of rows) test(what, () => assert.equal(cells(pod).slice(1, 4).join(" "), want));
+for (const [what, pod, want] of rows)
+  test(`shows the state of a pod: ${what}`, () => assert.equal(cells(pod).slice(1, 4).join(" "), want));
 
-test("wide columns", () => {
+test("shows node, addresses and readiness gates in wide columns", () => {
   const spec = { nodeName: "n", readinessGates: [{ conditionType: "a" }, { conditionType: "b" }] };
   const status = { podIPs: [{ ip: "1.1.1.1" }, { ip: "::1" }], nominatedNodeName: "m", conditions: [isTrue("a")] };
   assert.deepEqual(cells({ spec, status }).slice(5), ["1.1.1.1", "n", "m", "1/2"]);
   assert.deepEqual(cells({}).slice(5), ["<none>", "<none>", "<none>", "<none>"]);
 });
 
-test("pods that are done say so", () => {
+test("only rows of completed pods have a condition", () => {
   const reasons = ["Pending", "Running", "Succeeded", "Failed", "constructor"].map((phase) =>
     podRowConditions({ metadata: {}, status: { phase } }).map(({ type, reason }) => `${type} ${reason}`),
   );

@@ -1,10 +1,15 @@
-/** Pods in tables: what their many containers amount to, in a word. Source: upstream's printers */
+/**
+ * Table columns of Pods, which summarize the states of their containers, and of PodTemplates.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`.
+ */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { ageColumn, nameColumn, since } from "../../../catalog/common-columns.ts";
 import type { Column, RowCondition, TimedCell } from "../../../catalog/contract.ts";
 import { containerColumns, formatLabels, isTrue, text, wide } from "../../column.ts";
 import { items, type Part } from "../../fields.ts";
+import { isSidecar } from "./visit-containers.ts";
 
+/** Columns of `pods`. */
 export const podColumns: readonly Column[] = [
   nameColumn,
   text("Ready", "The aggregate readiness state of this pod for accepting traffic.", (pod) => {
@@ -22,7 +27,7 @@ export const podColumns: readonly Column[] = [
     text(
       "IP",
       "podIP address allocated to the pod. Routable at least within the cluster. Empty if not yet allocated.",
-      // What has one of them only was not written by a kubelet; where they differ, the older field counts.
+      // Kubelets set both fields. If other clients do not, `podIP` wins.
       ({ status }) => status?.podIP || items(status?.podIPs)[0]?.ip || "<none>",
     ),
   ),
@@ -49,6 +54,7 @@ export const podColumns: readonly Column[] = [
   ),
 ];
 
+/** Columns of `podtemplates`. */
 export const podTemplateColumns: readonly Column[] = [
   nameColumn,
   ...containerColumns(({ template }) => template?.spec).map((column) => ({ ...column, priority: 0 })),
@@ -62,7 +68,7 @@ const completed: Readonly<Record<string, readonly RowCondition[]>> = {
   Failed: [{ type: "Completed", status: "True", reason: "Failed", message: "The pod failed." }],
 };
 
-/** Marks pods that are done. */
+/** @returns the condition of completed pods in table rows */
 export function podRowConditions({ status }: KubeObject): readonly RowCondition[] {
   const phase = status?.phase ?? "";
   return Object.hasOwn(completed, phase) ? (completed[phase] as readonly RowCondition[]) : [];
@@ -118,9 +124,9 @@ function summarize(pod: KubeObject): Summary {
 }
 
 interface Initialization {
-  /** What keeps the pod from starting its containers; undefined when nothing does. */
+  /** State of the first unfinished init container; undefined if there is none. */
   readonly reason: string | undefined;
-  /** Statuses up to that one. */
+  /** Statuses of init containers up to that one. */
   readonly seen: readonly Part[];
   readonly sidecars: ReadonlySet<string>;
   /** Sidecars that are ready. */
@@ -169,7 +175,7 @@ function ownReason({ status = {} }: KubeObject): string {
   return gated ? "SchedulingGated" : status.reason || status.phase || "";
 }
 
-/** The first container that waits or has ended tells; a pod with some that run is not called completed. */
+/** The state of the first waiting or terminated container; Completed only if none is running. */
 function reasonOf({ status }: KubeObject, otherwise: string, isRunning: boolean): string {
   const reason =
     items(status?.containerStatuses)
@@ -188,17 +194,13 @@ function isReadyAndRunning({ ready, state }: Part): boolean {
   return ready === true && state?.running !== undefined && stateReason({ state }) === undefined;
 }
 
-function isSidecar({ restartPolicy }: Part): boolean {
-  return restartPolicy === "Always";
-}
-
 function sumRestarts(statuses: readonly Part[]): Restarts {
   let restarts = 0;
   let lastRestart = "";
   for (const { restartCount = 0, lastState } of statuses) {
     restarts += restartCount;
     const ended = lastState?.terminated?.finishedAt ?? "";
-    if (ended > lastRestart) lastRestart = ended; // In UTC and whole seconds, so that texts compare as times.
+    if (ended > lastRestart) lastRestart = ended; // In UTC and whole seconds, so texts compare as times.
   }
   return { restarts, lastRestart };
 }

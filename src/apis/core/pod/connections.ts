@@ -1,4 +1,9 @@
-/** What is asked of a pod's containers, as far as it can be told without its node. Source: the pod registry's log and exec locations. */
+/**
+ * Checks of requests to a pod's containers (`log`, `exec`, `attach`) that need no kubelet.
+ * Sources:
+ * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/strategy.go`,
+ * `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import { badRequest, invalid } from "../../../apimachinery/errors.ts";
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
@@ -6,7 +11,10 @@ import { quoteGo } from "../../../lib/json/quote.ts";
 import { canonicalizeTime, TimeError } from "../../../lib/schema/time.ts";
 import { items, type Part } from "../../fields.ts";
 
-/** @throws ApiError 400 when it is not clear which container is meant, or there is none of the name */
+/**
+ * @param container empty if the request names none
+ * @throws ApiError 400 if the container does not exist, or is not named and the pod has several
+ */
 export function checkContainer({ metadata, spec }: KubeObject, container: string): void {
   const all = [spec?.initContainers, spec?.containers, spec?.ephemeralContainers].flatMap((list) =>
     items(list).map(({ name }: Part) => name),
@@ -18,7 +26,11 @@ export function checkContainer({ metadata, spec }: KubeObject, container: string
   }
 }
 
-/** The parameters of `log`, which come before the pod. @throws ApiError 400 when they cannot be read, 422 when they make no sense */
+/**
+ * Checks the parameters of `log`, before the pod is read.
+ *
+ * @throws ApiError 400 if a parameter cannot be parsed, 422 if one is invalid
+ */
 export function checkLogOptions(query: URLSearchParams, name: string): void {
   const [tailLines, limitBytes, sinceSeconds] = ["tailLines", "limitBytes", "sinceSeconds"].map((parameter) =>
     readInteger(query.get(parameter)),

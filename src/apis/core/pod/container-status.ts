@@ -1,4 +1,7 @@
-/** What is said of each container: who it runs as, the health of its devices, its images' digests. */
+/**
+ * Validation of container statuses: users, health of devices, and digests of images.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { items, type Part } from "../../fields.ts";
 import type { PodOptions } from "./options.ts";
@@ -53,18 +56,18 @@ function validateDevices(
   errors: FieldErrors,
 ): void {
   if (!statuses.some(({ allocatedResourcesStatus }) => allocatedResourcesStatus)) return;
-  const asked = new Map(containers.toReversed().map((container) => [container.name, namesOf(container)]));
+  const requestedNames = new Map(containers.toReversed().map((container) => [container.name, namesOf(container)]));
   for (const [index, { name, allocatedResourcesStatus }] of statuses.entries()) {
-    const names = asked.get(name);
+    const names = requestedNames.get(name);
     for (const [place, allocated] of items(allocatedResourcesStatus).entries()) {
       const at = `${path}[${index}].allocatedResourcesStatus[${place}]`;
-      if (names !== undefined) checkAsked(allocated.name ?? "", names, `${at}.name`, errors);
+      if (names !== undefined) checkRequested(allocated.name ?? "", names, `${at}.name`, errors);
       validateHealth(items(allocated.resources), `${at}.resources`, errors);
     }
   }
 }
 
-/** What a container asks for: `cpu`, `claim:name/request`. */
+/** @returns what a container requests, such as `cpu` and `claim:name/request` */
 function namesOf({ resources }: Part): ReadonlySet<string> {
   const claims = items(resources?.claims).map(
     (claim) => `claim:${claim.name ?? ""}${claim.request ? `/${claim.request}` : ""}`,
@@ -72,7 +75,7 @@ function namesOf({ resources }: Part): ReadonlySet<string> {
   return new Set([...Object.keys(resources?.requests ?? {}), ...claims]);
 }
 
-function checkAsked(name: string, names: ReadonlySet<string>, path: string, errors: FieldErrors): void {
+function checkRequested(name: string, names: ReadonlySet<string>, path: string, errors: FieldErrors): void {
   if (names.has(name)) return;
   const form = "in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
   const what = name.startsWith("claim:") ? `resource claims ${form}` : "resource requests";

@@ -1,9 +1,11 @@
-/** Containers of a pod, of all three kinds. Source: upstream's core validation. */
+/**
+ * Validation of containers, init containers and ephemeral containers.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { dnsLabelProblems, portNameProblems, portNumberProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";
-import { isSidecar } from "./containers-of.ts";
 import { validateEnv, validateEnvFrom } from "./env.ts";
 import { validateLifecycle, validateProbes } from "./handlers.ts";
 import { type Volumes, validateMounts } from "./mounts.ts";
@@ -11,14 +13,15 @@ import type { PodOptions } from "./options.ts";
 import { validateResources } from "./resources.ts";
 import { validateInitRestart, validateRestartPolicy } from "./restart-policy.ts";
 import { validateSecurity } from "./security-context.ts";
+import { isSidecar } from "./visit-containers.ts";
 import { validatePullPolicy } from "./volume-sources.ts";
 
-/** What a container has around it. */
+/** The pod that the containers belong to. */
 export interface ContainerScope {
   readonly spec: Part;
   readonly options: PodOptions;
   readonly volumes: Volumes;
-  /** Of the pod's `resourceClaims`. */
+  /** Names of the pod's `resourceClaims`. */
   readonly claimNames: ReadonlySet<string>;
 }
 
@@ -43,7 +46,7 @@ export function validateContainers(path: string, scope: ContainerScope, errors: 
   checkHostPorts(containers, path, errors);
 }
 
-const ofRunning = ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"];
+const probesAndHooks = ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"];
 
 export function validateInitContainers(path: string, scope: ContainerScope, errors: FieldErrors): void {
   const { spec, options } = scope;
@@ -60,18 +63,18 @@ export function validateInitContainers(path: string, scope: ContainerScope, erro
       if (lifecycle)
         validateLifecycle(lifecycle, `${at}.lifecycle`, spec.terminationGracePeriodSeconds, spec.os, errors);
       validateProbes(container, at, errors);
-    } else validateStartingOnly(container, at, options, errors);
+    } else validateRegularInitContainer(container, at, options, errors);
   }
 }
 
-/** Nobody asks a container that ends by itself how it is. */
-function validateStartingOnly(
+/** Rules for init containers that are not sidecars: they have no probes and hooks. */
+function validateRegularInitContainer(
   container: Part,
   path: string,
   { restartingInitResize }: PodOptions,
   errors: FieldErrors,
 ): void {
-  for (const field of ofRunning) {
+  for (const field of probesAndHooks) {
     if (container[field] !== undefined)
       errors.forbidden(`${path}.${field}`, "may not be set for init containers without restartPolicy=Always");
   }
@@ -83,7 +86,7 @@ function validateStartingOnly(
   }
 }
 
-/** What a container that was added to a running pod cannot have, in the order in which upstream tells of it. */
+/** Fields that ephemeral containers cannot have, in upstream's order. */
 const notEphemeral = [
   ...[
     "ports",
@@ -113,10 +116,10 @@ export function validateEphemeralContainers(path: string, scope: ContainerScope,
     names.add(name);
     if (target !== "" && !others.has(target)) errors.notFound(`${at}.targetContainerName`, target);
     for (const field of notEphemeral) {
-      // `resources: {}` says nothing.
-      const isGiven =
+      // An empty `resources` counts as absent.
+      const isSet =
         field === "resources" ? Object.keys(container.resources ?? {}).length > 0 : container[field] !== undefined;
-      if (isGiven) errors.forbidden(`${at}.${field}`, "cannot be set for an Ephemeral Container");
+      if (isSet) errors.forbidden(`${at}.${field}`, "cannot be set for an Ephemeral Container");
     }
     for (const [place, mount] of items(container.volumeMounts).entries()) {
       for (const field of ["subPath", "subPathExpr"]) {
@@ -127,7 +130,7 @@ export function validateEphemeralContainers(path: string, scope: ContainerScope,
   }
 }
 
-/** Of pods, not of templates. */
+/** Applies to pods, not to templates. @param path of the container */
 export function checkImagePadding({ image = "" }: Part, path: string, errors: FieldErrors): void {
   if (image.trim() !== image) errors.invalid(`${path}.image`, image, "must not have leading or trailing whitespace");
 }
@@ -224,7 +227,7 @@ function validateResizePolicy(policies: readonly Part[], path: string, podRestar
   }
 }
 
-/** What must be one of these. */
+/** Requires one of the choices. */
 export function checkChoice(value: string, path: string, choices: readonly string[], errors: FieldErrors): void {
   if (value === "") errors.required(path);
   else if (!choices.includes(value)) errors.notSupported(path, value, choices);

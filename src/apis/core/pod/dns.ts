@@ -1,4 +1,7 @@
-/** How a pod's containers find names. */
+/**
+ * Validation of the DNS policy and configuration of a pod.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { validateLegacyIp } from "../../../apimachinery/validation/ip.ts";
 import { items, type Part } from "../../fields.ts";
@@ -64,7 +67,7 @@ const domainPattern = `${label}(\\.${label})*`;
 const wholeDomain = new RegExp(`^${domainPattern}$`);
 const domainBytesMax = 253;
 
-/** As a subdomain, with underscores. */
+/** Search paths are DNS subdomains that may have underscores. */
 function searchProblems(domain: string): string[] {
   const problems: string[] = [];
   if (Buffer.byteLength(domain) > domainBytesMax) problems.push(`must be no more than ${domainBytesMax} characters`);

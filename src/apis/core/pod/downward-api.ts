@@ -1,20 +1,23 @@
-/** References to fields and resources of the pod itself, for variables and files. */
+/**
+ * Validation of references to fields and resources of the pod, in variables and files.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { qualifiedNameProblems } from "../../../lib/names/names.ts";
 import type { Part } from "../../fields.ts";
 
-/** What the value is for. */
+/** Where the value is used. */
 type Use = "env" | "file";
 
-const known = [
+const convertibleFields = [
   ...["metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"],
   ...["spec.nodeName", "spec.restartPolicy", "spec.serviceAccountName", "spec.schedulerName"],
   ...["status.phase", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"],
 ];
 
 /** Sorted. */
-const usable: Readonly<Record<Use, readonly string[]>> = {
+const fieldsByUse: Readonly<Record<Use, readonly string[]>> = {
   env: [
     ...["metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName"],
     ...["status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"],
@@ -35,13 +38,13 @@ export function validateFieldRef(
   if (problem !== undefined)
     return errors.invalid(`${path}.fieldPath`, fieldPath, `error converting fieldPath: ${problem}`);
   if (key !== undefined) {
-    const shown = name === "metadata.annotations" ? key.toLowerCase() : key; // Their case does not matter.
+    const shown = name === "metadata.annotations" ? key.toLowerCase() : key; // Annotation keys are case-insensitive.
     addInvalid(errors, path, shown, qualifiedNameProblems(shown));
-  } else if (!usable[use].includes(currentName(name)))
-    errors.notSupported(`${path}.fieldPath`, currentName(name), usable[use]);
+  } else if (!fieldsByUse[use].includes(currentName(name)))
+    errors.notSupported(`${path}.fieldPath`, currentName(name), fieldsByUse[use]);
 }
 
-/** `metadata.labels['a']` is the name and the key. */
+/** @returns `metadata.labels` and `a` for `metadata.labels['a']` */
 function splitSubscript(fieldPath: string): [name: string, key: string | undefined] {
   const bracket = fieldPath.indexOf("['");
   if (bracket <= 0 || !fieldPath.endsWith("']") || bracket + 2 > fieldPath.length - 2) return [fieldPath, undefined];
@@ -56,12 +59,12 @@ function conversionProblem(
 ): string | undefined {
   if (apiVersion !== "v1") return `unsupported pod version: ${apiVersion}`;
   if (key === undefined)
-    return known.includes(currentName(name)) ? undefined : `field label not supported: ${fieldPath}`;
+    return convertibleFields.includes(currentName(name)) ? undefined : `field label not supported: ${fieldPath}`;
   if (name === "metadata.annotations" || name === "metadata.labels") return undefined;
   return `field label does not support subscript: ${fieldPath}`;
 }
 
-/** A name of old is still understood. */
+/** Replaces the deprecated name `spec.host`. */
 const currentName = (name: string): string => (name === "spec.host" ? "spec.nodeName" : name);
 
 /** Sorted. */
@@ -87,7 +90,7 @@ export function validateResourceFieldRef(reference: Part, use: Use, path: string
 const sizes = ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 const allSizes = sizes.join(", ");
 
-/** What a resource may be divided by, and how messages call it. */
+/** Divisors of each resource, and how error messages list them. */
 const divisors: ReadonlyMap<string, Divisors> = new Map([
   ["cpu", { resource: "cpu", supported: ["1m", "1"], shown: "1m and 1" }],
   ["memory", { resource: "memory", supported: sizes, shown: allSizes }],
@@ -103,11 +106,11 @@ interface Divisors {
 
 function checkDivisor(resource: string, divisor: string, path: string, errors: FieldErrors): void {
   const kind = isHugePages(resource) ? "hugepages-" : /^(?:limits|requests)\.(.+)$/.exec(resource)?.[1];
-  const known = kind === undefined ? undefined : divisors.get(kind);
-  if (known === undefined || known.supported.includes(divisor)) return;
+  const rule = kind === undefined ? undefined : divisors.get(kind);
+  if (rule === undefined || rule.supported.includes(divisor)) return;
   errors.invalid(
     path,
     resource,
-    `only divisor's values ${known.shown} are supported with the ${known.resource} resource`,
+    `only divisor's values ${rule.shown} are supported with the ${rule.resource} resource`,
   );
 }

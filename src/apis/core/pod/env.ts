@@ -1,4 +1,7 @@
-/** Variables of containers, and where their values come from. */
+/**
+ * Validation of the environment variables of containers.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { configMapKeyProblems, dnsLabelProblems, dnsSubdomainProblems } from "../../../lib/names/names.ts";
@@ -17,8 +20,8 @@ export function validateEnv(variables: readonly Part[], path: string, envFiles: 
 
 const isPlainName = (name: string): boolean => /^[!-<>-~]{1,256}$/.test(name);
 
-/** Any printable ASCII but `=`. */
-export function variableNameProblems(name: string): string[] {
+/** Names consist of printable ASCII without `=`. */
+function variableNameProblems(name: string): string[] {
   if (name === "") return ["environment variable name must be non-empty"];
   if (/^[ -<>-~]+$/.test(name)) return [];
   return ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
@@ -71,7 +74,7 @@ function validateFileKeyRef(
   else checkNoBacksteps(file, `${path}.path`, errors);
 }
 
-/** Whole configmaps and secrets. */
+/** ConfigMaps and Secrets of which each entry becomes a variable. */
 export function validateEnvFrom(sources: readonly Part[], path: string, errors: FieldErrors): void {
   for (const [index, { prefix = "", configMapRef, secretRef }] of sources.entries()) {
     const at = `${path}[${index}]`;
@@ -84,7 +87,7 @@ export function validateEnvFrom(sources: readonly Part[], path: string, errors: 
   }
 }
 
-/** The name may end in a dash, as one to be completed. */
+/** Like upstream, accepts a name that ends in a dash, as in `generateName`. */
 function validateSourceName({ name = "" }: Part, path: string, errors: FieldErrors): void {
   if (name === "") errors.required(path);
   else addInvalid(errors, path, name, dnsSubdomainProblems(name, true));

@@ -1,4 +1,7 @@
-/** Probes and hooks of containers: what is run or asked, and how often. */
+/**
+ * Validation of the probes and lifecycle hooks of containers.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { portNameProblems, portNumberProblems } from "../../../lib/names/names.ts";
@@ -10,10 +13,10 @@ const hookHandlers = ["exec", "httpGet", "tcpSocket", "sleep"] as const;
 
 type HandlerField = (typeof probeHandlers)[number] | (typeof hookHandlers)[number];
 
-/** Of a pod: undefined where it has none. */
+/** `terminationGracePeriodSeconds` of the pod. */
 type GracePeriod = number | undefined;
 
-/** Of a container that is to run on. */
+/** Probes of containers that keep running: all except regular init containers. */
 export function validateProbes(
   { livenessProbe, readinessProbe, startupProbe }: Part,
   path: string,
@@ -24,7 +27,7 @@ export function validateProbes(
   if (startupProbe) validateRestartingProbe(startupProbe, `${path}.startupProbe`, errors);
 }
 
-/** One success is enough for what restarts a container that fails. */
+/** Liveness and startup probes must have a success threshold of 1. */
 function validateRestartingProbe(probe: Part, path: string, errors: FieldErrors): void {
   validateProbe(probe, path, errors);
   const { successThreshold = 0 } = probe;
@@ -38,11 +41,18 @@ function validateReadinessProbe(probe: Part, path: string, errors: FieldErrors):
     errors.invalid(`${path}.terminationGracePeriodSeconds`, seconds, "must not be set for readinessProbes");
 }
 
-const amounts = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
+const nonNegativeFields = [
+  "initialDelaySeconds",
+  "timeoutSeconds",
+  "periodSeconds",
+  "successThreshold",
+  "failureThreshold",
+];
 
 function validateProbe(probe: Part, path: string, errors: FieldErrors): void {
   validateHandler(probe, probeHandlers, path, undefined, errors);
-  for (const field of amounts) if (probe[field] < 0) checkNonNegative(probe[field], `${path}.${field}`, errors);
+  for (const field of nonNegativeFields)
+    if (probe[field] < 0) checkNonNegative(probe[field], `${path}.${field}`, errors);
   const { terminationGracePeriodSeconds: seconds } = probe;
   if (seconds <= 0) errors.invalid(`${path}.terminationGracePeriodSeconds`, seconds, "must be greater than 0");
 }
@@ -122,6 +132,6 @@ function validateHttpGet(
 }
 
 /** A number, or the name of a port of the container. */
-export function validatePortOrName(port: number | string, path: string, errors: FieldErrors): void {
+function validatePortOrName(port: number | string, path: string, errors: FieldErrors): void {
   addInvalid(errors, path, port, typeof port === "string" ? portNameProblems(port) : portNumberProblems(port));
 }

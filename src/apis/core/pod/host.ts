@@ -1,9 +1,17 @@
-/** What a pod shares with its host. */
+/**
+ * Validation of host ports and host users.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { items, type Part } from "../../fields.ts";
-import { visitContainers } from "./containers-of.ts";
+import { visitContainers } from "./visit-containers.ts";
 
-/** Of a pod in its host's network. @param path of the spec @param isPod a template need not say its host's ports */
+/**
+ * Host ports of a pod with `hostNetwork`.
+ *
+ * @param path of the spec
+ * @param isPod templates may omit host ports
+ */
 export function validateHostPorts({ containers }: Part, path: string, isPod: boolean, errors: FieldErrors): void {
   for (const [index, { ports }] of items(containers).entries()) {
     for (const [place, { hostPort = 0, containerPort = 0 }] of items(ports).entries()) {
@@ -14,12 +22,12 @@ export function validateHostPorts({ containers }: Part, path: string, isPod: boo
   }
 }
 
-export interface HostUsersRules {
+interface HostUsersRules {
   readonly userNamespaceHostNetwork: boolean;
   readonly userNamespaceDevices: boolean;
 }
 
-/** Of a pod whose users are not those of its host. */
+/** Fields that conflict with `hostUsers: false`. @param path of the spec */
 export function validateHostUsers(spec: Part, path: string, rules: HostUsersRules, errors: FieldErrors): void {
   const without = "when `hostUsers` is false";
   if (!rules.userNamespaceHostNetwork && spec.hostNetwork === true) errors.forbidden(`${path}.hostNetwork`, without);

@@ -1,4 +1,7 @@
-/** Names of images as container runtimes read them. Source: distribution's reference grammar, by which upstream reads them. */
+/**
+ * Parsing of image names.
+ * Source: `github.com/distribution/reference@v0.6.0/regexp.go`.
+ */
 
 const domainPart = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])";
 const domain = `(?:${domainPart}(?:\\.${domainPart})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?`;
@@ -7,7 +10,7 @@ const grammar = new RegExp(
   `^((?:${domain}/)?${pathPart}(?:/${pathPart})*)(?::([a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127}))?(?:@([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`,
 );
 
-/** No name that is any longer is valid. */
+/** Longer texts are invalid and are not matched. */
 const lengthMax = 1024;
 const nameLengthMax = 255;
 
@@ -17,7 +20,10 @@ const digestLengths: ReadonlyMap<string, number> = new Map([
   ["sha512", 128],
 ]);
 
-/** @returns the tag, `latest` where neither a tag nor a digest is given, and empty for a digest alone or what is no name of an image */
+/**
+ * @returns the tag; `latest` without a tag and a digest; empty for a digest without a tag and for
+ *   invalid names
+ */
 export function imageTag(image: string): string {
   if (image.length > lengthMax || /^[a-f0-9]{64}$/.test(image)) return "";
   const full = withDomain(image);
@@ -28,7 +34,7 @@ export function imageTag(image: string): string {
   return tag ?? (digest === undefined ? "latest" : "");
 }
 
-/** `nginx` is `docker.io/library/nginx`. */
+/** Expands `nginx` to `docker.io/library/nginx`. */
 function withDomain(image: string): string {
   const slash = image.indexOf("/");
   const first = image.slice(0, Math.max(slash, 0));

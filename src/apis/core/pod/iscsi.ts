@@ -1,4 +1,7 @@
-/** Names and addresses of iSCSI disks. */
+/**
+ * Validation of iSCSI sources and names.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { Part } from "../../fields.ts";
 
@@ -13,10 +16,11 @@ export function validateIscsi(source: Part, path: string, errors: FieldErrors): 
 }
 
 const portalBytesMax = 64;
+/** The error for a portal that is too long. */
 export const longPortal =
   "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.";
 
-/** Whether the two are too long for an initiator that is named. */
+/** Whether both together are too long for a source with an initiator name. */
 export function isLongPortal(volume: string, targetPortal: string): boolean {
   return Buffer.byteLength(`${volume}:${targetPortal}`) > portalBytesMax;
 }
@@ -32,7 +36,10 @@ export function isIscsiName(name: string): boolean {
   return /^eui.[0-9A-Za-z]{16}$/u.test(name) || /^naa.[0-9A-Za-z]{32}$/u.test(name);
 }
 
-/** Whether the text ends in a name such as `iqn.2001-04.com.example:disk`. The colon that counts may be any in the last part without `excluded`. */
+/**
+ * Whether the text ends in a name such as `iqn.2001-04.com.example:disk`.
+ * Any colon after the last excluded character may end the naming authority.
+ */
 function endsInQualifiedName(text: string): boolean {
   const excluded = /[,;*&$|\t\n\f\r ]/g;
   let from = 0;
@@ -47,7 +54,7 @@ function endsInQualifiedName(text: string): boolean {
   return false;
 }
 
-/** What is before the colon: a date and the name of who gives out the rest. */
+/** Whether a date and a naming authority end at the colon. */
 function endsInAuthority(text: string, colon: number): boolean {
   let start = colon;
   while (start > 0 && /[0-9A-Za-z.-]/.test(text[start - 1] as string)) start--;

@@ -1,4 +1,7 @@
-/** `matchLabelKeys` and `mismatchLabelKeys`: labels of the pod itself that a selector gets. */
+/**
+ * Validation of `matchLabelKeys` and `mismatchLabelKeys` in affinity terms and spread constraints.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { qualifiedNameProblems } from "../../../lib/names/names.ts";
@@ -7,7 +10,11 @@ import { items, type Part } from "../../fields.ts";
 const withoutSelector = "must not be specified when labelSelector is not set";
 const inBoth = "exists in both matchLabelKeys and labelSelector";
 
-/** Of a term, or of a spread constraint whose keys are merged into its selector. @param path of the term */
+/**
+ * Keys that are merged into a selector: of an affinity term, or of a spread constraint.
+ *
+ * @param path of the term
+ */
 export function validateLabelKeys(term: Part, path: string, errors: FieldErrors): void {
   const { matchLabelKeys = [], mismatchLabelKeys = [], labelSelector } = term;
   if (matchLabelKeys.length === 0 && mismatchLabelKeys.length === 0) return;
@@ -28,7 +35,7 @@ function checkKeys(keys: readonly string[], path: string, selector: Part | undef
   for (const [index, key] of keys.entries()) addInvalid(errors, `${path}[${index}]`, key, qualifiedNameProblems(key));
 }
 
-/** A key that was merged is there once more; one that is there twice was there before. */
+/** The merge adds each key once. A key that occurs twice was in the selector before. */
 function checkSelectedTwice(keys: readonly string[], selector: Part, path: string, errors: FieldErrors): void {
   const places = new Map(keys.map((key, index) => [key, index]));
   const selected = new Set(Object.keys(selector.matchLabels ?? {}));
@@ -39,7 +46,7 @@ function checkSelectedTwice(keys: readonly string[], selector: Part, path: strin
   }
 }
 
-/** Of a spread constraint whose keys stand beside its selector. @param path of the constraint */
+/** Keys of a spread constraint that are not merged. @param path of the constraint */
 export function validateSpreadKeys(
   { matchLabelKeys = [], labelSelector }: Part,
   path: string,

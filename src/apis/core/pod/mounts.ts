@@ -1,9 +1,12 @@
-/** Where a container finds the pod's volumes: mounted, or as devices. */
+/**
+ * Validation of the volume mounts and volume devices of containers.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { items, type Part } from "../../fields.ts";
 import { checkDescendingPath, hasBackstep } from "./paths.ts";
 
-/** The pod's volumes that are valid, by name. */
+/** The valid volumes of the pod, by name. */
 export type Volumes = ReadonlyMap<string, Part>;
 
 /** @param path of the container */
@@ -34,7 +37,7 @@ function validateVolumeMounts(container: Part, path: string, volumes: Volumes, e
   }
 }
 
-/** @param list the path of all mounts, at which upstream tells of these */
+/** @param list path of all mounts, which upstream uses in these errors */
 function validateSubPaths(
   { subPath = "", subPathExpr = "" }: Part,
   path: string,

@@ -1,4 +1,7 @@
-/** Labels of nodes that have other names now. Source: upstream's node utilities. */
+/**
+ * Warnings for deprecated node labels.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/api/node/util.go`.
+ */
 import { labelValueProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";
 
@@ -13,7 +16,7 @@ const deprecated: ReadonlyMap<string, string> = new Map([
   ["node-role.kubernetes.io/master", 'use "node-role.kubernetes.io/control-plane" instead'],
 ]);
 
-/** What to say of a label of nodes. */
+/** @returns the deprecation text of a node label, undefined if it is not deprecated */
 export function nodeLabelDeprecation(key: string): string | undefined {
   return deprecated.get(key);
 }
@@ -48,7 +51,7 @@ function warnOfNodeAffinity(affinity: Part, path: string, warnings: string[]): v
   }
 }
 
-/** @param withValues tells of values that no label can have, too, where validation lets them pass */
+/** @param withValues also warns of invalid values, for terms where validation accepts them */
 export function warnOfNodeSelectorTerm(
   { matchExpressions }: Part,
   path: string,

@@ -1,25 +1,27 @@
 /**
- * What the validation of a pod lets pass beyond the rules: by feature gates, and what an update must not break that the object already has.
- * Source: upstream's pod utilities, which the same gates and the same old objects ask.
+ * Options of pod validation: what feature gates enable, and which invalid values of a stored object
+ * an update may keep.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/api/pod/util.go`.
  */
 import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
 import type { Part } from "../../fields.ts";
 import { isDeletionCost } from "./annotations.ts";
-import * as before from "./before.ts";
+import * as existing from "./existing-spec.ts";
 
+/** Options named `any…` accept invalid values that the stored object has. */
 export interface PodOptions {
-  /** A pod itself, not a template of some. */
+  /** Whether the object is a pod, not a template. */
   readonly isPod: boolean;
   readonly anyDeletionCost: boolean;
   readonly indivisibleHugePages: boolean;
-  /** Label values in the selectors of pod affinity. */
+  /** Accepts invalid label values in the selectors of pod affinity. */
   readonly anyAffinityValue: boolean;
   readonly anyNodeAffinityValue: boolean;
   readonly anySpreadSelector: boolean;
-  /** Whether label keys of spread constraints count as part of the selector, as they are merged into it. */
+  /** Whether the label keys of spread constraints are merged into their selectors. */
   readonly mergesSpreadKeys: boolean;
   readonly anyTokenPath: boolean;
-  /** Sysctls of a namespace that the pod shares with its host. */
+  /** Accepts sysctls of namespaces that the pod shares with its host. */
   readonly hostSysctls: boolean;
   readonly onlyRecursiveRelabeling: boolean;
   readonly podResources: boolean;
@@ -27,7 +29,7 @@ export interface PodOptions {
   readonly envFiles: boolean;
   readonly restartRules: boolean;
   readonly restartAllContainers: boolean;
-  /** Init containers that are no sidecars and restart on a resize. */
+  /** Accepts regular init containers that restart on a resize. */
   readonly restartingInitResize: boolean;
   readonly initContainerResize: boolean;
   readonly userNamespaceDevices: boolean;
@@ -39,17 +41,17 @@ export interface PodOptions {
 }
 
 /** A pod or a template: metadata and spec. */
-export interface PodLike {
+interface PodLike {
   readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
   readonly spec?: Part;
 }
 
-/** @param old what is there, for updates */
+/** @param old the stored pod, on update */
 export function podOptions({ enabled }: FeatureGates, old?: PodLike): PodOptions {
   return { ...templateOptions({ enabled }, old), isPod: true };
 }
 
-/** The same for a template that a workload carries. */
+/** The same for the pod template of a workload. */
 export function templateOptions({ enabled }: FeatureGates, old?: PodLike): PodOptions {
   const spec = old?.spec;
   const mergesSpreadKeys =
@@ -81,25 +83,25 @@ export function templateOptions({ enabled }: FeatureGates, old?: PodLike): PodOp
   };
   if (spec === undefined) return options;
   const keepsSpreadKeys =
-    enabled("MatchLabelKeysInPodTopologySpread") && before.hasOddSpreadKeys(spec, mergesSpreadKeys);
+    enabled("MatchLabelKeysInPodTopologySpread") && existing.hasInvalidSpreadKeys(spec, mergesSpreadKeys);
   return {
     ...options,
     anyDeletionCost: options.anyDeletionCost || !isDeletionCost(old?.metadata?.annotations),
-    indivisibleHugePages: before.hasIndivisibleHugePages(spec),
-    anyAffinityValue: before.hasOddAffinitySelector(spec),
-    anyNodeAffinityValue: before.hasOddNodeAffinityValue(spec),
-    anySpreadSelector: before.hasOddSpreadSelector(spec),
+    indivisibleHugePages: existing.hasIndivisibleHugePages(spec),
+    anyAffinityValue: existing.hasInvalidAffinitySelector(spec),
+    anyNodeAffinityValue: existing.hasInvalidNodeAffinityValue(spec),
+    anySpreadSelector: existing.hasInvalidSpreadSelector(spec),
     mergesSpreadKeys: mergesSpreadKeys !== keepsSpreadKeys,
-    anyTokenPath: before.hasOddTokenPath(spec),
-    hostSysctls: before.hasHostSysctl(spec),
+    anyTokenPath: existing.hasInvalidTokenPath(spec),
+    hostSysctls: existing.hasHostSysctl(spec),
     onlyRecursiveRelabeling: options.onlyRecursiveRelabeling && spec.securityContext?.seLinuxChangePolicy === undefined,
-    envFiles: options.envFiles || before.hasEnvFile(spec),
-    restartRules: options.restartRules || before.hasRestartRules(spec),
-    restartAllContainers: options.restartAllContainers || before.restartsAllContainers(spec),
-    restartingInitResize: before.hasRestartingInitResize(spec),
-    userNamespaceDevices: before.hasUserNamespaceDevices(spec),
+    envFiles: options.envFiles || existing.hasEnvFile(spec),
+    restartRules: options.restartRules || existing.hasRestartRules(spec),
+    restartAllContainers: options.restartAllContainers || existing.restartsAllContainers(spec),
+    restartingInitResize: existing.hasRestartingInitResize(spec),
+    userNamespaceDevices: existing.hasUserNamespaceDevices(spec),
     userNamespaceHostNetwork:
       options.userNamespaceHostNetwork || (spec.hostNetwork === true && spec.hostUsers === false),
-    comparingTolerations: options.comparingTolerations || before.hasComparingToleration(spec),
+    comparingTolerations: options.comparingTolerations || existing.hasComparingToleration(spec),
   };
 }

@@ -1,7 +1,10 @@
-/** What a pod for one operating system cannot have. */
+/**
+ * Fields that a pod cannot have because of its operating system.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { Part } from "../../fields.ts";
-import { visitContainers } from "./containers-of.ts";
+import { visitContainers } from "./visit-containers.ts";
 
 const systems = ["linux", "windows"];
 
@@ -23,8 +26,8 @@ function validateLinux(spec: Part, path: string, errors: FieldErrors): void {
   visitContainers(spec, path, ({ securityContext }, at) => check(securityContext, at));
 }
 
-/** In upstream's order; those without a dot stand in the spec itself. */
-const ofLinuxPods = [
+/** In upstream's order. Names without a dot are fields of the spec. */
+const linuxPodFields = [
   ...[
     "securityContext.appArmorProfile",
     "securityContext.seLinuxOptions",
@@ -43,17 +46,17 @@ const ofLinuxPods = [
   ...["securityContext.supplementalGroupsPolicy", "securityContext.seLinuxChangePolicy"],
 ];
 
-const ofLinuxContainers = [
+const linuxContainerFields = [
   ...["appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities", "readOnlyRootFilesystem", "privileged"],
   ...["allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup"],
 ];
 
-/** Set, though to false; these two are no pointers to Go. */
+/** Fields that count as set only if true, because they are not pointers in Go. */
 const mustBeTrue = ["hostPID", "hostIPC"];
 
 function validateWindows(spec: Part, path: string, errors: FieldErrors): void {
   const why = "cannot be set for a windows pod";
-  for (const field of ofLinuxPods) {
+  for (const field of linuxPodFields) {
     const name = field.replace("securityContext.", "");
     const value = name === field ? spec[field] : spec.securityContext?.[name];
     const isSet = mustBeTrue.includes(field)
@@ -65,7 +68,7 @@ function validateWindows(spec: Part, path: string, errors: FieldErrors): void {
   }
   visitContainers(spec, path, ({ securityContext }, at) => {
     if (!securityContext) return;
-    for (const field of ofLinuxContainers)
+    for (const field of linuxContainerFields)
       if (securityContext[field] !== undefined) errors.forbidden(`${at}.securityContext.${field}`, why);
   });
 }

@@ -1,52 +1,56 @@
-/** Files in volumes of which one would hide the other. */
+/**
+ * Warnings for files in a volume that hide each other.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/api/pod/warnings.go`.
+ */
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { items, type Part } from "../../fields.ts";
 
 interface PlacedFile {
   readonly path: string;
-  /** Empty where there is one source alone. */
+  /** Empty if the volume has a single source. */
   readonly source: string;
 }
 
-/** Told at most. */
+/** Maximum number of warnings. */
 const overlapsMax = 1000;
 
-/** @param warnings gets one for each file that is within another, or the same */
+/** @param warnings receives one for each pair of files with equal or nested paths */
 export function warnOfOverlaps(volumes: readonly Part[], warnings: string[]): void {
   const end = warnings.length + overlapsMax;
   for (const { name = "", configMap, secret, downwardAPI, projected } of volumes) {
     if (configMap?.items)
-      warnings.push(...ofFiles(name, `ConfigMap ${quoteGo(configMap.name ?? "")}`, configMap.items));
-    if (secret?.items) warnings.push(...ofFiles(name, `Secret ${quoteGo(secret.secretName ?? "")}`, secret.items));
-    if (downwardAPI?.items) warnings.push(...ofFiles(name, "DownwardAPI", downwardAPI.items));
-    if (projected) warnings.push(...ofProjected(name, items(projected.sources)));
+      warnings.push(...fileWarnings(name, `ConfigMap ${quoteGo(configMap.name ?? "")}`, configMap.items));
+    if (secret?.items) warnings.push(...fileWarnings(name, `Secret ${quoteGo(secret.secretName ?? "")}`, secret.items));
+    if (downwardAPI?.items) warnings.push(...fileWarnings(name, "DownwardAPI", downwardAPI.items));
+    if (projected) warnings.push(...projectedWarnings(name, items(projected.sources)));
     if (warnings.length < end) continue;
     warnings.length = end;
     return;
   }
 }
 
-function ofFiles(volume: string, what: string, files: unknown): string[] {
+function fileWarnings(volume: string, what: string, files: unknown): string[] {
   const taken: PlacedFile[] = [];
-  return filesOf(files, "").flatMap((file) => take(file, taken, told(volume, what)));
+  return filesOf(files, "").flatMap((file) => addFile(file, taken, warningPrefix(volume, what)));
 }
 
-const told = (volume: string, what: string): string => `volume ${quoteGo(volume)} (${what}): overlapping paths:`;
+const warningPrefix = (volume: string, what: string): string =>
+  `volume ${quoteGo(volume)} (${what}): overlapping paths:`;
 
 function filesOf(files: unknown, source: string): PlacedFile[] {
   return items(files).map(({ path = "" }) => ({ path, source }));
 }
 
-function ofProjected(volume: string, sources: readonly Part[]): string[] {
+function projectedWarnings(volume: string, sources: readonly Part[]): string[] {
   const taken: PlacedFile[] = [];
   return sources.flatMap((source) => {
     if (Object.values(source).every((value) => value === undefined))
       return [`volume ${quoteGo(volume)} (Projected) has no sources provided`];
-    return projectedFiles(source).flatMap((file) => take(file, taken, told(volume, "Projected")));
+    return projectedFiles(source).flatMap((file) => addFile(file, taken, warningPrefix(volume, "Projected")));
   });
 }
 
-/** The first of the sources that says its files. */
+/** @returns the files of the first source that lists files */
 function projectedFiles({
   configMap,
   secret,
@@ -71,12 +75,12 @@ function projectedFiles({
   ].filter(({ path }) => path !== "");
 }
 
-/** Files of one volume that are compared with each other; those that follow are not looked at. */
+/** Maximum number of files of a volume that are compared; further ones are ignored. */
 const filesMax = 200;
 
-/** @returns a warning for each file that is taken already */
-function take({ path: given, source }: PlacedFile, taken: PlacedFile[], what: string): string[] {
-  const file = { path: withoutSlashes(given), source };
+/** @returns a warning for each earlier file with an equal or nested path */
+function addFile({ path, source }: PlacedFile, taken: PlacedFile[], what: string): string[] {
+  const file = { path: withoutSlashes(path), source };
   if (file.path === "" || taken.length >= filesMax) return [];
   const others = taken.filter(({ path }) => isWithin(file.path, path) || isWithin(path, file.path));
   taken.push(file);

@@ -1,4 +1,8 @@
-/** Pod: starts Pending, is deleted gracefully once it runs on a node, and all but a few fields of its spec are fixed. */
+/**
+ * Pod: starts Pending, is deleted gracefully if it is bound to a node, and has a mostly immutable
+ * spec.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/strategy.go`.
+ */
 
 import { builtinSchema } from "../../../catalog/builtin-schemas.ts";
 import { strategy } from "../../../catalog/strategy.ts";
@@ -9,19 +13,20 @@ import { podRowConditions } from "./columns.ts";
 import { podOptions } from "./options.ts";
 import {
   addGatedCondition,
+  applyAppArmorAnnotations,
   keepObservedGenerations,
   mergeLabelKeys,
   setStatusDefaults,
-  takeAppArmorAnnotations,
 } from "./prepare.ts";
 import { qosClass } from "./qos-class.ts";
 import { setPodDefaults, setPodSpecDefaults } from "./spec-defaults.ts";
 import { validatePodStatus } from "./status.ts";
 import { ephemeralContainers, resize } from "./subresources.ts";
 import { validatePodUpdate } from "./update.ts";
-import { validateNewPod } from "./validate.ts";
+import { validateNewPod } from "./validate-pod.ts";
 import { podStatusWarnings, podWarnings } from "./warnings.ts";
 
+/** Strategy of `pods`. */
 export const pod = strategy({
   hasGeneration: true,
   rowConditions: podRowConditions,
@@ -45,7 +50,7 @@ export const pod = strategy({
     dropInitContainerAnnotations(object.metadata);
     if (object.status) setStatusDefaults(object.status);
   },
-  keepsStatusOnCreate: true, // Of it, a class is taken that is given.
+  keepsStatusOnCreate: true, // Only its QoS class is used.
   prepareForCreate(object, { gates, now, warn }) {
     object.status = {
       phase: "Pending",
@@ -53,7 +58,7 @@ export const pod = strategy({
     };
     addGatedCondition(object, now);
     mergeLabelKeys(object, gates);
-    takeAppArmorAnnotations(object, warn);
+    applyAppArmorAnnotations(object, warn);
   },
   prepareForStatusUpdate(next, old, { gates }) {
     dropDisabledFields(next, old, builtinSchema("io.k8s.api.core.v1.Pod"), (gate) => gates.enabled(gate));
@@ -72,7 +77,7 @@ export const pod = strategy({
   gracePeriod(object, seconds) {
     const phase = object.status?.phase;
     if (!object.spec?.nodeName || phase === "Failed" || phase === "Succeeded") return { seconds: 0 };
-    const wanted = seconds ?? Number(object.spec.terminationGracePeriodSeconds ?? 0);
-    return { seconds: wanted < 0 ? 1 : wanted };
+    const requested = seconds ?? Number(object.spec.terminationGracePeriodSeconds ?? 0);
+    return { seconds: requested < 0 ? 1 : requested };
   },
 });

@@ -1,4 +1,4 @@
-/** What kube-apiserver answers to writes of pods and their templates, and what we do. */
+/** Replays writes of pods and pod templates that were recorded from kube-apiserver. */
 import { replayWrites } from "../../../../test/support/memory-writes.ts";
 
 for (const name of ["pods-create", "pods-update", "pods-status", "templates"])

@@ -1,7 +1,10 @@
-/** Ports of a pod's containers that get into each other's way. */
+/**
+ * Warnings for conflicting ports of a pod's containers.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/api/pod/warnings.go`.
+ */
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { items, type Part } from "../../fields.ts";
-import { visitContainers } from "./containers-of.ts";
+import { visitContainers } from "./visit-containers.ts";
 
 interface PlacedPort {
   readonly path: string;
@@ -20,25 +23,25 @@ export function warnOfPorts(spec: Part, path: string, warnings: string[]): void 
   warnOfNames(ports, warnings);
 }
 
-/** Told at most of one pod. */
+/** Maximum number of warnings for a pod. */
 export const warningsMax = 1000;
 
-/** Ports of one number that each is compared with. */
+/** Maximum number of ports with the same number that a port is compared with. */
 const othersMax = 100;
 
 function warnOfNumbers(ports: readonly PlacedPort[], warnings: string[]): void {
-  const known = new Map<string, PlacedPort[]>();
+  const portsByKey = new Map<string, PlacedPort[]>();
   for (const { path, port } of ports) {
     const { containerPort = 0, protocol = "", hostPort = 0, hostIP = "" } = port;
     if (warnings.length >= warningsMax) return;
-    if (hostIP !== "" && hostPort === 0) warnings.push(`${path}: hostIP set without hostPort: ${inGo(port)}`);
+    if (hostIP !== "" && hostPort === 0) warnings.push(`${path}: hostIP set without hostPort: ${formatGoStruct(port)}`);
     const key = `${containerPort}/${protocol}`;
-    const others = known.get(key) ?? [];
+    const others = portsByKey.get(key) ?? [];
     for (const other of others) {
       const conflict = conflictOf(port, other.port);
       if (conflict !== undefined) warnings.push(`${path}: ${conflict} port definition with ${other.path}`);
     }
-    if (others.length === 0) known.set(key, others);
+    if (others.length === 0) portsByKey.set(key, others);
     if (others.length < othersMax) others.push({ path, port });
   }
 }
@@ -51,17 +54,17 @@ function conflictOf({ hostIP = "", hostPort = 0 }: Part, other: Part): string | 
   return hostPort === otherPort && isOneOpen ? "dangerously ambiguous" : undefined;
 }
 
-/** As Go prints the struct. */
-const inGo = ({ name = "", hostPort = 0, containerPort = 0, protocol = "", hostIP = "" }: Part): string =>
+/** The port as Go prints the struct. */
+const formatGoStruct = ({ name = "", hostPort = 0, containerPort = 0, protocol = "", hostIP = "" }: Part): string =>
   `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
 
 function warnOfNames(ports: readonly PlacedPort[], warnings: string[]): void {
-  const known = new Map<string, string>();
+  const pathsByName = new Map<string, string>();
   for (const { path, port } of ports) {
     const { name = "" } = port;
     if (name === "") continue;
-    const other = known.get(name);
-    if (other === undefined) known.set(name, path);
+    const other = pathsByName.get(name);
+    if (other === undefined) pathsByName.set(name, path);
     else {
       const what = `duplicate port name ${quoteGo(name)} with ${other}`;
       warnings.push(`${path}: ${what}, services and probes that select ports by name will use ${other}`);

@@ -1,4 +1,10 @@
-/** What is filled into a new pod: what its labels make of its selectors, why it is not scheduled, what annotations of old mean. Source: upstream's pod strategy. */
+/**
+ * Preparation of new pods and statuses: merged label keys, the condition of gated pods, AppArmor
+ * annotations.
+ * Sources:
+ * `k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/strategy.go`,
+ * `k8s.io/kubernetes@v1.36.0/pkg/apis/core/v1/conversion.go`.
+ */
 import { formatTime } from "../../../apimachinery/clock.ts";
 import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
@@ -7,15 +13,15 @@ import { deepEqual } from "../../../lib/json/values.ts";
 import { items, type Part, struct } from "../../fields.ts";
 import { roundResources } from "../resource-list.ts";
 import { annotationOf, appArmorPrefix } from "./annotations.ts";
-import { visitContainers } from "./containers-of.ts";
 import { validateAppArmorProfile } from "./security-context.ts";
+import { visitContainers } from "./visit-containers.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
 const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
 
-/** Label keys of affinity and spreading become requirements of their selectors. */
+/** Adds requirements for `matchLabelKeys` and `mismatchLabelKeys` to selectors. */
 export function mergeLabelKeys({ metadata, spec }: KubeObject, { enabled }: FeatureGates): void {
   const labels = metadata.labels ?? {};
   for (const affinity of [spec.affinity?.podAffinity, spec.affinity?.podAntiAffinity]) {
@@ -44,7 +50,7 @@ function mergeKeys({ labelSelector, ...term }: Part, field: string, operator: "I
   }
 }
 
-/** A pod with gates says so. */
+/** Sets the condition of a pod with scheduling gates. @param now in milliseconds */
 export function addGatedCondition({ spec, status }: KubeObject, now: number): void {
   if (items(spec.schedulingGates).length === 0) return;
   const message = "Scheduling is blocked due to non-empty scheduling gates";
@@ -53,8 +59,8 @@ export function addGatedCondition({ spec, status }: KubeObject, now: number): vo
   ];
 }
 
-/** Profiles in annotations become those of fields. @param warn is told of each annotation that took effect or has none */
-export function takeAppArmorAnnotations(
+/** Copies AppArmor annotations into fields. @param warn receives a text for each annotation */
+export function applyAppArmorAnnotations(
   { metadata: { annotations }, spec }: KubeObject,
   warn: (text: string) => void,
 ): void {
@@ -78,7 +84,7 @@ function validProfile(annotation: string): Part | undefined {
   return errors.empty ? profile : undefined;
 }
 
-/** @returns undefined for what names no profile */
+/** @returns undefined if the annotation names no profile */
 export function profileOf(annotation: string): Part | undefined {
   if (annotation === "unconfined") return { type: "Unconfined" };
   if (annotation === "runtime/default") return { type: "RuntimeDefault" };
@@ -86,10 +92,10 @@ export function profileOf(annotation: string): Part | undefined {
   return local === "" ? undefined : { type: "Localhost", localhostProfile: local };
 }
 
-/** What a kubelet of old does not know of stays as it was. */
+/** Keeps `observedGeneration`, which older kubelets do not send. */
 export function keepObservedGenerations(next: Part, old: Part): void {
   if (!next.observedGeneration && old.observedGeneration) next.observedGeneration = old.observedGeneration;
-  // The last one first.
+  // In reverse order, so that pop() returns the first.
   const before = new Map<string, unknown[]>();
   for (const { type, observedGeneration } of items(old.conditions).toReversed()) {
     const generations = before.get(type);
@@ -102,7 +108,7 @@ export function keepObservedGenerations(next: Part, old: Part): void {
   }
 }
 
-/** `podIP` is the first of `podIPs`; where both are given and differ, it counts. */
+/** `podIP` is the first of `podIPs`. If they differ, `podIP` wins. */
 export function setStatusDefaults(status: Part): void {
   const { podIP = "" } = status;
   const first = items(status.podIPs)[0];
@@ -113,7 +119,7 @@ export function setStatusDefaults(status: Part): void {
     for (const each of items(status[field])) roundStatus(each);
 }
 
-/** Of a pod or of one of its containers. */
+/** Rounds the resources of a pod or container status. */
 function roundStatus({ allocatedResources, resources }: Part): void {
   for (const list of [allocatedResources, resources?.limits, resources?.requests]) roundResources(list);
 }

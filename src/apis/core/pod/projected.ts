@@ -1,12 +1,15 @@
-/** Files that are made of secrets, configmaps, the pod's fields, tokens and certificates. */
+/**
+ * Validation of projected volumes, and of files from Secrets, ConfigMaps and the downward API.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { goForm } from "../../../catalog/go-form.ts";
 import { isKubernetesSigner, validateSignerName, validateUserAnnotations } from "../../certificates/signer-name.ts";
 import { items, type Part } from "../../fields.ts";
 import { validateLabelSelector } from "../../label-selector.ts";
 import { validateFieldRef, validateResourceFieldRef } from "./downward-api.ts";
-import { validateTrustBundleName } from "./names.ts";
 import { checkLocalPath } from "./paths.ts";
+import { validateTrustBundleName } from "./trust-bundle-name.ts";
 
 const modeMax = 0o777;
 
@@ -23,7 +26,7 @@ export function validateKeyToPath({ key = "", path: file = "", mode }: Part, pat
   checkMode(mode, `${path}.mode`, errors);
 }
 
-/** @param path of the volume's source, at which upstream tells of each of its files */
+/** @param path of the volume source, which upstream uses for each of its files */
 export function validateDownwardFile(
   { path: file = "", fieldRef, resourceFieldRef, mode }: Part,
   path: string,
@@ -40,8 +43,8 @@ export function validateDownwardFile(
   checkMode(mode, `${path}.mode`, errors);
 }
 
-/** Takes a path in the volume. @param shown what a message shows, where another has it already */
-type Take = (file: string, shown?: string) => void;
+/** Reserves a path in the volume. @param shown value in the error for a duplicate path */
+type ReservePath = (file: string, shown?: string) => void;
 
 /** @param path of the projected volume */
 export function validateProjected(
@@ -52,23 +55,23 @@ export function validateProjected(
 ): void {
   checkMode(defaultMode, `${path}.defaultMode`, errors);
   const taken = new Set<string>();
-  const take: Take = (file, shown = file) => {
+  const reservePath: ReservePath = (file, shown = file) => {
     if (taken.has(file)) errors.invalid(path, shown, "conflicting duplicate paths");
     taken.add(file);
   };
   for (const [index, source] of items(sources).entries()) {
     const at = `${path}.sources[${index}]`;
     const { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source;
-    if (secret) validateKeys(secret, `${at}.secret`, take, errors);
-    if (configMap) validateKeys(configMap, `${at}.configMap`, take, errors);
+    if (secret) validateKeys(secret, `${at}.secret`, reservePath, errors);
+    if (configMap) validateKeys(configMap, `${at}.configMap`, reservePath, errors);
     for (const file of items(downwardAPI?.items)) {
       validateDownwardFile(file, `${at}.downwardAPI`, errors);
-      if (file.path) take(file.path);
+      if (file.path) reservePath(file.path);
     }
     if (serviceAccountToken)
       validateToken(serviceAccountToken, `${at}.serviceAccountToken`, path, rules.anyTokenPath, errors);
-    if (clusterTrustBundle) validateTrustBundle(clusterTrustBundle, `${at}.clusterTrustBundle`, take, errors);
-    if (podCertificate) validateCertificate(podCertificate, `${at}.podCertificate`, take, errors);
+    if (clusterTrustBundle) validateTrustBundle(clusterTrustBundle, `${at}.clusterTrustBundle`, reservePath, errors);
+    if (podCertificate) validateCertificate(podCertificate, `${at}.podCertificate`, reservePath, errors);
     const count = [secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate].filter(
       (each) => each !== undefined,
     );
@@ -76,19 +79,24 @@ export function validateProjected(
   }
 }
 
-/** Of a secret or a configmap. */
-function validateKeys({ name = "", items: files }: Part, path: string, take: Take, errors: FieldErrors): void {
+/** Keys of a Secret or a ConfigMap. */
+function validateKeys(
+  { name = "", items: files }: Part,
+  path: string,
+  reservePath: ReservePath,
+  errors: FieldErrors,
+): void {
   if (name === "") errors.required(`${path}.name`);
   for (const [index, file] of items(files).entries()) {
     validateKeyToPath(file, `${path}.items[${index}]`, errors);
-    if (file.path) take(file.path, name);
+    if (file.path) reservePath(file.path, name);
   }
 }
 
 const tokenSecondsMin = 600;
 const tokenSecondsMax = 2 ** 32;
 
-/** @param volume its path, at which upstream tells of the token's file */
+/** @param volume path of the volume, which upstream uses for the token's file */
 function validateToken(
   { expirationSeconds = 0, path: file = "" }: Part,
   path: string,
@@ -105,7 +113,7 @@ function validateToken(
   else if (!anyPath) checkLocalPath(file, `${volume}.path`, errors);
 }
 
-function validateTrustBundle(bundle: Part, path: string, take: Take, errors: FieldErrors): void {
+function validateTrustBundle(bundle: Part, path: string, reservePath: ReservePath, errors: FieldErrors): void {
   const { name, signerName, labelSelector, path: file = "" } = bundle;
   if (name !== undefined && signerName !== undefined) {
     errors.invalid(path, goForm("ClusterTrustBundleProjection", bundle), "only one of name and signerName may be used");
@@ -123,7 +131,7 @@ function validateTrustBundle(bundle: Part, path: string, take: Take, errors: Fie
   } else errors.required(path, "either name or signerName must be specified");
   if (file === "") errors.required(`${path}.path`);
   checkLocalPath(file, `${path}.path`, errors);
-  take(file);
+  reservePath(file);
 }
 
 const keyTypes = ["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"];
@@ -131,7 +139,7 @@ const certificateSecondsMin = 3600;
 const certificateSecondsMax = 91 * 86400;
 const kubernetesSecondsMax = 86400;
 
-function validateCertificate(certificate: Part, path: string, take: Take, errors: FieldErrors): void {
+function validateCertificate(certificate: Part, path: string, reservePath: ReservePath, errors: FieldErrors): void {
   const { signerName = "", keyType = "", maxExpirationSeconds: seconds, userAnnotations } = certificate;
   validateSignerName(signerName, `${path}.signerName`, errors);
   if (userAnnotations) validateUserAnnotations(userAnnotations, `${path}.userAnnotations`, errors);
@@ -146,7 +154,7 @@ function validateCertificate(certificate: Part, path: string, take: Take, errors
   );
   for (const field of fields) {
     checkLocalPath(certificate[field], `${path}.${field}`, errors);
-    take(certificate[field]);
+    reservePath(certificate[field]);
   }
   if (fields.length === 0)
     errors.required(path, "specify at least one of credentialBundlePath, keyPath, and certificateChainPath");

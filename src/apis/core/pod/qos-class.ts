@@ -1,12 +1,17 @@
-/** How a pod is served when a node runs short. Source: core helper/qos. */
+/**
+ * QoS class of a pod.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/helper/qos/qos.go`.
+ */
 import { addQuantities, compareQuantities, parseQuantity, type Quantity } from "../../../lib/quantity/quantity.ts";
 import { items, type Part } from "../../fields.ts";
 
-const counted = ["cpu", "memory"];
+const countedResources = ["cpu", "memory"];
 
 /**
- * Guaranteed: every container limits cpu and memory and requests as much. BestEffort: none asks for anything. Burstable: the rest.
- * @param podResources whether what is said of the whole pod counts instead, where it is said
+ * Guaranteed: every container has limits of cpu and memory, and equal requests. BestEffort: no
+ * container has requests or limits. Burstable: all others.
+ *
+ * @param podResources whether pod-level resources, if set, replace those of the containers
  */
 export function qosClass(spec: Part, podResources = true): "Guaranteed" | "Burstable" | "BestEffort" {
   const ofPod = podResources ? spec.resources : undefined;
@@ -18,7 +23,7 @@ export function qosClass(spec: Part, podResources = true): "Guaranteed" | "Burst
   for (const resources of all) {
     add(requests, resources.requests);
     const count = add(limits, resources.limits);
-    if (count < counted.length && !(ofPod && isEmpty(resources.limits))) isLimited = false;
+    if (count < countedResources.length && !(ofPod && isEmpty(resources.limits))) isLimited = false;
   }
   if (requests.size === 0 && limits.size === 0) return "BestEffort";
   const isGuaranteed =
@@ -31,10 +36,10 @@ export function qosClass(spec: Part, podResources = true): "Guaranteed" | "Burst
 const isEmpty = (list: Part | undefined): boolean => list === undefined || Object.keys(list).length === 0;
 const isSame = (a: Quantity, b: Quantity | undefined): boolean => b !== undefined && compareQuantities(a, b) === 0;
 
-/** @returns how many of those that count are more than nothing */
+/** @returns the number of counted resources that are greater than zero */
 function add(sum: Map<string, Quantity>, list: Part | undefined): number {
   let count = 0;
-  for (const name of counted) {
+  for (const name of countedResources) {
     if (list === undefined || !Object.hasOwn(list, name)) continue;
     const amount = parseQuantity(String(list[name]));
     if (amount.mantissa <= 0n) continue;

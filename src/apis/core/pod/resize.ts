@@ -1,13 +1,16 @@
-/** What `/resize` may change: cpu and memory. Source: upstream's core validation. */
+/**
+ * Validation of `/resize`: only cpu and memory are mutable.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { isMirrorPod } from "../../../apimachinery/pod-references.ts";
 import { items, type Part } from "../../fields.ts";
-import { isSidecar } from "./containers-of.ts";
 import type { PodOptions } from "./options.ts";
 import { qosClass } from "./qos-class.ts";
-import { samePart } from "./same.ts";
-import { validateChangedPod } from "./validate.ts";
+import { samePart } from "./same-part.ts";
+import { validateChangedPod } from "./validate-pod.ts";
+import { isSidecar } from "./visit-containers.ts";
 
 const lists = ["containers", "initContainers"] as const;
 
@@ -37,13 +40,13 @@ export function validateResize(next: KubeObject, old: KubeObject, options: PodOp
 const hasAmounts = (resources: Part | undefined): boolean =>
   Object.keys(resources?.requests ?? {}).length + Object.keys(resources?.limits ?? {}).length > 0;
 
-/** A kubelet that resizes says what running containers have. */
+/** A kubelet that supports resize reports the resources of running containers. */
 function canResize({ status }: KubeObject): boolean {
   const running = items(status?.containerStatuses).find(({ state }) => state?.running);
   return running === undefined || running.resources !== undefined;
 }
 
-/** @param rest gets the resources without what may change */
+/** @param rest receives the pod-level resources with the old cpu and memory */
 function validatePodResize(
   rest: Part,
   next: KubeObject,
@@ -62,9 +65,9 @@ function validatePodResize(
   if (before !== undefined && now === undefined)
     return errors.forbidden("spec.resources", "pod-level resources cannot be removed");
   if (before !== undefined) {
-    if (isSmaller(now.requests, before.requests))
+    if (lacksEntries(now.requests, before.requests))
       errors.forbidden("spec.resources.requests", "pod-level resource requests cannot be removed");
-    if (isSmaller(now.limits, before.limits))
+    if (lacksEntries(now.limits, before.limits))
       errors.forbidden("spec.resources.limits", "pod-level resource limits cannot be removed");
   }
   rest.resources = now && keptResources(now, before);
@@ -86,7 +89,7 @@ const keptResources = (resources: Part, old: Part | undefined): Part => ({
   limits: withOldAmounts(resources.limits, old?.limits),
 });
 
-/** The list in which cpu and memory are as they were. */
+/** @returns the list with the old cpu and memory */
 function withOldAmounts(list: Part | undefined, old: Part | undefined): Part | undefined {
   if (list === undefined && old === undefined) return undefined;
   const { cpu: _cpu, memory: _memory, ...others } = list ?? {};
@@ -97,7 +100,7 @@ function withOldAmounts(list: Part | undefined, old: Part | undefined): Part | u
   };
 }
 
-function isSmaller(list: Part | undefined, old: Part | undefined): boolean {
+function lacksEntries(list: Part | undefined, old: Part | undefined): boolean {
   const [now, before] = [Object.keys(list ?? {}), Object.keys(old ?? {})];
   return before.length > now.length || before.some((name) => !now.includes(name));
 }
@@ -123,23 +126,23 @@ function validateKeptResources(next: Part, old: Part, { initContainerResize }: P
       if (list === "initContainers" && !initContainerResize && !isSidecar(container)) continue;
       const at = `spec.${list}[${index}].resources`;
       const now = next[list][index].resources;
-      if (isSmaller(now?.requests, container.resources?.requests))
+      if (lacksEntries(now?.requests, container.resources?.requests))
         errors.forbidden(`${at}.requests`, "resource requests cannot be removed");
-      if (isSmaller(now?.limits, container.resources?.limits))
+      if (lacksEntries(now?.limits, container.resources?.limits))
         errors.forbidden(`${at}.limits`, "resource limits cannot be removed");
     }
   }
 }
 
-/** The container with cpu and memory as they were. Claims are left out, as upstream leaves them out. */
-function withoutResize(container: Part, old: Part): Part {
+/** @returns the container with the old cpu and memory and, like upstream, without claims */
+function withOldResources(container: Part, old: Part): Part {
   const { requests, limits } = keptResources(container.resources ?? {}, old.resources);
   return { ...container, resources: { ...(requests && { requests }), ...(limits && { limits }) } };
 }
 
 function validateContainerChanges(rest: Part, old: Part, errors: FieldErrors): void {
   rest.containers = items(rest.containers).map((container, index) => {
-    const kept = withoutResize(container, old.containers[index]);
+    const kept = withOldResources(container, old.containers[index]);
     if (!samePart("Container", kept, old.containers[index]))
       errors.forbidden("spec", "only cpu and memory resources are mutable");
     return kept;
@@ -155,7 +158,7 @@ function validateInitChanges(rest: Part, old: Part, { initContainerResize }: Pod
       if (isChanged) errors.forbidden("spec", "resources for non-sidecar init containers are immutable");
       return container;
     }
-    const kept = withoutResize(container, before);
+    const kept = withOldResources(container, before);
     const at = `spec.initContainers[${index}]`;
     if (!samePart("Container", kept, before))
       errors.forbidden(at, "only cpu and memory resources for init or sidecar containers are mutable");

@@ -1,4 +1,7 @@
-/** Claims of devices that a pod's containers use. */
+/**
+ * Validation of the resource claims of a pod.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { mirrorAnnotation } from "../../../apimachinery/pod-references.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
@@ -30,22 +33,23 @@ function validateClaim(claim: Part, path: string, names: Set<string>, errors: Fi
     addInvalid(errors, `${path}.name`, name, dnsLabelProblems(name));
     names.add(name);
   }
-  const isTwice = resourceClaimName !== undefined && resourceClaimTemplateName !== undefined;
-  const isNone = resourceClaimName === undefined && resourceClaimTemplateName === undefined;
-  if (isTwice)
-    tellOfClaim(
+  const hasBoth = resourceClaimName !== undefined && resourceClaimTemplateName !== undefined;
+  const hasNone = resourceClaimName === undefined && resourceClaimTemplateName === undefined;
+  if (hasBoth)
+    addClaimError(
       claim,
       path,
       "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified",
       errors,
     );
-  if (isNone) tellOfClaim(claim, path, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`", errors);
+  if (hasNone)
+    addClaimError(claim, path, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`", errors);
   for (const field of ["resourceClaimName", "resourceClaimTemplateName"]) {
     if (claim[field] !== undefined)
       addInvalid(errors, `${path}.${field}`, claim[field], dnsSubdomainProblems(claim[field]));
   }
 }
 
-function tellOfClaim(claim: Part, path: string, why: string, errors: FieldErrors): void {
+function addClaimError(claim: Part, path: string, why: string, errors: FieldErrors): void {
   errors.invalid(path, goForm("PodResourceClaim", claim), why);
 }

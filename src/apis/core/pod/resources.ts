@@ -1,4 +1,7 @@
-/** Requests and limits of containers and of whole pods. Source: upstream's core validation. */
+/**
+ * Validation of requests and limits of containers and pods.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { dnsLabelProblems, qualifiedNameProblems } from "../../../lib/names/names.ts";
@@ -6,23 +9,23 @@ import { compareQuantities, formatQuantity, parseQuantity } from "../../../lib/q
 import { items, type Part } from "../../fields.ts";
 import {
   allowsOvercommit,
-  isCountedWhole,
   isDivisibleHugePages,
   isExtendedResource,
   isHugePages,
+  isIntegerResource,
   isNativeResource,
   isPodLevelResource,
   isStandardContainerResource,
   isStandardResource,
   isWhole,
-} from "./quantity-names.ts";
-import { sumOfContainers } from "./sums.ts";
+} from "./resource-names.ts";
+import { sumOfContainers } from "./sum-of-containers.ts";
 
-export interface ResourceRules {
+interface ResourceRules {
   readonly indivisibleHugePages: boolean;
   /** Names of the pod's `resourceClaims`. */
   readonly claimNames: ReadonlySet<string>;
-  /** Of the whole pod rather than one of its containers. */
+  /** Whether the resources are pod-level. */
   readonly ofPod: boolean;
 }
 
@@ -33,33 +36,33 @@ export function validateResources(
   rules: ResourceRules,
   errors: FieldErrors,
 ): void {
-  const seen = { hugePages: false, computing: false };
+  const seen = { hugePages: false, cpuOrMemory: false };
   for (const [name, text] of byName(limits)) {
     const at = `${path}.limits[${name}]`;
     checkResource(name, text, at, rules, errors);
     checkHugePages(name, text, at, rules, errors);
-    notice(name, seen);
+    markSeen(name, seen);
   }
   for (const [name, text] of byName(requests)) {
     const at = `${path}.requests[${name}]`;
     checkResource(name, text, at, rules, errors);
     checkLimit(name, text, Object.hasOwn(limits, name) ? limits[name] : undefined, path, errors);
     checkHugePages(name, text, at, rules, errors);
-    notice(name, seen);
+    markSeen(name, seen);
   }
-  if (seen.hugePages && !seen.computing) errors.forbidden(path, "HugePages require cpu or memory");
+  if (seen.hugePages && !seen.cpuOrMemory) errors.forbidden(path, "HugePages require cpu or memory");
   if (claims) validateClaims(items(claims), `${path}.claims`, rules.claimNames, errors);
 }
 
-/** Entries in the order of their names. */
+/** @returns the entries sorted by name */
 export function byName(list: Part = {}): [name: string, text: string][] {
   const entries = Object.entries<string>(list);
   return entries.length < 2 ? entries : entries.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function notice(name: string, seen: { hugePages: boolean; computing: boolean }): void {
+function markSeen(name: string, seen: { hugePages: boolean; cpuOrMemory: boolean }): void {
   if (isHugePages(name)) seen.hugePages = true;
-  if (name === "cpu" || name === "memory") seen.computing = true;
+  if (name === "cpu" || name === "memory") seen.cpuOrMemory = true;
 }
 
 function checkResource(name: string, text: string, path: string, { ofPod }: ResourceRules, errors: FieldErrors): void {
@@ -68,7 +71,7 @@ function checkResource(name: string, text: string, path: string, { ofPod }: Reso
   validateResourceQuantity(name, text, path, errors);
 }
 
-/** Names of resources that nodes have, too. */
+/** Checks that a name is a standard resource or qualified. */
 export function validateResourceName(name: string, path: string, errors: FieldErrors): void {
   const problems = qualifiedNameProblems(name);
   addInvalid(errors, path, name, problems);
@@ -77,6 +80,7 @@ export function validateResourceName(name: string, path: string, errors: FieldEr
   }
 }
 
+/** Checks that a name is a standard or extended resource of containers. */
 export function validateContainerResourceName(name: string, path: string, errors: FieldErrors): void {
   if (name === "cpu" || name === "memory") return;
   validateResourceName(name, path, errors);
@@ -94,10 +98,10 @@ function validatePodResourceName(name: string, path: string, errors: FieldErrors
     errors.notSupported(path, name, ["cpu", "hugepages-", "memory"]);
 }
 
-/** Not negative, and whole where halves make no sense. */
+/** Rejects negative quantities, and fractions of resources that are counted. */
 export function validateResourceQuantity(name: string, text: string, path: string, errors: FieldErrors): void {
   if (text.startsWith("-")) errors.invalid(path, text, "must be greater than or equal to 0");
-  if (isCountedWhole(name) && !isWhole(parseQuantity(text))) errors.invalid(path, text, "must be an integer");
+  if (isIntegerResource(name) && !isWhole(parseQuantity(text))) errors.invalid(path, text, "must be an integer");
 }
 
 function checkLimit(name: string, text: string, limit: string | undefined, path: string, errors: FieldErrors): void {
@@ -124,7 +128,12 @@ function checkHugePages(
   errors.invalid(path, text, `${text} is not positive integer multiple of ${name}`);
 }
 
-function validateClaims(claims: readonly Part[], path: string, known: ReadonlySet<string>, errors: FieldErrors): void {
+function validateClaims(
+  claims: readonly Part[],
+  path: string,
+  claimNames: ReadonlySet<string>,
+  errors: FieldErrors,
+): void {
   const seen: SeenClaims = { keys: new Set(), requests: new Map() };
   let which: string | undefined;
   for (const [index, { name = "", request = "" }] of claims.entries()) {
@@ -135,21 +144,21 @@ function validateClaims(claims: readonly Part[], path: string, known: ReadonlySe
     }
     if (seen.keys.has(name)) errors.duplicate(at, name);
     else checkClaim(name, request, at, seen, errors);
-    if (!known.has(name)) {
-      which ??= known.size === 0 ? " which is empty" : `: ${[...known].sort().join(", ")}`;
+    if (!claimNames.has(name)) {
+      which ??= claimNames.size === 0 ? " which is empty" : `: ${[...claimNames].sort().join(", ")}`;
       errors.notFound(at, name, `must be one of the names in pod.spec.resourceClaims${which}`);
     }
   }
 }
 
 interface SeenClaims {
-  /** `claim`, or `claim/request`. */
+  /** Such as `claim` or `claim/request`. */
   readonly keys: Set<string>;
-  /** How many requests of a claim there are. */
+  /** Number of requests by claim. */
   readonly requests: Map<string, number>;
 }
 
-/** A whole claim includes each of its requests. */
+/** A reference to a whole claim conflicts with references to its requests. */
 function checkClaim(
   name: string,
   request: string,
@@ -166,7 +175,7 @@ function checkClaim(
   keys.add(key);
 }
 
-/** Of a pod that says what all its containers may use together. @param path of the spec */
+/** Validates pod-level resources. @param path of the spec */
 export function validatePodResources(
   spec: Part,
   path: string,

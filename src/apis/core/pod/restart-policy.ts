@@ -1,9 +1,12 @@
-/** Whether a container is started again, and by its exit code. */
+/**
+ * Validation of the restart policies of containers and of their rules for exit codes.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { items, type Part } from "../../fields.ts";
-import { isSidecar } from "./containers-of.ts";
+import { isSidecar } from "./visit-containers.ts";
 
-export interface RestartRules {
+interface RestartRules {
   readonly restartRules: boolean;
   readonly restartAllContainers: boolean;
 }
@@ -46,7 +49,7 @@ function validateRule(
   if (values.length > exitCodesMax) errors.tooMany(`${path}.exitCodes.values`, values.length, exitCodesMax);
 }
 
-/** Init containers alone could always be made sidecars. */
+/** Init containers can have the policy `Always` without the feature gate. */
 export function validateInitRestart(container: Part, path: string, rules: RestartRules, errors: FieldErrors): void {
   const { restartPolicy, restartPolicyRules } = container;
   const hasRules = items(restartPolicyRules).length > 0;

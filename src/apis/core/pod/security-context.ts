@@ -1,4 +1,7 @@
-/** Security contexts of pods and containers: users, groups, profiles. */
+/**
+ * Validation of the security contexts of pods and containers.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { goForm } from "../../../catalog/go-form.ts";
 import type { Part } from "../../fields.ts";
@@ -8,12 +11,12 @@ import { validateWindowsOptions } from "./windows-options.ts";
 
 const idMax = 2 ** 31 - 1;
 
-/** Of users and groups. */
+/** Checks the ID of a user or a group. */
 export function checkId(id: number | bigint | undefined, path: string, errors: FieldErrors): void {
   if (id !== undefined && (id < 0 || id > idMax)) errors.invalid(path, id, `must be between 0 and ${idMax}, inclusive`);
 }
 
-export interface PodSecurityRules {
+interface PodSecurityRules {
   readonly hostSysctls: boolean;
   readonly onlyRecursiveRelabeling: boolean;
 }
@@ -41,7 +44,11 @@ function checkChoice(value: string | undefined, path: string, choices: readonly 
   if (value !== undefined && !choices.includes(value)) errors.notSupported(path, value, choices);
 }
 
-/** Of a container. @param hostUsers whether the users of the pod are those of its host */
+/**
+ * Security context of a container.
+ *
+ * @param hostUsers whether the pod is in the user namespace of its host
+ */
 export function validateSecurity(context: Part, path: string, hostUsers: boolean, errors: FieldErrors): void {
   const { runAsUser, runAsGroup, procMount } = context;
   checkId(runAsUser, `${path}.runAsUser`, errors);

@@ -1,17 +1,20 @@
-/** What sources of volumes ask of their fields, pods' and persistent ones. Source: upstream's core validation. */
+/**
+ * Validators of fields that sources of pod volumes and persistent volumes share.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { Part } from "../../fields.ts";
 
 type FieldCheck = (source: Part, path: string, errors: FieldErrors) => void;
 
-/** Texts and lists that must not be empty. */
+/** @returns a validator that requires non-empty strings or lists */
 export function requires(...fields: readonly string[]): FieldCheck {
   return (source, path, errors) => {
     for (const field of fields) if ((source[field]?.length ?? 0) === 0) errors.required(`${path}.${field}`);
   };
 }
 
-/** A disk of which a partition may be named. */
+/** @returns a validator of disks with an ID and an optional partition */
 export function partitioned(idField: string): FieldCheck {
   return (source, path, errors) => {
     requires(idField)(source, path, errors);

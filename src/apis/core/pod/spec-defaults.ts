@@ -1,11 +1,15 @@
-/** Defaults of a pod's spec, alone or in a template. Source: core/v1 defaults. */
+/**
+ * Defaults of the spec of a pod or a pod template.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/v1/defaults.go`.
+ */
 import { formatQuantity } from "../../../lib/quantity/quantity.ts";
 import { items, type Part, setAbsent, struct } from "../../fields.ts";
 import { roundResources } from "../resource-list.ts";
 import { imageTag } from "./image-name.ts";
-import { allowsOvercommit, isHugePages, isPodLevelResource } from "./quantity-names.ts";
-import { sumOfContainers } from "./sums.ts";
+import { allowsOvercommit, isHugePages, isPodLevelResource } from "./resource-names.ts";
+import { sumOfContainers } from "./sum-of-containers.ts";
 
+/** Sets the defaults that pods and pod templates share. */
 export function setPodSpecDefaults(spec: Part): void {
   setAbsent(spec, {
     restartPolicy: "Always",
@@ -20,18 +24,18 @@ export function setPodSpecDefaults(spec: Part): void {
   for (const volume of items(spec.volumes)) setVolumeDefaults(volume);
 }
 
-/** What only a pod itself gets, not a template. */
+/** Sets the defaults of pods that templates do not get. */
 export function setPodDefaults(spec: Part): void {
   setAbsent(spec, { enableServiceLinks: true });
   for (const container of [...items(spec.containers), ...items(spec.initContainers)]) {
-    requestWhatIsLimited(container);
+    setRequestsFromLimits(container);
     if (spec.hostNetwork === true)
       for (const port of items(container.ports)) setAbsentNumber(port, "hostPort", port.containerPort);
   }
   if (spec.resources) setPodResourceDefaults(spec);
 }
 
-/** Of a pod that says what all its containers may use together: what they ask for counts where the pod does not say. */
+/** Sets absent pod-level requests and limits to the sums of the containers. */
 function setPodResourceDefaults(spec: Part): void {
   const { resources } = spec;
   const isSet = (list: Part | undefined): boolean => Object.keys(list ?? {}).length > 0;
@@ -56,7 +60,7 @@ const allContainers = (spec: Part): Part[] => [
   ...items(spec.ephemeralContainers),
 ];
 
-/** `serviceAccount` is the old name of `serviceAccountName`; both are always shown. */
+/** `serviceAccount` is the deprecated name of `serviceAccountName`; both are always set. */
 function mirrorServiceAccount(spec: Part): void {
   setAbsent(spec, { serviceAccountName: spec.serviceAccount ?? "" });
   if (spec.serviceAccountName === "") delete spec.serviceAccountName;
@@ -78,7 +82,7 @@ function setContainerDefaults(container: Part): void {
   for (const hook of [container.lifecycle?.postStart, container.lifecycle?.preStop]) setHttpGetDefaults(hook?.httpGet);
 }
 
-/** An image that is, or may be, tagged latest may have moved since it was pulled. */
+/** The tag `latest`, explicit or implied, may refer to another image later. */
 function pullPolicyFor(image: string): "Always" | "IfNotPresent" {
   return imageTag(image) === "latest" ? "Always" : "IfNotPresent";
 }
@@ -105,7 +109,7 @@ function setHttpGetDefaults(httpGet: Part | undefined): void {
   if (httpGet) setAbsent(httpGet, { path: "/", scheme: "HTTP" });
 }
 
-/** Zero counts as absent where the field is no pointer. */
+/** Sets a number that is absent or zero, for fields that are not pointers in Go. */
 function setAbsentNumber(target: Part, field: string, value: number): void {
   if (!target[field]) target[field] = value;
 }
@@ -130,6 +134,7 @@ function setVolumeDefaults(volume: Part): void {
   if (volume.image) setAbsent(volume.image, { pullPolicy: pullPolicyFor(volume.image.reference ?? "") });
 }
 
+/** Sets the defaults of a hostPath volume, of a pod or a persistent volume. */
 export function setHostPathDefaults(hostPath: Part | undefined): void {
   if (hostPath) hostPath.type ??= "";
 }
@@ -139,7 +144,7 @@ function setProjectionDefaults(source: Part): void {
   if (source.serviceAccountToken) setAbsent(source.serviceAccountToken, { expirationSeconds: 3600 });
 }
 
-function requestWhatIsLimited(container: Part): void {
+function setRequestsFromLimits(container: Part): void {
   const limits = container.resources?.limits;
   if (!limits) return;
   const requests = struct(container.resources, "requests");

@@ -1,4 +1,7 @@
-/** What a kubelet says of a pod. Source: upstream's core validation. */
+/**
+ * Validation of a pod's status, which the kubelet reports.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { validateLegacyIp } from "../../../apimachinery/validation/ip.ts";
@@ -9,7 +12,7 @@ import { items, type Part } from "../../fields.ts";
 import { validateAnnotationChanges, validatePodAnnotations } from "./annotations.ts";
 import { validateContainerStatuses } from "./container-status.ts";
 import type { PodOptions } from "./options.ts";
-import { isNativeResource } from "./quantity-names.ts";
+import { isNativeResource } from "./resource-names.ts";
 import { validateTransitions } from "./transitions.ts";
 
 export function validatePodStatus(next: KubeObject, old: KubeObject, options: PodOptions, errors: FieldErrors): void {
@@ -70,11 +73,11 @@ function validateClaimStatuses(
   path: string,
   errors: FieldErrors,
 ): void {
-  const known = new Set(claims.map(({ name = "" }) => name));
+  const claimNames = new Set(claims.map(({ name = "" }) => name));
   const names = new Set<string>();
   for (const [index, { name = "", resourceClaimName }] of statuses.entries()) {
     const at = `${path}[${index}]`;
-    if (!known.has(name)) {
+    if (!claimNames.has(name)) {
       errors.invalid(`${at}.name`, name, "must match the name of an entry in `spec.resourceClaims`");
     }
     if (names.has(name)) errors.duplicate(`${at}.name`, name);
@@ -85,7 +88,7 @@ function validateClaimStatuses(
   }
 }
 
-/** The claim that was made for resources which containers ask for by name. */
+/** The claim for extended resources that containers request by name. */
 function validateExtendedClaim(
   { requestMappings, resourceClaimName = "" }: Part,
   spec: Part,
@@ -125,7 +128,7 @@ function validateExtendedClaim(
 }
 
 function validateNodeAllocatable(status: Part, spec: Part, path: string, errors: FieldErrors): void {
-  const known = new Set(
+  const claimNames = new Set(
     [...items(spec.resourceClaims), ...items(status.resourceClaimStatuses)].map((claim) => claim.resourceClaimName),
   );
   for (const [index, { resourceClaimName = "", containers, resources = {} }] of items(
@@ -133,7 +136,7 @@ function validateNodeAllocatable(status: Part, spec: Part, path: string, errors:
   ).entries()) {
     const at = `${path}[${index}]`;
     if (resourceClaimName === "") errors.required(`${at}.resourceClaimName`, "must not be empty");
-    if (!known.has(resourceClaimName))
+    if (!claimNames.has(resourceClaimName))
       errors.invalid(`${at}.resourceClaimName`, resourceClaimName, "no mapping found in pod reference");
     if ((containers ?? []).length === 0) errors.required(`${at}.containers`, "must not be empty");
     if (Object.keys(resources).length === 0) errors.required(`${at}.resources`, "must not be empty");
@@ -153,7 +156,7 @@ function validateHostAddresses(status: Part, before: Part, options: PodOptions, 
   validateAddresses(items(status.hostIPs), items(before.hostIPs), "status.hostIPs", options, errors);
 }
 
-/** At most one of each family. */
+/** At most one address of each IP family. */
 function validateAddresses(
   list: readonly Part[],
   before: readonly Part[],

@@ -1,4 +1,7 @@
-/** `/ephemeralcontainers` and `/resize`: each changes one part of a pod and leaves the rest as it was. */
+/**
+ * `/ephemeralcontainers` and `/resize`: each changes one part of a pod and ignores other changes.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/registry/core/pod/strategy.go`.
+ */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import type { SubresourceRules } from "../../../catalog/contract.ts";
 import { addIntegers, cloneJson } from "../../../lib/json/values.ts";
@@ -6,15 +9,15 @@ import { items, type Part } from "../../fields.ts";
 import { validateEphemeralUpdate } from "./ephemeral-update.ts";
 import { podOptions } from "./options.ts";
 import { validateResize } from "./resize.ts";
-import { samePart } from "./same.ts";
+import { samePart } from "./same-part.ts";
 
 export const ephemeralContainers: SubresourceRules = {
   prepare(next, old) {
     const added = next.spec?.ephemeralContainers;
-    keepAll(next, old);
+    restoreOld(next, old);
     if (added === undefined) delete next.spec.ephemeralContainers;
     else next.spec.ephemeralContainers = added;
-    countChange(next, old);
+    incrementGeneration(next, old);
   },
   validate(next, old, errors, { gates }) {
     validateEphemeralUpdate(next, old, podOptions(gates, old), errors);
@@ -25,22 +28,22 @@ const lists = ["containers", "initContainers"] as const;
 
 export const resize: SubresourceRules = {
   prepare(next, old, { gates }) {
-    // Containers that came or went are told of by validation.
+    // Otherwise validation reports the added or removed containers.
     if (lists.every((list) => items(next.spec?.[list]).length === items(old.spec?.[list]).length)) {
       const { resources } = next.spec;
       const resized = lists.map((list) => resizedContainers(items(next.spec[list]), items(old.spec[list])));
-      keepAll(next, old);
+      restoreOld(next, old);
       for (const [index, list] of lists.entries()) if (next.spec[list] !== undefined) next.spec[list] = resized[index];
       if (gates.enabled("InPlacePodLevelResourcesVerticalScaling")) setOrDelete(next.spec, "resources", resources);
     }
-    countChange(next, old);
+    incrementGeneration(next, old);
   },
   validate(next, old, errors, { gates }) {
     validateResize(next, old, podOptions(gates, old), errors);
   },
 };
 
-/** As they were, with what they now may use; or as they are sent, where they are not the same ones. */
+/** @returns the old containers with the new resources, or `next` if the names differ */
 function resizedContainers(next: Part[], old: readonly Part[]): Part[] {
   if (next.some(({ name }, index) => name !== old[index]?.name)) return next;
   return next.map(({ resources, resizePolicy }, index) => {
@@ -56,15 +59,15 @@ function setOrDelete(target: Part, field: string, value: unknown): void {
   else target[field] = value;
 }
 
-/** All of it but the metadata that every write may change. */
-function keepAll(next: KubeObject, old: KubeObject): void {
+/** Restores everything that the subresource does not change. */
+function restoreOld(next: KubeObject, old: KubeObject): void {
   for (const field of ["labels", "annotations", "ownerReferences", "finalizers", "selfLink"] as const)
     setOrDelete(next.metadata, field, old.metadata[field]);
   next.spec = cloneJson(old.spec ?? {});
   next.status = old.status;
 }
 
-function countChange(next: KubeObject, old: KubeObject): void {
+function incrementGeneration(next: KubeObject, old: KubeObject): void {
   if (!samePart("PodSpec", next.spec, old.spec))
     next.metadata.generation = addIntegers(old.metadata.generation ?? 0, 1);
 }

@@ -1,4 +1,9 @@
-/** Kernel parameters of a pod. Source: component-helpers' sysctl namespaces, core validation. */
+/**
+ * Validation of the kernel parameters of a pod.
+ * Sources:
+ * `k8s.io/component-helpers@v0.36.0/node/util/sysctl/namespace.go`,
+ * `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { items, type Part } from "../../fields.ts";
 
@@ -7,10 +12,18 @@ const namePattern = `^(${segment}[\\./])*${segment}$`;
 const wholeName = new RegExp(namePattern);
 const nameLengthMax = 253;
 
-const ofIpc = ["kernel.sem", "kernel.shmall", "kernel.shmmax", "kernel.shmmni", "kernel.shm_rmid_forced", "kernel.shm"];
-const ofIpcMessages = ["kernel.msgmax", "kernel.msgmnb", "kernel.msgmni", "kernel.msg"];
+const ipcSysctls = [
+  "kernel.sem",
+  "kernel.shmall",
+  "kernel.shmmax",
+  "kernel.shmmni",
+  "kernel.shm_rmid_forced",
+  "kernel.shm",
+];
+const ipcMessageSysctls = ["kernel.msgmax", "kernel.msgmnb", "kernel.msgmni", "kernel.msg"];
 
-export function validateSysctls(spec: Part, path: string, anyOfHost: boolean, errors: FieldErrors): void {
+/** @param allowHostSysctls accepts parameters that the pod shares with its host */
+export function validateSysctls(spec: Part, path: string, allowHostSysctls: boolean, errors: FieldErrors): void {
   const names = new Set<string>();
   for (const [index, { name = "" }] of items(spec.securityContext.sysctls).entries()) {
     const at = `${path}[${index}].name`;
@@ -18,7 +31,7 @@ export function validateSysctls(spec: Part, path: string, anyOfHost: boolean, er
     else if (!isSysctlName(name))
       errors.invalid(at, name, `must have at most ${nameLengthMax} characters and match regex ${namePattern}`);
     else if (names.has(name)) errors.duplicate(at, name);
-    const shared = anyOfHost ? undefined : isHostSysctl(name, spec);
+    const shared = allowHostSysctls ? undefined : isHostSysctl(name, spec);
     if (shared !== undefined) errors.invalid(at, name, `may not be specified when '${shared}' is true`);
     names.add(name);
   }
@@ -35,11 +48,12 @@ export function isHostSysctl(name: string, { hostNetwork, hostIPC }: Part): "hos
   const star = plain.indexOf("*");
   const parameter = star < 0 ? plain : plain.slice(0, star);
   if (hostNetwork === true && parameter.startsWith("net.")) return "hostNetwork";
-  const isIpc = ofIpc.includes(parameter) || ofIpcMessages.includes(parameter) || parameter.startsWith("fs.mqueue.");
+  const isIpc =
+    ipcSysctls.includes(parameter) || ipcMessageSysctls.includes(parameter) || parameter.startsWith("fs.mqueue.");
   return hostIPC === true && isIpc ? "hostIPC" : undefined;
 }
 
-/** Written with slashes, dots and slashes change places: `net/ipv4/conf/eno1.100/rp_filter`. */
+/** In names separated by slashes (`net/ipv4/conf/eno1.100/rp_filter`), dots and slashes swap. */
 function normalName(name: string): string {
   const first = /[./]/.exec(name)?.[0];
   if (first !== "/") return name;

@@ -1,16 +1,21 @@
-/** Tolerations of taints. */
+/**
+ * Validation of tolerations.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { labelValueProblems, qualifiedNameProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";
 
+/** Effects of taints and tolerations. */
 export const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 export interface TolerationRules {
   readonly comparingTolerations: boolean;
 }
 
+/** @param path of the list */
 export function validateTolerations(
   tolerations: readonly Part[],
   path: string,
@@ -74,7 +79,7 @@ function isInt64(digits: string): boolean {
   return number <= int64Max && number >= -int64Max - 1n;
 }
 
-/** Tolerations may be added, and their seconds changed. */
+/** An update can add tolerations and change `tolerationSeconds`. */
 export function validateAddedTolerations(
   next: unknown,
   old: unknown,
@@ -89,6 +94,6 @@ export function validateAddedTolerations(
   validateTolerations(items(next), path, rules, errors);
 }
 
-/** All of it but the seconds. */
+/** Identity of a toleration: all fields except the seconds. */
 const keyOf = ({ key = "", operator = "", value = "", effect = "" }: Part): string =>
   JSON.stringify([key, operator, value, effect]);

@@ -1,10 +1,13 @@
-/** How pods are spread over nodes, zones and other domains. */
+/**
+ * Validation of topology spread constraints.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { Part } from "../../fields.ts";
 import { validateLabelSelector } from "../../label-selector.ts";
 import { validateLabelKeys, validateSpreadKeys } from "./label-keys.ts";
 
-export interface SpreadRules {
+interface SpreadRules {
   readonly anySpreadSelector: boolean;
   readonly mergesSpreadKeys: boolean;
 }
@@ -18,7 +21,7 @@ export function validateSpreadConstraints(
   rules: SpreadRules,
   errors: FieldErrors,
 ): void {
-  const lastPlaces = new Map(constraints.map((constraint, index) => [pairOf(constraint), index]));
+  const lastIndexes = new Map(constraints.map((constraint, index) => [pairOf(constraint), index]));
   for (const [index, constraint] of constraints.entries()) {
     const at = `${path}[${index}]`;
     const { maxSkew = 0, topologyKey = "", whenUnsatisfiable = "" } = constraint;
@@ -27,7 +30,7 @@ export function validateSpreadConstraints(
     if (!actions.includes(whenUnsatisfiable))
       errors.notSupported(`${at}.whenUnsatisfiable`, whenUnsatisfiable, actions);
     const pair = pairOf(constraint);
-    if (lastPlaces.get(pair) !== index) errors.duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair);
+    if (lastIndexes.get(pair) !== index) errors.duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, pair);
     validateMinDomains(constraint, at, errors);
     for (const field of ["nodeAffinityPolicy", "nodeTaintsPolicy"]) {
       const policy = constraint[field];

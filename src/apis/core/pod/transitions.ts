@@ -1,12 +1,16 @@
-/** What has ended stays so, unless it is to be started again. */
+/**
+ * Validation of state transitions: a terminated container can only run again if its restart policy
+ * permits it.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { items, type Part } from "../../fields.ts";
-import { isSidecar } from "./containers-of.ts";
 import type { PodOptions } from "./options.ts";
+import { isSidecar } from "./visit-containers.ts";
 
-/** @param spec of the pod as it was */
+/** @param next the new status @param old the stored status @param spec of the stored pod */
 export function validateTransitions(next: Part, old: Part, spec: Part, options: PodOptions, errors: FieldErrors): void {
-  if (!startsAllAgain(spec, options)) {
+  if (!restartsAll(spec, options)) {
     for (const [field, list] of [
       ["containerStatuses", "containers"],
       ["initContainerStatuses", "initContainers"],
@@ -25,11 +29,11 @@ export function validateTransitions(next: Part, old: Part, spec: Part, options: 
   validateStates(next.ephemeralContainerStatuses, old.ephemeralContainerStatuses, path, () => false, errors);
 }
 
-function startsAllAgain(spec: Part, { restartRules, restartAllContainers }: PodOptions): boolean {
+function restartsAll(spec: Part, { restartRules, restartAllContainers }: PodOptions): boolean {
   if (!restartRules) return spec.restartPolicy === "Always";
-  const asksForIt = ({ restartPolicyRules }: Part): boolean =>
+  const hasRestartAllRule = ({ restartPolicyRules }: Part): boolean =>
     items(restartPolicyRules).some(({ action }) => action === "RestartAllContainers");
-  return restartAllContainers && [...items(spec.initContainers), ...items(spec.containers)].some(asksForIt);
+  return restartAllContainers && [...items(spec.initContainers), ...items(spec.containers)].some(hasRestartAllRule);
 }
 
 function validateStates(

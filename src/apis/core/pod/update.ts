@@ -1,4 +1,7 @@
-/** What an update of a pod may change: little. Source: upstream's core validation. */
+/**
+ * Validation of pod updates: few fields of the spec are mutable.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { goForm, goForms } from "../../../catalog/go-form.ts";
@@ -6,10 +9,10 @@ import { deepEqual } from "../../../lib/json/values.ts";
 import { items, type Part } from "../../fields.ts";
 import { checkImagePadding } from "./container.ts";
 import type { PodOptions } from "./options.ts";
-import { samePart } from "./same.ts";
+import { samePart } from "./same-part.ts";
 import { specDiff } from "./spec-diff.ts";
 import { validateAddedTolerations } from "./tolerations.ts";
-import { validateChangedPod } from "./validate.ts";
+import { validateChangedPod } from "./validate-pod.ts";
 
 const int32Max = 2 ** 31 - 1;
 
@@ -28,10 +31,10 @@ export function validatePodUpdate(next: KubeObject, old: KubeObject, options: Po
   if (!validateDeadline(next.spec.activeDeadlineSeconds, old.spec.activeDeadlineSeconds, errors)) return;
   validateAddedTolerations(next.spec.tolerations, old.spec.tolerations, "spec.tolerations", options, errors);
   validateRemovedGates(next.spec.schedulingGates, old.spec.schedulingGates, "spec.schedulingGates", errors);
-  if (!samePart("PodSpec", next.spec, old.spec)) validateFixed(next.spec, old.spec, errors);
+  if (!samePart("PodSpec", next.spec, old.spec)) validateImmutableFields(next.spec, old.spec, errors);
 }
 
-/** It may be set, and shortened. @returns whether the rest is worth looking at */
+/** The deadline can be set and reduced. @returns whether validation continues */
 function validateDeadline(next: number | undefined, old: number | undefined, errors: FieldErrors): boolean {
   const path = "spec.activeDeadlineSeconds";
   if (next === undefined) {
@@ -45,10 +48,10 @@ function validateDeadline(next: number | undefined, old: number | undefined, err
 }
 
 function validateRemovedGates(next: unknown, old: unknown, path: string, errors: FieldErrors): void {
-  const known = new Set(items(old).map(({ name = "" }) => name));
-  const last = new Map(items(next).map(({ name = "" }, index) => [name, index]));
-  for (const [name, index] of last) {
-    if (!known.has(name))
+  const existing = new Set(items(old).map(({ name = "" }) => name));
+  const lastIndexes = new Map(items(next).map(({ name = "" }, index) => [name, index]));
+  for (const [name, index] of lastIndexes) {
+    if (!existing.has(name))
       errors.forbidden(`${path}[${index}].name`, `only deletion is allowed, but found new scheduling gate '${name}'`);
   }
 }
@@ -61,9 +64,9 @@ const changeable = [
   "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
 ].join(",");
 
-function validateFixed(next: Part, old: Part, errors: FieldErrors): void {
-  const rest = withOldParts(next, old);
-  if (items(old.schedulingGates).length > 0) takeOldPlacement(rest, old, errors);
+function validateImmutableFields(next: Part, old: Part, errors: FieldErrors): void {
+  const rest = withOldMutableFields(next, old);
+  if (items(old.schedulingGates).length > 0) restorePlacement(rest, old, errors);
   if (samePart("PodSpec", rest, old)) return;
   errors.forbidden(
     "spec",
@@ -71,9 +74,9 @@ function validateFixed(next: Part, old: Part, errors: FieldErrors): void {
   );
 }
 
-/** The new spec in which all that may change is as it was. */
-function withOldParts(next: Part, old: Part): Part {
-  const mayBeOne = Number(old.terminationGracePeriodSeconds) < 0 && next.terminationGracePeriodSeconds === 1;
+/** @returns the new spec with the old values of mutable fields */
+function withOldMutableFields(next: Part, old: Part): Part {
+  const becomesOne = Number(old.terminationGracePeriodSeconds) < 0 && next.terminationGracePeriodSeconds === 1;
   const withImages = (list: string): Part[] | undefined =>
     next[list] &&
     items(next[list]).map((container, index) => ({ ...container, image: items(old[list])[index]?.image }));
@@ -84,12 +87,12 @@ function withOldParts(next: Part, old: Part): Part {
     activeDeadlineSeconds: old.activeDeadlineSeconds,
     schedulingGates: old.schedulingGates,
     tolerations: old.tolerations,
-    terminationGracePeriodSeconds: mayBeOne ? old.terminationGracePeriodSeconds : next.terminationGracePeriodSeconds,
+    terminationGracePeriodSeconds: becomesOne ? old.terminationGracePeriodSeconds : next.terminationGracePeriodSeconds,
   };
 }
 
-/** Where a pod may run can be narrowed as long as it is not to be scheduled. */
-function takeOldPlacement(rest: Part, old: Part, errors: FieldErrors): void {
+/** While a pod has scheduling gates, its node selector and node affinity can be narrowed. */
+function restorePlacement(rest: Part, old: Part, errors: FieldErrors): void {
   if (!deepEqual(rest.nodeSelector, old.nodeSelector)) {
     validateAddedLabels(rest.nodeSelector, old.nodeSelector ?? {}, "spec.nodeSelector", errors);
     rest.nodeSelector = old.nodeSelector;
@@ -143,7 +146,7 @@ function validateNarrowedAffinity(
   }
 }
 
-/** An empty term selects nothing, and must not begin to. */
+/** An empty term matches no node, so it must stay empty. */
 function narrows(next: Part, old: Part): boolean {
   const lists = ["matchExpressions", "matchFields"];
   const isEmpty = (term: Part): boolean => lists.every((list) => items(term[list]).length === 0);

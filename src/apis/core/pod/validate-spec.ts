@@ -1,4 +1,7 @@
-/** The spec of a pod, its own or a template's, in upstream's order. Source: upstream's core validation. */
+/**
+ * Validation of the spec of a pod or a pod template, in upstream's order.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { validateLegacyIp } from "../../../apimachinery/validation/ip.ts";
 import { addInvalid, validateLabels } from "../../../apimachinery/validation/metadata.ts";
@@ -12,7 +15,6 @@ import {
   validateEphemeralContainers,
   validateInitContainers,
 } from "./container.ts";
-import { visitContainers } from "./containers-of.ts";
 import { validateDnsConfig, validateDnsPolicy } from "./dns.ts";
 import { validateHostPorts, validateHostUsers } from "./host.ts";
 import type { PodOptions } from "./options.ts";
@@ -22,12 +24,13 @@ import { validatePodResources, validateResources } from "./resources.ts";
 import { validatePodSecurity } from "./security-context.ts";
 import { validateTolerations } from "./tolerations.ts";
 import { validateSpreadConstraints } from "./topology-spread.ts";
+import { visitContainers } from "./visit-containers.ts";
 import { validateVolumes } from "./volumes.ts";
 import { validateHostProcess } from "./windows-options.ts";
 
-export interface SpecRules {
+interface SpecRules {
   readonly options: PodOptions;
-  /** Of a pod; undefined in templates. */
+  /** Metadata of a pod; undefined for templates. */
   readonly metadata?: { readonly name?: string; readonly annotations?: Readonly<Record<string, string>> };
 }
 
@@ -83,7 +86,7 @@ export function validatePodSpec(spec: Part, path: string, { options, metadata }:
   validateEnvFileVolumes(spec, path, errors);
 }
 
-/** What the pod is called, and what it names. */
+/** Host names, and references by name. */
 function validateNames(spec: Part, path: string, errors: FieldErrors): void {
   const { hostnameOverride, serviceAccountName, nodeName, activeDeadlineSeconds: seconds, hostname, subdomain } = spec;
   if (hostnameOverride !== undefined) validateHostnameOverride(spec, path, errors);
@@ -147,7 +150,7 @@ function validateHostAliases(
   }
 }
 
-/** Variables are read from files that containers write for each other. */
+/** The volume of a `fileKeyRef` must be an emptyDir. */
 function validateEnvFileVolumes(spec: Part, path: string, errors: FieldErrors): void {
   let volumes: ReadonlyMap<string, Part> | undefined;
   visitContainers(spec, path, ({ env }, at) => {

@@ -1,4 +1,8 @@
-/** Sources of volumes, in the order in which upstream looks at them. Persistent volumes have the same, or nearly so. */
+/**
+ * Validation of the volume sources of pods, in upstream's order.
+ * Persistent volumes share some of them.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "../../../lib/names/names.ts";
@@ -50,7 +54,7 @@ export const volumeSources: readonly (readonly [field: string, validate: SourceV
   ["image", validateImage],
 ];
 
-/** In messages; one differs from its field. */
+/** Name of a source in error paths; one differs from its field. */
 export const sourcePath = (field: string): string => (field === "gcePersistentDisk" ? "persistentDisk" : field);
 
 function validateEmptyDir({ sizeLimit }: Part, path: string, errors: FieldErrors): void {
@@ -69,6 +73,7 @@ const hostPathTypes = [
   "Socket",
 ];
 
+/** Validates a hostPath source, of a pod volume or a persistent volume. */
 export function validateHostPath({ path: host = "", type }: Part, path: string, errors: FieldErrors): void {
   if (host === "") return errors.required(`${path}.path`);
   checkNoBacksteps(host, `${path}.path`, errors);
@@ -100,12 +105,14 @@ function validateDownwardApi({ defaultMode, items: files }: Part, path: string, 
   for (const file of items(files)) validateDownwardFile(file, path, errors);
 }
 
+/** Validates an NFS source, of a pod volume or a persistent volume. */
 export function validateNfs({ server = "", path: exported = "" }: Part, path: string, errors: FieldErrors): void {
   if (server === "") errors.required(`${path}.server`);
   if (exported === "") errors.required(`${path}.path`);
   if (!exported.startsWith("/")) errors.invalid(`${path}.path`, exported, "must be an absolute path");
 }
 
+/** Validates a Flocker source, of a pod volume or a persistent volume. */
 export function validateFlocker({ datasetName = "", datasetUUID = "" }: Part, path: string, errors: FieldErrors): void {
   if (datasetName === "" && datasetUUID === "") errors.required(path, "one of datasetName and datasetUUID is required");
   if (datasetName !== "" && datasetUUID !== "") {
@@ -121,6 +128,7 @@ function validateCinder(source: Part, path: string, errors: FieldErrors): void {
 
 const tenantBytesMax = 64;
 
+/** Validates a Quobyte source, of a pod volume or a persistent volume. */
 export function validateQuobyte(
   { registry = "", tenant = "", volume = "" }: Part,
   path: string,
@@ -135,11 +143,12 @@ export function validateQuobyte(
   if (volume === "") errors.required(`${path}.volume`);
 }
 
-/** As Go splits them: `host:port`, `[host]:port`, either may be empty. */
+/** As Go splits them: `host:port` or `[host]:port`, where both parts may be empty. */
 function isHostPort(text: string): boolean {
   return /^[^:[\]]*:[^:[\]]*$/.test(text) || /^\[[^[\]]*\]:[^:[\]]*$/.test(text);
 }
 
+/** Validates a Fibre Channel source, of a pod volume or a persistent volume. */
 export function validateFc({ targetWWNs = [], wwids = [], lun }: Part, path: string, errors: FieldErrors): void {
   if (targetWWNs.length === 0 && wwids.length === 0)
     errors.required(`${path}.targetWWNs`, "must specify either targetWWNs or wwids, but not both");
@@ -150,6 +159,7 @@ export function validateFc({ targetWWNs = [], wwids = [], lun }: Part, path: str
   else if (lun < 0 || lun > 255) errors.invalid(`${path}.lun`, lun, "must be between 0 and 255, inclusive");
 }
 
+/** Validates a FlexVolume source, of a pod volume or a persistent volume. */
 export function validateFlex({ driver = "", options }: Part, path: string, errors: FieldErrors): void {
   if (driver === "") errors.required(`${path}.driver`);
   for (const key of Object.keys(options ?? {})) {
@@ -164,6 +174,7 @@ const diskKinds = ["Dedicated", "Managed", "Shared"];
 const managedDisks = "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}";
 const blobDisks = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd";
 
+/** Validates an AzureDisk source, of a pod volume or a persistent volume. */
 export function validateAzureDisk(
   { diskName = "", diskURI = "", cachingMode, kind }: Part,
   path: string,

@@ -1,4 +1,7 @@
-/** A pod's volumes: their names, and that each has one source. */
+/**
+ * Validation of the volumes of a pod: names and sources.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
@@ -9,8 +12,8 @@ import type { Volumes } from "./mounts.ts";
 import { type SourceRules, sourcePath, volumeSources } from "./volume-sources.ts";
 
 /**
- * @param podName of the pod, after which claims are made for it; empty where it is not known, as in templates
- * @returns those that are valid
+ * @param podName prefix of the names of generated claims; empty in templates
+ * @returns the valid volumes by name
  */
 export function validateVolumes(
   volumes: readonly Part[],
@@ -20,7 +23,7 @@ export function validateVolumes(
   errors: FieldErrors,
 ): Volumes {
   const valid = new Map<string, Part>();
-  const made = new Set(
+  const generatedClaims = new Set(
     podName === "" ? [] : volumes.filter(({ ephemeral }) => ephemeral).map(({ name = "" }) => `${podName}-${name}`),
   );
   for (const [index, volume] of volumes.entries()) {
@@ -33,7 +36,7 @@ export function validateVolumes(
     if (valid.has(name)) errors.duplicate(`${at}.name`, name);
     if (errors.causes.length === before) valid.set(name, volume);
     const claim = persistentVolumeClaim?.claimName ?? "";
-    if (made.has(claim)) {
+    if (generatedClaims.has(claim)) {
       errors.invalid(
         `${at}.persistentVolumeClaim.claimName`,
         claim,
@@ -44,7 +47,7 @@ export function validateVolumes(
   return valid;
 }
 
-/** As upstream spells them where they are one too many. */
+/** Upstream's spelling in the error for a second source. */
 const misspelt: ReadonlyMap<string, string> = new Map([
   ["cephfs", "cephFS"],
   ["downwardAPI", "downwarAPI"],
@@ -66,7 +69,7 @@ function validateSource(volume: Part, path: string, podName: string, rules: Sour
   if (!found) errors.required(path, "must specify a volume type");
 }
 
-/** The claim that is made is named after the pod and the volume. */
+/** The generated claim is named after the pod and the volume. */
 function checkClaimName(volume: string, podName: string, path: string, errors: FieldErrors): void {
   if (podName === "" || volume === "") return;
   const claim = `${podName}-${volume}`;

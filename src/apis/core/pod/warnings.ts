@@ -1,4 +1,7 @@
-/** What clients are warned of in a pod or a template. Source: upstream's pod warnings. */
+/**
+ * Warnings for pods and pod templates.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/api/pod/warnings.go`.
+ */
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { warnOfIp } from "../../../apimachinery/validation/ip.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
@@ -7,14 +10,14 @@ import { dnsLabelProblems } from "../../../lib/names/names.ts";
 import { parseQuantity } from "../../../lib/quantity/quantity.ts";
 import { items, type Part } from "../../fields.ts";
 import { annotationOf, appArmorPrefix, seccompContainerPrefix, seccompPodKey } from "./annotations.ts";
-import { visitContainers } from "./containers-of.ts";
 import { warnOfNodeLabels } from "./node-labels.ts";
 import { warnOfOverlaps } from "./overlapping-paths.ts";
 import { warningsMax, warnOfPorts } from "./port-warnings.ts";
 import { profileOf } from "./prepare.ts";
-import { isWhole } from "./quantity-names.ts";
+import { isWhole } from "./resource-names.ts";
+import { visitContainers } from "./visit-containers.ts";
 
-/** Of a new pod; nothing is said of changes. */
+/** @returns warnings for a new pod; updates get none */
 export function podWarnings(pod: KubeObject, old: KubeObject | undefined): string[] {
   if (old !== undefined) return [];
   const problems = dnsLabelProblems(pod.metadata.name ?? "");
@@ -52,7 +55,7 @@ function warningsOf({ metadata, spec = {} }: Part, prefix: string): string[] {
       `${at}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
     );
   }
-  if (spec.affinity) warnOfTerms(spec.affinity, `${at}.affinity`, warnings);
+  if (spec.affinity) warnOfNullSelectors(spec.affinity, `${at}.affinity`, warnings);
   for (const [index, address] of (spec.dnsConfig?.nameservers ?? []).entries())
     warnOfIp(address, `${at}.dnsConfig.nameservers[${index}]`, warnings);
   for (const [index, { ip = "" }] of items(spec.hostAliases).entries())
@@ -102,7 +105,7 @@ function warnOfVolumes(volumes: readonly Part[], path: string, warnings: string[
   warnOfOverlaps(volumes, warnings);
 }
 
-/** Of a claim's spec. */
+/** Warns of a fractional storage size. @param spec of a claim @param path of the spec */
 export function warnOfClaim(spec: Part | undefined, path: string, warnings: string[]): void {
   for (const list of ["requests", "limits"])
     warnOfFraction(spec?.resources?.[list], "storage", `${path}.resources.${list}`, warnings);
@@ -117,7 +120,7 @@ function warnOfFractions(resources: Part, path: string, warnings: string[]): voi
 function warnOfFraction(list: Part | undefined, name: string, path: string, warnings: string[]): void {
   if (list === undefined || !Object.hasOwn(list, name)) return;
   const text: string = list[name];
-  // Whole numbers of bytes, by far the most, are known by their text.
+  // Most quantities are integers without an exponent, which need no parsing.
   if (/^[0-9]+([kMGTPE]i?)?$/.test(text) || isWhole(parseQuantity(text))) return;
   warnings.push(`${path}[${name}]: fractional byte value ${quoteGo(text)} is invalid, must be an integer`);
 }
@@ -138,7 +141,7 @@ function warnOfRepetitions({ hostAliases, imagePullSecrets }: Part, path: string
   }
 }
 
-/** @param prefix empty for a pod itself, whose profiles have been told of when they were taken */
+/** @param prefix empty for a pod, whose AppArmor annotations `prepareForCreate` reports */
 function warnOfProfiles(
   { name = "", securityContext }: Part,
   spec: Part,
@@ -157,13 +160,13 @@ function warnOfProfiles(
   warnings.push(`${path}[${appArmorPrefix}${name}]: deprecated since v1.30; use the "appArmorProfile" field instead`);
 }
 
-/** A variable may be given twice where the later one takes up the earlier. */
+/** A redefined variable gets no warning if it refers to its earlier definition. */
 function warnOfHiddenVariables(variables: readonly Part[], path: string, warnings: string[]): void {
   const names = new Set<string>();
   for (const [index, { name = "", value = "", valueFrom }] of variables.entries()) {
     const reference = `$(${name})`;
-    const takesUp = valueFrom === undefined && value !== reference && value.includes(reference);
-    if (names.has(name) && !takesUp) {
+    const refersToEarlier = valueFrom === undefined && value !== reference && value.includes(reference);
+    if (names.has(name) && !refersToEarlier) {
       warnings.push(
         `${path}[${index}]: hides previous definition of ${quoteGo(name)}, which may be dropped when using apply`,
       );
@@ -172,7 +175,7 @@ function warnOfHiddenVariables(variables: readonly Part[], path: string, warning
   }
 }
 
-function warnOfTerms({ podAffinity, podAntiAffinity }: Part, path: string, warnings: string[]): void {
+function warnOfNullSelectors({ podAffinity, podAntiAffinity }: Part, path: string, warnings: string[]): void {
   const text = "a null labelSelector results in matching no pod";
   for (const [field, affinity] of [
     ["podAffinity", podAffinity],
@@ -191,7 +194,7 @@ function warnOfTerms({ podAffinity, podAntiAffinity }: Part, path: string, warni
   }
 }
 
-/** Of what a kubelet says. */
+/** @returns warnings for the addresses in a pod's status */
 export function podStatusWarnings({ status }: KubeObject): string[] {
   const warnings: string[] = [];
   for (const field of ["podIPs", "hostIPs"]) {

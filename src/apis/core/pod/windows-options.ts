@@ -1,9 +1,12 @@
-/** Options of Windows containers, and pods whose containers are processes of their host. */
+/**
+ * Validation of Windows options, and of pods with HostProcess containers.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { dnsSubdomainProblems } from "../../../lib/names/names.ts";
 import type { Part } from "../../fields.ts";
-import { visitContainers } from "./containers-of.ts";
+import { visitContainers } from "./visit-containers.ts";
 
 const credentialKiBMax = 64;
 const domainLengthBelow = 256;
@@ -25,10 +28,10 @@ export function validateWindowsOptions(options: Part, path: string, errors: Fiel
     addInvalid(errors, `${path}.runAsUserName`, runAsUserName, userNameProblems(runAsUserName));
 }
 
-/** Of `user` or `domain\user`. */
+/** @returns the problems of a text of the form `user` or `domain\user` */
 function userNameProblems(text: string): string[] {
   if (text === "") return ["runAsUserName cannot be an empty string"];
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the names must not have them.
   if (/[\x00-\x1f\x7f]/.test(text)) return ["runAsUserName cannot contain control characters"];
   const parts = text.split("\\", 3);
   if (parts.length > 2) return ["runAsUserName cannot contain more than one backslash"];
@@ -61,7 +64,7 @@ function userProblems(user: string): string[] {
   return problems;
 }
 
-/** Either none of a pod's containers is a process of its host, or all are. @param path of the spec */
+/** If any container is a HostProcess container, all must be. @param path of the spec */
 export function validateHostProcess(spec: Part, path: string, errors: FieldErrors): void {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
   const counts = { all: 0, host: 0 };

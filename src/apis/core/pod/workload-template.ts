@@ -1,15 +1,18 @@
-/** The pod template that workloads carry. */
-import type { FeatureGates } from "../../../apimachinery/feature-gates.ts";
+/**
+ * Pod templates of workloads.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { validateAnnotations, validateLabels } from "../../../apimachinery/validation/metadata.ts";
 import { items, type Part, struct } from "../../fields.ts";
 import { dropInitContainerAnnotations, validatePodAnnotations, validateProfilesAgree } from "./annotations.ts";
-import { type PodOptions, templateOptions } from "./options.ts";
+import type { PodOptions } from "./options.ts";
 import { setPodSpecDefaults } from "./spec-defaults.ts";
 import { validatePodSpec } from "./validate-spec.ts";
 
 export { templateOptions } from "./options.ts";
 
+/** @param owner has the field `template`: the spec of a workload, or a PodTemplate */
 export function setTemplateDefaults(owner: Part): void {
   const template = struct(owner, "template");
   setPodSpecDefaults(struct(template, "spec"));
@@ -18,14 +21,9 @@ export function setTemplateDefaults(owner: Part): void {
 
 /**
  * @param path of the template, such as `spec.template`
- * @param options `templateOptions(context.gates, old template)`; without it, those of the gates' defaults for a new template
+ * @param options `templateOptions(gates, old template)`
  */
-export function validateTemplate(
-  template: Part,
-  path: string,
-  errors: FieldErrors,
-  options: PodOptions = usualOptions(),
-): void {
+export function validateTemplate(template: Part, path: string, errors: FieldErrors, options: PodOptions): void {
   const { metadata, spec = {} } = template;
   validateLabels(metadata?.labels, `${path}.labels`, errors);
   validateAnnotations(metadata?.annotations, `${path}.annotations`, errors);
@@ -36,14 +34,3 @@ export function validateTemplate(
     errors.forbidden(`${path}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template");
   }
 }
-
-/** Gates that options ask for and that are off by default. */
-const usuallyOff = [
-  "SELinuxMount",
-  "UserNamespacesHostNetworkSupport",
-  "TaintTolerationComparisonOperators",
-  "ImageVolumeWithDigest",
-];
-const usualGates: FeatureGates = { enabled: (name) => !usuallyOff.includes(name) };
-
-const usualOptions = (): PodOptions => templateOptions(usualGates);

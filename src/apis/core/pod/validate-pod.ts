@@ -1,4 +1,7 @@
-/** A pod as a whole, when it is made and when it is changed. Source: upstream's core validation. */
+/**
+ * Validation of whole pods, on create and on update.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/validation.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { validateMetaAgain } from "../../../apimachinery/validation/metadata.ts";
@@ -9,7 +12,7 @@ import { checkImagePadding } from "./container.ts";
 import type { PodOptions } from "./options.ts";
 import { validatePodSpec } from "./validate-spec.ts";
 
-/** Of a new pod, whose metadata has been looked at. */
+/** Validates a new pod, except for its metadata, which is validated before. */
 export function validateNewPod(pod: KubeObject, options: PodOptions, errors: FieldErrors): void {
   const { metadata, spec } = pod;
   validateContent(pod, options, errors);
@@ -21,7 +24,7 @@ export function validateNewPod(pod: KubeObject, options: PodOptions, errors: Fie
   validateProfilesAgree(metadata.annotations, spec, "spec", errors);
 }
 
-/** The least of every update of a pod: upstream looks at all of it once more. */
+/** Rules that all updates share. Like upstream, they include those for creates. */
 export function validateChangedPod(next: KubeObject, old: KubeObject, options: PodOptions, errors: FieldErrors): void {
   if (!errors.empty) validateMetaAgain(next.metadata, { namespaced: true, validateName: dnsSubdomainProblems }, errors);
   validateContent(next, options, errors);
@@ -39,7 +42,7 @@ function validateContent({ metadata, spec }: KubeObject, options: PodOptions, er
   }
 }
 
-/** Tokens are a service account's. */
+/** Projected tokens require a service account. */
 function checkNoTokens(spec: Part, errors: FieldErrors): void {
   for (const [index, { projected }] of items(spec.volumes).entries()) {
     for (const [place, { serviceAccountToken }] of items(projected?.sources).entries()) {

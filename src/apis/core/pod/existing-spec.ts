@@ -1,13 +1,17 @@
-/** What an object that is there already has, and may keep, though it would not be let in any more. */
+/**
+ * What the spec of a stored object contains and may keep on update, although validation rejects it
+ * in new objects.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/api/pod/util.go`.
+ */
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { labelValueProblems } from "../../../lib/names/names.ts";
 import { items, type Part } from "../../fields.ts";
 import { validateLabelSelector } from "../../label-selector.ts";
-import { isSidecar, someContainer } from "./containers-of.ts";
 import { validateLabelKeys, validateSpreadKeys } from "./label-keys.ts";
 import { checkLocalPath } from "./paths.ts";
-import { isDivisibleHugePages, isHugePages } from "./quantity-names.ts";
+import { isDivisibleHugePages, isHugePages } from "./resource-names.ts";
 import { isHostSysctl } from "./sysctls.ts";
+import { isSidecar, someContainer } from "./visit-containers.ts";
 
 export function hasIndivisibleHugePages(spec: Part): boolean {
   return (
@@ -27,24 +31,25 @@ function hasIndivisible(list: Part | undefined): boolean {
   );
 }
 
-export function hasOddAffinitySelector({ affinity }: Part): boolean {
+export function hasInvalidAffinitySelector({ affinity }: Part): boolean {
   if (!affinity) return false;
   return [affinity.podAffinity, affinity.podAntiAffinity].some((each) => {
     const preferred = items(each?.preferredDuringSchedulingIgnoredDuringExecution).map(
       ({ podAffinityTerm }) => podAffinityTerm ?? {},
     );
     return [...items(each?.requiredDuringSchedulingIgnoredDuringExecution), ...preferred].some(
-      ({ labelSelector, namespaceSelector }) => isOddSelector(labelSelector) || isOddSelector(namespaceSelector),
+      ({ labelSelector, namespaceSelector }) =>
+        isInvalidSelector(labelSelector) || isInvalidSelector(namespaceSelector),
     );
   });
 }
 
-function isOddSelector(selector: Part | undefined): boolean {
+function isInvalidSelector(selector: Part | undefined): boolean {
   if (!selector) return false;
   return fails((errors) => validateLabelSelector(selector, "", errors));
 }
 
-export function hasOddNodeAffinityValue({ affinity }: Part): boolean {
+export function hasInvalidNodeAffinityValue({ affinity }: Part): boolean {
   const terms = items(affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms);
   return terms.some(({ matchExpressions }) =>
     items(matchExpressions).some(({ values }) =>
@@ -53,11 +58,11 @@ export function hasOddNodeAffinityValue({ affinity }: Part): boolean {
   );
 }
 
-export function hasOddSpreadSelector({ topologySpreadConstraints }: Part): boolean {
-  return items(topologySpreadConstraints).some(({ labelSelector }) => isOddSelector(labelSelector));
+export function hasInvalidSpreadSelector({ topologySpreadConstraints }: Part): boolean {
+  return items(topologySpreadConstraints).some(({ labelSelector }) => isInvalidSelector(labelSelector));
 }
 
-export function hasOddSpreadKeys({ topologySpreadConstraints }: Part, merged: boolean): boolean {
+export function hasInvalidSpreadKeys({ topologySpreadConstraints }: Part, merged: boolean): boolean {
   return items(topologySpreadConstraints).some((constraint) =>
     fails((errors) =>
       merged ? validateLabelKeys(constraint, "", errors) : validateSpreadKeys(constraint, "", errors),
@@ -65,7 +70,7 @@ export function hasOddSpreadKeys({ topologySpreadConstraints }: Part, merged: bo
   );
 }
 
-export function hasOddTokenPath({ volumes }: Part): boolean {
+export function hasInvalidTokenPath({ volumes }: Part): boolean {
   return items(volumes).some(({ projected }) =>
     items(projected?.sources).some(
       ({ serviceAccountToken: token }) =>

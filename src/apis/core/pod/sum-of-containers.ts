@@ -1,4 +1,7 @@
-/** What the containers of a pod ask for together. Source: component-helpers' resource helpers. */
+/**
+ * Sums of the resources of a pod's containers.
+ * Source: `k8s.io/component-helpers@v0.36.0/resource/helpers.go`.
+ */
 import {
   addQuantities,
   compareQuantities,
@@ -7,11 +10,14 @@ import {
   zeroQuantity,
 } from "../../../lib/quantity/quantity.ts";
 import { items, type Part } from "../../fields.ts";
-import { isSidecar } from "./containers-of.ts";
+import { isSidecar } from "./visit-containers.ts";
 
 type Amounts = Map<string, Quantity>;
 
-/** Containers run side by side, sidecars with them; init containers one after the other, each with the sidecars before it. */
+/**
+ * Containers and sidecars run at the same time. Other init containers run one at a time, together
+ * with the sidecars that precede them. The result is the maximum at any time.
+ */
 export function sumOfContainers(
   { containers, initContainers }: Part,
   field: "requests" | "limits",
@@ -19,20 +25,20 @@ export function sumOfContainers(
   const sum: Amounts = new Map();
   for (const container of items(containers)) add(sum, amountsOf(container, field));
   const sidecars: Amounts = new Map();
-  const starting: Amounts[] = [];
+  const initAmounts: Amounts[] = [];
   for (const container of items(initContainers)) {
     const amounts = amountsOf(container, field);
     if (isSidecar(container)) {
       add(sum, amounts);
       add(sidecars, amounts);
     } else {
-      // What only the sidecars ask for is in the sum already.
+      // Resources that only sidecars use are in the sum already.
       for (const [name, amount] of amounts)
         amounts.set(name, addQuantities(amount, sidecars.get(name) ?? zeroQuantity));
-      starting.push(amounts);
+      initAmounts.push(amounts);
     }
   }
-  for (const amounts of starting) raise(sum, amounts);
+  for (const amounts of initAmounts) raiseTo(sum, amounts);
   return sum;
 }
 
@@ -47,7 +53,7 @@ function add(sum: Amounts, amounts: Amounts): void {
   }
 }
 
-function raise(sum: Amounts, amounts: Amounts): void {
+function raiseTo(sum: Amounts, amounts: Amounts): void {
   for (const [name, amount] of amounts) {
     const before = sum.get(name);
     if (before === undefined || compareQuantities(amount, before) > 0) sum.set(name, amount);

@@ -1,9 +1,12 @@
-/** Names that only pods' volumes use: of bundles of trust. */
+/**
+ * Names of ClusterTrustBundles.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/validation/names.go`.
+ */
 import type { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../../apimachinery/validation/metadata.ts";
 import { dnsSubdomainProblems } from "../../../lib/names/names.ts";
 
-/** A bundle of a signer is named `example.com:signer:name`. */
+/** The name of a bundle with a signer has the form `example.com:signer:name`. */
 export function validateTrustBundleName(name: string, path: string, errors: FieldErrors): void {
   addInvalid(
     errors,

@@ -1,11 +1,11 @@
-/** The containers of a pod's spec, of all three kinds, in the order in which upstream visits them. */
+/** Iteration over all containers in the spec of a pod, in upstream's order. */
 import { items, type Part } from "../../fields.ts";
 
-export const containerFields = ["initContainers", "containers", "ephemeralContainers"] as const;
+const containerFields = ["initContainers", "containers", "ephemeralContainers"] as const;
 
-export type ContainerField = (typeof containerFields)[number];
+type ContainerField = (typeof containerFields)[number];
 
-/** @param path of the spec @param visit gets each container with its path */
+/** @param path of the spec @param visit receives each container and its path */
 export function visitContainers(spec: Part, path: string, visit: (container: Part, path: string) => void): void {
   for (const field of containerFields) {
     const list = spec[field];
@@ -14,13 +14,14 @@ export function visitContainers(spec: Part, path: string, visit: (container: Par
   }
 }
 
+/** Whether any container matches. */
 export function someContainer(spec: Part, matches: (container: Part, field: ContainerField) => boolean): boolean {
   return containerFields.some(
     (field) => spec[field] !== undefined && items(spec[field]).some((container) => matches(container, field)),
   );
 }
 
-/** An init container that goes on running beside the others. */
+/** Whether an init container is a sidecar, which keeps running with the other containers. */
 export function isSidecar({ restartPolicy }: Part): boolean {
   return restartPolicy === "Always";
 }

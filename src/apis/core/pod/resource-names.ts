@@ -1,4 +1,7 @@
-/** What the names of resources (`cpu`, `hugepages-2Mi`, `example.com/gpu`) say. Source: upstream's core helpers. */
+/**
+ * Classification of resource names such as `cpu`, `hugepages-2Mi` and `example.com/gpu`.
+ * Source: `k8s.io/kubernetes@v1.36.0/pkg/apis/core/helper/helpers.go`.
+ */
 import { qualifiedNameProblems } from "../../../lib/names/names.ts";
 import {
   integerValue,
@@ -32,6 +35,7 @@ const standard = [
   "requests.storage",
 ];
 
+/** Whether the resource is huge pages of some size. */
 export const isHugePages = (name: string): boolean => name.startsWith(hugePages);
 
 export function isStandardResource(name: string): boolean {
@@ -42,23 +46,24 @@ export function isStandardContainerResource(name: string): boolean {
   return ofContainers.includes(name) || isHugePages(name);
 }
 
-/** Of Kubernetes itself: without a domain, or of one of its own. */
+/** Whether the name has no domain, or one of Kubernetes. */
 export function isNativeResource(name: string): boolean {
   return !name.includes("/") || name.includes(ownDomain);
 }
 
+/** Whether the name is one of a resource outside of Kubernetes, such as a device. */
 export function isExtendedResource(name: string): boolean {
   return (
     !isNativeResource(name) && !name.startsWith(requests) && qualifiedNameProblems(`${requests}${name}`).length === 0
   );
 }
 
-/** What more of may be promised than there is. */
+/** Whether the limit of the resource may exceed the request. */
 export function allowsOvercommit(name: string): boolean {
   return isNativeResource(name) && !isHugePages(name);
 }
 
-export function isCountedWhole(name: string): boolean {
+export function isIntegerResource(name: string): boolean {
   return countedObjects.includes(name) || isExtendedResource(name);
 }
 
@@ -66,7 +71,7 @@ export function isPodLevelResource(name: string): boolean {
   return name === "cpu" || name === "memory" || isHugePages(name);
 }
 
-/** Whether so many bytes are whole pages of the size in the name. */
+/** Whether the quantity is a multiple of the page size in the name. */
 export function isDivisibleHugePages(name: string, quantity: string): boolean {
   const size = pageSize(name);
   if (size === undefined || size.mantissa <= 0n || !isWhole(size)) return false;
@@ -82,7 +87,7 @@ function pageSize(name: string): Quantity | undefined {
   }
 }
 
-/** To the thousandth. */
+/** Whether the quantity, rounded to thousandths, is an integer. */
 export function isWhole(quantity: Quantity): boolean {
   if (quantity.exponent >= 0) return true;
   return BigInt(milliValue(quantity)) % 1000n === 0n;
