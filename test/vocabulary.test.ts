@@ -36,6 +36,7 @@ const cleaned = [
   "src/admission",
   "src/apis/batch",
   "src/apis/certificates",
+  "src/apis/core",
   "src/apis/resource",
   "src/audit",
   "src/authentication",
