@@ -1,4 +1,7 @@
 /** Words every part shares: what an object, a kind and a resource are. */
+import type { ManagedFieldsEntry } from "../lib/managed-fields/entries.ts";
+
+export type { ManagedFieldsEntry } from "../lib/managed-fields/entries.ts";
 
 export interface GroupVersionKind {
   readonly group: string;
@@ -18,16 +21,6 @@ export interface OwnerReference {
   uid: string;
   controller?: boolean;
   blockOwnerDeletion?: boolean;
-}
-
-export interface ManagedFieldsEntry {
-  manager?: string;
-  operation?: string;
-  apiVersion?: string;
-  time?: string;
-  fieldsType?: string;
-  fieldsV1?: Record<string, unknown>;
-  subresource?: string;
 }
 
 export interface ObjectMeta {

@@ -1,12 +1,12 @@
 /** Routes resource paths to the endpoint of their verb. */
 import { badRequest, methodNotAllowed, resourceNotServed } from "../apimachinery/errors.ts";
+import { formatGroupVersion } from "../apimachinery/object.ts";
 import type { Resolved, SubresourceDefinition } from "../catalog/contract.ts";
 import { isBuiltinGroup } from "../catalog/discovery.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { RequestContext, RequestInfo } from "./contract.ts";
 import { checkObjectName, customEndpoint, isInScope } from "./custom-paths.ts";
-import { deprecationWarning } from "./deprecation.ts";
 import { checkPatchRoute, checkPatchType } from "./endpoints/patch.ts";
 import { negotiate } from "./representation/negotiate.ts";
 import { pathNotFound } from "./respond.ts";
@@ -156,4 +156,26 @@ function allowsVerb({ info }: RequestContext, { resource, version }: Resolved): 
   const acrossNamespaces = resource.definition.namespaced && info.namespace === "";
   if (acrossNamespaces && (info.verb === "create" || info.verb === "deletecollection")) return false;
   return version.verbs.includes(info.verb);
+}
+
+/**
+ * The text of the `Warning` header for a deprecated version. Source:
+ * k8s.io/apiserver@v0.36.0/pkg/endpoints/deprecation/deprecation.go.
+ * @param subresource empty for the main resource; subresources of other kinds (Scale) are
+ *   deprecated only for custom resources
+ * @returns undefined when the version is not deprecated
+ */
+export function deprecationWarning(
+  { resource: { definition }, version }: Resolved,
+  subresource: string,
+): string | undefined {
+  const { deprecated } = version;
+  if (deprecated === undefined) return undefined;
+  if ("warning" in deprecated) return deprecated.warning;
+  if (subresource !== "" && version.subresources.find(({ name }) => name === subresource)?.kind !== definition.kind)
+    return undefined;
+  const { since, removedIn, replacement } = deprecated;
+  const gone = removedIn === undefined ? "" : `, unavailable in v${removedIn}+`;
+  const instead = replacement === undefined ? "" : `; use ${replacement}`;
+  return `${formatGroupVersion(definition.group, version.version)} ${definition.kind} is deprecated in v${since}+${gone}${instead}`;
 }

@@ -5,7 +5,6 @@ import type { Logger } from "../apimachinery/logger.ts";
 import type { UserInfo } from "../apimachinery/user.ts";
 import type { RegistryContext } from "../registry/contract.ts";
 import type { Exchange, Filter, RequestContext, RequestInfo } from "./contract.ts";
-import type { OpenRequests } from "./open-requests.ts";
 import type { Encoding } from "./representation/contract.ts";
 import { requestInfo } from "./request-info.ts";
 import { pathNotFound, sendError } from "./respond.ts";
@@ -29,7 +28,6 @@ export interface ServeParts {
   readonly routes: readonly PathRoute[];
   /** The supported encodings; the first is the default. */
   readonly encodings: readonly Encoding[];
-  readonly open: OpenRequests;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -42,7 +40,6 @@ export function createServe(parts: ServeParts): (exchange: Exchange) => void {
   const route = pathRouter(parts.routes);
   return (exchange) => {
     const context = newContext(exchange, parts.clock.now(), parts.encodings);
-    parts.open.add(context);
     handle(context, parts, route).catch((error: unknown) => sendError(context, error, parts.logger));
   };
 }

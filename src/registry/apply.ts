@@ -6,6 +6,7 @@ import { conflict, plainError } from "../apimachinery/errors.ts";
 import type { KubeObject, ObjectMeta } from "../apimachinery/object.ts";
 import type { Resolved } from "../catalog/contract.ts";
 import { cloneJson } from "../lib/json/values.ts";
+import { setEntries } from "../lib/managed-fields/entries.ts";
 import { conform, DecodeError, OwnDecoderError } from "../lib/schema/decode.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import { expectedKind } from "./body-kind.ts";
@@ -13,11 +14,11 @@ import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./
 import { toStorageVersion, withMetadata } from "./decode-body.ts";
 import { type AppliedKind, describeKind, describeObject, mergeIntent } from "./managed-fields/apply-intent.ts";
 import { type Conversions, withConversions } from "./managed-fields/conversions.ts";
-import { mergeContext, requestVersion } from "./managed-fields/merge-context.ts";
-import { setEntries } from "./managed-fields/track.ts";
+import { mergeContext } from "./managed-fields/merge-context.ts";
+import { requestVersion } from "./managed-fields/written-fields.ts";
 import { checkStrictErrors, readApplyBody, readCborApplyBody } from "./patch/read-apply.ts";
 import { atVersion } from "./patch.ts";
-import { checkNames } from "./preconditions.ts";
+import { checkNames } from "./prepare.ts";
 import { storedResource } from "./resource-names.ts";
 import { type UpdateRequest, update } from "./update.ts";
 

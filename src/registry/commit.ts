@@ -1,11 +1,11 @@
 /**
  * Commits the result of an attempt: encodes once, checks the revision, and retries from the current
- * state on conflict.
+ * state on conflict. {@link settle} makes the object that is encoded.
  */
 import { ApiError, conflict, objectModified, plainError, serviceUnavailable } from "../apimachinery/errors.ts";
 import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
 import type { RequestAudit } from "../audit/contract.ts";
-import type { Resource, ResourceStore } from "../catalog/contract.ts";
+import type { Resolved, Resource, ResourceStore } from "../catalog/contract.ts";
 import { type Encoded, encodeObject } from "../lib/schema/encode.ts";
 import {
   type Committed,
@@ -276,4 +276,24 @@ function isSame({ json, revision }: Entry, encoded: Encoded): boolean {
   const at = encoded.versionOffset;
   if (json.length !== encoded.json.length + splice) return false;
   return json.compare(encoded.json, 0, at, 0, at) === 0 && json.compare(encoded.json, at, undefined, at + splice) === 0;
+}
+
+/**
+ * The form of a written object that is stored. Upstream's store decodes again what it has encoded,
+ * which prunes fields that admission added and the schema does not have, and sets defaults that the
+ * kind's strategy removed. Source: crdConversionRESTOptionsGetter of
+ * k8s.io/apiextensions-apiserver@v0.36.0.
+ * @param object valid; must not be used afterwards
+ * @returns a promise only for resources with a conversion webhook
+ * @throws ApiError 500 when the webhook fails
+ */
+export function settle(
+  { resource, version, converted }: Resolved,
+  object: KubeObject,
+): KubeObject | Promise<KubeObject> {
+  if (converted !== undefined) return converted.stored(object);
+  const losses = version.conversion?.losses;
+  if (losses !== undefined) return losses.stored(object);
+  storeOf(resource).form.schema.custom?.settle(object);
+  return object;
 }

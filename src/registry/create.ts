@@ -7,15 +7,21 @@ import { validateObjectMeta } from "../apimachinery/validation/metadata.ts";
 import { pathSegmentNameProblems } from "../lib/names/names.ts";
 import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Entry } from "../watch-cache/contract.ts";
-import { currentEntry, insert } from "./commit.ts";
+import { currentEntry, insert, settle } from "./commit.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { validateDeclared } from "./declarative-validation.ts";
-import { trackManagers } from "./managed-fields/track-managers.ts";
-import { checkNamespace, parseResourceVersion } from "./preconditions.ts";
-import { acceptsAnyFinalizer, dedupOwnerReferences, fillSystemFields, needsName, wipeSystemFields } from "./prepare.ts";
+import { trackManagers } from "./managed-fields/track.ts";
+import { parseResourceVersion } from "./preconditions.ts";
+import {
+  acceptsAnyFinalizer,
+  checkNamespace,
+  dedupOwnerReferences,
+  fillSystemFields,
+  needsName,
+  strategyContext,
+  wipeSystemFields,
+} from "./prepare.ts";
 import { storedResource, storeOf, throwInvalid } from "./resource-names.ts";
-import { settle } from "./settle.ts";
-import { strategyContext } from "./strategy-context.ts";
 
 interface CreateRequest extends WriteRequest {
   /**

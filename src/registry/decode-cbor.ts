@@ -10,6 +10,8 @@ import {
   checkCustomVersion,
   type ExpectedKind,
   hasNoSchema,
+  isReportedWithoutSchema,
+  type NamedKind,
   namedKind,
   schemaOf,
   strictError,
@@ -17,7 +19,6 @@ import {
   unrecognized,
 } from "./body-kind.ts";
 import type { DecodedBody, DecodeOptions } from "./decode-body.ts";
-import { isReportedWithoutSchema, type NamedKind } from "./kind-problem.ts";
 
 /**
  * Decodes a body of the expected kind. Repeated keys are rejected at every level of field

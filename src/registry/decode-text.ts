@@ -1,4 +1,5 @@
 /** Decodes text bodies: JSON, and YAML, which is converted to JSON first, as upstream does. */
+
 import { encodeSorted, sortedKeys } from "../lib/json/encode-any.ts";
 import {
   checkRepeatedTypeMeta,
@@ -20,15 +21,17 @@ import {
   type ExpectedKind,
   groupVersionOf,
   hasNoSchema,
+  isReportedWithoutSchema,
   missingKind,
+  type NamedKind,
   namedKind,
+  nullVersion,
   schemaOf,
   strictError,
   TypeMetaProblem,
   unrecognized,
 } from "./body-kind.ts";
 import type { DecodedBody, DecodeOptions } from "./decode-body.ts";
-import { isReportedWithoutSchema, type NamedKind, nullVersion } from "./kind-problem.ts";
 
 /** A parsed body with its type meta. */
 interface TextBody extends TypeMeta {

@@ -12,10 +12,10 @@ import { cloneJson } from "../lib/json/values.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import { commitWithRetry, type Step } from "./commit.ts";
 import type { Deleted, DeleteOptions, RegistryContext, WriteRequest } from "./contract.ts";
+import { raiseGeneration } from "./keep-fields.ts";
 import { checkDeletePreconditions, checkIfMatch } from "./preconditions.ts";
-import { raiseGeneration } from "./prepare.ts";
+import { strategyContext } from "./prepare.ts";
 import { storedResource, storeOf } from "./resource-names.ts";
-import { strategyContext } from "./strategy-context.ts";
 
 export interface DeleteRequest extends WriteRequest {
   /** Its `dryRun` is ignored; that of the request applies. */

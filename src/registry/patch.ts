@@ -5,13 +5,12 @@ import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
 import type { Catalog, Resolved } from "../catalog/contract.ts";
 import { conform, type Decoded, DecodeError, decodeJson } from "../lib/schema/decode.ts";
 import { encodeObject } from "../lib/schema/encode.ts";
-import { checkCustomType, type ExpectedKind, expectedKind, strictError } from "./body-kind.ts";
+import { checkCustomType, type ExpectedKind, expectedKind, isReportedWithoutSchema, strictError } from "./body-kind.ts";
 import type { FieldValidation, RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { toStorageVersion, withMetadata } from "./decode-body.ts";
-import { isReportedWithoutSchema } from "./kind-problem.ts";
 import type { Patched, Patcher } from "./patch/contract.ts";
 import { asInternal, type PatchedType, readPatchedType, throwMissingVersion } from "./patch/patched-type.ts";
-import { checkNames } from "./preconditions.ts";
+import { checkNames } from "./prepare.ts";
 import { storedResource } from "./resource-names.ts";
 import { update } from "./update.ts";
 

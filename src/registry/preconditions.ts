@@ -1,38 +1,11 @@
 /** The preconditions of writes on the existing object. */
-import { type ApiError, badRequest, conflict, invalid, objectModified, plainError } from "../apimachinery/errors.ts";
+import { type ApiError, conflict, invalid, objectModified, plainError } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Resource } from "../catalog/contract.ts";
 import { quoteGo } from "../lib/json/quote.ts";
 import type { DeletePreconditions, WriteRequest } from "./contract.ts";
 import { storedKind, storedResource } from "./resource-names.ts";
-
-/**
- * Sets the namespace of an object without one to the request's.
- * @param namespace the request's, empty for cluster-scoped resources
- * @throws ApiError 400 when the object has another one
- */
-export function checkNamespace(object: KubeObject, namespace: string): void {
-  const { metadata } = object;
-  const own = metadata.namespace ?? "";
-  if (own === namespace) return;
-  if (namespace === "") {
-    delete metadata.namespace;
-    return;
-  }
-  if (own !== "")
-    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
-  metadata.namespace = namespace;
-}
-
-/** @throws ApiError 400 when name or namespace of the object differ from the path */
-export function checkNames(object: KubeObject, { namespace, name }: Pick<WriteRequest, "namespace" | "name">): void {
-  checkNamespace(object, namespace);
-  const own = object.metadata.name ?? "";
-  if (own === "")
-    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
-  if (own !== name) throw badRequest(`the name of the object (${own}) does not match the name on the URL (${name})`);
-}
 
 /** The storage key as errors show it: without the prefix for a dry run. */
 export function keyInErrors(key: string, { dryRun }: Pick<WriteRequest, "dryRun">): string {

@@ -1,14 +1,46 @@
 /**
- * Sets, keeps and removes metadata fields of written objects. Source:
- * k8s.io/apiserver@v0.36.0/pkg/registry/rest.
+ * Prepares written objects: the context of their strategy, their namespace and name, and the metadata that
+ * the server sets. Source: k8s.io/apiserver@v0.36.0/pkg/registry/rest.
  */
 import { formatTime } from "../apimachinery/clock.ts";
+import { badRequest } from "../apimachinery/errors.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../apimachinery/object.ts";
-import type { ResourceDefinition } from "../catalog/contract.ts";
-import { addIntegers, deepEqual, identical, setMember } from "../lib/json/values.ts";
-import { equalValues } from "../lib/schema/equal.ts";
-import type { Struct } from "../lib/schema/schema.ts";
-import type { RegistryContext } from "./contract.ts";
+import type { ResourceDefinition, StrategyContext } from "../catalog/contract.ts";
+import { deepEqual } from "../lib/json/values.ts";
+import type { RegistryContext, WriteRequest } from "./contract.ts";
+
+type ContextRequest = Pick<WriteRequest, "user" | "warnings"> & { readonly isPatch?: boolean };
+
+/** The context of one write. */
+export function strategyContext(
+  registry: RegistryContext,
+  { user, warnings, isPatch = false }: ContextRequest,
+): StrategyContext {
+  return {
+    user,
+    isPatch,
+    gates: registry.gates,
+    now: registry.clock.now(),
+    warn: (text) => warnings.push(text),
+    findDenial: registry.findDenial,
+    find: (group, resource, namespace, name) => findObject(registry, { group, resource, namespace, name }),
+  };
+}
+
+interface ObjectName {
+  readonly group: string;
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+async function findObject({ catalog }: RegistryContext, object: ObjectName): Promise<KubeObject | undefined> {
+  const store = catalog.findResource(object.group, object.resource)?.store;
+  if (store === undefined) return undefined;
+  await store.cache.ready();
+  const entry = store.cache.latest().get(store.keyOf(object.namespace, object.name));
+  return entry && store.decode(entry);
+}
 
 /** Groups whose kinds accept any qualified finalizer name. */
 const lenientGroups: ReadonlySet<string> = new Set([
@@ -44,6 +76,33 @@ export function fillSystemFields(meta: ObjectMeta, registry: RegistryContext, no
   if (needsName(meta)) meta.name = generateName(registry, meta.generateName as string);
 }
 
+/**
+ * Sets the namespace of an object without one to the request's.
+ * @param namespace the request's, empty for cluster-scoped resources
+ * @throws ApiError 400 when the object has another one
+ */
+export function checkNamespace(object: KubeObject, namespace: string): void {
+  const { metadata } = object;
+  const own = metadata.namespace ?? "";
+  if (own === namespace) return;
+  if (namespace === "") {
+    delete metadata.namespace;
+    return;
+  }
+  if (own !== "")
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  metadata.namespace = namespace;
+}
+
+/** @throws ApiError 400 when name or namespace of the object differ from the path */
+export function checkNames(object: KubeObject, { namespace, name }: Pick<WriteRequest, "namespace" | "name">): void {
+  checkNamespace(object, namespace);
+  const own = object.metadata.name ?? "";
+  if (own === "")
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  if (own !== name) throw badRequest(`the name of the object (${own}) does not match the name on the URL (${name})`);
+}
+
 export function needsName(meta: ObjectMeta): boolean {
   return (meta.generateName ?? "") !== "" && (meta.name ?? "") === "";
 }
@@ -69,65 +128,6 @@ function randomUid(registry: RegistryContext): string {
   const hex = bytes.toString("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
-
-/**
- * Restores fields that an update must not change, and fills in those that it omits. Validation
- * rejects other changes.
- */
-export function keepSystemFields(next: ObjectMeta, old: ObjectMeta): void {
-  keep(next, old, "creationTimestamp");
-  keep(next, old, "generation");
-  if ((next.uid ?? "") === "") keep(next, old, "uid");
-  if (old.deletionTimestamp !== undefined) next.deletionTimestamp = old.deletionTimestamp;
-  if (next.deletionGracePeriodSeconds === undefined) keep(next, old, "deletionGracePeriodSeconds");
-}
-
-function keep<K extends keyof ObjectMeta>(next: ObjectMeta, old: ObjectMeta, field: K): void {
-  if (old[field] === undefined) delete next[field];
-  else next[field] = old[field];
-}
-
-/** Increments `metadata.generation`. */
-export function raiseGeneration(meta: ObjectMeta): void {
-  meta.generation = addIntegers(meta.generation ?? 0, 1);
-}
-
-/** Fields of every kind, which are not part of its content. */
-const sharedFields: ReadonlySet<string> = new Set(["kind", "apiVersion", "metadata"]);
-
-/** Whether anything except the metadata and the named field differs. */
-export function contentDiffers(next: KubeObject, old: KubeObject, schema: Struct, except: string): boolean {
-  const isContent = (field: string): boolean => !sharedFields.has(field) && field !== except;
-  if (schema.custom !== undefined) {
-    return [...Object.keys(next), ...Object.keys(old)].some(
-      (field) => isContent(field) && !identical(own(next, field), own(old, field)),
-    );
-  }
-  if (schema.fields.some(({ name, type }) => isContent(name) && !equalValues(own(next, name), own(old, name), type)))
-    return true;
-  if (!schema.preserveUnknown) return false;
-  const isUnknown = (field: string): boolean => isContent(field) && !schema.byName.has(field);
-  return [...Object.keys(next), ...Object.keys(old)].some(
-    (field) => isUnknown(field) && !identical(own(next, field), own(old, field)),
-  );
-}
-
-/**
- * Restores everything except the metadata and one field; the two objects share the restored parts.
- */
-export function keepAllExcept(next: KubeObject, old: KubeObject, field: string): void {
-  for (const name of Object.keys(next))
-    if (!sharedFields.has(name) && name !== field && !Object.hasOwn(old, name)) delete next[name];
-  for (const name of Object.keys(old)) if (!sharedFields.has(name) && name !== field) setMember(next, name, old[name]);
-}
-
-/** Restores one field. */
-export function keepField(next: KubeObject, old: KubeObject, field: string): void {
-  if (old[field] === undefined) delete next[field];
-  else next[field] = old[field];
-}
-
-const own = (object: KubeObject, field: string): unknown => (Object.hasOwn(object, field) ? object[field] : undefined);
 
 const duplicateOwners = {
   sent: ".metadata.ownerReferences contains duplicate entries",

@@ -13,15 +13,17 @@ import {
 import { validateObjectMeta } from "../apimachinery/validation/metadata.ts";
 import type { Resolved, Resource, ScaleMapping } from "../catalog/contract.ts";
 import { quoteGo } from "../lib/json/quote.ts";
+import { setEntries } from "../lib/managed-fields/entries.ts";
 import { dnsSubdomainProblems } from "../lib/names/names.ts";
 import type { Entry } from "../watch-cache/contract.ts";
 import type { RegistryContext, WriteRequest } from "./contract.ts";
 import { validateDeclared } from "./declarative-validation.ts";
-import { requestVersion, scaleContext } from "./managed-fields/merge-context.ts";
+import { trackScale } from "./managed-fields/general-update.ts";
+import { scaleContext } from "./managed-fields/merge-context.ts";
 import { parentEntries, type ReplicasPaths, scaleEntries } from "./managed-fields/scale.ts";
-import { setEntries, trackScale } from "./managed-fields/track.ts";
-import { checkNames, checkUid, keyInErrors } from "./preconditions.ts";
-import { dedupOwnerReferences } from "./prepare.ts";
+import { requestVersion } from "./managed-fields/written-fields.ts";
+import { checkUid, keyInErrors } from "./preconditions.ts";
+import { checkNames, dedupOwnerReferences } from "./prepare.ts";
 import { storedResource, storeOf } from "./resource-names.ts";
 import { update } from "./update.ts";
 

@@ -1,4 +1,5 @@
 /** Replaces one object: PUT, and the replacement that a patch or an apply computes. */
+
 import type { AdmissionAttributes } from "../admission/contract.ts";
 import { ApiError, notFound } from "../apimachinery/errors.ts";
 import { FieldErrors } from "../apimachinery/field-errors.ts";
@@ -7,31 +8,21 @@ import { validateObjectMetaUpdate } from "../apimachinery/validation/metadata.ts
 import type { ConvertedVersion, Resolved, Strategy, StrategyContext, SubresourceRules } from "../catalog/contract.ts";
 import { ConversionError } from "../catalog/converter.ts";
 import { cloneJson } from "../lib/json/values.ts";
+import { sameButTimes } from "../lib/managed-fields/entries.ts";
 import { equalValues } from "../lib/schema/equal.ts";
 import { dropDisabledFields } from "../lib/schema/gates.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 import type { Entry } from "../watch-cache/contract.ts";
-import { commitWithRetry, type Step } from "./commit.ts";
+import { commitWithRetry, type Step, settle } from "./commit.ts";
 import type { RegistryContext, WriteRequest, Written } from "./contract.ts";
 import { checkNoVersion, createAttributes, prepareNew, undoAll } from "./create.ts";
 import { validateDeclared } from "./declarative-validation.ts";
 import { deleteCompanion } from "./delete.ts";
-import { sameButTimes } from "./managed-fields/track.ts";
-import { trackManagers } from "./managed-fields/track-managers.ts";
-import { checkIfMatch, checkNames, checkUid, checkVersion, keyInErrors } from "./preconditions.ts";
-import {
-  acceptsAnyFinalizer,
-  contentDiffers,
-  dedupOwnerReferences,
-  keepAllExcept,
-  keepField,
-  keepSystemFields,
-  raiseGeneration,
-  wipeSystemFields,
-} from "./prepare.ts";
+import { contentDiffers, keepAllExcept, keepField, keepSystemFields, raiseGeneration } from "./keep-fields.ts";
+import { trackManagers } from "./managed-fields/track.ts";
+import { checkIfMatch, checkUid, checkVersion, keyInErrors } from "./preconditions.ts";
+import { acceptsAnyFinalizer, checkNames, dedupOwnerReferences, strategyContext, wipeSystemFields } from "./prepare.ts";
 import { storedResource, storeOf, throwInvalid } from "./resource-names.ts";
-import { settle } from "./settle.ts";
-import { strategyContext } from "./strategy-context.ts";
 
 /** An update of one object. */
 export interface UpdateRequest extends WriteRequest {

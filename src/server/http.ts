@@ -1,13 +1,14 @@
 /** Builds the request path: filters, endpoints and the listener. */
+
 import type { OpenAudit } from "../audit/open-audit.ts";
 import type { RequestContext } from "../http/contract.ts";
 import { type OpenWatches, openWatches } from "../http/endpoints/open-watches.ts";
 import { authorizationFilter } from "../http/filters/authorization.ts";
 import { compressionFilter } from "../http/filters/compression.ts";
 import { impersonationFilter } from "../http/filters/impersonation.ts";
+import { type OpenRequests, openRequests } from "../http/filters/open-requests.ts";
 import { requestTimedOut, timeoutParameterFilter } from "../http/filters/timeout-parameter.ts";
 import { type Listener, listen } from "../http/listener/listen.ts";
-import { type OpenRequests, openRequests } from "../http/open-requests.ts";
 import { cbor } from "../http/representation/cbor.ts";
 import { json } from "../http/representation/json.ts";
 import { protobuf } from "../http/representation/protobuf.ts";
@@ -55,12 +56,11 @@ export async function openHttp(options: ServerOptions, needs: HttpNeeds): Promis
   const open = openRequests(timing);
   closers.add(() => open.close());
   const onExchange = createServe({
-    filters: filtersOf(needs, timing),
+    filters: [open.filter, ...filtersOf(needs, timing)],
     registry,
     endpoints: resourceEndpoints({ watches, clock, components: componentProbes(registry.storage), ...needs }),
     routes: routesOf(options, needs),
     encodings: [json, yaml, ...protobuf, ...(registry.gates.enabled("CBORServingAndStorage") ? [cbor] : [])],
-    open,
     clock,
     logger,
   });

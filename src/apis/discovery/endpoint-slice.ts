@@ -21,7 +21,7 @@ import {
   labelValueProblems,
   qualifiedNameProblems,
 } from "../../lib/names/names.ts";
-import { raiseGeneration } from "../../registry/prepare.ts";
+import { raiseGeneration } from "../../registry/keep-fields.ts";
 import { checkImmutable, items, type Part } from "../fields.ts";
 
 const endpointsMax = 1000;

@@ -1,4 +1,5 @@
 /** POST to a collection, and to the name of a custom resource. */
+
 import { methodNotAllowed } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved } from "../../catalog/contract.ts";
@@ -6,10 +7,16 @@ import { expectedKind } from "../../registry/body-kind.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { create } from "../../registry/create.ts";
 import { decodeBody, toStorageVersion } from "../../registry/decode-body.ts";
-import { readWriteOptions } from "../../registry/options.ts";
-import { checkNamespace } from "../../registry/preconditions.ts";
+import { checkNamespace } from "../../registry/prepare.ts";
 import type { RequestContext } from "../contract.ts";
-import { bodyBytesMax, checkContentType, decodeOptions, sendWritten, writeRequest } from "./write-request.ts";
+import {
+  bodyBytesMax,
+  checkContentType,
+  decodeOptions,
+  readWriteOptions,
+  sendWritten,
+  writeRequest,
+} from "./write-request.ts";
 
 /**
  * Serves a POST.

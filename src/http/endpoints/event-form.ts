@@ -8,10 +8,10 @@ import type { Entry } from "../../watch-cache/contract.ts";
 import type { RequestContext, Shape } from "../contract.ts";
 import type { Shown } from "../representation/contract.ts";
 import { metaObject } from "../representation/meta-object.ts";
+import { objectView } from "../representation/object.ts";
 import { checkSingle, metadataShown, metadataView } from "../representation/partial-metadata.ts";
 import { tableBookmark, tableEvent, tableShown } from "../representation/table.ts";
 import { encodeWithVersion } from "../representation/version.ts";
-import { objectView } from "../representation/view.ts";
 import { webSocketFrames } from "../representation/web-socket-framing.ts";
 import type { BookmarkMetadata, EventForm } from "./watch-encoder.ts";
 

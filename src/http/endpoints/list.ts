@@ -6,10 +6,10 @@ import { parseListOptions } from "../../registry/list-options.ts";
 import { auditedList } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
 import { jsonListPieces } from "../representation/json-list.ts";
+import { objectView } from "../representation/object.ts";
 import { checkList, metadataView } from "../representation/partial-metadata.ts";
 import { type Piece, type PieceMemory, sendPieces } from "../representation/pieces.ts";
 import { tablePieces } from "../representation/table.ts";
-import { objectView } from "../representation/view.ts";
 import { namespaceOf } from "./get.ts";
 
 /** GET of a collection. */

@@ -6,7 +6,6 @@ import type { Resolved } from "../../catalog/contract.ts";
 import { applyPatchCborType } from "../../lib/cbor/media-types.ts";
 import { apply } from "../../registry/apply.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
-import { readPatchOptions, type WriteOptions } from "../../registry/options.ts";
 import type { Patcher } from "../../registry/patch/contract.ts";
 import { jsonPatcher } from "../../registry/patch/json-patch.ts";
 import { mergePatcher } from "../../registry/patch/merge-patch.ts";
@@ -21,8 +20,10 @@ import {
   bodyBytesMax,
   checkView,
   contentType,
+  readPatchOptions,
   sendWritten,
   unsupportedPatchType,
+  type WriteOptions,
   writeRequest,
 } from "./write-request.ts";
 

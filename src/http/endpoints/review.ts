@@ -6,12 +6,10 @@ import type { Review } from "../../registry/contract.ts";
 import { createAttributes } from "../../registry/create.ts";
 import { decodeBody } from "../../registry/decode-body.ts";
 import { trackManagedFields } from "../../registry/managed-fields/track.ts";
-import { readWriteOptions } from "../../registry/options.ts";
-import { checkNamespace } from "../../registry/preconditions.ts";
-import { wipeSystemFields } from "../../registry/prepare.ts";
+import { checkNamespace, wipeSystemFields } from "../../registry/prepare.ts";
 import { sendObject } from "../representation/object.ts";
 import type { Endpoint } from "../serve-resource.ts";
-import { bodyBytesMax, checkContentType, decodeOptions, writeRequest } from "./write-request.ts";
+import { bodyBytesMax, checkContentType, decodeOptions, readWriteOptions, writeRequest } from "./write-request.ts";
 
 /**
  * Creates the endpoint of a review, which throws ApiError 400, 403 (admission), 404, 405, 413, 415,

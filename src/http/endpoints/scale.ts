@@ -13,9 +13,8 @@ import { decodeBody } from "../../registry/decode-body.ts";
 import { getEntry } from "../../registry/get.ts";
 import { scaleContext } from "../../registry/managed-fields/merge-context.ts";
 import { scaleVersion } from "../../registry/managed-fields/scale.ts";
-import type { WriteOptions } from "../../registry/options.ts";
 import { type PatchRequest, patchTree } from "../../registry/patch.ts";
-import { checkNames } from "../../registry/preconditions.ts";
+import { checkNames } from "../../registry/prepare.ts";
 import { readScale, scaledObject, scaleMapping, updateScale } from "../../registry/scale.ts";
 import type { RequestContext } from "../contract.ts";
 import type { Shown } from "../representation/contract.ts";
@@ -23,7 +22,7 @@ import { checkSingle, metadataShown } from "../representation/partial-metadata.t
 import { tableOfScale, tableShown } from "../representation/table.ts";
 import { encodeWithVersion, type VersionedJson } from "../representation/version.ts";
 import { sendShown } from "../respond.ts";
-import { decodeOptions } from "./write-request.ts";
+import { decodeOptions, type WriteOptions } from "./write-request.ts";
 
 /**
  * Serves a GET.

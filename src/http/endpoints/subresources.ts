@@ -1,4 +1,5 @@
 /** Subresources that are actions: a POST runs the action, a connection is rejected. */
+
 import { forbidden, methodNotAllowed, plainError } from "../../apimachinery/errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
@@ -7,14 +8,12 @@ import { expectedKind, expectedSubresourceKind } from "../../registry/body-kind.
 import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { createAttributes } from "../../registry/create.ts";
 import { decodeBody } from "../../registry/decode-body.ts";
-import { readWriteOptions } from "../../registry/options.ts";
-import { checkNamespace } from "../../registry/preconditions.ts";
-import { wipeSystemFields } from "../../registry/prepare.ts";
+import { checkNamespace, wipeSystemFields } from "../../registry/prepare.ts";
 import type { RequestContext, RequestInfo } from "../contract.ts";
 import { attributesOf } from "../filters/authorization.ts";
 import { answerHeaders, sendStatus } from "../respond.ts";
 import type { Endpoint } from "../serve-resource.ts";
-import { bodyBytesMax, checkContentType, decodeOptions, writeRequest } from "./write-request.ts";
+import { bodyBytesMax, checkContentType, decodeOptions, readWriteOptions, writeRequest } from "./write-request.ts";
 
 /**
  * Runs the action of a body.

@@ -1,4 +1,5 @@
 /** POST of `serviceaccounts/token`: nothing is stored, and the response contains a token. */
+
 import { methodNotAllowed } from "../../apimachinery/errors.ts";
 import { formatGroupVersion, type KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved } from "../../catalog/contract.ts";
@@ -8,13 +9,12 @@ import type { RegistryContext, WriteRequest } from "../../registry/contract.ts";
 import { createAttributes } from "../../registry/create.ts";
 import { decodeBody } from "../../registry/decode-body.ts";
 import { trackAnswer } from "../../registry/managed-fields/track.ts";
-import { readWriteOptions } from "../../registry/options.ts";
-import { checkNamespace } from "../../registry/preconditions.ts";
+import { checkNamespace } from "../../registry/prepare.ts";
 import type { RequestContext } from "../contract.ts";
 import { encodeWithVersion } from "../representation/version.ts";
 import { sendShown } from "../respond.ts";
 import type { Endpoint } from "../serve-resource.ts";
-import { bodyBytesMax, checkContentType, decodeOptions, writeRequest } from "./write-request.ts";
+import { bodyBytesMax, checkContentType, decodeOptions, readWriteOptions, writeRequest } from "./write-request.ts";
 
 /** The steps of a token request. */
 export interface TokenRequests {

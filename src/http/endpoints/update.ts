@@ -1,13 +1,12 @@
 /** PUT of an object, or of a subresource with the object's kind (`/status`, `/scale` …). */
+
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Authorizer } from "../../authorization/contract.ts";
 import type { Resolved } from "../../catalog/contract.ts";
 import { expectedKind } from "../../registry/body-kind.ts";
 import type { RegistryContext } from "../../registry/contract.ts";
 import { decodeBody, toStorageVersion } from "../../registry/decode-body.ts";
-import { readWriteOptions } from "../../registry/options.ts";
-import { checkNames } from "../../registry/preconditions.ts";
-import { dedupOwnerReferences } from "../../registry/prepare.ts";
+import { checkNames, dedupOwnerReferences } from "../../registry/prepare.ts";
 import { update } from "../../registry/update.ts";
 import type { RequestContext } from "../contract.ts";
 import { createCheck } from "./create-check.ts";
@@ -17,6 +16,7 @@ import {
   checkContentType,
   checkView,
   decodeOptions,
+  readWriteOptions,
   sendWritten,
   writeRequest,
 } from "./write-request.ts";

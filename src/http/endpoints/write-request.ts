@@ -1,13 +1,16 @@
 /** The parts of requests that all write endpoints read. */
+import { dryRunOfQuery } from "../../apimachinery/dry-run.ts";
 import { ApiError, methodNotAllowed, unsupportedMediaType } from "../../apimachinery/errors.ts";
+import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { headerText } from "../../apimachinery/header-text.ts";
+import { validateFieldManager } from "../../apimachinery/validation/metadata.ts";
 import type { Resolved } from "../../catalog/contract.ts";
-import type { RegistryContext, WriteRequest, Written } from "../../registry/contract.ts";
+import { parseMediaType } from "../../lib/media-type/media-type.ts";
+import type { FieldValidation, RegistryContext, WriteRequest, Written } from "../../registry/contract.ts";
 import type { DecodeOptions } from "../../registry/decode-body.ts";
-import type { WriteOptions } from "../../registry/options.ts";
+import { readBoolean, throwInvalidOptions, validateDryRun } from "../../registry/options.ts";
 import { auditedBody } from "../audited-objects.ts";
 import type { RequestContext } from "../contract.ts";
-import { parseMediaType } from "../representation/media-type.ts";
 import { namesOf } from "../representation/negotiate.ts";
 import { sendEntry, sendObject } from "../representation/object.ts";
 
@@ -94,4 +97,52 @@ export function sendWritten(context: RequestContext, written: Written): void | P
   const status = written.created ? 201 : 200;
   if ("entry" in written) return sendEntry(context, written.entry, status);
   sendObject(context, written.object, status);
+}
+
+/** The options of a create, update or patch, validated. */
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  /** Empty when absent. */
+  readonly fieldManager: string;
+  readonly fieldValidation: FieldValidation;
+  /** Only for apply. */
+  readonly force: boolean;
+}
+
+const plainWrite: WriteOptions = { dryRun: false, fieldManager: "", fieldValidation: "Warn", force: false };
+
+/** @throws ApiError 422 */
+export function readWriteOptions(kind: "CreateOptions" | "UpdateOptions", query: URLSearchParams): WriteOptions {
+  if (query.size === 0) return plainWrite;
+  const errors = new FieldErrors();
+  const options = readCommon(query, errors);
+  throwInvalidOptions(kind, errors);
+  return options;
+}
+
+/** @throws ApiError 422 */
+export function readPatchOptions(query: URLSearchParams, { apply }: { readonly apply: boolean }): WriteOptions {
+  const errors = new FieldErrors();
+  if (apply && (query.get("fieldManager") ?? "") === "") errors.required("fieldManager", "is required for apply patch");
+  if (!apply && query.has("force")) errors.forbidden("force", "may not be specified for non-apply patch");
+  const options = readCommon(query, errors);
+  throwInvalidOptions("PatchOptions", errors);
+  return { ...options, force: readBoolean(query, "force") === true };
+}
+
+const levels = ["", "Ignore", "Strict", "Warn"];
+
+function readCommon(query: URLSearchParams, errors: FieldErrors): WriteOptions {
+  const fieldManager = query.get("fieldManager") ?? "";
+  validateFieldManager(fieldManager, "fieldManager", errors);
+  const dryRun = dryRunOfQuery(query);
+  validateDryRun(dryRun, errors);
+  const level = query.get("fieldValidation") ?? "";
+  if (!levels.includes(level)) errors.notSupported("fieldValidation", level, levels);
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager,
+    fieldValidation: (level || "Warn") as FieldValidation,
+    force: false,
+  };
 }

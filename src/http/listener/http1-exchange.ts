@@ -1,11 +1,10 @@
 /** An exchange over HTTP/1.1. */
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate, WebSocketRequest } from "../contract.ts";
 import { WritableBody } from "./body-stream.ts";
-import { CloseCallbacks } from "./close-callbacks.ts";
-import { forgetHeaders } from "./forget-headers.ts";
-import type { Connection } from "./http2-exchange.ts";
-import { readBody } from "./read-body.ts";
+import type { Connection } from "./http2.ts";
+import { CloseCallbacks, forgetHeaders, readBody } from "./request-stream.ts";
 import { openWebSocket, type Upgrade, webSocketProtocols } from "./web-socket.ts";
 
 /** An exchange on an HTTP/1.1 connection. */

@@ -4,7 +4,7 @@ import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../apimachinery/clock.ts";
 import type { Exchange } from "../contract.ts";
 import { Http1Exchange, targetOf } from "./http1-exchange.ts";
-import type { Connection } from "./http2-exchange.ts";
+import type { Connection } from "./http2.ts";
 import type { Limits } from "./limits.ts";
 import type { Protocol } from "./listen.ts";
 import { peerOf } from "./peer.ts";

@@ -1,12 +1,13 @@
-/** HTTP/2 on connections after their TLS handshake. */
+/** HTTP/2 on connections after their TLS handshake, and the exchange on one of its streams. */
 import http2 from "node:http2";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../apimachinery/clock.ts";
-import type { Exchange } from "../contract.ts";
-import { Http2Exchange } from "./http2-exchange.ts";
+import type { AnswerHeaders, BodyStream, Exchange, PeerCertificate } from "../contract.ts";
+import { WritableBody } from "./body-stream.ts";
 import type { Limits } from "./limits.ts";
 import type { Protocol } from "./listen.ts";
 import { type Peer, peerOf } from "./peer.ts";
+import { CloseCallbacks, forgetHeaders, readBody } from "./request-stream.ts";
 
 interface Parts {
   readonly limits: Limits;
@@ -73,4 +74,163 @@ function checkAlive(session: http2.ServerHttp2Session, clock: Clock, pingMs: num
     cancel();
     if (error !== null) session.destroy();
   });
+}
+
+/** Shared by the exchanges of one connection. */
+export interface Connection {
+  readonly peer: Peer;
+  readonly clock: Clock;
+  readonly bodyMs: number;
+  readonly lingerMs: number;
+}
+
+/** An exchange on an HTTP/2 stream. */
+export class Http2Exchange implements Exchange {
+  readonly method: string;
+  readonly target: string;
+  readonly protocol = "HTTP/2.0";
+  readonly webSocket = undefined;
+  readonly rawHeaders: string[];
+  status = 0;
+  receivedBytes = -1;
+  readonly #stream: http2.ServerHttp2Stream;
+  readonly #headers: http2.IncomingHttpHeaders;
+  readonly #connection: Connection;
+  readonly #closeCallbacks: CloseCallbacks;
+  #body: WritableBody | undefined;
+  #wholeBytes = 0;
+
+  constructor(
+    stream: http2.ServerHttp2Stream,
+    headers: http2.IncomingHttpHeaders,
+    rawHeaders: string[],
+    connection: Connection,
+  ) {
+    this.#stream = stream;
+    this.#headers = headers;
+    this.rawHeaders = rawHeaders;
+    this.#connection = connection;
+    this.method = headers[":method"] ?? "";
+    this.target = headers[":path"] ?? "";
+    this.#closeCallbacks = new CloseCallbacks(stream);
+    // The client reset the stream; the handlers are notified by its close.
+    stream.on("error", () => stream.destroy());
+  }
+
+  get remoteAddress(): string {
+    return this.#connection.peer.address;
+  }
+
+  get peerCertificate(): PeerCertificate | undefined {
+    return this.#connection.peer.certificate;
+  }
+
+  get closed(): boolean {
+    return this.#stream.destroyed || this.#stream.closed;
+  }
+
+  get answered(): boolean {
+    return this.status !== 0;
+  }
+
+  get sentBytes(): number {
+    return this.#body?.writtenBytes ?? this.#wholeBytes;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#headers[name];
+    return Array.isArray(value) ? value.join(", ") : value;
+  }
+
+  forgetHeaders(isMeant: (name: string) => boolean): void {
+    forgetHeaders(this.rawHeaders, this.#headers, isMeant);
+  }
+
+  body(bytesMax: number): Promise<Buffer> {
+    const { clock, bodyMs } = this.#connection;
+    const received = (bytes: number): void => {
+      this.receivedBytes = bytes;
+    };
+    return readBody(this.#stream, {
+      bytesMax,
+      contentLength: this.header("content-length"),
+      clock,
+      withinMs: bodyMs,
+      received,
+    });
+  }
+
+  respond(status: number, headers: AnswerHeaders, body?: Buffer): void {
+    if (this.answered) return; // The request timed out.
+    this.status = status;
+    if (this.closed) return;
+    const stream = this.#stream;
+    const length = body?.length ?? 0;
+    const whole = headerList(status, headers);
+    whole.push("content-length", String(length));
+    if (length === 0 || this.method === "HEAD") {
+      stream.respond(whole, { endStream: true });
+    } else {
+      this.#wholeBytes = length;
+      stream.respond(whole);
+      stream.end(body);
+    }
+    this.#dropRequest();
+  }
+
+  stream(status: number, headers: AnswerHeaders): BodyStream {
+    const isLate = this.answered;
+    if (!isLate) this.status = status;
+    const stream = this.#stream;
+    let aborted = false;
+    if (!isLate && !this.closed) {
+      // Trailers end the response; otherwise an aborted response would look complete.
+      stream.respond(headerList(status, headers), { waitForTrailers: true });
+      stream.once("wantTrailers", () => {
+        if (!aborted) stream.sendTrailers({});
+      });
+      this.#dropRequest();
+    }
+    const abort = (): void => {
+      aborted = true;
+      stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR);
+    };
+    this.#body = new WritableBody(stream, { ...this.#connection, abort });
+    return this.#body;
+  }
+
+  /** Sends GOAWAY; open requests continue. */
+  endConnection(): void {
+    this.#stream.session?.close();
+  }
+
+  onClose(run: () => void): void {
+    this.#closeCallbacks.add(run);
+  }
+
+  /**
+   * The stream closes when both sides have ended. A partially read body is discarded; the rest of
+   * others is read for a limited time.
+   */
+  #dropRequest(): void {
+    const stream = this.#stream;
+    const close = (): void => stream.close(http2.constants.NGHTTP2_NO_ERROR);
+    if (stream.readableEnded) return;
+    if (stream.readableFlowing === false) return void stream.once("finish", close);
+    stream.resume();
+    if (stream.endAfterHeaders) return;
+    const { clock, lingerMs } = this.#connection;
+    stream.once("finish", () => stream.once("close", clock.after(lingerMs, close)));
+  }
+}
+
+/** Names and values alternately, the format that Node sends without conversion. */
+function headerList(status: number, headers: AnswerHeaders): string[] {
+  const list = [":status", String(status)];
+  for (const name in headers) {
+    const value = headers[name] as string | string[];
+    if (typeof value === "string") list.push(name, value);
+    else for (const one of value) list.push(name, one);
+  }
+  return list;
 }

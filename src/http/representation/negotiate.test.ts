@@ -7,9 +7,9 @@ import { gunzipSync } from "node:zlib";
 import { ask } from "../../../test/support/request-context.ts";
 import { ApiError } from "../../apimachinery/errors.ts";
 import type { Resolved } from "../../catalog/contract.ts";
+import { parseMediaType } from "../../lib/media-type/media-type.ts";
 import type { RequestContext, Shape } from "../contract.ts";
 import { cbor } from "./cbor.ts";
-import { parseMediaType } from "./media-type.ts";
 import { namesOf, negotiate, negotiatePlain } from "./negotiate.ts";
 
 const text = gunzipSync(readFileSync(join(import.meta.dirname, "testdata/negotiation.jsonl.gz")));

@@ -3,6 +3,16 @@
 import { formatTime } from "../../apimachinery/clock.ts";
 import { badRequest, plainError } from "../../apimachinery/errors.ts";
 import { type KubeObject, parseGroupVersion } from "../../apimachinery/object.ts";
+import {
+  decodeManaged,
+  encodeManaged,
+  type Managed,
+  ManagedFieldsError,
+  managerId,
+  setEntries,
+} from "../../lib/managed-fields/entries.ts";
+import { takeOver } from "../../lib/managed-fields/take-over.ts";
+import { stripUnmanaged } from "../../lib/managed-fields/unmanaged.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
 import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
 import {
@@ -14,10 +24,8 @@ import {
 } from "../../lib/structured-merge/updater.ts";
 import { hasTypes, validateIntent } from "../../lib/structured-merge/validate.ts";
 import { applyConflict } from "./conflict.ts";
-import { decodeManaged, encodeManaged, type Managed, ManagedFieldsError, managerId } from "./entries.ts";
+import { withoutManagedFields } from "./general-update.ts";
 import { annotatingManager, renewLastApplied, unexplained } from "./last-applied.ts";
-import { setEntries, takeOver, withoutManagedFields } from "./track.ts";
-import { stripUnmanaged } from "./unmanaged.ts";
 
 /** The body of an apply, and who applies it. */
 interface Intent {

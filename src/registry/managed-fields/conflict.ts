@@ -2,12 +2,13 @@
  * The error of an apply that changes fields of other managers. See Kubernetes docs, Server-Side
  * Apply, Conflicts.
  */
+
 import { ApiError } from "../../apimachinery/errors.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
+import { managerInfo } from "../../lib/managed-fields/entries.ts";
 import { formatPath } from "../../lib/structured-merge/fields-v1.ts";
 import { paths } from "../../lib/structured-merge/set.ts";
 import type { ManagerConflict } from "../../lib/structured-merge/updater.ts";
-import { managerInfo } from "./entries.ts";
 
 interface Conflict {
   readonly manager: string;

@@ -1,7 +1,7 @@
 /**
  * Conversions for a merge, which is synchronous and compares objects at the versions of all
- * managers. With a conversion webhook, the merge runs runUntilConverted after each missing
- * conversion, until it has all.
+ * managers. With a conversion webhook, the merge runs again after each missing conversion, until it
+ * has all.
  */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Resolved } from "../../catalog/contract.ts";
@@ -13,7 +13,7 @@ import type { PlainMap } from "../../lib/structured-merge/typed.ts";
 const conversionsMax = 200;
 
 /**
- * Runs a merge, runUntilConverted after each conversion that it needs.
+ * Runs a merge, again after each conversion that it needs.
  * @param run must not change its inputs; called once per missing conversion
  * @returns what `run` returns; a promise only for resources with a conversion webhook
  * @throws ApiError 500 when a conversion fails

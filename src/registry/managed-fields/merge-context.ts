@@ -1,16 +1,16 @@
 /** The schemas, conversions and reset fields of a resource, for the merge. */
-import { formatGroupVersion, type KubeObject, parseGroupVersion } from "../../apimachinery/object.ts";
+import { type KubeObject, parseGroupVersion } from "../../apimachinery/object.ts";
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import type { Resolved, Resource, ServedVersion } from "../../catalog/contract.ts";
 import { cloneJson } from "../../lib/json/values.ts";
 import type { Struct } from "../../lib/schema/schema.ts";
-import { fieldElement } from "../../lib/structured-merge/fields-v1.ts";
-import { emptySet, type PathSet, pathSetOf } from "../../lib/structured-merge/set.ts";
+import { emptySet } from "../../lib/structured-merge/set.ts";
 import { type PlainMap, TypedError } from "../../lib/structured-merge/typed.ts";
 import type { MergeContext } from "../../lib/structured-merge/updater.ts";
 import { validateIntent } from "../../lib/structured-merge/validate.ts";
 import type { Conversions } from "./conversions.ts";
 import { scaleVersion } from "./scale.ts";
+import { requestVersion, resetFields } from "./written-fields.ts";
 
 /**
  * The merge context of a write.
@@ -63,45 +63,6 @@ function findVersion({ definition }: Resource, apiVersion: string): ServedVersio
   const parsed = parseGroupVersion(apiVersion);
   if (parsed?.group !== definition.group) return undefined;
   return definition.versions.find(({ version }) => version === parsed.version);
-}
-
-/**
- * Fields that a write resets, in addition to those that resetFields derives. By group, resource and
- * subresource, which is empty for the main resource.
- */
-const additionalResets: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  "/pods/status": [
-    ["metadata", "deletionTimestamp"],
-    ["metadata", "ownerReferences"],
-  ],
-  "/namespaces/finalize": [["status"]],
-  "apiregistration.k8s.io/apiservices/status": [["metadata"]],
-  "apps/deployments/status": [["metadata", "labels"]],
-  "certificates.k8s.io/certificatesigningrequests/": [["spec"]],
-  "certificates.k8s.io/certificatesigningrequests/approval": [["spec"], ["status", "certificate"]],
-  "certificates.k8s.io/certificatesigningrequests/status": [["status", "conditions"]],
-  "internal.apiserver.k8s.io/storageversions/status": [["metadata"]],
-  "networking.k8s.io/servicecidrs/status": [["metadata"]],
-  "scheduling.k8s.io/podgroups/status": [["metadata"]],
-  "storage.k8s.io/volumeattachments/status": [["metadata"]],
-  "storagemigration.k8s.io/storageversionmigrations/status": [["metadata"]],
-};
-
-/**
- * The fields that a write of the (sub)resource resets, and so does not own. Source: GetResetFields
- * of upstream's strategies.
- */
-export function resetFields({ definition }: Resource, subresource: string): PathSet {
-  const { group, resource, strategy, custom } = definition;
-  const paths: (readonly string[])[] = [...(additionalResets[`${group}/${resource}/${subresource}`] ?? [])];
-  if (subresource === "" && strategy.isolatesStatus) paths.push(["status"]);
-  if (subresource === "status") paths.push(["spec"], ...(custom ? [["metadata"]] : []));
-  return paths.length === 0 ? emptySet : pathSetOf(paths.map((path) => path.map(fieldElement)));
-}
-
-/** The apiVersion of the request. */
-export function requestVersion({ resource, version }: Resolved): string {
-  return formatGroupVersion(resource.definition.group, version.version);
 }
 
 /** The merge context of a Scale, which has one version. */

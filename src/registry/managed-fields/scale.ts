@@ -3,10 +3,10 @@
  * back. Source: k8s.io/apimachinery@v0.36.0/pkg/util/managedfields/scalehandler.go.
  */
 import type { ManagedFieldsEntry } from "../../apimachinery/object.ts";
+import { decodeManaged, encodeManaged } from "../../lib/managed-fields/entries.ts";
 import { fieldElement } from "../../lib/structured-merge/fields-v1.ts";
 import { difference, has, isEmpty, pathSetOf } from "../../lib/structured-merge/set.ts";
 import type { ManagedSet } from "../../lib/structured-merge/updater.ts";
-import { decodeManaged, encodeManaged } from "./entries.ts";
 
 /** The apiVersion of a Scale. */
 export const scaleVersion = "autoscaling/v1";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../../src/apimachinery/clock.ts";
-import { requestSweepMs } from "../../../src/http/open-requests.ts";
+import { requestSweepMs } from "../../../src/http/filters/open-requests.ts";
 import { startServer } from "../../../src/index.ts";
 import { http2Client } from "../../support/http2-client.ts";
 import { manualClock } from "../../support/manual-clock.ts";

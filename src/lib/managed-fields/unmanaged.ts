@@ -2,9 +2,9 @@
  * Fields that are never owned: identity, and fields that only the server sets. Source:
  * k8s.io/apimachinery@v0.36.0/pkg/util/managedfields/internal/stripmeta.go.
  */
-import { fieldElement } from "../../lib/structured-merge/fields-v1.ts";
-import { difference, isEmpty, pathSetOf } from "../../lib/structured-merge/set.ts";
-import type { ManagedSet } from "../../lib/structured-merge/updater.ts";
+import { fieldElement } from "../structured-merge/fields-v1.ts";
+import { difference, isEmpty, pathSetOf } from "../structured-merge/set.ts";
+import type { ManagedSet } from "../structured-merge/updater.ts";
 
 const systemFields = [
   "name",

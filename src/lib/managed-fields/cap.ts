@@ -2,8 +2,8 @@
  * Limits the number of managers that updated an object: merges the oldest, per version. Source:
  * k8s.io/apimachinery@v0.36.0/pkg/util/managedfields/internal/capmanagers.go.
  */
-import { union } from "../../lib/structured-merge/set.ts";
-import type { ManagedSet } from "../../lib/structured-merge/updater.ts";
+import { union } from "../structured-merge/set.ts";
+import type { ManagedSet } from "../structured-merge/updater.ts";
 import { type Managed, managerId, seconds } from "./entries.ts";
 
 /** Update managers of one object. */

@@ -1,5 +1,5 @@
-/** Reads a request body within a limit. */
-import type { Readable } from "node:stream";
+/** The request side of an exchange, over HTTP/1.1 and HTTP/2: its body, its headers, its end. */
+import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../apimachinery/clock.ts";
 import { badRequest, timeout, tooLarge } from "../../apimachinery/errors.ts";
 
@@ -62,4 +62,47 @@ export function readBody(
       return fail(tooLarge(`limit is ${bytesMax}`));
     source.on("data", take).on("end", finish).on("close", leave);
   });
+}
+
+/** Runs callbacks after a stream closes, with one listener for all, because most requests have several. */
+export class CloseCallbacks {
+  #callbacks: (() => void)[] | undefined = [];
+
+  constructor(source: Writable) {
+    source.once("close", () => {
+      const callbacks = this.#callbacks ?? [];
+      this.#callbacks = undefined;
+      for (const run of callbacks) run();
+    });
+  }
+
+  /** Adds a callback; runs it immediately if the stream is closed. */
+  add(run: () => void): void {
+    if (this.#callbacks === undefined) run();
+    else this.#callbacks.push(run);
+  }
+}
+
+/**
+ * Removes headers from a request.
+ * @param rawHeaders names and values alternately
+ * @param headers the same by lower-case name
+ * @param isMeant receives lower-case names
+ */
+export function forgetHeaders(
+  rawHeaders: string[],
+  headers: Record<string, unknown>,
+  isMeant: (name: string) => boolean,
+): void {
+  let kept = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] as string).toLowerCase();
+    if (isMeant(name)) {
+      delete headers[name];
+    } else {
+      rawHeaders[kept++] = rawHeaders[at] as string;
+      rawHeaders[kept++] = rawHeaders[at + 1] as string;
+    }
+  }
+  rawHeaders.length = kept;
 }

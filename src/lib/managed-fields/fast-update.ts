@@ -4,12 +4,11 @@
  * of `takeOver`, which handles all other updates. Source: the updater of
  * sigs.k8s.io/structured-merge-diff/v6.
  */
-import type { ManagedFieldsEntry } from "../../apimachinery/object.ts";
-import { isObject } from "../../lib/json/values.ts";
-import type { Struct, Type } from "../../lib/schema/schema.ts";
-import { type Comparison, changedFields } from "../../lib/structured-merge/compare.ts";
-import { decodeFieldsV1, encodeFieldsV1, isCanonicalElement } from "../../lib/structured-merge/fields-v1.ts";
-import { isWhole, typeBelow } from "../../lib/structured-merge/reconcile.ts";
+import { isObject } from "../json/values.ts";
+import type { Struct, Type } from "../schema/schema.ts";
+import { type Comparison, changedFields } from "../structured-merge/compare.ts";
+import { decodeFieldsV1, encodeFieldsV1, isCanonicalElement } from "../structured-merge/fields-v1.ts";
+import { isWhole, typeBelow } from "../structured-merge/reconcile.ts";
 import {
   difference,
   emptySet,
@@ -18,9 +17,9 @@ import {
   type PathSet,
   sortElements,
   union,
-} from "../../lib/structured-merge/set.ts";
+} from "../structured-merge/set.ts";
 import { updateManagersMax } from "./cap.ts";
-import { inWrittenOrder, type ManagerInfo } from "./entries.ts";
+import { inWrittenOrder, type ManagedFieldsEntry, type ManagerInfo } from "./entries.ts";
 import { unmanaged } from "./unmanaged.ts";
 
 /**

@@ -1,11 +1,12 @@
 /** Tracks open requests, to count them, time them out and wait for their end at shutdown. */
-import type { Clock } from "../apimachinery/clock.ts";
-import type { RequestContext } from "./contract.ts";
-import { isLongRunning } from "./request-info.ts";
+import type { Clock } from "../../apimachinery/clock.ts";
+import type { Filter, RequestContext } from "../contract.ts";
+import { isLongRunning } from "../request-info.ts";
 
 /** The open requests of a server. */
 export interface OpenRequests {
-  add(context: RequestContext): void;
+  /** Adds each request until it is answered or its client disconnects. */
+  readonly filter: Filter;
   readonly size: number;
   /** Resolves when no request is open, or after this many milliseconds. */
   idle(withinMs: number): Promise<void>;
@@ -52,7 +53,7 @@ export function openRequests(options: {
   }
 
   return {
-    add(context) {
+    filter(context) {
       open.add(context);
       context.exchange.onClose(() => remove(context));
     },

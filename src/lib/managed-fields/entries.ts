@@ -1,8 +1,19 @@
 /** Converts between `metadata.managedFields` on the wire and the sets that the merge works with. */
-import type { ManagedFieldsEntry } from "../../apimachinery/object.ts";
-import { decodeFieldsV1, encodeFieldsV1, FieldsV1Error } from "../../lib/structured-merge/fields-v1.ts";
-import { equalSets, type PathSet } from "../../lib/structured-merge/set.ts";
-import type { ManagedSet } from "../../lib/structured-merge/updater.ts";
+import { identical } from "../json/values.ts";
+import { decodeFieldsV1, encodeFieldsV1, FieldsV1Error } from "../structured-merge/fields-v1.ts";
+import { equalSets, type PathSet } from "../structured-merge/set.ts";
+import type { ManagedSet } from "../structured-merge/updater.ts";
+
+/** An entry of `metadata.managedFields`, as decoded from JSON. */
+export interface ManagedFieldsEntry {
+  manager?: string;
+  operation?: string;
+  apiVersion?: string;
+  time?: string;
+  fieldsType?: string;
+  fieldsV1?: Record<string, unknown>;
+  subresource?: string;
+}
 
 /** The identity of a manager's entry. Apply managers have one entry for all versions. */
 export interface ManagerInfo {
@@ -132,4 +143,27 @@ export function seconds(time: string | undefined): number {
 
 function compareText(a = "", b = ""): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/**
+ * Sets or removes `metadata.managedFields`.
+ * @param entries undefined or empty for none
+ */
+export function setEntries(
+  { metadata }: { readonly metadata: { managedFields?: ManagedFieldsEntry[] } },
+  entries: ManagedFieldsEntry[] | undefined,
+): void {
+  if (entries === undefined || entries.length === 0) delete metadata.managedFields;
+  else metadata.managedFields = entries;
+}
+
+/** Whether only times differ. */
+export function sameButTimes(a: readonly ManagedFieldsEntry[] = [], b: readonly ManagedFieldsEntry[] = []): boolean {
+  return a.length === b.length && a.every((entry, index) => sameEntry(entry, b[index] as ManagedFieldsEntry));
+}
+
+const identity = ["manager", "operation", "apiVersion", "subresource"] as const;
+
+function sameEntry(a: ManagedFieldsEntry, b: ManagedFieldsEntry): boolean {
+  return identity.every((field) => a[field] === b[field]) && identical(a.fieldsV1, b.fieldsV1);
 }

@@ -1,0 +1,136 @@
+/** Computes managed fields when another manager may lose fields, and those of a Scale. */
+import { formatTime } from "../../apimachinery/clock.ts";
+import type { KubeObject, ManagedFieldsEntry } from "../../apimachinery/object.ts";
+import type { Resolved } from "../../catalog/contract.ts";
+import { cloneJson, identical } from "../../lib/json/values.ts";
+import { capManagers } from "../../lib/managed-fields/cap.ts";
+import {
+  decodeManaged,
+  encodeManaged,
+  type Managed,
+  ManagedFieldsError,
+  type ManagerInfo,
+  managerId,
+  noManagers,
+  type ReadEntry,
+  setEntries,
+} from "../../lib/managed-fields/entries.ts";
+import { takeOver } from "../../lib/managed-fields/take-over.ts";
+import type { PlainMap } from "../../lib/structured-merge/typed.ts";
+import type { MergeContext, Versioned } from "../../lib/structured-merge/updater.ts";
+import type { RegistryContext, WriteRequest } from "../contract.ts";
+import type { Conversions } from "./conversions.ts";
+import { mergeContext } from "./merge-context.ts";
+import { scaleVersion } from "./scale.ts";
+import { isTyped, requestVersion, writerOf } from "./written-fields.ts";
+
+/**
+ * The general algorithm, which all other updates use.
+ * @returns undefined for no managers
+ */
+export function generalUpdate(
+  registry: RegistryContext,
+  request: WriteRequest,
+  next: KubeObject,
+  old: KubeObject | undefined,
+  conversions: Conversions | undefined,
+): ManagedFieldsEntry[] | undefined {
+  const before = managedBefore(request, next, old);
+  // A client that cleared managed fields disabled tracking until the next apply.
+  if (old !== undefined && before.sets.size === 0) return undefined;
+  const { target, subresource } = request;
+  const context = mergeContext(target, subresource, conversions);
+  const sent = atVersion(next, target);
+  if (!isTyped(target, context.schemaOf(sent.version), sent.object)) return undefined;
+  return encodeManaged(capManagers(afterWrite(registry, request, context, atVersion(old, target), sent, before)));
+}
+
+/**
+ * Sets the managed fields of a Scale, whose object is written instead.
+ * @param live with the managed fields of the Scale
+ */
+export function trackScale(
+  registry: RegistryContext,
+  request: WriteRequest,
+  next: KubeObject,
+  live: KubeObject,
+  context: MergeContext,
+): void {
+  const before = decodeOrNone(live.metadata.managedFields);
+  delete next.metadata.managedFields;
+  if (before.sets.size === 0) return;
+  const from = { object: withoutManagedFields(live), version: scaleVersion };
+  setEntries(
+    next,
+    encodeManaged(afterWrite(registry, request, context, from, { object: next, version: scaleVersion }, before)),
+  );
+}
+
+function afterWrite(
+  registry: RegistryContext,
+  request: WriteRequest,
+  context: MergeContext,
+  live: Versioned,
+  next: Versioned,
+  before: Managed,
+): Managed {
+  const id = managerId(writerOf(request, next.version));
+  return takeOver(context, live, next, before, id, formatTime(registry.clock.now()));
+}
+
+/** A shallow copy of the object. */
+export function withoutManagedFields(object: KubeObject): PlainMap {
+  const { managedFields, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+/**
+ * The managed fields that the client sent, unless they are empty or malformed; through a
+ * subresource, always those of the old object.
+ */
+function managedBefore({ subresource }: WriteRequest, next: KubeObject, old: KubeObject | undefined): Managed {
+  const sent = next.metadata.managedFields ?? [];
+  if (subresource === "" && sent.length > 0) {
+    if (isReset(sent)) return noManagers;
+    const managed = decodeOrNone(sent);
+    if (managed.sets.size > 0) return { ...managed, read: unchangedEntries(managed, old?.metadata.managedFields) };
+  }
+  return decodeOrNone(old?.metadata.managedFields);
+}
+
+/** Entries that a client sent back unchanged are encoded as ours; others may not be. */
+function unchangedEntries({ read }: Managed, old: readonly ManagedFieldsEntry[] = []): Managed["read"] {
+  const unchanged = new Map<string, ReadEntry>();
+  for (const { manager = "", operation = "", apiVersion = "", subresource = "", fieldsV1 = {} } of old) {
+    const id = managerId({ manager, operation: operation as ManagerInfo["operation"], apiVersion, subresource });
+    const sent = read.get(id);
+    if (sent !== undefined && identical(sent.fieldsV1, fieldsV1)) unchanged.set(id, { set: sent.set, fieldsV1 });
+  }
+  return unchanged;
+}
+
+/** One empty entry. */
+function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
+  return entries.length === 1 && Object.keys(entries[0] as object).length === 0;
+}
+
+function decodeOrNone(entries: readonly ManagedFieldsEntry[] | undefined): Managed {
+  try {
+    return decodeManaged(entries);
+  } catch (error) {
+    if (error instanceof ManagedFieldsError) return noManagers;
+    throw error;
+  }
+}
+
+/**
+ * The object at the request's version, without managed fields.
+ * @param object in the storage version; undefined for none
+ */
+function atVersion(object: KubeObject | undefined, target: Resolved): Versioned {
+  const version = requestVersion(target);
+  if (object === undefined) return { object: {}, version };
+  const { conversion } = target.version;
+  const shown = conversion === undefined ? object : conversion.fromStorage(cloneJson(object));
+  return { object: withoutManagedFields(shown), version };
+}
