@@ -82,6 +82,8 @@ const cleaned = [
   "src/lib/x509",
   "src/lib/yaml",
   "test/docs.test.ts",
+  "test/e2e/[a-d]*.test.ts",
+  "test/e2e/*/*",
   "tools",
   "test/documented-examples.test.ts",
   "test/support/source-tokens.ts",

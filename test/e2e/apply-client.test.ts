@@ -1,4 +1,4 @@
-/** How client-go applies: with COXSWAIN_TEST_FULL=1, and Go at hand. */
+/** client-go applies to a server. Runs with COXSWAIN_TEST_FULL=1 if Go is installed. */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { startTestServer } from "../support/start-test-server.ts";
 
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 
-test("client-go applies, extracts what it applied, and upgrades managers", {
+test("client-go applies, extracts the applied fields and upgrades managers", {
   skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1",
 }, async (context) => {
   const server = await startTestServer();

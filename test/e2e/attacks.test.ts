@@ -1,4 +1,4 @@
-/** What attackers send, over both protocols: the right status for each, and nothing more said. */
+/** Hostile credentials and headers over both protocols: each gets the right status, and the answer reveals nothing else. */
 import assert from "node:assert/strict";
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -63,7 +63,7 @@ const headers = {
 let server: TestServer;
 let admin: RawClient;
 let ca = "";
-/** Of an account that lives, and of one that was deleted and made again. */
+/** Tokens of an existing account, and of one that was deleted and created again. */
 let live = "";
 let stale = "";
 
@@ -89,7 +89,7 @@ const bootstrapSecret = (
   stringData: { "token-id": id, "token-secret": `${id}${id}abcd`, "usage-bootstrap-authentication": "true", ...more },
 });
 
-/** All that was logged. */
+/** Everything that the server logged. */
 let logged = "";
 const log = (message: string, values?: Record<string, unknown>): void => {
   logged += `${message} ${JSON.stringify(values)}\n`;
@@ -134,7 +134,7 @@ const unauthorized = {
   reason: "Unauthorized",
   code: 401,
 };
-/** Of answers, by any status. */
+/** Headers that an answer of any status may have. */
 const headersAllowed = [
   "audit-id",
   "cache-control",
@@ -149,12 +149,12 @@ const headersAllowed = [
 
 function assertSaysNoMore(answer: WhoAnswer, want: 400 | 401 | 403): void {
   assert.equal(answer.status, want, answer.text);
-  const known =
+  const flowControlHeaders =
     answer.headers["x-kubernetes-pf-flowschema-uid"] === undefined
       ? []
       : ["x-kubernetes-pf-flowschema-uid", "x-kubernetes-pf-prioritylevel-uid"];
   assert.deepEqual(
-    Object.keys(answer.headers).filter((name) => !headersAllowed.includes(name) && !known.includes(name)),
+    Object.keys(answer.headers).filter((name) => !headersAllowed.includes(name) && !flowControlHeaders.includes(name)),
     [],
   );
   if (want === 401) assert.deepEqual(JSON.parse(answer.text), unauthorized);
@@ -172,12 +172,12 @@ type Claims = Record<string, unknown>;
 const signed = (claims: Claims, key = ourKey, header: object = {}): Promise<string> =>
   new SignJWT(claims).setProtectedHeader({ alg: "ES256", ...header }).sign(createPrivateKey(key));
 
-/** From the claims of a good token, and the token; by somebody who has our key, where nothing else is said. */
+/** Forges a token from the claims of a valid one, and the token itself. Signed with the server's key unless the row says otherwise. */
 const forgeries: [what: string, forge: (claims: Claims, token: string) => string | Promise<string>][] = [
   ["expired", (claims) => signed({ ...claims, exp: now() - 90 })],
   ["not yet valid", (claims) => signed({ ...claims, nbf: now() + 90 })],
-  ["wrong audience", (claims) => signed({ ...claims, aud: ["vault"] })],
-  ["wrong issuer", (claims) => signed({ ...claims, iss: "https://evil.example" })],
+  ["the wrong audience", (claims) => signed({ ...claims, aud: ["vault"] })],
+  ["the wrong issuer", (claims) => signed({ ...claims, iss: "https://evil.example" })],
   ["alg: none", (claims) => new UnsecuredJWT(claims).encode()],
   ["alg: nOnE", (claims) => `${text({ alg: "nOnE" })}.${text(claims)}.`],
   [
@@ -185,19 +185,22 @@ const forgeries: [what: string, forge: (claims: Claims, token: string) => string
     (claims) => new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(Buffer.from(publicPem)),
   ],
   ["HS256 signed with nothing", (claims) => `${text({ alg: "HS256" })}.${text(claims)}.`],
-  ["unknown kid", (claims) => signed(claims, ourKey, { kid: "x" })],
+  ["an unknown kid", (claims) => signed(claims, ourKey, { kid: "x" })],
   [
-    "another's key, with our kid",
+    "signed with another key, with the server's kid",
     (claims, token) =>
       signed(claims, otherKey, {
         kid: JSON.parse(Buffer.from(token.split(".")[0] as string, "base64url").toString()).kid,
       }),
   ],
   [
-    "another's key, which the token brings along",
+    "signed with another key, which the token contains",
     (claims) => signed(claims, otherKey, { jwk: createPublicKey(otherKey).export({ format: "jwk" }) }),
   ],
-  ["another's key, at an address", (claims) => signed(claims, otherKey, { jku: "https://evil.example/jwks" })],
+  [
+    "signed with another key, with the address of its key set",
+    (claims) => signed(claims, otherKey, { jku: "https://evil.example/jwks" }),
+  ],
   ["truncated", (_claims, token) => token.slice(0, -1)],
   ["truncated within the claims", (_claims, token) => token.slice(0, token.length / 2)],
   [
@@ -205,19 +208,19 @@ const forgeries: [what: string, forge: (claims: Claims, token: string) => string
     (claims, token) =>
       `${token.split(".")[0]}.${Buffer.from(`{"sub":"x",${JSON.stringify(claims).slice(1)}`).toString("base64url")}.${token.split(".")[2]}`,
   ],
-  ["nested", (_claims, token) => signed({ iss: issuer, token } as Claims, ourKey, { cty: "JWT" })],
+  ["nested in another token", (_claims, token) => signed({ iss: issuer, token } as Claims, ourKey, { cty: "JWT" })],
   ["encrypted", (_claims, token) => `${token.split(".")[0]}.${text({})}.${text({})}.${text({})}.${text({})}`],
-  ["another subject", (claims) => signed({ ...claims, sub: "system:serviceaccount:kube-system:admin" })],
+  ["the subject of another account", (claims) => signed({ ...claims, sub: "system:serviceaccount:kube-system:admin" })],
   [
     "__proto__",
     (claims, token) =>
       `${token.split(".")[0]}.${Buffer.from(`{"__proto__":${JSON.stringify(claims)}}`).toString("base64url")}.${token.split(".")[2]}`,
   ],
 ];
-describe("tokens of service accounts", () => {
+describe("forged tokens of service accounts", () => {
   for (const [what, forge] of forgeries) {
     for (const protocol of protocols) {
-      test(`${what}, over ${protocol}`, async () => {
+      test(`answers 401 without details to a token that is forged: ${what}, over ${protocol}`, async () => {
         assertSaysNoMore(await whoIs(server.url, ca, bearer(await forge({ ...decodeJwt(live) }, live)), protocol), 401);
       });
     }
@@ -227,16 +230,20 @@ describe("tokens of service accounts", () => {
 const annIs = { username: "ann", groups: ["devs", "system:authenticated"] };
 const throughProxy = (...lines: [string, string][]): Caller => ({ ...proxy, headers: lines });
 
-/** A user without extras, or the status of the refusal. */
+/** The authenticated user without extras, or the status of the error. */
 const rows: [
   what: string,
   caller: () => Caller,
   want: { username: string; groups: string[]; uid?: string } | 400 | 401 | 403,
 ][] = [
-  ["a token of an account that was deleted and made again", () => bearer(stale), 401],
-  ["a certificate with the name of an account, by another authority of our authority's name", () => impostor, 401],
+  ["a token of an account that was deleted and created again", () => bearer(stale), 401],
   [
-    "that certificate, and a good token",
+    "a certificate with the name of an account, issued by another authority with the name of the trusted one",
+    () => impostor,
+    401,
+  ],
+  [
+    "that certificate and a valid token",
     () => ({ ...impostor, ...bearer("static-token") }),
     { username: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] },
   ],
@@ -245,19 +252,19 @@ const rows: [
   ["a certificate with an empty common name", () => emptyName, 401],
   ["a certificate whose last common name is empty", () => emptyLastName, 401],
   [
-    "a certificate without a common name, and a good token",
+    "a certificate without a common name and a valid token",
     () => ({ ...withoutName, ...bearer("static-token") }),
     { username: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] },
   ],
-  ["a certificate without a common name, and a wrong token", () => ({ ...withoutName, ...bearer("x") }), 401],
+  ["a certificate without a common name and an invalid token", () => ({ ...withoutName, ...bearer("x") }), 401],
   [
-    "a certificate without a common name that impersonates",
+    "impersonation with a certificate without a common name",
     () => ({ ...withoutName, headers: [["impersonate-user", "root"]] }),
     401,
   ],
 
   [
-    "a proxy's headers by nobody",
+    "a proxy's headers without a certificate",
     () => ({
       headers: [
         ["x-remote-user", "root"],
@@ -267,7 +274,7 @@ const rows: [
     403,
   ],
   [
-    "a proxy's headers by a plain client",
+    "a proxy's headers from an ordinary client",
     () => ({
       ...ann,
       headers: [
@@ -278,17 +285,17 @@ const rows: [
     annIs,
   ],
   [
-    "a proxy's headers by a client with the proxy's name",
+    "a proxy's headers from a client with the proxy's name",
     () => ({ ...fakeProxy, headers: [["x-remote-user", "root"]] }),
     { username: "front-proxy", groups: ["system:authenticated"] },
   ],
   [
-    "a proxy's headers by a proxy of another name",
+    "a proxy's headers from a proxy whose name is not allowed",
     () => ({ ...otherProxy, headers: [["x-remote-user", "root"]] }),
     401,
   ],
   [
-    "a proxy's headers by another authority's proxy",
+    "a proxy's headers from another authority's proxy",
     () => ({ ...impostor, headers: [["x-remote-user", "root"]] }),
     401,
   ],
@@ -303,7 +310,7 @@ const rows: [
     { username: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] },
   ],
   [
-    "a proxy's headers with a wrong token",
+    "a proxy's headers with an invalid token",
     () => ({
       headers: [
         ["authorization", "Bearer x"],
@@ -312,40 +319,44 @@ const rows: [
     }),
     401,
   ],
-  ["a proxy that says nothing is nobody", () => proxy, 401],
-  ["a proxy's empty user", () => throughProxy(["x-remote-user", ""], ["x-remote-group", "system:masters"]), 401],
-  ["a proxy's empty user before another", () => throughProxy(["x-remote-user", ""], ["x-remote-user", "root"]), 401],
-  ["a proxy without a common name", () => ({ ...namelessProxy, headers: [["x-remote-user", "root"]] }), 401],
-  ["a proxy's groups without a user", () => throughProxy(["x-remote-group", "system:masters"]), 401],
+  ["a proxy without headers", () => proxy, 401],
+  ["an empty user from a proxy", () => throughProxy(["x-remote-user", ""], ["x-remote-group", "system:masters"]), 401],
   [
-    "a user in another case behind the proxy's",
+    "an empty user from a proxy before another user",
+    () => throughProxy(["x-remote-user", ""], ["x-remote-user", "root"]),
+    401,
+  ],
+  ["a proxy without a common name", () => ({ ...namelessProxy, headers: [["x-remote-user", "root"]] }), 401],
+  ["groups from a proxy without a user", () => throughProxy(["x-remote-group", "system:masters"]), 401],
+  [
+    "a second user, in a header in another case, after the proxy's",
     () => throughProxy(["x-remote-user", "ann"], ["X-REMOTE-USER", "root"]),
     { username: "ann", groups: ["system:authenticated"] },
   ],
   [
-    "a repeated user",
+    "a repeated user header",
     () => throughProxy(["x-remote-user", "ann"], ["x-remote-user", "root"]),
     { username: "ann", groups: ["system:authenticated"] },
   ],
   [
-    "an underscore for a hyphen",
+    "a header with underscores instead of hyphens",
     () => throughProxy(["x-remote-user", "ann"], ["x_remote_group", "system:masters"]),
     { username: "ann", groups: ["system:authenticated"] },
   ],
   [
-    "groups in one line are one",
+    "groups in one header line, which are one group",
     () => throughProxy(["x-remote-user", "ann"], ["x-remote-group", "devs,system:masters"]),
     { username: "ann", groups: ["devs,system:masters", "system:authenticated"] },
   ],
   [
-    "an anonymous user by a proxy stays one",
+    "the anonymous user from a proxy",
     () => throughProxy(["x-remote-user", "system:anonymous"], ["x-remote-group", "system:unauthenticated"]),
     403,
   ],
 
-  ["impersonation by nobody", () => ({ headers: [["impersonate-user", "root"]] }), 403],
+  ["impersonation without credentials", () => ({ headers: [["impersonate-user", "root"]] }), 403],
   [
-    "impersonation by who may not",
+    "impersonation by a user without permission",
     () => ({
       ...ann,
       headers: [
@@ -355,9 +366,9 @@ const rows: [
     }),
     403,
   ],
-  ["impersonation in another case", () => ({ ...ann, headers: [["iMPERSONATE-uSER", "root"]] }), 403],
+  ["impersonation with headers in another case", () => ({ ...ann, headers: [["iMPERSONATE-uSER", "root"]] }), 403],
   [
-    "impersonation, repeated",
+    "impersonation with a repeated header",
     () => ({
       ...ann,
       headers: [
@@ -385,9 +396,9 @@ const rows: [
     }),
     400,
   ],
-  ["an empty Impersonate-User alone", () => ({ ...ann, headers: [["impersonate-user", ""]] }), 400],
+  ["an empty Impersonate-User without other headers", () => ({ ...ann, headers: [["impersonate-user", ""]] }), 400],
   [
-    "an empty Impersonate-User before another",
+    "an empty Impersonate-User before another one",
     () => ({
       ...ann,
       headers: [
@@ -398,7 +409,7 @@ const rows: [
     400,
   ],
   [
-    "impersonation by a wrong token",
+    "impersonation with an invalid token",
     () => ({
       headers: [
         ["authorization", "Bearer x"],
@@ -409,36 +420,40 @@ const rows: [
   ],
 
   [
-    "a bootstrap token, to begin with",
+    "a valid bootstrap token",
     () => bearer("aaaaaa.aaaaaaaaaaaaabcd"),
     { username: "system:bootstrap:aaaaaa", groups: ["system:bootstrappers", "system:authenticated"] },
   ],
-  ["another secret part", () => bearer("aaaaaa.aaaaaaaaaaaaabce"), 401],
-  ["the secret part alone", () => bearer("aaaaaaaaaaaaabcd"), 401],
-  ["a bootstrap secret in another namespace", () => bearer("bbbbbb.bbbbbbbbbbbbabcd"), 401],
-  ["a bootstrap secret of another name", () => bearer("cccccc.ccccccccccccabcd"), 401],
-  ["a bootstrap secret of another name, by that name", () => bearer("cccccd.ccccccccccccabcd"), 401],
+  ["a bootstrap token with another secret part", () => bearer("aaaaaa.aaaaaaaaaaaaabce"), 401],
+  ["only the secret part of a bootstrap token", () => bearer("aaaaaaaaaaaaabcd"), 401],
+  ["a bootstrap token whose secret is in another namespace", () => bearer("bbbbbb.bbbbbbbbbbbbabcd"), 401],
+  ["a bootstrap token whose secret has another name", () => bearer("cccccc.ccccccccccccabcd"), 401],
+  [
+    "a bootstrap token with the id from the name of a secret with another id",
+    () => bearer("cccccd.ccccccccccccabcd"),
+    401,
+  ],
   ["an expired bootstrap token", () => bearer("dddddd.ddddddddddddabcd"), 401],
-  ["a bootstrap token that wants to be in system:masters", () => bearer("eeeeee.eeeeeeeeeeeeabcd"), 401],
-  ["a bootstrap token that is not for this", () => bearer("ffffff.ffffffffffffabcd"), 401],
-  ["a bootstrap token that leaves the namespace", () => bearer("../aaa.aaaaaaaaaaaaaaaa"), 401],
+  ["a bootstrap token that requests the group system:masters", () => bearer("eeeeee.eeeeeeeeeeeeabcd"), 401],
+  ["a bootstrap token that is not for authentication", () => bearer("ffffff.ffffffffffffabcd"), 401],
+  ["a bootstrap token with a path out of the namespace", () => bearer("../aaa.aaaaaaaaaaaaaaaa"), 401],
 
   [
-    "a token of the file",
+    "a token of the token file",
     () => bearer("static-token"),
     { username: "eve", uid: "7", groups: ["a", "b", "system:authenticated"] },
   ],
   [
-    "a quote that was quoted",
+    "a token with a quote that is escaped in the file",
     () => bearer('quoted"token'),
     { username: "quo", uid: "8", groups: ["system:authenticated"] },
   ],
-  ["that as it stands in the file", () => bearer('"quoted""token"'), 401],
-  ["a token whose space is part of it", () => bearer("spaced"), 401],
-  ["a whole line of the file", () => bearer('static-token,eve,7,"a,b"'), 401],
-  ["the first part of a token", () => bearer("static-toke"), 401],
+  ["that token with the escapes of the file", () => bearer('"quoted""token"'), 401],
+  ["a token without the space that is part of it", () => bearer("spaced"), 401],
+  ["a whole line of the token file", () => bearer('static-token,eve,7,"a,b"'), 401],
+  ["a prefix of a token", () => bearer("static-toke"), 401],
   ["a token in another case", () => bearer("Static-Token"), 401],
-  ["a user's name for a token", () => bearer("eve"), 401],
+  ["the name of a user as token", () => bearer("eve"), 401],
   [
     "two tokens",
     () => ({
@@ -450,16 +465,16 @@ const rows: [
     401,
   ],
   [
-    "a token in the scheme of passwords",
+    "a token in the Basic scheme",
     () => ({ headers: [["authorization", `Basic ${Buffer.from("eve:static-token").toString("base64")}`]] }),
     403,
   ],
-  ["no token", () => ({ headers: [["authorization", "Bearer"]] }), 403],
+  ["the Bearer scheme without a token", () => ({ headers: [["authorization", "Bearer"]] }), 403],
 ];
 describe("credentials", () => {
   for (const [what, caller, want] of rows) {
     for (const protocol of protocols) {
-      test(`${what}, over ${protocol}`, async () => {
+      test(`answers ${typeof want === "number" ? want : `as ${want.username}`} to ${what}, over ${protocol}`, async () => {
         const answer = await whoIs(server.url, ca, caller(), protocol);
         if (typeof want === "number") return assertSaysNoMore(answer, want);
         assert.equal(answer.status, 201, answer.text);
@@ -469,7 +484,7 @@ describe("credentials", () => {
     }
   }
 
-  test("a token of a mebibyte is too large a header", async () => {
+  test("rejects a header with a token of one mebibyte", async () => {
     for (const protocol of protocols) {
       const outcome = await whoIs(server.url, ca, bearer("x".repeat(1 << 20)), protocol).then(
         ({ status }) => status,
@@ -483,16 +498,16 @@ describe("credentials", () => {
 const rawRows: [what: string, lines: string, status: 400 | 401 | 403][] = [
   ["a newline in a value", "X-Remote-User: ann\nX-Remote-Group: system:masters", 400],
   ["a carriage return in a value", "X-Remote-User: ann\rX-Remote-Group: system:masters", 400],
-  ["a value that goes on in the next line", "Authorization: Bearer\r\n static-token", 400],
+  ["a value that continues in the next line", "Authorization: Bearer\r\n static-token", 400],
   ["a zero byte in a value", "Authorization: Bearer static-token\0", 400],
   ["a space before the colon", "X-Remote-User : root", 400],
   ["a header without a name", ": root", 400],
   ["two lengths", "Content-Length: 2\r\nContent-Length: 3", 400],
   ["a length and chunks", "Content-Length: 2\r\nTransfer-Encoding: chunked", 400],
 ];
-describe("lines that no library sends", () => {
+describe("header lines that no library sends", () => {
   for (const [what, lines, status] of rawRows) {
-    test(what, async () => {
+    test(`rejects ${what}`, async () => {
       const { socket, all } = await rawSocket(server.kubeconfig);
       socket.write(`GET /api HTTP/1.1\r\nHost: x\r\n${lines}\r\nConnection: close\r\n\r\n`);
       const answer = await all();
@@ -503,7 +518,7 @@ describe("lines that no library sends", () => {
   }
 });
 
-/** A header list that no library would make, as HPACK literals that nobody indexes. */
+/** A header list that no library encodes, as HPACK literals without indexing. */
 function headerBlock(lines: readonly (readonly [name: string, value: string])[]): Buffer {
   const text = (value: string): Buffer => Buffer.concat([Buffer.from([value.length]), Buffer.from(value, "latin1")]);
   return Buffer.concat(lines.flatMap(([name, value]) => [Buffer.from([0]), text(name), text(value)]));
@@ -524,7 +539,10 @@ const preface = Buffer.concat([
   frame(settingsFrame, 0, 0, Buffer.alloc(0)),
 ]);
 
-/** Asks on stream 1, as a proxy. @returns types of the frames that come, up to the one that ends the stream or the connection */
+/**
+ * Sends the header list on stream 1 with the certificate of a proxy.
+ * @returns types of the received frames, up to the one that ends the stream or the connection
+ */
 async function framesOf(lines: readonly (readonly [name: string, value: string])[]): Promise<number[]> {
   const { hostname, port } = new URL(server.url);
   const socket = tls.connect({
@@ -561,7 +579,7 @@ const pseudo = [
   [":authority", "x"],
 ] as const;
 const frameRows: [what: string, lines: readonly (readonly [name: string, value: string])[], answered?: true][] = [
-  ["what is right", [...pseudo, ["x-remote-user", "ann"]], true],
+  ["a valid list", [...pseudo, ["x-remote-user", "ann"]], true],
   ["a newline in a value", [...pseudo, ["x-remote-user", "ann\nx-remote-group: system:masters"]]],
   ["a carriage return in a value", [...pseudo, ["x-remote-user", "ann\r"]]],
   ["a zero byte in a value", [...pseudo, ["x-remote-user", "ann\0"]]],
@@ -570,25 +588,25 @@ const frameRows: [what: string, lines: readonly (readonly [name: string, value: 
   ["a newline in a name", [...pseudo, ["x-remote-user\n", "root"]]],
   ["a colon before a name", [...pseudo, [":x-remote-user", "root"]]],
   ["two paths", [...pseudo, [":path", "/healthz"]]],
-  ["a path behind the headers", [...pseudo.slice(0, 2), ["x-remote-user", "root"], ...pseudo.slice(2)]],
-  ["a header of the connection", [...pseudo, ["x-remote-user", "root"], ["connection", "x-remote-user"]]],
+  ["a path after other headers", [...pseudo.slice(0, 2), ["x-remote-user", "root"], ...pseudo.slice(2)]],
+  ["a connection header", [...pseudo, ["x-remote-user", "root"], ["connection", "x-remote-user"]]],
 ];
-describe("header lists that no library makes, over HTTP/2", () => {
+describe("HTTP/2 header lists that no library sends", () => {
   for (const [what, lines, answered] of frameRows) {
-    test(what, async () => {
+    test(`${answered === true ? "answers" : "rejects"} ${what}`, async () => {
       const types = await framesOf(lines);
       assert.equal(types.includes(headersFrame as number), answered === true, String(types));
     });
   }
 });
 
-test("nothing of a credential was logged", () => {
+test("the log contains no part of a credential", () => {
   assert.doesNotMatch(logged, /static-token|quoted"token|aaaaaaaaaaaaabcd|BEGIN|Bearer|eyJ/);
 });
 
 const startRows: [what: string, csv: string, message: RegExp][] = [
-  ["a token twice", "a,b,c\na,d,e\n", /^token file '.*' line 2: the token is equal to that of line 1$/],
-  ["a token twice, once quoted", 'a,b,c\n"a",d,e\n', /line 2: the token is equal to that of line 1$/],
+  ["a repeated token", "a,b,c\na,d,e\n", /^token file '.*' line 2: the token is equal to that of line 1$/],
+  ["a token that is repeated in quotes", 'a,b,c\n"a",d,e\n', /line 2: the token is equal to that of line 1$/],
   ["an empty token", ",b,c\n", /line 1: the token is empty$/],
   ["an empty user name", "a,,c\n", /line 1: the user name is empty$/],
   ["an empty user name in quotes", 'a,"",c,system:masters\n', /line 1: the user name is empty$/],
@@ -597,7 +615,7 @@ const startRows: [what: string, csv: string, message: RegExp][] = [
   ["a quote within a field", 'a,b"b,c\n', /line 1/],
 ];
 for (const [what, csv, message] of startRows) {
-  test(`no start with a token file with ${what}`, () =>
+  test(`a server does not start with a token file that has ${what}`, () =>
     assert.rejects(startServer({ tokenAuthFile: file("bad.csv", csv) }), (error: Error) => {
       assert.match(error.message, message);
       assert.doesNotMatch(error.message, /secret/);

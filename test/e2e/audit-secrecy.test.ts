@@ -1,16 +1,19 @@
-/** What is secret is never above the level of its rule: with a policy such as upstream recommends, through every verb and encoding, well-formed or not. */
+/**
+ * Secret contents are never recorded above the level of their rule: with a policy like the one upstream recommends, for every verb and encoding, with
+ * valid and invalid bodies.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { defaultAuditOptions } from "../../src/audit/options.ts";
 import { builtinSchema } from "../../src/catalog/builtin-schemas.ts";
 import { encodeAnyCbor } from "../../src/lib/cbor/encode.ts";
 import { encodeProtobuf } from "../../src/lib/protobuf/encode.ts";
 import { wrapInEnvelope } from "../../src/lib/protobuf/envelope.ts";
-import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import type { RawRequest } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-secrecy-"));
 const log = join(directory, "audit.log");
@@ -32,7 +35,7 @@ rules:
 `,
 );
 
-/** Whatever is written of it, in text or in base64, has this in it. */
+/** Part of every secret text, in plain text or base64. */
 const marker = "TopSecretMarker";
 const shown = [
   marker,
@@ -44,18 +47,11 @@ const shown = [
 ];
 const core = "/api/v1/namespaces/default";
 
-let server: TestServer;
-let admin: RawClient;
-before(async () => {
-  const audit = { ...defaultAuditOptions, policyFile, log: { ...defaultAuditOptions.log, path: log } };
-  server = await startTestServer({ audit, featureGates: "CBORServingAndStorage=true" });
-  admin = rawClient(server.kubeconfig);
+const { client: admin } = await startServerWithClient({
+  audit: { ...defaultAuditOptions, policyFile, log: { ...defaultAuditOptions.log, path: log } },
+  featureGates: "CBORServingAndStorage=true",
 });
-after(async () => {
-  admin.close();
-  await server.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+after(() => rmSync(directory, { recursive: true, force: true }));
 
 let requests = 0;
 
@@ -115,19 +111,19 @@ const rows: [what: string, request: RawRequest, status: number | undefined][] = 
     { method: "POST", path: `${core}/secrets`, headers: typed("application/cbor"), body: encodeAnyCbor(secret("d")) },
     201,
   ],
-  ["create, damaged", { method: "POST", path: `${core}/secrets`, body: `{"data":{"k":"${marker}` }, 400],
+  ["create with truncated JSON", { method: "POST", path: `${core}/secrets`, body: `{"data":{"k":"${marker}` }, 400],
   [
-    "create, data that is no base64",
+    "create with data that is not base64",
     { method: "POST", path: `${core}/secrets`, body: secret("e", { data: { k: `${marker}!` } }) },
     400,
   ],
   [
-    "create, data of another type",
+    "create with data of another type",
     { method: "POST", path: `${core}/secrets`, body: secret("e", { data: marker }) },
     400,
   ],
   [
-    "create, of a type that wants other data",
+    "create of a type that requires other data",
     {
       method: "POST",
       path: `${core}/secrets`,
@@ -136,7 +132,7 @@ const rows: [what: string, request: RawRequest, status: number | undefined][] = 
     422,
   ],
   [
-    "create, an unknown field",
+    "create with an unknown field",
     { method: "POST", path: `${core}/secrets?fieldValidation=Strict`, body: secret("e", { more: marker }) },
     400,
   ],
@@ -172,7 +168,7 @@ const rows: [what: string, request: RawRequest, status: number | undefined][] = 
     200,
   ],
   [
-    "JSON patch, a test that fails",
+    "JSON patch with a test that fails",
     {
       method: "PATCH",
       path: `${core}/secrets/a`,
@@ -199,7 +195,7 @@ const rows: [what: string, request: RawRequest, status: number | undefined][] = 
         `{"data": {"k": ["${marker}"]}, "metadata": "${marker}"}`,
         `${marker}: [`,
       ].map((body, index) => [
-        `${type}, damaged ${index}`,
+        `${type}, invalid body ${index}`,
         { method: "PATCH", path: `${core}/secrets/a?fieldManager=m`, headers: typed(`application/${type}`), body },
         undefined,
       ]),
@@ -213,23 +209,23 @@ const rows: [what: string, request: RawRequest, status: number | undefined][] = 
   ["list", { path: `${core}/secrets` }, 200],
   ["watch", { path: `${core}/secrets?watch=1&timeoutSeconds=1` }, 200],
   ["delete", { method: "DELETE", path: `${core}/secrets/a` }, 200],
-  ["delete all", { method: "DELETE", path: `${core}/secrets` }, 200],
+  ["delete the collection", { method: "DELETE", path: `${core}/secrets` }, 200],
   ["create a ConfigMap", { method: "POST", path: `${core}/configmaps`, body: configMap("a") }, 201],
   ["get a ConfigMap", { path: `${core}/configmaps/a` }, 200],
   ["create a TokenReview", { method: "POST", path: reviews, body: review }, 201],
   [
-    "create a TokenReview, damaged",
+    "create a TokenReview with truncated JSON",
     { method: "POST", path: reviews, body: { ...review, spec: { token: [marker] } } },
     400,
   ],
   [
-    "a bearer token nobody knows",
+    "an unknown bearer token",
     { path: `${core}/secrets`, headers: { authorization: `Bearer ${marker}` }, anonymous: true },
     401,
   ],
 ];
 for (const [what, request, want] of rows) {
-  test(`at the level Metadata: ${what}`, async () => {
+  test(`the level Metadata records no secret: ${what}`, async () => {
     const { status, lines, event } = await recorded(request);
     if (want === undefined) assert.ok(status >= 400);
     else assert.equal(status, want);
@@ -239,7 +235,7 @@ for (const [what, request, want] of rows) {
   });
 }
 
-test("at the level Metadata: a token that is issued", async () => {
+test("the level Metadata records no issued token", async () => {
   await admin.send({ method: "POST", path: `${core}/serviceaccounts`, body: { metadata: { name: "sa" } } });
   const { status, lines } = await recorded({
     method: "POST",
@@ -277,7 +273,7 @@ const bodies: [what: string, request: RawRequest, want: object][] = [
   ],
 ];
 for (const [what, request, want] of bodies) {
-  test(`above it, the bodies of subresources and reviews: ${what}`, async () => {
+  test(`RequestResponse records the bodies of subresources and reviews: ${what}`, async () => {
     await admin.send({ method: "POST", path: `${core}/pods`, body: pod });
     const { event } = await recorded(request);
     assert.equal(event.level, "RequestResponse");

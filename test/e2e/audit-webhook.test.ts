@@ -1,4 +1,4 @@
-/** The webhook backend of auditing over the wire: what arrives, what waits for it, and what does not. */
+/** The webhook backend of auditing: which events arrive, which requests wait for them, and what happens when the webhook fails. */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
@@ -56,13 +56,13 @@ function configFile(name: string, url: string, ca: string): string {
 interface Setup {
   readonly webhook: WebhookServer;
   readonly admin: RawClient;
-  /** What arrived, in order of its posts. */
+  /** Received events, in the order of their posts. */
   events(): Event[];
   /** The value of a series of /metrics. */
   counted(series: string): Promise<number>;
 }
 
-interface Wanted {
+interface WebhookSetup {
   readonly options?: Partial<AuditWebhookOptions>;
   readonly log?: string;
   readonly requestTimeoutMs?: number;
@@ -70,7 +70,7 @@ interface Wanted {
 }
 
 async function withWebhook(
-  { options = {}, log, requestTimeoutMs = 60_000, reply = () => ({}) }: Wanted,
+  { options = {}, log, requestTimeoutMs = 60_000, reply = () => ({}) }: WebhookSetup,
   run: (setup: Setup) => Promise<void>,
 ): Promise<void> {
   const webhook = await startWebhookServer(reply);
@@ -116,7 +116,7 @@ async function until(what: () => boolean | Promise<boolean>): Promise<void> {
   }
 }
 
-test("batch: what was answered is posted in EventLists, the same events as in the log, and the last ones when the server ends", async () => {
+test("batch mode posts EventLists with the events of the log, the last ones when the server ends", async () => {
   const log = join(directory, "both.log");
   const bodies: WebhookRequest[] = [];
   const reply = (request: WebhookRequest): WebhookReply => {
@@ -152,7 +152,7 @@ test("batch: what was answered is posted in EventLists, the same events as in th
   }
 });
 
-test("batch: a webhook that is down, or answers nothing, holds no request up; what is lost is counted", async () => {
+test("batch mode delays no request and counts lost events when the webhook fails or does not answer", async () => {
   for (const during of [failing, (): void => {}]) {
     let reply = during;
     const options = {
@@ -163,14 +163,14 @@ test("batch: a webhook that is down, or answers nothing, holds no request up; wh
       for (let count = 0; count < 5; count++) assert.equal((await admin.send({ path: configMaps })).status, 200);
       assert.equal(await counted('apiserver_audit_error_total{plugin="buffered"}'), 10 - 3);
       assert.ok((await counted("apiserver_audit_event_total")) >= 10);
-      reply = failing; // So that the end need not wait.
+      reply = failing; // Lets the server end without waiting.
       webhook.drop();
     });
   }
 });
 
-describe("blocking", () => {
-  test("an answer waits until its events have arrived, whole ones and those in pieces", async () => {
+describe("blocking mode", () => {
+  test("an answer, whole or streamed, waits until the webhook has its events", async () => {
     let release: (() => void)[] = [];
     const reply = async ({ body }: WebhookRequest): Promise<WebhookReply> => {
       if (body.items[0].auditID.startsWith("held") && body.items[0].stage === "ResponseComplete")
@@ -200,7 +200,7 @@ describe("blocking", () => {
     });
   });
 
-  test("a webhook that fails is tried five times, and the request goes on", async () => {
+  test("a request succeeds after five attempts when the webhook fails", async () => {
     await withWebhook(
       { options: { mode: "blocking", initialBackoffMs: 1 }, reply: () => failing },
       async ({ admin, webhook, counted }) => {
@@ -212,7 +212,7 @@ describe("blocking", () => {
     );
   });
 
-  test("a request whose answer waits too long is answered with a timeout", async () => {
+  test("a request times out when the webhook does not answer", async () => {
     const reply = ({ body }: WebhookRequest): WebhookReply =>
       body.items[0].stage === "ResponseComplete" ? () => {} : {};
     await withWebhook({ options: { mode: "blocking" }, reply, requestTimeoutMs: 100 }, async ({ admin }) => {
@@ -220,7 +220,7 @@ describe("blocking", () => {
     });
   });
 
-  test("blocking-strict: a request whose arrival cannot be posted is refused", async () => {
+  test("blocking-strict mode rejects a request when its first event cannot be posted", async () => {
     await withWebhook(
       { options: { mode: "blocking-strict", initialBackoffMs: 1 }, reply: () => failing },
       async ({ admin, events, counted }) => {
@@ -239,7 +239,7 @@ describe("blocking", () => {
   });
 });
 
-test("a kubeconfig that is not right ends the start", async () => {
+test("a server does not start when the kubeconfig of the webhook does not exist", async () => {
   const audit = {
     ...defaultAuditOptions,
     policyFile,

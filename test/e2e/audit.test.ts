@@ -1,4 +1,4 @@
-/** Auditing over the wire: what a server with a policy writes to its log, read back line by line. */
+/** Audit logs over the wire: a server with a policy writes a log, and tests read it line by line. */
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -48,7 +48,7 @@ function eventsIn(path: string): Event[] {
   return lines.slice(0, -1).map((line) => JSON.parse(line));
 }
 
-describe("what is recorded", () => {
+describe("audit events", () => {
   const path = join(directory, "logs", "audit.log");
   let server: TestServer;
   let admin: RawClient;
@@ -63,7 +63,7 @@ describe("what is recorded", () => {
     await server.close();
   });
 
-  /** @returns its events: in blocking mode they are written before its answer is sent */
+  /** @returns the request's events; in blocking mode they are written before its answer is sent */
   async function eventsOf(request: RawRequest, client = admin): Promise<Event[]> {
     const id = `request-${requests++}`;
     const answer = await client.send({
@@ -78,7 +78,7 @@ describe("what is recorded", () => {
     return (await eventsOf(request, client)).at(-1);
   }
 
-  test("a line has upstream's fields, in its order", async () => {
+  test("a line has upstream's fields in upstream's order", async () => {
     const [received, complete, ...rest] = await eventsOf({
       path: "/api/v1/namespaces/default?pretty=1",
       headers: { "x-forwarded-for": "10.1.2.3, x, ::FFFF:10.0.0.9", "x-real-ip": "10.1.2.3" },
@@ -124,7 +124,7 @@ describe("what is recorded", () => {
     ["application/cbor", (object) => encodeAnyCbor(object)],
   ];
   for (const [index, [type, encode]] of bodies.entries()) {
-    test(`RequestResponse: a create in ${type} is recorded in JSON, and so is its answer`, async () => {
+    test(`RequestResponse records a create in ${type} and its answer in JSON`, async () => {
       const object = { ...sent, metadata: { name: `map-${index}` } };
       const event = await lastOf({
         method: "POST",
@@ -138,7 +138,7 @@ describe("what is recorded", () => {
       assert.deepEqual([event.responseObject.kind, event.responseObject.data], ["ConfigMap", sent.data]);
       assert.ok(event.responseObject.metadata.managedFields.length > 0);
     });
-    test(`RequestResponse: a list and a Table asked for in ${type}`, async () => {
+    test(`RequestResponse records a list and a Table that are requested in ${type}`, async () => {
       const listed = await lastOf({ path: configMaps, headers: { accept: type } });
       assert.equal(listed.responseObject.kind, "ConfigMapList");
       assert.ok(listed.responseObject.items.length > index);
@@ -169,7 +169,7 @@ describe("what is recorded", () => {
     ],
   ];
   for (const [type, body, want] of patches) {
-    test(`a patch is recorded as it came: ${type}`, async () => {
+    test(`records a patch as it was sent: ${type}`, async () => {
       const event = await lastOf({
         method: "PATCH",
         path: `${configMaps}/map-0?fieldManager=m`,
@@ -180,7 +180,7 @@ describe("what is recorded", () => {
     });
   }
 
-  test("a body that is no JSON is refused, and the refusal recorded", async () => {
+  test("records the Status of a patch whose body is not JSON", async () => {
     const event = await lastOf({
       method: "PATCH",
       path: `${configMaps}/map-0`,
@@ -193,7 +193,7 @@ describe("what is recorded", () => {
     );
   });
 
-  test("the options of a deletion, the Status of its answer", async () => {
+  test("records the options of a deletion and the Status of its answer", async () => {
     const event = await lastOf({ method: "DELETE", path: `${configMaps}/map-1`, body: { gracePeriodSeconds: 0 } });
     assert.deepEqual(event.requestObject, { kind: "DeleteOptions", apiVersion: "v1", gracePeriodSeconds: 0 });
     assert.deepEqual(
@@ -204,7 +204,7 @@ describe("what is recorded", () => {
     assert.deepEqual([many.verb, many.responseObject.kind], ["deletecollection", "ConfigMapList"]);
   });
 
-  test("omitted managed fields; defaults are filled in", async () => {
+  test("omits managed fields where the policy says so, and records defaults", async () => {
     const path = "/apis/apps/v1/namespaces/default/deployments";
     const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
     const body = {
@@ -221,7 +221,7 @@ describe("what is recorded", () => {
     assert.equal("managedFields" in list.items[0].metadata, false);
   });
 
-  test("Request: without the answer", async () => {
+  test("Request records no answer", async () => {
     const event = await lastOf({
       method: "POST",
       path: "/api/v1/namespaces/default/services",
@@ -231,7 +231,7 @@ describe("what is recorded", () => {
     assert.deepEqual(["responseObject" in event, event.objectRef.name], [false, undefined]);
   });
 
-  test("what is secret stays out at the level Metadata", async () => {
+  test("Metadata records no contents of secrets", async () => {
     const secret = "c2VjcmV0LXRleHQ=";
     await eventsOf({
       method: "POST",
@@ -249,7 +249,7 @@ describe("what is recorded", () => {
     assert.equal(readFileSync(path, "utf8").includes(secret), false);
   });
 
-  test("denied", async () => {
+  test("records a request that the authorizer denies", async () => {
     const event = await lastOf({ path: `${configMaps}/x`, anonymous: true });
     const message =
       'configmaps "x" is forbidden: User "system:anonymous" cannot get resource "configmaps" in API group "" in the namespace "default"';
@@ -265,7 +265,7 @@ describe("what is recorded", () => {
     assert.equal(event.annotations["authorization.k8s.io/decision"], "forbid");
   });
 
-  test("not authenticated: one event, without a user", async () => {
+  test("records one event without a user for a request that is not authenticated", async () => {
     const [event, ...rest] = await eventsOf({
       path: "/version",
       headers: { authorization: "Bearer wrong" },
@@ -281,7 +281,7 @@ describe("what is recorded", () => {
     });
   });
 
-  test("impersonation: both users", async () => {
+  test("records both users of an impersonation", async () => {
     const event = await lastOf({
       path: "/version",
       headers: { "impersonate-user": "bob", "impersonate-group": "dev" },
@@ -298,7 +298,7 @@ describe("what is recorded", () => {
     );
   });
 
-  test("a watch: when its answer begins and when it ends", async () => {
+  test("records the start and the end of a watch", async () => {
     const events = await eventsOf({ path: `${configMaps}?watch=1&timeoutSeconds=1` });
     assert.deepEqual(
       events.map(({ stage, verb, responseStatus: { code } }) => [stage, verb, code]),
@@ -309,7 +309,7 @@ describe("what is recorded", () => {
     );
   });
 
-  test("a deprecated version", async () => {
+  test("annotates requests of a deprecated version", async () => {
     const { annotations } = await lastOf({ path: "/api/v1/namespaces/default/endpoints" });
     assert.equal(annotations["k8s.io/deprecated"], "true");
     const events = await eventsOf({ path: "/api/v1/namespaces/default/endpoints?watch=1&timeoutSeconds=1" });
@@ -323,15 +323,15 @@ describe("what is recorded", () => {
     );
   });
 
-  test("times are milliseconds, written as microseconds", async () => {
+  test("times are milliseconds with the digits of microseconds", async () => {
     const { requestReceivedTimestamp, stageTimestamp } = await lastOf({ path: "/version" });
     for (const time of [requestReceivedTimestamp, stageTimestamp])
       assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}000Z$/);
   });
 
-  test("an Audit-ID that is too long, or has what no name has, is replaced; without one there is one, too", async () => {
-    for (const given of ["x".repeat(65), "a b", undefined]) {
-      const answer = await admin.send({ path: "/version", headers: given === undefined ? {} : { "audit-id": given } });
+  test("an Audit-ID that is missing, too long or has invalid characters is replaced", async () => {
+    for (const sent of ["x".repeat(65), "a b", undefined]) {
+      const answer = await admin.send({ path: "/version", headers: sent === undefined ? {} : { "audit-id": sent } });
       const id = answer.headers["audit-id"] as string;
       assert.match(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
       assert.equal(eventsIn(path).filter(({ auditID }) => auditID === id).length, 2);
@@ -339,7 +339,7 @@ describe("what is recorded", () => {
     assert.equal((await eventsOf({ path: "/version", headers: {} })).length, 2);
   });
 
-  test("paths, and what the policy leaves out", async () => {
+  test("records paths, and nothing of those that the policy omits", async () => {
     assert.deepEqual(await eventsOf({ path: "/healthz" }), []);
     const event = await lastOf({ path: "/nowhere?a=%20b" });
     assert.deepEqual(
@@ -348,7 +348,7 @@ describe("what is recorded", () => {
     );
   });
 
-  test("metrics", async () => {
+  test("metrics count events, levels and rejected requests", async () => {
     const { text } = await admin.send({ path: "/metrics" });
     const counted = (series: string): number =>
       Number(
@@ -357,7 +357,7 @@ describe("what is recorded", () => {
           .find((line) => line.startsWith(`apiserver_audit_${series} `))
           ?.split(" ")[1],
       );
-    assert.equal(counted("event_total"), eventsIn(path).length - 1); // That of this very request was written later.
+    assert.equal(counted("event_total"), eventsIn(path).length - 1); // The event of this request is written later.
     assert.equal(counted('level_total{level="None"}'), 1);
     assert.ok(counted('level_total{level="RequestResponse"}') > 10);
     assert.equal(counted("requests_rejected_total"), 0);
@@ -371,7 +371,7 @@ for (const [mode, status] of [
   ["batch", 200],
   ["blocking-strict", 500],
 ] as const) {
-  test(`a full disk in mode ${mode}: requests are answered ${status}, what is lost is counted`, {
+  test(`on a full disk, mode ${mode} answers ${status} and counts lost events`, {
     skip: full,
   }, async () => {
     const server = await startTestServer({ audit: auditing({ path: "/dev/full", mode }) });
@@ -381,13 +381,13 @@ for (const [mode, status] of [
     if (status === 500) assert.match(answer.body.message, /failed to store audit event$/);
     const counted = async (): Promise<boolean> =>
       /apiserver_audit_error_total\{plugin="log"\} [1-9]/.test((await admin.send({ path: "/metrics" })).text);
-    for (let tries = 0; status === 200 && !(await counted()); tries++) assert.ok(tries < 1000); // In batch mode it is found out later.
+    for (let tries = 0; status === 200 && !(await counted()); tries++) assert.ok(tries < 1000); // Batch mode notices it later.
     admin.close();
     await server.close();
   });
 }
 
-test("what was answered is in the log after kill -9, and the next server appends to it", async () => {
+test("the log has every answered request after kill -9, and the next server appends to it", async () => {
   const path = join(directory, "killed.log");
   const data = join(directory, "data");
   const flags = [
@@ -430,7 +430,7 @@ test("what was answered is in the log after kill -9, and the next server appends
   );
 });
 
-test("batch mode: after kill -9 the log has whole lines, in order, up to the last that was written", async () => {
+test("in batch mode, the log has whole lines in order after kill -9", async () => {
   const path = join(directory, "batch-killed.log");
   const data = join(directory, "batch-data");
   const flags = [
@@ -460,7 +460,7 @@ test("batch mode: after kill -9 the log has whole lines, in order, up to the las
   );
 });
 
-test("batch mode, a pipe that nobody reads: the server starts, answers, and ends", {
+test("in batch mode, a server starts, answers and ends while no process reads the pipe that is its log", {
   skip: process.platform === "win32",
 }, async () => {
   const data = join(directory, "pipe-data");

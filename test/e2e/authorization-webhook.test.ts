@@ -1,4 +1,4 @@
-/** Authorization that asks other services, over TLS, and its configuration as it changes: what they allow, and what happens when they do not answer as they should. */
+/** Authorization webhooks over TLS: their decisions, their failures, and configuration files that change. */
 import assert from "node:assert/strict";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
@@ -55,7 +55,7 @@ const configuration = (...authorizers: string[]): string =>
 const rbac = "- {type: RBAC, name: rbac}\n";
 const node = "- {type: Node, name: node}\n";
 
-/** Pauses between tries, and until a file is looked at, pass fifty times as fast. */
+/** Pauses between attempts and between checks of a file are fifty times shorter. */
 const hastyClock: Clock = {
   now: systemClock.now,
   after: (ms, run) => systemClock.after(ms <= 10_000 ? ms / 50 : ms, run),
@@ -74,7 +74,7 @@ after(async () => {
   for (const close of open.reverse()) await close();
 });
 
-/** One that is removed at the end. */
+/** Creates a directory that is removed at the end. */
 function newDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-webhooks-"));
   open.push(() => rmSync(directory, { recursive: true, force: true }));
@@ -105,7 +105,7 @@ async function serverWith(options: Partial<ServerOptions>): Promise<Place> {
   return { url: server.url, admin, ann, logged };
 }
 
-/** Lines of one metric's samples. */
+/** The samples of one metric, a line each. */
 async function metricOf({ admin }: Place, name: string): Promise<string[]> {
   const { text } = await admin.send({ path: "/metrics" });
   return text.split("\n").filter((line) => line.startsWith(`${name}{`));
@@ -114,12 +114,12 @@ async function metricOf({ admin }: Place, name: string): Promise<string[]> {
 const status = (answer: object): object => ({ ...kind, status: answer });
 const asked = { resourceAttributes: { namespace: "default", verb: "list", resource: "pods" } };
 
-/** As she is told herself. */
+/** The decision that ann's own review reports. */
 async function mayI({ ann }: Place, spec: object): Promise<unknown> {
   return (await ann.send({ method: "POST", path: `${reviews}/selfsubjectaccessreviews`, body: { spec } })).body.status;
 }
 
-/** As somebody is told who may do all, whatever webhooks say. */
+/** The decision that a review by an administrator reports. Webhooks do not restrict administrators. */
 async function mayAnn({ admin }: Place, spec: object = asked): Promise<ReviewStatus> {
   const body = { spec: { ...spec, user: "ann", groups: ["dev", "system:authenticated"] } };
   return (await admin.send({ method: "POST", path: `${reviews}/subjectaccessreviews`, body })).body.status;
@@ -170,7 +170,7 @@ describe("the mode Webhook", () => {
     });
   });
 
-  test("what it allows is allowed, all else is forbidden in its words", async () => {
+  test("requests that the webhook does not allow are forbidden with its reason", async () => {
     const { ann } = place;
     assert.equal(
       (await ann.send({ path: "/api/v1/namespaces/default/configmaps/kube-root-ca.crt?fieldSelector=a" })).status,
@@ -204,7 +204,7 @@ describe("the mode Webhook", () => {
     });
   });
 
-  test("system:masters are not asked for; who was, is not asked for again", async () => {
+  test("the webhook is not called for system:masters, nor twice for the same request", async () => {
     const before = webhook.requests.length;
     assert.equal((await place.admin.send({ path: "/api/v1/pods" })).status, 200);
     assert.equal(webhook.requests.length, before);
@@ -212,7 +212,7 @@ describe("the mode Webhook", () => {
     assert.equal(webhook.requests.length, before + 1);
   });
 
-  test("access reviews tell its reasons", async () => {
+  test("access reviews report the webhook's reasons", async () => {
     const of = (verb: string, name = ""): object => ({ resourceAttributes: { verb, name, resource: "pods" } });
     assert.deepEqual(await mayI(place, of("get")), { allowed: true, reason: "said get" });
     assert.deepEqual(await mayI(place, of("list")), { allowed: false, reason: "said list" });
@@ -226,7 +226,7 @@ describe("the mode Webhook", () => {
     });
   });
 
-  test("what it allows cannot be listed", async () => {
+  test("rules reviews report that the webhook's rules cannot be listed", async () => {
     const { body } = await place.ann.send({
       method: "POST",
       path: `${reviews}/selfsubjectrulesreviews`,
@@ -240,7 +240,7 @@ describe("the mode Webhook", () => {
     });
   });
 
-  test("decisions are counted", async () => {
+  test("metrics count decisions", async () => {
     const [allowed, denied] = await metricOf(place, "apiserver_authorization_decisions_total");
     assert.match(allowed as string, /\{decision="allowed",name="default",type="Webhook"\} \d+$/);
     assert.match(denied as string, /\{decision="denied",name="default",type="Webhook"\} \d+$/);
@@ -255,7 +255,7 @@ describe("the mode Webhook", () => {
   });
 });
 
-describe("a webhook that does not do as it should", () => {
+describe("a failing webhook", () => {
   const places = new Map<"Deny" | "NoOpinion", Place>();
   let reply: WebhookReply = {};
   let webhook: WebhookServer;
@@ -280,33 +280,38 @@ describe("a webhook that does not do as it should", () => {
     "couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct";
   const rows: [what: string, reply: WebhookReply, error: string | RegExp, result: "error" | "timeout"][] = [
     [
-      "says nothing",
+      "does not answer",
       () => {},
       /^Post "https:.*\/authorize\?timeout=400ms": (?:context deadline exceeded|.*Client.Timeout exceeded)/,
       "timeout",
     ],
     [
-      "does not say all",
+      "sends an incomplete answer",
       (response) => response.writeHead(200, { "content-length": "100" }).write("{"),
       /context deadline exceeded|Client.Timeout/,
       "timeout",
     ],
-    ["hangs up", (response) => response.destroy(), /EOF|connection reset/, "error"],
-    ["talks nonsense", "nonsense", new RegExp(`^${cannot.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`), "error"],
+    ["closes the connection", (response) => response.destroy(), /EOF|connection reset/, "error"],
     [
-      "says nothing at all",
+      "answers with text that is not an object",
+      "nonsense",
+      new RegExp(`^${cannot.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`),
+      "error",
+    ],
+    [
+      "sends an empty answer",
       answering(200, ""),
       "0-length response with status code: 200 and content type: application/json",
       "error",
     ],
     [
-      "means another kind",
+      "answers with another kind",
       { apiVersion: "v1", kind: "Pod", status: { allowed: true } },
       "converting (v1.Pod) to (v1.SubjectAccessReview): unknown conversion",
       "error",
     ],
     [
-      "has other types",
+      "answers with fields of other types",
       status({ allowed: "yes" }),
       "json: cannot unmarshal string into Go struct field SubjectAccessReviewStatus.status.allowed of type bool",
       "error",
@@ -317,15 +322,15 @@ describe("a webhook that does not do as it should", () => {
       'an error on the server ("oops") has prevented the request from succeeding',
       "error",
     ],
-    ["does not know us", answering(401, ""), "the server has asked for the client to provide credentials", "error"],
+    ["answers 401", answering(401, ""), "the server has asked for the client to provide credentials", "error"],
     [
-      "sends us elsewhere",
+      "redirects",
       answering(302, "", { location: "/elsewhere" }),
       "the server responded with the status code 302 but did not return more information",
       "error",
     ],
     [
-      "goes on and on",
+      "answers without end",
       answering(200, JSON.stringify({ ...status({ allowed: true }), x: "x".repeat(1 << 20) })),
       "the response of the webhook is larger than 1048576 bytes",
       "error",
@@ -334,7 +339,7 @@ describe("a webhook that does not do as it should", () => {
 
   for (const [what, bad, error, result] of rows) {
     for (const policy of ["Deny", "NoOpinion"] as const) {
-      test(`${what}: ${policy}`, async () => {
+      test(`failure policy ${policy} applies when the webhook ${what}`, async () => {
         reply = bad;
         const place = places.get(policy) as Place;
         const { evaluationError = "", ...review } = await mayAnn(place);
@@ -342,13 +347,13 @@ describe("a webhook that does not do as it should", () => {
         if (typeof error === "string") assert.equal(evaluationError, error);
         else assert.match(evaluationError, error);
 
-        // RBAC is asked only when that the webhook fails is no answer.
+        // RBAC decides only if a failure of the webhook is no decision.
         const allowed = await place.ann.send({ path: "/healthz" });
         assert.equal(allowed.status, policy === "Deny" ? 500 : 200);
-        const refused = await place.ann.send({ path: "/api/v1/pods?a=<b>" });
-        assert.equal(refused.status, 500);
-        assert.equal(refused.headers["content-type"], "text/plain; charset=utf-8");
-        assert.match(refused.text, /^Internal Server Error: "\/api\/v1\/pods\?a=(?:&lt;b&gt;|%3Cb%3E)": /);
+        const failed = await place.ann.send({ path: "/api/v1/pods?a=<b>" });
+        assert.equal(failed.status, 500);
+        assert.equal(failed.headers["content-type"], "text/plain; charset=utf-8");
+        assert.match(failed.text, /^Internal Server Error: "\/api\/v1\/pods\?a=(?:&lt;b&gt;|%3Cb%3E)": /);
         const failedOpen = (
           await metricOf(place, "apiserver_authorization_webhook_evaluations_fail_open_total")
         ).join();
@@ -359,7 +364,7 @@ describe("a webhook that does not do as it should", () => {
     }
   }
 
-  /** Asks, and goes away once the webhook was asked. Resolves when the webhook is left, too. */
+  /** Sends a request and closes its connection once the webhook is called. Resolves when the call is canceled. */
   async function askAndLeave({ url }: Place): Promise<void> {
     await new Promise<void>((resolve) => {
       const request = https.get(`${url}/healthz`, { rejectUnauthorized: false }).on("error", () => {});
@@ -370,28 +375,28 @@ describe("a webhook that does not do as it should", () => {
     });
   }
 
-  test("who goes away is not waited for", async () => {
+  test("the call is canceled when the client closes its connection", async () => {
     const place = places.get("NoOpinion") as Place;
     const canceled = async (metric: string): Promise<boolean> =>
       (await metricOf(place, `apiserver_authorization_webhook_${metric}`)).some((line) =>
         line.includes('result="canceled"'),
       );
     do
-      await askAndLeave(place); // Again if the webhook's time was up first.
+      await askAndLeave(place); // Repeated if the webhook's timeout came first.
     while (!(await canceled("evaluations_total")));
     assert.equal(await canceled("evaluations_fail_open_total"), false);
   });
 
-  test("and when it does again, it is listened to", async () => {
+  test("decisions of the webhook count again after failures", async () => {
     reply = status({ allowed: true, reason: "fine" });
     for (const place of places.values()) {
       let review = await mayAnn(place);
-      while (review.evaluationError?.endsWith("context deadline exceeded")) review = await mayAnn(place); // The machine was busy.
+      while (review.evaluationError?.endsWith("context deadline exceeded")) review = await mayAnn(place); // On a busy machine a call may time out.
       assert.deepEqual(review, { allowed: true, reason: "fine" });
     }
   });
 
-  test("and when it is gone", async () => {
+  test("the failure policy applies when the webhook does not listen", async () => {
     await webhook.close();
     assert.equal((await mayAnn(places.get("Deny") as Place)).allowed, false);
     const place = places.get("NoOpinion") as Place;
@@ -402,7 +407,7 @@ describe("a webhook that does not do as it should", () => {
   });
 });
 
-describe("a chain of webhooks, and its file", () => {
+describe("a chain of webhooks in a configuration file", () => {
   let place: Place;
   let file = "";
   let kubeconfig = "";
@@ -442,7 +447,7 @@ describe("a chain of webhooks, and its file", () => {
   }
   const pods = (name: string): object => ({ resourceAttributes: { verb: "list", resource: "pods", namespace: name } });
 
-  test("each is asked in its turn, and where its conditions hold", async () => {
+  test("webhooks are called in order, each if its match conditions hold", async () => {
     const reason = (...names: string[]): string => names.map((name) => `/${name} about ann`).join("\n");
     const both = await asks(pods("a"));
     assert.deepEqual(both.status, { allowed: false, reason: reason("one", "two") });
@@ -464,7 +469,7 @@ describe("a chain of webhooks, and its file", () => {
     );
   });
 
-  /** Waits until the server has looked at the file so often with this outcome. */
+  /** Waits until the server has loaded the file this many times with this outcome. */
   async function reloaded(outcome: "success" | "failure", times: number): Promise<void> {
     for (;;) {
       const lines = await metricOf(place, "apiserver_authorization_config_controller_automatic_reloads_total");
@@ -478,7 +483,7 @@ describe("a chain of webhooks, and its file", () => {
       await sleep(10);
     }
   }
-  const hashOfUse = async (): Promise<string | undefined> =>
+  const currentHash = async (): Promise<string | undefined> =>
     /hash="(sha256:[0-9a-f]+)"\} 1$/.exec(
       (await metricOf(place, "apiserver_authorization_config_controller_last_config_info")).join(),
     )?.[1];
@@ -490,21 +495,25 @@ describe("a chain of webhooks, and its file", () => {
 
   let failures = 0;
   const unusable: [what: string, content: () => string, error: RegExp][] = [
-    ["half of it", () => first().slice(0, 250), /failed to load AuthorizationConfiguration from file: |Required value/],
-    ["nothing", () => "", /authorizers: Required value: at least one authorization mode must be defined/],
-    ["without RBAC and Node", () => configuration(two()), /missing required types: \[Node RBAC\]/],
     [
-      "with ABAC",
+      "half of the file",
+      () => first().slice(0, 250),
+      /failed to load AuthorizationConfiguration from file: |Required value/,
+    ],
+    ["an empty file", () => "", /authorizers: Required value: at least one authorization mode must be defined/],
+    ["a file without RBAC and Node", () => configuration(two()), /missing required types: \[Node RBAC\]/],
+    [
+      "a file with ABAC",
       () => configuration(two(), node, rbac, "- {type: ABAC, name: abac}\n"),
       /authorizer type ABAC is not allowed if it was not enabled at initial server startup/,
     ],
     [
-      "with AlwaysAllow",
+      "a file with AlwaysAllow",
       () => configuration(two(), node, rbac, "- {type: AlwaysAllow, name: alwaysallow}\n"),
       /authorizer type AlwaysAllow is not allowed if it was not enabled at initial server startup/,
     ],
     [
-      "with a server that has query parameters",
+      "a file with a server URL that has query parameters",
       () => {
         writeFileSync(`${kubeconfig}-parameters`, withParameters);
         return configuration(two().replace("-two", "-parameters"), node, rbac);
@@ -512,39 +521,39 @@ describe("a chain of webhooks, and its file", () => {
       /the server of cluster "w" must not have query parameters/,
     ],
     [
-      "with a kubeconfig that is gone",
+      "a file with a kubeconfig that does not exist",
       () => configuration(two().replace("-two", "-three"), node, rbac),
       /error loading file: stat .*-three: no such file or directory/,
     ],
     [
-      "in the cluster",
+      "a file with an in-cluster configuration",
       () => configuration(two().replace(/connectionInfo.*/, "connectionInfo: {type: InClusterConfig}"), node, rbac),
       /InClusterConfig is not allowed for the API server itself/,
     ],
   ];
   for (const [what, content, error] of unusable) {
-    test(`a file that is of no use leaves things as they are: ${what}`, async () => {
-      const hash = await hashOfUse();
+    test(`an invalid file does not change the chain: ${what}`, async () => {
+      const hash = await currentHash();
       replace(content());
       await reloaded("failure", ++failures);
       assert.match(place.logged.join("\n"), error);
       assert.match(place.logged.join("\n"), /reloading authorization config: /);
       assert.deepEqual((await asks(pods(what))).status, { allowed: false, reason: "/one about ann\n/two about ann" });
-      assert.equal(await hashOfUse(), hash);
+      assert.equal(await currentHash(), hash);
     });
   }
 
-  test("new content is used, wherever RBAC and Node stand in it", async () => {
-    const hash = await hashOfUse();
+  test("new content is used, wherever RBAC and Node are in the chain", async () => {
+    const hash = await currentHash();
     replace(configuration(rbac, two(), node));
     await reloaded("success", 1);
     const { status: answer, said: names } = await asks(pods("later"));
     assert.deepEqual(answer, { allowed: false, reason: "/two about ann" });
     assert.deepEqual(names, ["/two"]);
-    assert.notEqual(await hashOfUse(), hash);
+    assert.notEqual(await currentHash(), hash);
   });
 
-  test("a file that is written in two parts is used when it is whole", async () => {
+  test("a file that is written in two parts is used when it is complete", async () => {
     const whole = configuration(node, two(), rbac);
     writeFileSync(file, whole.slice(0, 250));
     await reloaded("failure", ++failures);
@@ -553,7 +562,7 @@ describe("a chain of webhooks, and its file", () => {
     await reloaded("success", 2);
   });
 
-  test("a file that vanishes leaves things as they are, and one that comes back is used", async () => {
+  test("the chain does not change when the file is removed, and is replaced when it exists again", async () => {
     rmSync(file);
     await reloaded("failure", failures + 1);
     assert.match(
@@ -566,7 +575,7 @@ describe("a chain of webhooks, and its file", () => {
     assert.deepEqual((await asks(pods("back"))).status, { allowed: false, reason: "/one about ann" });
   });
 
-  test("without a change of what it says, nothing happens", async () => {
+  test("a file whose configuration is unchanged is not loaded", async () => {
     replace(`# ${"x".repeat(10)}\n${configuration(one(), node, rbac)}`);
     for (
       const before = place.logged.length;
@@ -585,7 +594,7 @@ describe("a chain of webhooks, and its file", () => {
 const withParameters = kubeconfigOf({ url: "https://127.0.0.1:1/?key=secret", ca: "" });
 const noParameters = /^invalid configuration: the server of cluster "w" must not have query parameters$/;
 
-describe("starts that are refused", () => {
+describe("configurations with which a server does not start", () => {
   const rows: [what: string, options: (directory: string) => Partial<ServerOptions>, message: RegExp][] = [
     [
       "a mode without its file",
@@ -598,7 +607,7 @@ describe("starts that are refused", () => {
       /^cannot specify --authorization-webhook-config-file without mode Webhook$/,
     ],
     [
-      "a kubeconfig that is not there",
+      "a kubeconfig that does not exist",
       () => ({
         authorizationModes: ["Webhook"],
         authorization: { configFile: undefined, webhook: { configFile: "/nonexistent/x" } },
@@ -606,7 +615,7 @@ describe("starts that are refused", () => {
       /^stat \/nonexistent\/x: no such file or directory$/,
     ],
     [
-      "a version nobody knows",
+      "an unknown version",
       () => ({
         authorizationModes: ["Webhook"],
         authorization: { configFile: undefined, webhook: { configFile: "/x", version: "v2" } },
@@ -614,22 +623,22 @@ describe("starts that are refused", () => {
       /^unsupported webhook authorizer version "v2", supported versions are "v1", "v1beta1"$/,
     ],
     [
-      "both ways to say it",
+      "a file and modes by flags",
       () => ({ authorizationModes: ["RBAC"], authorization: { configFile: "/x", webhook: {} } }),
       /--authorization-config can not be specified when/,
     ],
     [
-      "both ways, with webhook flags",
+      "a file and webhook flags",
       () => ({ authorization: { configFile: "/x", webhook: { authorizedTtlMs: 1 } } }),
       /--authorization-config can not be specified when --authorization-mode or --authorization-webhook-\* flags are defined/,
     ],
     [
-      "a file that is not there",
+      "a file that does not exist",
       () => ({ authorization: { configFile: "/nonexistent/x", webhook: {} } }),
       /^open \/nonexistent\/x: no such file or directory$/,
     ],
     [
-      "a file that is not right",
+      "an invalid file",
       (directory) => {
         writeFileSync(join(directory, "bad"), configuration("- {type: RBAC, name: r}\n"));
         return { authorization: { configFile: join(directory, "bad"), webhook: {} } };
@@ -637,7 +646,7 @@ describe("starts that are refused", () => {
       /^expected name rbac for authorizer RBAC instead of r$/,
     ],
     [
-      "a webhook whose server has query parameters, by flags",
+      "flags with a webhook whose URL has query parameters",
       (directory) => {
         writeFileSync(join(directory, "kubeconfig"), withParameters);
         return {
@@ -648,7 +657,7 @@ describe("starts that are refused", () => {
       noParameters,
     ],
     [
-      "a webhook whose server has query parameters, by a file",
+      "a file with a webhook whose URL has query parameters",
       (directory) => {
         writeFileSync(join(directory, "kubeconfig"), withParameters);
         writeFileSync(
@@ -660,7 +669,7 @@ describe("starts that are refused", () => {
       noParameters,
     ],
     [
-      "ABAC in a file, without its policies",
+      "a file with ABAC, without its policies",
       (directory) => {
         writeFileSync(join(directory, "abac"), configuration("- {type: ABAC, name: abac}\n"));
         return { authorization: { configFile: join(directory, "abac"), webhook: {} } };
@@ -669,7 +678,7 @@ describe("starts that are refused", () => {
     ],
   ];
   for (const [what, options, message] of rows) {
-    test(what, async () => {
+    test(`a server does not start with ${what}`, async () => {
       const directory = newDirectory();
       await assert.rejects(
         startServer(options(directory)),
@@ -710,9 +719,9 @@ describe("a webhook without TLS", () => {
   });
   for (const [how, options] of [
     ["flags", byFlags],
-    ["a file", byFile],
+    ["files", byFile],
   ] as const) {
-    test(`is called without credentials, and warned of at the start, by ${how}`, async () => {
+    test(`is called without credentials, and logged as a warning at the start, when ${how} configure it`, async () => {
       asked.length = 0;
       const place = await serverWith(options());
       assert.equal((await mayAnn(place)).allowed, true);

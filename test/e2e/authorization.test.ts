@@ -1,28 +1,15 @@
-/** Users with few rights against a real server: RBAC from the first write on and access reviews; kubectl-auth.test.ts has what kubectl makes of them. */
+/** Users with few permissions against a real server: RBAC and access reviews. kubectl-auth.test.ts covers kubectl. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { after, test } from "node:test";
+import { type RawRequest, rawClient } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const group = "/apis/rbac.authorization.k8s.io/v1";
 const reviews = "/apis/authorization.k8s.io/v1";
 
-let server: TestServer;
-let admin: RawClient;
-let ann: RawClient;
-
-before(async () => {
-  server = await startTestServer();
-  admin = rawClient(server.kubeconfig);
-  const kubeconfig = await server.as("ann", ["dev"]);
-  ann = rawClient(kubeconfig.kubeconfig);
-});
-
-after(async () => {
-  admin.close();
-  ann.close();
-  await server.close();
-});
+const { server, client: admin } = await startServerWithClient();
+const ann = rawClient((await server.as("ann", ["dev"])).kubeconfig);
+after(() => ann.close());
 
 async function grant(
   verbs: string[],
@@ -52,35 +39,35 @@ async function grant(
   );
 }
 
-test("a binding counts from the next request on, and no more once it is gone", async () => {
+test("a binding applies from the next request on, until it is deleted", async () => {
   const list: RawRequest = { path: "/api/v1/namespaces/default/configmaps" };
   assert.equal((await ann.send(list)).status, 403);
   await grant(["list"], ["configmaps"]);
   assert.equal((await ann.send(list)).status, 200);
   assert.equal((await ann.send({ path: "/api/v1/configmaps" })).status, 403);
   assert.equal((await admin.send({ method: "DELETE", path: `${group}/namespaces/default/rolebindings` })).status, 200);
-  const refused = await ann.send(list);
+  const rejected = await ann.send(list);
   assert.equal(
-    refused.body.message,
+    rejected.body.message,
     'configmaps is forbidden: User "ann" cannot list resource "configmaps" in API group "" in the namespace "default"',
   );
 });
 
-test("nobody grants what he does not have", async () => {
+test("a user cannot grant permissions that the user does not have", async () => {
   await grant(["create", "get"], ["roles", "rolebindings"]);
   const body = {
     metadata: { name: "more" },
     rules: [{ apiGroups: [""], resources: ["secrets"], verbs: ["get", "list"] }],
   };
-  const refused = await ann.send({ method: "POST", path: `${group}/namespaces/default/roles`, body });
-  assert.equal(refused.status, 403);
+  const rejected = await ann.send({ method: "POST", path: `${group}/namespaces/default/roles`, body });
+  assert.equal(rejected.status, 403);
   assert.equal(
-    refused.body.message,
+    rejected.body.message,
     'roles.rbac.authorization.k8s.io "more" is forbidden: user "ann" (groups=["dev" "system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}',
   );
 });
 
-test("a rule with resourceNames allows list and watch by the name, but no deletecollection", async () => {
+test("a rule with resourceNames allows list and watch by name, but not deletecollection", async () => {
   const secrets = "/api/v1/namespaces/default/secrets";
   await grant(["list", "watch", "deletecollection"], ["secrets"], { resourceNames: ["x"] });
   const byName = "fieldSelector=metadata.name%3Dx";
@@ -113,24 +100,24 @@ test("no write is served below /watch/, and nothing below /proxy/", async () => 
     );
   }
   assert.equal((await admin.send({ path: "/api/v1/proxy/nodes/n" })).status, 404);
-  const refused = await ann.send({ method: "POST", path: "/api/v1/watch/namespaces/default/configmaps", body: {} });
-  assert.match(refused.body.message, /cannot watch resource "configmaps"/);
+  const rejected = await ann.send({ method: "POST", path: "/api/v1/watch/namespaces/default/configmaps", body: {} });
+  assert.match(rejected.body.message, /cannot watch resource "configmaps"/);
 });
 
 const mine = { namespace: "default", verb: "get", group: "rbac.authorization.k8s.io", resource: "roles" };
 const someone = { user: "bob", groups: ["system:masters"] };
 
-/** The answer's status, or the message of a refusal. */
+/** Fields of the answer's status, or the message of the error. */
 const rows: [what: string, who: "admin" | "ann", resource: string, spec: object, want: object | string][] = [
   [
-    "what I may do",
+    "an allowed verb",
     "ann",
     "selfsubjectaccessreviews",
     { resourceAttributes: mine },
     { allowed: true, reason: /^RBAC: allowed by RoleBinding "r\w+\/default" of Role "r\w+" to Group "dev"$/ },
   ],
   [
-    "what I may not do",
+    "a verb that is not allowed",
     "ann",
     "selfsubjectaccessreviews",
     { resourceAttributes: { ...mine, verb: "delete" } },
@@ -144,7 +131,7 @@ const rows: [what: string, who: "admin" | "ann", resource: string, spec: object,
     { allowed: true, reason: /ClusterRoleBinding/ },
   ],
   [
-    "with a selector nobody can read",
+    "invalid selectors",
     "ann",
     "selfsubjectaccessreviews",
     {
@@ -172,7 +159,7 @@ const rows: [what: string, who: "admin" | "ann", resource: string, spec: object,
     '.authorization.k8s.io "" is invalid: spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
   ],
   [
-    "two things",
+    "a resource and a path",
     "ann",
     "selfsubjectaccessreviews",
     { resourceAttributes: mine, nonResourceAttributes: { path: "/", verb: "get" } },
@@ -185,30 +172,36 @@ const rows: [what: string, who: "admin" | "ann", resource: string, spec: object,
     { resourceAttributes: { ...mine, fieldSelector: {} } },
     '.authorization.k8s.io "" is invalid: spec.resourceAttributes.fieldSelector.requirements: Required value: when spec.resourceAttributes.fieldSelector is specified, requirements or rawSelector is required',
   ],
-  ["what others may do", "admin", "subjectaccessreviews", { ...someone, resourceAttributes: mine }, { allowed: true }],
   [
-    "what nobody may do",
+    "another user's permission",
+    "admin",
+    "subjectaccessreviews",
+    { ...someone, resourceAttributes: mine },
+    { allowed: true },
+  ],
+  [
+    "no user",
     "admin",
     "subjectaccessreviews",
     { resourceAttributes: mine },
     '.authorization.k8s.io "" is invalid: spec.user: Invalid value: "": at least one of user or group must be specified',
   ],
   [
-    "what others may do, by who may not ask",
+    "another user's permission",
     "ann",
     "subjectaccessreviews",
     { ...someone, resourceAttributes: mine },
     'subjectaccessreviews.authorization.k8s.io is forbidden: User "ann" cannot create resource "subjectaccessreviews" in API group "authorization.k8s.io" at the cluster scope',
   ],
   [
-    "what others may do here",
+    "another user's permission in the review's namespace",
     "admin",
     "namespaces/default/localsubjectaccessreviews",
     { user: "ann", groups: ["dev"], resourceAttributes: mine },
     { allowed: true },
   ],
   [
-    "what others may do elsewhere",
+    "another user's permission in another namespace",
     "admin",
     "namespaces/default/localsubjectaccessreviews",
     { user: "ann", resourceAttributes: { ...mine, namespace: "kube-system" } },
@@ -217,7 +210,7 @@ const rows: [what: string, who: "admin" | "ann", resource: string, spec: object,
 ];
 
 for (const [what, who, resource, spec, want] of rows) {
-  test(`a review of ${what}, by ${who}: ${resource}`, async () => {
+  test(`${typeof want === "string" ? "rejects" : "answers"} a review of ${what} by ${who}: ${resource}`, async () => {
     const { body, text } = await (who === "ann" ? ann : admin).send({
       method: "POST",
       path: `${reviews}/${resource}`,
@@ -231,7 +224,7 @@ for (const [what, who, resource, spec, want] of rows) {
   });
 }
 
-test("my rules in a namespace", async () => {
+test("a rules review lists the user's rules in a namespace", async () => {
   const { status, body } = await ann.send({
     method: "POST",
     path: `${reviews}/selfsubjectrulesreviews`,
@@ -278,7 +271,7 @@ const whoAmI = (headers: Record<string, string | string[]>): RawRequest => ({
   method: "POST",
   path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
   headers,
-  body: Buffer.from("{}"), // Before a text, Node would write headers as UTF-8.
+  body: Buffer.from("{}"), // With a string as body, Node writes headers in UTF-8.
 });
 const authentication = "authentication.k8s.io";
 const onReview = (mode: string): object => ({
@@ -287,7 +280,7 @@ const onReview = (mode: string): object => ({
   verbs: [`impersonate-on:${mode}:create`],
 });
 
-/** What ann may do, whom she wants to be, and who she is then, or why not. */
+/** Ann's rules, her headers, and the impersonated user or the message of the error. */
 const impersonations: [
   what: string,
   rules: object[],
@@ -295,37 +288,37 @@ const impersonations: [
   want: object | string,
 ][] = [
   [
-    "nothing",
+    "no permission",
     [],
     { "impersonate-user": "bob" },
     'selfsubjectreviews.authentication.k8s.io is forbidden: User "ann" cannot impersonate-on:user-info:create resource "selfsubjectreviews" in API group "authentication.k8s.io" at the cluster scope',
   ],
   [
-    "be users, in the older way",
+    "permission to impersonate users, with the verb impersonate",
     [{ apiGroups: [""], resources: ["users"], verbs: ["impersonate"], resourceNames: ["bob", "system:anonymous"] }],
     { "impersonate-user": "bob" },
     { username: "bob", groups: ["system:authenticated"] },
   ],
   [
-    "be nobody, who may not ask",
+    "permission to impersonate the anonymous user, who cannot create the review",
     [],
     { "impersonate-user": "system:anonymous" },
     'selfsubjectreviews.authentication.k8s.io is forbidden: User "system:anonymous" cannot create resource "selfsubjectreviews" in API group "authentication.k8s.io" at the cluster scope',
   ],
   [
-    "be in groups",
+    "permission to impersonate groups",
     [{ apiGroups: [""], resources: ["groups"], verbs: ["impersonate"], resourceNames: ["a", "b, c"] }],
     { "impersonate-user": "bob", "impersonate-group": ["a", "b, c"] },
     { username: "bob", groups: ["a", "b, c", "system:authenticated"] },
   ],
   [
-    "have extras and a uid",
+    "permission to impersonate extras and a uid",
     [{ apiGroups: [authentication], resources: ["userextras/example.com/scope", "uids"], verbs: ["impersonate"] }],
     { "impersonate-user": "bob", "impersonate-uid": "7", "Impersonate-Extra-example.com%2Fscope": ["x", "y"] },
     { username: "bob", uid: "7", groups: ["system:authenticated"], extra: { "example.com/scope": ["x", "y"] } },
   ],
   [
-    "be a service account",
+    "permission to impersonate a service account",
     [
       onReview("serviceaccount"),
       { apiGroups: [authentication], resources: ["serviceaccounts"], verbs: ["impersonate:serviceaccount"] },
@@ -337,7 +330,7 @@ const impersonations: [
     },
   ],
   [
-    "be a node",
+    "permission to impersonate a node",
     [
       onReview("arbitrary-node"),
       { apiGroups: [authentication], resources: ["nodes"], verbs: ["impersonate:arbitrary-node"] },
@@ -346,7 +339,7 @@ const impersonations: [
     { username: "system:node:n1", groups: ["system:nodes", "system:authenticated"] },
   ],
   [
-    "be others in the constrained way",
+    "permission for constrained impersonation",
     [
       onReview("user-info"),
       { apiGroups: [authentication], resources: ["users", "groups"], verbs: ["impersonate:user-info"] },
@@ -355,13 +348,13 @@ const impersonations: [
     { username: "eve", groups: ["g", "system:authenticated"] },
   ],
   [
-    "be others of any name",
+    "permission for constrained impersonation of any name",
     [],
     { "impersonate-user": Buffer.from("zoë").toString("latin1") },
     { username: "zoë", groups: ["system:authenticated"] },
   ],
   [
-    "be others, but no masters",
+    "permission for constrained impersonation, which excludes system:masters",
     [],
     { "impersonate-user": "eve", "impersonate-group": ["system:masters"] },
     'groups.authentication.k8s.io "system:masters" is forbidden: User "ann" cannot impersonate:user-info resource "groups" in API group "authentication.k8s.io" at the cluster scope: impersonating the system:masters group is not allowed',
@@ -369,7 +362,7 @@ const impersonations: [
 ];
 
 for (const [index, [what, rules, headers, want]] of impersonations.entries()) {
-  test(`ann may ${what}`, async () => {
+  test(`${typeof want === "string" ? "rejects" : "allows"} impersonation with ${what}`, async () => {
     if (rules.length > 0) await grantCluster(`impersonation-${index}`, rules);
     const { body } = await ann.send(whoAmI(headers));
     if (typeof want === "string") return assert.equal(body.message, want);
@@ -380,7 +373,7 @@ for (const [index, [what, rules, headers, want]] of impersonations.entries()) {
   });
 }
 
-test("a node reads what its pods need, from when they are on it until they are gone", async () => {
+test("a node can read a secret while a pod on the node uses it", async () => {
   const { kubeconfig } = await server.as("system:node:n1", ["system:nodes"]);
   const node = rawClient(kubeconfig);
   const secret = "/api/v1/namespaces/default/secrets/needed";
@@ -394,9 +387,9 @@ test("a node reads what its pods need, from when they are on it until they are g
     ).status,
     201,
   );
-  const refused = await node.send({ path: secret });
+  const rejected = await node.send({ path: secret });
   assert.equal(
-    refused.body.message,
+    rejected.body.message,
     'secrets "needed" is forbidden: User "system:node:n1" cannot get resource "secrets" in API group "" in the namespace "default": no relationship found between node \'n1\' and this object',
   );
   const spec = {

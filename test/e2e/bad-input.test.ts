@@ -1,9 +1,9 @@
-/** What no proper client sends: each gets upstream's Status or is cut off, and nothing is changed by it. */
+/** Requests that no correct client sends: each gets upstream's Status or a closed connection, and changes nothing. */
 import assert from "node:assert/strict";
 import net from "node:net";
-import { after, before, describe, test } from "node:test";
-import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { before, describe, test } from "node:test";
+import type { RawRequest } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
 const merge = { "content-type": "application/merge-patch+json" };
@@ -24,7 +24,7 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
     /couldn't get version\/kind; json parse error: unexpected end of JSON input/,
   ],
   ["an empty body", { method: "POST", path: configMaps, body: "" }, 400, /unrecognized|empty/],
-  ["a list as body", { method: "POST", path: configMaps, body: "[]" }, 400, /cannot unmarshal array/],
+  ["an array as body", { method: "POST", path: configMaps, body: "[]" }, 400, /cannot unmarshal array/],
   ["a number as body", { method: "POST", path: configMaps, body: "1" }, 400, /cannot unmarshal number/],
   [
     "a body over 3 MiB",
@@ -40,7 +40,7 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
   ],
   ["an unknown path", { path: "/nowhere" }, 404, /^404 page not found\n$/],
   [
-    "an unknown path, not logged in",
+    "an unknown path without credentials",
     { path: "/nowhere", anonymous: true },
     403,
     /forbidden: User \\"system:anonymous\\" cannot get path \\"\/nowhere\\"/,
@@ -54,57 +54,57 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
   ],
   ["an unknown version of the core", { path: "/api/v2" }, 404, /the server could not find the requested resource/],
   [
-    "a timeout that is none",
+    "an invalid timeout",
     { path: `${configMaps}?timeout=5` },
     400,
     /"invalid timeout specified in the request URL - time: missing unit in duration \\"5\\""/,
   ],
   [
-    "an export",
+    "the parameter export",
     { path: `${configMaps}/x?export=true` },
     400,
     /the export parameter, deprecated since v1.14, is no longer supported/,
   ],
   [
-    "an event of the newer group that is not there",
+    "an Event of events.k8s.io that does not exist",
     { path: "/apis/events.k8s.io/v1/namespaces/default/events/x" },
     404,
     /events\.events\.k8s\.io \\"x\\" not found/,
   ],
   ["an unknown group", { path: "/apis/nothing.example.com/v1/things" }, 404, /^404 page not found\n$/],
   [
-    "a wrong method",
+    "a method that the resource does not support",
     { method: "PATCH", path: configMaps, body: {}, headers: merge },
     405,
     /does not allow this method/,
   ],
-  ["a method nobody knows", { method: "PURGE", path: configMaps }, 405, /does not allow this method/],
+  ["an unknown method", { method: "PURGE", path: configMaps }, 405, /does not allow this method/],
   [
-    "a name that is no subdomain",
+    "a name that is not a DNS subdomain",
     { method: "POST", path: configMaps, body: configMap("Upper_case") },
     422,
     /a lowercase RFC 1123 subdomain must consist/,
   ],
   [
-    "another kind",
+    "a body of another kind",
     { method: "POST", path: configMaps, body: { ...configMap("a"), kind: "Secret" } },
     400,
     /Secret in version .* cannot be handled as a ConfigMap/,
   ],
   [
-    "another version",
+    "a body of another version",
     { method: "POST", path: configMaps, body: { ...configMap("a"), apiVersion: "apps/v1" } },
     400,
     /cannot be handled as a ConfigMap/,
   ],
   [
-    "another name",
+    "a body with another name",
     { method: "PUT", path: `${configMaps}/b`, body: configMap("a") },
     400,
     /the name of the object \(a\) does not match the name on the URL \(b\)/,
   ],
   [
-    "another namespace",
+    "a body with another namespace",
     { method: "POST", path: configMaps, body: { ...configMap("a"), metadata: { name: "a", namespace: "other" } } },
     400,
     /does not match the namespace/,
@@ -117,41 +117,36 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
   ],
   ["10,000 levels of nesting", { method: "POST", path: configMaps, body: nested(10_000) }, 400, /exceeded max depth/],
   [
-    "100,000 levels in a merge patch",
+    "100,000 levels of nesting in a merge patch",
     { method: "PATCH", path: `${configMaps}/victim`, body: nested(100_000), headers: merge },
     400,
     /./,
   ],
   [
-    "a number where text belongs",
+    "a number instead of a string",
     { method: "POST", path: configMaps, body: configMap("a", { data: { a: 1 } }) },
     400,
     /cannot unmarshal number into Go struct field ConfigMap.data of type string/,
   ],
   ["a broken path escape", { path: `${configMaps}/%zz` }, 400, /./],
   [
-    "an empty segment",
+    "an empty path segment",
     { path: "/api/v1/namespaces//configmaps" },
     404,
     /the server could not find the requested resource/,
   ],
   ["an empty group", { path: "/apis//v1/things" }, 404, /^404 page not found\n$/],
-  ["a way up", { path: `${configMaps}/..` }, 400, /Name parameter invalid: \\"..\\": may not be '..'/],
+  ["a name of two dots", { path: `${configMaps}/..` }, 400, /Name parameter invalid: \\"..\\": may not be '..'/],
   ["a percent sign as name", { path: `${configMaps}/a%25` }, 400, /may not contain '%'/],
   [
-    "namespaces in a namespace",
+    "namespaces below a namespace",
     { path: "/api/v1/namespaces/default/namespaces" },
     404,
     /could not find the requested resource/,
   ],
+  ["a POST to /version", { method: "DELETE", path: "/version" }, 405, /does not allow this method/],
   [
-    "another method than GET for the version",
-    { method: "DELETE", path: "/version" },
-    405,
-    /does not allow this method/,
-  ],
-  [
-    "groups, and nobody who has them",
+    "impersonated groups without a user",
     { path: configMaps, headers: { "impersonate-group": "devs" } },
     400,
     /requested \\u0026user\.DefaultInfo\{Name:\\"\\", UID:\\"\\", Groups:\[\]string\{\\"devs\\"\}, Extra:map\[string\]\[\]string\(nil\)\} without impersonating a user name/,
@@ -159,29 +154,22 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
   ["an unreadable resourceVersion", { path: `${configMaps}?resourceVersion=x` }, 400, /resourceVersion/],
 ];
 
+const { server, client } = await startServerWithClient();
+
 describe("bad input", () => {
-  let server: TestServer;
-  let client: RawClient;
   before(async () => {
-    server = await startTestServer();
-    client = rawClient(server.kubeconfig);
     await client.send({ method: "POST", path: configMaps, body: configMap("victim", { data: { kept: "yes" } }) });
   });
 
-  after(async () => {
-    client.close();
-    await server.close();
-  });
-
   for (const [what, request, status, text] of rows) {
-    test(what, async () => {
+    test(`answers ${status} to ${what}`, async () => {
       const answer = await client.send(request);
       assert.match(answer.text, text);
       assert.equal(answer.status, status, answer.text);
     });
   }
 
-  test("nothing of it was stored, nothing was harmed", async () => {
+  test("rejected requests store and change nothing", async () => {
     const { body } = await client.send({ path: configMaps });
     assert.deepEqual(
       body.items.map((item: { metadata: { name: string } }) => item.metadata.name),
@@ -190,7 +178,7 @@ describe("bad input", () => {
     assert.deepEqual(body.items[0].data, { kept: "yes" });
   });
 
-  test("a hundred thousand mistakes are answered in short", async () => {
+  test("reports at most 1000 causes for 100,000 invalid labels", async () => {
     const labels = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`-${index}`, "-"]));
     const { status, text, body } = await client.send({
       method: "POST",
@@ -202,7 +190,7 @@ describe("bad input", () => {
     assert.ok(text.length < 2 << 20, String(text.length));
   });
 
-  test("__proto__ and constructor are keys like others", async () => {
+  test("accepts __proto__ and constructor as ordinary keys", async () => {
     const body = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"keys","labels":{"constructor":"c"}},"data":{"__proto__":"p","constructor":"c","10":"ten","9":"nine"}}`;
     const created = await client.send({ method: "POST", path: configMaps, body });
     assert.equal(created.status, 201, created.text);
@@ -220,7 +208,7 @@ describe("bad input", () => {
     await client.send({ method: "DELETE", path: `${configMaps}/keys` });
   });
 
-  test("int64 values beyond 2^53 survive", async () => {
+  test("preserves int64 values beyond 2^53", async () => {
     const path = "/apis/batch/v1/namespaces/default/jobs";
     const body = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"big"},"spec":{"activeDeadlineSeconds":9007199254740993,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}`;
     const created = await client.send({ method: "POST", path, body });
@@ -228,7 +216,7 @@ describe("bad input", () => {
     assert.match((await client.send({ path: `${path}/big` })).text, /"activeDeadlineSeconds":9007199254740993/);
   });
 
-  test("huge headers are refused", async () => {
+  test("rejects headers of two mebibytes", async () => {
     const outcome = await client.send({ path: "/version", headers: { "x-huge": "x".repeat(2 << 20) } }).then(
       ({ status }) => String(status),
       (error: NodeJS.ErrnoException) => error.code ?? "",
@@ -236,7 +224,7 @@ describe("bad input", () => {
     assert.match(outcome, /^(431|400|ECONNRESET|EPIPE)$/);
   });
 
-  test("a client that stalls in the TLS handshake holds up nobody", async () => {
+  test("a client that stalls in the TLS handshake does not delay other clients", async () => {
     const stalled = net.connect(server.port, "127.0.0.1");
     stalled.on("error", () => {});
     stalled.write(Buffer.from([22, 3, 1]));

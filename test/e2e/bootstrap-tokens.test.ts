@@ -1,14 +1,15 @@
-/** Bootstrap tokens from the first secret to the node that joins: signed information that everybody may read, a token, and its end. */
+/** Bootstrap tokens: authentication with a token, the signed cluster-info that anonymous users read, and expiry. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { compactVerify } from "jose";
 import { field } from "../support/kubeconfig-fields.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
-import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { type Answer, rawClient } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
+import { startTestServer } from "../support/start-test-server.ts";
 
 const secrets = "/api/v1/namespaces/kube-system/secrets";
 const clusterInfo = "/api/v1/namespaces/kube-public/configmaps/cluster-info";
@@ -16,17 +17,11 @@ const rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-public";
 const token = "abcdef.0123456789abcdef";
 const directory = mkdtempSync(join(tmpdir(), "coxswain-bootstrap-"));
 
-let server: TestServer;
-let admin: RawClient;
-before(async () => {
-  server = await startTestServer({ bootstrapTokenAuth: true, controllers: ["*", "bootstrapsigner", "tokencleaner"] });
-  admin = rawClient(server.kubeconfig);
+const { server, client: admin } = await startServerWithClient({
+  bootstrapTokenAuth: true,
+  controllers: ["*", "bootstrapsigner", "tokencleaner"],
 });
-after(async () => {
-  admin.close();
-  await server.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+after(() => rmSync(directory, { recursive: true, force: true }));
 
 async function created(path: string, body: object): Promise<Answer["body"]> {
   const answer = await admin.send({ method: "POST", path, body });
@@ -55,17 +50,17 @@ const whoIs = (bearer: string): Promise<Answer> =>
     anonymous: true,
   });
 
-/** Asks again and again until the controllers are done. */
+/** Repeats the request until the controllers are done. */
 async function until(path: string, holds: (answer: Answer) => boolean, anonymous = false): Promise<Answer> {
   for (let tries = 0; tries < 500; tries++) {
     const answer = await admin.send({ path, anonymous });
     if (holds(answer)) return answer;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  assert.fail(`${path} does not come to be as it should`);
+  assert.fail(`${path} does not reach the expected state`);
 }
 
-test("a token makes its bearer one of those who join, until its secret is gone", async () => {
+test("a token authenticates as a bootstrapper until its secret is deleted", async () => {
   assert.equal((await whoIs(token)).status, 401);
   await created(secrets, secret("abcdef", { "auth-extra-groups": "system:bootstrappers:workers" }));
   const { status, body } = await whoIs(token);
@@ -80,7 +75,7 @@ test("a token makes its bearer one of those who join, until its secret is gone",
   assert.equal((await whoIs(token)).status, 401);
 });
 
-test("what joining nodes are told of the cluster is signed, and read by everybody who is let", async () => {
+test("cluster-info is signed with each signing token, and anonymous users read it if a binding allows it", async () => {
   await created(secrets, secret("signer"));
   await created("/api/v1/namespaces/kube-public/configmaps", {
     metadata: { name: "cluster-info" },
@@ -117,7 +112,7 @@ test("what joining nodes are told of the cluster is signed, and read by everybod
   await until(clusterInfo, (answer) => answer.body?.data?.["jws-kubeconfig-signer"] === undefined, true);
 });
 
-test("a token that expires is refused, its signature goes, and then its secret", async () => {
+test("an expired token is rejected, and its secret and signature are deleted", async () => {
   const expiration = new Date(Date.now() + 1500).toISOString().replace(/\.\d+Z$/, "Z");
   await created(secrets, secret("brevis", { expiration }));
   await until(`${secrets}/bootstrap-token-brevis`, ({ status }) => status === 404);
@@ -125,7 +120,7 @@ test("a token that expires is refused, its signature goes, and then its secret",
   await until(clusterInfo, (answer) => answer.body?.data?.["jws-kubeconfig-brevis"] === undefined);
 });
 
-test("kubectl with a bootstrap token", { skip: kubectls().length === 0 }, async () => {
+test("kubectl authenticates with a bootstrap token", { skip: kubectls().length === 0 }, async () => {
   const literals = ["token-id=kubect", "token-secret=0123456789abcdef", "usage-bootstrap-authentication=true"].map(
     (one) => `--from-literal=${one}`,
   );
@@ -163,7 +158,7 @@ test("kubectl with a bootstrap token", { skip: kubectls().length === 0 }, async 
   assert.match(output, /Groups\s+\[system:bootstrappers system:authenticated\]/);
 });
 
-test("tokens are of no use where they are not taken", async () => {
+test("rejects bootstrap tokens when the authenticator is disabled", async () => {
   const plain = await startTestServer();
   const client = rawClient(plain.kubeconfig);
   assert.equal((await client.send({ method: "POST", path: secrets, body: secret("abcdef") })).status, 201);

@@ -1,6 +1,6 @@
 /**
- * CBOR on the wire, with its gate and without. With COXSWAIN_TEST_FULL=1, and Go at hand, client-go's dynamic client prefers it, and falls back where
- * there is none.
+ * CBOR on the wire, with and without its feature gate. With COXSWAIN_TEST_FULL=1, if Go is installed, client-go's dynamic client prefers CBOR, and
+ * falls back to JSON where the gate is off.
  */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
@@ -41,30 +41,30 @@ const apply = (name: string, data: object): RawRequest =>
   send("PATCH", `${configMaps}/${name}?fieldManager=m`, configMap(name, { data }), {
     "content-type": "application/apply-patch+cbor",
   });
-const refusal = (message: string): object => ({ kind: "Status", message });
+const failure = (message: string): object => ({ kind: "Status", message });
 
 type Row = [what: string, request: RawRequest, status: number, want: object, contentType?: string];
 
-/** In order: each finds what those before it left. */
+/** Sent in this order to one server. */
 const servedRows: Row[] = [
-  ["an object", send("POST", configMaps, configMap("a")), 201, configMap("a")],
+  ["a create in CBOR", send("POST", configMaps, configMap("a")), 201, configMap("a")],
   [
-    "sent in CBOR, answered in JSON",
+    "a create in CBOR that accepts JSON",
     send("POST", configMaps, configMap("b"), { accept: "application/json" }),
     201,
     configMap("b"),
     "application/json",
   ],
-  ["one that is there", get(`${configMaps}/a`), 200, configMap("a")],
+  ["a get of an existing object", get(`${configMaps}/a`), 200, configMap("a")],
   [
-    "what client-go's dynamic client accepts",
+    "a get with the Accept of client-go's dynamic client",
     get(`${configMaps}/a`, "application/json;q=0.9,application/cbor;q=1"),
     200,
     configMap("a"),
   ],
   ["an update", send("PUT", `${configMaps}/a`, configMap("a", { data: { k: "w" } })), 200, { data: { k: "w" } }],
   [
-    "bytes are under a tag, to be shown as base64",
+    "a secret whose bytes have the tag for base64",
     send("POST", `${namespace}/secrets`, { metadata: { name: "s" }, data: { k: "aGk=" } }),
     201,
     { kind: "Secret", data: { k: "aGk=" } },
@@ -82,44 +82,49 @@ const servedRows: Row[] = [
     200,
     { kind: "PartialObjectMetadata", metadata: { name: "a" } },
   ],
+  ["a Table in CBOR", get(configMaps, `${cbor};as=Table;v=v1;g=meta.k8s.io`), 406, { code: 406 }, "application/json"],
   [
-    "a table has no such form",
-    get(configMaps, `${cbor};as=Table;v=v1;g=meta.k8s.io`),
-    406,
-    { code: 406 },
-    "application/json",
-  ],
-  [
-    "a table, or else CBOR",
+    "a Table in JSON, or else CBOR",
     get(configMaps, `application/json;as=Table;v=v1;g=meta.k8s.io,${cbor}`),
     200,
     { kind: "Table" },
     "application/json",
   ],
-  ["sequences are for watches", get(`${configMaps}/a`, "application/cbor-seq"), 406, { code: 406 }, "application/json"],
+  ["a get as a CBOR sequence", get(`${configMaps}/a`, "application/cbor-seq"), 406, { code: 406 }, "application/json"],
   [
-    "an object that is not there",
+    "a get of an object that does not exist",
     get(`${configMaps}/none`),
     404,
     { kind: "Status", apiVersion: "v1", reason: "NotFound", code: 404 },
   ],
-  ["discovery", get("/apis/apps/v1"), 200, { kind: "APIResourceList", groupVersion: "apps/v1" }],
+  ["discovery of a version", get("/apis/apps/v1"), 200, { kind: "APIResourceList", groupVersion: "apps/v1" }],
   [
-    "what is of no group",
+    "a document that is not an API object",
     get("/apis"),
     406,
-    refusal(`406: Not Acceptable\n\nAvailable representations: ${list}`),
+    failure(`406: Not Acceptable\n\nAvailable representations: ${list}`),
     "application/json",
   ],
   [
-    "what is of no group, or else JSON",
+    "a document that is not an API object, or else JSON",
     get("/apis/apps", "application/json;q=0.9,application/cbor;q=1"),
     200,
     { kind: "APIGroup" },
     "application/json",
   ],
-  ["a caller who may not", { ...get(configMaps), anonymous: true }, 403, { reason: "Forbidden" }, "application/json"],
-  ["a scale", get("/apis/apps/v1/namespaces/default/deployments/none/scale"), 404, { reason: "NotFound" }],
+  [
+    "a list without permission",
+    { ...get(configMaps), anonymous: true },
+    403,
+    { reason: "Forbidden" },
+    "application/json",
+  ],
+  [
+    "a get of a scale that does not exist",
+    get("/apis/apps/v1/namespaces/default/deployments/none/scale"),
+    404,
+    { reason: "NotFound" },
+  ],
   ["an apply that creates", apply("applied", { a: "1" }), 201, { data: { a: "1" } }],
   [
     "an apply that changes",
@@ -128,47 +133,47 @@ const servedRows: Row[] = [
     { data: { a: "2" }, metadata: { managedFields: [{ manager: "m", operation: "Apply" }] } },
   ],
   [
-    "an apply that is no CBOR",
+    "an apply whose body is not CBOR",
     send("PATCH", `${configMaps}/applied?fieldManager=m`, Buffer.from("{}"), {
       "content-type": "application/apply-patch+cbor",
     }),
     400,
-    refusal("error decoding YAML: unexpected EOF"),
+    failure("error decoding YAML: unexpected EOF"),
   ],
   [
-    "no other patches",
+    "a patch of another type in CBOR",
     send("PATCH", `${configMaps}/a`, {}, { "content-type": "application/merge-patch+cbor" }),
     415,
-    refusal("415: Unsupported Media Type"),
+    failure("415: Unsupported Media Type"),
   ],
   [
-    "a field that is not known, told",
+    "an unknown field with fieldValidation=Strict",
     send("POST", `${configMaps}?fieldValidation=Strict`, { metadata: { name: "c" }, nope: 1 }),
     400,
-    refusal(
+    failure(
       'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: cbor: found unknown field at map element index 0',
     ),
   ],
   [
-    "a field that is not known, ignored",
+    "an unknown field with fieldValidation=Ignore",
     send("POST", `${configMaps}?fieldValidation=Ignore`, configMap("c", { nope: 1 })),
     201,
     configMap("c", {}),
   ],
   [
-    "a key that is set twice",
+    "a repeated key",
     send("POST", configMaps, Buffer.from("a2446b696e6440446b696e6440", "hex")),
     400,
-    refusal(
+    failure(
       "the object provided is unrecognized (must be of type ConfigMap): unable to determine group/version/kind: " +
         'cbor: found duplicate map key "kind" at map element index 1 (a2446b696e6440446b696e6440)',
     ),
   ],
   [
-    "JSON that is called CBOR",
+    "JSON with the media type of CBOR",
     send("POST", configMaps, Buffer.from("{}")),
     400,
-    refusal(
+    failure(
       "the object provided is unrecognized (must be of type ConfigMap): unable to determine group/version/kind: unexpected EOF ({})",
     ),
   ],
@@ -176,32 +181,32 @@ const servedRows: Row[] = [
     "a value of another type",
     send("POST", configMaps, configMap("c", { data: [] })),
     400,
-    refusal(
+    failure(
       'ConfigMap in version "v1" cannot be handled as a ConfigMap: cbor: cannot unmarshal array into Go struct field v1.ConfigMap.data of type map[string]string',
     ),
   ],
   [
-    "another kind",
+    "a body of another kind",
     send("POST", configMaps, { apiVersion: "v1", kind: "Secret", metadata: { name: "c" } }),
     400,
-    refusal(
+    failure(
       'Secret in version "v1" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown conversion',
     ),
   ],
   [
-    "a type that is not known",
+    "an unknown kind",
     send("POST", configMaps, configMap("c"), { "content-type": "application/x" }),
     415,
-    refusal(`the body of the request was in an unknown format - accepted media types include: ${list}, ${cbor}`),
+    failure(`the body of the request was in an unknown format - accepted media types include: ${list}, ${cbor}`),
   ],
   [
-    "a precondition that does not hold",
+    "a deletion whose precondition fails",
     send("DELETE", `${configMaps}/a`, { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid: "other" } }),
     409,
     { reason: "Conflict" },
   ],
   [
-    "a deletion",
+    "a deletion with options in CBOR",
     send("DELETE", `${configMaps}/a`, { propagationPolicy: "Background" }),
     200,
     { kind: "Status", status: "Success" },
@@ -210,25 +215,25 @@ const servedRows: Row[] = [
 
 const unservedRows: Row[] = [
   [
-    "a body",
+    "a create in CBOR",
     send("POST", configMaps, configMap("a"), { accept: "application/json" }),
     415,
-    refusal(`the body of the request was in an unknown format - accepted media types include: ${list}`),
+    failure(`the body of the request was in an unknown format - accepted media types include: ${list}`),
     "application/json",
   ],
   [
-    "an apply",
+    "an apply in CBOR",
     send("PATCH", `${configMaps}/a?fieldManager=m`, configMap("a"), {
       "content-type": "application/apply-patch+cbor",
       accept: "*/*",
     }),
     415,
-    refusal("415: Unsupported Media Type"),
+    failure("415: Unsupported Media Type"),
     "application/json",
   ],
-  ["an answer", get(configMaps), 406, { code: 406 }, "application/json"],
+  ["a list that accepts only CBOR", get(configMaps), 406, { code: 406 }, "application/json"],
   [
-    "an answer, or else JSON",
+    "a list that accepts CBOR, or else JSON",
     get(configMaps, "application/json;q=0.9,application/cbor;q=1"),
     200,
     { kind: "ConfigMapList" },
@@ -255,7 +260,7 @@ for (const { title, featureGates, rows, goMode } of [
     });
 
     for (const [what, request, status, want, contentType = cbor] of rows) {
-      test(what, async () => {
+      test(`answers ${status} to ${what}`, async () => {
         const answer = await client.send(request);
         const body =
           contentType === cbor && answer.headers["content-type"] === cbor ? decodeAnyCbor(answer.bytes) : answer.body;
@@ -266,18 +271,18 @@ for (const { title, featureGates, rows, goMode } of [
     }
 
     if (goMode === "cbor") {
-      test("bytes are not base64 on the wire", async () => {
+      test("sends bytes without base64", async () => {
         const { bytes } = await client.send(get(`${namespace}/secrets/s`));
         assert.ok(bytes.subarray(0, 3).equals(selfDescribed));
         assert.ok(bytes.includes(Buffer.from("d6426869", "hex")));
       });
 
-      test("a field that is not known is warned of", async () => {
+      test("warns about an unknown field", async () => {
         const { headers } = await client.send(send("POST", configMaps, configMap("warned", { nope: 1 })));
         assert.equal(headers.warning, '299 - "cbor: found unknown field at map element index 1"');
       });
 
-      test("a long list is the sum of its pieces", async () => {
+      test("encodes a long list completely", async () => {
         const data = { text: "0123456789abcdef".repeat(4096) };
         for (let index = 0; index < 20; index++) {
           const body = configMap(`long-${index}`, {
@@ -294,7 +299,7 @@ for (const { title, featureGates, rows, goMode } of [
       });
 
       for (const accept of [cbor, `${cbor};stream=watch`]) {
-        test(`a watch is a sequence of events: ${accept}`, async () => {
+        test(`sends a watch as a CBOR sequence of events: ${accept}`, async () => {
           const query = "watch=1&fieldSelector=metadata.name%3Db&timeoutSeconds=1&allowWatchBookmarks=true";
           const answer = await client.send(get(`${configMaps}?${query}`, accept));
           assert.equal(answer.headers["content-type"], "application/cbor-seq");
@@ -306,7 +311,9 @@ for (const { title, featureGates, rows, goMode } of [
       }
     }
 
-    test(`client-go: ${goMode}`, { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, async () => {
+    test(`client-go's dynamic client works: ${goMode}`, {
+      skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1",
+    }, async () => {
       const { stdout } = spawn("go", ["run", ".", server.kubeconfigPath, goMode], {
         cwd: join(import.meta.dirname, "cbor-client"),
         env: { ...process.env, KUBE_FEATURE_ClientsAllowCBOR: "true", KUBE_FEATURE_ClientsPreferCBOR: "true" },

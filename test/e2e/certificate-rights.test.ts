@@ -1,28 +1,26 @@
-/** Certificates over the wire: who may approve, sign and attest, by rights on signers. */
+/** Permissions to approve, sign and attest, which depend on the signer, over the wire. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { loadX509 } from "../../src/lib/load-x509.ts";
 import { field } from "../support/kubeconfig-fields.ts";
-import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { type RawRequest, rawClient } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const api = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 const bundles = "/apis/certificates.k8s.io/v1beta1/clustertrustbundles";
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 
-let server: TestServer;
-let admin: RawClient;
-let ann: RawClient;
 let request = "";
 let authority = "";
 
+const { server, client: admin } = await startServerWithClient({
+  featureGates: "ClusterTrustBundle=true",
+  runtimeConfig: "certificates.k8s.io/v1beta1=true",
+});
+const ann = rawClient((await server.as("ann")).kubeconfig);
+after(() => ann.close());
+
 before(async () => {
-  server = await startTestServer({
-    featureGates: "ClusterTrustBundle=true",
-    runtimeConfig: "certificates.k8s.io/v1beta1=true",
-  });
-  admin = rawClient(server.kubeconfig);
-  ann = rawClient((await server.as("ann")).kubeconfig);
   const { Pkcs10CertificateRequestGenerator } = await loadX509();
   const signingAlgorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
   const keys = await crypto.subtle.generateKey(signingAlgorithm, true, ["sign", "verify"]);
@@ -33,12 +31,6 @@ before(async () => {
   });
   request = Buffer.from(`${made.toString("pem")}\n`).toString("base64");
   authority = field(server.kubeconfig, "certificate-authority-data");
-});
-
-after(async () => {
-  admin.close();
-  ann.close();
-  await server.close();
 });
 
 const post = (path: string, body: object): RawRequest => ({ method: "POST", path, body });
@@ -84,60 +76,60 @@ const requests = (name: string, why: string): string =>
   `certificatesigningrequests.certificates.k8s.io "${name}" is forbidden: ${why}`;
 
 const steps: [what: string, who: "admin" | "ann", request: () => RawRequest, want: number | string][] = [
-  ["ann may write all of certificates", "admin", () => role("writes", [all]), 201],
-  ["… and is bound to it", "admin", () => bind("writes"), 201],
+  ["a role allows ann all writes of certificate resources", "admin", () => role("writes", [all]), 201],
+  ["the role is bound", "admin", () => bind("writes"), 201],
   [
-    "a master's certificate is asked for",
+    "rejects ann's request for a certificate of system:masters",
     "ann",
     () => csr("m", "kubernetes.io/kube-apiserver-client"),
     requests("m", "use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed"),
   ],
-  ["one of another signer is", "ann", () => csr("a", "example.com/a"), 201],
-  ["and of a third", "ann", () => csr("b", "third.com/b"), 201],
+  ["accepts her request to another signer", "ann", () => csr("a", "example.com/a"), 201],
+  ["accepts her request to a third signer", "ann", () => csr("b", "third.com/b"), 201],
   [
-    "it is approved without the right",
+    "rejects an approval without permission for the signer",
     "ann",
     () => approve("a"),
     requests("a", 'user not permitted to approve requests with signerName "example.com/a"'),
   ],
   [
-    "it is signed without the right",
+    "rejects a signature without permission for the signer",
     "ann",
     () => patch(`${api}/a/status`, { status: { certificate: Buffer.from(authority).toString("base64") } }),
     requests("a", 'user not permitted to sign requests with signerName "example.com/a"'),
   ],
   [
-    "a bundle is attested without the right",
+    "rejects a bundle without permission to attest",
     "ann",
     () => bundle("example.com:a:x", "example.com/a"),
     'clustertrustbundles.certificates.k8s.io "example.com:a:x" is forbidden: user not permitted to attest for signerName "example.com/a"',
   ],
-  ["ann gets the right", "admin", () => role("signs", [signers]), 201],
-  ["… and is bound to it", "admin", () => bind("signs"), 201],
-  ["it is approved", "ann", () => approve("a"), 200],
+  ["a role allows ann to approve, sign and attest for some signers", "admin", () => role("signs", [signers]), 201],
+  ["the role is bound", "admin", () => bind("signs"), 201],
+  ["accepts an approval with permission for the signer", "ann", () => approve("a"), 200],
   [
-    "the other is not",
+    "rejects an approval for another signer",
     "ann",
     () => approve("b"),
     requests("b", 'user not permitted to approve requests with signerName "third.com/b"'),
   ],
-  ["a bundle is attested", "ann", () => bundle("example.com:a:x", "example.com/a"), 201],
-  ["a bundle of the third is there", "admin", () => bundle("third.com:b:x", "third.com/b"), 201],
+  ["accepts a bundle with permission to attest", "ann", () => bundle("example.com:a:x", "example.com/a"), 201],
+  ["an administrator creates a bundle of the third signer", "admin", () => bundle("third.com:b:x", "third.com/b"), 201],
   [
-    "its owners may change",
+    "accepts changed finalizers of that bundle",
     "ann",
     () => patch(`${bundles}/third.com:b:x`, { metadata: { finalizers: ["example.com/f"] } }),
     200,
   ],
   [
-    "its labels may not",
+    "rejects changed labels of that bundle",
     "ann",
     () => patch(`${bundles}/third.com:b:x`, { metadata: { labels: { a: "b" } } }),
     'clustertrustbundles.certificates.k8s.io "third.com:b:x" is forbidden: user not permitted to attest for signerName "third.com/b"',
   ],
 ];
 
-test("certificates", async (context) => {
+test("approving, signing and attesting require permission for the signer", async (context) => {
   for (const [what, who, make, want] of steps) {
     await context.test(what, async () => {
       const { status, body, text } = await (who === "admin" ? admin : ann).send(make());

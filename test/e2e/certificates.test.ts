@@ -1,4 +1,4 @@
-/** Certificates of clients against a real server: who they make of the caller, which are refused, and what changed files do. */
+/** Client certificates against a real server: the users that they authenticate, rejected certificates, and changed files. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -58,72 +58,84 @@ const withChain = async (
 };
 const groups = ["b", "a", "system:authenticated"];
 
-/** A user, or the status of the refusal. */
+/** The authenticated user, or the status of the error. */
 const rows: [
   what: string,
   caller: () => Promise<Caller>,
   want: { username: string; groups: string[]; uid?: string } | 401 | 403,
 ][] = [
-  ["a good one", () => withChain(ann, root), { username: "ann", groups }],
-  [
-    "for whatever, since it does not say for what",
-    () => withChain({ ...ann, usages: [] }, root),
-    { username: "ann", groups },
-  ],
+  ["a valid certificate", () => withChain(ann, root), { username: "ann", groups }],
+  ["without usages", () => withChain({ ...ann, usages: [] }, root), { username: "ann", groups }],
   [
     "for clients and servers",
     () => withChain({ ...ann, usages: [serverAuth, clientAuth] }, root),
     { username: "ann", groups },
   ],
   [
-    "a uid",
+    "with a uid",
     () => withChain({ ...ann, subject: [...ann.subject, { [uid]: ["u"] }] }, root),
     { username: "ann", groups, uid: "u" },
   ],
-  ["two uids", () => withChain({ ...ann, subject: [...ann.subject, { [uid]: ["u"] }, { [uid]: ["v"] }] }, root), 401],
   [
-    "two common names: the last",
+    "with two uids",
+    () => withChain({ ...ann, subject: [...ann.subject, { [uid]: ["u"] }, { [uid]: ["v"] }] }, root),
+    401,
+  ],
+  [
+    "with two common names, of which the last counts",
     () => withChain({ ...ann, subject: [{ CN: ["x"] }, ...ann.subject] }, root),
     { username: "ann", groups },
   ],
-  ["no common name", () => withChain({ ...ann, subject: [{ O: ["system:masters"] }] }, root), 401],
-  ["shown with the authority between", () => withChain(ann, middle, middle), { username: "ann", groups }],
-  ["shown with both authorities between", () => withChain(ann, lower, lower, middle), { username: "ann", groups }],
-  ["an authority that is trusted, and its own is not", () => withChain(ann, trustedAlone), { username: "ann", groups }],
+  ["without a common name", () => withChain({ ...ann, subject: [{ O: ["system:masters"] }] }, root), 401],
+  ["sent with the intermediate authority", () => withChain(ann, middle, middle), { username: "ann", groups }],
+  ["sent with both intermediate authorities", () => withChain(ann, lower, lower, middle), { username: "ann", groups }],
   [
-    "an authority that is trusted, shown with its own, which is not",
+    "of a trusted authority whose issuer is not trusted",
+    () => withChain(ann, trustedAlone),
+    { username: "ann", groups },
+  ],
+  [
+    "of a trusted authority, sent with its issuer, which is not trusted",
     () => withChain(ann, trustedAlone, trustedAlone, stranger),
     { username: "ann", groups },
   ],
   [
-    "for servers, of an authority that is trusted alone",
+    "for servers, of a trusted authority whose issuer is not trusted",
     () => withChain({ ...ann, usages: [serverAuth] }, trustedAlone),
     401,
   ],
   [
-    "expired, of an authority that is trusted alone",
+    "expired, of a trusted authority whose issuer is not trusted",
     () => withChain({ ...ann, notAfter: new Date(Date.now() - 1000) }, trustedAlone),
     401,
   ],
-  ["of an authority that is trusted alone, by its name", () => withChain(ann, impostor, impostor, stranger), 401],
-  ["the authority between is not shown", () => withChain(ann, middle), 401],
-  ["one of two authorities between is not shown", () => withChain(ann, lower, lower), 401],
+  [
+    "of an authority with the name of that authority and another key",
+    () => withChain(ann, impostor, impostor, stranger),
+    401,
+  ],
+  ["sent without the intermediate authority", () => withChain(ann, middle), 401],
+  ["sent without one of two intermediate authorities", () => withChain(ann, lower, lower), 401],
   ["of another authority of the same name", () => withChain(ann, stranger), 401],
-  ["of another authority of the same name, shown with ours", () => withChain(ann, stranger, root), 401],
-  ["of one who is no authority", () => withChain(ann, noAuthority, noAuthority), 401],
-  ["of an authority that may have none below it", () => withChain(ann, belowLast, belowLast, last), 401],
+  ["of another authority of the same name, sent with the trusted one", () => withChain(ann, stranger, root), 401],
+  ["issued by a certificate that is no authority", () => withChain(ann, noAuthority, noAuthority), 401],
+  ["of an authority below one with path length zero", () => withChain(ann, belowLast, belowLast, last), 401],
   ["of an authority for servers", () => withChain(ann, serversOnly, serversOnly), 401],
   ["for servers", () => withChain({ ...ann, usages: [serverAuth] }, root), 401],
-  ["for any use, which OpenSSL does not take for clients'", () => withChain({ ...ann, usages: [anyUsage] }, root), 401],
+  [
+    "for any usage, which OpenSSL does not accept for clients",
+    () => withChain({ ...ann, usages: [anyUsage] }, root),
+    401,
+  ],
   ["expired", () => withChain({ ...ann, notAfter: new Date(Date.now() - 1000) }, root), 401],
   [
-    "not valid yet",
+    "not yet valid",
     () =>
       withChain({ ...ann, notBefore: new Date(Date.now() + dayMs), notAfter: new Date(Date.now() + 2 * dayMs) }, root),
     401,
   ],
-  ["signed by itself", async () => oddCertificate(ann), 401],
-  ["the authority's own", async () => root, 401],
+  ["self-signed", async () => oddCertificate(ann), 401],
+  ["the certificate of the authority", async () => root, 401],
 ];
 
 describe("client certificates", () => {
@@ -137,7 +149,7 @@ describe("client certificates", () => {
 
   for (const [what, caller, want] of rows) {
     for (const protocol of protocols) {
-      test(`${what}, over ${protocol}`, async () => {
+      test(`authenticates ${typeof want === "number" ? "no user" : want.username} by a client certificate: ${what}, over ${protocol}`, async () => {
         const answer = await whoIs(server.url, ca, await caller(), protocol);
         if (typeof want === "number") return assert.equal(answer.status, want, answer.text);
         assert.equal(answer.status, 201, answer.text);
@@ -150,7 +162,7 @@ describe("client certificates", () => {
 });
 
 for (const featureGates of ["", "UnauthenticatedHTTP2DOSMitigation=false"]) {
-  test(`who is not known keeps no connection over HTTP/2${featureGates === "" ? "" : `, unless ${featureGates}`}`, async () => {
+  test(`unauthenticated clients ${featureGates === "" ? "lose" : "keep"} their HTTP/2 connection with feature gates '${featureGates}'`, async () => {
     const server = await startTestServer({
       featureGates,
       clientCaFile: file("few.crt", root.cert),
@@ -183,13 +195,13 @@ for (const featureGates of ["", "UnauthenticatedHTTP2DOSMitigation=false"]) {
   });
 }
 
-/** Tries again until changed files were read, which takes a moment. */
+/** Repeats the check until the server has read changed files. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  assert.fail("does not come to be as it should");
+  assert.fail("the expected state is not reached");
 }
 
 describe("changed files", () => {
@@ -228,7 +240,7 @@ describe("changed files", () => {
   });
   after(() => server.close());
 
-  test("an authority that is added counts from then on, one that is taken away no more, on open connections, too", async () => {
+  test("added authorities are trusted, and removed ones no longer, on open connections too", async () => {
     const connections = protocols.flatMap((protocol) => [
       whoConnection(server.url, ca, ofOne, protocol),
       whoConnection(server.url, ca, ofOther, protocol),
@@ -251,7 +263,7 @@ describe("changed files", () => {
       (await statuses()).filter((_, index) => index % 2 === 0),
       [201, 201],
     );
-    // What was refused begins anew.
+    // Rejected clients connect again.
     for (const protocol of protocols) assert.equal(await statusOf(ofOther, protocol), 201);
     file("changing.crt", other.cert);
     await until(async () => (await statusOf(ofOne)) === 401);
@@ -265,11 +277,11 @@ describe("changed files", () => {
   });
 
   for (const [what, content] of [
-    ["nothing", ""],
+    ["no content", ""],
     ["no certificate", "x"],
     ["a damaged certificate", root.cert.replace("MII", "AAA")],
   ] as const) {
-    test(`a bundle with ${what} changes nothing, and is logged`, async () => {
+    test(`a bundle with ${what} is logged and does not replace the current one`, async () => {
       file("changing.crt", other.cert);
       await until(async () => (await statusOf(ofOther)) === 201);
       errors.length = 0;
@@ -280,7 +292,7 @@ describe("changed files", () => {
     });
   }
 
-  test("a serving certificate is shown to new connections as soon as it fits its key", async () => {
+  test("new connections get a changed serving certificate once its key matches", async () => {
     const open = whoConnection(server.url, ca, ofOther, "HTTP/2.0");
     assert.equal((await open.ask()).status, 201);
     const fresh = await oddCertificate({ subject: [{ CN: ["fresh"] }], dnsNames: ["localhost"], usages: [serverAuth] });
@@ -340,7 +352,7 @@ describe("versions, suites and names", () => {
       socket.on("error", reject);
     });
 
-  const names: [asked: string | undefined, shown: string][] = [
+  const names: [requested: string | undefined, shown: string][] = [
     [undefined, "kube-apiserver"],
     ["localhost", "kube-apiserver"],
     ["plain.example", "plain"],
@@ -354,15 +366,15 @@ describe("versions, suites and names", () => {
     ["unused.example", "explicit"],
     ["unknown.example", "kube-apiserver"],
   ];
-  for (const [asked, shown] of names) {
-    test(`who asks for ${asked ?? "nobody"} is shown ${shown}`, async () => {
-      const socket = await connect(asked === undefined ? {} : { servername: asked });
+  for (const [requested, shown] of names) {
+    test(`the server name ${requested ?? "(none)"} gets the certificate ${shown}`, async () => {
+      const socket = await connect(requested === undefined ? {} : { servername: requested });
       assert.equal(socket.getPeerX509Certificate()?.subject, `CN=${shown}`);
       socket.destroy();
     });
   }
 
-  test("suites, versions and key exchanges are those that were chosen", async () => {
+  test("connections use only the configured suites, versions and key exchanges", async () => {
     const tls12 = await connect({ maxVersion: "TLSv1.2" });
     assert.deepEqual(
       [tls12.getCipher().standardName, (tls12.getEphemeralKeyInfo() as { name?: string }).name],
@@ -401,37 +413,41 @@ const [crt, key, empty, text, rootFile] = [
 ];
 const missing = join(directory, "missing");
 const startRows: [what: string, options: Parameters<typeof startServer>[0], message: RegExp][] = [
-  ["authorities that are not there", { clientCaFile: missing }, /^open .*missing: no such file or directory$/],
-  ["no authorities", { clientCaFile: empty }, /^missing content for CA bundle "client-ca-bundle::.*empty"$/],
+  ["a client CA file that does not exist", { clientCaFile: missing }, /^open .*missing: no such file or directory$/],
+  ["an empty client CA file", { clientCaFile: empty }, /^missing content for CA bundle "client-ca-bundle::.*empty"$/],
   [
-    "authorities that are none",
+    "a client CA file without certificates",
     { clientCaFile: text },
     /^error loading CA bundle for "client-ca-bundle::.*text": data does not contain any valid RSA or ECDSA certificates$/,
   ],
-  ["a key alone", { tlsPrivateKeyFile: key }, /go together|together/],
+  ["a serving key without a certificate", { tlsPrivateKeyFile: key }, /go together|together/],
   [
-    "another's key",
+    "a serving key of another certificate",
     { tlsCertFile: crt, tlsPrivateKeyFile: file("root.key", root.key) },
     /^tls: private key does not match public key$/,
   ],
   [
-    "certificate and key the wrong way round",
+    "certificate and key exchanged",
     { tlsCertFile: key, tlsPrivateKeyFile: crt },
     /^tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched$/,
   ],
   [
-    "a certificate for a key",
+    "a certificate as key",
     { tlsCertFile: crt, tlsPrivateKeyFile: crt },
     /^tls: found a certificate rather than a key in the PEM for the private key$/,
   ],
-  ["no key", { tlsCertFile: crt, tlsPrivateKeyFile: text }, /^tls: failed to find any PEM data in key input$/],
   [
-    "no certificate",
+    "a key file without a key",
+    { tlsCertFile: crt, tlsPrivateKeyFile: text },
+    /^tls: failed to find any PEM data in key input$/,
+  ],
+  [
+    "a certificate file without a certificate",
     { tlsCertFile: text, tlsPrivateKeyFile: key },
     /^tls: failed to find any PEM data in certificate input$/,
   ],
   [
-    "an empty certificate",
+    "an empty certificate file",
     { tlsCertFile: empty, tlsPrivateKeyFile: key },
     /^missing content for serving cert "serving-cert::.*empty::.*x\.key"$/,
   ],
@@ -441,26 +457,30 @@ const startRows: [what: string, options: Parameters<typeof startServer>[0], mess
     /^tls: failed to parse private key$/,
   ],
   [
-    "a name's certificate without its key",
+    "a certificate for a server name without its key",
     { tls: { ...none, named: [{ certFile: crt, keyFile: missing, names: [] }] } },
     /no such file/,
   ],
-  ["an unknown version", { tls: { ...none, minVersion: "TLS12" } }, /^unknown tls version "TLS12"$/],
-  ["an unknown suite", { tls: { ...none, cipherSuites: ["X"] } }, /^Cipher suite X not supported or doesn't exist$/],
+  ["an unknown TLS version", { tls: { ...none, minVersion: "TLS12" } }, /^unknown tls version "TLS12"$/],
   [
-    "no suite for HTTP/2",
+    "an unknown cipher suite",
+    { tls: { ...none, cipherSuites: ["X"] } },
+    /^Cipher suite X not supported or doesn't exist$/,
+  ],
+  [
+    "no cipher suite for HTTP/2",
     { tls: { ...none, cipherSuites: ["TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"] } },
     /^error configuring http2: .*missing an HTTP\/2-required/,
   ],
   ["an unknown key exchange", { tls: { ...none, curvePreferences: [1] } }, /^curve preference 1 is not supported/],
-  ["a key exchange twice", { tls: { ...none, curvePreferences: [23, 23] } }, /^duplicate curve preference 23$/],
+  ["a repeated key exchange", { tls: { ...none, curvePreferences: [23, 23] } }, /^duplicate curve preference 23$/],
   [
     "a key exchange out of range",
     { tls: { ...none, curvePreferences: [0] } },
     /^curve preference 0 is out of range \(must be 1-65535\)$/,
   ],
   [
-    "proxies' authorities that are none",
+    "a CA file for proxies without certificates",
     { requestHeader: { ...proxy, clientCaFile: text } },
     /^error loading CA bundle for "request-header::/,
   ],
@@ -470,13 +490,13 @@ const startRows: [what: string, options: Parameters<typeof startServer>[0], mess
     /^--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified/,
   ],
   [
-    "an empty header's name",
+    "an empty header name",
     { requestHeader: { ...proxy, usernameHeaders: [" "] } },
     /^empty value in "requestheader-username-headers"$/,
   ],
 ];
 for (const [what, options, message] of startRows) {
-  test(`no start with ${what}`, () =>
+  test(`a server does not start with ${what}`, () =>
     assert.rejects(startServer(options), (error: Error) => {
       assert.match(error.message, message);
       assert.doesNotMatch(error.message, /MII/);

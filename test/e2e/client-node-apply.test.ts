@@ -1,4 +1,4 @@
-/** How @kubernetes/client-node applies: managers, conflicts and their causes, force, subresources, and how managed fields are cleared. */
+/** Server-side apply by @kubernetes/client-node: managers, conflicts and their causes, force, subresources, and cleared managed fields. */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import * as k8s from "@kubernetes/client-node";
@@ -31,15 +31,15 @@ const as = (strategy: string) => k8s.setHeaderOptions("Content-Type", strategy);
 const applying = as(k8s.PatchStrategy.ServerSideApply);
 const merging = as(k8s.PatchStrategy.MergePatch);
 
-/** A refusal with this code and Status. */
-const refused = (code: number, wanted: object) => (error: unknown) => {
+/** Checks that an error has this code and Status. */
+const hasError = (code: number, expected: object) => (error: unknown) => {
   assert.ok(error instanceof k8s.ApiException);
   assert.equal(error.code, code);
-  assert.partialDeepStrictEqual(JSON.parse(error.body as string), wanted);
+  assert.partialDeepStrictEqual(JSON.parse(error.body as string), expected);
   return true;
 };
 
-/** What each manager owns, times apart. */
+/** The managed fields without their times. */
 const owned = ({ metadata }: k8s.KubernetesObject) =>
   (metadata?.managedFields ?? []).map(({ manager, operation, subresource, fieldsV1 }) =>
     [manager, operation, ...(subresource === undefined ? [] : [subresource]), JSON.stringify(fieldsV1)].join(" "),
@@ -70,11 +70,11 @@ describe("client-node applies", () => {
     options: { force?: boolean; dryRun?: string } = {},
   ) => core.patchNamespacedConfigMap({ ...map, body: mapBody(data), fieldManager, ...options }, applying);
 
-  test("an object is created, shared, and taken by force", async () => {
+  test("an apply creates an object, shares fields, and takes them by force", async () => {
     assert.deepEqual(owned(await apply("one", { a: "1", b: "2" })), ['one Apply {"f:data":{"f:a":{},"f:b":{}}}']);
     await assert.rejects(
       apply("two", { a: "9", b: "8", c: "3" }),
-      refused(409, {
+      hasError(409, {
         status: "Failure",
         reason: "Conflict",
         message: 'Apply failed with 2 conflicts: conflicts with "one":\n- .data.a\n- .data.b',
@@ -98,33 +98,33 @@ describe("client-node applies", () => {
     assert.deepEqual(again, left);
   });
 
-  test("a dry run leaves nothing", async () => {
+  test("a dry run stores nothing", async () => {
     assert.deepEqual(owned(await apply("one", { a: "1" }, { dryRun: "All" })), ['one Apply {"f:data":{"f:a":{}}}']);
-    await assert.rejects(core.readNamespacedConfigMap(map), refused(404, { reason: "NotFound" }));
+    await assert.rejects(core.readNamespacedConfigMap(map), hasError(404, { reason: "NotFound" }));
   });
 
-  test("an apply says who applies", async () => {
+  test("an apply without a field manager is rejected", async () => {
     const message = 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch';
     await assert.rejects(
       core.patchNamespacedConfigMap({ ...map, body: mapBody({}) }, applying),
-      refused(422, { reason: "Invalid", message }),
+      hasError(422, { reason: "Invalid", message }),
     );
     await assert.rejects(
       core.patchNamespacedConfigMap(
         { ...map, body: mapBody({}, { managedFields: [{}] }), fieldManager: "one" },
         applying,
       ),
-      refused(400, { message: "metadata.managedFields must be nil" }),
+      hasError(400, { message: "metadata.managedFields must be nil" }),
     );
     const forced = 'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch';
     await apply("one", {});
     await assert.rejects(
       core.patchNamespacedConfigMap({ ...map, body: {}, force: true }, merging),
-      refused(422, { message: forced }),
+      hasError(422, { message: forced }),
     );
   });
 
-  test("a merge patch clears managed fields, and owns what it changes", async () => {
+  test("a merge patch with an empty entry clears the managed fields", async () => {
     await apply("one", { a: "1" });
     const kept = await core.patchNamespacedConfigMap({ ...map, body: { metadata: { managedFields: [] } } }, merging);
     assert.deepEqual(owned(kept), ['one Apply {"f:data":{"f:a":{}}}']);
@@ -140,7 +140,7 @@ describe("client-node applies", () => {
     ]);
   });
 
-  test("who says no name goes by the user agent", async () => {
+  test("the user agent is the manager of a write without a field manager", async () => {
     const named = k8s.setHeaderOptions("User-Agent", "controller/v1.2.3 (linux/amd64)");
     const created = await core.createNamespacedConfigMap(
       { namespace, body: { metadata: { name: "map" }, data: { a: "1" } } },
@@ -149,7 +149,7 @@ describe("client-node applies", () => {
     assert.deepEqual(owned(created), ['controller Update {"f:data":{".":{},"f:a":{}}}']);
     await assert.rejects(
       apply("one", { a: "2" }),
-      refused(409, { message: 'Apply failed with 1 conflict: conflict with "controller" using v1: .data.a' }),
+      hasError(409, { message: 'Apply failed with 1 conflict: conflict with "controller" using v1: .data.a' }),
     );
     const replaced = await core.replaceNamespacedConfigMap({
       ...map,
@@ -162,7 +162,7 @@ describe("client-node applies", () => {
     ]);
   });
 
-  test("a Deployment, its status and its scale", async () => {
+  test("applies to a Deployment, its status and its scale own fields separately", async () => {
     const first = { ...web, body: webBody({ replicas: 2, template: template("x:1") }), fieldManager: "one" };
     assert.deepEqual(owned(await apps.patchNamespacedDeployment(first, applying)), [
       'one Apply {"f:spec":{"f:replicas":{},"f:selector":{},"f:template":{"f:metadata":{"f:labels":{"f:app":{}}},"f:spec":{"f:containers":{"k:{\\"name\\":\\"main\\"}":{".":{},"f:image":{},"f:name":{},"f:ports":{"k:{\\"containerPort\\":80,\\"protocol\\":\\"TCP\\"}":{".":{},"f:containerPort":{}}}}}}}}}',
@@ -171,7 +171,7 @@ describe("client-node applies", () => {
     const causes = [{ reason: "FieldManagerConflict", message: 'conflict with "one"', field: ".spec.replicas" }];
     await assert.rejects(
       apps.patchNamespacedDeploymentScale({ ...web, body: scale, fieldManager: "scaler" }, applying),
-      refused(409, { details: { causes } }),
+      hasError(409, { details: { causes } }),
     );
     const scaled = await apps.patchNamespacedDeploymentScale(
       { ...web, body: scale, fieldManager: "scaler", force: true },
@@ -179,20 +179,23 @@ describe("client-node applies", () => {
     );
     assert.equal(scaled.spec?.replicas, 5);
     const message = 'Apply failed with 1 conflict: conflict with "scaler" with subresource "scale": .spec.replicas';
-    await assert.rejects(apps.patchNamespacedDeployment(first, applying), refused(409, { message }));
+    await assert.rejects(apps.patchNamespacedDeployment(first, applying), hasError(409, { message }));
     const relinquished = { ...first, body: webBody({ template: template("x:2") }) };
     assert.equal((await apps.patchNamespacedDeployment(relinquished, applying)).spec?.replicas, 5);
     const status = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" }, status: { replicas: 5 } };
-    const told = await apps.patchNamespacedDeploymentStatus({ ...web, body: status, fieldManager: "teller" }, applying);
+    const reported = await apps.patchNamespacedDeploymentStatus(
+      { ...web, body: status, fieldManager: "teller" },
+      applying,
+    );
     assert.deepEqual(
-      owned(told)
+      owned(reported)
         .filter((entry) => !entry.startsWith("one "))
         .sort(),
       ['scaler Apply scale {"f:spec":{"f:replicas":{}}}', 'teller Apply status {"f:status":{"f:replicas":{}}}'],
     );
   });
 
-  test("an object of any kind", async () => {
+  test("KubernetesObjectApi applies an object of any kind", async () => {
     const applied = await objects.patch(
       { ...mapBody({ a: "1" }), metadata: { name: "map", namespace } },
       undefined,

@@ -1,4 +1,4 @@
-/** @kubernetes/client-node on custom resources: its API for them, objects of any kind, informers whose connections are cut, watches that go on. */
+/** Custom resources by @kubernetes/client-node: the typed API, objects of any kind, informers whose connections are cut, and watches that resume. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import * as k8s from "@kubernetes/client-node";
@@ -56,8 +56,8 @@ const widget = (name: string, spec: Widget["spec"], labels?: Record<string, stri
 
 const as = (strategy: string) => k8s.setHeaderOptions("Content-Type", strategy);
 
-/** A refusal with this code. */
-const refused = (code: number, message: RegExp) => (error: unknown) => {
+/** Checks that an error has this code and message. */
+const hasError = (code: number, message: RegExp) => (error: unknown) => {
   assert.ok(error instanceof k8s.ApiException);
   assert.equal(error.code, code);
   assert.match(typeof error.body === "string" ? error.body : JSON.stringify(error.body), message);
@@ -90,7 +90,7 @@ describe("client-node's custom resources", () => {
   });
   after(() => server.close());
 
-  test("CustomObjectsApi", async () => {
+  test("CustomObjectsApi creates, patches, scales, lists and deletes custom resources", async () => {
     const made: Widget = await custom.createNamespacedCustomObject({
       ...widgets,
       body: widget("a", { color: "red", free: [1, { x: null }] }),
@@ -110,7 +110,7 @@ describe("client-node's custom resources", () => {
     assert.equal(patched.spec.size, 3);
     await assert.rejects(
       custom.patchNamespacedCustomObject({ ...one, body: {} }, as(k8s.PatchStrategy.StrategicMergePatch)),
-      refused(
+      hasError(
         415,
         /the body of the request was in an unknown format - accepted media types include: application\/json-patch\+json/,
       ),
@@ -126,11 +126,11 @@ describe("client-node's custom resources", () => {
     assert.deepEqual([scaled.spec.size, scaled.status?.size], [5, 4]);
     await assert.rejects(
       custom.replaceNamespacedCustomObject({ ...one, body: { ...merged, spec: {} } }),
-      refused(409, /the object has been modified/),
+      hasError(409, /the object has been modified/),
     );
     await assert.rejects(
       custom.createNamespacedCustomObject({ ...widgets, body: widget("bad", { size: -1 }) }),
-      refused(422, /spec\.size in body should be greater than or equal to 0/),
+      hasError(422, /spec\.size in body should be greater than or equal to 0/),
     );
     await custom.createNamespacedCustomObject({ ...widgets, body: widget("b", { color: "blue" }, { x: "1" }) });
     const names = async (selector: object): Promise<unknown[]> =>
@@ -143,7 +143,7 @@ describe("client-node's custom resources", () => {
     assert.deepEqual(await names({}), []);
   });
 
-  test("objects of any kind apply", async () => {
+  test("KubernetesObjectApi applies custom resources", async () => {
     const objects = k8s.KubernetesObjectApi.makeApiClient(config);
     const apply = (fieldManager: string, size: number, force?: boolean): Promise<Widget> =>
       objects.patch(
@@ -155,7 +155,7 @@ describe("client-node's custom resources", () => {
         k8s.PatchStrategy.ServerSideApply,
       );
     assert.equal((await apply("one", 2)).spec.size, 2);
-    await assert.rejects(apply("two", 3), refused(409, /conflict with \\*"one\\*": \.spec\.size/));
+    await assert.rejects(apply("two", 3), hasError(409, /conflict with \\*"one\\*": \.spec\.size/));
     assert.equal((await apply("two", 3, true)).metadata?.managedFields?.length, 2);
     const listed = await objects.list<Widget>("example.com/v1", "Widget", namespace);
     assert.deepEqual(
@@ -165,11 +165,11 @@ describe("client-node's custom resources", () => {
     await objects.delete(widget("applied", {}));
     await assert.rejects(
       objects.read(widget("applied", {}) as { apiVersion: string; kind: string; metadata: { name: string } }),
-      refused(404, /NotFound/),
+      hasError(404, /NotFound/),
     );
   });
 
-  test("a watch goes on where another ended", async () => {
+  test("a watch resumes at the resourceVersion at which another ended", async () => {
     const path = `/apis/example.com/v1/namespaces/${namespace}/widgets`;
     const watch = async (resourceVersion: string, last: string): Promise<{ seen: string[]; at: string }> => {
       const seen: string[] = [];
@@ -205,7 +205,7 @@ describe("client-node's custom resources", () => {
     assert.deepEqual((await watch(first.at, "DELETED w 4")).seen, ["MODIFIED w 3", "MODIFIED w 4", "DELETED w 4"]);
   });
 
-  test("an informer whose connections are cut", async (context) => {
+  test("an informer has all objects after its connections are cut", async (context) => {
     const relay = await openRelay(server.port);
     context.after(() => relay.close());
     const relayed = new k8s.KubeConfig();

@@ -1,4 +1,4 @@
-/** How @kubernetes/client-node writes: the three patches, dry runs, field validation, conflicts, preconditions. */
+/** Writes by @kubernetes/client-node: three types of patches, dry runs, field validation, conflicts, preconditions. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import * as k8s from "@kubernetes/client-node";
@@ -14,8 +14,8 @@ const deployment: k8s.V1Deployment = {
   },
 };
 
-/** A refusal with this code and message. */
-const refused = (code: number, message: RegExp) => (error: unknown) => {
+/** Checks that an error has this code and message. */
+const hasError = (code: number, message: RegExp) => (error: unknown) => {
   assert.ok(error instanceof k8s.ApiException);
   assert.equal(error.code, code);
   assert.match(JSON.parse(error.body as string).message, message);
@@ -39,7 +39,7 @@ describe("client-node writes", () => {
 
   const as = (strategy: string) => k8s.setHeaderOptions("Content-Type", strategy);
 
-  test("patches of three types", async () => {
+  test("JSON, merge and strategic merge patches change objects", async () => {
     const json = [
       { op: "test", path: "/data/a", value: "1" },
       { op: "remove", path: "/data/b" },
@@ -51,7 +51,7 @@ describe("client-node writes", () => {
     );
     await assert.rejects(
       core.patchNamespacedConfigMap({ ...map, body: json }, as(k8s.PatchStrategy.JsonPatch)),
-      refused(422, /^the server rejected our request/),
+      hasError(422, /^the server rejected our request/),
     );
     const merged = await core.patchNamespacedConfigMap(
       { ...map, body: { data: { a: null, c: "3" } } },
@@ -86,7 +86,7 @@ describe("client-node writes", () => {
     ]);
   });
 
-  test("a dry run is answered in full and leaves nothing", async () => {
+  test("a dry run answers with the whole object and stores nothing", async () => {
     const body = { metadata: { generateName: "dry-" }, data: { k: "v" } };
     const { metadata } = await core.createNamespacedConfigMap({ namespace, body, dryRun: "All" });
     assert.match(metadata?.name ?? "", /^dry-.{5}$/);
@@ -107,33 +107,33 @@ describe("client-node writes", () => {
     );
   });
 
-  test("field validation", async () => {
+  test("field validation rejects or ignores an unknown field", async () => {
     const body = { spec: { replica: 2 } };
     const patch = { name: "web", namespace, body };
     const strategy = as(k8s.PatchStrategy.MergePatch);
     await assert.rejects(
       apps.patchNamespacedDeployment({ ...patch, fieldValidation: "Strict" }, strategy),
-      refused(422, /strict decoding error: unknown field "spec\.replica"$/),
+      hasError(422, /strict decoding error: unknown field "spec\.replica"$/),
     );
     await apps.patchNamespacedDeployment({ ...patch, fieldValidation: "Ignore" }, strategy);
     await apps.patchNamespacedDeployment(patch, strategy);
   });
 
-  test("conflicts and preconditions", async () => {
+  test("rejects stale resourceVersions and failed preconditions", async () => {
     const read = await core.readNamespacedConfigMap({ name: "map", namespace });
     await core.replaceNamespacedConfigMap({ name: "map", namespace, body: { ...read, data: { first: "1" } } });
     await assert.rejects(
       core.replaceNamespacedConfigMap({ name: "map", namespace, body: { ...read, data: { second: "2" } } }),
-      refused(409, /the object has been modified/),
+      hasError(409, /the object has been modified/),
     );
     const stale = { metadata: { resourceVersion: read.metadata?.resourceVersion } };
     await assert.rejects(
       core.patchNamespacedConfigMap({ name: "map", namespace, body: stale }, as(k8s.PatchStrategy.MergePatch)),
-      refused(409, /the object has been modified/),
+      hasError(409, /the object has been modified/),
     );
     await assert.rejects(
       core.deleteNamespacedConfigMap({ name: "map", namespace, body: { preconditions: { uid: "other" } } }),
-      refused(409, /does not match the UID in record/),
+      hasError(409, /does not match the UID in record/),
     );
     await core.deleteNamespacedConfigMap({
       name: "map",

@@ -11,7 +11,7 @@ const podSpec: k8s.V1PodSpec = { containers: [{ name: "main", image: "example.co
 const template: k8s.V1PodTemplateSpec = { metadata: { labels: { app: "x" } }, spec: podSpec };
 const selector: k8s.V1LabelSelector = { matchLabels: { app: "x" } };
 
-/** Ten kinds of several groups: what is created, and the patch that changes it. */
+/** Ten kinds of several groups: the object to create, and the patch that changes it. */
 const kinds: k8s.KubernetesObject[] = [
   { apiVersion: "v1", kind: "ConfigMap", data: { a: "b" } } as k8s.V1ConfigMap,
   { apiVersion: "v1", kind: "Secret", stringData: { a: "b" } } as k8s.V1Secret,
@@ -90,7 +90,7 @@ describe("client-node", () => {
     });
   }
 
-  test("a watch shows what happens, in order", async () => {
+  test("a watch shows events in order", async () => {
     const core = config.makeApiClient(k8s.CoreV1Api);
     const seen: string[] = [];
     const deleted = Promise.withResolvers<void>();
@@ -116,7 +116,7 @@ describe("client-node", () => {
     assert.deepEqual(seen, ["ADDED 1", "MODIFIED 2", "DELETED 2"]);
   });
 
-  describe("informers through a relay whose connections are cut", () => {
+  describe("an informer has all selected objects after its connections are cut", () => {
     let relay: Relay;
     let relayed: k8s.KubeConfig;
     before(async () => {
@@ -127,9 +127,9 @@ describe("client-node", () => {
     after(() => relay.close());
 
     const rows: [what: string, labelSelector: string | undefined, selects: (secret: k8s.V1Secret) => boolean][] = [
-      ["all", undefined, () => true],
-      ["by label", "x=1", ({ metadata }) => metadata?.labels?.x === "1"],
-      ["by label, absent", "!x", ({ metadata }) => metadata?.labels?.x === undefined],
+      ["without a selector", undefined, () => true],
+      ["with a label", "x=1", ({ metadata }) => metadata?.labels?.x === "1"],
+      ["without a label", "!x", ({ metadata }) => metadata?.labels?.x === undefined],
     ];
     for (const [what, labelSelector, selects] of rows) {
       test(what, async () => {
@@ -155,7 +155,7 @@ describe("client-node", () => {
           relay.cut();
           for (let count = 0; count < 20; count++) await changeOne(core, own, random);
           last = Promise.withResolvers();
-          // Selected by every row, and new each time.
+          // Every row selects it, and it is new in each round.
           const labels: Record<string, string> = labelSelector === "x=1" ? { x: "1" } : {};
           await core.createNamespacedSecret({ namespace: own, body: { metadata: { name: "last", labels } } });
           await last.promise;
@@ -174,7 +174,7 @@ describe("client-node", () => {
   });
 });
 
-/** Creates, replaces or deletes one of ten secrets, as may be. */
+/** Creates, replaces or deletes one of ten secrets at random. */
 async function changeOne(core: k8s.CoreV1Api, own: string, random: (below: number) => number): Promise<void> {
   const name = `s${random(10)}`;
   const body = {

@@ -1,8 +1,8 @@
-/** Sentences of the compatibility pages that no other test shows: missing and different behavior. A table for each subject. */
+/** Statements of the compatibility pages that no other test shows: missing and different behavior, one table for each subject. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { before, describe, test } from "node:test";
+import type { RawRequest } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const core = "/api/v1/namespaces/default";
 const configMaps = `${core}/configmaps`;
@@ -68,7 +68,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       /\[\[\]\]/,
     ],
     [
-      "but not more",
+      "a value of any type does not nest deeper",
       post(`${revisions}?dryRun=All`, revision("n", `{"a":${nested(999)}}`)),
       400,
       /exceeded max depth of 1000/,
@@ -80,7 +80,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       /"name":"n"/,
     ],
     [
-      "but not more",
+      "an unknown field does not nest deeper",
       post(`${configMaps}?dryRun=All`, `{"metadata":{"name":"n"},"x":${nested(10_000)}}`),
       400,
       /exceeded max depth/,
@@ -111,7 +111,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       /415: Unsupported Media Type/,
     ],
     [
-      "Accept is checked where the type is known",
+      "Accept is checked if the type is supported",
       {
         method: "PATCH",
         path: `${configMaps}/c`,
@@ -123,14 +123,14 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   "Resources and verbs": [
-    ["no APIServices are made", get("/apis/apiregistration.k8s.io/v1/apiservices"), 200, /"items":\[\]/],
+    ["no APIServices exist", get("/apis/apiregistration.k8s.io/v1/apiservices"), 200, /"items":\[\]/],
     [
-      "they are stored",
+      "an APIService is stored",
       post("/apis/apiregistration.k8s.io/v1/apiservices", named("v1.example.com", { spec: apiService })),
       201,
       /"v1.example.com"/,
     ],
-    ["and do nothing", get("/apis/example.com/v1"), 404, /^404 page not found/],
+    ["an APIService has no effect", get("/apis/example.com/v1"), 404, /^404 page not found/],
     [
       "privileged containers are allowed",
       post(
@@ -141,13 +141,13 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       /"privileged":true/,
     ],
     [
-      "a quantity has 1024 characters",
+      "a quantity may have 1024 characters",
       post(`${core}/resourcequotas?dryRun=All`, quota("q", { cpu: "0".repeat(1024) })),
       201,
       /"cpu":"0"/,
     ],
     [
-      "but not more",
+      "a quantity may not have more characters",
       post(`${core}/resourcequotas?dryRun=All`, quota("q", { cpu: "0".repeat(1025) })),
       400,
       /quantities must match/,
@@ -160,7 +160,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       201,
       /"clusterIP":"10\./,
     ],
-    ["without an IPAddress", get("/apis/networking.k8s.io/v1/ipaddresses"), 200, /"items":\[\]/],
+    ["the address has no IPAddress object", get("/apis/networking.k8s.io/v1/ipaddresses"), 200, /"items":\[\]/],
     [
       "the ServiceCIDR is ready",
       get("/apis/networking.k8s.io/v1/servicecidrs/kubernetes"),
@@ -170,7 +170,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
   ],
   "Writes, patches, deletion": [
     [
-      "an apply to the status of a Service that does not exist",
+      "an apply to the status of a Service that does not exist is rejected",
       patch(`${services}/none/status?fieldManager=m`, "application/apply-patch+yaml", {
         apiVersion: "v1",
         kind: "Service",
@@ -180,19 +180,19 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       /services \\"none\\" not found/,
     ],
     [
-      "a PUT to it",
+      "a PUT to the status of a Service that does not exist is rejected",
       { method: "PUT", path: `${services}/none/status`, body: named("none") },
       404,
       /services \\"none\\" not found/,
     ],
     [
-      "an integer beyond 32 bits in a strategic merge patch",
+      "an integer beyond 32 bits in a strategic merge patch is rejected",
       patch(`${services}/s`, "application/strategic-merge-patch+json", { spec: { ports: [{ port: 4294967376 }] } }),
       422,
       /cannot unmarshal number 4294967376 into Go struct field ServicePort\.spec\.ports\.port of type int32/,
     ],
     [
-      "an integer beyond 32 bits in an apply",
+      "an integer beyond 32 bits in an apply is rejected",
       patch(`${services}/s?fieldManager=m`, "application/apply-patch+yaml", {
         apiVersion: "v1",
         kind: "Service",
@@ -205,25 +205,40 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
   ],
   "List and watch": [
     [
-      "an empty segment for the namespace",
+      "an empty segment for the namespace is not found",
       get("/api/v1/namespaces//configmaps"),
       404,
       /could not find the requested resource/,
     ],
-    ["a method that no standard knows, over HTTP/1.1", { method: "FOO", path: configMaps }, 400, /^$/],
-    ["a method that some standard knows", { method: "PROPFIND", path: configMaps }, 405, /does not allow this method/],
-    ["/version does not read Accept", get("/version", "text/html"), 200, /"gitVersion"/],
-    ["groups at /apis have addresses", get("/apis"), 200, /"serverAddressByClientCIDRs"/],
-    ["the document of a group has none", get("/apis/apps"), 200, /^(?!.*serverAddress)/s],
-    ["it accepts GET alone", { method: "POST", path: "/apis/apps", body: {} }, 405, /does not allow this method/],
     [
-      "a chunk of a selection has a token where an object of the selection follows",
+      "a method that no standard defines is a bad request over HTTP/1.1",
+      { method: "FOO", path: configMaps },
+      400,
+      /^$/,
+    ],
+    [
+      "a method that another standard defines is not allowed",
+      { method: "PROPFIND", path: configMaps },
+      405,
+      /does not allow this method/,
+    ],
+    ["/version does not read Accept", get("/version", "text/html"), 200, /"gitVersion"/],
+    ["groups at /apis have server addresses", get("/apis"), 200, /"serverAddressByClientCIDRs"/],
+    ["the document of a group has no server addresses", get("/apis/apps"), 200, /^(?!.*serverAddress)/s],
+    [
+      "the document of a group accepts only GET",
+      { method: "POST", path: "/apis/apps", body: {} },
+      405,
+      /does not allow this method/,
+    ],
+    [
+      "a chunk of a selection has a continue token if another object of the selection follows",
       get(`${configMaps}?limit=1&labelSelector=t`),
       200,
       /"continue":"/,
     ],
     [
-      "and none where another object follows",
+      "a chunk of a selection has no continue token if only other objects follow",
       get(`${configMaps}?limit=2&labelSelector=t`),
       200,
       /"metadata":\{"resourceVersion":"\d+"\}/,
@@ -232,7 +247,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
   "Kinds that upstream does not cache": [
     ...["a", "b", "c"].map(
       (name, index): Row => [
-        `an Event ${name}`,
+        `creates an Event ${name}`,
         post(`${core}/events`, {
           metadata: { name },
           involvedObject: { namespace: "default" },
@@ -243,46 +258,51 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       ],
     ),
     [
-      "a limit holds for any version",
+      "a limit applies at any resourceVersion",
       get(`${core}/events?limit=1&resourceVersion=0`),
       200,
       /"continue":"[^"]+","remainingItemCount":2/,
     ],
     [
-      "a token is given where another object follows",
+      "a chunk has a continue token if another object follows",
       get(`${core}/events?limit=2&fieldSelector=reason=Y`),
       200,
       /"continue":"/,
     ],
     [
-      "and only there",
+      "the last chunk has no continue token",
       get(`${core}/events?limit=1&fieldSelector=reason=Z`),
       200,
       /"metadata":\{"resourceVersion":"\d+"\}/,
     ],
     [
-      "no list is waited for",
+      "a list at a future resourceVersion fails without waiting",
       get(`${core}/events?resourceVersion=99999999999`),
       504,
       /"details":\{"causes":\[\{[^\]]*\}\]\},"code":504/,
     ],
     [
-      "nor an object",
+      "a get at a future resourceVersion fails without waiting",
       get(`${core}/events/a?resourceVersion=99999999999`),
       504,
       /"details":\{"causes":\[\{[^\]]*\}\]\},"code":504/,
     ],
     [
-      "a version that is no number",
+      "a resourceVersion that is not a number is 400",
       get(`${core}/events/a?resourceVersion=x`),
       400,
       /"invalid resource version: resourceVersion: Invalid value/,
     ],
-    ["of others it is 500", get(`${configMaps}/a?resourceVersion=x`), 500, /"resourceVersion: Invalid value/],
+    [
+      "a resourceVersion that is not a number is 500 for other kinds",
+      get(`${configMaps}/a?resourceVersion=x`),
+      500,
+      /"resourceVersion: Invalid value/,
+    ],
   ],
   "Errors of options": [
     [
-      "timeoutSeconds comes before limit",
+      "timeoutSeconds is parsed before limit",
       get(`${configMaps}?limit=x&timeoutSeconds=`),
       400,
       /strconv\.ParseInt: parsing \\"\\": invalid syntax/,
@@ -295,9 +315,9 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   "Errors about the metadata of roles": [
-    ["a role", post(roles, named("r")), 201, /"Role"/],
+    ["creates a role", post(roles, named("r")), 201, /"Role"/],
     [
-      "an update checks metadata once more than that of other kinds",
+      "an update reports errors of metadata once more than for other kinds",
       { method: "PUT", path: `${roles}/r`, body: { metadata: { name: "r", finalizers: ["x"] } } },
       422,
       /(?:"field":"metadata\.finalizers\[0\]".*){2}/,
@@ -305,7 +325,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
   ],
   Negotiation: [
     [
-      "a watch of PartialObjectMetadataList",
+      "a watch of PartialObjectMetadataList is rejected",
       get(`${configMaps}?watch=1`, "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"),
       406,
       /requested object is not a list/,
@@ -321,11 +341,11 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       400,
       /includeObject/,
     ],
-    ["before the object is written", get(`${configMaps}/unwritten`), 404, /not found/],
+    ["a rejected Table writes no object", get(`${configMaps}/unwritten`), 404, /not found/],
   ],
   Admission: [
     [
-      "pods get no account, no tolerations and no priority",
+      "pods get no service account, no tolerations and no priority",
       post(`${core}/pods`, pod("p")),
       201,
       /^(?!.*"(?:serviceAccountName|tolerations|priority)")/,
@@ -336,17 +356,17 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       201,
       /"none"/,
     ],
-    ["a quota", post(`${core}/resourcequotas`, quota("q", { configmaps: "0" })), 201, /"configmaps":"0"/],
-    ["is not enforced", post(`${configMaps}?dryRun=All`, named("over")), 201, /"over"/],
+    ["creates a quota", post(`${core}/resourcequotas`, quota("q", { configmaps: "0" })), 201, /"configmaps":"0"/],
+    ["a quota is not enforced", post(`${configMaps}?dryRun=All`, named("over")), 201, /"over"/],
     [
-      "a limit range",
+      "creates a limit range",
       post(`${core}/limitranges`, named("l", { spec: { limits: [{ type: "Container", default: { cpu: "1" } }] } })),
       201,
       /"default":\{"cpu":"1"\}/,
     ],
-    ["sets no limits", post(`${core}/pods?dryRun=All`, pod("r")), 201, /"resources":\{\}/],
+    ["a limit range sets no limits", post(`${core}/pods?dryRun=All`, pod("r")), 201, /"resources":\{\}/],
     [
-      "a namespace with a level of pod security",
+      "creates a namespace with a pod security level",
       post("/api/v1/namespaces", {
         metadata: { name: "strict", labels: { "pod-security.kubernetes.io/enforce": "restricted" } },
       }),
@@ -354,16 +374,16 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       /restricted/,
     ],
     [
-      "does not enforce it",
+      "a pod security level is not enforced",
       post("/api/v1/namespaces/strict/pods?dryRun=All", pod("p", { hostNetwork: true })),
       201,
       /"hostNetwork":true/,
     ],
   ],
   "Controllers and the state from the first start on": [
-    ["there are no flow schemas", get("/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"), 200, /"items":\[\]/],
+    ["no FlowSchemas exist", get("/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"), 200, /"items":\[\]/],
     [
-      "there is no identity lease",
+      "no identity lease exists",
       get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"),
       200,
       /"items":\[\]/,
@@ -377,7 +397,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       ],
     ),
     [
-      "kube-node-lease can",
+      "kube-node-lease can be deleted",
       { method: "DELETE", path: "/api/v1/namespaces/kube-node-lease?dryRun=All" },
       200,
       /"deletionTimestamp"/,
@@ -391,18 +411,12 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
+const { client } = await startServerWithClient();
+
 describe("the compatibility pages", () => {
-  let server: TestServer;
-  let client: RawClient;
   before(async () => {
-    server = await startTestServer();
-    client = rawClient(server.kubeconfig);
     for (const name of ["a", "b"]) await client.send(post(configMaps, { metadata: { name, labels: { t: "x" } } }));
     for (const name of ["c", "d"]) await client.send(post(configMaps, named(name)));
-  });
-  after(async () => {
-    client.close();
-    await server.close();
   });
 
   for (const [section, rows] of Object.entries(sections)) {

@@ -1,21 +1,21 @@
-/** ComponentStatus, as kube-apiserver 1.36.0 answers where neither scheduler nor controller manager runs beside it. */
+/** ComponentStatus, as kube-apiserver 1.36.0 answers on a machine without a scheduler and a controller manager. */
 import assert from "node:assert/strict";
 import { basename } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
-import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import type { RawRequest } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const path = "/api/v1/componentstatuses";
-const refused = (port: number): string =>
+const connectionRefused = (port: number): string =>
   `Get "https://127.0.0.1:${port}/healthz": dial tcp 127.0.0.1:${port}: connect: connection refused`;
 const status = (name: string, message: string, healthy: boolean): object => ({
   metadata: { name },
   conditions: [{ type: "Healthy", status: healthy ? "True" : "False", message }],
 });
-const controllerManager = status("controller-manager", refused(10257), false);
+const controllerManager = status("controller-manager", connectionRefused(10257), false);
 const etcd = status("etcd-0", "ok", true);
-const scheduler = status("scheduler", refused(10259), false);
+const scheduler = status("scheduler", connectionRefused(10259), false);
 const list = (...items: object[]): object => ({ kind: "ComponentStatusList", apiVersion: "v1", metadata: {}, items });
 const one = (component: object): object => ({ kind: "ComponentStatus", apiVersion: "v1", ...component });
 const failure = (code: number, reason: string, message: string, details?: object): object => ({
@@ -109,21 +109,12 @@ const rows: [request: string | RawRequest, code: number, body: object][] = [
   ],
 ];
 
-describe("component statuses", () => {
-  let server: TestServer;
-  let client: RawClient;
-  before(async () => {
-    server = await startTestServer();
-    client = rawClient(server.kubeconfig);
-  });
-  after(async () => {
-    client.close();
-    await server.close();
-  });
+const { server, client } = await startServerWithClient();
 
+describe("component statuses", () => {
   for (const [request, code, body] of rows) {
     const sent = typeof request === "string" ? { path: request } : request;
-    test(`${sent.method ?? "GET"} ${sent.path} ${sent.headers?.accept ?? ""}`, async () => {
+    test(`answers ${code} to ${sent.method ?? "GET"} ${sent.path} ${sent.headers?.accept ?? ""}`, async () => {
       const answer = await client.send(sent);
       assert.equal(JSON.stringify(answer.body), JSON.stringify(body));
       assert.equal(answer.status, code);
@@ -148,9 +139,9 @@ describe("component statuses", () => {
     assert.deepEqual(
       body.rows.map(({ cells }: { cells: unknown[] }) => cells),
       [
-        ["controller-manager", "Unhealthy", refused(10257), ""],
+        ["controller-manager", "Unhealthy", connectionRefused(10257), ""],
         ["etcd-0", "Healthy", "ok", ""],
-        ["scheduler", "Unhealthy", refused(10259), ""],
+        ["scheduler", "Unhealthy", connectionRefused(10259), ""],
       ],
     );
     assert.deepEqual(body.rows[1].object, partial("etcd-0"));
@@ -158,7 +149,7 @@ describe("component statuses", () => {
     assert.deepEqual(single.body.rows[0].object, one(etcd));
   });
 
-  test("YAML and protobuf", async () => {
+  test("answers in YAML and protobuf", async () => {
     const yaml = await client.send({ path: `${path}/etcd-0`, headers: { accept: "application/yaml" } });
     const lines = [
       "apiVersion: v1",
@@ -172,19 +163,19 @@ describe("component statuses", () => {
     assert.equal(yaml.text, `${lines.join("\n")}\n  name: etcd-0\n`);
     const headers = { accept: "application/vnd.kubernetes.protobuf" };
     const { bytes } = await client.send({ path: `${path}?fieldSelector=metadata.name%3Detcd-0`, headers });
-    // The bytes of kube-apiserver 1.36.0 for this item.
+    // Recorded from kube-apiserver 1.36.0.
     const item = "0a160a06657463642d3012001a0022002a0032003800420012150a074865616c746879120454727565" + "1a026f6b2200";
     const type = "6b3873000a190a0276311213436f6d706f6e656e745374617475734c697374";
     assert.equal(bytes.toString("hex"), `${type}12390a060a0012001a00122f${item}1a002200`);
   });
 
-  test("requests at the same time are all answered", async () => {
+  test("answers concurrent requests", async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => client.send({ path })));
     for (const answer of answers) assert.deepEqual(answer.body, list(controllerManager, etcd, scheduler));
   });
 
   for (const kubectl of kubectls()) {
-    test(`${basename(kubectl)} get cs`, async () => {
+    test(`${basename(kubectl)} get cs prints the components`, async () => {
       const { output } = await runKubectl(kubectl, ["get", "cs"], server);
       const rows = output.split("\n").map((line) => line.split(/ {2,}/).slice(0, 2).join(" "));
       assert.deepEqual(rows, [

@@ -1,35 +1,29 @@
-/** Answers compressed with gzip: which ones, over both protocols, that they say the same, and what happens to clients that stall or leave. */
+/** Answers compressed with gzip, over both protocols: which answers, equal contents, and clients that stall or close their streams. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import http2 from "node:http2";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { field } from "../support/kubeconfig-fields.ts";
-import { type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { rawClient } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
+import { startTestServer } from "../support/start-test-server.ts";
 
 const namespace = "/api/v1/namespaces/default";
 const all = `${namespace}/configmaps`;
 const protobuf = "application/vnd.kubernetes.protobuf";
 const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
-/** Half of the limit, in words that repeat as they do in real objects. */
+/** Half of the limit, with words that repeat as in real objects. */
 const half = Array.from({ length: 6000 }, (_, index) => `word ${index % 977}`).join(" ");
 const objects = 24;
 
-let server: TestServer;
-let client: RawClient;
+const { server, client } = await startServerWithClient();
 
 before(async () => {
-  server = await startTestServer();
-  client = rawClient(server.kubeconfig);
   for (let index = 0; index < objects; index++) await create(`m${index}`, { text: half });
   await create("large", { one: half, two: half, three: half });
   for (let index = 0; index < 1200; index++)
     await client.send({ method: "POST", path: `${namespace}/secrets`, body: { metadata: { name: `small-${index}` } } });
-});
-after(async () => {
-  client.close();
-  await server.close();
 });
 
 async function create(name: string, data: object): Promise<void> {
@@ -62,17 +56,17 @@ const rows: [what: string, path: string, accept: string, offered: string, compre
     "gzip",
     false,
   ],
-  ["several encodings", all, json, "deflate, gzip , br", true],
-  ["no offer", all, json, "", false],
-  ["an offer with a quality, which upstream does not read", all, json, "gzip;q=1", false],
-  ["any encoding, which upstream does not read", all, json, "*", false],
-  ["in capitals, which upstream does not read", all, json, "GZIP", false],
-  ["a refusal", `${all}/none`, json, "gzip", false],
+  ["an object list for several accepted encodings", all, json, "deflate, gzip , br", true],
+  ["a list without accepted encodings", all, json, "", false],
+  ["a list for gzip with a quality, which upstream does not parse", all, json, "gzip;q=1", false],
+  ["a list for any encoding, which upstream does not parse", all, json, "*", false],
+  ["a list for GZIP in capitals, which upstream does not parse", all, json, "GZIP", false],
+  ["an error", `${all}/none`, json, "gzip", false],
 ];
 
-describe("what is compressed, and says the same", () => {
+describe("gzip", () => {
   for (const [what, path, accept, offered, compressed] of rows) {
-    test(what, async () => {
+    test(`${compressed ? "compresses" : "does not compress"} ${what}`, async () => {
       const plain = await overHttp1(path, { accept });
       assert.equal(plain.headers["content-encoding"], undefined);
       assert.equal(plain.headers.vary, undefined);
@@ -87,7 +81,7 @@ describe("what is compressed, and says the same", () => {
     });
   }
 
-  test("an answer to a write is not", async () => {
+  test("does not compress an answer to a write", async () => {
     const { body } = await client.send({ path: `${all}/large` });
     const answer = await client.send({
       method: "PUT",
@@ -101,7 +95,7 @@ describe("what is compressed, and says the same", () => {
     );
   });
 
-  test("a watch is not", async () => {
+  test("does not compress a watch", async () => {
     const answer = await client.send({
       path: `${all}?watch=1&timeoutSeconds=1`,
       headers: { "accept-encoding": "gzip" },
@@ -109,7 +103,7 @@ describe("what is compressed, and says the same", () => {
     assert.deepEqual([answer.headers["content-encoding"], answer.text.split("\n").length], [undefined, objects + 2]);
   });
 
-  test("nothing is, with the gate off", async () => {
+  test("compresses nothing when the feature gate is off", async () => {
     const off = await startTestServer({ featureGates: "APIResponseCompression=false" });
     const other = rawClient(off.kubeconfig);
     await other.send({
@@ -127,7 +121,7 @@ describe("what is compressed, and says the same", () => {
   });
 });
 
-test("the metric counts the bytes that were sent", async () => {
+test("the metric counts compressed bytes", async () => {
   const sizes = async (): Promise<number> => {
     const { text } = await client.send({ path: "/metrics" });
     return Number(
@@ -140,7 +134,7 @@ test("the metric counts the bytes that were sent", async () => {
   assert.equal((await sizes()) - before, bytes.length);
 });
 
-test("who leaves half-way, or does not read for a while, holds up nobody", async () => {
+test("clients that cancel a stream or read slowly do not delay other requests", async () => {
   const session = connect();
   const stalled = session.request({ ":path": all, "accept-encoding": "gzip" });
   const left = Array.from({ length: 8 }, () => session.request({ ":path": all, "accept-encoding": "gzip" }));
@@ -152,7 +146,7 @@ test("who leaves half-way, or does not read for a while, holds up nobody", async
   session.close();
 });
 
-/** Of tables; they go on while we look. */
+/** Replaces ages in tables, which change between requests. */
 function withoutAges(bytes: Buffer): string {
   return bytes.toString("latin1").replace(/(?:\d+[hms])+/g, "age");
 }

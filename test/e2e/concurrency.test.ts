@@ -1,12 +1,12 @@
 /**
  * Many clients at once. Guarantees:
- * - of writers that read, change and write back, none loses what another wrote;
- * - a crowd of patches of one object all come through;
- * - of many creations of one name one comes through, of many deletions of one object too;
- * - generated names are taken once;
- * - a collection that is deleted while others write to it is empty after the last deletion;
- * - what is created while its namespace goes is refused or goes too.
- * What observers see meanwhile: model/model.test.ts.
+ * - writers that read, change and write back lose no update of another writer;
+ * - concurrent patches of one object all succeed;
+ * - one of many creations of a name succeeds, and one of many deletions of an object;
+ * - generated names are unique;
+ * - a collection that is deleted while other clients write to it is empty after the last deletion;
+ * - an object that is created while its namespace is terminating is rejected or deleted with it.
+ * Concurrent reads and watches are tested in model/model.test.ts.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -23,7 +23,7 @@ const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
 for (const storage of ["memory", "lmdb"] as const) {
-  describe(`many clients at once, ${storage}`, () => {
+  describe(`concurrent clients with ${storage} storage`, () => {
     let directory: string;
     let server: RunningServer;
     let clients: Http2Client[];
@@ -40,13 +40,13 @@ for (const storage of ["memory", "lmdb"] as const) {
       rmSync(directory, { recursive: true, force: true });
     });
 
-    /** A fresh namespace's ConfigMaps. */
+    /** Creates a namespace. @returns the path of its ConfigMaps */
     async function freshMaps(name: string): Promise<string> {
       await client(0).send("POST /api/v1/namespaces", { metadata: { name } });
       return `/api/v1/namespaces/${name}/configmaps`;
     }
 
-    test("no update is lost", async () => {
+    test("no update is lost when clients read, change and write back", async () => {
       const maps = await freshMaps("updates");
       await client(0).send(`POST ${maps}`, { metadata: { name: "counter" }, data: { count: "0" } });
       const increments = 10;
@@ -63,7 +63,7 @@ for (const storage of ["memory", "lmdb"] as const) {
       assert.equal((await client(0).send(`GET ${maps}/counter`)).body.data.count, String(8 * increments));
     });
 
-    test("three hundred patches of one object come through", async () => {
+    test("three hundred concurrent patches of one object succeed", async () => {
       const maps = await freshMaps("patches");
       await client(0).send(`POST ${maps}`, { metadata: { name: "a" } });
       const answers = await Promise.all(
@@ -75,7 +75,7 @@ for (const storage of ["memory", "lmdb"] as const) {
       assert.equal(Object.keys((await client(0).send(`GET ${maps}/a`)).body.data).length, 300);
     });
 
-    test("one creation of a name, one deletion of an object", async () => {
+    test("one of many creations of a name succeeds, and one of many deletions", async () => {
       const maps = await freshMaps("once");
       const created = await Promise.all(
         times(50, (index) => client(index).send(`POST ${maps}`, { metadata: { name: "a" } })),
@@ -85,7 +85,7 @@ for (const storage of ["memory", "lmdb"] as const) {
       assert.deepEqual(countOf(deleted), { 200: 1, 404: 49 });
     });
 
-    test("generated names are taken once", async () => {
+    test("generated names are unique", async () => {
       const maps = await freshMaps("generated");
       const created = await Promise.all(
         times(1000, (index) => client(index).send(`POST ${maps}`, { metadata: { generateName: "g-" } })),
@@ -94,7 +94,7 @@ for (const storage of ["memory", "lmdb"] as const) {
       assert.equal(new Set(created.map(({ body }) => body.metadata.name)).size, 1000);
     });
 
-    test("a collection is deleted while others write to it", async () => {
+    test("a collection is empty after the last deletion when other clients write to it", async () => {
       const maps = await freshMaps("collection");
       const body = { metadata: { generateName: "c-", labels: { go: "1" } } };
       const writers = times(200, (index) => client(index).send(`POST ${maps}`, body));
@@ -105,12 +105,12 @@ for (const storage of ["memory", "lmdb"] as const) {
       assert.deepEqual((await client(0).send(`GET ${maps}`)).body.items, []);
     });
 
-    test("what is created while its namespace goes is refused or goes too", async () => {
+    test("an object that is created while its namespace is terminating is rejected or deleted", async () => {
       const maps = await freshMaps("going");
       const writers = times(8, async (index) => {
         for (;;) {
           const { status, body } = await client(index).send(`POST ${maps}`, { metadata: { generateName: "late-" } });
-          if (status === 404) return; // The namespace is gone.
+          if (status === 404) return; // The namespace is deleted.
           assert.ok(
             status === 201 || body.details?.causes?.[0]?.reason === "NamespaceTerminating",
             JSON.stringify(body),

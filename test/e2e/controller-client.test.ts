@@ -1,4 +1,4 @@
-/** An operator built on controller-runtime, with a server that is there and with one that envtest starts: with COXSWAIN_TEST_FULL=1, and Go at hand. */
+/** An operator built on controller-runtime, with an existing server and with one that envtest starts. Runs with COXSWAIN_TEST_FULL=1 if Go is installed. */
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,25 +10,25 @@ import { startTestServer } from "../support/start-test-server.ts";
 
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 
-/** The second time the definition comes back, with objects of the same names. */
+/** In the second round the definition is created again, with objects of the same names. */
 const rounds = 2;
 
-const wanted = [
+const expectedChecks = [
   "envtest installs the definition",
-  "an account with an operator's rights has a token",
-  "the leader has a lease",
-  "create defaults, and names collide",
-  "both versions, by webhook",
-  "what the webhook refuses is told",
-  "the controller moors, and its caches follow",
+  "a service account with the operator's permissions has a token",
+  "the leader holds a lease",
+  "create sets defaults and rejects an existing name",
+  "both versions are converted by webhook",
+  "webhook rejections are reported",
+  "the controller reconciles and its caches follow",
   "scale",
-  "finalizers hold it, and what it owns goes",
-  "update, with and without the version that is there",
-  "apply, and its conflicts",
-  "selectors, chunks, deletion of many",
-  "metrics ask who reads them",
-  "the operator's account may do no more",
-  "the manager ends",
+  "finalizers delay the deletion, and owned objects are deleted",
+  "update with and without the current resourceVersion",
+  "apply and its conflicts",
+  "selectors, chunks and deletion of a collection",
+  "the metrics endpoint authenticates and authorizes",
+  "the service account has no other permissions",
+  "the manager stops",
   "envtest removes the definition",
 ];
 
@@ -55,17 +55,17 @@ describe("controller-runtime", { skip: go ? false : "needs Go and COXSWAIN_TEST_
     });
     assert.deepEqual(
       stdout.trimEnd().split("\n"),
-      wanted.map((what) => `${what}: well`),
+      expectedChecks.map((what) => `${what}: well`),
     );
   };
 
-  test("a server that is there", async (context) => {
+  test("an operator works with an existing server", async (context) => {
     const server = await startTestServer();
     context.after(() => server.close());
     for (let round = 0; round < rounds; round++) await check([server.kubeconfigPath]);
   });
 
-  test("a server of envtest's own, from the directory that `coxswain envtest` makes", async () => {
+  test("an operator works with a server that envtest starts from the directory of `coxswain envtest`", async () => {
     const assets = join(directory, "assets");
     const made = spawnSync(process.execPath, [join(root, "src/main.ts"), "envtest", assets], { encoding: "utf8" });
     assert.equal(made.stdout, `export KUBEBUILDER_ASSETS='${assets}'\n`, made.stderr);

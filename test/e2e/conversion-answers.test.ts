@@ -1,49 +1,38 @@
 /**
- * Requests at both versions of a kind while its conversion webhook answers well, badly and one way only, against the answers of a kube-apiserver
+ * Requests at both versions of a kind while its conversion webhook works, fails, or fails in one direction, compared with the answers of a kube-apiserver
  * (tools/golden/server/conversions.ts).
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
-import { startWebhookServer, type WebhookServer } from "../support/webhook-server.ts";
-import { askWhileConverting, type ConversionRow, type Reply } from "./conversion/answers.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
+import { startWebhookServer } from "../support/webhook-server.ts";
+import { type ConversionRow, type Reply, sendWhileConverting } from "./conversion/answers.ts";
 import { good } from "./conversion/targets.ts";
 
 const file = new URL("conversion/testdata/answers.json.gz", import.meta.url);
 const recorded: readonly ConversionRow[] = JSON.parse(gunzipSync(readFileSync(file)).toString());
 
-/** Answers that differ, by what was asked, and why. */
+/** Requests whose answers differ, and the reason. */
 const differing: ReadonlyMap<RegExp, string> = new Map([
   [
     /^moved-\d+ (?:delete|let go|delete all) at v1, fails to v1$/,
-    "kube-apiserver converts the object that it has removed for an answer that does not show it, and reports the failure; the object is gone all the same",
+    "kube-apiserver converts the deleted object for an answer that does not contain it, and reports the failure; the object is deleted nevertheless",
   ],
 ]);
 
-let server: TestServer;
-let client: RawClient;
-let webhook: WebhookServer;
 let reply: Reply = good;
+const webhook = await startWebhookServer((request) => reply(request));
+// No other controller ran when the answers were recorded.
+const { client } = await startServerWithClient({ controllers: ["namespace-controller"] });
+after(() => webhook.close());
 
-before(async () => {
-  webhook = await startWebhookServer((request) => reply(request));
-  server = await startTestServer({ controllers: ["namespace-controller"] }); // None was there when the answers were recorded.
-  client = rawClient(server.kubeconfig);
-});
-after(async () => {
-  client.close();
-  await server.close();
-  await webhook.close();
-});
-
-test("a webhook that fails makes every request fail that needs its conversions, and no other", async () => {
+test("a failing webhook makes those requests fail that need its conversions, and no others", async () => {
   const answer = (next: Reply): void => {
     reply = next;
   };
-  const rows = await askWhileConverting(
+  const rows = await sendWhileConverting(
     async (line, body, sent) => {
       const [method = "", path = ""] = line.split(" ");
       const request = {

@@ -1,14 +1,13 @@
 /**
- * Writers at both versions, watchers at both, and a webhook that is slow and fails now and then. Guarantees: a watcher sees the changes of each object in
- * order, each once, and what it has seen in the end is what is stored; a write that was answered is there, and both versions say the same of it.
+ * Writers and watchers at both versions, and a webhook that is slow and fails at random. Guarantees: a watcher sees each change of an object once, in
+ * order, and its last state is the stored one; an answered write is stored, and both versions agree.
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type RawClient, rawClient } from "../support/raw-client.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 import { http2Watches } from "../support/watch-connection.ts";
-import { startWebhookServer, type WebhookServer } from "../support/webhook-server.ts";
+import { startWebhookServer } from "../support/webhook-server.ts";
 import { definitionOf, good, target } from "./conversion/targets.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
@@ -20,18 +19,15 @@ const rounds = process.env.COXSWAIN_TEST_FULL === "1" ? 300 : 15;
 const writers = 8;
 const objects = 5;
 
-let server: TestServer;
-let client: RawClient;
-let webhook: WebhookServer;
+const { server, client } = await startServerWithClient();
 let fails = true;
+const webhook = await startWebhookServer(async (request) => {
+  await new Promise((resolve) => setTimeout(resolve, random(6)));
+  return fails && random(10) === 0 ? "garbage" : good(request);
+});
+after(() => webhook.close());
 
 before(async () => {
-  server = await startTestServer();
-  client = rawClient(server.kubeconfig);
-  webhook = await startWebhookServer(async (request) => {
-    await new Promise((resolve) => setTimeout(resolve, random(6)));
-    return fails && random(10) === 0 ? "garbage" : good(request);
-  });
   const clientConfig = { url: webhook.url, caBundle: Buffer.from(webhook.ca).toString("base64") };
   const conversion = { strategy: "Webhook", webhook: { clientConfig, conversionReviewVersions: ["v1"] } };
   await client.send({
@@ -40,11 +36,6 @@ before(async () => {
     body: definitionOf(conversion),
   });
   await until("served", async () => (await client.send({ path: path("v1") })).status === 200);
-});
-after(async () => {
-  client.close();
-  await server.close();
-  await webhook.close();
 });
 
 const path = (at: string, rest = ""): string => `/apis/example.com/${at}/namespaces/default/targets${rest}`;
@@ -56,7 +47,7 @@ async function until(what: string, holds: () => boolean | Promise<boolean>): Pro
   }
 }
 
-/** @returns whether it was answered as done */
+/** @returns whether the write succeeded */
 async function write(name: string, port: number): Promise<boolean> {
   const at = random(2) === 0 ? "v1" : "v2";
   const spec = at === "v1" ? { hostPort: `h:${port}` } : { host: "h", port };
@@ -75,13 +66,13 @@ async function write(name: string, port: number): Promise<boolean> {
 
 interface Seen {
   readonly objects: Map<string, Json>;
-  /** What must not be. */
+  /** Violations of the guarantees. */
   readonly wrong: string[];
   last: number;
   over: boolean;
 }
 
-/** Follows one watch; what it was told of is checked as it comes. */
+/** Checks an event of a watch and adds it to what the watch has seen. */
 function follow(seen: Seen, at: string, { type, object }: Json): void {
   const { name, resourceVersion } = object.metadata ?? {};
   if (type === "ERROR") seen.wrong.push(object.message);
@@ -94,7 +85,7 @@ function follow(seen: Seen, at: string, { type, object }: Json): void {
   else seen.objects.set(name, object);
 }
 
-test(`random writers, watchers, and a webhook that fails (SEED=${seed})`, async () => {
+test(`watchers at both versions agree with the store under random writes and webhook failures (SEED=${seed})`, async () => {
   const connection = http2Watches(server.kubeconfig);
   const { resourceVersion } = (await client.send({ path: path("v1") })).body.metadata;
   const watchers = ["v1", "v2", "v2", "v2"].map((at) => {
@@ -125,15 +116,15 @@ test(`random writers, watchers, and a webhook that fails (SEED=${seed})`, async 
     stored.map(({ metadata, spec }) => [metadata.name, metadata.resourceVersion, spec.hostPort]),
   );
   for (const { at, seen } of watchers) {
-    const wanted = new Map((at === "v1" ? stored : converted).map((object) => [object.metadata.name, object]));
+    const expected = new Map((at === "v1" ? stored : converted).map((object) => [object.metadata.name, object]));
     const isThere = (): boolean =>
-      wanted.size === seen.objects.size &&
-      [...wanted].every(
+      expected.size === seen.objects.size &&
+      [...expected].every(
         ([name, { metadata }]) => seen.objects.get(name)?.metadata.resourceVersion === metadata.resourceVersion,
       );
-    await until(`${at} has seen it all: ${seen.wrong}`, () => seen.over || isThere());
+    await until(`${at} has seen all objects: ${seen.wrong}`, () => seen.over || isThere());
     assert.deepEqual([seen.over, seen.wrong], [false, []]);
-    for (const [name, object] of wanted) assert.deepEqual(seen.objects.get(name), object);
+    for (const [name, object] of expected) assert.deepEqual(seen.objects.get(name), object);
   }
   connection.break();
 });

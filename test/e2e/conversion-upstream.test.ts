@@ -1,6 +1,6 @@
 /**
- * Conversions by webhook, good ones and bad ones: the same requests to this server and to upstream's own server of definitions, which ask the same webhook,
- * get the same answers. With COXSWAIN_TEST_FULL=1, and Go.
+ * Conversions by a webhook that succeeds or fails: this server and upstream's apiextensions server, which call the same webhook, answer the same requests
+ * equally. Runs with COXSWAIN_TEST_FULL=1 if Go is installed.
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -60,7 +60,10 @@ async function served(at: string): Promise<void> {
   }
 }
 
-/** Versions, uids and times are each server's own, those of reviews too; Go has two clocks for the limit of a call, and tells which was first. */
+/**
+ * Replaces versions, uids and times, also those of reviews, which differ between servers. Go reports the timeout of a call by one of two messages,
+ * depending on which of two timers fires first.
+ */
 function shown(answer: Answer): unknown {
   return JSON.parse(
     JSON.stringify(comparable(answer))
@@ -94,7 +97,7 @@ const patched = (at: string, rest: string, body: object, headers: Record<string,
   body,
 });
 const get = (at: string, rest = ""): RawRequest => ({ path: path(at, rest) });
-/** Of port 2. */
+/** Adds a label to objects with port 2. */
 const relabelled: Reply = (request) =>
   answerOf(request, (objects) =>
     objects.map((one) =>
@@ -104,16 +107,16 @@ const relabelled: Reply = (request) =>
 const failure: Reply = (request) =>
   answerOf(request, () => [], { result: { status: "Failure", message: "not today" } });
 
-/** In order: each goes on from what those before have left. */
+/** Sent in this order to both servers. */
 const rows: readonly Row[] = [
-  ["create at the version that is stored", post("v1", target("v1", "a", { hostPort: "a:1" }))],
-  ["read at the other", get("v2", "/a")],
+  ["create at the storage version", post("v1", target("v1", "a", { hostPort: "a:1" }))],
+  ["read at the other version", get("v2", "/a")],
   ["create at the other version", post("v2", target("v2", "b", { host: "b", port: 2, other: 1 }))],
-  ["read as it is stored", get("v1", "/b")],
-  ["a body of another version", post("v2", target("v1", "x", { hostPort: "a:1" }))],
-  ["refused by the other version", post("v2", target("v2", "x", { host: "b", port: 70_000 }))],
+  ["read at the storage version", get("v1", "/b")],
+  ["create with a body of another version", post("v2", target("v1", "x", { hostPort: "a:1" }))],
+  ["create that the other version rejects", post("v2", target("v2", "x", { host: "b", port: 70_000 }))],
   ["list", get("v2")],
-  ["list as it is stored", get("v1")],
+  ["list at the storage version", get("v1")],
   ["merge patch", patched("v2", "/a", { spec: { host: "c" } })],
   [
     "JSON patch",
@@ -121,7 +124,7 @@ const rows: readonly Row[] = [
       "content-type": "application/json-patch+json",
     }),
   ],
-  ["patch as it is stored", patched("v1", "/a", { spec: { replicas: 2 } })],
+  ["patch at the storage version", patched("v1", "/a", { spec: { replicas: 2 } })],
   ["both versions afterwards: v1", get("v1", "/a")],
   ["both versions afterwards: v2", get("v2", "/a")],
   ["status", patched("v2", "/a/status", { status: { seen: "yes" }, spec: { host: "no" } })],
@@ -136,85 +139,93 @@ const rows: readonly Row[] = [
     patched("v1", "/s?fieldManager=three", target("v1", "s", { hostPort: "t:2" }), applied),
   ],
   ["forced", patched("v1", "/s?fieldManager=three&force=true", target("v1", "s", { hostPort: "t:2" }), applied)],
-  ["who manages it then", get("v2", "/s")],
-  ["an apply that drops a field", patched("v1", "/s?fieldManager=two", target("v1", "s", {}), applied)],
+  ["managed fields after a forced apply", get("v2", "/s")],
+  ["apply that drops a field", patched("v1", "/s?fieldManager=two", target("v1", "s", {}), applied)],
   [
-    "a manager of one version changed by an update of the other",
+    "update at a version of a field that is managed at the other",
     patched("v2", "/s?fieldManager=four", { spec: { host: "u" } }),
   ],
   [
-    "labels of the webhook's",
+    "read with labels that the webhook sets",
     get("v2", "/a"),
     labelled({ labels: { by: "webhook" }, annotations: { x: "y" }, generation: 99, finalizers: ["x/y"] }),
   ],
   [
-    "a write with labels of the webhook's",
+    "write with labels that the webhook sets",
     patched("v2", "/a", { spec: { host: "e" } }),
     labelled({ labels: { by: "webhook" } }),
   ],
-  ["what is stored then", get("v1", "/a")],
-  ["what everyone sees again", patched("v1", "/a", { spec: { replicas: 6 } })],
+  ["read of the stored labels", get("v1", "/a")],
+  ["patch at the storage version afterwards", patched("v1", "/a", { spec: { replicas: 6 } })],
   ["failure: read", get("v2", "/a"), failure],
   ["failure: create", post("v2", target("v2", "y", { host: "y", port: 1 })), failure],
-  ["failure: it is not there", get("v1", "/y"), failure],
+  ["failure: read of an object that was not created", get("v1", "/y"), failure],
   ["failure: patch", patched("v2", "/b", { spec: { host: "y" } }), failure],
   ["failure: apply", patched("v2", "/b?fieldManager=f", target("v2", "b", { host: "y" }), applied), failure],
   ["failure: status", patched("v2", "/b/status", { status: { seen: "y" } }), failure],
   ["failure: scale", patched("v2", "/b/scale", { spec: { replicas: 9 } }), failure],
   ["failure: read the scale", get("v2", "/b/scale"), failure],
   [
-    "failure: update as it is stored, where somebody manages the other version",
+    "failure: update at the storage version of an object that is managed at the other",
     patched("v1", "/b", { spec: { replicas: 3 } }),
     failure,
   ],
   [
-    "failure: apply as it is stored",
+    "failure: apply at the storage version",
     patched("v1", "/s?fieldManager=five", target("v1", "s", { replicas: 9 }), applied),
     failure,
   ],
-  ["failure: what is stored", get("v1", "/b"), failure],
-  ["another uid", get("v2", "/a"), (request) => answerOf(request, undefined, { uid: "x" })],
-  ["no objects", get("v2", "/a"), (request) => answerOf(request, () => [])],
-  ["not converted", get("v2", "/a"), (request) => answerOf(request, () => request.body.request.objects)],
-  ["renamed", get("v2", "/a"), labelled({ name: "z" })],
-  ["another uid of the object", get("v2", "/a"), labelled({ uid: "z" })],
-  ["wrong labels", get("v2", "/a"), labelled({ labels: { "a b": "c" } })],
-  ["garbage", get("v2", "/a"), () => "garbage"],
-  ["nothing", get("v2", "/a"), () => ""],
-  ["503", get("v2", "/a"), () => (response) => response.writeHead(503, { "content-type": "text/plain" }).end("gone")],
-  ["by label", { path: `${path("v2")}?labelSelector=by%3Dwebhook` }],
-  ["by field", { path: `${path("v2")}?fieldSelector=spec.host%3De` }],
-  ["by a field of the other version", { path: `${path("v1")}?fieldSelector=spec.host%3De` }],
-  ["a table", { path: path("v2"), headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" } }],
-  ["a list once more", get("v2")],
+  ["failure: read at the storage version", get("v1", "/b"), failure],
+  ["review with another uid", get("v2", "/a"), (request) => answerOf(request, undefined, { uid: "x" })],
+  ["review without objects", get("v2", "/a"), (request) => answerOf(request, () => [])],
+  [
+    "review with an object that is not converted",
+    get("v2", "/a"),
+    (request) => answerOf(request, () => request.body.request.objects),
+  ],
+  ["review with a renamed object", get("v2", "/a"), labelled({ name: "z" })],
+  ["review with another uid of the object", get("v2", "/a"), labelled({ uid: "z" })],
+  ["review with invalid labels", get("v2", "/a"), labelled({ labels: { "a b": "c" } })],
+  ["review that is not JSON", get("v2", "/a"), () => "garbage"],
+  ["empty review", get("v2", "/a"), () => ""],
+  [
+    "review answered 503",
+    get("v2", "/a"),
+    () => (response) => response.writeHead(503, { "content-type": "text/plain" }).end("gone"),
+  ],
+  ["list by a label that the webhook sets", { path: `${path("v2")}?labelSelector=by%3Dwebhook` }],
+  ["list by a field", { path: `${path("v2")}?fieldSelector=spec.host%3De` }],
+  ["list by a field of the other version", { path: `${path("v1")}?fieldSelector=spec.host%3De` }],
+  ["list as a Table", { path: path("v2"), headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" } }],
+  ["list again", get("v2")],
   ["delete", { method: "DELETE", path: path("v2", "/a") }],
-  ["delete all", { method: "DELETE", path: path("v2") }],
-  ["nothing is left", get("v1")],
+  ["delete the collection", { method: "DELETE", path: path("v2") }],
+  ["list after the deletion", get("v1")],
 ];
 
-/** After v2 has become the version that is stored. */
+/** Sent after v2 has become the storage version. */
 const movedRows: readonly Row[] = [
-  ["moved: stored as it was before", get("v1", "/m1")],
-  ["moved: what was stored before, at the new version", get("v2", "/m1")],
-  ["moved: failure: as it was stored", get("v1", "/m1"), failure],
-  ["moved: failure: at the new version", get("v2", "/m1"), failure],
+  ["moved: read at the old version", get("v1", "/m1")],
+  ["moved: read at the new version", get("v2", "/m1")],
+  ["moved: failure: read at the old version", get("v1", "/m1"), failure],
+  ["moved: failure: read at the new version", get("v2", "/m1"), failure],
   ["moved: list at the new version", get("v2")],
   ["moved: list at the old version", get("v1")],
-  ["moved: a patch at the old version", patched("v1", "/m1", { spec: { replicas: 5 } })],
-  ["moved: what is stored then", get("v2", "/m1"), failure],
-  ["moved: and at the old version", get("v1", "/m1"), failure],
-  ["moved: a patch that changes nothing", patched("v2", "/m2", { spec: {} })],
+  ["moved: patch at the old version", patched("v1", "/m1", { spec: { replicas: 5 } })],
+  ["moved: read of the patched object at the new version", get("v2", "/m1"), failure],
+  ["moved: read of the patched object at the old version", get("v1", "/m1"), failure],
+  ["moved: patch that changes nothing", patched("v2", "/m2", { spec: {} })],
   ["moved: status", patched("v2", "/m3/status", { status: { seen: "yes" } })],
   ["moved: apply", patched("v2", "/m3?fieldManager=one", target("v2", "m3", { host: "z", port: 9 }), applied)],
   [
     "moved: apply, forced",
     patched("v1", "/m3?fieldManager=two&force=true", target("v1", "m3", { hostPort: "y:8" }), applied),
   ],
-  ["moved: finalizers", patched("v1", "/m4", { metadata: { finalizers: ["x/y"] } })],
-  ["moved: a deletion that waits", { method: "DELETE", path: path("v2", "/m4") }],
-  ["moved: no finalizers", patched("v2", "/m4", { metadata: { finalizers: null } })],
-  ["moved: gone", get("v1", "/m4")],
-  ["no answer", get("v1", "/m3"), () => () => {}],
+  ["moved: patch that sets finalizers", patched("v1", "/m4", { metadata: { finalizers: ["x/y"] } })],
+  ["moved: deletion that waits for finalizers", { method: "DELETE", path: path("v2", "/m4") }],
+  ["moved: patch that removes finalizers", patched("v2", "/m4", { metadata: { finalizers: null } })],
+  ["moved: read after the deletion", get("v1", "/m4")],
+  ["webhook without an answer", get("v1", "/m3"), () => () => {}],
 ];
 
 async function difference(request: RawRequest, answering: Reply): Promise<readonly Difference[]> {
@@ -228,9 +239,9 @@ async function difference(request: RawRequest, answering: Reply): Promise<readon
 }
 
 function check([what, request, answering = good]: Row): void {
-  test(what, { skip: missing }, async () => {
+  test(`answers as upstream: ${what}`, { skip: missing }, async () => {
     let differences = await difference(request, answering);
-    // Upstream's cache converts on its own, some time after an object has changed; it is asked again while it differs.
+    // Upstream's cache converts objects some time after a change, so a request is repeated while its answers differ.
     for (
       let tries = 0;
       tries < 50 && differences.length > 0 && request.method === undefined && answering === good;
@@ -245,15 +256,15 @@ function check([what, request, answering = good]: Row): void {
 
 for (const row of rows) check(row);
 
-/** What happens while a watch is open, and what it selects by. */
+/** The selectors of watches, and the number of events. */
 const watchRows: [what: string, query: string, events: number][] = [
-  ["all", "", 6],
+  ["without a selector", "", 6],
   ["by a label", "&labelSelector=by%3Dwebhook", 5],
   ["by a field", "&fieldSelector=spec.host%3Dw", 5],
 ];
 
 for (const [what, query, count] of watchRows) {
-  test(`a watch: ${what}`, { skip: missing }, async () => {
+  test(`a watch shows the events of upstream: ${what}`, { skip: missing }, async () => {
     const seen: string[][] = [];
     for (const [index, client] of clients.entries()) {
       const connection = http2Watches((index === 0 ? server : upstream)?.kubeconfig as string);
@@ -272,7 +283,7 @@ for (const [what, query, count] of watchRows) {
       for (const hostPort of ["w:2", "x:2", "x:1", "w:2"])
         await client.send(patched("v1", "/w", { spec: { hostPort } }));
       await client.send({ method: "DELETE", path: path("v1", "/w") });
-      reply = failure; // What is on its way waits, and is tried again.
+      reply = failure; // Events that are being converted wait, and their conversion is repeated.
       await client.send(post("v1", target("v1", "z", { hostPort: "w:2" })));
       await new Promise((resolve) => setTimeout(resolve, 50));
       reply = relabelled;
@@ -301,7 +312,7 @@ async function until(what: string, holds: () => boolean): Promise<void> {
   }
 }
 
-test("another version becomes the one that is stored", { skip: missing }, async () => {
+test("another version becomes the storage version", { skip: missing }, async () => {
   const name = `${definitions}/targets.example.com`;
   for (const client of clients) {
     for (const object of ["m1", "m2", "m3", "m4"])
@@ -315,7 +326,7 @@ test("another version becomes the one that is stored", { skip: missing }, async 
       (webhook?.requests.length ?? 0) === before || (await client.send(get("v2", "/m1"))).status !== 200;
       tries++
     ) {
-      assert.ok(tries < 500, "never served anew");
+      assert.ok(tries < 500, "never served at the new version");
       await new Promise((resolve) => setTimeout(resolve, 20));
       await client.send(get("v2", "/m1"));
     }

@@ -1,27 +1,24 @@
-/** Versions that a webhook converts, through a real server and over TLS. Source: apiextensions-apiserver pkg/apiserver/conversion */
+/** Versions that a webhook converts, on a real server over TLS. Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/conversion */
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { jsonWords, mutate } from "../support/mutate.ts";
-import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
+import type { Answer } from "../support/raw-client.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 import { http2Watches } from "../support/watch-connection.ts";
-import {
-  startWebhookServer,
-  type WebhookReply,
-  type WebhookRequest,
-  type WebhookServer,
-} from "../support/webhook-server.ts";
+import { startWebhookServer, type WebhookReply, type WebhookRequest } from "../support/webhook-server.ts";
 import { answerOf, definitionOf, good, target } from "./conversion/targets.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
 type Json = any;
 
-let server: TestServer;
-let client: RawClient;
-let webhook: WebhookServer;
 let reply: (request: WebhookRequest) => WebhookReply | Promise<WebhookReply> = good;
+const webhook = await startWebhookServer((request) => reply(request), { names: ["127.0.0.1", "conv.hooks.svc"] });
+const { server, client } = await startServerWithClient({
+  serviceResolver: () => ({ host: "127.0.0.1", port: webhook.port }),
+});
+after(() => webhook.close());
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const path = (at: string, rest = ""): string => `/apis/example.com/${at}/namespaces/default/targets${rest}`;
@@ -43,9 +40,6 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
 }
 
 before(async () => {
-  server = await startTestServer({ serviceResolver: () => ({ host: "127.0.0.1", port: webhook.port }) });
-  webhook = await startWebhookServer((request) => reply(request), { names: ["127.0.0.1", "conv.hooks.svc"] });
-  client = rawClient(server.kubeconfig);
   const clientConfig = { url: `${webhook.url}/convert`, caBundle: Buffer.from(webhook.ca).toString("base64") };
   const conversion = { strategy: "Webhook", webhook: { clientConfig, conversionReviewVersions: ["v1", "v1beta1"] } };
   await ok("POST", definitions, definitionOf(conversion));
@@ -54,13 +48,8 @@ before(async () => {
 afterEach(() => {
   reply = good;
 });
-after(async () => {
-  client.close();
-  await server.close();
-  await webhook.close();
-});
 
-test("an object is stored as one version has it, and seen as each does", async () => {
+test("an object is stored at the storage version and readable at each version", async () => {
   const created = await ok("POST", path("v2"), target("v2", "a", { host: "h", port: 80, other: 1 }));
   assert.deepEqual([created.apiVersion, created.spec], ["example.com/v2", { host: "h", port: 80 }]);
   assert.deepEqual((await ok("GET", path("v1", "/a"))).spec, { hostPort: "h:80" });
@@ -75,7 +64,7 @@ test("an object is stored as one version has it, and seen as each does", async (
   assert.equal(webhook.requests.at(-1)?.path, "/convert?timeout=30s");
 });
 
-test("what is stored as the request has it asks nobody", async () => {
+test("requests at the storage version do not call the webhook", async () => {
   const before = webhook.requests.length;
   await ok("POST", path("v1"), target("v1", "b", { hostPort: "b:1" }));
   await ok("GET", path("v1", "/b"));
@@ -84,13 +73,13 @@ test("what is stored as the request has it asks nobody", async () => {
   assert.equal(webhook.requests.length, before);
 });
 
-test("a write is checked as its version has it", async () => {
-  const refused = await send("POST", path("v2"), target("v2", "c", { host: "h", port: 70_000 }));
-  assert.equal(refused.status, 422);
-  assert.match(refused.body.message, /spec\.port: Invalid value: 70000/);
+test("a write is validated by the schema of its version", async () => {
+  const rejected = await send("POST", path("v2"), target("v2", "c", { host: "h", port: 70_000 }));
+  assert.equal(rejected.status, 422);
+  assert.match(rejected.body.message, /spec\.port: Invalid value: 70000/);
 });
 
-test("update, patch, status and scale at a version", async () => {
+test("update, patch, status and scale work at a version that is not stored", async () => {
   const seen = await ok("GET", path("v2", "/a"));
   const updated = await ok("PUT", path("v2", "/a"), { ...seen, spec: { ...seen.spec, port: 81 } });
   assert.deepEqual([updated.spec.port, updated.metadata.generation], [81, 2]);
@@ -113,7 +102,7 @@ test("update, patch, status and scale at a version", async () => {
   assert.equal(again.metadata.resourceVersion, same.metadata.resourceVersion);
 });
 
-test("a dry run shows its version and stores nothing", async () => {
+test("a dry run answers at its version and stores nothing", async () => {
   const dry = await ok("POST", `${path("v2")}?dryRun=All`, target("v2", "dry", { host: "d", port: 1 }));
   assert.deepEqual([dry.apiVersion, dry.spec], ["example.com/v2", { host: "d", port: 1 }]);
   assert.equal((await send("GET", path("v1", "/dry"))).status, 404);
@@ -122,7 +111,7 @@ test("a dry run shows its version and stores nothing", async () => {
   assert.equal((await ok("GET", path("v2", "/a"))).spec.host, "i");
 });
 
-test("applies at two versions: each owns what it names in its own", async () => {
+test("applies at two versions own fields at their versions", async () => {
   const first = await ok(
     "PATCH",
     path("v2", "/ssa?fieldManager=one"),
@@ -157,10 +146,10 @@ test("applies at two versions: each owns what it names in its own", async () => 
   assert.deepEqual(gone.spec, { hostPort: "s:1" });
   const changed = await ok("PATCH", path("v1", "/ssa?fieldManager=four"), { spec: { hostPort: "other:9" } }, merge);
   const owners = changed.metadata.managedFields.map(({ manager }: Json) => manager);
-  assert.deepEqual(owners.sort(), ["four", "two"]); // One owned the host in its own version.
+  assert.deepEqual(owners.sort(), ["four", "two"]); // The manager `one` owned the host at v2.
 });
 
-test("a list is one review, of those objects that need it", async () => {
+test("a list sends one review with the objects to convert", async () => {
   await ok(
     "POST",
     path("v1"),
@@ -183,7 +172,7 @@ test("a list is one review, of those objects that need it", async () => {
   assert.equal(list.apiVersion, "example.com/v2");
   assert.equal(webhook.requests.length, before + 1);
   await ok("GET", path("v2"));
-  assert.equal(webhook.requests.length, before + 1); // They are known by now.
+  assert.equal(webhook.requests.length, before + 1); // The conversions are cached.
   const byField = await ok("GET", `${path("v2")}?fieldSelector=spec.host=m`);
   assert.deepEqual(
     byField.items.map(({ metadata }: Json) => metadata.name),
@@ -199,7 +188,7 @@ test("a list is one review, of those objects that need it", async () => {
   );
 });
 
-test("tables and metadata show the version", async () => {
+test("tables and metadata have the requested version", async () => {
   const table = await ok("GET", path("v2"), undefined, { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" });
   const row = table.rows.find(({ object }: Json) => object.metadata.name === "l1");
   assert.deepEqual([table.columnDefinitions[1].name, row.cells[1]], ["Host", "l"]);
@@ -211,7 +200,7 @@ test("tables and metadata show the version", async () => {
   assert.match(yaml.text, /host: l\n/);
 });
 
-test("a watch shows its version, in order", async () => {
+test("a watch has events of its version in order", async () => {
   const connection = http2Watches(server.kubeconfig);
   const events: Json[] = [];
   const { resourceVersion } = (await ok("GET", path("v1"))).metadata;
@@ -243,13 +232,13 @@ test("a watch shows its version, in order", async () => {
   connection.break();
 });
 
-test("many watchers of a version share its reviews", async () => {
+test("watchers of the same version share reviews", async () => {
   const connection = http2Watches(server.kubeconfig);
   const { length } = (await ok("GET", path("v2"))).items;
   const seen: Json[][] = [[], [], []];
   for (const events of seen)
     connection.open(`${path("v2")}?watch=1`, { event: (event) => events.push(event), end() {} });
-  await until("begun", async () => seen.every((events) => events.length === length));
+  await until("initial events", async () => seen.every((events) => events.length === length));
   const before = webhook.requests.length;
   await ok("POST", path("v1"), target("v1", "many", { hostPort: "n:1" }));
   await until("seen by all", async () => seen.every((events) => events.length === length + 1));
@@ -257,7 +246,7 @@ test("many watchers of a version share its reviews", async () => {
   connection.break();
 });
 
-test("a streaming list shows its version, and its bookmark comes after it", async () => {
+test("a streaming list has objects of its version before its bookmark", async () => {
   const connection = http2Watches(server.kubeconfig);
   const events: Json[] = [];
   const query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
@@ -278,7 +267,7 @@ test("a streaming list shows its version, and its bookmark comes after it", asyn
   connection.break();
 });
 
-test("a watch whose events cannot be converted waits a while for a better answer", async () => {
+test("a watch repeats a failed conversion of its events", async () => {
   const connection = http2Watches(server.kubeconfig);
   const { metadata } = await ok("GET", path("v1"));
   const events: Json[] = [];
@@ -290,7 +279,7 @@ test("a watch whose events cannot be converted waits a while for a better answer
   reply = () => ({ kind: "ConversionReview" });
   await ok("POST", path("v1"), target("v1", "broken", { hostPort: "n:1" }));
   await ok("PATCH", path("v1", "/broken"), { spec: { hostPort: "n:2" } }, merge);
-  await until("asked in vain", async () => webhook.requests.length > before);
+  await until("a failed conversion", async () => webhook.requests.length > before);
   reply = good;
   await until("seen", async () => events.length === 2);
   assert.deepEqual(
@@ -306,44 +295,48 @@ test("a watch whose events cannot be converted waits a while for a better answer
 const bad = "conversion webhook for example.com/v1, Kind=Target";
 const badRows: [what: string, reply: (request: WebhookRequest) => WebhookReply, message: string | RegExp][] = [
   [
-    "says another uid",
+    "answers with another uid",
     (request) => answerOf(request, undefined, { uid: "x" }),
     /^conversion webhook .* failed: expected response\.uid="[-0-9a-f]{36}", got "x"$/,
   ],
-  ["drops the object", (request) => answerOf(request, () => []), `${bad} returned 0 objects, expected 1`],
+  ["returns no object", (request) => answerOf(request, () => []), `${bad} returned 0 objects, expected 1`],
   [
-    "does not convert",
+    "returns the object unchanged",
     (request) => answerOf(request, () => request.body.request.objects),
     `${bad} returned invalid object at index 0: invalid groupVersion (expected example.com/v2, received example.com/v1)`,
   ],
   [
-    "renames it",
+    "renames the object",
     (request) => answerOf(request, ([one]) => [{ ...one, metadata: { ...one.metadata, name: "z" } }]),
     `${bad} returned invalid object: must have the same name: a != z`,
   ],
   [
-    "makes wrong labels",
+    "returns invalid labels",
     (request) => answerOf(request, ([one]) => [{ ...one, metadata: { ...one.metadata, labels: { a: 1 } } }]),
     `${bad} returned invalid metadata: metadata.labels[a] must be a string, but is int64 in converted object`,
   ],
   [
-    "says no",
+    "reports a failure",
     (request) => answerOf(request, () => [], { result: { status: "Failure", message: "not today" } }),
     `${bad} failed: not today`,
   ],
-  ["answers garbage", () => "garbage", new RegExp(`^${bad} failed: couldn't get version/kind; json parse error: `)],
   [
-    "answers nothing",
+    "answers with text that is not JSON",
+    () => "garbage",
+    new RegExp(`^${bad} failed: couldn't get version/kind; json parse error: `),
+  ],
+  [
+    "sends an empty answer",
     () => "",
     `${bad} failed: 0-length response with status code: 200 and content type: application/json`,
   ],
   [
-    "is broken",
-    () => (response) => response.writeHead(503, { "content-type": "text/plain" }).end("gone"),
+    "answers with an error",
+    () => (response) => response.writeHead(503, { "content-type": "text/plain" }).end("deleted"),
     `${bad} failed: the server is currently unable to handle the request`,
   ],
   [
-    "hangs up",
+    "closes the connection",
     () => (response) => void response.socket?.destroy(),
     /^conversion webhook .* failed: Post "https:\/\/127\.0\.0\.1:\d+\/convert\?timeout=30s": EOF$/,
   ],
@@ -353,7 +346,7 @@ const writtenAtV2 = "conversion webhook for example.com/v2, Kind=Target";
 const v2ToV1 = "(expected example.com/v1, received example.com/v2)";
 
 for (const [what, answer, message] of badRows) {
-  test(`a webhook that ${what}: reads and writes at the other version fail, and nothing changes`, async () => {
+  test(`reads and writes at the other version fail and change nothing when the webhook ${what}`, async () => {
     const before = await ok("GET", path("v1", "/a"));
     reply = answer;
     const writes: Promise<Answer>[] = [
@@ -373,15 +366,15 @@ for (const [what, answer, message] of badRows) {
     ];
     for (const { status, body } of await Promise.all(writes)) {
       assert.deepEqual([status, body.reason], [500, undefined]);
-      const told = body.message
+      const reported = body.message
         .replace(writtenAtV2, bad)
-        .replace(v2ToV1, "(expected example.com/v2, received example.com/v1)"); // What is seen is known from before.
-      if (typeof message === "string") assert.equal(told, message);
-      else assert.match(told, message);
+        .replace(v2ToV1, "(expected example.com/v2, received example.com/v1)"); // The conversion for the read is cached.
+      if (typeof message === "string") assert.equal(reported, message);
+      else assert.match(reported, message);
     }
-    const refused = await send("POST", path("v2"), target("v2", "never", { host: "n" }));
-    assert.equal(refused.status, 500);
-    assert.match(refused.body.message, /^conversion webhook for example\.com\/v2, Kind=Target /);
+    const rejected = await send("POST", path("v2"), target("v2", "never", { host: "n" }));
+    assert.equal(rejected.status, 500);
+    assert.match(rejected.body.message, /^conversion webhook for example\.com\/v2, Kind=Target /);
     assert.equal((await send("GET", path("v1", "/never"))).status, 404);
     assert.deepEqual(await ok("GET", path("v1", "/a")), before);
   });
@@ -390,7 +383,7 @@ for (const [what, answer, message] of badRows) {
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const damagedAnswers = process.env.COXSWAIN_TEST_FULL === "1" ? 5000 : 100;
 
-test(`damaged answers damage nothing (SEED=${seed})`, async () => {
+test(`invalid reviews do not damage objects (SEED=${seed})`, async () => {
   const random = seededRandom(seed);
   await ok("POST", path("v1"), target("v1", "fuzzed", { hostPort: "f:1" }));
   const before = await ok("GET", path("v1", "/fuzzed"));
@@ -422,7 +415,7 @@ test(`damaged answers damage nothing (SEED=${seed})`, async () => {
   }
 });
 
-test("only labels and annotations are the webhook's", async () => {
+test("the webhook can change only labels and annotations", async () => {
   const before = await ok("GET", path("v1", "/a"));
   reply = (request) =>
     answerOf(request, (objects) =>
@@ -442,7 +435,7 @@ test("only labels and annotations are the webhook's", async () => {
   assert.deepEqual(seen.metadata, { ...before.metadata, labels: { by: "webhook" }, annotations: { a: "b" } });
 });
 
-test("a list of which one fails names it", async () => {
+test("a list names the object whose conversion fails", async () => {
   await ok("PATCH", path("v1", "/l2"), { spec: { replicas: 1 } }, merge);
   await ok("PATCH", path("v1", "/l1"), { spec: { replicas: 1 } }, merge);
   reply = (request) =>
@@ -459,14 +452,14 @@ test("a list of which one fails names it", async () => {
       `conversion webhook for example.com/v1, Kind=TargetList returned invalid converted object at index ${index}: invalid kind (expected Target, received Other)`,
     ],
   );
-  assert.equal((await send("GET", path("v2", "/l1"))).status, 200); // The others can still be had.
+  assert.equal((await send("GET", path("v2", "/l1"))).status, 200); // Other objects can be read.
 });
 
-test("a webhook that never answers holds nobody up but who asks it", async () => {
+test("a webhook that never answers delays only requests that need it", async () => {
   const held: ((value: WebhookReply) => void)[] = [];
   reply = (request) => new Promise((resolve) => held.push(() => resolve(good(request))));
   const waiting = Promise.all(Array.from({ length: 20 }, () => send("GET", path("v2", "/a"))));
-  await until("asked", async () => held.length === 20);
+  await until("called", async () => held.length === 20);
   const startedAt = performance.now();
   for (let requests = 0; requests < 50; requests++) await ok("GET", path("v1", "/a"));
   await ok("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "other" } });
@@ -476,7 +469,7 @@ test("a webhook that never answers holds nobody up but who asks it", async () =>
   for (const { status } of await waiting) assert.equal(status, 200);
 });
 
-test("a deletion at a version that must be converted fails with the webhook, one at the stored version needs none", async () => {
+test("a deletion needs the webhook only at a version that is not stored", async () => {
   await ok(
     "POST",
     path("v1"),
@@ -484,9 +477,9 @@ test("a deletion at a version that must be converted fails with the webhook, one
   );
   reply = () => "";
   for (const name of ["l1", "held"]) {
-    const refused = await send("DELETE", path("v2", `/${name}`));
+    const rejected = await send("DELETE", path("v2", `/${name}`));
     assert.deepEqual(
-      [refused.status, /^conversion webhook for example\.com\/v1, Kind=Target failed: /.test(refused.body.message)],
+      [rejected.status, /^conversion webhook for example\.com\/v1, Kind=Target failed: /.test(rejected.body.message)],
       [500, true],
     );
     assert.equal((await ok("GET", path("v1", `/${name}`))).metadata.deletionTimestamp, undefined);
@@ -496,8 +489,8 @@ test("a deletion at a version that must be converted fails with the webhook, one
   await ok("PATCH", path("v1", "/held"), { metadata: { finalizers: null } }, merge);
   assert.equal((await send("GET", path("v1", "/held"))).status, 404);
   await ok("DELETE", path("v1", "/l1"));
-  const refused = await send("DELETE", `${path("v2")}?labelSelector=list`);
-  assert.equal(refused.status, 500);
+  const rejected = await send("DELETE", `${path("v2")}?labelSelector=list`);
+  assert.equal(rejected.status, 500);
   assert.equal((await ok("GET", `${path("v1")}?labelSelector=list`)).items.length, 1);
   reply = good;
   assert.deepEqual(
@@ -509,7 +502,7 @@ test("a deletion at a version that must be converted fails with the webhook, one
   );
 });
 
-test("the garbage collector works at the preferred version, and waits while the webhook fails", async () => {
+test("the garbage collector uses the preferred version and retries while the webhook fails", async () => {
   const owner = await ok("POST", path("v1"), target("v1", "owner", { hostPort: "o:1" }));
   const ownerReferences = [{ apiVersion: "example.com/v2", kind: "Target", name: "owner", uid: owner.metadata.uid }];
   await ok(
@@ -533,10 +526,10 @@ test("the garbage collector works at the preferred version, and waits while the 
 
 const namespacedPath = (at: string, rest = ""): string => path(at, rest).replace("/default/", "/going/");
 
-test("a namespace is emptied at the preferred version, and reports the webhook's failure once", async () => {
+test("a namespace is deleted at the preferred version and reports the webhook's failure once", async () => {
   await ok("POST", "/api/v1/namespaces", { metadata: { name: "going" } });
   for (const name of ["a", "b"]) await ok("POST", namespacedPath("v1"), target("v1", name, { hostPort: "n:1" }));
-  await ok("GET", namespacedPath("v2")); // Upstream's cache converts without being asked.
+  await ok("GET", namespacedPath("v2")); // Upstream's cache converts without a request.
   reply = () => (response) => response.writeHead(500, { "content-type": "text/plain" }).end("broken");
   await ok("DELETE", "/api/v1/namespaces/going");
   const conditions = async (): Promise<Json> =>
@@ -565,10 +558,10 @@ test("a namespace is emptied at the preferred version, and reports the webhook's
   ]);
   assert.equal((await ok("GET", namespacedPath("v1"))).items.length, 2);
   reply = good;
-  await until("gone", async () => (await send("GET", "/api/v1/namespaces/going")).status === 404);
+  await until("deleted", async () => (await send("GET", "/api/v1/namespaces/going")).status === 404);
 });
 
-test("a write at the stored version whose other managers cannot be seen forgets them", async () => {
+test("a write at the storage version drops managers whose version cannot be converted", async () => {
   await ok("PATCH", path("v2", "/forget?fieldManager=one"), target("v2", "forget", { host: "f", port: 1 }), applied);
   reply = () => "";
   const changed = await ok("PATCH", path("v1", "/forget"), { spec: { replicas: 1 } }, merge);
@@ -579,10 +572,10 @@ test("a write at the stored version whose other managers cannot be seen forgets 
     target("v1", "b", { replicas: 2 }),
     applied,
   );
-  assert.equal(apply.status, 200); // Nobody manages it at another version.
+  assert.equal(apply.status, 200); // No manager uses another version.
 });
 
-test("by service, v1beta1, and another version that is stored", async () => {
+test("a webhook is called by service, with v1beta1, and after the storage version changed", async () => {
   await ok("POST", path("v1"), target("v1", "l0", { hostPort: "l:0" }));
   const definition = await ok("GET", `${definitions}/targets.example.com`);
   const caBundle = Buffer.from(webhook.ca).toString("base64");
@@ -607,7 +600,7 @@ test("by service, v1beta1, and another version that is stored", async () => {
   );
   const before = webhook.requests.length;
   assert.deepEqual((await ok("GET", path("v1", "/a"))).spec, { hostPort: "i:82", replicas: 3 });
-  assert.equal(webhook.requests.length, before); // It is stored so.
+  assert.equal(webhook.requests.length, before); // v1 needs no conversion: the object is still stored at v1.
   reply = () => "";
   assert.equal((await send("GET", path("v2", "/a"))).status, 500);
   assert.equal((await send("PATCH", path("v2", "/l0"), { spec: { port: 1 } }, merge)).status, 500);
@@ -621,7 +614,7 @@ test("by service, v1beta1, and another version that is stored", async () => {
   });
   const now = webhook.requests.length;
   assert.deepEqual((await ok("GET", path("v2", "/a"))).spec, { host: "i", port: 83, replicas: 3 });
-  assert.equal(webhook.requests.length, now); // It is stored as v2 now.
+  assert.equal(webhook.requests.length, now); // The object is now stored at v2.
   assert.deepEqual((await ok("GET", path("v1", "/a"))).spec, { hostPort: "i:83", replicas: 3 });
   const both = await ok("GET", path("v2"));
   assert.ok(
@@ -640,7 +633,7 @@ const kubectlRows: [args: string, output: RegExp][] = [
   ["delete targets.v1.example.com k", /^target\.example\.com "k" deleted/],
 ];
 for (const [args, output] of kubectlRows) {
-  test(`kubectl ${args}`, { skip: kubectl === undefined && "there is no kubectl" }, async () => {
+  test(`kubectl works at each version: ${args}`, { skip: kubectl === undefined && "there is no kubectl" }, async () => {
     if (args === kubectlRows[0]?.[0]) await ok("POST", path("v2"), target("v2", "k", { host: "k", port: 7 }));
     const run = await runKubectl(kubectl as string, args.split(" "), {
       directory: server.directory,
@@ -650,7 +643,7 @@ for (const [args, output] of kubectlRows) {
   });
 }
 
-test("what conversions cost is measured", async () => {
+test("metrics count conversions and measure their duration", async () => {
   const { text: metrics } = await send("GET", "/metrics");
   assert.match(metrics, /^apiserver_conversion_webhook_request_total\{failure_type="",result="success"\} \d+$/m);
   for (const failure of ["call", "malformed_response", "partial_response", "invalid_converted_object"])
@@ -668,10 +661,10 @@ test("what conversions cost is measured", async () => {
   );
 });
 
-test("a definition whose objects must be converted waits for its webhook, and delays no other one", async () => {
+test("the deletion of a definition waits for its webhook without delaying other definitions", async () => {
   await ok("POST", path("v1"), target("v1", "last", { hostPort: "l:1" }));
   const definition = await ok("GET", `${definitions}/targets.example.com`);
-  definition.spec.versions = definitionOf({}, "v1").spec.versions; // What is stored as v2 must be converted now.
+  definition.spec.versions = definitionOf({}, "v1").spec.versions; // Objects stored at v2 must be converted now.
   await ok("PUT", `${definitions}/targets.example.com`, definition);
   await until("stored as v1", async () => {
     const before = webhook.requests.length;
@@ -682,7 +675,7 @@ test("a definition whose objects must be converted waits for its webhook, and de
   reply = () => (response) =>
     void held.push(() => response.writeHead(500, { "content-type": "text/plain" }).end("broken"));
   await ok("DELETE", `${definitions}/targets.example.com`);
-  await until("asked", async () => held.length > 0);
+  await until("called", async () => held.length > 0);
   const other = structuredClone(definitionOf({ strategy: "None" })) as Json;
   other.metadata.name = "others.example.com";
   other.spec.names = { plural: "others", kind: "Other" };
@@ -705,5 +698,5 @@ test("a definition whose objects must be converted waits for its webhook, and de
     /^could not (?:list instances: storage is \(re\)initializing: failed to list example\.com\/v1, Kind=Target|issue all deletes): conversion webhook /,
   );
   reply = good;
-  await until("gone", async () => (await send("GET", `${definitions}/targets.example.com`)).status === 404);
+  await until("deleted", async () => (await send("GET", `${definitions}/targets.example.com`)).status === 404);
 });

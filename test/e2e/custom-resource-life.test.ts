@@ -1,14 +1,14 @@
-/** Definitions over time: used at once, raced for, followed by kubectl, kept over restarts and kill -9, odd patterns. */
+/** Definitions over time: immediate use, races, kubectl, restarts and kill -9, and patterns that are expensive to match. */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
@@ -48,16 +48,7 @@ const objectOf = (kind: string, name: string, spec: object) => ({
   spec,
 });
 
-let server: TestServer;
-let client: RawClient;
-before(async () => {
-  server = await startTestServer();
-  client = rawClient(server.kubeconfig);
-});
-after(async () => {
-  client.close();
-  await server.close();
-});
+const { server, client } = await startServerWithClient();
 
 const post = (path: string, body: object, by = client): Promise<Answer> => by.send({ method: "POST", path, body });
 
@@ -80,7 +71,7 @@ async function establish(made: ReturnType<typeof definition>, by = client): Prom
   await eventually("established", async () => conditionOf(await by.send({ path }), "Established") === "True");
 }
 
-test("an object can be made as soon as its definition is established", async () => {
+test("an object can be created as soon as its definition is established", async () => {
   for (let round = 0; round < 20; round++) {
     const [plural, kind] = [`helms${round}`, `Helm${round}`];
     await establish(definition({ plural, kind }));
@@ -88,7 +79,7 @@ test("an object can be made as soon as its definition is established", async () 
   }
 });
 
-test("of many who race for one name one wins, and of many who race for one kind one is served", async () => {
+test("one of several concurrent creations of a definition succeeds, and one of several definitions of a kind is served", async () => {
   const racers = await Promise.all(
     Array.from({ length: 10 }, () => post(definitionsPath, definition({ plural: "raced", kind: "Raced" }))),
   );
@@ -99,15 +90,15 @@ test("of many who race for one name one wins, and of many who race for one kind 
     const answers = await Promise.all(
       plurals.map((plural) => client.send({ path: `${definitionsPath}/${plural}.life.example.com` })),
     );
-    const known = answers.map((answer) => conditionOf(answer, "NamesAccepted") ?? "");
-    return known.every((status) => status !== "") ? plurals.filter((_, at) => known[at] === "True") : [];
+    const statuses = answers.map((answer) => conditionOf(answer, "NamesAccepted") ?? "");
+    return statuses.every((status) => status !== "") ? plurals.filter((_, at) => statuses[at] === "True") : [];
   };
   await eventually("one is accepted", async () => (await accepted()).length === 1);
   const [winner = ""] = await accepted();
   await eventually("it is served", async () => (await client.send({ path: pathOf(winner) })).status === 200);
 });
 
-test("a definition with the name of a built-in kind changes nothing of it", async () => {
+test("a definition with the name of a built-in kind does not change that kind", async () => {
   const annotations = { "api-approved.kubernetes.io": "unapproved, a test" };
   const group = "coordination.k8s.io";
   assert.equal(
@@ -120,29 +111,29 @@ test("a definition with the name of a built-in kind changes nothing of it", asyn
     metadata: { name: "a" },
     spec: { leaseDurationSeconds: "x" },
   };
-  const refused = await post(pathOf("leases", group), lease);
-  assert.equal(refused.status, 400);
-  assert.match(refused.body.message, /cannot be handled as a Lease/);
+  const rejected = await post(pathOf("leases", group), lease);
+  assert.equal(rejected.status, 400);
+  assert.match(rejected.body.message, /cannot be handled as a Lease/);
   assert.equal((await client.send({ method: "DELETE", path: `${definitionsPath}/leases.${group}` })).status, 200);
   assert.equal((await client.send({ path: pathOf("leases", group) })).status, 200);
 });
 
 const bombs: [what: string, pattern: string, value: string][] = [
-  ["repeats of repeats", "^(a+)+$", `${"a".repeat(50_000)}!`],
-  ["overlaps", "(x+x+)+y", "x".repeat(50_000)],
+  ["nested repetition", "^(a+)+$", `${"a".repeat(50_000)}!`],
+  ["overlapping repetition", "(x+x+)+y", "x".repeat(50_000)],
   ["many states", "^((x?){30}){30}$", "x".repeat(300_000)],
 ];
 for (const [index, [what, pattern, value]] of bombs.entries()) {
-  test(`a pattern that others take forever with: ${what}`, async () => {
+  test(`a pattern that backtracks exponentially is matched in linear time: ${what}`, async () => {
     const [plural, kind] = [`bombs${index}`, `Bomb${index}`];
     await establish(definition({ plural, kind, properties: { text: { type: "string", pattern } } }));
-    const refused = await post(pathOf(plural), objectOf(kind, "a", { text: value }));
-    assert.equal(refused.status, 422);
-    assert.ok(refused.body.details.causes[0].message.includes("in body should match"));
+    const rejected = await post(pathOf(plural), objectOf(kind, "a", { text: value }));
+    assert.equal(rejected.status, 422);
+    assert.ok(rejected.body.details.causes[0].message.includes("in body should match"));
   });
 }
 
-test("a schema of a mebibyte is taken, and one that nests without end is not", async () => {
+test("accepts a schema of one mebibyte and rejects one that nests too deeply", async () => {
   const properties = Object.fromEntries(
     Array.from({ length: 6000 }, (_, at) => [`field${at}`, { type: "string", description: "d".repeat(150) }]),
   );
@@ -154,21 +145,21 @@ test("a schema of a mebibyte is taken, and one that nests without end is not", a
     '{"a":1}',
     `{"a":${nested}}`,
   );
-  const refused = await client.send({
+  const rejected = await client.send({
     method: "POST",
     path: definitionsPath,
     headers: { "content-type": "application/json" },
     body: text,
   });
-  assert.deepEqual([refused.status, /max depth/.test(refused.body.message)], [400, true]);
+  assert.deepEqual([rejected.status, /max depth/.test(rejected.body.message)], [400, true]);
 });
 
 const [kubectl] = kubectls().slice(-1);
-test("kubectl knows a new kind's short names, categories, columns and fields", {
+test("kubectl uses a new kind's short names, categories, columns and fields", {
   skip: kubectl === undefined && "there is no kubectl",
 }, async () => {
   const run = async (...args: string[]): Promise<string> => (await runKubectl(kubectl as string, args, server)).output;
-  await run("api-resources"); // Fills its caches before.
+  await run("api-resources"); // Fills kubectl's caches before the kind exists.
   const names = { shortNames: ["shp"], categories: ["shapes"], singular: "shape" };
   await establish(
     definition({
@@ -214,7 +205,7 @@ async function end({ process: child, client: connected }: Process, signal: NodeJ
   await ended;
 }
 
-test("definitions and objects are there after a restart and after kill -9, as they were", async () => {
+test("definitions and objects are unchanged after a restart and after kill -9", async () => {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-life-"));
   try {
     let running = await start(directory);
@@ -242,10 +233,10 @@ test("definitions and objects are there after a restart and after kill -9, as th
       (await running.client.send({ method: "DELETE", path: `${definitionsPath}/kepts.life.example.com` })).status,
       200,
     );
-    await end(running, "SIGKILL"); // While its objects go, perhaps.
+    await end(running, "SIGKILL"); // Possibly while the objects are being deleted.
     running = await start(directory);
     await eventually(
-      "the definition has gone",
+      "the definition is deleted",
       async () => (await running.client.send({ path: `${definitionsPath}/kepts.life.example.com` })).status === 404,
     );
     await establish(definition({ plural: "kepts", kind: "Kept" }), running.client);

@@ -1,28 +1,22 @@
-/** Every method on every shape of path below custom kinds, and bodies of writes, against the answers of a kube-apiserver (tools/golden/server/custom-resource-paths.ts). */
+/**
+ * Every method on every shape of path below custom kinds, with bodies of writes, compared with the answers of a kube-apiserver
+ * (tools/golden/server/custom-resource-paths.ts).
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
-import { askForPaths, type PathRow } from "./custom-resources/paths.ts";
+import { rawClient } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
+import { type PathRow, sendPathRequests } from "./custom-resources/paths.ts";
 
 const file = new URL("custom-resources/testdata/paths.json.gz", import.meta.url);
 const recorded: readonly PathRow[] = JSON.parse(gunzipSync(readFileSync(file)).toString());
 
-let server: TestServer;
-let client: RawClient;
-before(async () => {
-  server = await startTestServer();
-  client = rawClient(server.kubeconfig);
-});
-after(async () => {
-  client.close();
-  await server.close();
-});
+const { server, client } = await startServerWithClient();
 
-test("every path below custom kinds is answered as kube-apiserver answers it", async () => {
-  const rows = await askForPaths(async (line, body, sent) => {
+test("every path below custom kinds has kube-apiserver's answer", async () => {
+  const rows = await sendPathRequests(async (line, body, sent) => {
     const [method = "", path = ""] = line.split(" ");
     const request = {
       method,
@@ -48,7 +42,7 @@ test("every path below custom kinds is answered as kube-apiserver answers it", a
 const rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/paths";
 const wholes = "/apis/paths.example.com/v1/namespaces/paths/wholes";
 
-/** Of a user who may only create what is called `b`, and may watch. */
+/** Answers to a user with permission to watch and to create objects with the name `b`. */
 const rights: readonly (readonly [line: string, status: number])[] = [
   [`POST ${wholes}/b?dryRun=All`, 201],
   [`POST ${wholes}/c?dryRun=All`, 403],
@@ -59,7 +53,7 @@ const rights: readonly (readonly [line: string, status: number])[] = [
   [`POST /apis/paths.example.com/v1/watch/namespaces/paths/wholes?timeoutSeconds=1`, 200],
 ];
 
-test("a POST to a name asks for the right to create that name, and one below /watch/ to watch", async () => {
+test("a POST to a name requires permission to create that name, and a POST below /watch/ to watch", async () => {
   const rules = [
     { apiGroups: ["paths.example.com"], resources: ["wholes"], resourceNames: ["b"], verbs: ["create"] },
     { apiGroups: ["paths.example.com"], resources: ["wholes"], verbs: ["watch"] },
@@ -73,10 +67,10 @@ test("a POST to a name asks for the right to create that name, and one below /wa
   await client.send({ method: "POST", path: `${rbac}/rolebindings`, body: binding });
   const ann = rawClient((await server.as("ann")).kubeconfig);
   const body = { apiVersion: "paths.example.com/v1", kind: "Whole", metadata: { name: "b" }, spec: {} };
-  for (const [line, wanted] of rights) {
+  for (const [line, expected] of rights) {
     const [method = "", path = ""] = line.split(" ");
     const { status } = await ann.send({ method, path, ...(method !== "HEAD" && { body }) });
-    assert.equal(status, wanted, line);
+    assert.equal(status, expected, line);
   }
   ann.close();
 });

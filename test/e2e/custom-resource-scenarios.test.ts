@@ -1,42 +1,33 @@
 /**
- * What clients ask of definitions and their objects, and upstream's own answers. `UPDATE_GOLDEN=1` asks upstream's server (tools/golden/definition-server) again
- * and keeps what it says; COXSWAIN_TEST_FULL=1 holds what is kept against it.
+ * Requests about definitions and their objects, and upstream's recorded answers. `UPDATE_GOLDEN=1` records them again from upstream's server
+ * (tools/golden/definition-server); COXSWAIN_TEST_FULL=1 compares them with it.
  */
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
-import { after, before, test } from "node:test";
-import { type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { test } from "node:test";
+import { rawClient } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 import { startUpstreamDefinitions, upstreamMissing } from "../support/upstream-definitions.ts";
-import { ask } from "./custom-resources/ask.ts";
 import { scenarios } from "./custom-resources/scenarios.ts";
+import { sendScenario } from "./custom-resources/send-scenario.ts";
 import { styles } from "./custom-resources/styles.ts";
 
 const file = new URL("custom-resources/testdata/answers.json", import.meta.url);
 const updates = process.env.UPDATE_GOLDEN === "1";
 if (updates) writeFileSync(file, `${JSON.stringify(await askUpstream(), null, 1)}\n`);
-const wanted: Readonly<Record<string, unknown>> = JSON.parse(readFileSync(file, "utf8"));
+const recorded: Readonly<Record<string, unknown>> = JSON.parse(readFileSync(file, "utf8"));
 
-let server: TestServer;
-let client: RawClient;
-before(async () => {
-  server = await startTestServer();
-  client = rawClient(server.kubeconfig);
-});
-after(async () => {
-  client.close();
-  await server.close();
-});
+const { client } = await startServerWithClient();
 
 for (const scenario of scenarios) {
-  test(scenario.clause, async () => {
-    assert.deepEqual(await ask(client, scenario), wanted[scenario.clause]);
+  test(scenario.title, async () => {
+    assert.deepEqual(await sendScenario(client, scenario), recorded[scenario.title]);
   });
 }
 
-test("of the ten, what is good is taken and what is bad is not", () => {
+test("upstream accepts the valid objects of each of the ten schema styles and rejects the invalid ones", () => {
   for (const { like, good, bad } of styles) {
-    const [created, , ...objects] = wanted[`like ${like}`] as [string, { readonly status: number }][];
+    const [created, , ...objects] = recorded[`like ${like}`] as [string, { readonly status: number }][];
     const statuses = [...good.map(() => 201), ...bad.map(() => 422)];
     assert.equal(created?.[1].status, 201, like);
     const asSent = statuses.map((_, index) => objects[2 * index]?.[1].status);
@@ -45,8 +36,8 @@ test("of the ten, what is good is taken and what is bad is not", () => {
 });
 
 const missing = process.env.COXSWAIN_TEST_FULL === "1" && !updates ? upstreamMissing() : "needs COXSWAIN_TEST_FULL=1";
-test("upstream still says this", { skip: missing }, async () => {
-  assert.deepEqual(await askUpstream(), wanted);
+test("upstream gives the recorded answers", { skip: missing }, async () => {
+  assert.deepEqual(await askUpstream(), recorded);
 });
 
 async function askUpstream(): Promise<Readonly<Record<string, unknown>>> {
@@ -55,7 +46,7 @@ async function askUpstream(): Promise<Readonly<Record<string, unknown>>> {
   const asking = rawClient(upstream.kubeconfig);
   try {
     const answers: Record<string, unknown> = {};
-    for (const scenario of scenarios) answers[scenario.clause] = await ask(asking, scenario);
+    for (const scenario of scenarios) answers[scenario.title] = await sendScenario(asking, scenario);
     return JSON.parse(JSON.stringify(answers));
   } finally {
     asking.close();

@@ -1,11 +1,14 @@
-/** Versions of a definition whose schemas differ, conversion `None`. Source: apiextensions-apiserver pkg/apiserver/customresource_handler.go */
+/**
+ * Versions of a definition whose schemas differ, with conversion `None`. Source:
+ * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/customresource_handler.go
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
-import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import type { Answer } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 import { http2Watches } from "../support/watch-connection.ts";
 
 const text = { type: "string" };
@@ -72,8 +75,7 @@ const definition = {
   },
 };
 
-let server: TestServer;
-let client: RawClient;
+const { server, client } = await startServerWithClient();
 const send = (method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> =>
   client.send({ method, path, headers, ...(body !== undefined && { body }) });
 const path = (at: string, rest = ""): string => `/apis/example.com/${at}/namespaces/default/gadgets${rest}`;
@@ -85,20 +87,14 @@ const gadget = (at: string, name: string, spec: object) => ({
 });
 
 before(async () => {
-  server = await startTestServer();
-  client = rawClient(server.kubeconfig);
   assert.equal((await send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)).status, 201);
   for (let tries = 0; (await send("GET", path("v3"))).status !== 200; tries++) {
     assert.ok(tries < 200, "the kind is never served");
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 });
-after(async () => {
-  client.close();
-  await server.close();
-});
 
-test("a new object is pruned, defaulted and checked as the request's version has it, and stored as the storage version does", async () => {
+test("a new object is pruned, defaulted and validated at the request's version and stored at the storage version", async () => {
   const created = await send("POST", path("v1"), gadget("v1", "a", { shared: "abc", old: "x", fresh: "no" }));
   assert.deepEqual(
     [created.status, created.body.apiVersion, created.body.spec],
@@ -108,38 +104,43 @@ test("a new object is pruned, defaulted and checked as the request's version has
   assert.deepEqual((await send("GET", path("v3", "/a"))).body.spec, { shared: "abc" });
 });
 
-const refusedRows: [what: string, at: string, spec: object, message: RegExp][] = [
-  ["a field of v1 is missing", "v1", { shared: "abc" }, /spec\.old: Required value/],
-  ["it is too long for v1", "v1", { shared: "abcd", old: "x" }, /spec\.shared: Too long: may not be more than 3 bytes/],
-  ["a rule of v1 does not hold", "v1", { old: "bad" }, /old is bad/],
-  ["it is too long for v2", "v2", { fresh: "abcdef" }, /spec\.fresh: Too long: may not be more than 5 bytes/],
+const rejectedRows: [what: string, at: string, spec: object, message: RegExp][] = [
+  ["a missing field of v1", "v1", { shared: "abc" }, /spec\.old: Required value/],
+  [
+    "a value too long for v1",
+    "v1",
+    { shared: "abcd", old: "x" },
+    /spec\.shared: Too long: may not be more than 3 bytes/,
+  ],
+  ["a violated rule of v1", "v1", { old: "bad" }, /old is bad/],
+  ["a value too long for v2", "v2", { fresh: "abcdef" }, /spec\.fresh: Too long: may not be more than 5 bytes/],
 ];
-for (const [what, at, spec, message] of refusedRows) {
-  test(`refused: ${what}`, async () => {
-    const { status, body } = await send("POST", path(at), gadget(at, "refused", spec));
+for (const [what, at, spec, message] of rejectedRows) {
+  test(`rejects ${what} with the schema of the request's version`, async () => {
+    const { status, body } = await send("POST", path(at), gadget(at, "rejected", spec));
     assert.equal(status, 422);
     assert.match(body.message, message);
   });
 }
 
-test("what one version refuses, another takes", async () => {
+test("accepts at one version what another version rejects", async () => {
   const created = await send("POST", path("v2"), gadget("v2", "b", { shared: "abcdef", fresh: "new" }));
   assert.deepEqual([created.status, created.body.spec], [201, { shared: "abcdef", fresh: "new", late: "v2" }]);
   const dry = await send("POST", `${path("v1")}?dryRun=All`, gadget("v1", "c", { old: "x" }));
   assert.deepEqual([dry.status, dry.body.spec], [201, {}]);
 });
 
-test("an update at a version loses what that version does not know, and may leave what was wrong before", async () => {
+test("an update at a version drops fields unknown to it and may keep unchanged invalid values", async () => {
   const { body } = await send("GET", path("v1", "/b"));
-  const refused = await send("PUT", path("v1", "/b"), { ...body, metadata: { ...body.metadata, labels: { a: "b" } } });
-  assert.match(refused.body.message, /spec\.old: Required value/); // No longer stored: what is missing is missing again.
-  assert.doesNotMatch(refused.body.message, /spec\.shared/); // Unchanged.
+  const rejected = await send("PUT", path("v1", "/b"), { ...body, metadata: { ...body.metadata, labels: { a: "b" } } });
+  assert.match(rejected.body.message, /spec\.old: Required value/); // The field is not stored at v2, so it is missing again.
+  assert.doesNotMatch(rejected.body.message, /spec\.shared/); // Unchanged values are not validated again.
   const updated = await send("PUT", path("v1", "/b"), { ...body, spec: { ...body.spec, old: "x" } });
   assert.equal(updated.status, 200);
   assert.deepEqual((await send("GET", path("v2", "/b"))).body.spec, { shared: "abcdef", late: "v2" });
 });
 
-test("status is a subresource where the version says so", async () => {
+test("status is a subresource only of versions that declare it", async () => {
   const { body } = await send("GET", path("v1", "/a"));
   const updated = await send("PUT", path("v1", "/a/status"), { ...body, spec: { old: "y" }, status: { seen: "yes" } });
   assert.equal(updated.body.message ?? "", "");
@@ -150,7 +151,7 @@ test("status is a subresource where the version says so", async () => {
   assert.deepEqual([whole.status, whole.body.status], [200, { seen: "by all" }]);
 });
 
-test("patch and apply work on what the version shows", async () => {
+test("patch and apply change the object as the version shows it", async () => {
   const merged = await send(
     "PATCH",
     path("v2", "/a"),
@@ -168,7 +169,7 @@ test("patch and apply work on what the version shows", async () => {
   assert.deepEqual([again.status, again.body.spec ?? {}], [200, {}]);
 });
 
-test("columns and fields to select by are the version's", async () => {
+test("columns and selectable fields are those of the version", async () => {
   const table = async (at: string): Promise<unknown[]> => {
     const { body } = await send("GET", path(at, "/a"), undefined, {
       accept: "application/json;as=Table;v=v1;g=meta.k8s.io",
@@ -203,12 +204,12 @@ const deprecationRows: [at: string, rest: string, warning: string | undefined][]
   ["v3", "", undefined],
 ];
 for (const [at, rest, warning] of deprecationRows) {
-  test(`what answers warn of at ${at}${rest}`, async () => {
+  test(`${warning === undefined ? "no answer warns" : "answers warn"} of deprecation at ${at}${rest}`, async () => {
     assert.equal((await send("GET", path(at, rest))).headers.warning, warning);
   });
 }
 
-test("requests for deprecated versions are counted", async () => {
+test("metrics count requests of deprecated versions", async () => {
   const { text } = await client.send({ method: "GET", path: "/metrics", headers: { accept: "text/plain" } });
   const lines = text
     .split("\n")
@@ -231,7 +232,7 @@ const kubectlRows: [args: string, output: RegExp][] = [
   ["get gadgets a -o jsonpath={.apiVersion}{.spec}", /^example.com\/v3\{"shared":"abc"\}$/],
 ];
 for (const [args, output] of kubectlRows) {
-  test(`kubectl ${args}`, { skip: kubectl === undefined && "there is no kubectl" }, async () => {
+  test(`kubectl works at each version: ${args}`, { skip: kubectl === undefined && "there is no kubectl" }, async () => {
     const directory = mkdtempSync(join(server.directory, "kubectl-"));
     const run = await runKubectl(kubectl as string, args.split(" "), {
       directory,
@@ -241,7 +242,7 @@ for (const [args, output] of kubectlRows) {
   });
 }
 
-test("a watch shows its version", async () => {
+test("a watch has events of its version", async () => {
   const watches = http2Watches(server.kubeconfig);
   const shown = await new Promise<unknown>((resolve) => {
     watches.open(`${path("v3")}?watch=1&fieldSelector=metadata.name=a`, {
@@ -254,7 +255,7 @@ test("a watch shows its version", async () => {
   assert.deepEqual([apiVersion, spec], ["example.com/v3", { shared: "abc" }]);
 });
 
-test("objects that were stored at another version before are of the version that is asked for, even when the other one has gone", async () => {
+test("objects stored at a former version have the requested version, even after the former version is removed", async () => {
   const definitionPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.example.com";
   const merge = { "content-type": "application/merge-patch+json" };
   const { versions } = definition.spec;

@@ -1,9 +1,9 @@
-/** Custom resources as clients see them: a definition is made, used, changed and removed. Source: upstream's apiextensions integration tests, by hand */
+/** The life of custom resources: a definition is created, used, changed and deleted. Compare k8s.io/apiextensions-apiserver@v0.36.0/test/integration */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
-import { http2Watches, type WatchConnection } from "../support/watch-connection.ts";
+import { after, test } from "node:test";
+import type { Answer } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
+import { http2Watches } from "../support/watch-connection.ts";
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const widgets = "/apis/example.com/v1/namespaces/default/widgets";
@@ -60,19 +60,9 @@ const widget = (name: string, spec: object) => ({
   spec,
 });
 
-let server: TestServer;
-let client: RawClient;
-let watches: WatchConnection;
-before(async () => {
-  server = await startTestServer();
-  client = rawClient(server.kubeconfig);
-  watches = http2Watches(server.kubeconfig);
-});
-after(async () => {
-  client.close();
-  watches.break();
-  await server.close();
-});
+const { server, client } = await startServerWithClient();
+const watches = http2Watches(server.kubeconfig);
+after(() => watches.break());
 
 const send = (
   method: string,
@@ -91,7 +81,7 @@ function watchOf(path: string): { readonly first: Promise<string>; readonly ende
   return { first: first.promise, ended: ended.promise };
 }
 
-/** Until it holds, at most a second or so. */
+/** Waits a few seconds for the condition. */
 async function eventually(holds: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     if (await holds()) return;
@@ -100,8 +90,8 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
   assert.fail(`never: ${holds}`);
 }
 
-test("the life of a definition", async (t) => {
-  await t.test("it is established, and its kind is served and discovered by then", async () => {
+test("a definition from creation to deletion", async (t) => {
+  await t.test("is established when its kind is served and discovered", async () => {
     assert.equal((await send("POST", definitions, definition())).status, 201);
     await eventually(async () => {
       const { body } = await send("GET", `${definitions}/widgets.example.com`);
@@ -117,7 +107,7 @@ test("the life of a definition", async (t) => {
     ]);
   });
 
-  await t.test("objects are defaulted and pruned", async () => {
+  await t.test("defaults and prunes objects", async () => {
     const created = await send("POST", widgets, { ...widget("a", { nope: 1 }), status: { size: 3 } });
     assert.equal(created.status, 201);
     assert.deepEqual(
@@ -129,7 +119,7 @@ test("the life of a definition", async (t) => {
     assert.match(strict.body.message, /strict decoding error: unknown field "spec.nope"/);
   });
 
-  await t.test("objects are validated, by schema and by rules", async () => {
+  await t.test("validates objects by schema and by rules", async () => {
     const wrong = await send("POST", widgets, widget("b", { size: "x" }));
     assert.equal(wrong.status, 422);
     assert.match(
@@ -140,7 +130,7 @@ test("the life of a definition", async (t) => {
     assert.match(large.body.message, /spec: Invalid value: "?(?:object)?"?:? ?too large|too large/);
   });
 
-  await t.test("update, status, scale", async () => {
+  await t.test("separates updates of spec, status and scale", async () => {
     const current = (await send("GET", `${widgets}/a`)).body;
     const updated = await send("PUT", `${widgets}/a`, { ...current, spec: { size: 5 }, status: { size: 9 } });
     assert.deepEqual(
@@ -157,14 +147,14 @@ test("the life of a definition", async (t) => {
       metadata: { ...scale.body.metadata, uid: "another" },
     });
     const wrong = `Precondition failed: UID in precondition: another, UID in object meta: ${uid}`;
-    const told = `StorageError: invalid object, Code: 4, Key: /registry/example.com/widgets/default/a, ResourceVersion: 0, AdditionalErrorMsg: ${wrong}`;
+    const message = `StorageError: invalid object, Code: 4, Key: /registry/example.com/widgets/default/a, ResourceVersion: 0, AdditionalErrorMsg: ${wrong}`;
     assert.deepEqual(
       [another.status, another.body.message],
-      [409, `Operation cannot be fulfilled on widgets.example.com "a": ${told}`],
+      [409, `Operation cannot be fulfilled on widgets.example.com "a": ${message}`],
     );
   });
 
-  await t.test("patches: merge and apply, not strategic", async () => {
+  await t.test("accepts merge patches and applies, and rejects strategic merge patches", async () => {
     const merge = await send(
       "PATCH",
       `${widgets}/a`,
@@ -192,7 +182,7 @@ test("the life of a definition", async (t) => {
     assert.equal((await apply("two", [{ name: "http", port: 81 }])).status, 409);
   });
 
-  await t.test("patches do not change the kind", async () => {
+  await t.test("rejects patches that change the kind", async () => {
     const patch = { apiVersion: "example.com/v2", kind: "Gadget" };
     const { status, body } = await send("PATCH", `${widgets}/a`, patch, {
       "content-type": "application/merge-patch+json",
@@ -236,7 +226,7 @@ test("the life of a definition", async (t) => {
     );
   });
 
-  await t.test("bodies that do not say their kind", async () => {
+  await t.test("rejects bodies without a kind", async () => {
     const whole = (body: string) =>
       `the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '${body}' (${body})`;
     const short = (kind: string, version: string, body: string) =>
@@ -263,7 +253,7 @@ test("the life of a definition", async (t) => {
     }
   });
 
-  await t.test("of an object of another kind, only unknown fields of its metadata are told", async () => {
+  await t.test("reports only unknown fields of metadata in an object of another kind", async () => {
     const body =
       '{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"name":"a","b":1},"spec":{"nope":1,"nope":2},"more":1}';
     const want = /strict decoding error: duplicate field "spec.nope", unknown field "metadata.b"$/;
@@ -278,7 +268,7 @@ test("the life of a definition", async (t) => {
     }
   });
 
-  await t.test("lists keep the kind of their items", async () => {
+  await t.test("items of a list have a kind", async () => {
     const { body } = await send("GET", widgets);
     assert.equal(body.kind, "WidgetList");
     assert.deepEqual(
@@ -290,7 +280,7 @@ test("the life of a definition", async (t) => {
     );
   });
 
-  await t.test("another schema holds from then on, for what is stored, too", async () => {
+  await t.test("applies a changed schema to stored objects, too", async () => {
     const watch = watchOf(widgets);
     assert.equal(await watch.first, "ADDED a");
     const current = (await send("GET", `${definitions}/widgets.example.com`)).body;
@@ -299,11 +289,11 @@ test("the life of a definition", async (t) => {
       default: "red",
     };
     assert.equal((await send("PUT", `${definitions}/widgets.example.com`, current)).status, 200);
-    await watch.ended; // What it would show next was made by another schema.
+    await watch.ended; // The server ends watches when the schema changes.
     await eventually(async () => (await send("GET", `${widgets}/a`)).body.spec?.colour === "red");
   });
 
-  await t.test("while it goes, watches go on, objects can be changed, and none can be made", async () => {
+  await t.test("while it is terminating, watches continue, and objects can be changed but not created", async () => {
     const current = (await send("GET", `${widgets}/a`)).body;
     const held = await send("PUT", `${widgets}/a`, {
       ...current,
@@ -313,9 +303,9 @@ test("the life of a definition", async (t) => {
     const watch = watchOf(widgets);
     assert.equal(await watch.first, "ADDED a");
     assert.equal((await send("DELETE", `${definitions}/widgets.example.com`)).status, 200);
-    const refused = await send("POST", widgets, widget("late", {}));
+    const rejected = await send("POST", widgets, widget("late", {}));
     assert.deepEqual(
-      [refused.status, refused.body.reason, refused.body.message],
+      [rejected.status, rejected.body.reason, rejected.body.message],
       [
         403,
         "Forbidden",
@@ -336,7 +326,7 @@ test("the life of a definition", async (t) => {
     await eventually(async () => (await send("POST", widgets, widget("a", {}))).status === 201);
   });
 
-  await t.test("deleted, it takes its objects with it and is gone", async () => {
+  await t.test("is deleted together with its objects", async () => {
     const watch = watchOf(widgets);
     assert.equal(await watch.first, "ADDED a");
     assert.equal((await send("DELETE", `${definitions}/widgets.example.com`)).status, 200);
@@ -349,7 +339,7 @@ test("the life of a definition", async (t) => {
   });
 });
 
-test("objects of the whole cluster cannot be selected by namespace", async () => {
+test("rejects a namespace selector for cluster-scoped objects", async () => {
   const { spec } = definition();
   const names = { plural: "worlds", kind: "World" };
   const world = {

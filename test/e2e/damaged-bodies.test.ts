@@ -1,34 +1,28 @@
-/** Bodies that were tampered with, sent to the resources they were meant for: whatever they do there, the server has an answer that is no 500. */
+/** Mutated bodies, sent to the resources of their kinds: the server answers none of them with 500. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { builtinCatalog } from "../support/builtin-catalog.ts";
 import { damagedBodies } from "../support/decoder-fuzz.ts";
 import { jsonWords, mutate } from "../support/mutate.ts";
-import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
+import type { Answer } from "../support/raw-client.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const bodies = process.env.COXSWAIN_TEST_FULL === "1" ? 20_000 : 500;
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
 const everything = "api/all=true";
 const catalog = builtinCatalog(everything);
 
-/** What upstream, too, answers so: its typed patches, strategic merges and bindings refuse with errors that are no Status. */
+/** Upstream also answers these with 500: its typed patches, strategic merges and bindings fail with errors that are not a Status. */
 const upstreamsOwn =
   /^failed to create typed patch object|does not contain declared merge key|^unable to find api field|^strconv\.ParseUint|^\[?target\.(?:kind|name): /;
 
-let server: TestServer;
-let client: RawClient;
-before(async () => {
-  server = await startTestServer({ runtimeConfig: everything, logger: { info() {}, warn() {}, error() {} } });
-  client = rawClient(server.kubeconfig);
-});
-after(async () => {
-  client.close();
-  await server.close();
+const { client } = await startServerWithClient({
+  runtimeConfig: everything,
+  logger: { info() {}, warn() {}, error() {} },
 });
 
-/** @returns undefined for kinds that are no resource of their own */
+/** @returns undefined for kinds that are not a resource */
 function pathOf({
   group,
   version,
@@ -65,8 +59,8 @@ const accepted = [
   "application/yaml",
 ] as const;
 
-test(`no damaged body is a mistake of ours (SEED=${seed})`, async () => {
-  // What every kind takes, so that it is what is tampered with that matters.
+test(`no mutated body is answered with 500 (SEED=${seed})`, async () => {
+  // Valid metadata for every kind, so that only the mutation matters.
   const metadata = { name: "x", labels: { a: "b" }, annotations: { a: "b" } };
   const damaged = damagedBodies("json", { sampleBytesMax: 16 << 10, prepare: (object) => ({ ...object, metadata }) });
   let created = 0;

@@ -1,4 +1,4 @@
-/** A store some of whose records are damaged, under a whole server: it starts, serves what is whole, and says what is not. */
+/** A server whose store has damaged records: it starts, serves intact objects, and reports damaged ones. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -79,7 +79,7 @@ after(async () => {
   rmSync(join(dataDir, ".."), { recursive: true, force: true });
 });
 
-test("each damaged record is logged with its key", () => {
+test("logs each damaged record with its key", () => {
   for (const key of damagedKeys)
     assert.ok(
       logged.some((line) => line.startsWith("Found damage in the store") && line.includes(`"key":"${key}"`)),
@@ -87,7 +87,7 @@ test("each damaged record is logged with its key", () => {
     );
 });
 
-test("damaged objects of the first start are created again", async () => {
+test("creates damaged bootstrap objects again", async () => {
   for (const path of [
     "/api/v1/namespaces/default",
     "/api/v1/namespaces/default/services/kubernetes",
@@ -97,7 +97,7 @@ test("damaged objects of the first start are created again", async () => {
     assert.equal((await send(admin, "GET", path)).status, 200, path);
 });
 
-test("a damaged role, or binding, grants nothing; others do, and what is written counts at once", async () => {
+test("a damaged role or binding grants nothing, and others grant their permissions", async () => {
   assert.deepEqual([await mayRead("ann"), await mayRead("bob"), await mayRead("eve")], [true, false, false]);
   await bind("joe", "ours");
   assert.ok(await mayRead("joe"));
@@ -105,7 +105,7 @@ test("a damaged role, or binding, grants nothing; others do, and what is written
   assert.equal(await mayRead("joe"), false);
 });
 
-test("a damaged object is named and not shown; the others of its kind are served, and it can be removed", async () => {
+test("names a damaged object without its contents, serves others of its kind, and can delete it", async () => {
   const why = "the stored record is damaged: the checksum does not match";
   const one = await send(admin, "GET", `${configMaps}/damaged`);
   assert.equal(one.status, 500);
@@ -127,13 +127,13 @@ test("a damaged object is named and not shown; the others of its kind are served
   const later = await send(admin, "GET", configMaps);
   assert.equal(later.status, 200);
 
-  // What a watch should show of the deletion is gone.
+  // A watch cannot show the deletion, because the deleted object cannot be read.
   const { resourceVersion } = (await send(admin, "GET", "/api/v1/namespaces/default")).body.metadata;
   const watch = await send(admin, "GET", `${configMaps}?watch=1&timeoutSeconds=1&resourceVersion=${resourceVersion}`);
   assert.match(watch.text, /"code":410/);
 });
 
-test("a server starts when every object is damaged", async () => {
+test("starts when every object is damaged", async () => {
   const all = join(dataDir, "..", "all");
   await (await startTestServer({ ...options, dataDir: all })).close();
   assert.ok((await damageStore(all, () => true)).length > 100);

@@ -1,16 +1,17 @@
-/** Deprecated versions over the wire: the warning, the annotation of audit, the metric. Source: access-control §6.1, §9.3. */
+/**
+ * Deprecated versions over the wire: the warning, the audit annotation, the metric. Source: Kubernetes docs, Kubernetes Deprecation Policy; KEP-1693.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { builtinConversions } from "../../src/apis/index.ts";
 import { defaultAuditOptions } from "../../src/audit/options.ts";
 import { builtinDefinitions, builtinVersions } from "../../src/catalog/builtin-definitions.ts";
 import { parseRuntimeConfig } from "../../src/catalog/runtime-config.ts";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
-import { type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-deprecation-"));
 const policyFile = join(directory, "policy.yaml");
@@ -21,22 +22,13 @@ writeFileSync(
 );
 const runtimeConfig = "api/all=true";
 
-let server: TestServer;
-let admin: RawClient;
-before(async () => {
-  server = await startTestServer({
-    runtimeConfig,
-    audit: { ...defaultAuditOptions, policyFile, log: { ...defaultAuditOptions.log, path: log } },
-  });
-  admin = rawClient(server.kubeconfig);
+const { server, client: admin } = await startServerWithClient({
+  runtimeConfig,
+  audit: { ...defaultAuditOptions, policyFile, log: { ...defaultAuditOptions.log, path: log } },
 });
-after(async () => {
-  admin.close();
-  await server.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+after(() => rmSync(directory, { recursive: true, force: true }));
 
-/** All that are deprecated by 1.36 and can be served. Source: the life cycles that k8s.io/api declares. */
+/** Versions that are deprecated in 1.36 and can be served. Source: the lifecycle methods in k8s.io/api@v0.36.0. */
 const rows: [groupVersion: string, resource: string, warning: string, removedIn: string][] = [
   ["v1", "componentstatuses", "v1 ComponentStatus is deprecated in v1.19+", ""],
   ["v1", "endpoints", "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice", ""],
@@ -144,7 +136,7 @@ const rows: [groupVersion: string, resource: string, warning: string, removedIn:
   ],
 ];
 
-test("the table has every version that can be served and is deprecated", () => {
+test("the table has every deprecated version that can be served", () => {
   const served = parseRuntimeConfig(runtimeConfig, builtinVersions(builtinConversions));
   const deprecated = builtinDefinitions({ strategies: {}, conversions: builtinConversions, served }).flatMap(
     ({ group, resource, versions }) =>
@@ -157,8 +149,8 @@ test("the table has every version that can be served and is deprecated", () => {
 
 let requests = 0;
 
-/** @returns the warnings of the answer and the annotations of its event */
-async function asked(
+/** @returns the warnings of the answer and the annotations of its audit event */
+async function answered(
   path: string,
   method = "GET",
   body?: object,
@@ -176,7 +168,7 @@ async function asked(
 }
 
 for (const [groupVersion, resource, warning, removedIn] of rows) {
-  test(`${groupVersion} ${resource}`, async () => {
+  test(`warns about, annotates and counts requests of ${groupVersion} ${resource}`, async () => {
     const root = groupVersion.includes("/") ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
     const { body } = await admin.send({ path: root });
     const { namespaced, verbs } = body.resources.find(({ name }: { name: string }) => name === resource);
@@ -186,9 +178,9 @@ for (const [groupVersion, resource, warning, removedIn] of rows) {
       ["GET", one],
       ["DELETE", one],
     ] as const) {
-      const { warnings, annotations } = await asked(path, method);
+      const { warnings, annotations } = await answered(path, method);
       if (!verbs.includes(method.toLowerCase())) {
-        assert.deepEqual(warnings, []); // 405 comes first.
+        assert.deepEqual(warnings, []); // The answer is 405.
         continue;
       }
       assert.deepEqual(warnings, [`299 - "${warning}"`], `${method} ${path}`);
@@ -203,14 +195,14 @@ for (const [groupVersion, resource, warning, removedIn] of rows) {
   });
 }
 
-test("a watch", async () => {
-  const { warnings, annotations } = await asked("/api/v1/endpoints?watch=1&timeoutSeconds=1");
+test("warns about and annotates a watch of a deprecated version", async () => {
+  const { warnings, annotations } = await answered("/api/v1/endpoints?watch=1&timeoutSeconds=1");
   assert.equal(warnings.length, 1);
   assert.equal(annotations["k8s.io/deprecated"], "true");
 });
 
 for (const kubectl of kubectls()) {
-  test(`${kubectl} shows the warning, and fails for it when it is told to`, async () => {
+  test(`${kubectl} shows the warning, and fails with --warnings-as-errors`, async () => {
     const { kubeconfigPath, directory: home } = server;
     const run = (...args: string[]): ReturnType<typeof runKubectl> =>
       runKubectl(kubectl, args, { directory: home, kubeconfigPath });
@@ -224,8 +216,8 @@ for (const kubectl of kubectls()) {
   });
 }
 
-test("a version that is not deprecated has none of it", async () => {
-  const { warnings, annotations } = await asked("/api/v1/configmaps");
+test("a version that is not deprecated has no warning, annotation or metric", async () => {
+  const { warnings, annotations } = await answered("/api/v1/configmaps");
   assert.deepEqual([warnings, "k8s.io/deprecated" in annotations], [[], false]);
   assert.ok(
     !(await admin.send({ path: "/metrics" })).text.includes(

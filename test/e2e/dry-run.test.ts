@@ -1,11 +1,11 @@
 /**
- * Dry runs of every write: what they answer is complete, and nothing of them is to be seen: no revision is used, no watch has an event, no address or
- * port is gone. Source: resource-api §4.9.
+ * Dry runs of every write: answers are complete, and no state changes: no revision is used, no watch has an event, no address or port is allocated or
+ * released. Source: Kubernetes docs, Kubernetes API Concepts, Dry-run.
  */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import { type Answer, type RawClient, rawClient } from "../support/raw-client.ts";
-import { startTestServer, type TestServer } from "../support/start-test-server.ts";
+import { before, describe, test } from "node:test";
+import type { Answer } from "../support/raw-client.ts";
+import { startServerWithClient } from "../support/server-with-client.ts";
 import { http2Watches } from "../support/watch-connection.ts";
 
 const core = "/api/v1/namespaces/default";
@@ -21,7 +21,7 @@ const service = (name: string, spec: object = {}): object => ({
   spec: { ports: [{ port: 80 }], ...spec },
 });
 
-/** What is there when the dry runs begin. */
+/** Objects that exist before the dry runs. */
 const existing: readonly (readonly [path: string, object: object])[] = [
   [`${core}/configmaps`, { metadata: { name: "there", labels: { of: "dry" } }, data: { k: "v" } }],
   [`${core}/configmaps`, { metadata: { name: "held", finalizers: ["example.com/f"] } }],
@@ -39,13 +39,16 @@ const existing: readonly (readonly [path: string, object: object])[] = [
   ],
 ];
 
-/** `MERGE`, `STRATEGIC` and `JSON` are patches. The status, and a part of the answer; `set` stands for any text or number. */
+/**
+ * A request, its body, the status, and a part of the answer. `MERGE`, `STRATEGIC` and `JSON` are patches; `set` in the answer matches any text or
+ * number.
+ */
 type Row = readonly [request: string, body: object | undefined, status: number, want: object];
 const set = Symbol("set");
 const generated = { metadata: { uid: set, creationTimestamp: set } };
 
 const rows: readonly Row[] = [
-  // Creation: what the server fills in is there, a version is not.
+  // Creation: fields that the server sets are in the answer, a resourceVersion is not.
   [`POST ${core}/configmaps`, { metadata: { name: "new" } }, 201, generated],
   [`POST ${core}/configmaps`, { metadata: { generateName: "new-" } }, 201, { metadata: { name: set, uid: set } }],
   [`POST ${core}/configmaps`, { metadata: { name: "there" } }, 409, { reason: "AlreadyExists" }],
@@ -150,7 +153,7 @@ const rows: readonly Row[] = [
   [`MERGE ${apps}/deployments/there/scale`, { spec: { replicas: 9 } }, 200, { spec: { replicas: 9 } }],
   [`MERGE ${core}/pods/there/status`, { status: { phase: "Running" } }, 200, { status: { phase: "Running" } }],
   [`MERGE ${core}/configmaps/held`, { metadata: { finalizers: null } }, 200, {}],
-  // What subresources do.
+  // Subresources.
   [
     `POST ${core}/pods/there/binding`,
     { metadata: { name: "there" }, target: { name: "node" } },
@@ -187,7 +190,7 @@ const patchTypes: Readonly<Record<string, string>> = {
   STRATEGIC: "application/strategic-merge-patch+json",
 };
 
-/** Whoever follows these would see what is written. */
+/** Watches of these would see a write. */
 const watched = [
   `${core}/configmaps`,
   `${core}/secrets`,
@@ -202,7 +205,7 @@ const watched = [
   "/apis/coordination.k8s.io/v1/namespaces/default/leases",
 ];
 
-/** Whether the answer has what is wanted; `set` is not looked at, but for that it is there. */
+/** Checks that the answer contains the expected part; `set` matches any text or number. */
 function checkPart(got: unknown, want: unknown, where: string): void {
   if (want === set) assert.ok((typeof got === "string" && got !== "") || typeof got === "number", where);
   else if (typeof want === "object" && want !== null) {
@@ -211,23 +214,17 @@ function checkPart(got: unknown, want: unknown, where: string): void {
   } else assert.equal(got, want, where);
 }
 
+const { server, client } = await startServerWithClient({ serviceClusterIpRange: "10.9.0.0/28" });
+
 describe("dry runs", () => {
-  let server: TestServer;
-  let client: RawClient;
   before(async () => {
-    server = await startTestServer({ serviceClusterIpRange: "10.9.0.0/28" });
-    client = rawClient(server.kubeconfig);
     for (const [path, body] of existing) {
       const answer = await client.send({ method: "POST", path, body });
       assert.equal(answer.status, 201, answer.text);
     }
   });
-  after(() => {
-    client.close();
-    return server.close();
-  });
 
-  /** Of the whole store. */
+  /** The revision of the whole store. */
   const revision = async (): Promise<string> =>
     (await client.send({ path: `${core}/configmaps?limit=1` })).body.metadata.resourceVersion;
 
@@ -243,7 +240,7 @@ describe("dry runs", () => {
     });
   };
 
-  test("leave nothing behind", async () => {
+  test("are answered in full and change no state", async () => {
     const from = await revision();
     const watches = http2Watches(server.kubeconfig);
     const events = new Map(watched.map((path) => [path, [] as string[]]));
@@ -254,7 +251,7 @@ describe("dry runs", () => {
           (events.get(path) as string[]).push(`${type} ${(object as { metadata?: { name?: string } }).metadata?.name}`);
           if ([...events.values()].every((list) => list.length > 0)) arrived.resolve();
         },
-        end: (refusal) => arrived.reject(new Error(`the watch of ${path} ended: ${JSON.stringify(refusal)}`)),
+        end: (status) => arrived.reject(new Error(`the watch of ${path} ended: ${JSON.stringify(status)}`)),
       });
     }
     for (const [request, body, status, want] of rows) {
@@ -272,10 +269,10 @@ describe("dry runs", () => {
     for (const [path, seen] of events) assert.deepEqual(seen.slice(0, 1), ["ADDED marker"], path);
   });
 
-  test("give no address or port away, and free none", async () => {
+  test("neither allocate nor release addresses and ports", async () => {
     const taken = async (body: object): Promise<number> =>
       (await client.send({ method: "POST", path: `${core}/services`, body })).status;
-    assert.equal(await taken(service("b", { clusterIP: "10.9.0.5" })), 422, "still that of the service that was there");
+    assert.equal(await taken(service("b", { clusterIP: "10.9.0.5" })), 422, "still allocated to the existing service");
     assert.equal(
       await taken(service("b", { type: "NodePort", clusterIP: "10.9.0.7", ports: [{ port: 80, nodePort: 30007 }] })),
       201,
@@ -288,12 +285,12 @@ describe("dry runs", () => {
       assert.equal((await dryRun(`POST ${core}/services`, service(`dry-${at}`))).status, 201);
     let made = 0;
     while ((await taken(service(`real-${made}`))) === 201) made++;
-    // Of 14 addresses: the server's own, the one that was there, the marker's, and the two above.
+    // 14 addresses, without those of the server, the existing service, the marker and the two services above.
     assert.equal(made, 14 - 5);
   });
 });
 
-/** Something real, which every watcher must see first. */
+/** An object to create, which every watch must see first. */
 function markerFor(path: string): object {
   const metadata = { name: "marker" };
   if (path.endsWith("/services")) return service("marker", { clusterIP: "10.9.0.2" });

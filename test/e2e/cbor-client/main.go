@@ -1,5 +1,5 @@
-// Talks to a server with client-go's dynamic client, which prefers CBOR where its feature gates are set in the environment; says what went wrong and
-// exits with 1. With `cbor` all bodies and answers must be CBOR; with `fallback` the server has none, and the client is to go on in JSON.
+// Uses client-go's dynamic client, which prefers CBOR if its feature gates are set in the environment. Prints failures and exits with 1 if there are
+// any. With `cbor` all bodies and answers must be CBOR; with `fallback` the server does not support CBOR, and the client must continue in JSON.
 //
 //	KUBE_FEATURE_ClientsAllowCBOR=true KUBE_FEATURE_ClientsPreferCBOR=true go run . KUBECONFIG cbor|fallback
 package main
@@ -45,12 +45,12 @@ func main() {
 	client := dynamic.NewForConfigOrDie(rest.CopyConfig(config))
 	if os.Args[2] == "fallback" {
 		_, err := client.Resource(secrets).Namespace(namespace).Create(ctx, secret("first"), metav1.CreateOptions{})
-		check(errors.IsUnsupportedMediaType(err), "the first body in CBOR is refused: %v", err)
+		check(errors.IsUnsupportedMediaType(err), "the first body in CBOR is not rejected: %v", err)
 	}
 	objects(ctx, client)
 	large(ctx, client)
 	if os.Args[2] == "cbor" {
-		check(!wire.has("json"), "something was JSON: %v", wire.types)
+		check(!wire.has("json"), "a body or an answer was JSON: %v", wire.types)
 		check(wire.has("application/cbor-seq"), "no watch was CBOR: %v", wire.types)
 		check(wire.has("application/apply-patch+cbor"), "no apply was CBOR: %v", wire.types)
 	}
@@ -69,7 +69,7 @@ func secret(name string) *unstructured.Unstructured {
 	}}
 }
 
-// Every verb on one object, and a watch that sees it all.
+// Every verb on one object, and a watch that sees all changes.
 func objects(ctx context.Context, client dynamic.Interface) {
 	on := client.Resource(secrets).Namespace(namespace)
 	watcher, err := on.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=one"})
@@ -87,7 +87,7 @@ func objects(ctx context.Context, client dynamic.Interface) {
 	unstructured.RemoveNestedField(applied.Object, "data", "k")
 	both, err := on.Apply(ctx, "one", applied, metav1.ApplyOptions{FieldManager: "m"})
 	if errors.IsUnsupportedMediaType(err) && os.Args[2] == "fallback" {
-		// The client has no other way of its own for applies.
+		// The client does not fall back for applies.
 		body, problem := applied.MarshalJSON()
 		must(problem)
 		both, err = on.Patch(ctx, "one", types.ApplyYAMLPatchType, body, metav1.PatchOptions{FieldManager: "m"})
@@ -97,20 +97,20 @@ func objects(ctx context.Context, client dynamic.Interface) {
 	check(values["k"] == "d29ybGQ=" && values["other"] == "YXBwbGllZA==", "applied: %v", values)
 	got, err := on.Get(ctx, "one", metav1.GetOptions{})
 	must(err)
-	check(got.GetResourceVersion() == both.GetResourceVersion(), "got another version")
+	check(got.GetResourceVersion() == both.GetResourceVersion(), "got another resourceVersion")
 	list, err := on.List(ctx, metav1.ListOptions{})
 	must(err)
 	check(len(list.Items) >= 1 && list.Items[0].GetKind() == "Secret", "list: %v", list.Object)
 	must(on.Delete(ctx, "one", metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: uidOf(got)}}))
 	_, err = on.Get(ctx, "one", metav1.GetOptions{})
-	check(errors.IsNotFound(err), "a Status: %v", err)
+	check(errors.IsNotFound(err), "get after the deletion: %v", err)
 	for _, want := range []watch.EventType{watch.Added, watch.Modified, watch.Modified, watch.Deleted} {
 		event, open := <-watcher.ResultChan()
 		check(open && event.Type == want, "want event %s, got %v", want, event)
 	}
 }
 
-// A kind with all kinds of values, and a list of more than one piece.
+// A kind with values of all types, and a list that is sent in several pieces.
 func large(ctx context.Context, client dynamic.Interface) {
 	on := client.Resource(deployments).Namespace(namespace)
 	for index := range 60 {
@@ -133,14 +133,14 @@ func large(ctx context.Context, client dynamic.Interface) {
 	}
 	list, err := on.List(ctx, metav1.ListOptions{})
 	must(err)
-	check(len(list.Items) == 60, "a list of %d", len(list.Items))
+	check(len(list.Items) == 60, "a list of %d objects", len(list.Items))
 	surge, _, _ := unstructured.NestedFieldNoCopy(list.Items[0].Object, "spec", "strategy", "rollingUpdate", "maxSurge")
 	unavailable, _, _ := unstructured.NestedFieldNoCopy(list.Items[0].Object, "spec", "strategy", "rollingUpdate", "maxUnavailable")
-	check(surge == "25%" && unavailable == int64(1), "a number or a text: %v, %v", surge, unavailable)
+	check(surge == "25%" && unavailable == int64(1), "int-or-string values: %v, %v", surge, unavailable)
 	must(on.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}))
 }
 
-// Notes the media types of bodies and answers.
+// Records the media types of bodies and answers.
 type recorder struct {
 	next  http.RoundTripper
 	lock  sync.Mutex

@@ -15,7 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// What kubebuilder gives an operator: its own kind, what it makes, leases, events, and the questions its metrics ask about who reads them.
+// The rules that kubebuilder generates for an operator: its own kind, the objects that it creates, leases, events, and the reviews that its metrics
+// endpoint needs to authenticate and authorize.
 var operatorRules = []rbacv1.PolicyRule{
 	{APIGroups: []string{"boats.example.com"}, Resources: []string{"boats"}, Verbs: []string{"get", "list", "watch", "update", "patch"}},
 	{APIGroups: []string{"boats.example.com"}, Resources: []string{"boats/status", "boats/finalizers"}, Verbs: []string{"update", "patch"}},
@@ -26,7 +27,7 @@ var operatorRules = []rbacv1.PolicyRule{
 	{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
 }
 
-// Where the metrics of the manager are, to those who may read them.
+// The address of the manager's metrics endpoint.
 var metricsAddress string
 
 func freeAddress() string {
@@ -36,7 +37,7 @@ func freeAddress() string {
 	return listener.Addr().String()
 }
 
-// The configuration of a service account that may do just this.
+// The client configuration of a service account with these rules.
 func operatorAccount(api client.Client, admin *rest.Config) (*rest.Config, error) {
 	token, err := accountToken(api, "harbour", operatorRules)
 	if err != nil {
@@ -66,20 +67,20 @@ func accountToken(api client.Client, name string, rules []rbacv1.PolicyRule) (st
 	return request.Status.Token, err
 }
 
-// Metrics are for those who have a token, and the right on their path.
+// Metrics require a token of a user with permission for the path.
 func readMetrics(api client.Client) error {
 	reader, err := accountToken(api, "reader", []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}})
 	if err != nil {
 		return err
 	}
-	stranger, err := accountToken(api, "stranger", nil)
+	otherUser, err := accountToken(api, "otherUser", nil)
 	if err != nil {
 		return err
 	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // It made its certificate itself.
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // The manager generates its own certificate.
 	defer transport.CloseIdleConnections()
-	// controller-runtime answers 500 where a review tells of an error, as it does of what is no token.
-	for token, want := range map[string]int{"": 401, "no.real.token": 500, stranger: 403, reader: 200} {
+	// controller-runtime answers 500 if a review reports an error, as for an invalid token.
+	for token, want := range map[string]int{"": 401, "no.real.token": 500, otherUser: 403, reader: 200} {
 		request, err := http.NewRequest("GET", "https://"+metricsAddress+"/metrics", nil)
 		if err != nil {
 			return err
@@ -99,7 +100,7 @@ func readMetrics(api client.Client) error {
 	return nil
 }
 
-// The operator's account may do no more than its rules say.
+// The operator's service account has only the permissions of its rules.
 func overstep(api client.Client) error {
 	token, err := accountToken(api, "harbour", operatorRules)
 	if err != nil {
@@ -112,12 +113,12 @@ func overstep(api client.Client) error {
 		return err
 	}
 	if err := operator.List(background, &corev1.SecretList{}); !apierrors.IsForbidden(err) {
-		return fmt.Errorf("secrets said %v", err)
+		return fmt.Errorf("listing secrets returned %v", err)
 	}
 	err = operator.Delete(background, boat("one"))
 	want := `boats.boats.example.com "one" is forbidden: User "system:serviceaccount:default:harbour" cannot delete resource "boats" in API group "boats.example.com" in the namespace "default"`
 	if err == nil {
-		return fmt.Errorf("it deleted a boat")
+		return fmt.Errorf("the service account deleted a boat")
 	}
-	return wanted("it", err.Error(), want)
+	return equal("the error", err.Error(), want)
 }

@@ -21,14 +21,14 @@ func boat(name string, crew ...string) *Boat {
 	return &Boat{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Spec: BoatSpec{Crew: crew}}
 }
 
-func wanted(what string, got, want any) error {
+func equal(what string, got, want any) error {
 	if fmt.Sprint(got) == fmt.Sprint(want) {
 		return nil
 	}
 	return fmt.Errorf("%s is %v, not %v", what, got, want)
 }
 
-// The first of them that went wrong.
+// Runs the steps until one fails, and returns its error.
 func all(steps ...func() error) error {
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -52,32 +52,32 @@ func boatNames(list *BoatList) []string {
 }
 
 var checks = []check{
-	{"the leader has a lease", func(api client.Client) error {
+	{"the leader holds a lease", func(api client.Client) error {
 		lease := &coordinationv1.Lease{}
 		if err := api.Get(background, types.NamespacedName{Namespace: "default", Name: "harbour"}, lease); err != nil {
 			return err
 		}
 		if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
-			return fmt.Errorf("nobody holds it")
+			return fmt.Errorf("the lease has no holder")
 		}
 		return nil
 	}},
-	{"create defaults, and names collide", func(api client.Client) error {
+	{"create sets defaults and rejects an existing name", func(api client.Client) error {
 		one := boat("one", "ann", "bob")
 		if err := api.Create(background, one); err != nil {
 			return err
 		}
 		if !apierrors.IsAlreadyExists(api.Create(background, boat("one"))) {
-			return fmt.Errorf("created twice")
+			return fmt.Errorf("created an existing name")
 		}
-		return wanted("berth", one.Spec.Berth, 1)
+		return equal("berth", one.Spec.Berth, 1)
 	}},
-	{"both versions, by webhook", func(api client.Client) error {
+	{"both versions are converted by webhook", func(api client.Client) error {
 		old := &BoatV1{}
 		if err := api.Get(background, types.NamespacedName{Namespace: "default", Name: "one"}, old); err != nil {
 			return err
 		}
-		if err := wanted("v1", fmt.Sprint(old.Spec, old.Annotations["crew"]), `{2 }["ann","bob"]`); err != nil {
+		if err := equal("v1", fmt.Sprint(old.Spec, old.Annotations["crew"]), `{2 }["ann","bob"]`); err != nil {
 			return err
 		}
 		old.Spec.Crew = 3
@@ -88,7 +88,7 @@ var checks = []check{
 		if err := api.Get(background, client.ObjectKeyFromObject(old), stored); err != nil {
 			return err
 		}
-		if err := wanted("v2", fmt.Sprint(stored.Spec.Crew, stored.Annotations), "[ann bob sailor-2] map[]"); err != nil {
+		if err := equal("v2", fmt.Sprint(stored.Spec.Crew, stored.Annotations), "[ann bob sailor-2] map[]"); err != nil {
 			return err
 		}
 		if err := api.Patch(background, old, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"crew":1}}`))); err != nil {
@@ -103,18 +103,18 @@ var checks = []check{
 			return err
 		}
 		crews := names(list.Items, func(boat *BoatV1) string { return fmt.Sprint(boat.Name, boat.Spec.Crew) })
-		return wanted("list of v1", crews, "[old1 one1]")
+		return equal("list of v1", crews, "[old1 one1]")
 	}},
-	{"what the webhook refuses is told", func(api client.Client) error {
+	{"webhook rejections are reported", func(api client.Client) error {
 		plaid := &BoatV1{ObjectMeta: metav1.ObjectMeta{Name: "plaid", Namespace: "default"}, Spec: BoatSpecV1{Crew: 1, Color: "plaid"}}
 		err := api.Create(background, plaid)
-		want := "conversion webhook for boats.example.com/v1, Kind=Boat failed: nobody paints plaid plaid"
+		want := "conversion webhook for boats.example.com/v1, Kind=Boat failed: plaid cannot be painted plaid"
 		if err == nil || !strings.Contains(err.Error(), want) {
-			return fmt.Errorf("it said %v", err)
+			return fmt.Errorf("the create returned %v", err)
 		}
 		return nil
 	}},
-	{"the controller moors, and its caches follow", func(api client.Client) error {
+	{"the controller reconciles and its caches follow", func(api client.Client) error {
 		moored := boat("moored", "cat")
 		moored.Labels = map[string]string{"moored": "yes"}
 		moored.Spec.Color = "blue"
@@ -124,7 +124,7 @@ var checks = []check{
 		key := client.ObjectKeyFromObject(moored)
 		return all(
 			func() error {
-				return eventually("it is moored", func() (bool, error) {
+				return eventually("the condition Moored is true", func() (bool, error) {
 					err := cached.Get(background, key, moored)
 					return meta.IsStatusConditionTrue(moored.Status.Conditions, "Moored") && slices.Contains(moored.Finalizers, finalizer), err
 				})
@@ -134,7 +134,7 @@ var checks = []check{
 				if err := api.Get(background, types.NamespacedName{Namespace: "default", Name: "moored-crew"}, crew); err != nil {
 					return err
 				}
-				return wanted("owner", metav1.IsControlledBy(crew, moored), true)
+				return equal("owner", metav1.IsControlledBy(crew, moored), true)
 			},
 			func() error {
 				if err := api.Patch(background, moored, client.RawPatch(types.JSONPatchType, []byte(`[{"op":"add","path":"/spec/crew/-","value":"dan"}]`))); err != nil {
@@ -147,7 +147,7 @@ var checks = []check{
 				})
 			},
 			func() error {
-				return eventually("its event is there", func() (bool, error) {
+				return eventually("its event exists", func() (bool, error) {
 					list := &eventsv1.EventList{}
 					err := api.List(background, list, client.InNamespace("default"), client.MatchingFields{"reason": "Listed"})
 					return slices.ContainsFunc(list.Items, func(event eventsv1.Event) bool {
@@ -160,13 +160,13 @@ var checks = []check{
 				if err := cached.List(background, list, client.MatchingFields{"spec.color": "blue"}); err != nil {
 					return err
 				}
-				return wanted("blue ones", boatNames(list), "[moored]")
+				return equal("blue boats", boatNames(list), "[moored]")
 			},
 		)
 	}},
 	{"scale", func(api client.Client) error {
 		moored, scale := boat("moored"), &autoscalingv1.Scale{}
-		if err := eventually("both are aboard", func() (bool, error) {
+		if err := eventually("two are aboard", func() (bool, error) {
 			err := api.SubResource("scale").Get(background, moored, scale)
 			return scale.Status.Replicas == 2 && scale.Status.Selector == "boat=moored", err
 		}); err != nil {
@@ -183,14 +183,14 @@ var checks = []check{
 		if err := api.Get(background, client.ObjectKeyFromObject(moored), moored); err != nil {
 			return err
 		}
-		return wanted("berth", moored.Spec.Berth, 7)
+		return equal("berth", moored.Spec.Berth, 7)
 	}},
-	{"finalizers hold it, and what it owns goes", func(api client.Client) error {
+	{"finalizers delay the deletion, and owned objects are deleted", func(api client.Client) error {
 		moored := boat("moored")
 		if err := api.Delete(background, moored, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
 			return err
 		}
-		return eventually("both are gone", func() (bool, error) {
+		return eventually("both are deleted", func() (bool, error) {
 			crew := &corev1.ConfigMap{}
 			noCrew := api.Get(background, types.NamespacedName{Namespace: "default", Name: "moored-crew"}, crew)
 			noBoat := api.Get(background, client.ObjectKeyFromObject(moored), moored)
@@ -200,7 +200,7 @@ var checks = []check{
 			return apierrors.IsNotFound(noBoat) && apierrors.IsNotFound(noCrew), nil
 		})
 	}},
-	{"update, with and without the version that is there", func(api client.Client) error {
+	{"update with and without the current resourceVersion", func(api client.Client) error {
 		one := boat("one")
 		if err := api.Get(background, client.ObjectKeyFromObject(one), one); err != nil {
 			return err
@@ -212,12 +212,12 @@ var checks = []check{
 		}
 		stale.Spec.Color = "red"
 		if err := api.Update(background, stale); !apierrors.IsConflict(err) {
-			return fmt.Errorf("it said %v", err)
+			return fmt.Errorf("an update at an older resourceVersion returned %v", err)
 		}
 		next := stale.DeepCopyObject().(*Boat)
 		next.Spec.Color = "yellow"
 		if err := api.Patch(background, next, client.MergeFromWithOptions(stale, client.MergeFromWithOptimisticLock{})); !apierrors.IsConflict(err) {
-			return fmt.Errorf("a patch of an older version said %v", err)
+			return fmt.Errorf("a patch at an older resourceVersion returned %v", err)
 		}
 		one.Status.Aboard = 4
 		if err := api.Status().Update(background, one); err != nil {
@@ -225,11 +225,11 @@ var checks = []check{
 		}
 		one.Spec.Berth = -1
 		if err := api.Update(background, one, client.DryRunAll); !apierrors.IsInvalid(err) {
-			return fmt.Errorf("it said %v", err)
+			return fmt.Errorf("an invalid update returned %v", err)
 		}
-		return wanted("status", one.Status.Aboard, 4)
+		return equal("status", one.Status.Aboard, 4)
 	}},
-	{"apply, and its conflicts", func(api client.Client) error {
+	{"apply and its conflicts", func(api client.Client) error {
 		applied := func(color string) *unstructured.Unstructured {
 			return &unstructured.Unstructured{Object: map[string]any{
 				"apiVersion": "boats.example.com/v2", "kind": "Boat", "metadata": map[string]any{"name": "applied", "namespace": "default"},
@@ -243,7 +243,7 @@ var checks = []check{
 			return err
 		}
 		if err := apply("blue", client.FieldOwner("two")); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "one": .spec.color`) {
-			return fmt.Errorf("it said %v", err)
+			return fmt.Errorf("a conflicting apply returned %v", err)
 		}
 		if err := apply("blue", client.FieldOwner("two"), client.ForceOwnership); err != nil {
 			return err
@@ -260,9 +260,9 @@ var checks = []check{
 			return err
 		}
 		owners := names(got.ManagedFields, func(entry *metav1.ManagedFieldsEntry) string { return entry.Manager + " " + entry.Subresource })
-		return wanted("it", fmt.Sprint(got.Spec.Color, " ", got.Status.Aboard, " ", owners), "blue 3 [two  two status]")
+		return equal("the object", fmt.Sprint(got.Spec.Color, " ", got.Status.Aboard, " ", owners), "blue 3 [two  two status]")
 	}},
-	{"selectors, chunks, deletion of many", func(api client.Client) error {
+	{"selectors, chunks and deletion of a collection", func(api client.Client) error {
 		if err := namespace(api, "many"); err != nil {
 			return err
 		}
@@ -278,7 +278,7 @@ var checks = []check{
 		if err := api.List(background, list, client.InNamespace("many"), client.MatchingFields{"spec.color": "blue"}, client.MatchingLabels{"third": "1"}); err != nil {
 			return err
 		}
-		if err := wanted("blue ones of a third", boatNames(list), "[boat-1 boat-7]"); err != nil {
+		if err := equal("blue boats of a third", boatNames(list), "[boat-1 boat-7]"); err != nil {
 			return err
 		}
 		if err := eventually("the cache has them", func() (bool, error) {
@@ -294,7 +294,7 @@ var checks = []check{
 			}
 			seen, token = seen+len(list.Items), list.Continue
 		}
-		if err := wanted("seen in chunks", seen, 10); err != nil {
+		if err := equal("seen in chunks", seen, 10); err != nil {
 			return err
 		}
 		if err := api.DeleteAllOf(background, &Boat{}, client.InNamespace("many"), client.MatchingLabels{"third": "0"}); err != nil {
@@ -305,8 +305,8 @@ var checks = []check{
 		if err := api.List(background, bare, client.InNamespace("many")); err != nil {
 			return err
 		}
-		return wanted("left", len(bare.Items), 6)
+		return equal("left", len(bare.Items), 6)
 	}},
-	{"metrics ask who reads them", readMetrics},
-	{"the operator's account may do no more", overstep},
+	{"the metrics endpoint authenticates and authorizes", readMetrics},
+	{"the service account has no other permissions", overstep},
 }

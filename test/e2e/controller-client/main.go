@@ -1,10 +1,9 @@
-// Works with a server as operators do that are built on controller-runtime: envtest installs the definition of boats and serves its conversion, a
-// manager that was elected, with a service account's few rights, reconciles them, and a client goes through its verbs. Each line of output is a check
-// and what went wrong with it.
+// An operator built on controller-runtime: envtest installs the definition of boats and serves its conversion webhook, an elected manager with the
+// permissions of a service account reconciles boats, and a client uses all of its verbs. Each line of output is a check and its result.
 //
 //	go run . [KUBECONFIG]
 //
-// Without a kubeconfig envtest starts a server itself, from KUBEBUILDER_ASSETS.
+// Without a kubeconfig envtest starts a server from KUBEBUILDER_ASSETS.
 package main
 
 import (
@@ -55,7 +54,7 @@ func main() {
 	direct, err := client.New(config, client.Options{Scheme: scheme})
 	must(err)
 	account, err := operatorAccount(direct, config)
-	report("an account with an operator's rights has a token", err)
+	report("a service account with the operator's permissions has a token", err)
 	must(err)
 	stopManager := runManager(account, scheme, environment.WebhookInstallOptions)
 	for _, check := range checks {
@@ -89,7 +88,7 @@ func must(err error) {
 	}
 }
 
-// Asks until it is so.
+// Repeats the check until it holds.
 func eventually(what string, so func() (bool, error)) error {
 	var last error
 	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {

@@ -21,7 +21,7 @@ import (
 
 const finalizer = "boats.example.com/harbour"
 
-// Runs a manager until the function it returns is called; it has been elected and its caches are filled.
+// Starts a manager and waits until it is elected and its caches are filled. The returned function stops it.
 func runManager(config *rest.Config, scheme *runtime.Scheme, hooks envtest.WebhookInstallOptions) func() {
 	metricsAddress = freeAddress()
 	manager, err := ctrl.NewManager(config, ctrl.Options{
@@ -50,20 +50,20 @@ func runManager(config *rest.Config, scheme *runtime.Scheme, hooks envtest.Webho
 	if !manager.GetCache().WaitForCacheSync(background) {
 		panic("caches were not filled")
 	}
-	must(eventually("the webhook answers", func() (bool, error) {
+	must(eventually("the webhook is served", func() (bool, error) {
 		err := manager.GetWebhookServer().StartedChecker()(nil)
 		return err == nil, err
 	}))
 	return func() {
 		stop()
-		report("the manager ends", <-stopped)
+		report("the manager stops", <-stopped)
 	}
 }
 
 // The client of the manager, which reads from its caches.
 var cached client.Client
 
-// Gives every boat a ConfigMap with its crew, a condition and an event, and keeps it until it has left.
+// Reconciles boats: creates a ConfigMap with the crew, sets a condition, records events, and holds a deleted boat by a finalizer until it has left.
 type harbour struct {
 	api    client.Client
 	events events.EventRecorder

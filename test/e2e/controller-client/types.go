@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/conversion"
 )
 
-// A Boat has its crew as a number in v1, and as a list of names in v2, which is stored.
+// The crew of a Boat is a number in v1 and a list of names in v2, the storage version.
 var (
 	v1 = schema.GroupVersion{Group: "boats.example.com", Version: "v1"}
 	v2 = schema.GroupVersion{Group: "boats.example.com", Version: "v2"}
@@ -65,7 +65,7 @@ func (*Boat) Hub() {}
 func (boat *BoatV1) ConvertTo(hub conversion.Hub) error {
 	to := hub.(*Boat)
 	if boat.Spec.Color == "plaid" {
-		return fmt.Errorf("nobody paints %s plaid", boat.Name)
+		return fmt.Errorf("%s cannot be painted plaid", boat.Name)
 	}
 	to.ObjectMeta, to.Status = boat.ObjectMeta, boat.Status
 	to.Spec = BoatSpec{Color: boat.Spec.Color}
@@ -97,7 +97,7 @@ func (boat *BoatV1) ConvertFrom(hub conversion.Hub) error {
 	return nil
 }
 
-// What a generator would write.
+// Deep copies by JSON, instead of generated functions.
 func copied[T any](from *T) *T {
 	to := new(T)
 	text, err := json.Marshal(from)

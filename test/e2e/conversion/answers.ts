@@ -1,6 +1,6 @@
 /**
- * Requests for objects of a kind that a webhook converts, at both of its versions, while the webhook answers well and while it fails: first
- * stored at the version that is stored, then after the other version has become that one.
+ * Requests for objects of a kind that a webhook converts, at both of its versions, while the webhook works and while it fails: with v1 as the
+ * storage version, and then, for objects stored at v1, with v2.
  * `tools/golden/server/conversions.ts` records the answers of a kube-apiserver in `testdata/answers.json.gz`.
  */
 import type { WebhookReply, WebhookRequest } from "../../support/webhook-server.ts";
@@ -21,15 +21,15 @@ export type SendLine = (line: string, body?: string, headers?: Readonly<Record<s
 
 export type Reply = (request: WebhookRequest) => WebhookReply;
 
-/** Of the webhook whose answers are set row by row. */
+/** A webhook whose replies are set for each request. */
 export interface SwitchedWebhook {
   readonly url: string;
-  /** PEM of its authority. */
+  /** PEM of the authority that issued its certificate. */
   readonly ca: string;
   answer(reply: Reply): void;
 }
 
-/** What a webhook may answer. */
+/** Replies of the webhook. */
 const replies = {
   good,
   "status 500": () => (response) => response.writeHead(500, { "content-type": "text/plain" }).end("broken"),
@@ -61,12 +61,12 @@ type Version = "v1" | "v2";
 interface Call {
   readonly what: string;
   readonly method: string;
-  /** Behind the collection. */
+  /** Appended to the path of the collection. */
   readonly path: string;
-  /** @param at the version of the request @param live the object as it is stored */
+  /** @param at the version of the request @param live the stored object at v1 */
   readonly body?: (at: Version, live: Json) => object;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How the object is there: deleted, and held by a finalizer; or held when it will be deleted. */
+  /** The state of the object: with a finalizer, or deleted and held by a finalizer. */
   readonly object?: "held" | "deleted";
   readonly replies?: readonly ReplyName[];
 }
@@ -260,7 +260,7 @@ const stepsOf = (phase: string): Step[] => {
   return steps;
 };
 
-/** What was asked, what was answered, and what is there then. */
+/** The request, the answer, and the objects that exist afterwards. */
 export type ConversionRow = readonly [what: string, status: number, warnings: string, answer: unknown, then: unknown];
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -268,8 +268,8 @@ const collection = (at: Version, namespace: string): string =>
   `/apis/example.com/${at}/namespaces/${namespace}/targets`;
 const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Makes the kind and its objects, and sends all requests. */
-export async function askWhileConverting(send: SendLine, webhook: SwitchedWebhook): Promise<ConversionRow[]> {
+/** Creates the kind and its objects, and sends all requests. */
+export async function sendWhileConverting(send: SendLine, webhook: SwitchedWebhook): Promise<ConversionRow[]> {
   const clientConfig = { url: `${webhook.url}/convert`, caBundle: Buffer.from(webhook.ca).toString("base64") };
   const conversion = { strategy: "Webhook", webhook: { clientConfig, conversionReviewVersions: ["v1"] } };
   await send(`POST ${definitions}`, JSON.stringify(definitionOf(conversion)));
@@ -304,7 +304,7 @@ async function storeAtOther(send: SendLine, webhook: SwitchedWebhook): Promise<v
   webhook.answer(good);
 }
 
-/** Until both versions list the same objects: upstream's caches convert on their own, some time after an object has changed. */
+/** Waits until both versions list the same objects: upstream's caches convert objects some time after a change. */
 async function settled(send: SendLine, namespace: string): Promise<void> {
   const listed = async (at: Version): Promise<string | undefined> => {
     const { status, text } = await send(`GET ${collection(at, namespace)}`);
@@ -346,7 +346,7 @@ function answerOfText(text: string): unknown {
     .map((line) => normalized(JSON.parse(line)));
 }
 
-/** What is there, and whether it was written: without who manages it, which the answer shows. */
+/** The existing objects, and whether they were written. Managed fields are omitted, because the answer contains them. */
 function itemsOf({ items }: Json, live: Json): unknown {
   return items.map(({ metadata: { managedFields: _, resourceVersion, ...metadata }, ...one }: Json) => {
     const written = resourceVersion !== live.metadata.resourceVersion;
@@ -354,7 +354,7 @@ function itemsOf({ items }: Json, live: Json): unknown {
   });
 }
 
-/** Without what differs each time. */
+/** Replaces values that differ in each run. */
 function normalized(value: unknown): Json {
   const text = JSON.stringify(value, (key, member) =>
     key === "resourceVersion" && member !== "" ? "<version>" : member,

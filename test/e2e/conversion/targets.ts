@@ -1,4 +1,4 @@
-/** A kind of two versions, and a webhook that converts between them. */
+/** A kind with two versions, and the answers of a webhook that converts between them. */
 import type { WebhookReply, WebhookRequest } from "../../support/webhook-server.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: objects as they are sent.
@@ -42,7 +42,7 @@ export const definitionOf = (conversion: object, stored: "v1" | "v2" = "v1") => 
   },
 });
 
-/** As a good webhook does it; labels and annotations may be its own. */
+/** Converts an object like a correct webhook. */
 function convertObject(object: Json, to: string): Json {
   const converted = structuredClone(object);
   converted.apiVersion = to;

@@ -20,7 +20,7 @@ interface PathRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Method, path and body, and what was answered. */
+/** Method and path, the body, and the answer. */
 export type PathRow = readonly [
   line: string,
   body: string,
@@ -78,7 +78,7 @@ function definitionOf({ plural, kind, namespaced, subresources }: CustomKind): o
   };
 }
 
-/** @param at the version in the path, with what leads to it */
+/** @param at the path of the group and version */
 function shapesOf({ plural, namespaced }: CustomKind, at = `/apis/${group}/v1`): string[] {
   const inside = `${at}/namespaces/${namespace}/${plural}`;
   const outside = `${at}/${plural}`;
@@ -125,8 +125,8 @@ function tableOf(kind: CustomKind): PathRequest[] {
   return methods.flatMap((method) => shapesOf(kind).map((path) => requestOf(method, path, kind)));
 }
 
-/** Refusals of a version that is deprecated, not served or not there, of a kind that is not, and of the deprecated prefix for watches. */
-function tableOfOthers(kind: CustomKind): PathRequest[] {
+/** Versions that are deprecated, not served or unknown, an unknown kind, and the deprecated prefix for watches. */
+function tableOfRejected(kind: CustomKind): PathRequest[] {
   const scope = kind.namespaced ? `namespaces/${namespace}/` : "";
   const rows: PathRequest[] = [];
   for (const version of ["v1beta1", "v1alpha1", "v9"]) {
@@ -146,7 +146,7 @@ function tableOfOthers(kind: CustomKind): PathRequest[] {
       requestOf(method, `/apis/${group}/v1/${scope}others/a`, kind),
     );
     const watched = `/apis/${group}/v1/watch/${scope}${kind.plural}`;
-    if (method === "GET" || method === "HEAD") continue; // Those open a watch.
+    if (method === "GET" || method === "HEAD") continue; // These open a watch.
     rows.push(
       requestOf(method, `${watched}/a/status`, kind),
       requestOf(method, `/apis/${group}/v9/watch/${scope}${kind.plural}`, kind),
@@ -206,15 +206,15 @@ function tableOfBodies(kind: CustomKind): PathRequest[] {
   return rows;
 }
 
-/** All but what only repeats for every kind. */
+/** Tables that would only repeat are sent for two of the kinds. */
 const requests: readonly PathRequest[] = [
   ...kinds.flatMap(tableOf),
-  ...[kinds[0] as CustomKind, kinds[3] as CustomKind].flatMap(tableOfOthers),
+  ...[kinds[0] as CustomKind, kinds[3] as CustomKind].flatMap(tableOfRejected),
   ...[kinds[0] as CustomKind, kinds[3] as CustomKind].flatMap(tableOfBodies),
 ];
 
-/** Makes the kinds with an object of each, and sends the requests. */
-export async function askForPaths(send: SendLine): Promise<PathRow[]> {
+/** Creates the kinds with an object of each, and sends the requests. */
+export async function sendPathRequests(send: SendLine): Promise<PathRow[]> {
   await send("POST /api/v1/namespaces", JSON.stringify({ metadata: { name: namespace } }));
   for (const kind of kinds) await makeKind(send, kind);
   const rows: PathRow[] = [];
@@ -237,7 +237,7 @@ async function makeKind(send: SendLine, kind: CustomKind): Promise<void> {
   }
 }
 
-/** Without what differs each time. */
+/** Replaces values that differ in each run. */
 function normalized(text: string): string {
   return text
     .trim()

@@ -1,4 +1,4 @@
-/** What is asked of definitions and their objects, clause by clause; upstream's answers stand in testdata/answers.json. */
+/** Requests about definitions and their objects. Upstream's answers are in testdata/answers.json, by the titles of the scenarios. */
 import { styles } from "./styles.ts";
 
 export interface Step {
@@ -6,14 +6,14 @@ export interface Step {
   readonly path: string;
   readonly body?: object | string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Asked again until the answer says this, which controllers take a moment for. */
+  /** The request is repeated until the answer matches, because controllers act later. */
   readonly until?: RegExp;
-  /** What of the answer is kept, where the whole is long: members by name, on the way down. */
+  /** The path of the member to compare, if the whole answer is long. */
   readonly show?: readonly string[];
 }
 
 export interface Scenario {
-  readonly clause: string;
+  readonly title: string;
   readonly steps: readonly Step[];
 }
 
@@ -35,7 +35,7 @@ interface Kind {
   readonly annotations?: object;
 }
 
-/** @param properties of the schema's root */
+/** @param properties the properties of the schema's root */
 function definition(
   { plural, kind, group = "example.com", names, scope = "Namespaced", version, versions, spec, annotations }: Kind,
   properties: object = {},
@@ -64,7 +64,7 @@ const make = (made: { metadata: { name: string } }): Step[] => [
   },
 ];
 
-/** A definition that is to be served, and requests to its objects in the namespace `default`. */
+/** The steps that create a definition, and requests to its objects in the namespace `default`. */
 function kindOf(kind: Kind, properties: object) {
   const group = kind.group ?? "example.com";
   const at = (version: string): string =>
@@ -334,12 +334,12 @@ const update = (name: string, patch: object): Step => ({
   headers: merge,
   show: ["spec", "status"],
 });
-const refuse = (what: string, body: object): Scenario => ({
-  clause: what,
+const createOf = (what: string, body: object): Scenario => ({
+  title: what,
   steps: [{ method: "POST", path: definitions, body }],
 });
 
-/** Each object as it is, and with something that the schema does not know. */
+/** Creates each object as it is, and with an unknown field. */
 const styleScenarios: readonly Scenario[] = styles.map(
   ({ like, plural, kind, group, scope, version, schema, good, bad }) => {
     const base = { plural, kind, group, ...(scope !== undefined && { scope }) };
@@ -361,18 +361,18 @@ const styleScenarios: readonly Scenario[] = styles.map(
       { path: `${of.at("v1")}?includeObject=None`, headers: table },
       { path: `/apis/${group}/v1`, until: new RegExp(plural) },
     ];
-    return { clause: `like ${like}`, steps: [...make(made), ...objects, ...kept, ...shown] };
+    return { title: `like ${like}`, steps: [...make(made), ...objects, ...kept, ...shown] };
   },
 );
 
 export const scenarios: readonly Scenario[] = [
   ...styleScenarios,
   {
-    clause: "values are held against their schema",
+    title: "values are held against their schema",
     steps: [...typed.steps, ...wrongValues.map((spec) => typed.create("a", { spec }, "?dryRun=All"))],
   },
   {
-    clause: "unknown and doubled fields: ignored, warned of, refused",
+    title: "unknown and doubled fields: ignored, warned of, refused",
     steps: ["Ignore", "Warn", "Strict", "Other"].flatMap((level) => [
       typed.create(
         "a",
@@ -393,7 +393,7 @@ export const scenarios: readonly Scenario[] = [
     ]),
   },
   {
-    clause: "what is no object of the kind",
+    title: "what is no object of the kind",
     steps: [
       {
         method: "POST",
@@ -475,7 +475,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    clause: "rules: message, messageExpression, reason, fieldPath, transitions, oldSelf that is optional",
+    title: "rules: message, messageExpression, reason, fieldPath, transitions, oldSelf that is optional",
     steps: [
       ...ruled.steps,
       ...[
@@ -498,7 +498,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    clause: "what was stored before a rule came may stay as it is",
+    title: "what was stored before a rule came may stay as it is",
     steps: [
       ruled.create("old", { spec: { high: 50, items: ["fine"] } }),
       {
@@ -527,7 +527,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    clause: "status and scale, and the generations they count",
+    title: "status and scale, and the generations they count",
     steps: [
       ...shaped.steps,
       shaped.create("a", { spec: { size: 2 }, status: { size: 9 } }),
@@ -560,7 +560,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    clause: "fields to select by, tables, metadata alone, YAML",
+    title: "fields to select by, tables, metadata alone, YAML",
     steps: [
       shaped.create("b", {
         spec: { colour: "red", since: "2020-01-01T00:00:00Z", items: [{ name: "x" }, { name: "y" }] },
@@ -582,7 +582,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    clause: "apply, by the types of lists and maps",
+    title: "apply, by the types of lists and maps",
     steps: [
       ...applied.steps,
       applied.apply("a", "one", {
@@ -636,7 +636,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    clause: "names: the second to want a kind waits, and gets it when the first goes",
+    title: "names: the second to want a kind waits, and gets it when the first goes",
     steps: [
       ...make(definition({ plural: "ones", kind: "Wanted", names: { shortNames: ["wa"] } })),
       {
@@ -657,7 +657,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    clause: "names: what is accepted follows what is wanted, and does not where another has it",
+    title: "names: what is accepted follows what is wanted, and does not where another has it",
     steps: [
       ...make(definition({ plural: "firsts", kind: "First", names: { shortNames: ["fi"] } })),
       ...make(definition({ plural: "others", kind: "Others" })),
@@ -670,7 +670,7 @@ export const scenarios: readonly Scenario[] = [
       { path: `${definitions}/others.example.com`, until: /"no conflicts found"/, show: ["status"] },
     ],
   },
-  refuse(
+  createOf(
     "names that are none",
     definition({
       plural: "Bad_Plural",
@@ -678,24 +678,24 @@ export const scenarios: readonly Scenario[] = [
       names: { singular: "Bad", shortNames: ["x y"], categories: ["C"], listKind: "bad kind" },
     }),
   ),
-  refuse("a name that is not its plural and group", {
+  createOf("a name that is not its plural and group", {
     ...definition({ plural: "goods", kind: "Good" }),
     metadata: { name: "bads.example.com" },
   }),
-  refuse("no versions", definition({ plural: "goods", kind: "Good", versions: [] })),
-  refuse("two stored versions", definition({ plural: "goods", kind: "Good", versions: [first("v1"), first("v2")] })),
-  refuse(
+  createOf("no versions", definition({ plural: "goods", kind: "Good", versions: [] })),
+  createOf("two stored versions", definition({ plural: "goods", kind: "Good", versions: [first("v1"), first("v2")] })),
+  createOf(
     "two versions of one name",
     definition({ plural: "goods", kind: "Good", versions: [first("v1"), second("v1")] }),
   ),
-  refuse("a group without a dot", definition({ plural: "goods", kind: "Good", group: "example" })),
-  refuse("a scope that is none", definition({ plural: "goods", kind: "Good", scope: "World" })),
-  refuse(
+  createOf("a group without a dot", definition({ plural: "goods", kind: "Good", group: "example" })),
+  createOf("a scope that is none", definition({ plural: "goods", kind: "Good", scope: "World" })),
+  createOf(
     "unknown fields may not be kept by the definition",
     definition({ plural: "goods", kind: "Good", spec: { preserveUnknownFields: true } }),
   ),
-  refuse("a protected group without approval", definition({ plural: "goods", kind: "Good", group: "x.k8s.io" })),
-  refuse(
+  createOf("a protected group without approval", definition({ plural: "goods", kind: "Good", group: "x.k8s.io" })),
+  createOf(
     "a protected group, approved by nobody",
     definition({
       plural: "goods",
@@ -705,7 +705,7 @@ export const scenarios: readonly Scenario[] = [
     }),
   ),
   {
-    clause: "a protected group: the condition says what the annotation does",
+    title: "a protected group: the condition says what the annotation does",
     steps: [
       ...make(
         definition({
@@ -812,8 +812,10 @@ export const scenarios: readonly Scenario[] = [
         },
       ],
     ] as [string, object][]
-  ).map(([what, properties]) => refuse(`schemas: ${what}`, definition({ plural: "goods", kind: "Good" }, properties))),
-  refuse(
+  ).map(([what, properties]) =>
+    createOf(`schemas: ${what}`, definition({ plural: "goods", kind: "Good" }, properties)),
+  ),
+  createOf(
     "columns, scale and fields to select by that are none",
     definition(
       {
@@ -836,7 +838,7 @@ export const scenarios: readonly Scenario[] = [
       { spec: object({ a: text }) },
     ),
   ),
-  refuse(
+  createOf(
     "a conversion by nobody",
     definition({
       plural: "goods",
@@ -850,7 +852,7 @@ export const scenarios: readonly Scenario[] = [
     }),
   ),
   {
-    clause: "stored versions are kept until nobody can need them",
+    title: "stored versions are kept until nobody can need them",
     steps: [
       ...make(definition({ plural: "stores", kind: "Store", versions: [first("v1"), second("v2")] })),
       update("stores.example.com", { spec: { versions: [{ ...first("v1"), storage: false }, first("v2")] } }),
@@ -868,7 +870,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    clause: "what may not change once a definition is established",
+    title: "what may not change once a definition is established",
     steps: [
       ...make(definition({ plural: "fixeds", kind: "Fixed" })),
       update("fixeds.example.com", {
@@ -884,7 +886,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    clause: "a status that has a default has it, though its writer's is put back",
+    title: "a status that has a default has it, though its writer's is put back",
     steps: (() => {
       const kind = kindOf(
         { plural: "defaulteds", kind: "Defaulted", version: { subresources: { status: {} } } },
@@ -906,7 +908,7 @@ export const scenarios: readonly Scenario[] = [
     })(),
   },
   {
-    clause: "a kind of the whole cluster",
+    title: "a kind of the whole cluster",
     steps: (() => {
       const kind = kindOf({ plural: "worlds", kind: "World", scope: "Cluster" }, { spec: object({ a: text }) });
       return [
@@ -930,7 +932,7 @@ export const scenarios: readonly Scenario[] = [
     })(),
   },
   {
-    clause: "a definition that goes says so, makes no more objects, and takes them with it",
+    title: "a definition that goes says so, makes no more objects, and takes them with it",
     steps: (() => {
       const kind = kindOf({ plural: "mortals", kind: "Mortal" }, { spec: object({ a: text }) });
       return [

@@ -1,19 +1,18 @@
 /**
- * Ten definitions in the manner of well-known projects, small and by hand, each with objects that are taken and objects that are not. What upstream
- * says of them stands with the answers to the scenarios.
+ * Ten small definitions in the style of well-known projects, each with valid and invalid objects. Upstream's answers are among those to the scenarios.
  */
 
 export interface Style {
-  /** Which project writes its definitions so. */
+  /** The project with this style of definitions. */
   readonly like: string;
   readonly plural: string;
   readonly kind: string;
   readonly group: string;
   readonly scope?: "Cluster";
-  /** Parts of the version beside its schema. */
+  /** Members of the version in addition to its schema. */
   readonly version?: object;
   readonly schema: object;
-  /** All but what names them. */
+  /** Valid objects, without kind and name. */
   readonly good: readonly object[];
   readonly bad: readonly object[];
 }

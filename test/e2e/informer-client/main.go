@@ -1,6 +1,6 @@
-// Keeps the ConfigMaps of a server in client-go's informers: in JSON and in protobuf, whole and their metadata alone, all of them, of a namespace, by
-// label and by field, with a resync. Each line on the standard input is a name: once every informer has that object, one line of JSON tells what each of them has.
-// KUBE_FEATURE_WatchListClient=true or false chooses how they begin.
+// Keeps the ConfigMaps of a server in client-go's informers: in JSON and in protobuf, complete objects and metadata only, of all namespaces and of one, by
+// label and by field, with a resync. Each line of standard input is the name of an object; when every informer has it, the program prints one line of
+// JSON with the objects of each informer. KUBE_FEATURE_WatchListClient=true or false selects how informers begin.
 //
 //	go run . KUBECONFIG
 package main
@@ -30,13 +30,13 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// How long an informer may take to see what was written.
+// How long an informer may take to receive a write.
 const patience = 60 * time.Second
 
 type view struct {
 	name, contentType, namespace, labels, fields string
 	resync                                       time.Duration
-	// Only metadata is asked for.
+	// Requests only metadata.
 	metadata bool
 }
 
@@ -65,11 +65,11 @@ func main() {
 	lines := bufio.NewScanner(os.Stdin)
 	out := json.NewEncoder(os.Stdout)
 	for lines.Scan() {
-		told := map[string]report{}
+		reports := map[string]report{}
 		for _, informer := range kept {
-			told[informer.view.name] = informer.report(lines.Text())
+			reports[informer.view.name] = informer.report(lines.Text())
 		}
-		must(out.Encode(told))
+		must(out.Encode(reports))
 	}
 }
 
@@ -99,7 +99,7 @@ func start(ctx context.Context, config *rest.Config, view view) *informer {
 	}
 	var shared cache.SharedIndexInformer
 	if view.metadata {
-		// The client would have protobuf before JSON, whatever the configuration says.
+		// The metadata client prefers protobuf to JSON and ignores the configuration.
 		own.Wrap(func(next http.RoundTripper) http.RoundTripper { return only{next: next, mediaType: view.contentType} })
 		informer := metadatainformer.NewFilteredMetadataInformer(metadata.NewForConfigOrDie(own), configMaps, view.namespace, view.resync, nil, tweak)
 		shared = informer.Informer()
@@ -130,7 +130,7 @@ func (o only) RoundTrip(request *http.Request) (*http.Response, error) {
 			return o.next.RoundTrip(own)
 		}
 	}
-	return nil, fmt.Errorf("metadata is asked for as %s", request.Header.Get("Accept"))
+	return nil, fmt.Errorf("metadata is requested as %s", request.Header.Get("Accept"))
 }
 
 func (i *informer) OnAdd(object interface{}, _ bool) {
@@ -138,7 +138,7 @@ func (i *informer) OnAdd(object interface{}, _ bool) {
 	defer i.mutex.Unlock()
 	key, version := of(object)
 	if before, there := i.seen[key]; there {
-		i.problems = append(i.problems, fmt.Sprintf("%s@%s was added, and was there at %s", key, version, before))
+		i.problems = append(i.problems, fmt.Sprintf("%s@%s was added, but existed at %s", key, version, before))
 	}
 	i.seen[key] = version
 }
@@ -149,12 +149,12 @@ func (i *informer) OnUpdate(old, object interface{}) {
 	key, version := of(object)
 	_, before := of(old)
 	if i.seen[key] != before {
-		i.problems = append(i.problems, fmt.Sprintf("%s went from %s to %s, and was at %s", key, before, version, i.seen[key]))
+		i.problems = append(i.problems, fmt.Sprintf("%s was updated from %s to %s, but was at %s", key, before, version, i.seen[key]))
 	}
 	if before == version {
 		i.resyncs++
 	} else if len(version) < len(before) || len(version) == len(before) && version < before {
-		i.problems = append(i.problems, fmt.Sprintf("%s went back from %s to %s", key, before, version))
+		i.problems = append(i.problems, fmt.Sprintf("%s was updated from %s to the older %s", key, before, version))
 	}
 	i.seen[key] = version
 }
@@ -162,13 +162,13 @@ func (i *informer) OnUpdate(old, object interface{}) {
 func (i *informer) OnDelete(object interface{}) {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
-	// After a new list the last state need not be known.
+	// After a new list the last state may be unknown.
 	if unknown, is := object.(cache.DeletedFinalStateUnknown); is {
 		object = unknown.Obj
 	}
 	key, _ := of(object)
 	if _, there := i.seen[key]; !there {
-		i.problems = append(i.problems, key+" was deleted, and was not there")
+		i.problems = append(i.problems, key+" was deleted, but did not exist")
 	}
 	delete(i.seen, key)
 }
@@ -179,7 +179,7 @@ func of(object interface{}) (key, version string) {
 	return accessor.GetNamespace() + "/" + accessor.GetName(), accessor.GetResourceVersion()
 }
 
-// report waits for the object, and for the handler to have seen what the store has.
+// report waits until the handler has seen this object and everything in the store.
 func (i *informer) report(last string) report {
 	deadline := time.Now().Add(patience)
 	for {
@@ -187,14 +187,14 @@ func (i *informer) report(last string) report {
 		i.mutex.Lock()
 		seen := texts(i.seen)
 		_, there := i.seen[last]
-		told := report{Objects: stored, Problems: append([]string{}, i.problems...), Resyncs: i.resyncs}
+		result := report{Objects: stored, Problems: append([]string{}, i.problems...), Resyncs: i.resyncs}
 		i.mutex.Unlock()
 		if there && fmt.Sprint(seen) == fmt.Sprint(stored) {
-			return told
+			return result
 		}
 		if time.Now().After(deadline) {
-			told.Problems = append(told.Problems, fmt.Sprintf("waited for %s: the store has %v, the handler saw %v", last, stored, seen))
-			return told
+			result.Problems = append(result.Problems, fmt.Sprintf("waited for %s: the store has %v, the handler saw %v", last, stored, seen))
+			return result
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -1,4 +1,4 @@
-/** The check notices what a broken server would do. Each row adds to the same small history what one observer saw. */
+/** The check finds the errors of a broken server. Each row adds the observations of one client to the same small history. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../../support/manual-clock.ts";
@@ -31,7 +31,7 @@ function segment(view: View, from: number | undefined, text: string, initialEnd?
 
 const trueLog = "+n1@11 +n2@12 *n1@13 -n2@14 *n1@15";
 
-/** n1 is created, n2 too, n1 loses its label, n2 goes, n1 gets its label back. */
+/** n1 and n2 are created, n1 loses its label, n2 is deleted, n1 gets its label again. */
 function history(): World {
   const world = new World({ clients: [], connections: [], clock: manualClock(), seed: 1, operationsMax: 0 });
   world.start = 10;
@@ -64,8 +64,8 @@ function history(): World {
 const listed = { what: "list", view: all, known: { revision: 0, deletions: 0 }, after: "", until: undefined };
 
 const rows: [what: string, see: (world: World) => void, want: RegExp | undefined, log?: string][] = [
-  ["nothing", () => {}, undefined],
-  ["a whole watch", (world) => world.segments.push(segment(all, 10, trueLog)), undefined],
+  ["no observations", () => {}, undefined],
+  ["a complete watch", (world) => world.segments.push(segment(all, 10, trueLog)), undefined],
   ["a watch that is cut", (world) => world.segments.push(segment(all, 11, "+n2@12 |12 *n1@13")), undefined],
   [
     "an event is missing",
@@ -78,7 +78,7 @@ const rows: [what: string, see: (world: World) => void, want: RegExp | undefined
     /ADDED at 12 after 12 instead of MODIFIED at 13/,
   ],
   [
-    "events change places",
+    "events are in the wrong order",
     (world) => world.segments.push(segment(all, 10, "+n2@12 +n1@11")),
     /ADDED at 12 after 10 instead of ADDED at 11/,
   ],
@@ -88,17 +88,17 @@ const rows: [what: string, see: (world: World) => void, want: RegExp | undefined
     /MODIFIED at 11 after 10 instead of ADDED at 11/,
   ],
   [
-    "what the client has comes again",
+    "an event is repeated after a resume",
     (world) => world.segments.push(segment(all, 13, "*n1@13")),
     /MODIFIED at 13 after 13 instead of DELETED at 14/,
   ],
   [
-    "a bookmark runs ahead",
+    "a bookmark comes before its events",
     (world) => world.segments.push(segment(all, 10, "+n1@11 |12")),
     /a bookmark at 12 instead of ADDED at 12/,
   ],
   [
-    "a bookmark goes back",
+    "a bookmark is older than its predecessor",
     (world) => world.segments.push(segment(all, 10, "+n1@11 +n2@12 |11")),
     /a bookmark at 11 after 12/,
   ],
@@ -115,7 +115,7 @@ const rows: [what: string, see: (world: World) => void, want: RegExp | undefined
   [
     "a transition shows the new state",
     (world) => world.seeRemoval("configmaps", "w", object("n1", 15, "4", "1")),
-    /a\/n1 at 15 went as .*"4".*was .*"3"/,
+    /a\/n1 at 15 was removed as .*"4".*was .*"3"/,
   ],
   [
     "a deletion shows another state",
@@ -134,11 +134,15 @@ const rows: [what: string, see: (world: World) => void, want: RegExp | undefined
     /initial events up to 13 lead to a\/n1@13, not a\/n1@13,a\/n2@12/,
   ],
   [
-    "an initial event is old",
+    "an initial event shows an old state",
     (world) => world.segments.push(segment(all, undefined, "+n1@11 +n2@12 |13", 2)),
     /lead to a\/n1@11,a\/n2@12, not/,
   ],
-  ["a list", (world) => world.listed.push({ ...listed, revision: 13, items: ["a/n1@13", "a/n2@12"] }), undefined],
+  [
+    "a correct list",
+    (world) => world.listed.push({ ...listed, revision: 13, items: ["a/n1@13", "a/n2@12"] }),
+    undefined,
+  ],
   [
     "the rest of a list",
     (world) => world.listed.push({ ...listed, after: "a/n1", revision: 13, items: ["a/n2@12"] }),
@@ -147,20 +151,20 @@ const rows: [what: string, see: (world: World) => void, want: RegExp | undefined
   [
     "a list lacks an object",
     (world) => world.listed.push({ ...listed, revision: 13, items: ["a/n1@13"] }),
-    /list: at 13 after "" it is a\/n1@13, not/,
+    /list: at 13 after "" it has a\/n1@13, not/,
   ],
   [
     "a list of another version",
     (world) => world.listed.push({ ...listed, revision: 13, items: ["a/n1@11", "a/n2@12"] }),
-    /it is a\/n1@11,a\/n2@12, not/,
+    /it has a\/n1@11,a\/n2@12, not/,
   ],
   [
     "a list out of order",
     (world) => world.listed.push({ ...listed, revision: 13, items: ["a/n2@12", "a/n1@13"] }),
-    /it is a\/n2@12,a\/n1@13, not/,
+    /it has a\/n2@12,a\/n1@13, not/,
   ],
   [
-    "a list is too old",
+    "a list is older than a known revision",
     (world) =>
       world.listed.push({
         ...listed,
@@ -171,7 +175,7 @@ const rows: [what: string, see: (world: World) => void, want: RegExp | undefined
     /list: at 13, though 14 was known/,
   ],
   [
-    "a list does not know of a deletion that was answered",
+    "a list shows an object after its deletion was answered",
     (world) =>
       world.listed.push({
         ...listed,
@@ -182,29 +186,29 @@ const rows: [what: string, see: (world: World) => void, want: RegExp | undefined
     /list: at 13, though 14 was known/,
   ],
   [
-    "a get",
+    "a correct get",
     (world) =>
       world.got.push({ collection: "configmaps", key: "a/n1", revision: 13, known: { revision: 14, deletions: 0 } }),
     undefined,
   ],
   [
-    "a get is too old",
+    "a get is older than a known revision",
     (world) =>
       world.got.push({ collection: "configmaps", key: "a/n1", revision: 11, known: { revision: 13, deletions: 0 } }),
     /get of configmaps a\/n1: at 11, though 13 was known/,
   ],
   [
-    "what is there is not found",
+    "an existing object is not found",
     (world) =>
       world.got.push({ collection: "configmaps", key: "a/n1", revision: 0, known: { revision: 13, deletions: 0 } }),
     /a\/n1: not found, though 13 was known/,
   ],
-  ["history goes too early", (world) => world.refuse("w", 12), /w: 410 for 12/],
+  ["history is removed too early", (world) => world.recordCompacted("w", 12), /w: 410 for 12/],
   [
-    "history goes in time",
+    "history is removed after its time",
     (world) => {
       world.options.clock.advance(60_000);
-      world.refuse("w", 12);
+      world.recordCompacted("w", 12);
     },
     undefined,
   ],
@@ -212,7 +216,7 @@ const rows: [what: string, see: (world: World) => void, want: RegExp | undefined
   ["the log lacks a deletion", () => {}, /lacks the deletion of uid-n2/, "+n1@11 +n2@12 *n1@13 *n1@15"],
   ["the log has a write twice", () => {}, /has MODIFIED at 13 after 13/, "+n1@11 +n2@12 *n1@13 *n1@13 -n2@14 *n1@15"],
   [
-    "a write goes before what had been answered",
+    "a write has a revision before one that was answered",
     (world) =>
       world.writes.configmaps.push({
         revision: 13,
@@ -225,7 +229,7 @@ const rows: [what: string, see: (world: World) => void, want: RegExp | undefined
 ];
 
 for (const [what, see, want, log = trueLog] of rows) {
-  test(what, () => {
+  test(`${want === undefined ? "accepts" : "reports"}: ${what}`, () => {
     const world = history();
     see(world);
     const problems = checkWorld(world, [segment(all, 10, log), segment(all, 10, "")], {

@@ -1,12 +1,12 @@
-/** Holds what everybody saw against the one log. */
+/** Compares what all observers saw with the log. */
 import { checkWrites, type Log, type LogEntry, logOf } from "./log.ts";
 import { collections, type View } from "./views.ts";
 import { eventTypes, type Known, type Segment, type World } from "./world.ts";
 
-/** More than any change of the model costs in history. */
+/** An upper bound for the size of a change in history. */
 const changeBytesMax = 4096;
 
-/** @param logSegments what the watches saw that were never cut @returns what is wrong */
+/** @param logSegments the events of the watches that were never cut, one for each collection @returns the problems */
 export function checkWorld(
   world: World,
   logSegments: readonly Segment[],
@@ -36,11 +36,11 @@ export function checkWorld(
     if (!expected.has(view)) expected.set(view, shownIn(view, of(view)));
     checkSegment(world, segment, expected.get(view) as LogEntry[]);
   }
-  checkRefusals(world, [...logs.values()], limits);
+  checkCompacted(world, [...logs.values()], limits);
   return world.problems;
 }
 
-/** The newest revision that was in the answers known, deletions included. */
+/** The newest revision in the answers that were known, including deletions. */
 function leastRevisions({ deletions }: World, logs: readonly Log[]): (known: Known) => number {
   const upTo = [0];
   for (const { uid } of deletions)
@@ -48,7 +48,7 @@ function leastRevisions({ deletions }: World, logs: readonly Log[]): (known: Kno
   return (known) => Math.max(known.revision, upTo[known.deletions] as number);
 }
 
-/** What a watch of the view shows of the log: objects that begin or cease to be selected appear and disappear. */
+/** The events that a watch of the view has: an object that is newly selected is ADDED, and one that is no longer selected DELETED. */
 function shownIn({ selects }: View, { entries }: Log): LogEntry[] {
   const shown: LogEntry[] = [];
   for (const entry of entries) {
@@ -95,7 +95,7 @@ function checkSegment(world: World, segment: Segment, expected: readonly LogEntr
   }
 }
 
-/** What came before the bookmark must make up the state at its version. */
+/** Events before the bookmark must result in the state at its revision. */
 function checkInitial(
   world: World,
   what: string,
@@ -119,7 +119,7 @@ function checkInitial(
     const type = eventTypes[event & 3];
     if (got.has(key) !== (type !== "ADDED"))
       return world.problem(
-        `${what}: ${show(event)} among the initial events, of what is${got.has(key) ? "" : " not"} there`,
+        `${what}: ${show(event)} among the initial events, of an object that ${got.has(key) ? "exists" : "does not exist"}`,
       );
     if (type === "DELETED") got.delete(key);
     else got.set(key, revision);
@@ -149,7 +149,7 @@ function checkLists(world: World, logs: ReadonlyMap<string, Log>, least: (known:
       );
       const want = covered.map((entry) => `${entry.key}@${entry.revision}`).sort(byKey);
       if (String(want) !== String(items))
-        world.problem(`${what}: at ${revision} after "${after}" it is ${items}, not ${want}`);
+        world.problem(`${what}: at ${revision} after "${after}" it has ${items}, not ${want}`);
     }
   }
 }
@@ -159,7 +159,7 @@ function byKey(a: string, b: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** What was got must have been the state at some revision not older than what was known. */
+/** A get must return the state at some revision not older than what was known. */
 function checkGet(
   world: World,
   { byKey }: Log,
@@ -179,15 +179,15 @@ function checkGet(
     );
 }
 
-/** History may go when it is too old or too much. */
-function checkRefusals(
+/** History may be removed only if it is too old or too large. */
+function checkCompacted(
   world: World,
   logs: readonly Log[],
   { historyMs, historyBytesMax }: { historyMs: number; historyBytesMax: number },
 ): void {
   const changes = logs.flatMap(({ entries }) => entries).sort((a, b) => a.revision - b.revision);
   const revisions = changes.map((change) => change.revision);
-  for (const { what, revision, at, answered } of world.refused) {
+  for (const { what, revision, at, answered } of world.compacted) {
     const first = revisions.findIndex((one) => one > revision);
     const isOld = first >= 0 && at - (changes[first] as LogEntry).sentAt >= historyMs;
     const since = revisions.filter((one) => one > revision && one <= answered + world.clients.length * 10).length;

@@ -1,11 +1,11 @@
-/** Those who keep a view by list and watch, are cut off at random, and go on where they were. */
+/** Observers that keep a view by list and watch, are cut off at random, and resume. */
 import type { WatchEvent } from "../../support/http2-client.ts";
 import type { CuttableWatch, WatchConnection } from "../../support/watch-connection.ts";
 import { list } from "./readers.ts";
 import { type Collection, type View, views } from "./views.ts";
 import { eventTypes, type Segment, type World } from "./world.ts";
 
-/** How a watch without a version begins. With bookmarks, one tells when all that was there has been sent. */
+/** Queries of watches without a resourceVersion. With bookmarks, a bookmark ends the initial events. */
 const beginnings = [
   "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
   "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=0",
@@ -14,11 +14,11 @@ const beginnings = [
 ];
 
 interface Stop {
-  /** Cut after so many events. */
+  /** Cut the watch after this number of events. */
   readonly events: number;
-  /** Cut after so many operations of all actors. */
+  /** Cut the watch after this number of operations of all actors. */
   readonly operations: number;
-  /** End once a bookmark says that everything up to here has come. */
+  /** End when a bookmark has this revision or a later one. */
   seen: number;
 }
 
@@ -51,7 +51,7 @@ export async function inform(world: World, actor: number, index: number): Promis
   await finish(world, view, world.connections[index % world.connections.length] as WatchConnection, from);
 }
 
-/** Until a bookmark tells that the last change has come. */
+/** Watches until a bookmark shows that the last change has arrived. */
 async function finish(world: World, view: View, connection: WatchConnection, begin: number | undefined): Promise<void> {
   let from = begin;
   const stop = {
@@ -79,11 +79,11 @@ interface Follow {
   readonly from: number | undefined;
   readonly query: string;
   readonly stop: Stop;
-  /** Reads nothing for a while. */
+  /** Whether the client stops reading for a while. */
   readonly pauses: boolean;
 }
 
-/** @returns the version to go on from; undefined where there is none */
+/** @returns the revision to resume at; undefined if there is none */
 function follow(world: World, { view, connection, from, query, stop, pauses }: Follow): Promise<number | undefined> {
   const path = `${view.watch}?watch=1${query}${view.query}`;
   const segment: Segment = {
@@ -104,7 +104,7 @@ function follow(world: World, { view, connection, from, query, stop, pauses }: F
       resolve(segment.initialEnd === Number.POSITIVE_INFINITY ? undefined : last);
     };
     const gone = (message: string): void => {
-      world.refuse(`${path}: ${message}`, from ?? 0);
+      world.recordCompacted(`${path}: ${message}`, from ?? 0);
       if (from === undefined) world.problem(`${path}: ${message}`);
       last = undefined;
       finish();
@@ -123,9 +123,9 @@ function follow(world: World, { view, connection, from, query, stop, pauses }: F
     };
     watch = connection.open(path, {
       event,
-      end(refusal) {
-        if (refusal?.status === 410) return gone(refusal.message);
-        if (refusal !== undefined) world.problem(`${path}: ${refusal.status} ${refusal.message}`);
+      end(error) {
+        if (error?.status === 410) return gone(error.message);
+        if (error !== undefined) world.problem(`${path}: ${error.status} ${error.message}`);
         world.note("watches ended by the server");
         finish();
       },
@@ -169,7 +169,7 @@ function takeEvent(
   return revision;
 }
 
-/** The one watch of a collection that is never cut: its events are the log that everything is held against. */
+/** The watch of a collection that is never cut: its events are the log with which all observations are compared. */
 export async function keepLog(world: World, collection: Collection, connection: WatchConnection): Promise<Segment> {
   const view = views.find((one) => one.collection === collection && one.query === "") as View;
   const stop = {

@@ -1,4 +1,4 @@
-/** The one true log of a collection, and whether it is what the writers were told. */
+/** The log of a collection, and whether it agrees with the answers to writers. */
 import type { Collection, State } from "./views.ts";
 import { eventTypes, type Segment, type World } from "./world.ts";
 
@@ -6,10 +6,10 @@ export interface LogEntry {
   readonly revision: number;
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly key: string;
-  /** Of a deletion: the last state. */
+  /** For a deletion, the last state. */
   readonly state: State;
   readonly previous: State | undefined;
-  /** Not later than the change was made. */
+  /** When the request was sent that made the change, or an earlier time. */
   readonly sentAt: number;
 }
 
@@ -41,7 +41,7 @@ export function logOf(world: World, collection: Collection, { events }: Segment)
     const previous = before?.type === "DELETED" ? undefined : before?.state;
     if (type === "ADDED" ? previous !== undefined : previous === undefined)
       world.problem(
-        `the log of ${collection} has ${type} ${state.key} at ${revision}, which was ${previous ? "" : "not "}there`,
+        `the log of ${collection} has ${type} ${state.key} at ${revision}, which ${previous ? "existed" : "did not exist"}`,
       );
     const ofDeletion = type === "DELETED" || state.going ? deletionSent.get(state.uid) : undefined;
     lastSent = sent.get(revision) ?? ofDeletion ?? lastSent;
@@ -53,16 +53,16 @@ export function logOf(world: World, collection: Collection, { events }: Segment)
   return { entries, byKey, deletedAt };
 }
 
-/** Each change has one cause, each cause its change, and a deletion carries the last state. */
+/** Each change has one write, each write its change, and a deletion has the last state. */
 export function checkWrites(world: World, collection: Collection, { entries, deletedAt }: Log): void {
   const written = new Map(world.writes[collection].map((write) => [write.revision, write]));
   const bindings = new Map(world.bindings);
   for (const { revision, type, key, state, previous } of entries) {
     const what = `${collection} ${key} at ${revision}`;
-    // What an observer was shown as gone, by deletion or because it is selected no longer, is as it was before.
+    // A DELETED event, of a deletion or of an object that is no longer selected, has the state before.
     const removal = world.removals[collection].get(revision);
     if (removal !== undefined && removal.text !== previous?.text)
-      world.problem(`${what} went as ${removal.text}, and was ${previous?.text}`);
+      world.problem(`${what} was removed as ${removal.text}, but was ${previous?.text}`);
     if (type === "DELETED") continue;
     const write = written.get(revision);
     written.delete(revision);
@@ -71,7 +71,7 @@ export function checkWrites(world: World, collection: Collection, { entries, del
       const isBinding = previous?.nodeName === "" && state.nodeName !== "";
       const isMark = previous?.going === false && state.going && deletedAt.has(state.uid);
       if (isBinding) bindings.set(binding, (bindings.get(binding) ?? 0) - 1);
-      else if (!isMark) world.problem(`${what}: ${type}, which nobody wrote`);
+      else if (!isMark) world.problem(`${what}: ${type}, which no client wrote`);
     } else if (write.created !== (type === "ADDED"))
       world.problem(`${what}: ${type}, which was ${write.created ? "" : "not "}created`);
   }
@@ -84,8 +84,8 @@ export function checkWrites(world: World, collection: Collection, { entries, del
       world.problem(`the log of ${collection} lacks the deletion of ${deletion.uid}`);
   }
   for (const uid of world.swept[collection])
-    if (!deletedAt.has(uid)) world.problem(`the log of ${collection} lacks the deletion of ${uid} with others`);
-  // A pod is marked first and removed next; who meets another's removal between the two steps is answered as if it were his, as upstream does.
+    if (!deletedAt.has(uid)) world.problem(`the log of ${collection} lacks the deletion of ${uid} with its collection`);
+  // A pod is marked first and removed next. Between the two steps, a second deletion is answered like the first, as by upstream.
   const inOneStep = world.deletions.filter((deletion) => deletion.collection !== "pods");
   if (inOneStep.length !== new Set(inOneStep.map(({ uid }) => uid)).size) world.problem("an object was deleted twice");
 }

@@ -1,4 +1,4 @@
-/** What a reader writes down of a list whose version went while he read it. */
+/** How a reader records a list whose revision is compacted between two chunks. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Http2Client } from "../../support/http2-client.ts";
@@ -19,7 +19,7 @@ const page = (revision: number, items: readonly Answered[], token?: string): Ans
   },
 });
 
-test("the rest begins after the last object, be it one that is not the model's", async () => {
+test("the rest of a compacted list begins after the last object, also if it is not the model's", async () => {
   const answers = [
     page(12, [object("b", "n8", 11), object("kube-system", "trust", 3)], "one"),
     { status: 410, body: { message: "gone", metadata: { continue: "two" } } },
@@ -28,7 +28,7 @@ test("the rest begins after the last object, be it one that is not the model's",
   const client = { send: async () => answers.shift() } as unknown as Http2Client;
   const world = new World({ clients: [client], connections: [], clock: manualClock(), seed: 1, operationsMax: 0 });
   world.answered = 12;
-  // The second way: the first chunk of the newest state.
+  // The second mode: the first chunk of the newest state.
   await list(world, (below) => (below === 11 ? 1 : below === 20 ? 1 : 0), 0, views[0] as View);
   assert.deepEqual(world.problems, []);
   assert.deepEqual(

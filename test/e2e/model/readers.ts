@@ -1,10 +1,10 @@
-/** Those who get and list: at any version, at exact ones, in chunks while others write. */
+/** Readers that get and list: at any revision, at exact ones, in chunks while other clients write. */
 import { type Answered, type Collection, nameCount, namespaces, type View, views } from "./views.ts";
 import type { Known, World } from "./world.ts";
 
 type Random = (below: number) => number;
 
-/** How far back versions are asked for; part of that has been compacted. */
+/** How far back requested revisions are; a part of them has been compacted. */
 const pastMax = 2500;
 
 const listable = views.filter(({ list }) => list !== undefined);
@@ -35,18 +35,18 @@ async function get(world: World, random: Random, actor: number): Promise<void> {
   world.got.push({ collection, key: `${namespace}/${name}`, revision: found, known });
 }
 
-/** What is asked for, and what the answer's version must then be. */
-interface Way {
+/** The query of a list, and what its revision must be. */
+interface ListMode {
   readonly query: string;
   readonly exact?: number;
   readonly known?: Known;
 }
 
-/** Lists a view in some way. @returns the version of the list; undefined where it was refused */
+/** Lists a view in a random mode. @returns the revision of the list; undefined if the request failed */
 export async function list(world: World, random: Random, actor: number, view: View): Promise<number | undefined> {
   const revision = past(world, random);
   const limit = 1 + random(12);
-  const ways: readonly Way[] = [
+  const modes: readonly ListMode[] = [
     { query: "", known: world.known() },
     { query: `&limit=${limit}`, known: world.known() },
     { query: "&resourceVersion=0" },
@@ -62,14 +62,14 @@ export async function list(world: World, random: Random, actor: number, view: Vi
     { query: `&resourceVersion=${revision}&resourceVersionMatch=Exact&limit=${limit}`, exact: revision },
     { query: `&resourceVersion=${revision}&limit=${limit}`, exact: revision },
   ];
-  const way = ways[random(20) === 0 ? ways.length : random(ways.length)];
-  if (way === undefined) return listFuture(world, random, actor, view);
-  return listChunks(world, random, actor, view, way);
+  const mode = modes[random(20) === 0 ? modes.length : random(modes.length)];
+  if (mode === undefined) return listFuture(world, random, actor, view);
+  return listChunks(world, random, actor, view, mode);
 }
 
 interface Page {
   readonly keys: readonly string[];
-  /** Key of the last object, whoever made it; the rest of the list begins after it. */
+  /** Key of the last object, also if it is not the model's; the rest of the list begins after it. */
   readonly last: string | undefined;
   readonly count: number;
   readonly remaining: number | undefined;
@@ -80,7 +80,7 @@ async function listChunks(
   random: Random,
   actor: number,
   view: View,
-  { query, exact, known }: Way,
+  { query, exact, known }: ListMode,
 ): Promise<number | undefined> {
   const first = `GET ${view.list}?${(query + view.query).slice(1)}`;
   const limit = /limit=\d+/.exec(query)?.[0] ?? "";
@@ -95,13 +95,13 @@ async function listChunks(
     world.count("lists");
     if (status === 410) {
       const gone = version ?? exact ?? 0;
-      world.refuse(`${line}: ${body.message}`, gone);
+      world.recordCompacted(`${line}: ${body.message}`, gone);
       if (gone === 0) world.problem(`${line}: ${body.message}`);
       const next: string | undefined = body.metadata.continue;
       if ((next !== undefined) !== line.includes("continue="))
         world.problem(`${line}: 410 ${next === undefined ? "without" : "with"} a token`);
       if (next === undefined) return undefined;
-      // The rest at the newest version is a list of its own.
+      // The rest at the newest revision is checked as a separate list.
       finish(world, view, { what: line, version: gone, least, after, items, pages: [], isWhole: false });
       after = pages.findLast(({ last }) => last !== undefined)?.last ?? after;
       [items, pages, version, least] = [[], [], undefined, world.known()];
@@ -136,7 +136,7 @@ function take(world: World, view: View, line: string, body: Answered): Page {
     if (seen !== undefined) keys.push(`${seen.key}@${seen.revision}`);
   }
   if (view.query !== "" && body.metadata.remainingItemCount !== undefined)
-    world.problem(`${line}: counts what remains of a selection`);
+    world.problem(`${line}: has a remainingItemCount with a selector`);
   const last = body.items.at(-1)?.metadata;
   return {
     keys,
@@ -153,7 +153,7 @@ interface Chunks {
   readonly after: string;
   readonly items: readonly string[];
   readonly pages: readonly Page[];
-  /** Nothing is missing at its end. */
+  /** Whether the list is complete to its end. */
   readonly isWhole: boolean;
 }
 
@@ -171,7 +171,7 @@ function finish(world: World, view: View, { what, version, least, after, items, 
   let rest = 0;
   for (const { count, remaining } of [...pages].reverse()) {
     if (view.query === "" && isWhole && (remaining ?? 0) !== rest)
-      world.problem(`${what}: ${remaining} said to remain, and ${rest} came`);
+      world.problem(`${what}: ${remaining} reported to remain, but ${rest} followed`);
     rest += count;
   }
 }
@@ -180,7 +180,7 @@ function lastKey(items: readonly string[]): string | undefined {
   return items.at(-1)?.split("@")[0];
 }
 
-/** A version that is not there yet, and does not come while the clock stands. */
+/** Lists at a future revision, which the server does not reach because the clock does not advance. */
 async function listFuture(world: World, random: Random, actor: number, view: View): Promise<undefined> {
   const match = ["", "&resourceVersionMatch=Exact", "&resourceVersionMatch=NotOlderThan"][random(3)];
   const line = `GET ${view.list}?resourceVersion=${world.answered + 1_000_000}${match}${view.query}`;
@@ -193,7 +193,7 @@ async function listFuture(world: World, random: Random, actor: number, view: Vie
   if (!isTooLarge) world.problem(`${line}: ${status} ${JSON.stringify(body)}`);
 }
 
-/** A version that has been; near ones more often. */
+/** A past revision; recent ones more often. */
 function past(world: World, random: Random): number {
   const back = random(random(2) === 0 ? 50 : pastMax);
   return Math.max(world.start, world.answered - back);

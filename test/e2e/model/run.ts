@@ -1,4 +1,4 @@
-/** Lets everybody loose on one server, and checks afterwards what they saw. */
+/** Runs all actors on one server, and then checks what they saw. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,21 +28,21 @@ export interface ModelOptions {
 
 export interface ModelOutcome {
   readonly problems: readonly string[];
-  /** What was done and seen, how often. */
+  /** How often each operation and observation occurred. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
 const clientCount = 3;
 const writerCount = 6;
 const readerCount = 3;
-/** How often it is looked whether time must pass for anything to go on. */
+/** The interval of checks whether the clock must advance for actors to continue. */
 const idleMs = 5;
 
 export async function runModel(options: ModelOptions): Promise<ModelOutcome> {
   const { storage, seed, operations, informersPerView, historyMs, historyBytesMax, featureGates = "" } = options;
   const dataDir = mkdtempSync(join(tmpdir(), "coxswain-model-"));
   const clock = manualClock(Date.now());
-  // The time passes in jumps: requests that are under way meanwhile did not take that long.
+  // The clock advances in jumps, which must not end requests in flight.
   const after: Clock["after"] = (delayMs, run) => (delayMs === requestSweepMs ? () => {} : clock.after(delayMs, run));
   const limits = { historyMs, historyBytesMax };
   const server = await startServer({
@@ -89,14 +89,14 @@ export async function runModel(options: ModelOptions): Promise<ModelOutcome> {
   }
 }
 
-/** Namespaces to write in, and two nodes' names need none. */
+/** Creates the namespaces of the model. Pods may name nodes that do not exist. */
 async function prepare(world: World): Promise<void> {
   for (const name of namespaces) await world.client(0).send("POST /api/v1/namespaces", { metadata: { name } });
   world.start = await newestRevision(world);
   world.answered = world.start;
 }
 
-/** By a consistent read, which sees all that has been answered. */
+/** The revision of a consistent read, which includes all answered writes. */
 async function newestRevision(world: World): Promise<number> {
   const { body } = await world.client(0).send("GET /api/v1/configmaps");
   return Number(body.metadata.resourceVersion);

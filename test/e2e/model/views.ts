@@ -1,6 +1,6 @@
-/** What the model's observers look at: collections, parts of them, selections of these. */
+/** The views of the model's observers: collections, parts of them, and selections. */
 
-/** An object as far as the model knows it. */
+/** The part of an object that the model compares. */
 export interface State {
   /** `namespace/name` */
   readonly key: string;
@@ -19,7 +19,7 @@ export type Collection = (typeof collections)[number];
 
 export interface View {
   readonly collection: Collection;
-  /** Of the list; undefined where only one object is watched. */
+  /** The path of the list; undefined if only one object is watched. */
   readonly list: string | undefined;
   readonly watch: string;
   /** Selectors, each with a `&` before it. */
@@ -30,10 +30,10 @@ export interface View {
 export const namespaces = ["a", "b"] as const;
 export const nameCount = 24;
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever the server answered.
+// biome-ignore lint/suspicious/noExplicitAny: answers are read as JSON.
 export type Answered = any;
 
-/** @returns undefined for what others made, such as controllers */
+/** @returns undefined for objects that are not the model's */
 export function stateOf({ metadata, data, spec, status }: Answered): State | undefined {
   if (!/^n\d+$/.test(metadata.name) || !(namespaces as readonly string[]).includes(metadata.namespace))
     return undefined;

@@ -1,14 +1,14 @@
-/** What all actors of the model share: the server's clients, the time, what has been answered, and what was noticed. */
+/** The state that all actors of the model share: clients, the clock, answers, and problems. */
 import type { Http2Client } from "../../support/http2-client.ts";
 import type { ManualClock } from "../../support/manual-clock.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import type { WatchConnection } from "../../support/watch-connection.ts";
 import { type Answered, type Collection, type State, stateOf, type View } from "./views.ts";
 
-/** What had been answered when a request was sent: its answer may not be older than that. */
+/** What had been answered when a request was sent: its answer must not be older. */
 export interface Known {
   readonly revision: number;
-  /** Of the deletions below, so many. Their revisions are not in the answers. */
+  /** The number of answered deletions, whose revisions are not in the answers. */
   readonly deletions: number;
 }
 
@@ -30,11 +30,11 @@ export interface Listed {
   readonly what: string;
   readonly view: View;
   readonly revision: number;
-  /** Undefined where any version will do. */
+  /** Undefined if any revision is allowed. */
   readonly known: Known | undefined;
-  /** The key after which the list begins, where it is the rest of another. */
+  /** The key after which the list begins, if it is the rest of another. */
   readonly after: string;
-  /** The last key that it covers; undefined where it goes to the end. */
+  /** The last key that it covers; undefined if it is complete to the end. */
   readonly until: string | undefined;
   /** `key@revision` */
   readonly items: readonly string[];
@@ -48,24 +48,25 @@ export interface Got {
   readonly known: Known;
 }
 
-export interface Refused {
+/** An answer 410. */
+export interface Compacted {
   readonly what: string;
   readonly revision: number;
   readonly at: number;
-  /** Newest revision answered by then. */
+  /** The newest answered revision at that time. */
   readonly answered: number;
 }
 
 export const eventTypes = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK"] as const;
 
-/** What one watch brought, from its begin to its cut. */
+/** The events of one watch until it was cut. */
 export interface Segment {
   readonly view: View;
-  /** Undefined: it began with what was there. */
+  /** Undefined if it began with the existing objects. */
   readonly from: number | undefined;
-  /** Where in `events` the bookmark stands that ended what was there. */
+  /** The index in `events` of the bookmark that ended the initial events. */
   initialEnd: number | undefined;
-  /** Four times the revision and the number of the type. */
+  /** Four times the revision, plus the number of the type. */
   readonly events: number[];
 }
 
@@ -79,7 +80,7 @@ export interface WorldOptions {
   readonly operationsMax: number;
 }
 
-/** Longest jump of the clock. Requests and connections must not time out by it. */
+/** The longest jump of the clock, which must not let requests and connections time out. */
 const jumpMs = 20_000;
 const problemsMax = 20;
 
@@ -97,18 +98,18 @@ export class World {
   readonly swept: Record<Collection, Set<string>> = { configmaps: new Set(), pods: new Set() };
   readonly listed: Listed[] = [];
   readonly got: Got[] = [];
-  readonly refused: Refused[] = [];
+  readonly compacted: Compacted[] = [];
   readonly segments: Segment[] = [];
-  /** The first who saw a revision says what it is; everyone after must see the same. */
+  /** The first observed state of each revision; later observations must be equal. */
   readonly states: Record<Collection, Map<number, State>> = { configmaps: new Map(), pods: new Map() };
   readonly removals: Record<Collection, Map<number, State>> = { configmaps: new Map(), pods: new Map() };
   readonly counts: Record<string, number> = {};
-  /** The revision before all of this. */
+  /** The revision before the first operation. */
   start = 0;
   operations = 0;
   /** Newest revision in any answer. */
   answered = 0;
-  /** Resolves with the last revision once nobody writes any more. */
+  /** Resolves with the last revision when all writers have ended. */
   readonly final = Promise.withResolvers<number>();
   #waiting: { readonly at: number; readonly wake: () => void }[] = [];
   readonly #time: (below: number) => number;
@@ -120,7 +121,7 @@ export class World {
     this.#time = this.random(0);
   }
 
-  /** Each actor has its own, so that what one does depends on others as little as can be. */
+  /** A random generator for each actor, so that actors depend little on each other. */
   random(actor: number): (below: number) => number {
     return seededRandom(this.options.seed * 1000 + actor);
   }
@@ -145,7 +146,7 @@ export class World {
     if (this.problems.length < problemsMax) this.problems.push(text);
   }
 
-  /** One thing was done. Time passes with it. */
+  /** Counts an operation, which advances the clock. */
   count(what: string): void {
     this.counts[what] = (this.counts[what] ?? 0) + 1;
     this.operations += 1;
@@ -153,9 +154,9 @@ export class World {
     this.#wake();
   }
 
-  /** A version was 410. */
-  refuse(what: string, revision: number): void {
-    this.refused.push({ what, revision, at: this.now, answered: this.answered });
+  /** Records an answer 410. */
+  recordCompacted(what: string, revision: number): void {
+    this.compacted.push({ what, revision, at: this.now, answered: this.answered });
     this.note("versions gone");
   }
 
@@ -163,12 +164,12 @@ export class World {
     this.counts[what] = (this.counts[what] ?? 0) + 1;
   }
 
-  /** Time passes although nothing is done, for those who wait for it. */
+  /** Advances the clock without an operation, for actors that wait. */
   passTime(): void {
     this.options.clock.advance(jumpMs / 4);
   }
 
-  /** Until others have done so much, or everything is over. */
+  /** Resolves after this number of operations of all actors, or when the run is over. */
   operationsLater(count: number): Promise<void> {
     return new Promise((wake) => {
       this.#waiting.push({ at: this.operations + count, wake });
@@ -183,12 +184,12 @@ export class World {
     for (const { wake } of due) wake();
   }
 
-  /** @returns the revision and the key; undefined for an object that is none of the model's */
+  /** @returns the revision and the key; undefined for an object that is not the model's */
   see(collection: Collection, who: string, object: Answered): { revision: number; key: string } | undefined {
     return this.#compare(this.states[collection], who, object);
   }
 
-  /** Of an event that says DELETED. */
+  /** Records the object of a DELETED event. */
   seeRemoval(collection: Collection, who: string, object: Answered): { revision: number; key: string } | undefined {
     return this.#compare(this.removals[collection], `${who}, DELETED`, object);
   }

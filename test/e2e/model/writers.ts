@@ -1,4 +1,4 @@
-/** Those who change things. Each write leaves a token of its own, so that none is empty and each is known again. */
+/** Writers. Each write has a unique token, so that it changes the object and can be identified. */
 import type { Http2Answer } from "../../support/http2-client.ts";
 import { type Collection, nameCount, namespaces } from "./views.ts";
 import type { Known, World } from "./world.ts";
@@ -7,7 +7,7 @@ const merge = "application/merge-patch+json";
 const strategic = "application/strategic-merge-patch+json";
 const json = "application/json-patch+json";
 const nodes = ["node1", "node2"];
-/** What a request of a random writer may be answered with. */
+/** The statuses with which a random request may be answered. */
 const expected = new Set([200, 201, 404, 409]);
 
 interface Request {
@@ -15,7 +15,7 @@ interface Request {
   readonly line: string;
   readonly body?: object;
   readonly type?: string;
-  /** What the answer shows: the object, the end of one, the list of those that were deleted, that a pod was bound. */
+  /** What the answer contains: the object, the deleted object, the list of deleted objects, or the status of a binding. */
   readonly answers: "object" | "deletion" | "list" | "binding";
   readonly key: string;
 }
@@ -29,7 +29,7 @@ export async function write(world: World, actor: number): Promise<void> {
     const answer = await world.client(actor).send(request.line, request.body, request.type);
     if (expected.has(answer.status)) take(world, request, answer, known, sentAt);
     else world.problem(`${request.line}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    world.count(answer.status < 300 ? "writes" : "writes refused");
+    world.count(answer.status < 300 ? "writes" : "writes rejected");
   }
 }
 
@@ -43,7 +43,7 @@ function take(
   const { status, body: answered } = answer;
   if (status >= 300) return;
   if (answers === "object" && answered.metadata.deletionTimestamp !== undefined) {
-    // It met the object between its mark and its end, and so ended it: the answer is what was asked for, at the version of the mark.
+    // The write removed an object that was marked for deletion. The answer has the requested state and the revision of the mark.
     world.deletions.push({ collection, uid: answered.metadata.uid, known, sentAt });
   } else if (answers === "object") {
     const { revision } = world.see(collection, line, answered) as { revision: number };
@@ -72,7 +72,7 @@ function labelsOf(random: Random): Record<string, string> {
   return { ...(random(3) > 0 && { x: String(random(2)) }), ...(random(2) === 0 && { y: "" }) };
 }
 
-/** Null takes one away. */
+/** Null removes a label. */
 function labelChange(random: Random): Record<string, string | null> {
   return {
     x: ["0", "1", null][random(3)] as string | null,

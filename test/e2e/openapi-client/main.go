@@ -1,4 +1,4 @@
-// Reads a server's OpenAPI documents as upstream's clients do, in both forms; says what went wrong and exits with 1.
+// Reads a server's OpenAPI documents with upstream's clients, in JSON and protobuf. Prints failures and exits with 1 if there are any.
 //
 //	go run . KUBECONFIG
 package main
@@ -58,7 +58,7 @@ func checkV2(client *discovery.DiscoveryClient) {
 		bytes := get(client.RESTClient(), "/openapi/v2", mediaType)
 		got := &openapi_v2.Document{}
 		must(proto.Unmarshal(bytes, got))
-		check(proto.Equal(got, want), "v2 as %v is not what gnostic makes of the JSON", mediaType)
+		check(proto.Equal(got, want), "v2 as %v differs from what gnostic encodes from the JSON", mediaType)
 		encoded, err := proto.Marshal(want)
 		must(err)
 		check(len(encoded) == len(bytes), "v2 as %v has %v bytes, gnostic's has %v", mediaType, len(bytes), len(encoded))
@@ -70,11 +70,11 @@ func checkV2(client *discovery.DiscoveryClient) {
 	must(err)
 	check(len(models.ListModels()) > 700, "only %v models", len(models.ListModels()))
 	pod := models.LookupModel("io.k8s.api.core.v1.Pod")
-	check(pod != nil && pod.GetExtensions()["x-kubernetes-group-version-kind"] != nil, "no kind of a pod")
+	check(pod != nil && pod.GetExtensions()["x-kubernetes-group-version-kind"] != nil, "a pod has no kind")
 
 	swagger := &spec.Swagger{}
 	must(json.Unmarshal(text, swagger))
-	check(len(swagger.Paths.Paths) == len(want.Paths.Path), "%v paths, and %v", len(swagger.Paths.Paths), len(want.Paths.Path))
+	check(len(swagger.Paths.Paths) == len(want.Paths.Path), "%v paths instead of %v", len(swagger.Paths.Paths), len(want.Paths.Path))
 }
 
 func checkV3(client *discovery.DiscoveryClient) {
@@ -104,16 +104,16 @@ func checkV3(client *discovery.DiscoveryClient) {
 		must(err)
 		got := &openapi_v3.Document{}
 		must(proto.Unmarshal(bytes, got))
-		check(proto.Equal(got, want), "v3 %v is not what gnostic makes of the JSON", name)
+		check(proto.Equal(got, want), "v3 %v differs from what gnostic encodes from the JSON", name)
 
 		document := &spec3.OpenAPI{}
 		must(json.Unmarshal(text, document))
 		again, err := json.Marshal(document)
 		must(err)
-		check(sameJSON(text, again), "v3 %v says something that kube-openapi does not know", name)
+		check(sameJSON(text, again), "v3 %v has members that kube-openapi does not know", name)
 		for _, reference := range references(text) {
 			_, found := document.Components.Schemas[strings.TrimPrefix(reference, "#/components/schemas/")]
-			check(found, "v3 %v: %v leads nowhere", name, reference)
+			check(found, "v3 %v: %v refers to no schema", name, reference)
 		}
 	}
 }

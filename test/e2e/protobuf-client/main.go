@@ -1,4 +1,4 @@
-// Talks to a server in protobuf alone, as client-go's typed clients and informers do; says what went wrong and exits with 1.
+// Uses client-go's typed clients and informers with protobuf only. Prints failures and exits with 1 if there are any.
 //
 //	go run . KUBECONFIG
 package main
@@ -42,7 +42,7 @@ func main() {
 	config, err := clientcmd.BuildConfigFromFlags("", os.Args[1])
 	must(err)
 	config.ContentType = runtime.ContentTypeProtobuf
-	config.AcceptContentTypes = runtime.ContentTypeProtobuf // Nothing to fall back on.
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf // Without JSON as a fallback.
 	config.Wrap(onlyProtobuf)
 	client := kubernetes.NewForConfigOrDie(config)
 
@@ -73,7 +73,7 @@ func main() {
 	exercise(ctx, seen["poddisruptionbudgets"], client.PolicyV1().PodDisruptionBudgets(namespace), budget())
 	exercise(ctx, seen["clusterroles"], client.RbacV1().ClusterRoles(), clusterRole())
 	others(ctx, client)
-	metadataAlone(ctx, client, config)
+	metadataOnly(ctx, client, config)
 
 	for _, failure := range failures {
 		fmt.Println(failure)
@@ -117,7 +117,7 @@ func watched(factory informers.SharedInformerFactory) map[string]cache.SharedInd
 	}
 }
 
-// What an informer was told last of each object; nil for one that is gone.
+// The last state of each object that an informer reported; nil for a deleted object.
 type recorder struct {
 	mutex sync.Mutex
 	last  map[string]runtime.Object
@@ -156,17 +156,17 @@ type client[O object, L runtime.Object] interface {
 	Delete(context.Context, string, metav1.DeleteOptions) error
 }
 
-// The life of one object, each step told to the informer too.
-func exercise[O object, L runtime.Object](ctx context.Context, seen *recorder, client client[O, L], wanted O) {
-	what := fmt.Sprintf("%T", wanted)
-	created, err := client.Create(ctx, wanted.DeepCopyObject().(O), metav1.CreateOptions{})
+// All verbs on one object; the informer must report each change.
+func exercise[O object, L runtime.Object](ctx context.Context, seen *recorder, client client[O, L], desired O) {
+	what := fmt.Sprintf("%T", desired)
+	created, err := client.Create(ctx, desired.DeepCopyObject().(O), metav1.CreateOptions{})
 	if !ok(err, "%s: create", what) {
 		return
 	}
 	check(created.GetUID() != "", "%s: created without uid", what)
-	_, err = client.Create(ctx, wanted.DeepCopyObject().(O), metav1.CreateOptions{})
+	_, err = client.Create(ctx, desired.DeepCopyObject().(O), metav1.CreateOptions{})
 	check(errors.IsAlreadyExists(err), "%s: created again: %v", what, err)
-	name := wanted.GetName()
+	name := desired.GetName()
 	got, err := client.Get(ctx, name, metav1.GetOptions{})
 	ok(err, "%s: get", what)
 	check(reflect.DeepEqual(got, created), "%s: got %+v\ncreated %+v", what, got, created)
@@ -182,7 +182,7 @@ func exercise[O object, L runtime.Object](ctx context.Context, seen *recorder, c
 	ok(err, "%s: update", what)
 	check(updated.GetAnnotations()["changed"] == "é", "%s: not updated: %v", what, updated.GetAnnotations())
 	_, err = client.Update(ctx, changed, metav1.UpdateOptions{})
-	check(errors.IsConflict(err), "%s: updated an old one: %v", what, err)
+	check(errors.IsConflict(err), "%s: updated an old resourceVersion: %v", what, err)
 	patched, err := client.Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"labels":{"patched":"yes"}}}`), metav1.PatchOptions{})
 	ok(err, "%s: patch", what)
 	eventually(func() bool { state, _ := seen.get(name); return reflect.DeepEqual(state, any(patched)) }, func() string {
@@ -192,14 +192,14 @@ func exercise[O object, L runtime.Object](ctx context.Context, seen *recorder, c
 	zero := int64(0)
 	wrong := types.UID("wrong")
 	err = client.Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &wrong}})
-	check(errors.IsConflict(err), "%s: deleted another: %v", what, err)
+	check(errors.IsConflict(err), "%s: deleted with a wrong uid: %v", what, err)
 	ok(client.Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &zero}), "%s: delete", what)
 	_, err = client.Get(ctx, name, metav1.GetOptions{})
-	check(errors.IsNotFound(err), "%s: still there: %v", what, err)
-	eventually(func() bool { state, known := seen.get(name); return known && state == nil }, func() string { return what + ": the informer did not see it go" })
+	check(errors.IsNotFound(err), "%s: get after the deletion: %v", what, err)
+	eventually(func() bool { state, known := seen.get(name); return known && state == nil }, func() string { return what + ": the informer did not report the deletion" })
 }
 
-// What is not an object's life: status, scale, eviction, chunks, watches, reviews, discovery.
+// Other requests: status, scale, eviction, chunks, watches, errors, discovery.
 func others(ctx context.Context, client *kubernetes.Clientset) {
 	deployments := client.AppsV1().Deployments(namespace)
 	created, err := deployments.Create(ctx, deployment(), metav1.CreateOptions{})
@@ -239,7 +239,7 @@ func chunks(ctx context.Context, client *kubernetes.Clientset) {
 		ok(err, "create chunk")
 	}
 	all, err := maps.List(ctx, metav1.ListOptions{LabelSelector: "chunk=yes"})
-	ok(err, "list of more than one piece")
+	ok(err, "list that is sent in several pieces")
 	check(len(all.Items) == 20 && all.Continue == "", "%d items", len(all.Items))
 	count, next := 0, ""
 	for {
@@ -272,7 +272,7 @@ func watch(ctx context.Context, client *kubernetes.Clientset) {
 	}
 	_, err = maps.Watch(ctx, metav1.ListOptions{ResourceVersion: "nonsense"})
 	_, is := err.(errors.APIStatus)
-	check(is, "a watch from nowhere: %v", err)
+	check(is, "a watch at an invalid resourceVersion: %v", err)
 }
 
 func discover(client *kubernetes.Clientset) {

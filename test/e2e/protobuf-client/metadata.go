@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// The metadata of deployments, as client-go's metadata client reads and writes it: always what the typed client sees.
-func metadataAlone(ctx context.Context, typed *kubernetes.Clientset, config *rest.Config) {
+// Reads and writes the metadata of deployments with client-go's metadata client, which must agree with the typed client.
+func metadataOnly(ctx context.Context, typed *kubernetes.Clientset, config *rest.Config) {
 	deployments := typed.AppsV1().Deployments(namespace)
 	client := metadata.NewForConfigOrDie(config).Resource(appsv1.SchemeGroupVersion.WithResource("deployments")).Namespace(namespace)
 	for _, name := range []string{"meta-1", "meta-2", "meta-3"} {
@@ -27,7 +27,7 @@ func metadataAlone(ctx context.Context, typed *kubernetes.Clientset, config *res
 	same := func(what string, partial *metav1.PartialObjectMetadata) {
 		whole, err := deployments.Get(ctx, partial.Name, metav1.GetOptions{})
 		must(err)
-		check(reflect.DeepEqual(partial.ObjectMeta, whole.ObjectMeta), "%s: %v is not %v", what, partial.ObjectMeta, whole.ObjectMeta)
+		check(reflect.DeepEqual(partial.ObjectMeta, whole.ObjectMeta), "%s: %v differs from %v", what, partial.ObjectMeta, whole.ObjectMeta)
 	}
 
 	got, err := client.Get(ctx, "meta-1", metav1.GetOptions{})
@@ -46,7 +46,7 @@ func metadataAlone(ctx context.Context, typed *kubernetes.Clientset, config *res
 		if options.Continue = list.Continue; options.Continue == "" {
 			break
 		}
-		check(list.RemainingItemCount == nil, "a list with a selector counts what remains")
+		check(list.RemainingItemCount == nil, "a list with a selector has a remainingItemCount")
 	}
 	check(reflect.DeepEqual(names, []string{"meta-1", "meta-2", "meta-3"}), "listed: %v", names)
 

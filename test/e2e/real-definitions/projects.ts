@@ -1,4 +1,4 @@
-/** Projects whose definitions are taken as they ship them, and fetched when the test runs: nothing of theirs stands here. */
+/** Projects whose definitions and samples the test fetches when it runs. This repository contains none of their files. */
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,9 +6,9 @@ import { decodeYaml, YamlError } from "../../../src/lib/yaml/decode.ts";
 
 export interface Project {
   readonly name: string;
-  /** A Go module with its version, which is fetched as any Go program that depends on it would. */
+  /** A Go module with its version, which `go mod download` fetches. */
   readonly module: string;
-  /** Globs within it. */
+  /** Globs of files in the module. */
   readonly definitions: readonly string[];
   readonly samples: readonly string[];
 }
@@ -88,7 +88,7 @@ export const projects: readonly Project[] = [
   },
 ];
 
-/** Plain JSON with a kind. */
+/** A JSON object with a kind. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -97,7 +97,7 @@ export interface Manifest {
   readonly [field: string]: any;
 }
 
-/** @returns where it is, in Go's own cache; or why it cannot be had */
+/** @returns its directory in Go's module cache, or why it is missing */
 export function fetchModule({ module }: Project): { readonly directory: string } | { readonly missing: string } {
   const { status, stdout, stderr, error } = spawnSync("go", ["mod", "download", "-json", module], {
     cwd: "/",
@@ -109,7 +109,7 @@ export function fetchModule({ module }: Project): { readonly directory: string }
   return status === 0 ? { directory } : { missing: problem };
 }
 
-/** What stands in the files, in order. Templates, which are no YAML, and what no API server is meant to read are passed over. */
+/** The objects in the files, in order. Templates, which are not YAML, and YAML without a kind are skipped. */
 export function readManifests(directory: string, globs: readonly string[]): Manifest[] {
   const files = globs.flatMap((glob) => globSync(glob, { cwd: directory }));
   const texts = [...new Set(files)].sort().map((file) => readFileSync(join(directory, file), "utf8"));
@@ -133,7 +133,7 @@ function isManifest(value: unknown): value is Manifest {
   );
 }
 
-/** Labels that a chart would fill in go. */
+/** Removes labels whose values are templates. */
 function withoutTemplates({ metadata: { labels = {}, ...metadata }, ...manifest }: Manifest): Manifest {
   const kept = Object.entries(labels).filter(([, value]) => !String(value).includes("{{"));
   return {

@@ -1,8 +1,8 @@
-/** Objects of a schema, good and bad, made by chance: as many as are wanted where a project ships none. */
+/** Random valid and invalid objects of a schema, for projects that ship few samples. */
 import type { JsonSchemaProps } from "../../../src/lib/structural-schema/json-schema-props.ts";
 import type { Manifest } from "./projects.ts";
 
-/** An integer from 0 to below the argument, as `seededRandom` gives. */
+/** A random integer from 0 to below the argument. */
 type Random = (below: number) => number;
 
 const pick = <T>(random: Random, from: readonly T[]): T => from[random(from.length)] as T;
@@ -23,7 +23,7 @@ const texts = [
   "UPPER",
 ];
 
-/** What is required, and of the rest one in so many. */
+/** A random value, with most of the required fields and some of the optional ones. */
 export function randomValue(schema: JsonSchemaProps | undefined, random: Random, depth = 8): unknown {
   if (schema === undefined) return pick(random, texts);
   if (schema.enum !== undefined && random(8) > 0) return pick(random, schema.enum);
@@ -61,15 +61,15 @@ function randomObject(schema: JsonSchemaProps, random: Random, depth: number): R
   const { properties = {}, required = [], additionalProperties: values } = schema;
   const object: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(properties)) {
-    const wanted = required.includes(name) ? random(30) > 0 : depth > 0 && random(depth > 5 ? 2 : 4) === 0;
-    if (wanted) object[name] = randomValue(property, random, depth - 1);
+    const isSet = required.includes(name) ? random(30) > 0 : depth > 0 && random(depth > 5 ? 2 : 4) === 0;
+    if (isSet) object[name] = randomValue(property, random, depth - 1);
   }
   if (typeof values !== "object" || depth <= 0) return object;
   for (const key of ["a", "example.com/b"].slice(random(3))) object[key] = randomValue(values, random, depth - 1);
   return object;
 }
 
-/** @param schema of a version @returns an object of it, without a name of its own */
+/** @param schema the schema of a version @returns an object without apiVersion, kind and metadata */
 export function randomSample(
   schema: JsonSchemaProps,
   random: Random,
@@ -83,7 +83,7 @@ export function randomSample(
   return rest;
 }
 
-/** A copy with something changed somewhere within all but its name. */
+/** A copy with one random change outside of apiVersion, kind and metadata. */
 export function damaged(sample: Manifest, random: Random): Manifest {
   const copy = structuredClone(sample);
   const places = placesOf(copy).filter(({ path }) => !["apiVersion", "kind", "metadata"].includes(path[0] as string));

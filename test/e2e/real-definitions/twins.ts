@@ -1,11 +1,11 @@
-/** One request to two servers, and what they say differently. */
+/** Sends each request to two servers and compares their answers. */
 
 import { readFileSync } from "node:fs";
 import { type Difference, jsonDifferences } from "../../support/json-differences.ts";
 import type { Answer, RawClient, RawRequest } from "../../support/raw-client.ts";
 
 export interface Twins {
-  /** @returns our answer, and what upstream's has otherwise; times, uids and versions aside */
+  /** @returns this server's answer, and its differences from upstream's, without times, uids and resourceVersions */
   send(request: RawRequest): Promise<{ readonly answer: Answer; readonly differences: readonly Difference[] }>;
 }
 
@@ -18,7 +18,7 @@ export function twins(ours: RawClient, theirs: RawClient): Twins {
   };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at as JSON.
+// biome-ignore lint/suspicious/noExplicitAny: answers are compared as JSON.
 type Json = any;
 
 export function comparable({ status, headers, body }: Answer): Json {
@@ -31,8 +31,8 @@ export function comparable({ status, headers, body }: Answer): Json {
 }
 
 /**
- * Causes come in no order upstream, and the message says them once more. What is not there at all is told by whoever comes last, which is not the
- * server of definitions where it is not alone.
+ * Upstream's causes have no order, and the message repeats them. A 404 without a name is not compared: the last server in the delegation chain answers it,
+ * which is not the apiextensions server in a complete kube-apiserver.
  */
 function comparableStatus({ code, reason, message, details, status }: Json): Json {
   if (code === 404 && details?.name === undefined) return undefined;
@@ -54,12 +54,12 @@ function comparableStatus({ code, reason, message, details, status }: Json): Jso
   };
 }
 
-/** Of what is wrong with an intent, upstream tells what it meets before the first field that no schema declares, in no order; and shows odd keys oddly. */
+/** Removes the errors of an apply: upstream reports those before the first undeclared field, in no order, and formats unusual keys differently. */
 function withoutOthers(text: string | undefined): string | undefined {
   return text?.replace(/(failed to create typed patch object \(.*?\): ).*/s, "$1…");
 }
 
-/** Of an object that is told whole. */
+/** Replaces times, uids and resourceVersions in a message that contains an object. */
 function timeless(text: string | undefined): string | undefined {
   return text
     ?.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, "<time>")
@@ -87,7 +87,7 @@ function forgetTimes(metadata: Json): void {
   for (const entry of metadata.managedFields ?? []) if (entry.time !== undefined) entry.time = "<time>";
 }
 
-/** Controllers come by in no order; those of the server that stands alone have its program's name. */
+/** Sorts the writes of controllers, which run in no order. The standalone apiextensions server has another name as their manager. */
 function comparableDefinition(definition: Json): Json {
   const { metadata, status } = definition;
   for (const condition of status?.conditions ?? []) condition.lastTransitionTime = "<time>";
@@ -98,7 +98,7 @@ function comparableDefinition(definition: Json): Json {
   return definition;
 }
 
-/** What is published of the kinds: what all servers share is told in the words of the server, and more of it than upstream's tells alone. */
+/** The schemas and operations of custom kinds. Descriptions of shared fields are removed, because each server publishes its own. */
 function comparableDocument({ components, definitions, paths }: Json): Json {
   const schemas = Object.entries(components?.schemas ?? definitions).filter(([, schema]) => isCustom(schema));
   for (const [name, { properties }] of schemas as [string, Json][]) {

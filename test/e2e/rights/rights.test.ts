@@ -1,7 +1,7 @@
 /**
- * The rights that a kube-apiserver asks its authorizer for, request by request: this server asks for the same ones, in the same order. Guarantees:
- * - a user who lacks one of them gets the same error, and nothing changes;
- * - a user who has them, and no others, gets the same status.
+ * The permissions that a kube-apiserver checks for each request. This server checks the same permissions in the same order. Guarantees:
+ * - a user without one of them gets the same error, and nothing changes;
+ * - a user with exactly these permissions gets the same status.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ import { startWebhookServer, type WebhookServer } from "../../support/webhook-se
 const all = parseRightsTable(
   gunzipSync(readFileSync(join(import.meta.dirname, "testdata/rights.jsonl.gz"))).toString(),
 );
-/** Without COXSWAIN_TEST_FULL=1 alpha and beta versions are left out of resources that have another. */
+/** Without COXSWAIN_TEST_FULL=1, alpha and beta versions of resources with a stable version are omitted. */
 const areas =
   process.env.COXSWAIN_TEST_FULL === "1"
     ? all
@@ -45,7 +45,7 @@ function isBetterOf({ area }: RightsArea, beta: string): boolean {
 interface Difference {
   readonly lines: RegExp;
   readonly status: number;
-  /** So many of the rights are asked for, the first ones; all unless said. */
+  /** The number of permissions that are checked, the first of the row; all by default. */
   readonly rights?: number;
   readonly why: string;
 }
@@ -76,7 +76,7 @@ let webhook: WebhookServer;
 let session: RightsSession;
 let adminClient: RawClient;
 
-// biome-ignore lint/suspicious/noExplicitAny: as the server answers it.
+// biome-ignore lint/suspicious/noExplicitAny: answers are read as JSON.
 type Discovered = any;
 
 before(async () => {
@@ -121,7 +121,7 @@ function accessOf(kubeconfig: string): RightsUser {
   return { url: server.url, tls: { ca, cert, key } };
 }
 
-/** Of everything: any change raises it. */
+/** The revision of the store, which every change increases. */
 async function revision(): Promise<string> {
   const { text } = await session.send({ line: "GET /api/v1/namespaces/none/podtemplates", as: "admin" }, () => true);
   return JSON.parse(text).metadata.resourceVersion;
@@ -132,13 +132,13 @@ function expected(row: RightsRow): Pick<RightsRow, "status" | "rights"> {
   return difference === undefined ? row : { status: difference.status, rights: row.rights.slice(0, difference.rights) };
 }
 
-/** Undefined after a request that may have changed something with all its rights. */
+/** Undefined after a request that may have changed an object. */
 let lastRevision: string | undefined;
 
 async function checkUnchanged(line: string): Promise<void> {
   const before = lastRevision;
   lastRevision = await revision();
-  if (before !== undefined) assert.equal(lastRevision, before, `${line} has changed something without a right`);
+  if (before !== undefined) assert.equal(lastRevision, before, `${line} has changed an object without permission`);
 }
 
 async function check(row: RightsRow, { settled }: { settled: boolean }): Promise<void> {
@@ -148,7 +148,7 @@ async function check(row: RightsRow, { settled }: { settled: boolean }): Promise
     if (settled) lastRevision ??= await revision();
     for (const [right, without] of needed) {
       const answer = await session.send(without < 300 ? dryRun(row) : row, (one) => one !== right && needed.has(one));
-      assert.equal(answer.status, without, `${row.line} without the right to ${right}: ${answer.text}`);
+      assert.equal(answer.status, without, `${row.line} without permission to ${right}: ${answer.text}`);
     }
     if (settled) await checkUnchanged(row.line);
   }
@@ -162,12 +162,12 @@ async function check(row: RightsRow, { settled }: { settled: boolean }): Promise
 }
 
 for (const { area, rows } of areas) {
-  test(area, async () => {
+  test(`checks the permissions of kube-apiserver: ${area}`, async () => {
     for (const row of rows) await check(row, { settled: area !== unsettled && !row.line.startsWith("GET ") });
   });
 }
 
-test("the table has every verb of every resource and subresource that is served", async () => {
+test("the table has every verb of every served resource and subresource", async () => {
   const accept = { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" };
   const groups = await Promise.all(["/api", "/apis"].map((path) => adminClient.send({ path, headers: accept })));
   const served = groups.flatMap(({ body }) =>

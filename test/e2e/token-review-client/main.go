@@ -1,4 +1,4 @@
-// Another server of Kubernetes' kind that asks this one whose tokens are whose, in both encodings: prints each caller, or why there is none.
+// Authenticates tokens by TokenReviews like an aggregated API server, in JSON and protobuf. Prints the user of each token, or the error.
 //
 //	go run . KUBECONFIG TOKEN...
 package main

@@ -6,7 +6,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { askWhileConverting, type Reply } from "../../../test/e2e/conversion/answers.ts";
+import { type Reply, sendWhileConverting } from "../../../test/e2e/conversion/answers.ts";
 import { good } from "../../../test/e2e/conversion/targets.ts";
 import { startWebhookServer } from "../../../test/support/webhook-server.ts";
 import { openServerClient } from "./client.ts";
@@ -19,7 +19,7 @@ const { url, ca } = await startWebhookServer((request) => reply(request));
 const answer = (next: Reply): void => {
   reply = next;
 };
-const rows = await askWhileConverting(openServerClient(readFileSync(kubeconfig, "utf8")), { url, ca, answer });
+const rows = await sendWhileConverting(openServerClient(readFileSync(kubeconfig, "utf8")), { url, ca, answer });
 const file = new URL("../../../test/e2e/conversion/testdata/answers.json.gz", import.meta.url);
 writeFileSync(file, gzipSync(`[\n${rows.map((row) => JSON.stringify(row)).join(",\n")}\n]\n`, { level: 9 }));
 process.exit(0); // The webhook and a connection are open.

@@ -5,14 +5,14 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { askForPaths } from "../../../test/e2e/custom-resources/paths.ts";
+import { sendPathRequests } from "../../../test/e2e/custom-resources/paths.ts";
 import { openServerClient } from "./client.ts";
 
 const [kubeconfig] = process.argv.slice(2);
 if (kubeconfig === undefined) throw new Error("usage: custom-resource-paths.ts KUBECONFIG");
 
 const send = openServerClient(readFileSync(kubeconfig, "utf8"));
-const rows = await askForPaths(async (line, body, headers) => {
+const rows = await sendPathRequests(async (line, body, headers) => {
   const { status, headers: answered, warnings, text } = await send(line, body, headers);
   return { status, contentType: answered["content-type"] ?? "", warnings, text };
 });

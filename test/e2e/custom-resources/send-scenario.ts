@@ -1,10 +1,13 @@
-/** Runs a scenario, and brings answers into a form that two servers can share. */
+/** Sends the requests of a scenario and makes the answers of two servers comparable. */
 import type { Answer, RawClient } from "../../support/raw-client.ts";
 import { comparable } from "../real-definitions/twins.ts";
 import type { Scenario, Step } from "./scenarios.ts";
 
-/** @returns one line of what was asked, and what is kept of the answer, for each step */
-export async function ask(client: RawClient, { steps }: Scenario): Promise<[asked: string, answer: unknown][]> {
+/** @returns for each step its method and path, and the part of the answer that is compared */
+export async function sendScenario(
+  client: RawClient,
+  { steps }: Scenario,
+): Promise<[request: string, answer: unknown][]> {
   const answers: [string, unknown][] = [];
   for (const step of steps)
     answers.push([`${step.method ?? "GET"} ${step.path}`, shown(step, await send(client, step))]);
