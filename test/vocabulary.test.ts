@@ -31,6 +31,7 @@ const cleaned = [
   "bench",
   "docs",
   "src/apis/admissionregistration",
+  "src/apis/apiextensions",
   "src/apis/apps",
   "src/apis/autoscaling",
   "src/admission",

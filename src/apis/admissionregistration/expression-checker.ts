@@ -1,4 +1,7 @@
-/** Compiles the CEL expressions of webhooks and policies. Without an implementation, expressions are not checked. */
+/**
+ * Compiles the CEL expressions of webhooks and policies. Without an implementation, expressions are
+ * not checked.
+ */
 
 /** The role of an expression, which decides its result type. */
 export type ExpressionUse = "condition" | "message" | "annotation" | "object" | "patch";
@@ -15,7 +18,10 @@ interface ExpressionRequest {
   readonly text: string;
   readonly use: ExpressionUse;
   readonly variables: ExpressionVariables;
-  /** The stored object has the same expression, so that it may use libraries that new expressions may not. */
+  /**
+   * The stored object has the same expression, so that it may use libraries that new expressions
+   * may not.
+   */
   readonly isStored: boolean;
 }
 

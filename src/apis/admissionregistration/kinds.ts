@@ -1,5 +1,6 @@
 /**
- * admissionregistration.k8s.io: webhook configurations and policies. The first write of a kind loads its rules.
+ * admissionregistration.k8s.io: webhook configurations and policies. The first write of a kind
+ * loads its rules.
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/admissionregistration
  */

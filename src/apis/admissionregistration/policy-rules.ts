@@ -70,7 +70,9 @@ export function validateMutatingPolicy(
   }
 }
 
-/** Validates which requests the policy selects; `checkMatch` adds checks of its match constraints. */
+/**
+ * Validates which requests the policy selects; `checkMatch` adds checks of its match constraints.
+ */
 function validateScope({ spec, old, errors }: Policy, checker: ExpressionChecker, checkMatch = (): void => {}): void {
   const { failurePolicy, paramKind, matchConstraints, matchConditions } = spec;
   if (!failurePolicies.includes(failurePolicy))

@@ -1,5 +1,6 @@
 /**
- * Validates webhook configurations. An update may keep some violations that the stored configuration has.
+ * Validates webhook configurations. An update may keep some violations that the stored
+ * configuration has.
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/admissionregistration/validation/validation.go
  */

@@ -1,38 +1,45 @@
-/** Groups of the Kubernetes community take definitions that were approved. Source: k8s.io/apiextensions-apiserver pkg/apihelpers */
+/**
+ * Requires an approval annotation of definitions in the protected groups of the Kubernetes
+ * community.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apihelpers/helpers.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { quoteGo } from "../../lib/json/quote.ts";
 import { requestUri } from "../../lib/structural-schema/formats/uri.ts";
 
-export const approvalAnnotation = "api-approved.kubernetes.io";
+const approvalAnnotation = "api-approved.kubernetes.io";
 
-export interface ApiApproval {
+interface ApiApproval {
   readonly state: "approved" | "bypassed" | "missing" | "invalid";
   readonly reason: string;
 }
 
+/** Whether the group is in `k8s.io` or `kubernetes.io`. */
 export function isProtectedGroup(group: string): boolean {
   return /(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group);
 }
 
 const enhancement = "see https://github.com/kubernetes/enhancements/pull/1111";
 
+/** Reads the approval annotation. The reason is the message of the condition and of the error. */
 export function apiApproval({ metadata }: KubeObject): ApiApproval {
   const annotations = metadata.annotations ?? {};
   const text = Object.hasOwn(annotations, approvalAnnotation) ? (annotations[approvalAnnotation] as string) : "";
-  const wanted = `protected groups must have approval annotation ${quoteGo(approvalAnnotation)}`;
-  if (text === "") return { state: "missing", reason: `${wanted}, ${enhancement}` };
+  const required = `protected groups must have approval annotation ${quoteGo(approvalAnnotation)}`;
+  if (text === "") return { state: "missing", reason: `${required}, ${enhancement}` };
   if (text.startsWith("unapproved")) return { state: "bypassed", reason: `not approved: ${quoteGo(text)}` };
   const url = requestUri(text);
   if (url !== undefined && url.host !== "" && url.scheme !== "")
     return { state: "approved", reason: `approved in ${text}` };
   return {
     state: "invalid",
-    reason: `${wanted} with either a URL or a reason starting with "unapproved", ${enhancement}`,
+    reason: `${required} with either a URL or a reason starting with "unapproved", ${enhancement}`,
   };
 }
 
-/** A state that does not change is let pass. */
+/** An update may keep the state of the stored definition. */
 export function checkApproval(definition: KubeObject, old: KubeObject | undefined, errors: FieldErrors): void {
   if (!isProtectedGroup(definition.spec?.group ?? "")) return;
   const { state, reason } = apiApproval(definition);

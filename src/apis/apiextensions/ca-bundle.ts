@@ -1,7 +1,14 @@
-/** Bundles of authorities' certificates, as client-go's transport reads them. */
+/**
+ * Checks CA bundles as the transport of client-go does.
+ *
+ * Source: k8s.io/client-go@v0.36.0/transport/transport.go
+ */
 import { X509Certificate } from "node:crypto";
 
-/** @param bundle base64 of PEM @returns upstream's words when no certificate can be read from it */
+/**
+ * @param bundle base64 of PEM
+ * @returns upstream's message if the bundle contains no valid certificate
+ */
 export function caBundleProblem(bundle: string): string | undefined {
   const text = Buffer.from(bundle, "base64").toString("latin1");
   const blocks = [...text.matchAll(/-----BEGIN ([^\n-]*)-----\r?\n([A-Za-z0-9+/=\s]*?)-----END \1-----/g)];
@@ -18,7 +25,7 @@ function isCertificate(block: string): boolean {
     new X509Certificate(block);
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error) return false; // OpenSSL's own.
+    if (error instanceof Error && "code" in error) return false; // An error of OpenSSL.
     throw error;
   }
 }

@@ -1,8 +1,9 @@
-/** What a definition's status says of it, one condition of each type. */
+/** Reads and sets conditions in the status of a definition, which has at most one of each type. */
 import { formatTime } from "../../apimachinery/clock.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { deepEqual } from "../../lib/json/values.ts";
 
+/** A condition of a definition, without its transition time. */
 export interface Condition {
   readonly type:
     | "NamesAccepted"
@@ -25,7 +26,12 @@ export function isConditionTrue(definition: KubeObject, type: Condition["type"])
   return findCondition(definition, type)?.status === "True";
 }
 
-/** @returns whether anything changed @param now milliseconds since 1970 */
+/**
+ * Adds the condition or replaces the one of its type.
+ *
+ * @param now milliseconds since the Unix epoch, the transition time of a changed status
+ * @returns whether the definition changed
+ */
 export function setCondition(definition: KubeObject, condition: Condition, now: number): boolean {
   definition.status ??= {};
   const conditions: (Condition & { lastTransitionTime?: string })[] = definition.status.conditions ?? [];

@@ -13,9 +13,13 @@ const names = (plural: string, kind: string, more: DefinitionNames = {}): Defini
   ...more,
 });
 
-function definition(wanted: DefinitionNames, accepted?: DefinitionNames, conditions: Condition[] = []): KubeObject {
+function definition(desired: DefinitionNames, accepted?: DefinitionNames, conditions: Condition[] = []): KubeObject {
   const status = { ...(accepted !== undefined && { acceptedNames: accepted }), conditions };
-  return { metadata: { name: `${wanted.plural}.example.com` }, spec: { group: "example.com", names: wanted }, status };
+  return {
+    metadata: { name: `${desired.plural}.example.com` },
+    spec: { group: "example.com", names: desired },
+    status,
+  };
 }
 
 const widgets = names("widgets", "Widget", { shortNames: ["w", "wd"], categories: ["all"] });
@@ -23,14 +27,14 @@ const free = names("gadgets", "Gadget", { shortNames: ["g"] });
 
 const nameRows: [
   what: string,
-  wanted: DefinitionNames,
+  desired: DefinitionNames,
   accepted: DefinitionNames | undefined,
   reason: string,
   message: string,
-  given: DefinitionNames,
+  expected: DefinitionNames,
 ][] = [
-  ["nobody has them", free, undefined, "NoConflicts", "no conflicts found", free],
-  ["one has them itself", widgets, widgets, "NoConflicts", "no conflicts found", widgets],
+  ["free names", free, undefined, "NoConflicts", "no conflicts found", free],
+  ["names that the definition has already", widgets, widgets, "NoConflicts", "no conflicts found", widgets],
   [
     "plural",
     names("widgets", "Gadget"),
@@ -48,7 +52,7 @@ const nameRows: [
     { singular: "gadget", kind: "Gadget", listKind: "GadgetList" },
   ],
   [
-    "kind, told last of all",
+    "all names, of which the list kind is reported",
     names("widgets", "Widget"),
     undefined,
     "ListKindConflict",
@@ -73,22 +77,22 @@ const nameRows: [
   ],
 ];
 
-for (const [what, wanted, accepted, reason, message, given] of nameRows) {
+for (const [what, desired, accepted, reason, message, expected] of nameRows) {
   test(`names: ${what}`, () => {
-    const used = usedNames([definition(widgets, widgets), definition(wanted, accepted)], "example.com");
-    const own = wanted === widgets ? definition(widgets, widgets) : definition(wanted, accepted);
+    const used = usedNames([definition(widgets, widgets), definition(desired, accepted)], "example.com");
+    const own = desired === widgets ? definition(widgets, widgets) : definition(desired, accepted);
     const { acceptedNames, conditions } = acceptNames(own, used);
     assert.deepEqual([conditions[0].reason, conditions[0].message], [reason, message]);
-    assert.deepEqual(acceptedNames, given);
+    assert.deepEqual(acceptedNames, expected);
     assert.equal(conditions[1].reason, reason === "NoConflicts" ? "Installing" : "NotAccepted");
   });
 }
 
-test("names of other groups are nobody's", () => {
+test("ignores names of other groups", () => {
   assert.equal(usedNames([definition(widgets, widgets)], "example.org").resources.size, 0);
 });
 
-test("what is established stays so, whatever names it asks for", () => {
+test("keeps a definition established when its new names conflict", () => {
   const before: Condition = {
     type: "Established",
     status: "True",
@@ -100,7 +104,7 @@ test("what is established stays so, whatever names it asks for", () => {
   assert.deepEqual([conditions[0].status, conditions[1]], ["False", before]);
 });
 
-test("a webhook whose authority cannot be read is not asked", () => {
+test("does not establish a definition with an invalid CA bundle of its webhook", () => {
   const conversion = (caBundle: string) => ({
     metadata: {},
     spec: { conversion: { strategy: "Webhook", webhook: { clientConfig: { url: "https://x", caBundle } } } },
@@ -109,7 +113,7 @@ test("a webhook whose authority cannot be read is not asked", () => {
   assert.equal(establish(conversion("")).status, "True");
 });
 
-test("a condition's time is that of its last transition", () => {
+test("changes the transition time when the status changes", () => {
   const object = definition(free);
   const accepted = acceptNames(object, usedNames([], "example.com")).conditions[0];
   assert.equal(setCondition(object, accepted, 0), true);
@@ -126,7 +130,7 @@ test("a condition's time is that of its last transition", () => {
   );
 });
 
-test("schemas that are not structural", () => {
+test("reports schemas that are not structural", () => {
   const schema = (openAPIV3Schema: object) => ({
     metadata: {},
     spec: { versions: [{ name: "v1", schema: { openAPIV3Schema } }] },

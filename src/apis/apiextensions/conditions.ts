@@ -1,6 +1,10 @@
 /**
- * What the server says of a definition: which of its names it got, and whether it is served.
- * Source: k8s.io/apiextensions-apiserver pkg/controller/status, establish, nonstructuralschema, apiapproval
+ * Computes the status of a definition: its accepted names, and its conditions.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/controller/status/naming_controller.go,
+ *         k8s.io/apiextensions-apiserver@v0.36.0/pkg/controller/establish/establishing_controller.go,
+ *         k8s.io/apiextensions-apiserver@v0.36.0/pkg/controller/nonstructuralschema/nonstructuralschema_controller.go,
+ *         k8s.io/apiextensions-apiserver@v0.36.0/pkg/controller/apiapproval/apiapproval_controller.go
  */
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -13,15 +17,18 @@ import { type Condition, findCondition, setCondition } from "./condition-list.ts
 import type { DefinitionNames, DefinitionSpec } from "./definition.ts";
 import { checkStructural } from "./structural-rules.ts";
 
-/** Names of one group that definitions have been given; a definition's own are among them, and are known by its status. */
+/**
+ * The accepted names of all definitions of one group, including those of the definition that is
+ * checked.
+ */
 export interface UsedNames {
   /** Plurals, singulars and short names. */
   readonly resources: ReadonlySet<string>;
-  /** Kinds and kinds of lists. */
+  /** Kinds and list kinds. */
   readonly kinds: ReadonlySet<string>;
 }
 
-/** @param definitions all of them, with the state that was written last */
+/** @param definitions all definitions, in their latest state */
 export function usedNames(definitions: Iterable<KubeObject>, group: string): UsedNames {
   const resources = new Set<string>();
   const kinds = new Set<string>();
@@ -40,39 +47,42 @@ export function usedNames(definitions: Iterable<KubeObject>, group: string): Use
   return { resources, kinds };
 }
 
-export interface NamesOutcome {
+interface NamesOutcome {
   readonly acceptedNames: DefinitionNames;
-  /** `NamesAccepted`, then `Established`. */
+  /** The conditions `NamesAccepted` and `Established`. */
   readonly conditions: readonly [Condition, Condition];
 }
 
-/** As many of the names as are free; those it has already, it keeps. Of several conflicts the last is told. */
+/**
+ * Accepts each name that is free or accepted already. The condition reports the last of several
+ * conflicts.
+ */
 export function acceptNames(definition: KubeObject, used: UsedNames): NamesOutcome {
-  const wanted: DefinitionNames = definition.spec?.names ?? {};
-  const had: DefinitionNames = definition.status?.acceptedNames ?? {};
-  const accepted: { -readonly [name in keyof DefinitionNames]: DefinitionNames[name] } = { ...had };
+  const desired: DefinitionNames = definition.spec?.names ?? {};
+  const current: DefinitionNames = definition.status?.acceptedNames ?? {};
+  const accepted: { -readonly [name in keyof DefinitionNames]: DefinitionNames[name] } = { ...current };
   let conflict: Pick<Condition, "reason" | "message"> | undefined;
   const inUse = (name: string, own: string, names: ReadonlySet<string>): boolean => name !== own && names.has(name);
   const accept = (field: "plural" | "singular" | "kind" | "listKind", names: ReadonlySet<string>): void => {
-    const name = wanted[field] ?? "";
-    if (!inUse(name, had[field] ?? "", names)) accepted[field] = name;
+    const name = desired[field] ?? "";
+    if (!inUse(name, current[field] ?? "", names)) accepted[field] = name;
     else
       conflict = { reason: `${field.charAt(0).toUpperCase()}${field.slice(1)}Conflict`, message: alreadyInUse([name]) };
   };
   accept("plural", used.resources);
   accept("singular", used.resources);
-  const own = had.shortNames ?? [];
-  const taken = (wanted.shortNames ?? []).filter((name) => !own.includes(name) && used.resources.has(name));
-  if (taken.length > 0) conflict = { reason: "ShortNamesConflict", message: alreadyInUse(taken) };
-  else setOrDelete(accepted, "shortNames", wanted.shortNames);
+  const own = current.shortNames ?? [];
+  const conflicts = (desired.shortNames ?? []).filter((name) => !own.includes(name) && used.resources.has(name));
+  if (conflicts.length > 0) conflict = { reason: "ShortNamesConflict", message: alreadyInUse(conflicts) };
+  else setOrDelete(accepted, "shortNames", desired.shortNames);
   accept("kind", used.kinds);
   accept("listKind", used.kinds);
-  setOrDelete(accepted, "categories", wanted.categories);
+  setOrDelete(accepted, "categories", desired.categories);
   const names: Condition =
     conflict === undefined
       ? { type: "NamesAccepted", status: "True", reason: "NoConflicts", message: "no conflicts found" }
       : { type: "NamesAccepted", status: "False", ...conflict };
-  return { acceptedNames: accepted, conditions: [names, establishing(definition, names)] };
+  return { acceptedNames: accepted, conditions: [names, establishedCondition(definition, names)] };
 }
 
 function alreadyInUse(names: readonly string[]): string {
@@ -84,8 +94,8 @@ function setOrDelete<T extends object, K extends keyof T>(target: T, key: K, val
   else target[key] = value;
 }
 
-/** Once it is established it stays so, whatever becomes of other names. */
-function establishing(definition: KubeObject, names: Condition): Condition {
+/** An established definition stays established, even when its new names conflict. */
+function establishedCondition(definition: KubeObject, names: Condition): Condition {
   const before = findCondition(definition, "Established");
   if (before?.status !== "True" && names.status === "True") {
     return {
@@ -100,7 +110,12 @@ function establishing(definition: KubeObject, names: Condition): Condition {
   );
 }
 
-/** Said of a definition whose names are accepted, when it is served; one that asks a webhook which cannot be trusted is not. */
+/**
+ * The condition `Established` of a definition that the server starts to serve. It is False when the
+ * CA bundle of the conversion webhook is invalid.
+ *
+ * @param definition whose names are accepted
+ */
 export function establish(definition: KubeObject): Condition {
   const spec: DefinitionSpec = definition.spec ?? {};
   const bundle = spec.conversion?.webhook?.clientConfig?.caBundle ?? "";
@@ -120,7 +135,11 @@ export function establish(definition: KubeObject): Condition {
   };
 }
 
-/** Undefined where all schemas are structural: then there is no such condition. Only definitions of old can be otherwise. */
+/**
+ * The condition `NonStructuralSchema`, which only definitions of older releases can have.
+ *
+ * @returns undefined if all schemas are structural
+ */
 export function nonStructural(definition: KubeObject): Condition | undefined {
   const spec: DefinitionSpec = definition.spec ?? {};
   const errors = new FieldErrors();
@@ -141,19 +160,22 @@ export function nonStructural(definition: KubeObject): Condition | undefined {
   return { type: "NonStructuralSchema", status: "True", reason: "Violations", message: errors.text };
 }
 
-/** Of this many definitions it is remembered. */
-const rememberedMax = 10_000;
+/** Number of cached results. */
+const cachedMax = 10_000;
 
-/** A large schema takes a while to go through, and its definition's status is looked at several times. @returns {@link nonStructural} with a memory */
-export function rememberedStructure(): (definition: KubeObject) => Condition | undefined {
-  const known = new Map<string, { readonly generation: unknown; readonly condition: Condition | undefined }>();
+/**
+ * Caches the results of {@link nonStructural} by uid and generation, because a large schema is
+ * expensive to check and the status of its definition is computed several times.
+ */
+export function cachedNonStructural(): (definition: KubeObject) => Condition | undefined {
+  const cached = new Map<string, { readonly generation: unknown; readonly condition: Condition | undefined }>();
   return (definition) => {
     const { uid = "", generation } = definition.metadata;
-    const before = known.get(uid);
+    const before = cached.get(uid);
     if (before !== undefined && generation !== undefined && before.generation === generation) return before.condition;
-    if (known.size >= rememberedMax) known.clear();
+    if (cached.size >= cachedMax) cached.clear();
     const condition = nonStructural(definition);
-    known.set(uid, { generation, condition });
+    cached.set(uid, { generation, condition });
     return condition;
   };
 }
@@ -165,7 +187,7 @@ const approvalReasons = {
   missing: "MissingAnnotation",
 } as const;
 
-/** Undefined for groups that need none. */
+/** @returns undefined for groups that need no approval */
 export function approvalCondition(definition: KubeObject): Condition | undefined {
   if (!isProtectedGroup(definition.spec?.group ?? "")) return undefined;
   const { state, reason } = apiApproval(definition);
@@ -174,9 +196,12 @@ export function approvalCondition(definition: KubeObject): Condition | undefined
 }
 
 /**
- * The status as it should be, but for being served, which only who serves can say.
- * @param structureOf {@link nonStructural}, or what remembers its answers
- * @returns undefined when it is so already
+ * Computes the status. It never sets `Established` to True, because only the server knows when it
+ * serves the kind.
+ *
+ * @param now milliseconds since the Unix epoch
+ * @param structureOf {@link nonStructural} or a cache of its results
+ * @returns undefined if the status is up to date
  */
 export function nextStatus(
   definition: KubeObject,

@@ -1,11 +1,16 @@
-/** How versions are converted, and by whom. Source: k8s.io/apiextensions-apiserver, validateCustomResourceConversion; apiserver's util/webhook */
+/**
+ * Validates the conversion of a definition and its webhook.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apis/apiextensions/validation/validation.go,
+ *         k8s.io/apiserver@v0.36.0/pkg/util/webhook/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { addInvalid } from "../../apimachinery/validation/metadata.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems, portNumberProblems } from "../../lib/names/names.ts";
 import { type GoUrl, parseUrl, UrlError } from "../../lib/structural-schema/formats/uri.ts";
 import { caBundleProblem } from "./ca-bundle.ts";
 import type { Conversion, WebhookClientConfig } from "./definition.ts";
-import { type Requirements, recognizedReviewVersions } from "./tolerance.ts";
+import { type Requirements, recognizedReviewVersions } from "./requirements.ts";
 
 export function checkConversion(
   conversion: Conversion,
@@ -48,7 +53,7 @@ function checkClientConfig(
 
 const urlForm = "; desired format: https://host[/path]";
 
-/** Of a webhook that is called over TLS. */
+/** Validates the URL of a webhook. */
 export function checkWebhookUrl(text: string, path: string, errors: FieldErrors): void {
   let url: GoUrl;
   try {
@@ -65,7 +70,7 @@ export function checkWebhookUrl(text: string, path: string, errors: FieldErrors)
   if (url.query !== "") errors.invalid(path, url.query, "query parameters are not permitted in the URL");
 }
 
-/** Upstream takes the name for the namespace, and the other way round, and so names the other field. */
+/** As upstream, reports a missing namespace at the path of the name, and vice versa. */
 export function checkWebhookService(
   { name = "", namespace = "", path, port = 443 }: NonNullable<WebhookClientConfig["service"]>,
   at: string,
@@ -85,7 +90,7 @@ function checkServicePath(path: string, at: string, errors: FieldErrors): void {
     return;
   }
   if (!path.startsWith("/")) errors.invalid(at, path, "must start with a '/'");
-  const rest = Buffer.from(path).subarray(1).toString(); // A byte, whatever it is.
+  const rest = Buffer.from(path).subarray(1).toString(); // Upstream drops one byte, even of a longer character.
   const segments = rest.replace(/\/$/, "").split("/");
   for (const [index, segment] of segments.entries()) {
     if (segment === "") errors.invalid(at, path, `segment[${index}] may not be empty`);

@@ -50,7 +50,7 @@ for (const [jsonPath, type, cell] of rows) {
   });
 }
 
-test("without columns there is the age", () => {
+test("shows the age of a version without columns", () => {
   assert.deepEqual(
     customColumns([]).map(({ name, type }) => [name, type]),
     [
@@ -68,7 +68,7 @@ const [goldenObject = "", ...goldenLines] = readFileSync(
   .split("\n");
 const goldenTypes = ["string", "integer", "number", "boolean"];
 
-/** Upstream's, of what it does not find in random order. */
+/** Upstream's cells. Paths whose results have a random order in Go are skipped. */
 for (const line of goldenLines) {
   const { path, syntax, cells = [] } = JSON.parse(line) as { path: string; syntax?: boolean; cells?: unknown[] };
   if (path.includes("..") || path === ".*") continue;

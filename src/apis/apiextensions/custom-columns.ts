@@ -1,4 +1,8 @@
-/** What tables show of custom resources. Source: k8s.io/apiextensions-apiserver pkg/registry/customresource/tableconvertor */
+/**
+ * Table columns of custom resources.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/registry/customresource/tableconvertor/tableconvertor.go
+ */
 
 import { nameColumn, since } from "../../catalog/common-columns.ts";
 import type { Column } from "../../catalog/contract.ts";
@@ -6,7 +10,7 @@ import { encodeSorted } from "../../lib/json/encode-any.ts";
 import { formatGoFloat, formatGoValue } from "../../lib/json/go-value.ts";
 import { NumberLiteral, TextByte } from "../../lib/jsonpath/index.ts";
 import { isNumber } from "../../lib/structural-schema/validate/go-numbers.ts";
-import { columnFinder } from "./column-path.ts";
+import { columnFinder } from "./column-finder.ts";
 import type { PrinterColumn } from "./definition.ts";
 
 const creationDescription =
@@ -16,15 +20,18 @@ const defaultColumns: readonly PrinterColumn[] = [
   { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp", description: creationDescription },
 ];
 
-/** @param columns of a version; empty for the ages alone @returns those before the first whose path cannot be read */
+/**
+ * @param columns the printer columns of a version; if empty, the table shows the age
+ * @returns the name column and the columns before the first one with an invalid path
+ */
 export function customColumns(columns: readonly PrinterColumn[]): readonly Column[] {
-  const made: Column[] = [nameColumn];
+  const converted: Column[] = [nameColumn];
   for (const column of columns.length === 0 ? defaultColumns : columns) {
     const find = columnFinder(column.jsonPath ?? "");
     if (find === undefined) break;
-    made.push(columnOf(column, find));
+    converted.push(columnOf(column, find));
   }
-  return made;
+  return converted;
 }
 
 function columnOf(
@@ -33,7 +40,7 @@ function columnOf(
 ): Column {
   return {
     name,
-    type: type as Column["type"], // Validation has refused others.
+    type: type as Column["type"], // Validation rejects other types.
     format,
     description:
       description === "" ? `Custom resource definition column (in JSONPath format): ${jsonPath}` : description,
@@ -42,7 +49,7 @@ function columnOf(
   };
 }
 
-/** Null where the value has another type than its column. @param value undefined where there is none */
+/** @returns undefined for a missing value, and for one whose type differs from its column's */
 function cellOf(type: string, value: unknown): unknown {
   if (value === undefined) return undefined;
   switch (type) {

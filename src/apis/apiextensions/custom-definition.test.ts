@@ -1,4 +1,4 @@
-/** Kinds that definitions make, through the registry of all kinds. */
+/** Tests custom kinds through the registry. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openMemoryRegistry, type Place } from "../../../test/support/memory-registry.ts";
@@ -78,7 +78,7 @@ const widget = (name: string, spec: object, more: object = {}) => ({
   ...more,
 });
 
-async function refusal(write: Promise<unknown>): Promise<string[]> {
+async function causesOf(write: Promise<unknown>): Promise<string[]> {
   try {
     await write;
     return [];
@@ -88,7 +88,7 @@ async function refusal(write: Promise<unknown>): Promise<string[]> {
   }
 }
 
-test("the definition is one like any other", () => {
+test("makes a resource definition", () => {
   const { group, resource, listKind, shortNames, storage, versions, custom } = made;
   assert.deepEqual(
     [group, resource, listKind, shortNames, custom],
@@ -104,7 +104,7 @@ test("the definition is one like any other", () => {
   assert.equal(storage?.prefix, "/registry/example.com/widgets/");
 });
 
-test("objects start without a status, at generation 1, with all keys sorted in the store", async () => {
+test("creates objects without a status, at generation 1, and stores sorted keys", async () => {
   const created = await memory.create(place, widget("a", { size: 3 }, { status: { replicas: 2 } }));
   assert.equal(created.metadata.generation, 1);
   assert.equal(created.status, undefined);
@@ -113,7 +113,7 @@ test("objects start without a status, at generation 1, with all keys sorted in t
   assert.deepEqual(Object.keys(found ?? {}), ["apiVersion", "kind", "metadata", "spec"]);
 });
 
-test("a change of the content raises the generation, one of the status does not", async () => {
+test("raises the generation when the spec changes, not when the status changes", async () => {
   await memory.create(place, widget("b", { size: 3 }));
   await memory.change(place, "b", (object) => {
     object.spec.size = 4;
@@ -133,7 +133,7 @@ test("a change of the content raises the generation, one of the status does not"
   );
 });
 
-const refusedRows: [what: string, spec: object, causes: string[]][] = [
+const rejectedRows: [what: string, spec: object, causes: string[]][] = [
   [
     "of a type",
     { size: "x" },
@@ -155,13 +155,13 @@ const refusedRows: [what: string, spec: object, causes: string[]][] = [
   ["of a rule", { colour: "red", size: 7 }, ["spec: Invalid value: red is small"]],
 ];
 
-for (const [what, spec, causes] of refusedRows) {
-  test(`refused because ${what}`, async () => {
-    assert.deepEqual(await refusal(memory.create(place, widget("refused", spec))), causes);
+for (const [what, spec, causes] of rejectedRows) {
+  test(`rejects a violation ${what}`, async () => {
+    assert.deepEqual(await causesOf(memory.create(place, widget("rejected", spec))), causes);
   });
 }
 
-test("what is wrong already may stay, as long as it is not touched", async () => {
+test("tolerates stored violations in fields that do not change", async () => {
   const loose: KubeObject = structuredClone(definition);
   const open = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
   loose.spec.group = "ratchet.example.com";
@@ -193,7 +193,7 @@ test("what is wrong already may stay, as long as it is not touched", async () =>
   assert.deepEqual(await problems((spec) => Object.assign(spec, { size: 8 })), ["spec"]);
 });
 
-test("another version: what its schema does not know goes", () => {
+test("drops fields that are not in the schema of the requested version", () => {
   const [, alpha] = made.versions;
   const written = { ...widget("a", { old: "x" }), metadata: { name: "a" } } as KubeObject;
   const stored = alpha?.conversion?.losses?.stored(alpha.conversion.toStorage(structuredClone(written)));
@@ -202,7 +202,7 @@ test("another version: what its schema does not know goes", () => {
   assert.deepEqual([shown?.apiVersion, shown?.spec], ["example.com/v1alpha1", { size: 2, old: "x" }]);
 });
 
-test("another version: embedded metadata that does not fit goes", () => {
+test("drops embedded metadata that is invalid in the requested version", () => {
   const embedding = structuredClone(definition);
   embedding.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.template = {
     type: "object",
@@ -215,7 +215,7 @@ test("another version: embedded metadata that does not fit goes", () => {
   assert.deepEqual(shown?.spec.template, { apiVersion: "v1", kind: "X", metadata: { labels: { a: "b" } } });
 });
 
-test("scale reads and writes its paths", () => {
+test("reads and writes the paths of the scale subresource", () => {
   const { scale } = made.strategy;
   const object = {
     ...widget("a", { size: 2 }),
@@ -238,7 +238,7 @@ test("scale reads and writes its paths", () => {
   );
 });
 
-test("fields to select by", () => {
+test("selects by the selectable fields", () => {
   const select = made.strategy.selectableFields["spec.colour"];
   assert.equal(select?.({ metadata: {}, spec: { colour: "red" } }), "red");
   assert.equal(select?.({ metadata: {}, spec: "x" }), "");
@@ -270,7 +270,7 @@ for (const [finalizer, warnings] of finalizerRows) {
   });
 }
 
-test("versions that a webhook converts are only renamed here", () => {
+test("changes the apiVersion only, when a webhook converts", () => {
   const converted = structuredClone(definition);
   converted.spec.conversion = { strategy: "Webhook" };
   const kind = customDefinition(converted, { objectRules });

@@ -1,6 +1,9 @@
 /**
- * A CustomResourceDefinition as a ResourceDefinition: from there on the kind is one like any other.
- * Source: k8s.io/apiextensions-apiserver pkg/apiserver, customresource_handler.go and customresource_discovery_controller.go
+ * Makes the ResourceDefinition of a CustomResourceDefinition, so that the server treats its kind as
+ * a built-in one.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/customresource_handler.go,
+ *         k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/customresource_discovery_controller.go
  */
 import { createHash } from "node:crypto";
 import { forbidden } from "../../apimachinery/errors.ts";
@@ -39,17 +42,20 @@ import { objectMetaSchema } from "./prune-defaults.ts";
 import type { ObjectRules } from "./rule-checker.ts";
 import { isStructural } from "./structural-rules.ts";
 
+/** Dependencies of custom kinds. */
 export interface CustomDefinitionOptions {
-  /** Undefined: rules of objects are not run. */
+  /** If undefined, `x-kubernetes-validations` are not evaluated. */
   readonly objectRules: ObjectRules | undefined;
-  /** Undefined: webhooks are not called, and versions that they convert cannot be seen. */
+  /** If undefined, conversions by webhook fail. */
   readonly webhooks?: ConversionWebhooks;
 }
 
 /**
- * @param definition whose names are accepted; not to be changed afterwards
- * @returns undefined where none is stored; schemas are read when they are first asked for. Objects of a definition that is being deleted are not
- *   created
+ * Schemas are parseOrEmpty on first use. While the definition is being deleted, no objects can be
+ * created.
+ *
+ * @param definition whose names are accepted; callers must not change it afterwards
+ * @returns undefined for a definition without a storage version
  */
 export function customDefinition(
   definition: KubeObject,
@@ -86,7 +92,10 @@ export function customDefinition(
   };
 }
 
-/** Upstream's words where a definition has none of its own: the best version that is better, if there is one, is to be used instead. */
+/**
+ * The default warning of a deprecated version, which recommends the highest-priority served
+ * version.
+ */
 function deprecationWarning(
   { name = "" }: DefinitionVersion,
   { group = "", names = {}, versions = [] }: DefinitionSpec,
@@ -101,7 +110,7 @@ function deprecationWarning(
   return `${formatGroupVersion(group, name)} ${kind} is deprecated${instead}`;
 }
 
-/** Its schemas by version, read once. */
+/** A custom kind, with a cache of its parseOrEmpty schemas. */
 class CustomKind {
   readonly group: string;
   readonly name: string;
@@ -138,7 +147,7 @@ class CustomKind {
     return this.#spec.conversion?.webhook ?? {};
   }
 
-  /** Undefined where the version is not deprecated. */
+  /** @returns undefined for a version that is not deprecated */
   warning(version: DefinitionVersion): string | undefined {
     return version.deprecated === true
       ? (version.deprecationWarning ?? deprecationWarning(version, this.#spec))
@@ -148,13 +157,16 @@ class CustomKind {
   structure(version: DefinitionVersion): StructuralSchema {
     let structure = this.#structures.get(version);
     if (structure === undefined) {
-      structure = parsed(version.schema?.openAPIV3Schema);
+      structure = parseOrEmpty(version.schema?.openAPIV3Schema);
       this.#structures.set(version, structure);
     }
     return structure;
   }
 
-  /** Leaves what the version knows, and can always be done: metadata that was stored by another schema may not fit this one. */
+  /**
+   * Prunes the object, and drops invalid metadata, because it may have been stored with another
+   * schema.
+   */
   coerce(object: KubeObject, version: DefinitionVersion): KubeObject {
     const preserveUnknownFields = this.#preserveUnknownFields;
     coerce(object, this.structure(version), {
@@ -183,8 +195,11 @@ class CustomKind {
   }
 }
 
-/** Of what is not structural, or not there, nothing is known, and nothing stays. */
-function parsed(source: JsonSchemaProps | undefined): StructuralSchema {
+/**
+ * @returns a schema without properties, which prunes all fields, if the source is absent or not
+ *   structural
+ */
+function parseOrEmpty(source: JsonSchemaProps | undefined): StructuralSchema {
   try {
     if (source !== undefined) return parseStructuralSchema(source);
   } catch (error) {
@@ -212,9 +227,12 @@ function storageForm(kind: CustomKind, stored: DefinitionVersion): StorageForm {
   };
 }
 
-/** Until the last object has gone. Updates are answered, so that finalizers can be taken out. */
+/**
+ * The verbs in discovery until the last object is deleted. The server still accepts updates, so
+ * that clients can remove finalizers.
+ */
 const terminatingVerbs = ["delete", "deletecollection", "get", "list", "watch"];
-/** In the order in which upstream tells them. */
+/** In the order of upstream's discovery. */
 const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
 function servedVersion(
@@ -274,7 +292,9 @@ function subresourcesOf(kind: CustomKind, version: DefinitionVersion): Subresour
   return subresources;
 }
 
-/** Strategy `Webhook`: what comes back is pruned as the version has it. */
+/**
+ * The conversion strategy `Webhook`. Converted objects are pruned by the schema of their version.
+ */
 function kindConverter(
   kind: CustomKind,
   versions: readonly DefinitionVersion[],
@@ -282,7 +302,7 @@ function kindConverter(
 ): Converter {
   const byName = new Map(versions.map((version) => [formatGroupVersion(kind.group, version.name ?? ""), version]));
   const { clientConfig = {}, conversionReviewVersions: reviewVersions = [] } = kind.webhook;
-  const ask = webhookConverter({
+  const convertByWebhook = webhookConverter({
     name: kind.definition,
     listKind: kind.listKind,
     hasVersion: (apiVersion) => byName.has(apiVersion),
@@ -299,7 +319,7 @@ function kindConverter(
       return version && kind.schema(version);
     },
     async convert(objects, apiVersion, what) {
-      const converted = await ask(objects, apiVersion, what);
+      const converted = await convertByWebhook(objects, apiVersion, what);
       const version = byName.get(apiVersion) as DefinitionVersion;
       return converted.map((object) => kind.coerce(object, version));
     },
@@ -307,8 +327,9 @@ function kindConverter(
 }
 
 /**
- * Conversion `None`: another apiVersion, and what the schema of the other version does not know goes. Written at a version, an object is worked on
- * as that version has it, and loses what the storage version does not know when it is stored.
+ * The conversion strategy `None`: changes the apiVersion and drops the fields that are not in the
+ * schema of the target version. An object is processed in the version of the request, and loses
+ * other fields when it is stored.
  */
 function conversionBetween(kind: CustomKind, version: DefinitionVersion, stored: DefinitionVersion): Conversion {
   const { name = "" } = version;
@@ -319,7 +340,8 @@ function conversionBetween(kind: CustomKind, version: DefinitionVersion, stored:
   };
   const toStorage = (object: KubeObject): KubeObject => renamed(object, storageVersion);
   const fromStorage = (object: KubeObject): KubeObject => kind.coerce(renamed(object, name), version);
-  if (kind.convertsByWebhook) return { toStorage, fromStorage }; // Of an object that is this version's but for its name.
+  // The webhook has converted the object already, except for its apiVersion.
+  if (kind.convertsByWebhook) return { toStorage, fromStorage };
   return {
     toStorage,
     fromStorage,
@@ -344,12 +366,12 @@ function lazyStrategy(
     selectableFields: version.selectableFields ?? [],
     columns: version.additionalPrinterColumns ?? [],
     objectRules,
-    ...(kind.isTerminating && { refuseCreation: (object: KubeObject) => refuseCreation(kind, object) }),
+    ...(kind.isTerminating && { rejectCreation: (object: KubeObject) => rejectCreation(kind, object) }),
   });
 }
 
-/** @throws ApiError 403 */
-function refuseCreation({ group, plural }: CustomKind, { metadata: { name = "" } }: KubeObject): never {
+/** @throws ApiError 403 Forbidden */
+function rejectCreation({ group, plural }: CustomKind, { metadata: { name = "" } }: KubeObject): never {
   throw forbidden(
     { group, resource: plural },
     name,
@@ -357,7 +379,9 @@ function refuseCreation({ group, plural }: CustomKind, { metadata: { name = "" }
   );
 }
 
-/** For whoever looks at stored objects without asking for a version: any version's fields can be selected by. */
+/**
+ * The strategy for callers without a version: the selectable fields of all versions are available.
+ */
 function sharedStrategy(stored: Strategy, strategies: readonly Strategy[]): Strategy {
   return {
     ...stored,

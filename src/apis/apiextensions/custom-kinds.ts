@@ -1,14 +1,15 @@
-/** What the controller of definitions is told of them. */
+/** Implements the rules that the controller of definitions needs. */
 
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { ResourceDefinition } from "../../catalog/contract.ts";
 import { isConditionTrue, setCondition } from "./condition-list.ts";
-import { establish, nextStatus, rememberedStructure, type UsedNames, usedNames } from "./conditions.ts";
+import { cachedNonStructural, establish, nextStatus, type UsedNames, usedNames } from "./conditions.ts";
 import { type CustomDefinitionOptions, customDefinition } from "./custom-definition.ts";
 import { cleanupFinalizer } from "./custom-resource-definition.ts";
 
+/** @param options dependencies of the kinds */
 export function customKinds(options: CustomDefinitionOptions) {
-  const structureOf = rememberedStructure();
+  const structureOf = cachedNonStructural();
   return {
     usedNames,
     nextStatus: (definition: KubeObject, used: UsedNames, now: number) =>

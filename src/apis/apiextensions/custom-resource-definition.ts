@@ -1,4 +1,9 @@
-/** apiextensions.k8s.io: CustomResourceDefinition. Source: k8s.io/apiextensions-apiserver pkg/registry/customresourcedefinition, v1/defaults.go */
+/**
+ * apiextensions.k8s.io: CustomResourceDefinition.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/registry/customresourcedefinition/strategy.go,
+ *         k8s.io/apiextensions-apiserver@v0.36.0/pkg/apis/apiextensions/v1/defaults.go
+ */
 import type { KubeObject } from "../../apimachinery/object.ts";
 import type { Strategy } from "../../catalog/contract.ts";
 import { strategy } from "../../catalog/strategy.ts";
@@ -11,10 +16,13 @@ import { type DefinitionVersion, liftSpec, schemasOf } from "./definition.ts";
 import { checkAcceptedNames } from "./names-rules.ts";
 import type { RuleChecker } from "./rule-checker.ts";
 
-/** Rules and expressions are a quarter of the server's code: they are loaded for the first definition. */
+/** Loads the validation for the first definition, because it is a quarter of the server's code. */
 const loadRules = (): Promise<typeof import("./definition-rules.ts")> => import("./definition-rules.ts");
 
-/** @param loadRuleChecker of what compiles `x-kubernetes-validations`; without it they are looked at as data alone */
+/**
+ * @param loadRuleChecker loads the compiler of `x-kubernetes-validations`; without it they are not
+ *   compiled
+ */
 export function customResourceDefinitionWith(loadRuleChecker: (() => Promise<RuleChecker>) | undefined): Strategy {
   return strategy({
     hasGeneration: true,
@@ -39,6 +47,7 @@ export function customResourceDefinitionWith(loadRuleChecker: (() => Promise<Rul
   });
 }
 
+/** Does not compile `x-kubernetes-validations`. */
 export const customResourceDefinition = customResourceDefinitionWith(undefined);
 
 function setDefaults(object: KubeObject): void {
@@ -52,7 +61,7 @@ function setDefaults(object: KubeObject): void {
   if (items(object.status?.storedVersions).length === 0) addStoredVersion(object);
 }
 
-/** Whatever was stored once stays named, until someone who has rewritten all objects takes it out. */
+/** Adds the storage version. Clients remove old versions after they have migrated all objects. */
 function addStoredVersion(object: KubeObject): void {
   const name = items(object.spec?.versions).find(({ storage }) => storage === true)?.name;
   if (name === undefined) return;
@@ -61,9 +70,10 @@ function addStoredVersion(object: KubeObject): void {
   if (!stored.includes(name)) status.storedVersions = [...stored, name];
 }
 
+/** Removed by the controller when no objects of the kind exist. */
 export const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
-/** Its objects go first. */
+/** Adds the finalizer, because the objects of the kind are deleted before the definition. */
 function markDeleted(object: KubeObject): void {
   const { finalizers = [], deletionTimestamp } = object.metadata;
   if (!finalizers.includes(cleanupFinalizer)) object.metadata.finalizers = [...finalizers, cleanupFinalizer];
@@ -75,16 +85,18 @@ function markDeleted(object: KubeObject): void {
   );
 }
 
-/** Formats that mean nothing are let pass and not looked at. Those that were stored before are not told again. */
+/**
+ * Warns about unsupported formats, which are not validated, unless the stored definition has them.
+ */
 function formatWarnings(object: KubeObject, old: KubeObject | undefined): string[] {
-  const known = new Set(old === undefined ? [] : unrecognizedFormats(old));
+  const before = new Set(old === undefined ? [] : unrecognizedFormats(old));
   return unrecognizedFormats(object)
-    .filter((format) => !known.has(format))
+    .filter((format) => !before.has(format))
     .slice(0, warningsMax)
     .map((format) => `unrecognized format ${quoteGo(format)}`);
 }
 
-/** A schema of 1 MiB could have some ten thousand. Upstream tells all. */
+/** A schema of 1 MiB can have about ten thousand unsupported formats. Upstream has no limit. */
 const warningsMax = 100;
 
 function unrecognizedFormats({ spec = {} }: KubeObject): string[] {

@@ -1,4 +1,9 @@
-/** What is special about the kind of a definition: its schema and rules. Source: k8s.io/apiextensions-apiserver pkg/registry/customresource */
+/**
+ * The strategy of a custom kind, which validates objects by the schema and rules of the definition.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/registry/customresource/strategy.go,
+ *         k8s.io/apiextensions-apiserver@v0.36.0/pkg/registry/customresource/status_strategy.go
+ */
 import { plainError } from "../../apimachinery/errors.ts";
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -11,41 +16,41 @@ import { Correlation } from "../../lib/structural-schema/correlation.ts";
 import type { StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { type ValueValidator, valueValidator } from "../../lib/structural-schema/validate/value-validator.ts";
 import { validateListTypes } from "../../lib/structural-schema/validate-list-types.ts";
-import { columnFinder } from "./column-path.ts";
+import { columnFinder } from "./column-finder.ts";
 import { customColumns } from "./custom-columns.ts";
 import type { PrinterColumn, ScaleSubresource, SelectableField, Subresources } from "./definition.ts";
 import { validateEmbedded } from "./embedded-rules.ts";
 import type { CheckObject, ObjectRules } from "./rule-checker.ts";
 import { integerAt, PathTypeError, setAt, splitPath, textAt } from "./simple-path.ts";
 
-/** Of one version. */
-export interface CustomKindRules {
+/** The parts of one version of a definition. */
+interface CustomKindRules {
   readonly apiVersion: string;
   readonly structure: StructuralSchema;
   readonly subresources: Subresources;
   readonly selectableFields: readonly SelectableField[];
   readonly columns: readonly PrinterColumn[];
-  /** Undefined: rules are not run. */
+  /** If undefined, rules are not evaluated. */
   readonly objectRules: ObjectRules | undefined;
-  /** Where no objects may be made any more. */
-  refuseCreation?(object: KubeObject): never;
+  /** Set while the definition is being deleted. */
+  rejectCreation?(object: KubeObject): never;
 }
 
-/** What costs is made when it is first asked for. */
+/** Validators are made on first use. */
 export function customResource(rules: CustomKindRules): Strategy {
   const checks = new ObjectChecks(rules);
   const { status, scale } = rules.subresources;
   return strategy({
     isolatesStatus: status !== undefined,
     hasGeneration: true,
-    prepareForCreate: (object) => rules.refuseCreation?.(object),
+    prepareForCreate: (object) => rules.rejectCreation?.(object),
     prepareForStatusUpdate: keepMetadata,
     validate: (object, errors, context) =>
-      at(rules.apiVersion, [object], () => checks.created(object, errors, context)),
+      checkAs(rules.apiVersion, [object], () => checks.created(object, errors, context)),
     validateUpdate: (next, old, errors, context) =>
-      at(rules.apiVersion, [next, old], () => checks.updated(next, old, errors, context)),
+      checkAs(rules.apiVersion, [next, old], () => checks.updated(next, old, errors, context)),
     validateStatusUpdate: (next, old, errors, context) =>
-      at(rules.apiVersion, [next, old], () => checks.statusUpdated(next, old, errors, context)),
+      checkAs(rules.apiVersion, [next, old], () => checks.statusUpdated(next, old, errors, context)),
     warnings: finalizerWarnings,
     columns: customColumns(rules.columns),
     selectableFields: Object.fromEntries(
@@ -55,7 +60,7 @@ export function customResource(rules: CustomKindRules): Strategy {
   });
 }
 
-/** Unlike those of built-in kinds, a write of the status changes none of it. */
+/** A status write of a custom resource changes no metadata, unlike one of a built-in kind. */
 function keepMetadata(next: KubeObject, { metadata }: KubeObject): void {
   const { managedFields, resourceVersion } = next.metadata;
   const { managedFields: _managers, resourceVersion: _version, ...kept } = metadata;
@@ -66,8 +71,11 @@ function keepMetadata(next: KubeObject, { metadata }: KubeObject): void {
   };
 }
 
-/** Schemas and rules may look at the version, and find the one that was asked for. */
-function at(apiVersion: string, objects: readonly KubeObject[], check: () => void): void {
+/**
+ * Runs the check on objects in the requested version, because schemas and rules may read
+ * `apiVersion`.
+ */
+function checkAs(apiVersion: string, objects: readonly KubeObject[], check: () => void): void {
   const before = objects.map((object) => object.apiVersion);
   for (const object of objects) object.apiVersion = apiVersion;
   check();
@@ -127,7 +135,7 @@ class ObjectChecks {
     errors.causes.push(...found.causes);
   }
 
-  /** An object that has doubles already may keep them. */
+  /** Tolerates duplicates if the stored object has some. */
   #listTypesUpdated(next: KubeObject, old: KubeObject, errors: FieldErrors): void {
     const found = new FieldErrors();
     validateListTypes(next, this.#rules.structure, "", found);
@@ -157,7 +165,10 @@ class ObjectChecks {
   }
 }
 
-/** Expressions cannot be asked about values of another type, or about more of them than their costs were estimated for. */
+/**
+ * Rules are not evaluated after these errors, because expressions expect values of the declared
+ * types, and their cost limit assumes the declared sizes.
+ */
 const blockingReasons = new Set([
   "FieldValueNotSupported",
   "FieldValueRequired",
@@ -180,18 +191,18 @@ function checkScale(
   const { specReplicasPath = "", statusReplicasPath = "", labelSelectorPath = "" } = scale;
   if (spec) checkReplicas(object, specReplicasPath, errors);
   checkReplicas(object, statusReplicasPath, errors);
-  if (labelSelectorPath !== "") unlessWrong(labelSelectorPath, "", errors, () => textAt(object, labelSelectorPath));
+  if (labelSelectorPath !== "") readOrReport(labelSelectorPath, "", errors, () => textAt(object, labelSelectorPath));
 }
 
 function checkReplicas(object: KubeObject, path: string, errors: FieldErrors): void {
-  const replicas = unlessWrong(path, 0, errors, () => integerAt(object, path));
+  const replicas = readOrReport(path, 0, errors, () => integerAt(object, path));
   if (replicas === undefined) return;
   if (replicas < 0) errors.invalid(path, replicas, "should be a non-negative integer");
   else if (replicas > int32Max) errors.invalid(path, replicas, `should be less than or equal to ${int32Max}`);
 }
 
-/** @param zero what upstream shows in the place of the value */
-function unlessWrong<T>(path: string, zero: unknown, errors: FieldErrors, read: () => T): T | undefined {
+/** @param zero the value that upstream's message shows */
+function readOrReport<T>(path: string, zero: unknown, errors: FieldErrors, read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
@@ -201,7 +212,10 @@ function unlessWrong<T>(path: string, zero: unknown, errors: FieldErrors, read: 
   }
 }
 
-/** @throws PathTypeError where an object does not fit: it was stored before the schema was as it is */
+/**
+ * @throws PathTypeError for an object that was stored with another schema and has other types at
+ *   the paths
+ */
 function scaleMapping({
   specReplicasPath = "",
   statusReplicasPath = "",
@@ -232,7 +246,7 @@ function scaleMapping({
   };
 }
 
-/** @throws ApiError 500, as upstream has it, where something on the way is no object */
+/** @throws ApiError 500 InternalError, as in upstream, if a parent in the path is not an object */
 function setReplicas(object: KubeObject, path: string, replicas: unknown): void {
   try {
     setAt(object, path, replicas);
@@ -244,7 +258,7 @@ function setReplicas(object: KubeObject, path: string, replicas: unknown): void 
 
 const standardFinalizers = ["orphan", "foregroundDeletion", "kubernetes"];
 
-/** Of finalizers that are new. */
+/** Warns about added finalizers. */
 function finalizerWarnings(object: KubeObject, old: KubeObject | undefined): string[] {
   const before = new Set(old?.metadata.finalizers ?? []);
   const added = [...new Set(object.metadata.finalizers ?? [])].filter((finalizer) => !before.has(finalizer)).sort();

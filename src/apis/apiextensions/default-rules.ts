@@ -1,4 +1,8 @@
-/** Defaults are values of their schema. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/defaulting/validation.go */
+/**
+ * Validates the defaults in a schema.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/defaulting/validation.go
+ */
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { cloneJson, identical } from "../../lib/json/values.ts";
 import { coerceMetadata } from "../../lib/structural-schema/coerce-metadata.ts";
@@ -11,20 +15,20 @@ import { objectMetaSchema } from "./prune-defaults.ts";
 import type { RuleChecker } from "./rule-checker.ts";
 import { type Steps, surround } from "./surrounding.ts";
 
-export interface DefaultRules {
+interface DefaultRules {
   readonly requirePruned: boolean;
   readonly ruleChecker: RuleChecker | undefined;
 }
 
 interface Place {
   readonly path: string;
-  /** The nearest resource around it, and the way from there. */
+  /** The schema of the nearest enclosing resource; `steps` lead from it to this place. */
   readonly root: StructuralSchema;
   readonly steps: Steps;
   readonly insideMeta: boolean;
 }
 
-/** @param schema structural, of a resource */
+/** @param schema a structural schema of a resource */
 export function checkDefaults(schema: StructuralSchema, path: string, rules: DefaultRules, errors: FieldErrors): void {
   const root = asResourceRoot(schema);
   checkAt(root, { path, root, steps: [], insideMeta: false }, rules, errors);
@@ -36,7 +40,7 @@ function checkAt(schema: StructuralSchema, outer: Place, rules: DefaultRules, er
     : outer;
   if (schema.default !== undefined) checkDefault(schema, place, rules, errors);
   const { path, steps, root } = place;
-  // Below additionalProperties there are none.
+  // The schema rules forbid defaults within additionalProperties.
   if (schema.items !== undefined)
     checkAt(schema.items, { ...place, path: `${path}.items`, steps: [...steps, undefined] }, rules, errors);
   for (const [name, property] of schema.properties) {
@@ -74,7 +78,10 @@ function losesFields(value: unknown, schema: StructuralSchema): boolean {
   return !identical(pruned, value);
 }
 
-/** @param value brought into the form of its metadata @returns whether all is right */
+/**
+ * @param value whose embedded metadata is coerced in place
+ * @returns whether it is valid
+ */
 function checkEmbedded(value: unknown, schema: StructuralSchema, path: string, errors: FieldErrors): boolean {
   const problem = coerceMetadata(value, schema, path, { objectMeta: objectMetaSchema(), dropInvalidFields: false });
   if (problem !== undefined) {
@@ -87,7 +94,7 @@ function checkEmbedded(value: unknown, schema: StructuralSchema, path: string, e
   return found.empty;
 }
 
-/** A part of the metadata is looked at within a resource that has nothing else. */
+/** Validates a part of the metadata within a minimal resource. */
 function checkMetadata(value: unknown, { root, steps }: Place, path: string, errors: FieldErrors): boolean {
   const object: JsonObject = {
     kind: "Validation",

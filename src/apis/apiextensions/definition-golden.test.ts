@@ -1,4 +1,7 @@
-/** Definitions, and the errors and warnings that upstream answers with. Recorded by `npm run golden custom-resources`. */
+/**
+ * Compares errors and warnings of definitions with upstream's, recorded by `npm run golden
+ * custom-resources`.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -43,7 +46,7 @@ async function answer({ definition, old }: Row): Promise<{ errors: string[]; war
     validateObjectMeta(next.metadata, { namespaced: false, validateName: dnsSubdomainProblems }, errors);
     await customResourceDefinition.validate(next, errors, testContext);
   } else {
-    next.status = structuredClone(before.status ?? {}); // As the registry does, for kinds whose status is apart.
+    next.status = structuredClone(before.status ?? {}); // As the registry does for kinds with a status subresource.
     customResourceDefinition.prepareForUpdate(next, before, testContext);
     validateObjectMetaUpdate(next.metadata, before.metadata, errors);
     await customResourceDefinition.validateUpdate(next, before, errors, testContext);
@@ -58,7 +61,7 @@ const rows = readFileSync(file, "utf8")
   .map((line) => JSON.parse(line) as Row);
 
 for (const row of rows) {
-  if (row.want === "panic") continue; // It has to be answered all the same.
+  if (row.want === "panic") continue; // Tested below.
   const { errors, warnings = [] } = row.want;
   test(row.what, async () => {
     assert.deepEqual(await answer(row), {
@@ -69,7 +72,7 @@ for (const row of rows) {
 }
 
 for (const row of rows.filter(({ want }) => want === "panic")) {
-  test(`${row.what}: upstream panics`, async () => {
+  test(`${row.what}: rejected, where upstream panics`, async () => {
     assert.notDeepEqual((await answer(row)).errors, []);
   });
 }

@@ -1,4 +1,8 @@
-/** What a definition has to keep. Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation/validation.go */
+/**
+ * Validates definitions.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apis/apiextensions/validation/validation.go
+ */
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import { dns1035LabelProblems, dnsSubdomainProblems } from "../../lib/names/names.ts";
@@ -22,21 +26,27 @@ import {
   type VersionParts,
 } from "./definition.ts";
 import { goPointer, goSchema, goVersions, isFieldSet, schemaFields } from "./go-form.ts";
-import { inTurns, patternSteps } from "./in-turns.ts";
 import { checkAcceptedNames, checkNames } from "./names-rules.ts";
+import { createRequirements, type Requirements, updateRequirements } from "./requirements.ts";
 import type { RuleChecker } from "./rule-checker.ts";
 import { checkSchema } from "./schema-rules.ts";
 import { checkStructural } from "./structural-rules.ts";
-import { createRequirements, type Requirements, updateRequirements } from "./tolerance.ts";
+import { compilePatterns, runInSlices } from "./time-slices.ts";
 import { checkColumn, checkSelectableFields, checkSubresources, deprecationWarningProblems } from "./version-rules.ts";
 
-/** @param definition with defaults and a status @param ruleChecker undefined: rules are not compiled */
+/**
+ * Validates a new definition.
+ *
+ * @param definition with defaults and a status
+ * @param ruleChecker if undefined, rules are not compiled
+ * @returns a promise for large schemas only
+ */
 export function checkDefinition(
   definition: KubeObject,
   ruleChecker: RuleChecker | undefined,
   errors: FieldErrors,
 ): void | Promise<void> {
-  return inTurns(newSteps(definition, ruleChecker, errors), schemasOf(liftSpec(definition.spec ?? {})));
+  return runInSlices(newSteps(definition, ruleChecker, errors), schemasOf(liftSpec(definition.spec ?? {})));
 }
 
 function* newSteps(definition: KubeObject, ruleChecker: RuleChecker | undefined, errors: FieldErrors): Generator<void> {
@@ -51,17 +61,23 @@ function* newSteps(definition: KubeObject, ruleChecker: RuleChecker | undefined,
   yield* new DefinitionRules(liftSpec(spec), createRequirements, ruleChecker, errors).checkSpec();
   checkStatus(status, spec, errors);
   checkApproval(definition, undefined, errors);
-  if (spec.preserveUnknownFields === true) refusePreserveUnknownFields(errors);
+  if (spec.preserveUnknownFields === true) rejectPreserveUnknownFields(errors);
 }
 
-/** @param old as it is stored */
+/**
+ * Validates an update of a definition, and tolerates some violations of the stored one.
+ *
+ * @param old the stored definition
+ * @param ruleChecker if undefined, rules are not compiled
+ * @returns a promise for large schemas only
+ */
 export function checkDefinitionUpdate(
   definition: KubeObject,
   old: KubeObject,
   ruleChecker: RuleChecker | undefined,
   errors: FieldErrors,
 ): void | Promise<void> {
-  return inTurns(updateSteps(definition, old, ruleChecker, errors), schemasOf(liftSpec(definition.spec ?? {})));
+  return runInSlices(updateSteps(definition, old, ruleChecker, errors), schemasOf(liftSpec(definition.spec ?? {})));
 }
 
 function* updateSteps(
@@ -86,10 +102,10 @@ function* updateSteps(
   checkStatus(status, spec, errors);
   checkApproval(definition, old, errors);
   if (spec.preserveUnknownFields === true && oldSpec.preserveUnknownFields !== true)
-    refusePreserveUnknownFields(errors);
+    rejectPreserveUnknownFields(errors);
 }
 
-function refusePreserveUnknownFields(errors: FieldErrors): void {
+function rejectPreserveUnknownFields(errors: FieldErrors): void {
   const instead = "set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
   errors.invalid("spec.preserveUnknownFields", true, `cannot set to true, ${instead}`);
 }
@@ -117,13 +133,13 @@ function checkStatus(status: DefinitionStatus, { versions = [] }: DefinitionSpec
   }
 }
 
-/** One version, or what all of them have in common. */
+/** One version, or the common parts of all versions. */
 interface Section {
-  /** Where its parts stand: `spec` or `spec.versions[0]`. */
+  /** The path of its parts: `spec` or `spec.versions[0]`. */
   readonly path: string;
   readonly parts: VersionParts;
   readonly schemaPath: string;
-  /** Name of the version; the first's where all have the schema in common, as upstream has it. */
+  /** Name of the version. As in upstream, common parts have the name of the first one. */
   readonly version: string;
   readonly hasStatus: boolean;
 }
@@ -151,7 +167,7 @@ class DefinitionRules {
   *checkSpec(): Generator<void> {
     this.#checkGroup();
     this.#checkScope();
-    this.#checkSchemasThere();
+    this.#checkSchemasPresent();
     const errors = this.#errors;
     if (this.#spec.preserveUnknownFields === true && schemasOf(this.#lifted).some(hasDefaults)) {
       errors.invalid("spec.preserveUnknownFields", true, "must be false in order to use defaults in the schema");
@@ -189,8 +205,8 @@ class DefinitionRules {
     else if (!scopes.includes(scope)) this.#errors.notSupported("spec.scope", scope, scopes);
   }
 
-  /** A version that is served would lose all its fields without one. */
-  #checkSchemasThere(): void {
+  /** A served version without a schema would lose all fields by pruning. */
+  #checkSchemasPresent(): void {
     const { common, versions } = this.#lifted;
     if (common.schema?.openAPIV3Schema !== undefined) return;
     for (const [index, { schema, served }] of versions.entries()) {
@@ -225,7 +241,7 @@ class DefinitionRules {
     for (const problem of deprecationWarningProblems(deprecated === true, deprecationWarning)) {
       this.#errors.invalid(`${path}.deprecationWarning`, goPointer(deprecationWarning ?? ""), problem);
     }
-    // Of versions with one name, the first one's subresources are looked at.
+    // Of versions with the same name, the subresources of the first one count.
     const { subresources } = this.#lifted.common.subresources
       ? this.#lifted.common
       : (this.#lifted.versions.find((other) => other.name === version.name) ?? {});
@@ -288,12 +304,12 @@ class DefinitionRules {
     schema: JsonSchemaProps,
     { path, version, hasStatus }: { path: string; version: string; hasStatus: boolean },
   ): Generator<void> {
-    const errors = new FieldErrors(); // Of this schema alone.
+    const errors = new FieldErrors(); // Errors of this schema only.
     const schemaPath = `${path}.openAPIV3Schema`;
     if (hasStatus) checkRootWithStatus(schema, path, errors);
     if (schema.nullable === true) errors.forbidden(`${schemaPath}.nullable`, "nullable cannot be true at the root");
     const structure = this.#requirements.structural ? structureOf(schema) : undefined;
-    yield* patternSteps(schema);
+    yield* compilePatterns(schema);
     const hasRules =
       typeof structure === "object" && (yield* this.#checkStructure(schema, structure, schemaPath, errors));
     yield;
@@ -311,7 +327,7 @@ class DefinitionRules {
     yield;
   }
 
-  /** @returns whether it keeps the rules, so that expressions can be typed by it */
+  /** @returns whether the schema is valid, so that expressions can be compiled with its types */
   *#checkStructure(
     schema: JsonSchemaProps,
     structure: StructuralSchema,
@@ -332,7 +348,7 @@ class DefinitionRules {
   }
 }
 
-/** The structure, or upstream's words for why there is none. */
+/** @returns upstream's message for a schema that is not structural */
 function structureOf(schema: JsonSchemaProps): StructuralSchema | string {
   try {
     return parseStructuralSchema(schema);
@@ -345,7 +361,7 @@ function structureOf(schema: JsonSchemaProps): StructuralSchema | string {
 const hasDefaults = (schema: JsonSchemaProps): boolean =>
   schemaHas(schema, ({ default: value }) => (value ?? undefined) !== undefined);
 
-/** Without structure nothing can be pruned or defaulted, nor extensions be read. */
+/** Pruning, defaults and extensions require structural schemas. */
 function mustBeStructural(lifted: LiftedSpec): boolean {
   return (
     lifted.spec.preserveUnknownFields !== true ||
@@ -364,8 +380,11 @@ function hasExtensions(schema: JsonSchemaProps): boolean {
   );
 }
 
-/** Those whose meaning is not lost when the status is looked at on its own. In upstream's words and order. */
-const fieldsBesideStatus = (
+/**
+ * The fields that a root schema may have when the status subresource is enabled, since the status
+ * is validated on its own. In upstream's order, which the message shows.
+ */
+const fieldsAllowedWithStatus = (
   "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems " +
   "MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations"
 ).split(" ");
@@ -373,7 +392,7 @@ const fieldsBesideStatus = (
 function checkRootWithStatus(schema: JsonSchemaProps, path: string, errors: FieldErrors): void {
   const set = schemaFields.filter(([, key, absent]) => isFieldSet(schema, key, absent));
   const wrong = set.find(([goName]) =>
-    goName === "Type" ? schema.type !== "object" : !fieldsBesideStatus.includes(goName),
+    goName === "Type" ? schema.type !== "object" : !fieldsAllowedWithStatus.includes(goName),
   );
   if (wrong === undefined) return;
   const why = "of the schema if the status subresource is enabled";
@@ -387,7 +406,7 @@ function checkRootWithStatus(schema: JsonSchemaProps, path: string, errors: Fiel
     errors.invalid(
       `${path}.openAPIV3Schema`,
       goSchema(schema),
-      `only [${fieldsBesideStatus.join(" ")}] fields are allowed at the root ${why}`,
+      `only [${fieldsAllowedWithStatus.join(" ")}] fields are allowed at the root ${why}`,
     );
   }
 }

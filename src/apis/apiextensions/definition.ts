@@ -1,4 +1,7 @@
-/** A CustomResourceDefinition as it is decoded (apiextensions.k8s.io/v1), and as upstream looks at it when it validates. */
+/**
+ * CustomResourceDefinition: the decoded form (apiextensions.k8s.io/v1), and upstream's internal
+ * form for validation.
+ */
 
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { equalValues } from "../../lib/schema/equal.ts";
@@ -38,7 +41,7 @@ export interface Subresources {
   readonly scale?: ScaleSubresource;
 }
 
-/** What may differ from version to version, and stands in `spec` when it does not. */
+/** The parts that may differ between versions. The internal form has equal ones in `spec`. */
 export interface VersionParts {
   readonly schema?: { readonly openAPIV3Schema?: JsonSchemaProps };
   readonly subresources?: Subresources;
@@ -54,6 +57,7 @@ export interface DefinitionVersion extends VersionParts {
   readonly deprecationWarning?: string;
 }
 
+/** The address of a webhook. */
 export interface WebhookClientConfig {
   readonly url?: string;
   readonly service?: {
@@ -66,6 +70,7 @@ export interface WebhookClientConfig {
   readonly caBundle?: string;
 }
 
+/** How objects are converted between versions. */
 export interface Conversion {
   readonly strategy?: string;
   readonly webhook?: {
@@ -90,19 +95,20 @@ export interface DefinitionStatus {
 }
 
 /**
- * What all versions have alike is lifted out of them: upstream's internal form, which names the fields of errors. One version always has all
- * alike.
+ * Upstream's internal form, which determines the paths of errors: parts that are equal in all
+ * versions are in `spec`. A definition with one version has all parts there.
  */
 export interface LiftedSpec {
   readonly spec: DefinitionSpec;
-  /** Of all versions; each undefined where versions differ, and where there is none. */
+  /** The parts that are equal in all versions; undefined where versions differ. */
   readonly common: VersionParts;
-  /** Without what is common. */
+  /** The versions without the common parts. */
   readonly versions: readonly DefinitionVersion[];
 }
 
 const parts = ["schema", "subresources", "additionalPrinterColumns", "selectableFields"] as const;
 
+/** Moves equal parts of the versions to `common`. */
 export function liftSpec(spec: DefinitionSpec): LiftedSpec {
   const versions = spec.versions ?? [];
   const [first] = versions;
@@ -114,7 +120,7 @@ export function liftSpec(spec: DefinitionSpec): LiftedSpec {
 
 const versionDefinition = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion";
 
-/** As Go has it, to which false and nothing are the same. */
+/** Compares as Go does, where false and absent are equal. */
 export function isSamePart(part: keyof VersionParts, a: VersionParts, b: VersionParts): boolean {
   return equalValues(a[part], b[part], builtinSchema(versionDefinition).byName.get(part)?.type as Type);
 }
@@ -125,7 +131,7 @@ function without(version: DefinitionVersion, alike: readonly (keyof VersionParts
   return rest;
 }
 
-/** Every schema, the common one first. */
+/** All schemas, the common one first. */
 export function schemasOf({ common, versions }: LiftedSpec): JsonSchemaProps[] {
   return [common, ...versions].map(({ schema }) => schema?.openAPIV3Schema).filter((schema) => schema !== undefined);
 }

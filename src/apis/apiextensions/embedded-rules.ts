@@ -1,4 +1,8 @@
-/** Type and metadata of embedded resources. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/objectmeta/validation.go */
+/**
+ * Validates the type and the metadata of embedded resources.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/objectmeta/validation.go
+ */
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { type ObjectMeta, parseGroupVersion } from "../../apimachinery/object.ts";
 import { validateObjectMeta } from "../../apimachinery/validation/metadata.ts";
@@ -11,7 +15,7 @@ import { sortKeys } from "../../lib/structural-schema/sort-keys.ts";
 import { childPath, keyPath, type StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import { objectMetaSchema } from "./prune-defaults.ts";
 
-/** @param path empty at the root of a resource */
+/** @param path empty for the root of a resource */
 export function validateEmbedded(value: unknown, schema: StructuralSchema, path: string, errors: FieldErrors): void {
   if (!hasEmbedded(schema)) return;
   const { items, additionalProperties: values } = schema;
@@ -63,7 +67,7 @@ function validateMetadata(metadata: unknown, path: string, errors: FieldErrors):
     errors.invalid(path, sortKeys(metadata), error.message);
     return;
   }
-  if ((meta.name ?? "") === "") meta.name = "fakename"; // An embedded resource need not have one.
+  if ((meta.name ?? "") === "") meta.name = "fakename"; // The name of an embedded resource is optional.
   const found = new FieldErrors();
   const namespaced = (meta.namespace ?? "") !== "";
   validateObjectMeta(meta, { namespaced, validateName: pathSegmentNameProblems, custom: true }, found);
@@ -71,6 +75,7 @@ function validateMetadata(metadata: unknown, path: string, errors: FieldErrors):
     errors.causes.push({ ...cause, field: cause.field?.replace(/^metadata/, () => path) ?? path });
 }
 
+/** Formats a problem as the text of a field error. */
 export function problemText({ path, value, detail }: { path: string; value: unknown; detail: string }): string {
   const errors = new FieldErrors();
   errors.invalid(path, value, detail);

@@ -1,4 +1,7 @@
-/** Parts of a definition as upstream's errors print them: internal types, whose fields have no JSON names, in their order. */
+/**
+ * The Go form of parts of a definition, which upstream's messages show: internal types with Go's
+ * names and order.
+ */
 import { encodeString } from "../../lib/json/encode-any.ts";
 import { GoPrinted } from "../../lib/json/go-value.ts";
 import {
@@ -13,7 +16,7 @@ import type { DefinitionVersion } from "./definition.ts";
 
 type Key = keyof JsonSchemaProps;
 
-/** Name in Go and in JSON, and what stands for absence. */
+/** Names in Go and in JSON, and Go's zero value. */
 export const schemaFields: readonly (readonly [goName: string, key: Key, absent: unknown])[] = [
   ["ID", "id", ""],
   ["Schema", "$schema", ""],
@@ -61,7 +64,7 @@ export const schemaFields: readonly (readonly [goName: string, key: Key, absent:
   ["XValidations", "x-kubernetes-validations", null],
 ];
 
-/** Whether a field is there, as Go tells it from its zero value. */
+/** Whether a field differs from Go's zero value. */
 export function isFieldSet(schema: JsonSchemaProps, key: Key, absent: unknown): boolean {
   const value = schema[key];
   return value !== undefined && value !== null && value !== absent;
@@ -112,7 +115,9 @@ export function goItems(schema: JsonSchemaProps): object {
   return { Schema: optional(itemSchema(schema)), JSONSchemas: list.length === 0 ? null : list.map(goSchema) };
 }
 
-/** Text behind a pointer is printed as JSON writes it, other text as Go quotes it. */
+/**
+ * A string behind a pointer, which messages show in JSON's form; other strings are in Go's `%q`.
+ */
 export function goPointer(text: string): GoPrinted {
   return new GoPrinted(encodeString(text));
 }
@@ -125,7 +130,7 @@ function goMap(schemas: SchemaMap | undefined): object {
   return Object.fromEntries(names.map((name) => [name, goSchema((schemas as SchemaMap)[name] as JsonSchemaProps)]));
 }
 
-export function goRule({
+function goRule({
   rule,
   message = "",
   messageExpression = "",

@@ -1,4 +1,9 @@
-/** Names of kinds and resources. Source: k8s.io/apiextensions-apiserver, ValidateCustomResourceDefinitionNames */
+/**
+ * Validates the names of a definition.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apis/apiextensions/validation/validation.go,
+ *         ValidateCustomResourceDefinitionNames
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { dns1035LabelProblems } from "../../lib/names/names.ts";
 import type { DefinitionNames, DefinitionStatus } from "./definition.ts";

@@ -1,4 +1,8 @@
-/** Whether defaults say more than their schema knows. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema/defaulting/prune.go */
+/**
+ * Finds defaults with fields that are not in their schema.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/defaulting/prune.go
+ */
 
 import { builtinSchema } from "../../catalog/builtin-schemas.ts";
 import { cloneJson, identical } from "../../lib/json/values.ts";
@@ -15,10 +19,11 @@ import {
 import { isStructural } from "./structural-rules.ts";
 import { type Steps, surround, within } from "./surrounding.ts";
 
+/** The schema of ObjectMeta. */
 export const objectMetaSchema = (): ReturnType<typeof builtinSchema> =>
   builtinSchema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
 
-/** Of a schema that is stored; one that is not structural is not looked at. */
+/** @returns false for a schema that is not structural */
 export function hasUnprunedDefaults(schema: JsonSchemaProps): boolean {
   if (!schemaHas(schema, ({ default: value }) => (value ?? undefined) !== undefined) || !isStructural(schema))
     return false;

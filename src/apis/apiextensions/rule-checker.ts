@@ -1,40 +1,54 @@
 /**
- * Where rules of `x-kubernetes-validations` get compiled. Who knows expressions gives an implementation; without one, rules are looked at as
- * data alone.
+ * Compiles and evaluates the rules of `x-kubernetes-validations`. Without an implementation, rules
+ * are validated as data only.
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { JsonSchemaProps } from "../../lib/structural-schema/json-schema-props.ts";
 
+/** Compiles the rules of definitions. */
 export interface RuleChecker {
   /**
-   * Compiles all rules of a version's schema, which is structural, some at a time.
-   * @param errors what is wrong with this schema otherwise; rules at and above such places are left out
+   * Compiles all rules of a version's schema in steps.
+   *
+   * @param schema structural
+   * @param errors contains the other errors of this schema; rules at these paths and above them are
+   *   not compiled
    */
   ruleSteps(schema: JsonSchemaProps, path: string, errors: FieldErrors, options: RuleOptions): Iterable<void>;
-  /** A default is a new value, and has to keep the rules at and below its place. @param schema of that place */
+  /**
+   * Evaluates the rules for a default as for a new value.
+   *
+   * @param schema of the default; its rules and those below apply
+   */
   checkDefault(value: unknown, schema: JsonSchemaProps, path: string, errors: FieldErrors): void;
 }
 
-export interface RuleOptions {
-  /** Expressions of the stored definition: they may use what an older release let them use. */
+interface RuleOptions {
+  /** Expressions of the stored definition, which may use libraries that new expressions may not. */
   readonly stored: StoredExpressions;
-  /** Costs of single rules are not held against a schema that is stored already. */
+  /**
+   * Whether the schema is stored already, so that the cost limit of single rules does not apply.
+   */
   readonly isUnchanged: boolean;
 }
 
+/** The expressions of a stored definition. */
 export interface StoredExpressions {
   readonly rules: ReadonlySet<string>;
   readonly messageExpressions: ReadonlySet<string>;
 }
 
-/** Rules of objects: made once for a version. */
+/** Compiles the rules of a version for the validation of objects. */
 export interface ObjectRules {
-  /** @returns undefined where the schema has none */
+  /** @returns undefined for a schema without rules */
   compile(schema: JsonSchemaProps): CheckObject | undefined;
 }
 
 /**
- * @param old as it is stored: what has not changed may stay as it is; undefined when the object is new
- * @param warn is told what would be an error, had it not been there before
+ * Evaluates the rules for an object.
+ *
+ * @param old the stored object, whose violations are tolerated in unchanged parts; undefined for a
+ *   new object
+ * @param warn receives the messages of tolerated violations
  */
 export type CheckObject = (object: unknown, old: unknown, errors: FieldErrors, warn: (text: string) => void) => void;

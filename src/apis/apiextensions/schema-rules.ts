@@ -1,6 +1,8 @@
 /**
- * What a schema of a definition may say, node by node. Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation,
- * ValidateCustomResourceDefinitionOpenAPISchema
+ * Validates the nodes of a schema in a definition.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apis/apiextensions/validation/validation.go,
+ *         ValidateCustomResourceDefinitionOpenAPISchema
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { findField } from "../../lib/structural-schema/field-path.ts";
@@ -19,13 +21,13 @@ import {
   type StructuralSchema,
 } from "../../lib/structural-schema/structural-schema.ts";
 import { goItems } from "./go-form.ts";
-import { checkMapKeysSet, nonAtomic, type Requirements, schemaTypes } from "./tolerance.ts";
+import { checkMapKeysSet, nonAtomic, type Requirements, schemaTypes } from "./requirements.ts";
 
-/** What is known from above. */
+/** The context of a node. */
 interface Place {
   readonly path: string;
   readonly isRoot: boolean;
-  /** Why there may be no default; undefined where there may be. */
+  /** Why a default is forbidden; undefined if it is allowed. */
   readonly noDefaults: string | undefined;
   readonly insideMeta: boolean;
 }
@@ -65,9 +67,9 @@ class SchemaRules {
     checkMapType(schema, path, errors);
     this.#checkListType(schema, path, errors);
     if (this.#requirements.mapKeysSet) checkMapKeysSet(schema, path, errors);
-    const leadsSomewhere = fieldFinder(schema);
+    const isValidPath = fieldFinder(schema);
     for (const [index, rule] of (schema["x-kubernetes-validations"] ?? []).entries()) {
-      checkRule(rule, leadsSomewhere, `${path}.x-kubernetes-validations[${index}]`, errors);
+      checkRule(rule, isValidPath, `${path}.x-kubernetes-validations[${index}]`, errors);
     }
   }
 
@@ -133,11 +135,11 @@ class SchemaRules {
       requireType(schema, path, "must be array if x-kubernetes-list-type is specified", errors);
     } else if (this.#requirements.atomicSetItems && listType === "set" && items !== undefined) {
       const wrong = nonAtomic(items);
-      const said = items["x-kubernetes-list-type"] ?? null;
+      const value = items["x-kubernetes-list-type"] ?? null;
       if (wrong !== undefined)
         errors.invalid(
           `${path}.items.${wrong}`,
-          said,
+          value,
           "must be atomic as item of a list with x-kubernetes-list-type=set",
         );
     }
@@ -205,7 +207,7 @@ function checkMapList(schema: JsonSchemaProps, keys: readonly string[], path: st
     const property = Object.hasOwn(items.properties ?? {}, key) ? items.properties?.[key] : undefined;
     if (property === undefined) errors.invalid(keysPath, keys, "entries must all be names of item properties");
     else if (property.type === "array" || property.type === "object") {
-      // Upstream shows the type of the items.
+      // Upstream's message shows the type of the items.
       errors.invalid(
         `${path}.items.properties[${key}].type`,
         items.type,
@@ -217,17 +219,17 @@ function checkMapList(schema: JsonSchemaProps, keys: readonly string[], path: st
   }
 }
 
-/** Sorted. */
+/** Sorted, as the message lists them. */
 const ruleReasons = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 const hasLineBreak = (text: string): boolean => /[\n\r]/.test(text);
 
 function checkRule(
-  written: SchemaRule,
-  leadsSomewhere: (fieldPath: string) => boolean,
+  schemaRule: SchemaRule,
+  isValidPath: (fieldPath: string) => boolean,
   path: string,
   errors: FieldErrors,
 ): void {
-  const { rule = "", message = "", messageExpression = "", reason, fieldPath = "" } = written;
+  const { rule = "", message = "", messageExpression = "", reason, fieldPath = "" } = schemaRule;
   if (rule.trim() === "") errors.required(`${path}.rule`, "rule is not specified");
   else if (message !== "" && message.trim() === "")
     errors.invalid(`${path}.message`, message, "must be non-empty if specified");
@@ -242,10 +244,10 @@ function checkRule(
   if (fieldPath === "") return;
   if (fieldPath.trim() === "") errors.invalid(`${path}.fieldPath`, fieldPath, "must be non-empty if specified");
   if (hasLineBreak(fieldPath)) errors.invalid(`${path}.fieldPath`, fieldPath, "must not contain line breaks");
-  if (!leadsSomewhere(fieldPath)) errors.invalid(`${path}.fieldPath`, fieldPath, "must be a valid path");
+  if (!isValidPath(fieldPath)) errors.invalid(`${path}.fieldPath`, fieldPath, "must be a valid path");
 }
 
-/** The structure is read once for all rules of a place, and only where one names a field. */
+/** Parses the structure once for all rules of a node, and only if a rule has a `fieldPath`. */
 function fieldFinder(schema: JsonSchemaProps): (fieldPath: string) => boolean {
   let structure: StructuralSchema | null | undefined;
   return (fieldPath) => {
@@ -254,7 +256,7 @@ function fieldFinder(schema: JsonSchemaProps): (fieldPath: string) => boolean {
   };
 }
 
-/** Null where there is none, which is reported elsewhere. */
+/** @returns null for a schema that is not structural, which other rules report */
 function structureOf(schema: JsonSchemaProps): StructuralSchema | null {
   try {
     return parseStructuralSchema(schema);

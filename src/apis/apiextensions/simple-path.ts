@@ -1,17 +1,25 @@
-/** Paths of the scale subresource: names and dots. Source: apimachinery's unstructured, NestedInt64 and the like */
+/**
+ * Reads and writes the paths of the scale subresource: names separated by dots.
+ *
+ * Source: k8s.io/apimachinery@v0.36.0/pkg/apis/meta/v1/unstructured/helpers.go
+ */
 
 import { formatGoValue, goTypeOf } from "../../lib/json/go-value.ts";
 import { setMember } from "../../lib/json/values.ts";
 import { isJsonObject, type JsonObject, memberOf } from "../../lib/structural-schema/json-object.ts";
 
-/** A value on the way, or at the end of it, is of another type than it should be. */
+/** A value at the path, or a parent of it, has an unexpected type. */
 export class PathTypeError extends Error {}
 
+/** @returns the names of a path such as `.spec.replicas` */
 export function splitPath(path: string): string[] {
   return path.replace(/^\./, "").split(".");
 }
 
-/** @returns undefined where there is nothing @throws PathTypeError where something on the way is no object */
+/**
+ * @returns undefined if no value is there
+ * @throws PathTypeError if a parent is not an object
+ */
 function valueAt(object: JsonObject, path: string): unknown {
   const steps = splitPath(path);
   let value: unknown = object;
@@ -23,7 +31,10 @@ function valueAt(object: JsonObject, path: string): unknown {
   return value;
 }
 
-/** @returns 0 where there is nothing @throws PathTypeError */
+/**
+ * @returns 0 if no value is there
+ * @throws PathTypeError if the value is not an integer, or a parent is not an object
+ */
 export function integerAt(object: JsonObject, path: string): number | bigint {
   const value = valueAt(object, path);
   if (value === undefined) return 0;
@@ -31,7 +42,10 @@ export function integerAt(object: JsonObject, path: string): number | bigint {
   throw wrongType(splitPath(path), value, "int64");
 }
 
-/** @returns empty where there is nothing @throws PathTypeError */
+/**
+ * @returns an empty string if no value is there
+ * @throws PathTypeError if the value is not a string, or a parent is not an object
+ */
 export function textAt(object: JsonObject, path: string): string {
   const value = valueAt(object, path);
   if (value === undefined) return "";
@@ -39,14 +53,18 @@ export function textAt(object: JsonObject, path: string): string {
   throw wrongType(splitPath(path), value, "string");
 }
 
-function wrongType(steps: readonly string[], value: unknown, wanted: string): PathTypeError {
+function wrongType(steps: readonly string[], value: unknown, expected: string): PathTypeError {
   const found = value === null ? "<nil>" : goTypeOf(value);
   return new PathTypeError(
-    `.${steps.join(".")} accessor error: ${formatGoValue(value)} is of the type ${found}, expected ${wanted}`,
+    `.${steps.join(".")} accessor error: ${formatGoValue(value)} is of the type ${found}, expected ${expected}`,
   );
 }
 
-/** Makes the objects on the way. @throws PathTypeError where something on the way is no object */
+/**
+ * Sets the value, and creates missing parents.
+ *
+ * @throws PathTypeError if a parent is not an object
+ */
 export function setAt(object: JsonObject, path: string, value: unknown): void {
   const steps = splitPath(path);
   const last = steps.pop() as string;

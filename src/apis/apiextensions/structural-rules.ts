@@ -1,4 +1,9 @@
-/** The rules of structural schemas. Source: k8s.io/apiextensions-apiserver pkg/apiserver/schema, validation.go and complete.go */
+/**
+ * Validates that a schema is structural.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/validation.go,
+ *         k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/complete.go
+ */
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import {
   itemSchema,
@@ -11,7 +16,11 @@ import { isFieldSet, schemaFields } from "./go-form.ts";
 
 type Place = "root" | "item" | "field";
 
-/** Sorted by their texts. @param schema of which a structure can be made */
+/**
+ * Adds errors sorted by their texts.
+ *
+ * @param schema that `parseStructuralSchema` accepts
+ */
 export function checkStructural(schema: JsonSchemaProps, path: string, errors: FieldErrors): void {
   const found = new FieldErrors();
   checkNode(schema, "root", path, found);
@@ -21,6 +30,7 @@ export function checkStructural(schema: JsonSchemaProps, path: string, errors: F
   errors.causes.push(...found.causes);
 }
 
+/** Whether {@link checkStructural} finds no errors. */
 export function isStructural(schema: JsonSchemaProps): boolean {
   const errors = new FieldErrors();
   checkStructural(schema, "", errors);
@@ -88,7 +98,7 @@ function checkType(schema: JsonSchemaProps, place: Place, path: string, errors: 
     errors.invalid(typePath, type, "must be object at the root");
 }
 
-/** Of what every resource has, its schema may say little. */
+/** Restricts the schemas of `kind`, `apiVersion` and `metadata`. */
 function checkMetaFields(
   { properties, ...schema }: JsonSchemaProps,
   place: Place,
@@ -107,7 +117,7 @@ function checkMetaFields(
   const metadataPath = property(path, "metadata");
   if (isResource && metadata.type !== "object")
     errors.invalid(`${metadataPath}.type`, metadata.type ?? "", "must be object");
-  if (place === "root" && saysMoreThanNames(metadata)) {
+  if (place === "root" && hasMoreThanNames(metadata)) {
     errors.forbidden(
       metadataPath,
       "must not specify anything other than name and generateName, but metadata is implicitly specified",
@@ -115,8 +125,8 @@ function checkMetaFields(
   }
 }
 
-/** A default is refused elsewhere. */
-function saysMoreThanNames(metadata: JsonSchemaProps): boolean {
+/** Ignores a default, which other rules reject. */
+function hasMoreThanNames(metadata: JsonSchemaProps): boolean {
   const onlyNames = Object.keys(metadata.properties ?? {}).every((name) => name === "name" || name === "generateName");
   return (
     !onlyNames ||
@@ -126,21 +136,21 @@ function saysMoreThanNames(metadata: JsonSchemaProps): boolean {
   );
 }
 
-/** `type: integer`, then `type: string`, and nothing else. */
+/** Whether the list is exactly `type: integer` and `type: string`. */
 function isIntOrString(anyOf: readonly JsonSchemaProps[] | undefined): boolean {
-  return anyOf?.length === 2 && saysOnlyType(anyOf[0], "integer") && saysOnlyType(anyOf[1], "string");
+  return anyOf?.length === 2 && hasOnlyType(anyOf[0], "integer") && hasOnlyType(anyOf[1], "string");
 }
 
-function saysOnlyType(schema: JsonSchemaProps | undefined, type: string): boolean {
+function hasOnlyType(schema: JsonSchemaProps | undefined, type: string): boolean {
   return (
     schema?.type === type && schemaFields.every(([, key, absent]) => key === "type" || !isFieldSet(schema, key, absent))
   );
 }
 
 interface Patterns {
-  /** `anyOf` is the pattern itself. */
+  /** `anyOf` is the int-or-string pattern. */
   readonly anyOf: boolean;
-  /** The first of `allOf` has it. */
+  /** The first item of `allOf` contains the pattern. */
   readonly firstAllOf: boolean;
 }
 
@@ -168,8 +178,11 @@ function checkJunctors(schema: JsonSchemaProps, path: string, errors: FieldError
     errors.invalid(child(path, "pattern"), pattern, `must be a valid regular expression, but isn't: ${error}`);
 }
 
-/** What may not stand within `allOf`, `anyOf`, `oneOf` and `not`, and how it would have to be. */
-const forbiddenWithin: readonly (readonly [key: keyof JsonSchemaProps, wanted: string])[] = [
+/**
+ * Fields that are forbidden within `allOf`, `anyOf`, `oneOf` and `not`, and the state that messages
+ * require.
+ */
+const forbiddenWithin: readonly (readonly [key: keyof JsonSchemaProps, required: string])[] = [
   ["default", "undefined"],
   ["title", "empty"],
   ["description", "empty"],
@@ -194,19 +207,23 @@ function checkNested(schema: JsonSchemaProps, path: string, errors: FieldErrors,
   if (schema.additionalProperties !== undefined && schema.additionalProperties !== false) {
     errors.forbidden(child(path, "additionalProperties"), "must be undefined to be structural");
   }
-  for (const [key, wanted] of forbiddenWithin) {
+  for (const [key, required] of forbiddenWithin) {
     const value = schema[key] ?? undefined;
     const isUnset =
-      wanted === "undefined"
+      required === "undefined"
         ? value === undefined
         : [undefined, false, ""].includes(value as never) || isEmptyList(value);
-    if (!isUnset) errors.forbidden(child(path, key), `must be ${wanted} to be structural`);
+    if (!isUnset) errors.forbidden(child(path, key), `must be ${required} to be structural`);
   }
   if (own(schema.properties, "metadata") !== undefined)
     errors.forbidden(property(path, "metadata"), "must not be specified in a nested context");
 }
 
-/** Whatever is said of a value within a junctor is said of one that the schema itself knows. @param valuePath where it is said */
+/**
+ * Each field with a schema within a junctor must have a schema outside of it.
+ *
+ * @param valuePath the path within the junctor, for messages
+ */
 function checkComplete(
   nested: JsonSchemaProps,
   schema: JsonSchemaProps,

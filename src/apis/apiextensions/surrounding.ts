@@ -1,10 +1,16 @@
-/** An object around a value, as deep as its place in a schema: `{ spec: { list: [value] } }`. Source: apiextensions-apiserver, surroundingobject.go */
+/**
+ * Builds the minimal object that contains a value at its place in a schema: `{ spec: { list:
+ * [value] } }`.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/schema/defaulting/surroundingobject.go
+ */
 import { setMember } from "../../lib/json/values.ts";
 import { isJsonObject, type JsonObject, memberOf } from "../../lib/structural-schema/json-object.ts";
 
-/** Names of fields, and `undefined` for the items of a list. */
+/** The path to a value: names of fields, and `undefined` for the items of a list. */
 export type Steps = readonly (string | undefined)[];
 
+/** @param steps the path to the value */
 export function surround(value: unknown, steps: Steps): unknown {
   return steps.reduceRight<unknown>((within, step) => (step === undefined ? [within] : fieldOf(step, within)), value);
 }
@@ -15,7 +21,7 @@ function fieldOf(name: string, value: unknown): JsonObject {
   return object;
 }
 
-/** What stands there now; undefined when it is gone. */
+/** @returns the value at the path; undefined if none exists */
 export function within(object: unknown, steps: Steps): unknown {
   let value = object;
   for (const step of steps) {

@@ -1,11 +1,15 @@
-/** Columns, subresources, selectable fields and warnings of versions. Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation */
+/**
+ * Validates the columns, subresources, selectable fields and deprecation warnings of versions.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apis/apiextensions/validation/validation.go
+ */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { isPrintable } from "../../lib/json/quote.ts";
 import { findField } from "../../lib/structural-schema/field-path.ts";
 import type { StructuralSchema } from "../../lib/structural-schema/structural-schema.ts";
 import type { PrinterColumn, ScaleSubresource, SelectableField, Subresources } from "./definition.ts";
 import { goPointer } from "./go-form.ts";
-import { selectableFieldsMax } from "./tolerance.ts";
+import { selectableFieldsMax } from "./requirements.ts";
 
 /** Sorted, as messages list them. */
 const columnTypes = ["boolean", "date", "integer", "number", "string"];
@@ -26,7 +30,7 @@ export function checkColumn(
   else checkSimplePath(jsonPath, `${path}.JSONPath`, errors);
 }
 
-/** @returns whether it is one, at first sight */
+/** @returns whether the path starts with a dot */
 function checkSimplePath(text: string, path: string, errors: FieldErrors): boolean {
   if (text.startsWith(".")) return true;
   errors.invalid(path, text, "must be a simple json path starting with .");
@@ -63,14 +67,14 @@ function checkScalePath(
 
 const selectableTypes = ["string", "boolean", "integer"];
 
-/** @param mayBeMany where as many are stored already */
+/** @param mayBeMany whether the stored version exceeds the limit already */
 export function checkSelectableFields(
   fields: readonly SelectableField[],
   schema: StructuralSchema,
   { path, mayBeMany }: { path: string; mayBeMany: boolean },
   errors: FieldErrors,
 ): void {
-  const known = new Set<string>();
+  const seen = new Set<string>();
   for (const [index, { jsonPath = "" }] of fields.entries()) {
     const fieldPath = `${path}[${index}].jsonPath`;
     if (jsonPath === "") {
@@ -88,15 +92,15 @@ export function checkSelectableFields(
         "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.";
       errors.invalid(fieldPath, jsonPath, why);
     }
-    if (known.has(found.path)) errors.duplicate(fieldPath, jsonPath);
-    known.add(found.path);
+    if (seen.has(found.path)) errors.duplicate(fieldPath, jsonPath);
+    seen.add(found.path);
   }
-  if (known.size > selectableFieldsMax && !mayBeMany) errors.tooMany(path, known.size, selectableFieldsMax);
+  if (seen.size > selectableFieldsMax && !mayBeMany) errors.tooMany(path, seen.size, selectableFieldsMax);
 }
 
 const warningBytesMax = 256;
 
-/** @returns what is wrong */
+/** @returns the messages of all problems */
 export function deprecationWarningProblems(deprecated: boolean, warning: string | undefined): string[] {
   if (warning === undefined) return [];
   if (!deprecated) return ["can only be set for deprecated versions"];

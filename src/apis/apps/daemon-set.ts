@@ -24,7 +24,9 @@ import {
 } from "../workload.ts";
 import { rollingUpdateInGo, setRollingUpdateDefaults, validateDaemonSetRollingUpdate } from "./rolling-update.ts";
 
-/** Counts the changes of the pod template. It replaces the removed field `spec.templateGeneration`. */
+/**
+ * Counts the changes of the pod template. It replaces the removed field `spec.templateGeneration`.
+ */
 const generationAnnotation = "deprecated.daemonset.template.generation";
 
 /** Defaults, validates and counts the generations of the pod template. */
@@ -39,7 +41,8 @@ export const daemonSet = strategy({
     if (update.type === "RollingUpdate")
       setRollingUpdateDefaults(struct(update, "rollingUpdate"), { maxUnavailable: 1, maxSurge: 0 });
     else if (update.rollingUpdate) setRollingUpdateDefaults(update.rollingUpdate, { maxUnavailable: 0, maxSurge: 0 });
-    // Set among the defaults, so that the client that writes the object becomes the annotation's field manager.
+    // Set among the defaults, so that the client that writes the object becomes the annotation's
+    // field manager.
     setTemplateGeneration(object, templateGeneration(object));
   },
   prepareForCreate(object) {
@@ -91,7 +94,10 @@ function validate(object: KubeObject, options: PodOptions, errors: FieldErrors):
   checkCounts(spec, "spec", ["revisionHistoryLimit"], errors);
 }
 
-/** An absent selector has no error of its own: `checkSelected` rejects it, because it selects nothing. */
+/**
+ * An absent selector has no error of its own: `checkSelected` rejects it, because it selects
+ * nothing.
+ */
 function validateSelector(object: KubeObject, errors: FieldErrors): void {
   const selector = object.spec.selector ?? undefined;
   const before = errors.causes.length;

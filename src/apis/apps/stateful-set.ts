@@ -105,7 +105,9 @@ interface Leniency {
   readonly options: PodOptions;
   /** Skips the validation of immutable fields. */
   readonly isUpdate?: boolean;
-  /** The stored object does not pass the validation either, so that the template is not validated. */
+  /**
+   * The stored object does not pass the validation either, so that the template is not validated.
+   */
   readonly keepsTemplate?: boolean;
 }
 
@@ -168,8 +170,8 @@ function validateRetentionPolicy(policy: Part | undefined, errors: FieldErrors):
 }
 
 /**
- * The template as its pods have it: each pod gets its own host name, and the volume of each claim template
- * replaces the template's volume of the same name.
+ * The template as its pods have it: each pod gets its own host name, and the volume of each claim
+ * template replaces the template's volume of the same name.
  */
 function withClaims({ template, volumeClaimTemplates }: Part): Part {
   const { hostname: _hostname, subdomain: _subdomain, ...spec } = template.spec;

@@ -1,6 +1,6 @@
 /**
- * Converts HorizontalPodAutoscalers between v1 and v2. Annotations carry the values for which v1 has no field,
- * in the shape that upstream writes, so that both directions are lossless.
+ * Converts HorizontalPodAutoscalers between v1 and v2. Annotations carry the values for which v1
+ * has no field, in the shape that upstream writes, so that both directions are lossless.
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/autoscaling/v1/conversion.go
  */
@@ -96,7 +96,10 @@ function setAnnotation(object: KubeObject, what: Annotated, text: string): void 
   object.metadata.annotations[annotationNames[what]] = text;
 }
 
-/** @returns undefined also for text that is not JSON: a client may write anything there, and upstream ignores it */
+/**
+ * @returns undefined also for text that is not JSON: a client may write anything there, and
+ *   upstream ignores it
+ */
 function readAnnotation(object: KubeObject, what: Annotated): unknown {
   const text = object.metadata.annotations?.[annotationNames[what]];
   if (text === undefined) return undefined;
@@ -116,8 +119,8 @@ function readList(object: KubeObject, what: Annotated): Part[] {
 }
 
 /**
- * Upstream encodes the behavior from a Go struct without JSON tags, so that the keys are Go's field names and
- * no field is omitted.
+ * Upstream encodes the behavior from a Go struct without JSON tags, so that the keys are Go's field
+ * names and no field is omitted.
  */
 function behaviorInGo({ scaleUp, scaleDown }: Part): Part {
   return { ScaleUp: rulesInGo(scaleUp), ScaleDown: rulesInGo(scaleDown) };

@@ -45,8 +45,8 @@ const mayBeZero = (gates: FeatureGates, old: KubeObject | undefined): boolean =>
   gates.enabled("HPAScaleToZero") || old?.spec.minReplicas === 0;
 
 /**
- * The apiVersion is not validated for an unchanged target, and for metrics when one of the stored metrics
- * has an invalid one.
+ * The apiVersion is not validated for an unchanged target, and for metrics when one of the stored
+ * metrics has an invalid one.
  */
 function validate(
   { spec }: KubeObject,

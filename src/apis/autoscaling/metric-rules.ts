@@ -123,7 +123,10 @@ function validateSource(field: string, source: Part, rules: ReferenceRules, path
   }
 }
 
-/** @param required `missing` is the message for an absent target; `value` allows `target.value` instead of an average */
+/**
+ * @param required `missing` is the message for an absent target; `value` allows `target.value`
+ *   instead of an average
+ */
 function validateMeasured(
   { metric, target = {} }: Part,
   required: { missing: string; value: boolean },

@@ -16,8 +16,8 @@ import { successPolicyInGo, validateFailurePolicy, validateSuccessPolicy } from 
 const parallelismMax = 100_000;
 const failedIndexesMax = 100_000;
 /**
- * Above this number of completions, a job with a backoff limit per index has lower limits of its parallelism and
- * its failed indexes.
+ * Above this number of completions, a job with a backoff limit per index has lower limits of its
+ * parallelism and its failed indexes.
  */
 const manyCompletions = 100_000;
 const parallelismOfManyMax = 10_000;

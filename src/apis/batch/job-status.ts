@@ -1,6 +1,6 @@
 /**
- * Validates the status of a Job, because an external controller may write it (`spec.managedBy`). A violation of the
- * stored status is tolerated while the fields it concerns do not change.
+ * Validates the status of a Job, because an external controller may write it (`spec.managedBy`). A
+ * violation of the stored status is tolerated while the fields it concerns do not change.
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/batch/validation/validation.go,
  *         k8s.io/kubernetes@v1.36.0/pkg/registry/batch/job/strategy.go

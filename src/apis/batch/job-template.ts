@@ -1,6 +1,6 @@
 /**
- * Validates updates of a Job's pod template: while the job is suspended, scheduling directives and container
- * resources may change.
+ * Validates updates of a Job's pod template: while the job is suspended, scheduling directives and
+ * container resources may change.
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/batch/validation/validation.go
  */

@@ -90,7 +90,10 @@ export function setConditionDefaults(policy: Part | undefined): void {
     for (const pattern of items(rule.onPodConditions)) setAbsent(pattern, { status: "True" });
 }
 
-/** Adds the job's unique uid to the labels and the selector; the unprefixed labels are for older clients. */
+/**
+ * Adds the job's unique uid to the labels and the selector; the unprefixed labels are for older
+ * clients.
+ */
 function selectByUid(object: KubeObject): void {
   const { uid = "", name = "" } = object.metadata;
   const labels = struct(struct(object.spec.template, "metadata"), "labels");
@@ -107,7 +110,10 @@ function selectByUid(object: KubeObject): void {
   struct(struct(object.spec, "selector"), "matchLabels")[ownLabels.uid] ??= uid;
 }
 
-/** @param hasOwnLabels whether the prefixed labels are required too, and not only those of older releases */
+/**
+ * @param hasOwnLabels whether the prefixed labels are required too, and not only those of older
+ *   releases
+ */
 function validate(object: KubeObject, hasOwnLabels: boolean, options: PodOptions, errors: FieldErrors): void {
   checkGenerated(object, hasOwnLabels, errors);
   validateSpec(object, options, errors);
@@ -120,7 +126,10 @@ function validate(object: KubeObject, hasOwnLabels: boolean, options: PodOptions
   }
 }
 
-/** Unless `manualSelector` is true, the template must have the generated labels, and the selector must select them. */
+/**
+ * Unless `manualSelector` is true, the template must have the generated labels, and the selector
+ * must select them.
+ */
 function checkGenerated({ metadata, spec }: KubeObject, hasOwnLabels: boolean, errors: FieldErrors): void {
   const { manualSelector, selector, template } = spec;
   if (manualSelector === true || !selector) return;

@@ -1,4 +1,7 @@
-/** Replays writes of ClusterTrustBundles and PodCertificateRequests against the answers of kube-apiserver. */
+/**
+ * Replays writes of ClusterTrustBundles and PodCertificateRequests against the answers of
+ * kube-apiserver.
+ */
 import { replayWrites } from "../../../test/support/memory-writes.ts";
 
 const featureGates = "ClusterTrustBundle=true,PodCertificateRequest=true";

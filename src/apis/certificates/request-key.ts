@@ -1,5 +1,6 @@
 /**
- * Validates the public key of a PodCertificateRequest, and the proof that the pod has the private key.
+ * Validates the public key of a PodCertificateRequest, and the proof that the pod has the private
+ * key.
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/certificates/validation/validation.go
  */
@@ -69,7 +70,10 @@ async function isSigned(request: SignedRequest): Promise<boolean> {
 const parseKey = (der: Buffer): KeyObject | undefined =>
   attempt(() => createPublicKey({ key: der, format: "der", type: "spki" }));
 
-/** @returns undefined if the parser throws; libraries throw errors of many classes for malformed bytes */
+/**
+ * @returns undefined if the parser throws; libraries throw errors of many classes for malformed
+ *   bytes
+ */
 function attempt<Value>(read: () => Value): Value | undefined {
   try {
     return read();

@@ -1,6 +1,7 @@
 /**
- * CertificateSigningRequest: contains the identity of the user that created it, and its spec is immutable. A write of
- * `/status` cannot approve, and a write of `/approval` cannot set the certificate.
+ * CertificateSigningRequest: contains the identity of the user that created it, and its spec is
+ * immutable. A write of `/status` cannot approve, and a write of `/approval` cannot set the
+ * certificate.
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/certificates/validation/validation.go,
  *         k8s.io/kubernetes@v1.36.0/pkg/registry/certificates/certificates/strategy.go,
@@ -122,7 +123,10 @@ const conditionsOf = ({ status }: KubeObject): Part[] => items(status?.condition
 const ofType = (object: KubeObject, type: string): Part[] =>
   conditionsOf(object).filter((condition) => condition.type === type);
 
-/** Restores conditions that the client may not change. Validation rejects added and removed ones later. */
+/**
+ * Restores conditions that the client may not change. Validation rejects added and removed ones
+ * later.
+ */
 function keepInstances(next: KubeObject, old: KubeObject, type: string): void {
   const kept = ofType(old, type);
   if (kept.length !== ofType(next, type).length || kept.length === 0) return;

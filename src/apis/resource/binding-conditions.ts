@@ -1,5 +1,6 @@
 /**
- * Validates binding conditions of a device: those required before binding, and those that make it fail.
+ * Validates binding conditions of a device: those required before binding, and those that make it
+ * fail.
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go
  */

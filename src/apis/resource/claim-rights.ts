@@ -1,9 +1,10 @@
 /**
- * Authorizes changes of a claim's status: changes of the allocation require access to `resourceclaims/binding`,
- * changes of device statuses access to `resourceclaims/driver` for each driver.
+ * Authorizes changes of a claim's status: changes of the allocation require access to
+ * `resourceclaims/binding`, changes of device statuses access to `resourceclaims/driver` for each
+ * driver.
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/registry/resource/resourceclaim/strategy.go,
- *         KEP-4381
+ *         KEP-4817
  */
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
@@ -87,7 +88,11 @@ async function checkDrivers(
   }
 }
 
-/** Permission for one of the verbs is enough. @returns the error for the first verb, if all are denied */
+/**
+ * Permission for one of the verbs is enough.
+ *
+ * @returns the error for the first verb, if all are denied
+ */
 async function firstProblem(
   verbs: readonly string[],
   findProblem: (verb: string) => Promise<string | undefined>,
@@ -115,7 +120,10 @@ function changedDrivers(next: readonly Part[], old: readonly Part[]): readonly s
   return [...changed].sort();
 }
 
-/** @returns the node of an allocation whose selector is exactly one node name; empty for any other selector */
+/**
+ * @returns the node of an allocation whose selector is exactly one node name; empty for any other
+ *   selector
+ */
 function nodeOf({ nodeSelector }: Part): string {
   const terms = items(nodeSelector?.nodeSelectorTerms);
   const [{ matchExpressions, matchFields } = {} as Part] = terms;

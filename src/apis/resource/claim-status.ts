@@ -1,5 +1,6 @@
 /**
- * Validates the status of a claim: its allocation, its consumers, and the device statuses of drivers.
+ * Validates the status of a claim: its allocation, its consumers, and the device statuses of
+ * drivers.
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go
  */

@@ -17,7 +17,10 @@ import { validateSet } from "./lists.ts";
 
 const optionsMax = 10;
 
-/** @param isShared whether the device allows multiple allocations, each of which may request a part of the capacity */
+/**
+ * @param isShared whether the device allows multiple allocations, each of which may request a part
+ *   of the capacity
+ */
 export function validateCapacity(
   { value = "0", requestPolicy }: Part,
   isShared: boolean,

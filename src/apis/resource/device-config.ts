@@ -45,7 +45,10 @@ function validateSelector(
   else if (found !== undefined) errors.invalid(`${path}.expression`, text, found.problem);
 }
 
-/** @param isStored whether the configuration is stored already, so that its parameters may have any size */
+/**
+ * @param isStored whether the configuration is stored already, so that its parameters may have any
+ *   size
+ */
 export function validateConfiguration({ opaque }: Part, isStored: boolean, path: string, errors: FieldErrors): void {
   if (!opaque) return errors.required(`${path}.opaque`);
   validateDriverName(opaque.driver ?? "", `${path}.opaque.driver`, errors);
@@ -57,7 +60,9 @@ export function validateConfiguration({ opaque }: Part, isStored: boolean, path:
   );
 }
 
-/** Validates a JSON object of any shape. The limit applies to its size as JSON without whitespace. */
+/**
+ * Validates a JSON object of any shape. The limit applies to its size as JSON without whitespace.
+ */
 export function validateData(data: unknown, bytesMax: number, path: string, errors: FieldErrors): void {
   if (data === undefined || data === null) errors.required(path);
   else if (Buffer.byteLength(JSON.stringify(data)) > bytesMax) errors.tooLong(path, bytesMax);

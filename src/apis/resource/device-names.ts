@@ -36,7 +36,10 @@ export function validateClassName(name: string, path: string, errors: FieldError
   else addInvalid(errors.covered("format=k8s-long-name"), path, name, dnsSubdomainProblems(name));
 }
 
-/** Validates `driver.example.com/name` or a name alone. As upstream, accepts names with several slashes. */
+/**
+ * Validates `driver.example.com/name` or a name alone. As upstream, accepts names with several
+ * slashes.
+ */
 export function validateQualifiedName(name: string, path: string, errors: FieldErrors): void {
   const parts = name.split("/");
   const [first = "", second = ""] = parts;

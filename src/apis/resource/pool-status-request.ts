@@ -1,5 +1,6 @@
 /**
- * ResourcePoolStatusRequest: requests the status of a driver's pools once; a controller answers once.
+ * ResourcePoolStatusRequest: requests the status of a driver's pools once; a controller answers
+ * once.
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation_resourcepoolstatusrequest.go,
  *         k8s.io/kubernetes@v1.36.0/pkg/registry/resource/resourcepoolstatusrequest/strategy.go

@@ -1,5 +1,6 @@
 /**
- * ResourceClaim and its template: the spec is immutable, and admin access requires a label of the namespace.
+ * ResourceClaim and its template: the spec is immutable, and admin access requires a label of the
+ * namespace.
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/validation/validation.go,
  *         k8s.io/kubernetes@v1.36.0/pkg/registry/resource/resourceclaim/strategy.go,

@@ -11,7 +11,10 @@ export interface DeviceFeatures {
 
 interface SelectorRequest extends DeviceFeatures {
   readonly text: string;
-  /** The stored object has the same expression, so that it may use libraries that new expressions may not. */
+  /**
+   * The stored object has the same expression, so that it may use libraries that new expressions
+   * may not.
+   */
   readonly isStored: boolean;
 }
 
@@ -25,7 +28,10 @@ export function deviceFeatures({ gates }: Pick<StrategyContext, "gates">): Devic
 
 /** Compiles selectors. */
 export interface SelectorChecker {
-  /** @returns upstream's message for an invalid expression; `costly` if its estimated cost exceeds the limit */
+  /**
+   * @returns upstream's message for an invalid expression; `costly` if its estimated cost exceeds
+   *   the limit
+   */
   check(request: SelectorRequest): { readonly problem: string } | "costly" | undefined;
 }
 

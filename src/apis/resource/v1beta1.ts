@@ -1,6 +1,6 @@
 /**
- * Converts claims, their templates and slices from and to v1beta1: the fields of `exactly` are in the request itself,
- * and the fields of a device are in its `basic`.
+ * Converts claims, their templates and slices from and to v1beta1: the fields of `exactly` are in
+ * the request itself, and the fields of a device are in its `basic`.
  *
  * Source: k8s.io/kubernetes@v1.36.0/pkg/apis/resource/v1beta1/conversion.go
  */

@@ -1,13 +1,27 @@
-/** What is told of conversions by webhook, for metrics. */
+/** Observes conversions by webhook, for metrics. */
 
-/** What went wrong: upstream's `conversion_webhook_…_failure`. */
+/**
+ * The part of the label `failure_type` of `apiserver_conversion_webhook_request_total` that varies.
+ */
 export type ConversionFailure = "call" | "malformed_response" | "partial_response" | "invalid_converted_object";
 
+/** Receives the results of conversions. */
 export interface ConversionObserver {
-  /** A call of a webhook. @param failure undefined when it went well */
+  /**
+   * Called after each call of a webhook.
+   *
+   * @param failure undefined if the call succeeded
+   */
   called(failure: ConversionFailure | undefined, milliseconds: number): void;
-  /** All of a conversion. @param definition its name @param from versions without their group */
+  /**
+   * Called after each conversion.
+   *
+   * @param definition the name of the definition
+   * @param from version without its group
+   * @param to version without its group
+   */
   converted(definition: string, from: string, to: string, succeeded: boolean, milliseconds: number): void;
 }
 
+/** Ignores all results. */
 export const noObserver: ConversionObserver = { called() {}, converted() {} };

@@ -1,11 +1,16 @@
-/** What a webhook may make of an object: all but its identity and its metadata. Source: apiextensions-apiserver's webhook_converter.go */
+/**
+ * Checks objects that a webhook has converted: it may not change their identity and most of their
+ * metadata.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/conversion/webhook_converter.go
+ */
 import { FieldErrors } from "../../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../../apimachinery/object.ts";
 import { validateAnnotations, validateLabels } from "../../../apimachinery/validation/metadata.ts";
 import { goTypeOf } from "../../../lib/json/go-value.ts";
 import { isObject } from "../../../lib/json/values.ts";
 
-/** @returns what is wrong with it, in upstream's words */
+/** @returns upstream's message if the name, the namespace or the uid differs */
 export function identityProblem(original: KubeObject, converted: Record<string, unknown>): string | undefined {
   const before = original.metadata;
   const after = isObject(converted.metadata) ? converted.metadata : {};
@@ -14,9 +19,9 @@ export function identityProblem(original: KubeObject, converted: Record<string, 
     ["namespace", before.namespace, after.namespace],
     ["UID", before.uid, after.uid],
   ] as const;
-  for (const [what, expected, given] of rows) {
-    if (textOf(expected) !== textOf(given))
-      return `must have the same ${what}: ${textOf(expected)} != ${textOf(given)}`;
+  for (const [what, expected, received] of rows) {
+    if (textOf(expected) !== textOf(received))
+      return `must have the same ${what}: ${textOf(expected)} != ${textOf(received)}`;
   }
   return undefined;
 }
@@ -24,9 +29,10 @@ export function identityProblem(original: KubeObject, converted: Record<string, 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /**
- * Puts the metadata back to what it was; labels and annotations alone are the webhook's.
- * @param original is not changed, and shares parts with the converted one then
- * @returns what is wrong with them, in upstream's words
+ * Restores the metadata except labels and annotations, which the webhook may change.
+ *
+ * @param original is not changed, but shares parts with the converted object afterwards
+ * @returns upstream's message if the metadata is invalid
  */
 export function restoreMetadata(original: KubeObject, converted: Record<string, unknown>): string | undefined {
   const { metadata: sent } = converted;
@@ -66,6 +72,6 @@ function textsProblem(
 function invalidTexts(field: "labels" | "annotations", texts: Record<string, string>): string | undefined {
   const errors = new FieldErrors();
   if (field === "labels") validateLabels(texts, "metadata.labels", errors);
-  else validateAnnotations(texts, "metadata.annotation", errors); // As upstream names it.
+  else validateAnnotations(texts, "metadata.annotation", errors); // The path is upstream's.
   return errors.empty ? undefined : errors.text;
 }

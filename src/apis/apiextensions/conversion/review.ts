@@ -1,4 +1,8 @@
-/** ConversionReviews, v1 and v1beta1: what a webhook is asked, and what its answer says. Source: apiextensions-apiserver's webhook_converter.go */
+/**
+ * Encodes and decodes ConversionReviews, v1 and v1beta1.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/conversion/webhook_converter.go
+ */
 import { encodeAny } from "../../../lib/json/encode-any.ts";
 import { goKindOf } from "../../../lib/json/parse.ts";
 import { quoteGo } from "../../../lib/json/quote.ts";
@@ -8,13 +12,17 @@ import { type WebhookAnswer, WebhookError } from "../../../webhook/contract.ts";
 const group = "apiextensions.k8s.io";
 const kind = "ConversionReview";
 
-export type ReviewVersion = "v1" | "v1beta1";
+type ReviewVersion = "v1" | "v1beta1";
 
-/** The first that this server speaks. @param versions of the definition, the best first */
+/**
+ * @param versions of the definition, in order of preference
+ * @returns the first version that the server supports
+ */
 export function reviewVersion(versions: readonly string[]): ReviewVersion | undefined {
   return versions.find((version): version is ReviewVersion => version === "v1" || version === "v1beta1");
 }
 
+/** The request of a ConversionReview. */
 export interface ReviewRequest {
   readonly version: ReviewVersion;
   readonly uid: string;
@@ -23,6 +31,7 @@ export interface ReviewRequest {
   readonly objects: readonly Buffer[];
 }
 
+/** @returns JSON that contains the objects as they are */
 export function encodeReview({ version, uid, desiredApiVersion, objects }: ReviewRequest): Buffer {
   const head = `{"kind":"${kind}","apiVersion":"${group}/${version}","request":{"uid":"${uid}","desiredAPIVersion":${JSON.stringify(desiredApiVersion)},"objects":[`;
   const parts: Buffer[] = [Buffer.from(head)];
@@ -32,16 +41,17 @@ export function encodeReview({ version, uid, desiredApiVersion, objects }: Revie
 
 const nothing = Buffer.alloc(0);
 const comma = Buffer.from(",");
-/** With the empty answer that upstream sends along. */
+/** Includes the empty response that upstream sends. */
 const tail = Buffer.from(']},"response":{"uid":"","convertedObjects":null,"result":{"metadata":{}}}}\n');
 
-/** An answer that is none. */
+/** The response is a ConversionReview, but it is invalid or reports a failure. */
 export class ReviewProblem extends Error {}
 
 /**
- * The objects of an answer, as they were sent.
- * @throws WebhookError when there is no ConversionReview in it: the call failed
- * @throws ReviewProblem when there is one that is not good
+ * Reads the objects of a response, without checking them.
+ *
+ * @throws WebhookError if the response contains no ConversionReview
+ * @throws ReviewProblem if the ConversionReview is invalid or reports a failure
  */
 export function readReview(
   answer: WebhookAnswer,
@@ -50,7 +60,7 @@ export function readReview(
   const { typeMeta, value } = decodeAnswer(answer, { apiVersion: "", kind: "" });
   checkKind(typeMeta, version);
   const response = readResponse(value);
-  // Of v1beta1, upstream looks neither at what it says it is nor at the uid.
+  // For v1beta1, upstream checks neither the kind nor the uid.
   if (version === "v1" && typeMeta.kind === "")
     throw new ReviewProblem(`expected webhook response of ${group}/${version}, Kind=${kind}, got /, Kind=`);
   if (response === undefined) throw new ReviewProblem("no response provided");
@@ -61,26 +71,26 @@ export function readReview(
   return response.objects;
 }
 
-/** What upstream's scheme for webhooks knows, of both versions. */
+/** The kinds in upstream's scheme for webhooks, in both versions. */
 const knownKinds: ReadonlySet<string> = new Set([kind, "CustomResourceDefinition", "CustomResourceDefinitionList"]);
 
-/** @throws WebhookError */
+/** @throws WebhookError for another kind or version */
 function checkKind(
-  { apiVersion, kind: given }: { readonly apiVersion: string; readonly kind: string },
+  { apiVersion, kind: received }: { readonly apiVersion: string; readonly kind: string },
   version: ReviewVersion,
 ): void {
-  if (given === "" && apiVersion === "") return;
-  const isKnown = (apiVersion === `${group}/v1` || apiVersion === `${group}/v1beta1`) && knownKinds.has(given);
-  if (!isKnown && !(apiVersion === "v1" && given === "Status"))
+  if (received === "" && apiVersion === "") return;
+  const isKnown = (apiVersion === `${group}/v1` || apiVersion === `${group}/v1beta1`) && knownKinds.has(received);
+  if (!isKnown && !(apiVersion === "v1" && received === "Status"))
     throw new WebhookError(
       "malformed",
-      `no kind ${quoteGo(given)} is registered for version ${quoteGo(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
+      `no kind ${quoteGo(received)} is registered for version ${quoteGo(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
     );
   const goVersion = apiVersion.split("/").at(-1) as string;
-  if (given !== kind || goVersion !== version)
+  if (received !== kind || goVersion !== version)
     throw new WebhookError(
       "malformed",
-      `converting (${goVersion}.${given}) to (${version}.${kind}): unknown conversion`,
+      `converting (${goVersion}.${received}) to (${version}.${kind}): unknown conversion`,
     );
 }
 
@@ -122,16 +132,16 @@ function wrongType(value: unknown, field: string, type: string): WebhookError {
   );
 }
 
-/** An object that has no kind, or is none, as Go's decoder of any object tells it. */
+/** @returns the message of Go's decoder for a value that is not an object or has no kind */
 export function objectProblem(value: unknown): string | undefined {
   if (value === null || value === undefined) return "unexpected end of JSON input";
   if (typeof value !== "object" || Array.isArray(value))
     return `json: cannot unmarshal ${goKindOf(value)} into Go value of type map[string]interface {}`;
-  const { kind: given } = value as Record<string, unknown>;
-  if (typeof given === "string" && given !== "") return undefined;
+  const { kind: received } = value as Record<string, unknown>;
+  if (typeof received === "string" && received !== "") return undefined;
   const text = encodeAny(value);
   return `Object 'Kind' is missing in '${text.length > shownMax ? `${text.slice(0, shownMax)}...` : text}'`;
 }
 
-/** Of an object in a message; upstream shows all of it. */
+/** Characters of an object in a message; upstream has no limit. */
 const shownMax = 1024;

@@ -1,36 +1,41 @@
-/** Clients of the webhooks that definitions name, kept for as long as they are among the last that were used. Source: apiserver's util/webhook, ClientManager */
+/**
+ * Clients of conversion webhooks, in an LRU cache.
+ *
+ * Source: k8s.io/apiserver@v0.36.0/pkg/util/webhook/client.go
+ */
 import { type ClientOptions, webhookClient } from "../../../webhook/client.ts";
 import type { WebhookClient, WebhookEndpoint } from "../../../webhook/contract.ts";
 import type { ServiceResolver } from "../../../webhook/service-resolver.ts";
 import type { WebhookClientConfig } from "../definition.ts";
 import type { ConversionObserver } from "./contract.ts";
 
-/** What conversions by webhook need of the server. */
+/** The webhook clients of a server. */
 export interface ConversionWebhooks {
-  /** @throws Error when the configuration is none: `unable to load root certificates: …` */
+  /** @throws Error for an invalid configuration, such as `unable to load root certificates: …` */
   client(config: WebhookClientConfig): WebhookClient;
   readonly observer: ConversionObserver;
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): void;
 }
 
-export interface ConversionWebhooksOptions extends ClientOptions {
+interface ConversionWebhooksOptions extends ClientOptions {
   readonly resolve: ServiceResolver;
   readonly observer: ConversionObserver;
 }
 
-/** Of what comes back; of each review at most 256 KiB, or one object, are sent. */
+/** Size of a response. A request contains at most 256 KiB of objects, or one object. */
 const answerBytesMax = 8 << 20;
 
-/** Those of one that is forgotten are kept until they idle. */
+/** Number of cached clients. The connections of an evicted client stay open until they are idle. */
 const clientsMax = 200;
 
+/** Opens the cache; `close` closes it. */
 export function openConversionWebhooks({
   resolve,
   observer,
   ...options
 }: ConversionWebhooksOptions): ConversionWebhooks {
-  /** By configuration, the last used last. */
+  /** By configuration; the most recently used one is last. */
   const clients = new Map<string, WebhookClient>();
   return {
     observer,

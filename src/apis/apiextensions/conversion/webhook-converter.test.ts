@@ -1,4 +1,4 @@
-/** Answers of webhooks, and what upstream's converter makes of them (tools/golden/conversion-webhook). */
+/** Compares the results of webhook responses with upstream's (tools/golden/conversion-webhook). */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ interface Row {
   readonly list?: boolean;
   readonly to: string;
   readonly reviews: readonly string[];
-  /** `UID` stands for the uid of the review. */
+  /** `UID` is replaced by the uid of the review. */
   readonly answer: string;
   readonly status?: number;
   readonly request?: unknown;
@@ -31,7 +31,7 @@ const lines = readFileSync(join(import.meta.dirname, "testdata/conversions.jsonl
 const rows = lines.map((line) => parseJson(Buffer.from(line)).value as unknown as Row);
 
 for (const row of rows) {
-  test(`a webhook answers: ${row.name}`, async () => {
+  test(`webhook response: ${row.name}`, async () => {
     let uid = "";
     let sent: unknown;
     const client: WebhookClient = {
@@ -51,22 +51,22 @@ for (const row of rows) {
       client: () => client,
       observer: noObserver,
     });
-    const wanted = `example.com/${row.to}`;
-    const given = [row.in].flat() as KubeObject[];
-    const strangers = given.filter(({ apiVersion }) => apiVersion !== wanted);
-    const json = strangers.map((object) => Buffer.from(encodeSorted(object)));
+    const desired = `example.com/${row.to}`;
+    const input = [row.in].flat() as KubeObject[];
+    const others = input.filter(({ apiVersion }) => apiVersion !== desired);
+    const json = others.map((object) => Buffer.from(encodeSorted(object)));
     let objects: KubeObject[] = [];
     let error = "";
     try {
-      const converted = json.length === 0 ? [] : await convert(json, wanted, row.list ? "list" : "object");
-      objects = given.map((object) => (object.apiVersion === wanted ? object : (converted.shift() as KubeObject)));
+      const converted = json.length === 0 ? [] : await convert(json, desired, row.list ? "list" : "object");
+      objects = input.map((object) => (object.apiVersion === desired ? object : (converted.shift() as KubeObject)));
     } catch (thrown) {
       if (!(thrown instanceof ApiError)) throw thrown;
       assert.equal(thrown.status.code, 500);
       error = thrown.message.replaceAll(uid || "none", "UID");
     }
     assert.equal(error, row.error ?? "");
-    assert.deepEqual(encodeSorted(objects), encodeSorted(row.objects ?? (row.error === undefined ? given : [])));
+    assert.deepEqual(encodeSorted(objects), encodeSorted(row.objects ?? (row.error === undefined ? input : [])));
     assert.equal(encodeAny(sent ?? null).replaceAll(uid || "none", "UID"), encodeAny(row.request ?? null));
   });
 }

@@ -1,4 +1,9 @@
-/** Brings objects to another version by asking a webhook. Source: apiextensions-apiserver's webhook_converter.go and converter.go, whose texts these are */
+/**
+ * Converts objects by calling a webhook. The messages are upstream's.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/conversion/webhook_converter.go,
+ *         k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/conversion/converter.go
+ */
 import { randomUUID } from "node:crypto";
 import { type KubeObject, parseGroupVersion } from "../../../apimachinery/object.ts";
 import { ConversionError, type Converted } from "../../../catalog/converter.ts";
@@ -9,33 +14,34 @@ import type { ConversionFailure, ConversionObserver } from "./contract.ts";
 import { identityProblem, restoreMetadata } from "./converted-object.ts";
 import { encodeReview, objectProblem, ReviewProblem, type ReviewRequest, readReview, reviewVersion } from "./review.ts";
 
-/** Of a call, as of every webhook of upstream's. */
+/** The timeout of all of upstream's webhooks. */
 const timeoutMs = 30_000;
 
-export interface WebhookConverterOptions {
-  /** Of the definition. */
+interface WebhookConverterOptions {
+  /** Name of the definition. */
   readonly name: string;
   readonly listKind: string;
   /** Whether the definition has such a version. */
   readonly hasVersion: (apiVersion: string) => boolean;
-  /** The best first. */
+  /** In order of preference. */
   readonly reviewVersions: readonly string[];
-  /** @throws Error when none can be made of what the definition says */
+  /** @throws Error if the configuration in the definition is invalid */
   readonly client: () => WebhookClient;
   readonly observer: ConversionObserver;
 }
 
 /**
- * @param objects as JSON, of one kind, none of them at the wanted version
- * @returns their metadata is the original's but for labels and annotations; in their order, the caller's
- * @throws ConversionError
+ * Converts objects of one kind.
+ *
+ * @param objects as JSON, none of them in the desired version
+ * @param apiVersion the desired version
+ * @returns new objects in the same order, with the original metadata except for labels and
+ *   annotations
+ * @throws ConversionError if the webhook fails or its response is invalid
  */
-export type ConvertByWebhook = (
-  objects: readonly Buffer[],
-  apiVersion: string,
-  what: Converted,
-) => Promise<KubeObject[]>;
+type ConvertByWebhook = (objects: readonly Buffer[], apiVersion: string, what: Converted) => Promise<KubeObject[]>;
 
+/** Makes the converter of a definition. */
 export function webhookConverter(options: WebhookConverterOptions): ConvertByWebhook {
   return async (objects, apiVersion, what) => {
     const originals = objects.map(originalOf);
@@ -55,7 +61,7 @@ export function webhookConverter(options: WebhookConverterOptions): ConvertByWeb
   };
 }
 
-/** What must be known of an object beforehand: what it is, and its metadata. */
+/** Reads the type and the metadata of an object, which are compared with the converted ones. */
 function originalOf(json: Buffer): KubeObject {
   const { apiVersion, kind } = leadingTypeMeta(json) ?? peekTypeMeta(json);
   const metadata = memberBytes(json, metadataLabel);
@@ -66,7 +72,7 @@ function originalOf(json: Buffer): KubeObject {
   };
 }
 
-/** As sorted keys have it, in most objects: the whole need not be parsed. */
+/** Reads the type of an object with sorted keys, as most have, without parsing all of it. */
 function leadingTypeMeta(json: Buffer): TypeMeta | undefined {
   const [, apiVersion, kind] =
     /^\{"apiVersion":"([^"\\]*)","kind":"([^"\\]*)",/.exec(json.toString("latin1", 0, leadingBytesMax)) ?? [];
@@ -93,23 +99,28 @@ async function convert(
   const { hasVersion, listKind, observer } = options;
   if (!hasVersion(apiVersion))
     throw new ConversionError(`request to convert CR to an invalid group/version: ${apiVersion}`);
-  const stranger = originals.find((original) => !hasVersion(original.apiVersion as string));
-  if (stranger !== undefined)
-    throw new ConversionError(`request to convert CR from an invalid group/version: ${stranger.apiVersion}`);
+  const invalid = originals.find((original) => !hasVersion(original.apiVersion as string));
+  if (invalid !== undefined)
+    throw new ConversionError(`request to convert CR from an invalid group/version: ${invalid.apiVersion}`);
   const version = reviewVersion(options.reviewVersions);
   if (version === undefined) throw new ConversionError("no supported conversion review versions");
   const first = originals[0] as KubeObject;
-  const who = `conversion webhook for ${first.apiVersion}, Kind=${what === "list" ? listKind : first.kind}`;
+  const webhookLabel = `conversion webhook for ${first.apiVersion}, Kind=${what === "list" ? listKind : first.kind}`;
   const startedAt = performance.now();
   try {
-    const sent = await ask(options, who, { version, uid: randomUUID(), desiredApiVersion: apiVersion, objects });
+    const sent = await callWebhook(options, webhookLabel, {
+      version,
+      uid: randomUUID(),
+      desiredApiVersion: apiVersion,
+      objects,
+    });
     if (sent.length !== objects.length)
       throw new ConversionProblem(
         "partial_response",
-        `${who} returned ${sent.length} objects, expected ${objects.length}`,
+        `${webhookLabel} returned ${sent.length} objects, expected ${objects.length}`,
       );
-    const place = (index: number): Place => ({ who, index, what, apiVersion });
-    const converted = sent.map((value, index) => accepted(value, originals[index] as KubeObject, place(index)));
+    const place = (index: number): Place => ({ webhookLabel, index, what, apiVersion });
+    const converted = sent.map((value, index) => checkConverted(value, originals[index] as KubeObject, place(index)));
     observer.called(undefined, performance.now() - startedAt);
     return converted;
   } catch (error) {
@@ -120,7 +131,7 @@ async function convert(
   }
 }
 
-/** Of what a webhook says; upstream has no limit. */
+/** Characters of a message that contains the webhook's text; upstream has no limit. */
 const messageMax = 32 << 10;
 
 class ConversionProblem extends Error {
@@ -132,20 +143,24 @@ class ConversionProblem extends Error {
   }
 }
 
-/** @throws ConversionProblem */
-async function ask(options: WebhookConverterOptions, who: string, request: ReviewRequest): Promise<readonly unknown[]> {
+/** @throws ConversionProblem if the call fails or the response is invalid */
+async function callWebhook(
+  options: WebhookConverterOptions,
+  webhookLabel: string,
+  request: ReviewRequest,
+): Promise<readonly unknown[]> {
   const client = clientOf(options);
   try {
     return readReview(await client.post(encodeReview(request), { timeoutMs }), request);
   } catch (error) {
-    if (error instanceof WebhookError) throw new ConversionProblem("call", `${who} failed: ${error.message}`);
+    if (error instanceof WebhookError) throw new ConversionProblem("call", `${webhookLabel} failed: ${error.message}`);
     if (error instanceof ReviewProblem)
-      throw new ConversionProblem("malformed_response", `${who} failed: ${error.message}`);
+      throw new ConversionProblem("malformed_response", `${webhookLabel} failed: ${error.message}`);
     throw error;
   }
 }
 
-/** @throws ApiError 500 where what the definition says is no good; validation has let it pass, or did not see it */
+/** @throws ConversionError for an invalid configuration that the validation did not reject */
 function clientOf({ client }: WebhookConverterOptions): WebhookClient {
   try {
     return client();
@@ -154,32 +169,36 @@ function clientOf({ client }: WebhookConverterOptions): WebhookClient {
   }
 }
 
-/** Where an object stands in the answer, for messages. */
+/** The position of an object in the response, for messages. */
 interface Place {
-  readonly who: string;
+  readonly webhookLabel: string;
   readonly index: number;
   readonly what: Converted;
   readonly apiVersion: string;
 }
 
-/** @throws ConversionProblem */
-function accepted(value: unknown, original: KubeObject, { who, index, what, apiVersion }: Place): KubeObject {
+/** @throws ConversionProblem for an invalid converted object */
+function checkConverted(
+  value: unknown,
+  original: KubeObject,
+  { webhookLabel, index, what, apiVersion }: Place,
+): KubeObject {
   const inList = what === "list";
-  const refuse = (message: string): never => {
+  const reject = (message: string): never => {
     throw new ConversionProblem("invalid_converted_object", message);
   };
-  const place = `${who} returned invalid ${inList ? "converted object" : "object"} at index ${index}: `;
+  const place = `${webhookLabel} returned invalid ${inList ? "converted object" : "object"} at index ${index}: `;
   const unreadable = objectProblem(value);
-  if (unreadable !== undefined) refuse(inList ? `${place}${unreadable}` : unreadable);
+  if (unreadable !== undefined) reject(inList ? `${place}${unreadable}` : unreadable);
   const converted = value as Record<string, unknown>;
-  const given = typeof converted.apiVersion === "string" ? converted.apiVersion : "";
-  if (given !== apiVersion) refuse(`${place}invalid groupVersion (expected ${apiVersion}, received ${given})`);
+  const received = typeof converted.apiVersion === "string" ? converted.apiVersion : "";
+  if (received !== apiVersion) reject(`${place}invalid groupVersion (expected ${apiVersion}, received ${received})`);
   if (converted.kind !== original.kind)
-    refuse(`${place}invalid kind (expected ${original.kind}, received ${converted.kind})`);
+    reject(`${place}invalid kind (expected ${original.kind}, received ${converted.kind})`);
   const other = identityProblem(original, converted);
-  if (other !== undefined) refuse(inList ? `${place}${other}` : `${who} returned invalid object: ${other}`);
+  if (other !== undefined) reject(inList ? `${place}${other}` : `${webhookLabel} returned invalid object: ${other}`);
   const metadata = restoreMetadata(original, converted);
   if (metadata !== undefined)
-    refuse(`${who} returned invalid metadata${inList ? ` in object at index ${index}` : ""}: ${metadata}`);
+    reject(`${webhookLabel} returned invalid metadata${inList ? ` in object at index ${index}` : ""}: ${metadata}`);
   return converted as KubeObject;
 }

@@ -1,4 +1,7 @@
-/** Where columns and fields to select by find their values: JSONPath without braces. Of several values the first counts. */
+/**
+ * Finds the values of printer columns and selectable fields: JSONPath without braces, whose first
+ * result counts.
+ */
 import {
   findResults,
   JsonPathError,
@@ -8,7 +11,11 @@ import {
   parseTemplate,
 } from "../../lib/jsonpath/index.ts";
 
-/** @returns undefined for a path that cannot be read; what it returns gives undefined where there is nothing, or no way to get there */
+/**
+ * @param path JSONPath without braces
+ * @returns undefined for an invalid path; the finder returns undefined for an object without a
+ *   value at the path
+ */
 export function columnFinder(path: string): ((object: unknown) => unknown) | undefined {
   const parts = parse(`{${path}}`);
   return parts && ((object) => firstOf(parts, object));

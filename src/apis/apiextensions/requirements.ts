@@ -1,6 +1,9 @@
 /**
- * What an update is let pass, because the stored definition is so already: rules that came later do not lock old definitions.
- * Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/validation, ValidateCustomResourceDefinitionUpdate
+ * Determines which rules an update must fulfill. Rules that the stored definition violates do not
+ * apply, so that old definitions can be updated after upgrades.
+ *
+ * Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apis/apiextensions/validation/validation.go,
+ *         ValidateCustomResourceDefinitionUpdate
  */
 import { FieldErrors } from "../../apimachinery/field-errors.ts";
 import { identical } from "../../lib/json/values.ts";
@@ -19,6 +22,7 @@ import { hasUnprunedDefaults } from "./prune-defaults.ts";
 import type { StoredExpressions } from "./rule-checker.ts";
 import { isStructural } from "./structural-rules.ts";
 
+/** The rules that depend on the stored definition. */
 export interface Requirements {
   readonly recognizedReviewVersion: boolean;
   readonly immutableNames: boolean;
@@ -29,14 +33,18 @@ export interface Requirements {
   readonly atomicSetItems: boolean;
   readonly mapKeysSet: boolean;
   readonly validCaBundle: boolean;
-  /** Versions that may have more selectable fields than there may be; the empty name for what all have in common. */
+  /**
+   * Names of versions that may exceed the limit of selectable fields; empty for the common ones.
+   */
   readonly manySelectableFields: ReadonlySet<string>;
   readonly unchangedSchemas: ReadonlySet<string>;
   readonly stored: StoredExpressions;
 }
 
+/** Per version. */
 export const selectableFieldsMax = 8;
 
+/** The requirements of a new definition. */
 export const createRequirements: Requirements = {
   recognizedReviewVersion: true,
   immutableNames: false,
@@ -46,13 +54,17 @@ export const createRequirements: Requirements = {
   prunedDefaults: true,
   atomicSetItems: true,
   mapKeysSet: true,
-  validCaBundle: false, // Nobody is served yet.
+  validCaBundle: false, // A new definition is not served yet; an invalid bundle prevents that.
   manySelectableFields: new Set(),
   unchangedSchemas: new Set(),
   stored: { rules: new Set(), messageExpressions: new Set() },
 };
 
-/** Yields where others may have their turns. */
+/**
+ * Determines the requirements of an update. Yields where the event loop may continue.
+ *
+ * @param oldStatus the status of the stored definition
+ */
 export function* updateRequirements(
   next: LiftedSpec,
   old: LiftedSpec,
@@ -84,9 +96,10 @@ export function* updateRequirements(
   };
 }
 
-/** Sorted. */
+/** Sorted, as the message lists them. */
 export const schemaTypes: readonly string[] = ["array", "boolean", "integer", "number", "object", "string"];
 
+/** The supported versions of ConversionReview. */
 export const recognizedReviewVersions: readonly string[] = ["v1", "v1beta1"];
 
 function hasRecognizedReviewVersion({ conversion }: DefinitionSpec): boolean {
@@ -109,7 +122,7 @@ function hasNonAtomicSetItems(schema: JsonSchemaProps): boolean {
   return schema["x-kubernetes-list-type"] === "set" && items !== undefined && nonAtomic(items) !== undefined;
 }
 
-/** The extension that says, or fails to say, that values of a type are not looked into. */
+/** @returns the extension that would have to be `atomic`; undefined for atomic values */
 export function nonAtomic(items: JsonSchemaProps): "x-kubernetes-list-type" | "x-kubernetes-map-type" | undefined {
   if (items.type === "array")
     return (items["x-kubernetes-list-type"] ?? "atomic") === "atomic" ? undefined : "x-kubernetes-list-type";
@@ -122,7 +135,9 @@ function hasUnsetMapKeys(schema: JsonSchemaProps): boolean {
   return !errors.empty;
 }
 
-/** Items of sets and maps are not null, and the keys of maps are there. */
+/**
+ * Items of sets and maps must not be nullable, and keys of maps must be required or have a default.
+ */
 export function checkMapKeysSet(schema: JsonSchemaProps, path: string, errors: FieldErrors): void {
   const items = itemSchema(schema);
   const listType = schema["x-kubernetes-list-type"];
@@ -134,7 +149,7 @@ export function checkMapKeysSet(schema: JsonSchemaProps, path: string, errors: F
   const { properties = {}, required = [] } = items;
   for (const key of schema["x-kubernetes-list-map-keys"] ?? []) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
-    if (property === undefined) continue; // Reported elsewhere.
+    if (property === undefined) continue; // The schema rules report it.
     const keyPath = `${itemsPath}.properties[${key}]`;
     if (!required.includes(key) && (property.default ?? undefined) === undefined) {
       const why = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";

@@ -30,7 +30,7 @@ const rows: [what: string, fields: number, rules: number, turnsMin: number][] = 
 ];
 
 for (const [what, fields, rules, turnsMin] of rows) {
-  test(`${what}: others have their turns, as many as it takes`, async () => {
+  test(`validates ${what} and yields to the event loop at least ${turnsMin} times`, async () => {
     let turns = 0;
     let ended = false;
     const count = (): void => {
