@@ -1,4 +1,7 @@
-/** An identity provider whose tokens carry an empty user name authenticates no user, however the name is mapped. */
+/**
+ * Tokens of an identity provider with an empty user name authenticate no user, whichever option
+ * maps the name.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,7 +29,7 @@ function fileOf(name: string, content: string): string {
   return join(directory, name);
 }
 
-function byFile(username: object): Partial<ServerOptions> {
+function mappedByFile(username: object): Partial<ServerOptions> {
   const { url, ca: certificateAuthority } = issuer;
   const claimMappings = { username, groups: { claim: "groups", prefix: "" } };
   const jwt = [{ issuer: { url, certificateAuthority, audiences: ["coxswain"] }, claimMappings }];
@@ -34,7 +37,7 @@ function byFile(username: object): Partial<ServerOptions> {
   return { authenticationConfigFile: fileOf("authentication.json", JSON.stringify(configuration)) };
 }
 
-function byFlags(flags: ServerOptions["oidc"]): Partial<ServerOptions> {
+function mappedByFlags(flags: ServerOptions["oidc"]): Partial<ServerOptions> {
   const common = {
     issuerUrl: issuer.url,
     clientId: "coxswain",
@@ -49,17 +52,17 @@ const noName = /^oidc: username claim "(name|email)" is empty$/;
 const noText =
   /^oidc: (empty username via CEL expression is not allowed|.*username claim expression must return a string)$/;
 const rows: [what: string, options: () => Partial<ServerOptions>, error: RegExp][] = [
-  ["a claim without a prefix", () => byFile({ claim: "name", prefix: "" }), noName],
-  ["a claim with a prefix", () => byFile({ claim: "name", prefix: "idp:" }), noName],
-  ["an email claim", () => byFile({ claim: "email", prefix: "" }), noName],
-  ["an expression", () => byFile({ expression: "claims.name" }), noText],
-  ["flags without a prefix", () => byFlags({ usernameClaim: "name", usernamePrefix: "-" }), noName],
-  ["flags with a prefix", () => byFlags({ usernameClaim: "name", usernamePrefix: "idp:" }), noName],
-  ["flags with the default prefix", () => byFlags({ usernameClaim: "name" }), noName],
-  ["flags with an email claim", () => byFlags({ usernameClaim: "email" }), noName],
+  ["a claim without a prefix in the file", () => mappedByFile({ claim: "name", prefix: "" }), noName],
+  ["a claim with a prefix in the file", () => mappedByFile({ claim: "name", prefix: "idp:" }), noName],
+  ["an email claim in the file", () => mappedByFile({ claim: "email", prefix: "" }), noName],
+  ["an expression in the file", () => mappedByFile({ expression: "claims.name" }), noText],
+  ["flags without a prefix", () => mappedByFlags({ usernameClaim: "name", usernamePrefix: "-" }), noName],
+  ["flags with a prefix", () => mappedByFlags({ usernameClaim: "name", usernamePrefix: "idp:" }), noName],
+  ["flags with the default prefix", () => mappedByFlags({ usernameClaim: "name" }), noName],
+  ["flags with an email claim", () => mappedByFlags({ usernameClaim: "email" }), noName],
 ];
 for (const [what, options, error] of rows) {
-  test(`rejects an empty user name, by ${what}`, async () => {
+  test(`rejects an empty user name that is mapped by ${what}`, async () => {
     const server = await startTestServer(options());
     const client = rawClient(server.kubeconfig);
     // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect.
@@ -69,7 +72,8 @@ for (const [what, options, error] of rows) {
     };
     try {
       const good = await issuer.sign({ name: "ann", email: "ann@example.com" });
-      while ((await review(good)).authenticated !== true) await new Promise((resolve) => setTimeout(resolve, 20)); // The keys are fetched meanwhile.
+      // The server fetches the keys in the background.
+      while ((await review(good)).authenticated !== true) await new Promise((resolve) => setTimeout(resolve, 20));
       for (const empty of ["", null]) {
         const token = await issuer.sign({
           name: empty,

@@ -1,4 +1,7 @@
-/** Kubeconfigs whose user is whom a program says: kubectl, client-node and our own client, with a program that the test writes. */
+/**
+ * Kubeconfigs with an exec credential plugin, which the tests write: kubectl, client-node and
+ * Coxswain's client run it.
+ */
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,8 +17,10 @@ import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "coxswain-exec-"));
-const asked = join(directory, "asked");
-const printed = join(directory, "printed");
+/** The plugin appends the input of each run to it. */
+const inputFile = join(directory, "input");
+/** The plugin prints its content. */
+const outputFile = join(directory, "output");
 const reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
 const v1 = "client.authentication.k8s.io/v1";
@@ -28,10 +33,9 @@ let certificate: { clientCertificateData: string; clientKeyData: string };
 before(async () => {
   writeFileSync(join(directory, "tokens.csv"), "good,ann,1,devs\n");
   writeFileSync(join(directory, "review.json"), JSON.stringify(review));
-  // Tells what it was told, and prints what it was given.
   writeFileSync(
     join(directory, "plugin"),
-    `#!/bin/sh\nprintf '%s|%s|%s\\0' "$KUBERNETES_EXEC_INFO" "$GREETING" "$*" >>${asked}\ncat ${printed}\n`,
+    `#!/bin/sh\nprintf '%s|%s|%s\\0' "$KUBERNETES_EXEC_INFO" "$GREETING" "$*" >>${inputFile}\ncat ${outputFile}\n`,
   );
   chmodSync(join(directory, "plugin"), 0o755);
   writeFileSync(join(directory, "fails"), "#!/bin/sh\nexit 3\n");
@@ -47,11 +51,11 @@ after(async () => {
   await server.close();
   rmSync(directory, { recursive: true, force: true });
 });
-beforeEach(() => writeFileSync(asked, ""));
+beforeEach(() => writeFileSync(inputFile, ""));
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** @returns the file */
+/** @returns the path of the kubeconfig */
 function kubeconfigWith(user: object, cluster: object = {}): string {
   const ca = base64(field(server.kubeconfig, "certificate-authority-data"));
   const config = {
@@ -71,13 +75,13 @@ const plugin = (more: object = {}): object => ({
   exec: { command: "./plugin", apiVersion: v1, interactiveMode: "Never", ...more },
 });
 const prints = (status: object | undefined, apiVersion = v1): void => {
-  writeFileSync(printed, JSON.stringify({ apiVersion, kind: "ExecCredential", ...(status && { status }) }));
+  writeFileSync(outputFile, JSON.stringify({ apiVersion, kind: "ExecCredential", ...(status && { status }) }));
 };
 
-type WhoIs = (file: string) => Promise<string>;
+/** Sends a request with the kubeconfig. @returns the name of the user, or the status or error */
+type AskUserName = (file: string) => Promise<string>;
 
-/** The name of the user, or what went wrong. */
-const ours: WhoIs = async (file) => {
+const withOwnClient: AskUserName = async (file) => {
   try {
     const client = await openClient(await readKubeconfig(file), { environment: quiet });
     const { status, body } = await client.send({ method: "POST", path: reviews, body: review });
@@ -88,7 +92,7 @@ const ours: WhoIs = async (file) => {
   }
 };
 const withKubectl =
-  (kubectl: string): WhoIs =>
+  (kubectl: string): AskUserName =>
   async (file) => {
     const args = ["create", "--raw", reviews, "-f", join(directory, "review.json")];
     const { code, output } = await runKubectl(kubectl, args, { directory, kubeconfigPath: file });
@@ -102,18 +106,18 @@ interface Row {
   readonly user: () => object;
   readonly cluster?: object;
   readonly prints?: () => void;
-  readonly want: string | RegExp;
+  readonly expected: string | RegExp;
 }
 const rows: Row[] = [
-  { what: "a token", user: plugin, prints: () => prints({ token: "good" }), want: "ann" },
+  { what: "authenticates with a token", user: plugin, prints: () => prints({ token: "good" }), expected: "ann" },
   {
-    what: "v1beta1, which need not say whether it asks",
+    what: "authenticates with a token of a v1beta1 plugin without interactiveMode",
     user: () => plugin({ apiVersion: v1beta1, interactiveMode: undefined }),
     prints: () => prints({ token: "good" }, v1beta1),
-    want: "ann",
+    expected: "ann",
   },
   {
-    what: "arguments, variables, and the cluster with an extension",
+    what: "passes arguments, variables, and the cluster with an extension to the plugin",
     user: () =>
       plugin({
         args: ["a", "b c"],
@@ -128,122 +132,127 @@ const rows: Row[] = [
       ],
     },
     prints: () => prints({ token: "good" }),
-    want: "ann",
+    expected: "ann",
   },
-  { what: "a certificate", user: plugin, prints: () => prints(certificate), want: "bob" },
+  { what: "authenticates with a certificate", user: plugin, prints: () => prints(certificate), expected: "bob" },
   {
-    what: "a token that has expired already is used once",
+    what: "uses a token once when it has expired",
     user: plugin,
     prints: () => prints({ token: "good", expirationTimestamp: "2020-01-01T00:00:00Z" }),
-    want: "ann",
+    expected: "ann",
   },
   {
-    what: "YAML",
+    what: "reads a credential in YAML",
     user: plugin,
-    prints: () => writeFileSync(printed, `apiVersion: ${v1}\nkind: ExecCredential\nstatus:\n  token: good\n`),
-    want: "ann",
+    prints: () => writeFileSync(outputFile, `apiVersion: ${v1}\nkind: ExecCredential\nstatus:\n  token: good\n`),
+    expected: "ann",
   },
-  { what: "a wrong token", user: plugin, prints: () => prints({ token: "bad" }), want: /^401/ },
+  { what: "gets 401 for a wrong token", user: plugin, prints: () => prints({ token: "bad" }), expected: /^401/ },
   {
-    what: "a token of the kubeconfig goes before",
+    what: "prefers a token of the kubeconfig",
     user: () => ({ ...plugin(), token: "good" }),
     prints: () => prints({ token: "bad" }),
-    want: "ann",
+    expected: "ann",
   },
   {
-    what: "another version",
+    what: "reports a credential of another version",
     user: plugin,
     prints: () => prints({ token: "good" }, v1beta1),
-    want: /getting credentials: exec plugin is configured to use API version client\.authentication\.k8s\.io\/v1, plugin returned version client\.authentication\.k8s\.io\/v1beta1$/,
+    expected:
+      /getting credentials: exec plugin is configured to use API version client\.authentication\.k8s\.io\/v1, plugin returned version client\.authentication\.k8s\.io\/v1beta1$/,
   },
   {
-    what: "no status",
+    what: "reports a credential without a status",
     user: plugin,
     prints: () => prints(undefined),
-    want: /getting credentials: exec plugin didn't return a status field$/,
+    expected: /getting credentials: exec plugin didn't return a status field$/,
   },
   {
-    what: "nothing in it",
+    what: "reports a credential with an empty status",
     user: plugin,
     prints: () => prints({}),
-    want: /getting credentials: exec plugin didn't return a token or cert\/key pair$/,
+    expected: /getting credentials: exec plugin didn't return a token or cert\/key pair$/,
   },
   {
-    what: "a certificate without a key",
+    what: "reports a certificate without a key",
     user: plugin,
     prints: () => prints({ clientCertificateData: certificate.clientCertificateData }),
-    want: /getting credentials: exec plugin returned only certificate or key, not both$/,
+    expected: /getting credentials: exec plugin returned only certificate or key, not both$/,
   },
   {
-    what: "something else",
+    what: "reports output that is not an object",
     user: plugin,
-    prints: () => writeFileSync(printed, "no object"),
-    want: /getting credentials: decoding stdout: couldn't get version\/kind; /,
+    prints: () => writeFileSync(outputFile, "no object"),
+    expected: /getting credentials: decoding stdout: couldn't get version\/kind; /,
   },
   {
-    what: "a program that fails",
+    what: "reports a plugin that fails",
     user: () => plugin({ command: "./fails" }),
-    want: new RegExp(`getting credentials: exec: executable ${directory}/fails failed with exit code 3$`),
+    expected: new RegExp(`getting credentials: exec: executable ${directory}/fails failed with exit code 3$`),
   },
   {
-    what: "a program that is not there",
+    what: "reports a plugin that does not exist",
     user: () => plugin({ command: "coxswain-no-such-plugin", installHint: "Install \u001b[1mit." }),
-    want: /getting credentials: exec: executable coxswain-no-such-plugin not found\n\nIt looks like you are trying to use a client-go credential plugin that is not installed\.[\s\S]*\n\nInstall .*it\.$/,
+    expected:
+      /getting credentials: exec: executable coxswain-no-such-plugin not found\n\nIt looks like you are trying to use a client-go credential plugin that is not installed\.[\s\S]*\n\nInstall .*it\.$/,
   },
   {
-    what: "a program that must ask, where nobody is",
+    what: "reports an interactive plugin without a terminal",
     user: () => plugin({ interactiveMode: "Always" }),
-    want: /exec plugin cannot support interactive mode: standard input is not a terminal$/,
+    expected: /exec plugin cannot support interactive mode: standard input is not a terminal$/,
   },
   {
-    what: "no mode in v1",
+    what: "reports a v1 plugin without interactiveMode",
     user: () => plugin({ interactiveMode: undefined }),
-    want: /interactiveMode must be specified for u to use exec authentication plugin$/,
+    expected: /interactiveMode must be specified for u to use exec authentication plugin$/,
   },
   {
-    what: "a mode nobody knows",
+    what: "reports an unknown interactiveMode",
     user: () => plugin({ interactiveMode: "Maybe" }),
-    want: /invalid interactiveMode for u: "Maybe"$/,
+    expected: /invalid interactiveMode for u: "Maybe"$/,
   },
   {
-    what: "no command",
+    what: "reports a plugin without a command",
     user: () => plugin({ command: "" }),
-    want: /command must be specified for u to use exec authentication plugin$/,
+    expected: /command must be specified for u to use exec authentication plugin$/,
   },
   {
-    what: "a version nobody knows",
+    what: "reports an unknown version",
     user: () => plugin({ apiVersion: "client.authentication.k8s.io/v9" }),
-    want: /exec plugin: invalid apiVersion "client\.authentication\.k8s\.io\/v9"$/,
+    expected: /exec plugin: invalid apiVersion "client\.authentication\.k8s\.io\/v9"$/,
   },
 ];
 
-function assertIs(answer: string, want: string | RegExp): void {
-  if (typeof want === "string") assert.equal(answer, want);
-  else assert.match(answer, want);
+function assertIs(answer: string, expected: string | RegExp): void {
+  if (typeof expected === "string") assert.equal(answer, expected);
+  else assert.match(answer, expected);
 }
 
-/** What the plugin was told by each client, which is to be the same. */
-const told = new Map<string, string>();
-for (const [name, whoIs] of [
-  ["our client", ours] as const,
+/**
+ * The input of the plugin by row, from the first client; the input of the others must be the same.
+ */
+const firstInputs = new Map<string, string>();
+for (const [name, askUserName] of [
+  ["Coxswain's client", withOwnClient] as const,
   ...kubectls().map((kubectl) => [kubectl.split("/").at(-1) as string, withKubectl(kubectl)] as const),
 ]) {
   describe(name, () => {
-    for (const { what, user, cluster, prints: print, want } of rows) {
+    for (const { what, user, cluster, prints: print, expected } of rows) {
       test(what, async () => {
         print?.();
-        assertIs(await whoIs(kubeconfigWith(user(), cluster)), want);
-        const words = [...new Set(readFileSync(asked, "utf8").split("\0"))].join("\n"); // Some ask twice of what has expired.
-        const first = told.get(what);
-        if (first === undefined) told.set(what, words);
-        else assert.equal(words, first);
+        assertIs(await askUserName(kubeconfigWith(user(), cluster)), expected);
+        // Some clients run the plugin again when the credentials have expired.
+        const input = [...new Set(readFileSync(inputFile, "utf8").split("\0"))].join("\n");
+        const first = firstInputs.get(what);
+        if (first === undefined) firstInputs.set(what, input);
+        else assert.equal(input, first);
       });
     }
   });
 }
 
-/** The name of the user, for each of so many requests of one client. */
-async function ask(
+/** @returns the name of the user, or the status, for each request of one client */
+async function askRepeatedly(
   times: number,
   { now = Date.now, between }: { now?: () => number; between?: () => void } = {},
 ): Promise<string[]> {
@@ -257,28 +266,32 @@ async function ask(
   client.close();
   return answers;
 }
-const runs = (): number => readFileSync(asked, "utf8").split("ExecCredential").length - 1;
+const runs = (): number => readFileSync(inputFile, "utf8").split("ExecCredential").length - 1;
 
-test("credentials are kept until they expire", async () => {
+test("Coxswain's client caches credentials until they expire", async () => {
   const now = Date.parse("2030-01-01T00:00:00Z");
   prints({ token: "good", expirationTimestamp: "2030-01-01T00:00:30Z" });
   let passed = 0;
-  assert.deepEqual(await ask(3, { now: () => now + passed, between: () => (passed += 20_000) }), ["ann", "ann", "ann"]);
+  assert.deepEqual(await askRepeatedly(3, { now: () => now + passed, between: () => (passed += 20_000) }), [
+    "ann",
+    "ann",
+    "ann",
+  ]);
   assert.equal(runs(), 2);
 });
 
-test("without an end, until the server refuses them; a changed certificate is shown in a new handshake", async () => {
+test("Coxswain's client caches credentials without an expiry until the server answers 401, and reconnects with a changed certificate", async () => {
   prints({ token: "bad" });
   let step = 0;
-  const answers = await ask(4, {
+  const answers = await askRepeatedly(4, {
     between: () => [prints({ token: "good" }), prints(certificate), prints({ token: "good" })][step++],
   });
   assert.deepEqual([answers, runs()], [["401", "401", "ann", "ann"], 3]);
-  writeFileSync(asked, "");
+  writeFileSync(inputFile, "");
   let passed = 0;
   prints({ ...certificate, expirationTimestamp: "2030-01-01T00:00:00Z" });
   const now = (): number => Date.parse("2030-01-01T00:00:00Z") + passed;
-  const changed = await ask(2, {
+  const changed = await askRepeatedly(2, {
     now,
     between() {
       passed = 1;
@@ -288,7 +301,7 @@ test("without an end, until the server refuses them; a changed certificate is sh
   assert.deepEqual([changed, runs()], [["bob", "ann"], 2]);
 });
 
-test("client-node", async () => {
+test("client-node authenticates with a token and with a certificate of a plugin", async () => {
   const whoIs = async (): Promise<string | undefined> => {
     const config = new KubeConfig();
     config.loadFromFile(
@@ -303,7 +316,7 @@ test("client-node", async () => {
   assert.equal(await whoIs(), "bob");
 });
 
-const kinds: [what: string, user: () => object, want: string | RegExp][] = [
+const kubeconfigUsers: [what: string, user: () => object, expected: string | RegExp][] = [
   [
     "a certificate",
     () => ({
@@ -312,41 +325,45 @@ const kinds: [what: string, user: () => object, want: string | RegExp][] = [
     }),
     "bob",
   ],
-  ["files of a certificate", () => ({ "client-certificate": "files/bob.crt", "client-key": "files/bob.key" }), "bob"],
+  [
+    "files with a certificate and a key",
+    () => ({ "client-certificate": "files/bob.crt", "client-key": "files/bob.key" }),
+    "bob",
+  ],
   ["a token", () => ({ token: "good" }), "ann"],
   ["a file with a token", () => ({ tokenFile: "files/token" }), "ann"],
-  // Nobody here knows passwords: such a request is anonymous.
+  // The server does not support basic authentication: the request is anonymous.
   [
     "a name and a password",
     () => ({ username: "ann", password: "good" }),
     /^403|User "system:anonymous" cannot create/,
   ],
-  ["nothing", () => ({}), /^403|cannot create/],
-  ["somebody to act as", () => ({ token: "good", as: "eve" }), /^403|cannot impersonate/],
+  ["no credentials", () => ({}), /^403|cannot create/],
+  ["a user to impersonate without permission", () => ({ token: "good", as: "eve" }), /^403|cannot impersonate/],
   [
-    "more than one",
+    "more than one credential",
     () => ({ token: "good", username: "ann" }),
     /more than one authentication method found for u; found \[token basicAuth\], only one is allowed$/,
   ],
 ];
-describe("a kubeconfig with each kind of credential", () => {
+describe("Coxswain's client and kubectl send the same credentials, from a kubeconfig with", () => {
   before(() => {
     mkdirSync(join(directory, "files"));
     writeFileSync(join(directory, "files/bob.crt"), certificate.clientCertificateData);
     writeFileSync(join(directory, "files/bob.key"), certificate.clientKeyData);
     writeFileSync(join(directory, "files/token"), "good\n");
   });
-  for (const [what, user, want] of kinds) {
+  for (const [what, user, expected] of kubeconfigUsers) {
     test(what, async () => {
       const file = kubeconfigWith(user());
-      assertIs(await ours(file), want);
-      if (what === "nothing") return; // Then kubectl asks for a name.
-      for (const kubectl of kubectls()) assertIs(await withKubectl(kubectl)(file), want);
+      assertIs(await withOwnClient(file), expected);
+      if (what === "no credentials") return; // kubectl prompts for a user name.
+      for (const kubectl of kubectls()) assertIs(await withKubectl(kubectl)(file), expected);
     });
   }
 });
 
-test("whether somebody may be asked, by mode and terminal", async () => {
+test("the plugin is interactive if its mode and the terminal allow it", async () => {
   prints({ token: "good" });
   const rows = [
     ["Never", true, false],
@@ -354,22 +371,22 @@ test("whether somebody may be asked, by mode and terminal", async () => {
     ["IfAvailable", false, false],
     ["Always", true, true],
   ] as const;
-  for (const [interactiveMode, stdinIsTerminal, want] of rows) {
-    writeFileSync(asked, "");
+  for (const [interactiveMode, stdinIsTerminal, expected] of rows) {
+    writeFileSync(inputFile, "");
     const client = await openClient(await readKubeconfig(kubeconfigWith(plugin({ interactiveMode }))), {
       environment: { ...quiet, stdinIsTerminal },
     });
     assert.equal((await client.send({ method: "GET", path: "/version" })).status, 200);
     client.close();
     assert.match(
-      readFileSync(asked, "utf8"),
-      new RegExp(`"interactive":${want}`),
+      readFileSync(inputFile, "utf8"),
+      new RegExp(`"interactive":${expected}`),
       `${interactiveMode} ${stdinIsTerminal}`,
     );
   }
 });
 
-test("in somebody's name, with everything that belongs to it", async () => {
+test("impersonates a user with uid, groups and extra values", async () => {
   const [cert, key] = ["client-certificate-data", "client-key-data"].map((name) =>
     base64(field(server.kubeconfig, name)),
   );
@@ -392,16 +409,16 @@ test("in somebody's name, with everything that belongs to it", async () => {
   });
 });
 
-test("coxswain auth explain asks the program once, as whom it says we are", async () => {
+test("coxswain auth explain runs the plugin once and names its user", async () => {
   prints({ token: "good" });
   const file = kubeconfigWith(plugin());
-  const told: string[] = [];
-  const write = (words: string): void => void told.push(words);
+  const output: string[] = [];
+  const write = (text: string): void => void output.push(text);
   const code = await authCommand(
     ["explain", "get", "/version"],
     { out: write, err: write },
     { PATH: process.env.PATH, KUBECONFIG: file },
   );
-  assert.deepEqual([code, runs()], [0, 1], told.join(""));
-  assert.match(told.join(""), /^User "ann"/);
+  assert.deepEqual([code, runs()], [0, 1], output.join(""));
+  assert.match(output.join(""), /^User "ann"/);
 });

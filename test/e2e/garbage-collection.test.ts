@@ -1,4 +1,7 @@
-/** Deletions and what follows from them, as clients see it: kubectl's cascades, a typed client, a restart in the middle, a namespace that goes. */
+/**
+ * Cascading deletion as clients see it: with kubectl, with client-node, over a restart, and in a
+ * namespace that is deleted.
+ */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -27,15 +30,15 @@ const bodies: Record<Kind, k8s.KubernetesObject> = {
   ConfigMap: { apiVersion: "v1", kind: "ConfigMap" },
 };
 
-/** What the tests do, by kind and name in one namespace. */
-function clientOf(kubeconfig: string, where = namespace) {
+/** The writes of the tests, by kind and name in one namespace. */
+function clientOf(kubeconfig: string, inNamespace = namespace) {
   const config = new k8s.KubeConfig();
   config.loadFromString(kubeconfig);
   const api = k8s.KubernetesObjectApi.makeApiClient(config);
   const header = (kind: Kind, name: string) => ({
     apiVersion: bodies[kind].apiVersion as string,
     kind,
-    metadata: { name, namespace: where },
+    metadata: { name, namespace: inNamespace },
   });
   const find = async (kind: Kind, name: string): Promise<k8s.KubernetesObject | undefined> => {
     try {
@@ -49,7 +52,7 @@ function clientOf(kubeconfig: string, where = namespace) {
     api,
     find,
     async create(kind: Kind, name: string, metadata: k8s.V1ObjectMeta = {}): Promise<k8s.V1OwnerReference> {
-      const created = await api.create({ ...bodies[kind], metadata: { name, namespace: where, ...metadata } });
+      const created = await api.create({ ...bodies[kind], metadata: { name, namespace: inNamespace, ...metadata } });
       const uid = created.metadata?.uid as string;
       return {
         apiVersion: bodies[kind].apiVersion as string,
@@ -64,7 +67,7 @@ function clientOf(kubeconfig: string, where = namespace) {
       api.delete(header(kind, name), undefined, undefined, undefined, undefined, policy),
     async release(kind: Kind, name: string): Promise<void> {
       await api.patch(
-        { ...header(kind, name), metadata: { name, namespace: where, finalizers: [] } },
+        { ...header(kind, name), metadata: { name, namespace: inNamespace, finalizers: [] } },
         undefined,
         undefined,
         undefined,
@@ -72,8 +75,8 @@ function clientOf(kubeconfig: string, where = namespace) {
         "application/merge-patch+json",
       );
     },
-    gone: (kind: Kind, name: string) =>
-      eventually(`${kind} ${name} goes`, async () => (await find(kind, name)) === undefined),
+    waitUntilGone: (kind: Kind, name: string) =>
+      eventually(`${kind} ${name} is gone`, async () => (await find(kind, name)) === undefined),
   };
 }
 
@@ -82,12 +85,12 @@ type Client = ReturnType<typeof clientOf>;
 async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + 20_000;
   while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`never: ${what}`);
+    if (Date.now() > end) throw new Error(`timed out: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
-/** What a Deployment's controller would make. */
+/** Creates the objects that the Deployment controller creates, and a ConfigMap. */
 async function createTree(client: Client, name: string): Promise<void> {
   const deployment = await client.create("Deployment", name);
   const replicaSet = await client.create("ReplicaSet", name, { ownerReferences: [deployment] });
@@ -95,7 +98,7 @@ async function createTree(client: Client, name: string): Promise<void> {
   await client.create("ConfigMap", name, { ownerReferences: [{ ...deployment, controller: false }] });
 }
 
-describe("a server that collects garbage", () => {
+describe("garbage collection", () => {
   let server: TestServer;
   let client: Client;
   before(async () => {
@@ -109,7 +112,9 @@ describe("a server that collects garbage", () => {
       .stdout;
 
   for (const cascade of ["background", "foreground"]) {
-    test(`kubectl delete --cascade=${cascade}`, { skip: !hasKubectl && "there is no kubectl" }, async () => {
+    test(`deletes the dependents after kubectl delete --cascade=${cascade}`, {
+      skip: !hasKubectl && "needs kubectl",
+    }, async () => {
       const name = `tree-${cascade}`;
       await createTree(client, name);
       assert.match(
@@ -117,13 +122,15 @@ describe("a server that collects garbage", () => {
         /^deployment.apps "[\w-]+" deleted/,
       );
       assert.equal(await client.find("Deployment", name), undefined);
-      // kubectl waits for the owner alone, which in the foreground goes last.
+      // kubectl waits for the owner only, which is deleted last in the foreground.
       if (cascade === "foreground") assert.equal(await client.find("ReplicaSet", name), undefined);
-      for (const kind of ["ReplicaSet", "Pod", "ConfigMap"] as const) await client.gone(kind, name);
+      for (const kind of ["ReplicaSet", "Pod", "ConfigMap"] as const) await client.waitUntilGone(kind, name);
     });
   }
 
-  test("kubectl delete --cascade=orphan", { skip: !hasKubectl && "there is no kubectl" }, async () => {
+  test("removes the references of direct dependents after kubectl delete --cascade=orphan", {
+    skip: !hasKubectl && "needs kubectl",
+  }, async () => {
     await createTree(client, "tree-orphan");
     await kubectl("delete", "deployment", "tree-orphan", "--cascade=orphan");
     for (const kind of ["ReplicaSet", "ConfigMap"] as const) {
@@ -131,10 +138,10 @@ describe("a server that collects garbage", () => {
     }
     assert.equal((await client.find("Pod", "tree-orphan"))?.metadata?.ownerReferences?.[0]?.kind, "ReplicaSet");
     await client.delete("ReplicaSet", "tree-orphan", "Background");
-    await client.gone("Pod", "tree-orphan");
+    await client.waitUntilGone("Pod", "tree-orphan");
   });
 
-  test("a namespace with owners, dependents and finalizers of its own goes once these are taken away", async () => {
+  test("deletes a namespace with owners and dependents once the last finalizer is removed", async () => {
     const core = new k8s.KubeConfig();
     core.loadFromString(server.kubeconfig);
     const namespaces = core.makeApiClient(k8s.CoreV1Api);
@@ -144,19 +151,19 @@ describe("a server that collects garbage", () => {
     const held = await inside.create("ConfigMap", "held", { finalizers: ["example.com/hold"] });
     await inside.create("ConfigMap", "dependent", { ownerReferences: [held] });
     await inside.delete("ConfigMap", "held", "Foreground");
-    await inside.gone("ConfigMap", "dependent");
+    await inside.waitUntilGone("ConfigMap", "dependent");
     await namespaces.deleteNamespace({ name: "going" });
-    await inside.gone("Pod", "tree");
+    await inside.waitUntilGone("Pod", "tree");
     assert.equal((await namespaces.readNamespace({ name: "going" })).status?.phase, "Terminating");
     await inside.release("ConfigMap", "held");
-    await eventually("the namespace goes", async () => {
+    await eventually("the namespace is gone", async () => {
       const { items } = await namespaces.listNamespace();
       return items.every(({ metadata }) => metadata?.name !== "going");
     });
   });
 });
 
-test("a deletion in the foreground goes on where a restart has stopped it", async () => {
+test("a foreground deletion continues after a restart", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "coxswain-test-"));
   const start = () => startServer({ storage: "lmdb", dataDir, durability: "relaxed" });
   try {
@@ -166,7 +173,7 @@ test("a deletion in the foreground goes on where a restart has stopped it", asyn
     await before.create("ConfigMap", "held", { finalizers: ["example.com/hold"], ownerReferences: [owner] });
     await before.create("ConfigMap", "other", { ownerReferences: [owner] });
     await before.delete("ConfigMap", "owner", "Foreground");
-    await before.gone("ConfigMap", "other");
+    await before.waitUntilGone("ConfigMap", "other");
     assert.deepEqual((await before.find("ConfigMap", "owner"))?.metadata?.finalizers, ["foregroundDeletion"]);
     await first.close();
 
@@ -174,7 +181,7 @@ test("a deletion in the foreground goes on where a restart has stopped it", asyn
     const after = clientOf(second.kubeconfig);
     assert.deepEqual((await after.find("ConfigMap", "owner"))?.metadata?.finalizers, ["foregroundDeletion"]);
     await after.release("ConfigMap", "held");
-    await after.gone("ConfigMap", "owner");
+    await after.waitUntilGone("ConfigMap", "owner");
     await second.close();
   } finally {
     rmSync(dataDir, { recursive: true, force: true });

@@ -1,4 +1,7 @@
-/** A small history window, as tests of clients' 410 handling set it, on both engines and over a restart. The time is the test's. */
+/**
+ * A small history window, which tests of a client's 410 handling need, on both storage engines. The
+ * tests set the clock.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,8 +38,11 @@ function firstEvent(server: RunningServer, query: string): Promise<WatchEvent> {
 const create = (server: RunningServer, name: string): Promise<Http2Answer> =>
   send(server, `POST ${maps}`, { metadata: { name } });
 
-/** What a client sees that asks for exactly the revision, goes on with a chunked list, and watches from it. */
-async function answers(server: RunningServer, revision: string, token: string): Promise<string[]> {
+/**
+ * @returns the results of a list at exactly the revision, of the next chunk of a list, and of a
+ * watch from the revision
+ */
+async function readFrom(server: RunningServer, revision: string, token: string): Promise<string[]> {
   const exact = await send(server, `GET ${maps}?resourceVersion=${revision}&resourceVersionMatch=Exact`);
   const rest = await send(server, `GET ${maps}?limit=1&continue=${token}`);
   const { type, object } = await firstEvent(server, `resourceVersion=${revision}`);
@@ -51,7 +57,7 @@ const within = ["list", "chunk", "ADDED"];
 const beyond = [`410 ${tooOldList}`, "410 Expired", "410 too old resource version: N (N)"];
 
 for (const storage of ["memory", "lmdb"] as const) {
-  describe(`history window, ${storage}`, () => {
+  describe(`history window of the ${storage} storage`, () => {
     const directories: string[] = [];
     after(() => {
       for (const directory of directories) rmSync(directory, { recursive: true, force: true });
@@ -68,7 +74,7 @@ for (const storage of ["memory", "lmdb"] as const) {
       });
     };
 
-    test("what was superseded longer ago answers 410, the newest state never does", async () => {
+    test("answers 410 for revisions that were superseded before the window, never for the newest", async () => {
       const clock = manualClock(Date.now());
       const server = await start({ clock, historyMs: windowMs });
       for (const name of ["a", "b"]) await create(server, name);
@@ -78,13 +84,13 @@ for (const storage of ["memory", "lmdb"] as const) {
       assert.deepEqual(
         (await send(server, `GET ${maps}?limit=1&continue=${token}`)).status,
         200,
-        "nothing happened since",
+        "nothing was written since",
       );
       const { resourceVersion: newest } = (await create(server, "c")).body.metadata;
       clock.advance(windowMs - 1);
-      assert.deepEqual(await answers(server, resourceVersion, token), within);
+      assert.deepEqual(await readFrom(server, resourceVersion, token), within);
       clock.advance(1);
-      assert.deepEqual(await answers(server, resourceVersion, token), beyond);
+      assert.deepEqual(await readFrom(server, resourceVersion, token), beyond);
       const expired = await send(server, `GET ${maps}?limit=1&continue=${token}`);
       assert.match(
         expired.body.message,
@@ -104,7 +110,7 @@ for (const storage of ["memory", "lmdb"] as const) {
       await server.close();
     });
 
-    test("an interval of compaction removes states older than an interval for exact reads; the watch cache still serves watches", async () => {
+    test("with a compaction interval, answers 410 for exact reads of revisions older than the interval, and still serves watches from the watch cache", async () => {
       const clock = manualClock(Date.now());
       const server = await start({ clock, historyMs: Number.POSITIVE_INFINITY, compactionIntervalMs: 1000 });
       await send(server, `GET ${maps}`);

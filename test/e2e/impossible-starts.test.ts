@@ -1,4 +1,7 @@
-/** Starts of the command that cannot work: each ends with one sentence that names what must change, and with exit code 1. */
+/**
+ * When the command cannot start, it prints one sentence that names what to change, and exits with
+ * code 1.
+ */
 import assert from "node:assert/strict";
 import { type SpawnOptions, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +13,7 @@ import { after, type TestContext, test } from "node:test";
 
 const main = join(import.meta.dirname, "../../src/main.ts");
 const base = mkdtempSync(join(tmpdir(), "coxswain-impossible-"));
-// So that another user gets through to a directory in it.
+// Another user must reach a directory in it.
 chmodSync(base, 0o755);
 after(() => rmSync(base, { recursive: true, force: true }));
 const isLinux = process.platform === "linux";
@@ -21,7 +24,7 @@ function skip(context: TestContext, why: string): void {
   context.skip(why);
 }
 
-/** @returns what it wrote, and its exit code */
+/** @returns the output of the command, and its exit code */
 async function run(
   command: readonly string[],
   options: SpawnOptions = {},
@@ -57,35 +60,34 @@ async function check(command: readonly string[], expected: RegExp, options?: Spa
   assert.equal(code, 1, output);
 }
 
-test("a data directory in one where none can be made", async (context) => {
-  if (!isLinux) return skip(context, "it needs /proc");
+test("rejects a data directory that cannot be created", async (context) => {
+  if (!isLinux) return skip(context, "needs /proc");
   await check(server("/proc/coxswain"), /^Error: the data directory \/proc\/coxswain\/storage cannot be made: ENOENT/);
 });
 
-test("a directory of certificates where none can be made", async (context) => {
-  if (!isLinux) return skip(context, "it needs /proc");
+test("rejects a certificate directory that cannot be created", async (context) => {
+  if (!isLinux) return skip(context, "needs /proc");
   await check(server(join(base, "certificates"), "--cert-dir=/proc/coxswain"), /^Error: ENOENT: .*'\/proc\/coxswain'/);
 });
 
-test("a file in place of the data directory", async () => {
+test("rejects a data directory that is a file", async () => {
   writeFileSync(join(base, "file"), "");
   await check(server(join(base, "file")), /^Error: the data directory .*file\/storage cannot be made: ENOTDIR|EEXIST/);
 });
 
-test("a data directory of another user", async (context) => {
-  if (!isRoot) return skip(context, "it must run as root");
-  const theirs = directory("theirs", 0o755);
-  mkdirSync(join(theirs, "storage"), { mode: 0o755 });
-  // The program may be where other users cannot go.
+test("rejects a data directory of another user", async (context) => {
+  if (!isRoot) return skip(context, "needs root");
+  const foreign = directory("foreign", 0o755);
+  mkdirSync(join(foreign, "storage"), { mode: 0o755 });
   const readable = spawnSync(process.execPath, [main, "--help"], { uid: 65534, stdio: "ignore", cwd: "/" });
-  if (readable.status !== 0) return skip(context, "the program cannot be read by other users here");
-  await check(server(theirs), /^Error: the data directory .*theirs\/storage cannot be written to: EACCES/, {
+  if (readable.status !== 0) return skip(context, "other users cannot read the program here");
+  await check(server(foreign), /^Error: the data directory .*foreign\/storage cannot be written to: EACCES/, {
     uid: 65534,
     cwd: "/",
   });
 });
 
-test("a file system without locks", async (context) => {
+test("rejects a file system without locks", async (context) => {
   if (spawnSync("strace", ["-qq", "-o", join(base, "probe"), "true"]).status !== 0)
     return skip(context, "strace is missing or not permitted here");
   const dataDir = directory("without-locks");
@@ -97,8 +99,8 @@ test("a file system without locks", async (context) => {
   assert.equal(code, 1);
 });
 
-test("less address space than the store reserves", async (context) => {
-  if (!isLinux) return skip(context, "the limit is Linux's");
+test("reports a limit on address space below what the store reserves", async (context) => {
+  if (!isLinux) return skip(context, "needs Linux");
   const limited = ["bash", "-c", 'ulimit -v 12582912; exec "$@"', "bash", ...server(directory("limited"))];
   await check(
     limited,
@@ -106,7 +108,7 @@ test("less address space than the store reserves", async (context) => {
   );
 });
 
-test("a port that is taken, and an address that is not ours", async () => {
+test("reports a port that is in use, and an address that is not of this machine", async () => {
   const taken = net.createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   const { port } = taken.address() as net.AddressInfo;

@@ -1,4 +1,7 @@
-/** client-go's informers against a server whose connections are cut: with COXSWAIN_TEST_FULL=1, and Go at hand. */
+/**
+ * client-go's informers against a server while connections are cut. Needs COXSWAIN_TEST_FULL=1 and
+ * Go.
+ */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -25,7 +28,7 @@ interface ListedMap {
   };
 }
 
-/** What each of the program's informers selects. */
+/** The objects that each informer of the program selects. */
 const selections: Readonly<Record<string, (object: ListedMap) => boolean>> = {
   json: () => true,
   protobuf: () => true,
@@ -44,7 +47,9 @@ interface Report {
   readonly resyncs: number;
 }
 
-describe(`client-go's informers (SEED=${seed})`, { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, () => {
+describe(`client-go's informers hold the same objects as a list, while connections are cut (SEED=${seed})`, {
+  skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1",
+}, () => {
   let server: TestServer;
   let relay: Relay;
   let client: Http2Client;
@@ -69,12 +74,12 @@ describe(`client-go's informers (SEED=${seed})`, { skip: go ? false : "needs Go 
   });
 
   for (const watchList of ["true", "false"]) {
-    test(`WatchList ${watchList}`, { timeout: 300_000 }, async () => {
+    test(`with WatchListClient=${watchList}`, { timeout: 300_000 }, async () => {
       const program = spawn(join(server.directory, "informers"), [join(server.directory, "relayed")], {
         env: { ...process.env, KUBE_FEATURE_WatchListClient: watchList },
-        stdio: ["pipe", "pipe", "ignore"], // It tells of every cut.
+        stdio: ["pipe", "pipe", "ignore"], // It logs every cut to stderr.
       });
-      const told = createInterface(program.stdout)[Symbol.asyncIterator]();
+      const lines = createInterface(program.stdout)[Symbol.asyncIterator]();
       const random = seededRandom(seed);
       for (let round = 0; round < rounds; round++) {
         for (let count = 0; count < writesPerRound; count++) {
@@ -86,14 +91,18 @@ describe(`client-go's informers (SEED=${seed})`, { skip: go ? false : "needs Go 
           metadata: { name: last, labels: { x: "1" } },
         });
         program.stdin.write(`default/${last}\n`);
-        const reports = JSON.parse((await told.next()).value as string) as Record<string, Report>;
+        const reports = JSON.parse((await lines.next()).value as string) as Record<string, Report>;
         const { body } = await client.send("GET /api/v1/configmaps");
         for (const [name, selects] of Object.entries(selections)) {
           const { problems, objects } = reports[name] as Report;
-          const want = (body.items as ListedMap[])
+          const expected = (body.items as ListedMap[])
             .filter(selects)
             .map(({ metadata }) => `${metadata.namespace}/${metadata.name}@${metadata.resourceVersion}`);
-          assert.deepEqual({ problems, objects }, { problems: [], objects: want.sort() }, `${name}, round ${round}`);
+          assert.deepEqual(
+            { problems, objects },
+            { problems: [], objects: expected.sort() },
+            `${name}, round ${round}`,
+          );
         }
         if (round === rounds - 1) assert.ok((reports["protobuf namespace resync"] as Report).resyncs > 0);
       }

@@ -1,4 +1,7 @@
-/** Private keys that the server hands out are SEC1, which every client reads; those that the user supplied stay as they are. */
+/**
+ * Private keys that the server creates are SEC1, which every client reads; keys that the user
+ * supplies are not changed.
+ */
 import assert from "node:assert/strict";
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,7 +20,7 @@ const sec1 = /^-----BEGIN EC PRIVATE KEY-----\n[^-]+-----END EC PRIVATE KEY-----
 const asPkcs8 = (key: string): string => createPrivateKey(key).export({ type: "pkcs8", format: "pem" }).toString();
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** @returns the kubeconfig's text, once the server has answered its user */
+/** Starts the server and sends it a request. @returns the kubeconfig's text */
 async function startOnce(options: Partial<ServerOptions>): Promise<string> {
   const server = await startServer({ storage: "lmdb", durability: "relaxed", controllers: [], ...options });
   const text = server.kubeconfigFile === undefined ? server.kubeconfig : readFileSync(server.kubeconfigFile, "utf8");
@@ -28,11 +31,11 @@ async function startOnce(options: Partial<ServerOptions>): Promise<string> {
   return text;
 }
 
-test("keys in memory alone are SEC1", async () => {
+test("the key in the kubeconfig of an in-memory server is SEC1", async () => {
   assert.match(field(await startOnce({ storage: "memory" }), "client-key-data"), sec1);
 });
 
-test("keys and kubeconfig of an earlier start that are PKCS#8 are rewritten at the next", async () => {
+test("a start rewrites the server's own PKCS#8 keys as SEC1, in key files and in the kubeconfig", async () => {
   const [dataDir, certDir] = [join(directory, "data"), join(directory, "certificates")];
   const files = [
     ...["ca", "apiserver", "admin", "service-account"].map((name) => join(dataDir, `${name}.key`)),
@@ -55,27 +58,27 @@ test("keys and kubeconfig of an earlier start that are PKCS#8 are rewritten at t
   assert.deepEqual(read(), before);
 });
 
-test("keys that the user supplied stay as they are", async () => {
+test("a start does not change keys that the user supplied", async () => {
   const [dataDir, certDir] = [join(directory, "other-data"), join(directory, "other-certificates")];
   const { ca, serving } = await createCertificates({ now: Date.now(), names: ["127.0.0.1"] });
   const file = (name: string, text: string): string => {
     writeFileSync(join(directory, name), text);
     return join(directory, name);
   };
-  const given = asPkcs8(serving.key);
+  const supplied = asPkcs8(serving.key);
   const signing = generateKeyPairSync("ec", { namedCurve: "P-256" })
     .privateKey.export({ type: "pkcs8", format: "pem" })
     .toString();
-  const [tlsCertFile, tlsPrivateKeyFile] = [file("tls.crt", `${serving.cert}${ca.cert}`), file("tls.key", given)];
+  const [tlsCertFile, tlsPrivateKeyFile] = [file("tls.crt", `${serving.cert}${ca.cert}`), file("tls.key", supplied)];
   const serviceAccountSigningKeyFile = file("signing.key", signing);
   await startOnce({ dataDir, certDir, serviceAccountSigningKeyFile });
   writeFileSync(join(certDir, "apiserver.crt"), `${serving.cert}${ca.cert}`);
-  writeFileSync(join(certDir, "apiserver.key"), given);
+  writeFileSync(join(certDir, "apiserver.key"), supplied);
   await startOnce({ dataDir, certDir, serviceAccountSigningKeyFile });
   assert.deepEqual(
     [join(certDir, "apiserver.key"), serviceAccountSigningKeyFile].map((one) => readFileSync(one, "utf8")),
-    [given, signing],
+    [supplied, signing],
   );
   await startOnce({ dataDir, tlsCertFile, tlsPrivateKeyFile });
-  assert.equal(readFileSync(tlsPrivateKeyFile, "utf8"), given);
+  assert.equal(readFileSync(tlsPrivateKeyFile, "utf8"), supplied);
 });

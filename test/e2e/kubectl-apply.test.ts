@@ -1,6 +1,7 @@
 /**
- * How kubectl applies on the server's side: conflicts, managers, migration from the client's side and back, dry runs, diff, prune, subresources.
- * Each session has a server, whose clock stands still.
+ * `kubectl apply --server-side`: conflicts, field managers, migration from client-side apply and
+ * back, dry runs, diff, prune, subresources. Each session has its own server, whose clock does not
+ * advance.
  */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
@@ -11,8 +12,8 @@ import { manualClock } from "../support/manual-clock.ts";
 import { startTestServer } from "../support/start-test-server.ts";
 
 /**
- * A command line, or a file to write; what it must print; how it must end when not well. A `%` in an argument stands for a blank. What is another with
- * every run is left out of what is printed: see `steady`.
+ * A command line with its expected output and exit code, or a file to write. A `%` in an argument
+ * is a blank. `normalize` replaces what differs between runs in the output.
  */
 type Step =
   | readonly [command: string, output: RegExp | string, code?: number]
@@ -20,7 +21,7 @@ type Step =
 
 interface Session {
   readonly steps: readonly Step[];
-  /** The first kubectl that knows the flags. */
+  /** The first minor version of kubectl that has the flags. */
   readonly since?: number;
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -37,7 +38,7 @@ are the ways you can resolve this warning:
   stop managing the field (remove it from their configuration).
 See https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts`;
 
-const refused = (conflicts: string): string => `error: Apply failed with ${conflicts}\n${hints}`;
+const conflictError = (conflicts: string): string => `error: Apply failed with ${conflicts}\n${hints}`;
 
 const map = (data: string, metadata = ""): string =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: default${metadata}}\ndata: {${data}}\n`;
@@ -60,7 +61,7 @@ ${replicas}  selector: {matchLabels: {app: web}}
       - {name: side, image: "s:1"}
 `;
 
-/** The part of it that somebody else wants. */
+/** A Deployment that another manager applies: some fields of these containers. */
 const part = (containers: string): string => `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web, namespace: default}
@@ -102,26 +103,26 @@ spec:
 ---
 ${web("", "x:1")}`;
 
-/** Who owns what, an entry to a line. */
+/** Prints the field managers and their fields, one entry per line. */
 const managers =
   "--show-managed-fields -o jsonpath={range%.metadata.managedFields[*]}{.manager}%{.operation}%{.subresource}%{.fieldsV1}%{.time}{'\\n'}{end}";
 const versions = "-o jsonpath={.items[*].metadata.resourceVersion}";
 const lastApplied = "-o jsonpath={.metadata.annotations.kubectl\\.kubernetes\\.io/last-applied-configuration}";
 const annotated = '{"f:metadata":{"f:annotations":{"f:kubectl.kubernetes.io/last-applied-configuration":{}}}}';
-/** What the same command printed the last time. */
+/** Expects the output of the last run of the same command. */
 const asBefore = "as before";
-/** What `diff` says before its lines. */
+/** The header of the output of `diff`. */
 const differing = /^diff [\s\S]*\n/.source;
 
 const sessions: Readonly<Record<string, Session>> = {
-  "two managers": {
+  "two managers apply the same ConfigMap": {
     steps: [
       ["map.yaml", map('a: "1", b: "2"')],
       ["theirs.yaml", map('a: "9", b: "8"')],
       ["apply --server-side -f map.yaml --field-manager=one", "configmap/settings serverside-applied"],
       [
         "apply --server-side -f theirs.yaml --field-manager=two",
-        refused('2 conflicts: conflicts with "one":\n- .data.a\n- .data.b'),
+        conflictError('2 conflicts: conflicts with "one":\n- .data.a\n- .data.b'),
         1,
       ],
       ["get cm settings -o jsonpath={.data}", '{"a":"1","b":"2"}'],
@@ -154,7 +155,7 @@ metadata:
   uid: UID`,
       ],
       ["get cm settings -o yaml", /^ {2}creationTimestamp: NOW\n {2}name: settings$/m],
-      // What both say is both's, and nobody takes it away alone.
+      // A field that both managers apply is deleted when the last of them drops it.
       ["apply --server-side -f theirs.yaml --field-manager=one", "configmap/settings serverside-applied"],
       [
         `get cm settings ${managers}`,
@@ -166,15 +167,19 @@ metadata:
       ["apply --server-side -f theirs.yaml --field-manager=two", "configmap/settings serverside-applied"],
       ["get cm settings -o jsonpath={.data}", '{"a":"9"}'],
       ["map.yaml", map('a: "7"')],
-      ["apply --server-side -f map.yaml --field-manager=two", refused('1 conflict: conflict with "one": .data.a'), 1],
+      [
+        "apply --server-side -f map.yaml --field-manager=two",
+        conflictError('1 conflict: conflict with "one": .data.a'),
+        1,
+      ],
       [
         "apply --server-side -f map.yaml",
-        refused('2 conflicts: conflicts with "one":\n- .data.a\nconflicts with "two":\n- .data.a'),
+        conflictError('2 conflicts: conflicts with "one":\n- .data.a\nconflicts with "two":\n- .data.a'),
         1,
       ],
     ],
   },
-  "kubectl's own rules": {
+  "kubectl rejects flags that exclude each other": {
     steps: [
       ["map.yaml", map("a: b")],
       [
@@ -191,7 +196,7 @@ metadata:
       ],
     ],
   },
-  "label and annotate": {
+  "kubectl label and kubectl annotate own their fields": {
     steps: [
       ["map.yaml", map("a: b")],
       ["apply --server-side -f map.yaml", "configmap/settings serverside-applied"],
@@ -208,7 +213,7 @@ noter Update  {"f:metadata":{"f:annotations":{".":{},"f:x":{}}}} NOW`,
       ["map.yaml", map("a: b", ", labels: {x: w}, annotations: {x: w}")],
       [
         "apply --server-side -f map.yaml",
-        refused(
+        conflictError(
           '2 conflicts: conflicts with "kubectl-label" using v1:\n- .metadata.labels.x\nconflicts with "noter" using v1:\n- .metadata.annotations.x',
         ),
         1,
@@ -222,7 +227,7 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ],
     ],
   },
-  "dry run and diff": {
+  "dry run and diff show changes and write none": {
     steps: [
       ["map.yaml", map("a: b")],
       ["apply --server-side -f map.yaml --dry-run=server", "configmap/settings serverside-applied (server dry run)"],
@@ -245,14 +250,14 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ],
       [
         "apply --server-side -f map.yaml --field-manager=other --dry-run=server",
-        refused('1 conflict: conflict with "kubectl": .data.a'),
+        conflictError('1 conflict: conflict with "kubectl": .data.a'),
         1,
       ],
       [`get cm settings ${managers}`, 'kubectl Apply  {"f:data":{"f:a":{}}} NOW'],
       ["get cm settings -o jsonpath={.data}", '{"a":"b"}'],
     ],
   },
-  "from the client's side to the server's, and back": {
+  "migrates from client-side to server-side apply, and back": {
     steps: [
       ["map.yaml", map('a: "1", b: "2"')],
       ["apply -f map.yaml", "configmap/settings created"],
@@ -263,7 +268,7 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ["map.yaml", map('a: "9", c: <&>')],
       [
         "apply --server-side -f map.yaml --field-manager=other",
-        refused('1 conflict: conflict with "kubectl-client-side-apply" using v1: .data.a'),
+        conflictError('1 conflict: conflict with "kubectl-client-side-apply" using v1: .data.a'),
         1,
       ],
       ["apply --server-side -f map.yaml", "configmap/settings serverside-applied"],
@@ -297,12 +302,16 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ],
     ],
   },
-  "migration meets what another changed": {
+  "migration reports a conflict with a field that another manager changed": {
     steps: [
       ["map.yaml", map("a: b, c: d")],
       ["apply -f map.yaml", "configmap/settings created"],
       ['patch cm settings --type=merge -p {"data":{"c":"x"}}', "configmap/settings patched"],
-      ["apply --server-side -f map.yaml", refused('1 conflict: conflict with "kubectl-patch" using v1: .data.c'), 1],
+      [
+        "apply --server-side -f map.yaml",
+        conflictError('1 conflict: conflict with "kubectl-patch" using v1: .data.c'),
+        1,
+      ],
       ["apply --server-side -f map.yaml --force-conflicts", "configmap/settings serverside-applied"],
       [
         `get cm settings ${managers}`,
@@ -310,7 +319,7 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ],
     ],
   },
-  "a Deployment": {
+  "applies a Deployment next to scale, set image and set env": {
     steps: [
       ["web.yaml", web("  replicas: 2\n", "x:1")],
       ["apply --server-side -f web.yaml", "deployment.apps/web serverside-applied"],
@@ -322,13 +331,13 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       [`get deployment web ${managers}`, /^KUBECTL Update scale {"f:spec":{"f:replicas":{}}}$/m],
       [
         "apply --server-side -f web.yaml",
-        refused('1 conflict: conflict with "KUBECTL" with subresource "scale" using apps/v1: .spec.replicas'),
+        conflictError('1 conflict: conflict with "KUBECTL" with subresource "scale" using apps/v1: .spec.replicas'),
         1,
       ],
       ["set image deployment/web main=x:2 --field-manager=setter", "deployment.apps/web image updated"],
       [
         "apply --server-side -f web.yaml",
-        refused(
+        conflictError(
           '2 conflicts: conflicts with "KUBECTL" with subresource "scale" using apps/v1:\n- .spec.replicas\nconflicts with "setter" using apps/v1:\n- .spec.template.spec.containers[name="main"].image',
         ),
         1,
@@ -356,7 +365,7 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ],
     ],
   },
-  "two managers of one container": {
+  "two managers apply fields of one container": {
     steps: [
       ["web.yaml", web("", "x:1")],
       ["apply --server-side -f web.yaml", "deployment.apps/web serverside-applied"],
@@ -373,7 +382,9 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ["sidecar.yaml", part("- {name: main, env: [{name: A, value: theirs}]}")],
       [
         "apply --server-side -f sidecar.yaml --field-manager=injector",
-        refused('1 conflict: conflict with "kubectl": .spec.template.spec.containers[name="main"].env[name="A"].value'),
+        conflictError(
+          '1 conflict: conflict with "kubectl": .spec.template.spec.containers[name="main"].env[name="A"].value',
+        ),
         1,
       ],
       ["sidecar.yaml", part("- {name: main, imagePullPolicy: Always}")],
@@ -384,12 +395,12 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ],
       ["sidecar.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: default}\n"],
       ["apply --server-side -f sidecar.yaml --field-manager=injector", "deployment.apps/web serverside-applied"],
-      // What nobody wants any more goes back to its default.
+      // A field that no manager owns any more is reset to its default.
       ["get deployment web -o jsonpath={.spec.template.spec.containers[0].imagePullPolicy}", "IfNotPresent"],
       [`get deployment web ${managers}`, /^kubectl Apply {2}[^\n]*$/],
     ],
   },
-  "a Deployment from the client's side": {
+  "migrates a Deployment from client-side apply": {
     steps: [
       ["web.yaml", web("  replicas: 2\n", "x:1")],
       ["apply -f web.yaml", "deployment.apps/web created"],
@@ -404,12 +415,16 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ["get deployment web -o jsonpath={.spec.replicas}%{.spec.template.spec.containers[0].image}", "4 x:2"],
     ],
   },
-  "create and replace before apply": {
+  "applies after kubectl create and kubectl replace": {
     steps: [
       ["map.yaml", map("a: b")],
       ["create -f map.yaml", "configmap/settings created"],
       ["map.yaml", map("a: c")],
-      ["apply --server-side -f map.yaml", refused('1 conflict: conflict with "kubectl-create" using v1: .data.a'), 1],
+      [
+        "apply --server-side -f map.yaml",
+        conflictError('1 conflict: conflict with "kubectl-create" using v1: .data.a'),
+        1,
+      ],
       ["replace -f map.yaml", "configmap/settings replaced"],
       [
         `get cm settings ${managers}`,
@@ -422,7 +437,7 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ],
     ],
   },
-  "one object at two versions": {
+  "applies one object at two API versions": {
     steps: [
       [
         "two.yaml",
@@ -438,7 +453,7 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ],
       [
         "apply --server-side -f one.yaml --field-manager=one",
-        refused('2 conflicts: conflicts with "two":\n- .spec.maxReplicas\n- .spec.metrics'),
+        conflictError('2 conflicts: conflicts with "two":\n- .spec.maxReplicas\n- .spec.metrics'),
         1,
       ],
       [
@@ -455,7 +470,7 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ],
     ],
   },
-  refusals: {
+  "rejects objects with unknown fields or duplicate keys, and an absent namespace": {
     steps: [
       ["odd.yaml", `${map("a: b")}foo: 1\n`],
       [
@@ -477,7 +492,7 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ["get cm,pods -n default -o name", ""],
     ],
   },
-  "many kinds in one file": {
+  "applies many kinds in one file": {
     steps: [
       ["several.yaml", several],
       [
@@ -506,7 +521,7 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ["delete -f several.yaml --wait=false", /service "web" deleted/],
     ],
   },
-  status: {
+  "applies the status subresource": {
     since: 32,
     steps: [
       ["web.yaml", web("", "x:1")],
@@ -531,7 +546,7 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ],
       [
         "apply --server-side --subresource=status -f status.yaml --field-manager=other",
-        refused('1 conflict: conflict with "status" with subresource "status": .status.replicas'),
+        conflictError('1 conflict: conflict with "status" with subresource "status": .status.replicas'),
         1,
       ],
       [
@@ -542,7 +557,7 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
       ["apply --subresource=status -f status.yaml", /--subresource can only be used with --server-side|error/, 1],
     ],
   },
-  "prune by apply sets": {
+  "prunes by apply sets": {
     environment: { KUBECTL_APPLYSET: "true" },
     steps: [
       ["set/one.yaml", map("a: b").replace("settings", "one")],
@@ -573,7 +588,7 @@ noter Update  {"f:metadata":{"f:annotations":{}}} NOW`,
 const chosen = process.env.COXSWAIN_TEST_FULL === "1" ? kubectls() : kubectls().slice(-1);
 if (chosen.length === 0) {
   test("kubectl", {
-    skip: "NO KUBECTL ON THE PATH: nothing of how kubectl applies on the server's side was tested",
+    skip: "NO KUBECTL ON THE PATH: server-side apply with kubectl was not tested",
   }, () => {});
 }
 
@@ -581,18 +596,18 @@ for (const kubectl of chosen) {
   const minor = Number(/1\.(\d+)$/.exec(kubectl)?.[1] ?? Number.POSITIVE_INFINITY);
   describe(basename(kubectl), () => {
     for (const [what, { steps, since = 0, environment = {} }] of Object.entries(sessions)) {
-      test(what, { skip: minor < since ? `kubectl knows the flags since 1.${since}` : false }, async (context) => {
+      test(what, { skip: minor < since ? `needs kubectl 1.${since}` : false }, async (context) => {
         const server = await startTestServer({ clock: manualClock(Date.now()) });
         context.after(() => server.close());
         const printed = new Map<string, string>();
         const directory = mkdtempSync(join(server.directory, "kubectl-"));
         mkdirSync(join(directory, "set"));
-        for (const [command, wanted, code = 0] of steps) {
-          if (/^\S+\.yaml$/.test(command)) writeFileSync(join(directory, command), wanted as string);
+        for (const [command, expected, code = 0] of steps) {
+          if (/^\S+\.yaml$/.test(command)) writeFileSync(join(directory, command), expected as string);
           else
             printed.set(
               command,
-              await check(command, wanted === asBefore ? (printed.get(command) as string) : wanted, code, {
+              await check(command, expected === asBefore ? (printed.get(command) as string) : expected, code, {
                 directory,
                 kubeconfigPath: server.kubeconfigPath,
                 environment,
@@ -604,7 +619,7 @@ for (const kubectl of chosen) {
 
     async function check(
       command: string,
-      wanted: RegExp | string,
+      expected: RegExp | string,
       code: number,
       at: Parameters<typeof runKubectl>[2],
     ): Promise<string> {
@@ -613,15 +628,18 @@ for (const kubectl of chosen) {
         command.split(" ").map((word) => word.replaceAll("%", " ")),
         at,
       );
-      const output = steady(run.output);
-      if (typeof wanted === "string") assert.equal(output, wanted, command);
-      else assert.match(output, wanted, command);
+      const output = normalize(run.output);
+      if (typeof expected === "string") assert.equal(output, expected, command);
+      else assert.match(output, expected, command);
       assert.equal(run.code, code, `${command}: ${output}`);
       return output;
     }
 
-    /** What is printed, without times, uids, resource versions, and the name by which kubectl goes when it is not told one. */
-    function steady(output: string): string {
+    /**
+     * Replaces times, uids, resourceVersions and kubectl's default field manager, which differ
+     * between runs.
+     */
+    function normalize(output: string): string {
       return output
         .replaceAll(/"?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"?/g, "NOW")
         .replaceAll(/(?<=resourceVersion: ")\d+/g, "N")

@@ -1,4 +1,7 @@
-/** Rights as people manage them with kubectl: `auth`, `create role` and its kin, `auth reconcile`, and acting as others. */
+/**
+ * Access control with kubectl: `auth can-i`, `auth whoami`, `auth reconcile`, `create role` and
+ * similar, and `--as`.
+ */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,15 +10,15 @@ import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { startTestServer, type TestServer } from "../support/start-test-server.ts";
 
 let server: TestServer;
-let annsKubeconfig = "";
+let annKubeconfigPath = "";
 
 before(async () => {
   server = await startTestServer();
-  annsKubeconfig = (await server.as("ann", ["dev"])).kubeconfigPath;
+  annKubeconfigPath = (await server.as("ann", ["dev"])).kubeconfigPath;
 });
 after(() => server.close());
 
-/** Roles and bindings of all four kinds. `$more` stands for what a later version of the file lacks. */
+/** Roles and bindings of all four kinds. @param more what a version of the file adds or changes */
 const manifest = (more: { rule?: string; subject?: string; role?: string } = {}): string => `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
@@ -60,10 +63,10 @@ const created = (kind: string): RegExp => new RegExp(`^${kind}\\.rbac\\.authoriz
 const verbsOf = (role: string): string => `get ${role} -o jsonpath={.rules[*].verbs}`;
 const subjectsOf = (binding: string): string => `get ${binding} -o jsonpath={.subjects[*].name}`;
 
-type Step = readonly [who: "admin" | "ann", command: string, output: RegExp, code?: number];
+type Step = readonly [user: "admin" | "ann", command: string, output: RegExp, code?: number];
 
-const whoAmI = "who am I";
-/** It asks for versions that 1.36 does not serve. */
+const whoAmI = "auth whoami prints the user and its groups";
+/** kubectl 1.27 requests versions that 1.36 does not serve. */
 const whoAmIOf127: readonly Step[] = [
   ["ann", "auth whoami", /^error: the selfsubjectreviews API is not enabled in the cluster$/m, 1],
 ];
@@ -92,7 +95,7 @@ const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
     ],
   ],
   [
-    "roles made by command",
+    "create role and create rolebinding grant access",
     [
       [
         "admin",
@@ -158,7 +161,7 @@ const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
     ],
   ],
   [
-    "lists of rights",
+    "auth can-i --list prints the permissions of a user",
     [
       ["ann", "auth can-i --list", /^configmaps +\[\] +\[\] +\[get list\]$/m],
       ["ann", "auth can-i --list", /^deployments\.apps +\[\] +\[\] +\[get list\]$/m],
@@ -176,7 +179,7 @@ const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
     ],
   ],
   [
-    "acting as others",
+    "--as impersonates users that RBAC allows",
     [
       ["admin", "get configmaps --as ann", /^No resources found in default namespace\.$/m],
       [
@@ -207,7 +210,7 @@ const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
     ],
   ],
   [
-    "who may give what",
+    "creating roles and bindings requires their permissions, or escalate and bind",
     [
       ["admin", "create role keeper --verb=create,update,patch,get --resource=roles,rolebindings", created("role")],
       ["admin", "create rolebinding keeper --role=keeper --user=ann", created("rolebinding")],
@@ -228,7 +231,7 @@ const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
     ],
   ],
   [
-    "files and what is there",
+    "auth reconcile merges files into existing roles and bindings",
     [
       ["admin", "auth reconcile -f more.yaml --dry-run=client", reconciled("role")],
       ["admin", "get role kept", /NotFound/, 1],
@@ -257,7 +260,7 @@ const sessions: readonly (readonly [what: string, steps: readonly Step[]])[] = [
     ],
   ],
   [
-    "the end",
+    "deleting roles and bindings revokes access",
     [
       ["admin", "delete role,rolebinding --all", /deleted/],
       ["admin", "delete clusterrole watcher paths collects kept", /deleted/],
@@ -273,15 +276,15 @@ for (const kubectl of kubectls()) {
       test(what, async () => {
         const { directory, kubeconfigPath } = server;
         for (const [name, text] of files) writeFileSync(join(directory, name), text);
-        for (const [who, command, output, code = 0] of what === whoAmI && kubectl.endsWith(".1.27")
+        for (const [user, command, output, code = 0] of what === whoAmI && kubectl.endsWith(".1.27")
           ? whoAmIOf127
           : steps) {
           const run = await runKubectl(kubectl, command.split(" "), {
             directory,
-            kubeconfigPath: who === "ann" ? annsKubeconfig : kubeconfigPath,
+            kubeconfigPath: user === "ann" ? annKubeconfigPath : kubeconfigPath,
           });
-          assert.match(run.output, output, `${who}: ${command}`);
-          assert.equal(run.code, code, `${who}: ${command}: ${run.output}`);
+          assert.match(run.output, output, `${user}: ${command}`);
+          assert.equal(run.code, code, `${user}: ${command}: ${run.output}`);
         }
       });
     }

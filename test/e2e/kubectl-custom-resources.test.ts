@@ -1,4 +1,7 @@
-/** What kubectl does with objects of a definition it applied a moment before; each kubectl has a server. */
+/**
+ * kubectl with custom resources right after it applies their definition; each version of kubectl
+ * has its own server.
+ */
 import assert from "node:assert/strict";
 import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -34,7 +37,7 @@ spec:
         properties:
           spec:
             type: object
-            description: What is wanted.
+            description: The desired widget.
             properties:
               size: {type: integer, minimum: 0, default: 1, description: How many.}
               color: {type: string, enum: [red, green]}
@@ -63,8 +66,8 @@ const ports = "ports: [{name: http, port: 80}, {name: dns, port: 53}]";
 const status = '{"status":{"phase":"Up","size":8,"selector":"app=a","conditions":[{"type":"Ready","status":"True"}]}}';
 
 /**
- * A command line, with a `%` for a blank in an argument; what it must print; how it must end when not well; the first kubectl that knows the flags.
- * Or a file to write.
+ * A command line with its expected output and exit code, and the first minor version of kubectl
+ * that has the flags; or a file to write. A `%` in an argument is a blank.
  */
 type Step = readonly [command: string, output: RegExp | string, code?: number, since?: number];
 
@@ -91,10 +94,10 @@ const steps: readonly Step[] = [
     1,
   ],
   ["api-resources --categories=tools --no-headers", /^widgets +wd +example.com\/v1 +true +Widget$/],
-  ["explain wd.spec", /KIND: +Widget\n[\s\S]*What is wanted\.[\s\S]*\n {2}size\t<integer>\n {4}How many\./],
+  ["explain wd.spec", /KIND: +Widget\n[\s\S]*The desired widget\.[\s\S]*\n {2}size\t<integer>\n {4}How many\./],
   ["scale wd/a --replicas=3", "widget.example.com/a scaled"],
   ["scale wd/a --replicas=4 --current-replicas=2", "error: Expected replicas to be 2, was 3", 1],
-  // Its own merge needs a type that it knows; it does not even ask for one on the server's side.
+  // kubectl sends a strategic merge patch for built-in types only.
   [
     'patch wd a -p {"spec":{"size":7}}',
     /^error: application\/strategic-merge-patch\+json is not supported by example\.com\/v1, Kind=Widget: /,
@@ -154,15 +157,15 @@ const steps: readonly Step[] = [
 
 for (const kubectl of kubectls()) {
   const minor = Number(/1\.(\d+)$/.exec(kubectl)?.[1] ?? Number.POSITIVE_INFINITY);
-  test(basename(kubectl), async (context) => {
+  test(`${basename(kubectl)} reads and writes custom resources`, async (context) => {
     const server = await startTestServer();
     context.after(() => server.close());
     const directory = mkdtempSync(join(server.directory, "kubectl-"));
     const editor = join(directory, "editor");
     writeFileSync(editor, '#!/bin/sh\nsed -i "s/color: red/color: green/" "$1"\n');
     chmodSync(editor, 0o755);
-    for (const [command, wanted, code = 0, since = 0] of steps) {
-      if (/^\S+\.yaml$/.test(command)) writeFileSync(join(directory, command), wanted as string);
+    for (const [command, expected, code = 0, since = 0] of steps) {
+      if (/^\S+\.yaml$/.test(command)) writeFileSync(join(directory, command), expected as string);
       if (/^\S+\.yaml$/.test(command) || minor < since) continue;
       const args = command.split(" ").map((word) => word.replaceAll("%", " "));
       const environment = { KUBE_EDITOR: editor };
@@ -171,8 +174,8 @@ for (const kubectl of kubectls()) {
         kubeconfigPath: server.kubeconfigPath,
         environment,
       });
-      if (typeof wanted === "string") assert.equal(output, wanted, command);
-      else assert.match(output, wanted, command);
+      if (typeof expected === "string") assert.equal(output, expected, command);
+      else assert.match(output, expected, command);
       assert.equal(ended, code, `${command}: ${output}`);
     }
   });

@@ -1,6 +1,7 @@
 /**
- * `kubectl explain` at depth, from v3 and from v2, and what kubectl lets the server check. The newest kubectl, and with COXSWAIN_TEST_FULL=1 each,
- * which then explains every kind there is.
+ * `kubectl explain` of nested fields, from OpenAPI v3 and v2, and the validation that kubectl
+ * leaves to the server. Runs the newest kubectl; with COXSWAIN_TEST_FULL=1 every version, and
+ * explains every kind.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, writeFileSync } from "node:fs";
@@ -13,7 +14,7 @@ const full = process.env.COXSWAIN_TEST_FULL === "1";
 const found = kubectls();
 const versions = full ? found : found.slice(-1);
 
-/** A kind that no kubectl before 1.36 knows; the conditions are a list with keys. */
+/** A kind that no kubectl before 1.36 has built in; the conditions are a list with keys. */
 function policy(...conditions: string[]): string {
   return `
 apiVersion: admissionregistration.k8s.io/v1
@@ -62,7 +63,7 @@ metadata: {name: checked}
 
 type Row = [command: string, output: RegExp, outcome?: "fails"];
 
-/** Fields that lie deep, or whose type is special. */
+/** Deeply nested fields, and fields with special types. */
 const paths: [path: string, kind: string, field: RegExp, fromV2?: RegExp][] = [
   ["pods", "Pod", /apiVersion\s+<string>[\s\S]*spec\s+<(PodSpec|Object)>[\s\S]*status\s+<(PodStatus|Object)>/],
   [
@@ -165,7 +166,7 @@ const rows: Row[] = [
   ["create -f kind.yaml --validate=false", /no matches for kind "Ship" in version "example\.com\/v1"/, "fails"],
 ];
 
-/** Values that a field accepts; kubectl shows them since 1.30. */
+/** The values that a field accepts; kubectl prints them since 1.30. */
 const enums: Row[] = [
   ["explain pods.spec.containers.imagePullPolicy", /ENUM:\n {4}Always\n {4}IfNotPresent\n {4}Never\n/],
   ["explain pods.spec.restartPolicy", /FIELD: restartPolicy <string>\nENUM:\n {4}Always\n {4}Never\n {4}OnFailure\n/],
@@ -197,7 +198,9 @@ for (const kubectl of versions) {
       });
     }
 
-    test("every kind has fields, the same in both", { skip: !full && "needs COXSWAIN_TEST_FULL=1" }, async () => {
+    test("explains the same fields of every kind from OpenAPI v3 and v2", {
+      skip: !full && "needs COXSWAIN_TEST_FULL=1",
+    }, async () => {
       const resources = (await run("api-resources --no-headers")).output
         .split("\n")
         .map((line) => line.trim().split(/\s+/));
@@ -213,7 +216,7 @@ for (const kubectl of versions) {
   });
 }
 
-/** In the order in which they are printed. */
+/** @returns the field names in the order of the output */
 function fieldsOf(output: string): string[] {
   return [...output.matchAll(/^ *([\w$-]+)\s*\t</gm)].map(([, name]) => name as string);
 }

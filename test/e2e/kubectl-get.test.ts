@@ -1,6 +1,6 @@
 /**
- * `kubectl get` in every output it knows, and what it selects, sorts and labels; then `--raw` with paths of every sort. The newest kubectl, and
- * with COXSWAIN_TEST_FULL=1 each.
+ * `kubectl get` with every output format, with selectors, sorting and label columns, and with
+ * `--raw`. Runs the newest kubectl; with COXSWAIN_TEST_FULL=1 every version.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, writeFileSync } from "node:fs";
@@ -49,17 +49,19 @@ spec:
   "path.txt": "{.data.size}",
 };
 
-/** An age; blanks at the ends of lines are taken off before. */
 const age = String.raw`\d+s`;
-/** What is printed, as a pattern in which `AGE?` is an age and blanks are as many as there are. */
-function printed(text: string): RegExp {
+/** @returns the pattern for the text; `AGE?` matches an age, and a blank one or more blanks */
+function patternOf(text: string): RegExp {
   const escaped = text.trim().replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
   return new RegExp(`^${escaped.replaceAll("AGE\\?", age).replaceAll(" ", " +")}$`);
 }
 
 type Row = [command: string, output: string | RegExp, outcome?: "fails"];
 
-/** Words are parted by blanks; quotes hold some together. */
+/**
+ * Blanks separate the arguments; quotes enclose one with blanks. The test removes blanks at the
+ * ends of lines.
+ */
 const rows: Row[] = [
   ["get cm", "NAME DATA AGE\na 1 AGE?\nb 1 AGE?"],
   ["get cm --no-headers", "a 1 AGE?\nb 1 AGE?"],
@@ -189,7 +191,7 @@ for (const kubectl of versions) {
     for (const [command, expected, outcome] of rows) {
       test(command, async () => {
         const { code, output } = await run(command);
-        assert.match(output.replace(/ +$/gm, ""), typeof expected === "string" ? printed(expected) : expected);
+        assert.match(output.replace(/ +$/gm, ""), typeof expected === "string" ? patternOf(expected) : expected);
         assert.equal(code, outcome === "fails" ? 1 : 0, output);
       });
     }

@@ -1,4 +1,7 @@
-/** What kubectl follows: get -w in its forms, chunks, raw paths, wait for all it can wait for, rollout status, deletions that take their time. */
+/**
+ * kubectl commands that watch or list in chunks: get -w, wait, rollout status, delete of an object
+ * with finalizers, get --raw.
+ */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
@@ -25,7 +28,10 @@ const label = (namespace: string, name: string, x: string | null): Write => [
 ];
 const remove = (namespace: string, name: string): Write => [`DELETE ${maps(namespace)}/${name}`];
 
-/** Follows a namespace of its own that has `first` (x=1) and `second`; the writes come once it watches. `*` in a pattern stands for any blanks. */
+/**
+ * Watches a namespace that has the ConfigMaps `first` (x=1) and `second`; the writes begin after
+ * the watch.
+ */
 const watchRows: [command: string, writes: (namespace: string) => Write[], want: RegExp][] = [
   [
     "get configmaps -w",
@@ -81,7 +87,7 @@ const spec = { containers: [{ name: "c", image: "i" }] };
 const pod = (name: string): Write => [`POST ${pods}`, { metadata: { name, labels: { wait: "1" } }, spec }];
 const status = (path: string, value: object): Write => [`PATCH ${path}/status`, { status: value }];
 const condition = (type: string, value: string): object => ({ conditions: [{ type, status: value }] });
-const gone = (name: string): Write => [`DELETE ${pods}/${name}?gracePeriodSeconds=0`];
+const removePod = (name: string): Write => [`DELETE ${pods}/${name}?gracePeriodSeconds=0`];
 const web: Write = [
   `POST ${deployments}`,
   {
@@ -91,8 +97,8 @@ const web: Write = [
 ];
 const rolledOut = { observedGeneration: 1, replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
 
-/** Waits for what the writes bring about; they come once it watches. */
-const waitRows: [command: string, before: Write[], writes: Write[], want: RegExp, since?: number][] = [
+/** Waits for the result of the writes, which begin after the watch. */
+const waitRows: [command: string, before: Write[], writes: Write[], want: RegExp][] = [
   [
     "wait --for=condition=Ready pod/p",
     [pod("p")],
@@ -117,8 +123,8 @@ const waitRows: [command: string, before: Write[], writes: Write[], want: RegExp
     [status(`${pods}/q`, condition("Ready", "True")), status(`${pods}/p`, condition("Ready", "True"))],
     /^pod\/p condition met\npod\/q condition met$/,
   ],
-  ["wait --for=delete pod/p", [], [gone("p")], /^pod\/p condition met$/],
-  ["wait --for=delete pod -l wait=1", [], [gone("q")], /^pod\/q condition met$/],
+  ["wait --for=delete pod/p", [], [removePod("p")], /^pod\/p condition met$/],
+  ["wait --for=delete pod -l wait=1", [], [removePod("q")], /^pod\/q condition met$/],
   [
     "wait --for=condition=Available deployment/web",
     [web],
@@ -139,10 +145,10 @@ const waitRows: [command: string, before: Write[], writes: Write[], want: RegExp
   ],
 ];
 
-/** The newest alone in the quick run. */
+/** Only the newest without COXSWAIN_TEST_FULL=1. */
 const versions = process.env.COXSWAIN_TEST_FULL === "1" ? kubectls() : kubectls().slice(-1);
 if (versions.length === 0)
-  test("kubectl", { skip: "NO KUBECTL ON THE PATH: nothing of what kubectl follows was tested" }, () => {});
+  test("kubectl", { skip: "NO KUBECTL ON THE PATH: kubectl watches were not tested" }, () => {});
 
 for (const kubectl of versions) {
   const minor = Number(/\.1\.(\d+)$/.exec(kubectl)?.[1] ?? Number.POSITIVE_INFINITY);
@@ -170,7 +176,7 @@ for (const kubectl of versions) {
     const run = (command: string): ReturnType<typeof runKubectl> =>
       runKubectl(kubectl, command.split(" "), { directory, kubeconfigPath: server.kubeconfigPath });
 
-    /** The sum of a metric's values whose labels match. */
+    /** @returns the sum of the series of a metric whose labels match */
     async function metric(name: string, ...labels: string[]): Promise<number> {
       const { text } = await raw.send({ path: "/metrics" });
       const lines = text
@@ -178,13 +184,13 @@ for (const kubectl of versions) {
         .filter((line) => line.startsWith(`${name}{`) && labels.every((label) => line.includes(label)));
       return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
     }
-    const watchesNow = (): Promise<number> => metric("apiserver_longrunning_requests", 'verb="WATCH"');
+    const openWatches = (): Promise<number> => metric("apiserver_longrunning_requests", 'verb="WATCH"');
 
-    /** Starts kubectl. @returns once it watches, or has ended */
+    /** Starts kubectl, and resolves when its watch is open or the process has ended. */
     async function follow(
       command: string,
-    ): Promise<{ output(): string; ended: Promise<unknown>; seen(want: RegExp): Promise<void>; kill(): void }> {
-      const before = await watchesNow();
+    ): Promise<{ output(): string; ended: Promise<unknown>; waitFor(want: RegExp): Promise<void>; kill(): void }> {
+      const before = await openWatches();
       const env = { PATH: process.env.PATH, HOME: directory, KUBECONFIG: server.kubeconfigPath };
       const child = spawn(kubectl, command.split(" "), { cwd: directory, env });
       let output = "";
@@ -203,11 +209,11 @@ for (const kubectl of versions) {
           wake();
         });
       }
-      while (!isOver && (await watchesNow()) <= before) await new Promise((resolve) => setTimeout(resolve, 5));
+      while (!isOver && (await openWatches()) <= before) await new Promise((resolve) => setTimeout(resolve, 5));
       return {
         output: () => output,
         ended,
-        async seen(want) {
+        async waitFor(want) {
           while (!isOver && !want.test(output)) {
             await new Promise<void>((resolve) => {
               wake = resolve;
@@ -229,16 +235,16 @@ for (const kubectl of versions) {
           await write(one);
         const following = await follow(`${command} -n ${namespace}`);
         for (const one of writes(namespace)) await write(one);
-        await following.seen(want);
+        await following.waitFor(want);
         following.kill();
         await following.ended;
         assert.match(following.output(), want);
       });
     }
 
-    for (const [command, befores, writes, want] of waitRows) {
+    for (const [command, preparation, writes, want] of waitRows) {
       test(command, { timeout: 30_000 }, async () => {
-        for (const one of befores) await write(one);
+        for (const one of preparation) await write(one);
         const following = await follow(command);
         for (const one of writes) await write(one);
         await following.ended;
@@ -246,19 +252,21 @@ for (const kubectl of versions) {
       });
     }
 
-    test("wait --for=create", { skip: minor >= 31 ? false : "kubectl 1.31 has it" }, async () => {
+    test("wait --for=create ends when the object is created", {
+      skip: minor >= 31 ? false : "needs kubectl 1.31",
+    }, async () => {
       const waiting = run("wait --for=create configmap/later --timeout=20s");
       await write(create("default", "later"));
       assert.deepEqual(await waiting, { code: 0, output: "configmap/later condition met" });
     });
 
-    test("a wait ends in time", async () => {
+    test("wait --timeout fails when the condition is not met in time", async () => {
       await write(pod("never"));
       const { code, output } = await run("wait --for=condition=Ready pod/never --timeout=1s");
       assert.deepEqual([code, output], [1, "error: timed out waiting for the condition on pods/never"]);
     });
 
-    test(`${many} objects in chunks of 500`, async () => {
+    test(`get lists ${many} objects with one request per --chunk-size objects`, async () => {
       await write(["POST /api/v1/namespaces", { metadata: { name: "many" } }]);
       const names = Array.from({ length: many }, (_, index) => `m${String(index).padStart(4, "0")}`);
       await Promise.all(names.map((name) => write(create("many", name))));
@@ -284,7 +292,7 @@ for (const kubectl of versions) {
       }
     });
 
-    test("get --raw", async () => {
+    test("get --raw lists a page, continues it, and watches", async () => {
       const list = JSON.parse((await run("get --raw /api/v1/namespaces/many/configmaps?limit=2")).output);
       assert.deepEqual(
         [list.kind, list.items.length, list.metadata.remainingItemCount],

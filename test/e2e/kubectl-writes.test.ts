@@ -1,4 +1,7 @@
-/** How kubectl writes: apply on the client's side, prune, edit, the three patches, replace, dry runs, validation, diff. Each session has a server. */
+/**
+ * kubectl writes: client-side apply, prune, edit, three patch types, replace, dry runs, validation,
+ * diff. Each session has its own server.
+ */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +9,10 @@ import { describe, test } from "node:test";
 import { kubectls, runKubectl } from "../support/kubectl.ts";
 import { startTestServer } from "../support/start-test-server.ts";
 
-/** A command line, or a file to write; what it must print; how it must end when not well. A `%` in an argument stands for a blank. */
+/**
+ * A command line with its expected output and exit code, or a file to write. A `%` in an argument
+ * is a blank.
+ */
 type Step =
   | readonly [command: string, output: RegExp | string, code?: number]
   | readonly [file: `${string}.yaml` | `${string}.json`, text: string];
@@ -29,7 +35,7 @@ ${containers.replace(/^/gm, "      ")}
 `;
 
 const sessions: Readonly<Record<string, readonly Step[]>> = {
-  "apply keeps what it applied, exactly": [
+  "apply records the last applied configuration exactly": [
     ["map.yaml", map("settings", 'a: "1", b: "2"')],
     ["apply -f map.yaml", "configmap/settings created"],
     [
@@ -77,7 +83,7 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
     ],
     ["get deployment web -o jsonpath={.spec.replicas}", "4"],
   ],
-  "prune removes what is not applied any more": [
+  "apply --prune deletes objects that are no longer applied": [
     ["set/one.yaml", map("one", "a: b", ", labels: {part: of}")],
     ["set/two.yaml", map("two", "a: b", ", labels: {part: of}")],
     ["create secret generic kept --from-literal=a=b", "secret/kept created"],
@@ -96,7 +102,7 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
     ["get cm -l part=of -o name", "configmap/one\nconfigmap/other"],
     ["get secret kept -o name", "secret/kept"],
   ],
-  edit: [
+  "edit sends a patch of what the editor changed": [
     ["map.yaml", map("edited", "a: before")],
     ["create -f map.yaml", "configmap/edited created"],
     ["EDITOR=sed%-i%s/before/after/ edit cm edited", "configmap/edited edited"],
@@ -113,7 +119,7 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
     ],
     ["get cm edited -o jsonpath={.data.a}", "last"],
   ],
-  "patch in three types": [
+  "patch sends three patch types": [
     ["web.yaml", web("- {name: main, image: 'x:1', ports: [{containerPort: 80}]}")],
     ["apply -f web.yaml", "deployment.apps/web created"],
     [
@@ -171,7 +177,7 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       1,
     ],
   ],
-  replace: [
+  "replace updates or re-creates an object": [
     ["map.yaml", map("settings", "a: b")],
     [
       "replace -f map.yaml",
@@ -192,7 +198,7 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
     ["replace --force -f map.yaml", /configmap "settings" deleted.*\nconfigmap\/settings replaced/],
     ["get cm settings -o jsonpath={.data}", '{"g":"h"}'],
   ],
-  "dry runs on the server": [
+  "--dry-run=server validates and writes nothing": [
     ["map.yaml", map("dry", "a: b")],
     ["create -f map.yaml --dry-run=server", "configmap/dry created (server dry run)"],
     ["apply -f map.yaml --dry-run=server", "configmap/dry created (server dry run)"],
@@ -215,7 +221,7 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
     ["get cm,deployment,svc,ns dry --ignore-not-found -o name", "configmap/dry"],
     ["get cm dry -o jsonpath={.data}{.metadata.labels}", '{"a":"b"}'],
   ],
-  validation: [
+  "--validate rejects, warns or ignores": [
     ["odd.yaml", `${map("odd", "a: b")}foo: 1\n`],
     [
       "create -f odd.yaml --validate=strict",
@@ -258,7 +264,7 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
       1,
     ],
   ],
-  diff: [
+  "diff prints the changes of an apply": [
     ["web.yaml", web("- {name: main, image: 'x:1'}")],
     ["diff -f web.yaml", /\+kind: Deployment\n/, 1],
     ["apply -f web.yaml", "deployment.apps/web created"],
@@ -271,7 +277,7 @@ const sessions: Readonly<Record<string, readonly Step[]>> = {
 
 const versions = process.env.COXSWAIN_TEST_FULL === "1" ? kubectls() : kubectls().slice(-1);
 if (versions.length === 0) {
-  test("kubectl", { skip: "NO KUBECTL ON THE PATH: nothing of how kubectl writes was tested" }, () => {});
+  test("kubectl", { skip: "NO KUBECTL ON THE PATH: writes of kubectl were not tested" }, () => {});
 }
 
 for (const kubectl of versions) {
@@ -282,24 +288,24 @@ for (const kubectl of versions) {
         context.after(() => server.close());
         const directory = mkdtempSync(join(server.directory, "kubectl-"));
         mkdirSync(join(directory, "set"));
-        for (const [command, wanted, code = 0] of steps) {
-          if (/^\S+\.(yaml|json)$/.test(command)) writeFileSync(join(directory, command), wanted as string);
-          else await check(command, wanted, code, { directory, kubeconfigPath: server.kubeconfigPath });
+        for (const [command, expected, code = 0] of steps) {
+          if (/^\S+\.(yaml|json)$/.test(command)) writeFileSync(join(directory, command), expected as string);
+          else await check(command, expected, code, { directory, kubeconfigPath: server.kubeconfigPath });
         }
       });
     }
 
     async function check(
       command: string,
-      wanted: RegExp | string,
+      expected: RegExp | string,
       code: number,
       at: { directory: string; kubeconfigPath: string },
     ): Promise<void> {
       const words = command.split(" ").map((word) => word.replaceAll("%", " "));
       const editor = words[0]?.startsWith("EDITOR=") ? (words.shift() as string).slice("EDITOR=".length) : "false";
       const run = await runKubectl(kubectl, words, { ...at, environment: { EDITOR: editor, KUBE_EDITOR: editor } });
-      if (typeof wanted === "string") assert.equal(run.output, wanted, command);
-      else assert.match(run.output, wanted, command);
+      if (typeof expected === "string") assert.equal(run.output, expected, command);
+      else assert.match(run.output, expected, command);
       assert.equal(run.code, code, `${command}: ${run.output}`);
     }
   });

@@ -1,4 +1,7 @@
-/** Every way to read a large collection shows the same objects; with COXSWAIN_TEST_FULL=1 a hundred thousand of them. */
+/**
+ * Every form of list of a large collection returns the same objects; with COXSWAIN_TEST_FULL=1
+ * there are 100,000.
+ */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type RunningServer, startServer } from "../../src/index.ts";
@@ -14,8 +17,8 @@ const payload = "x".repeat(1024);
 
 let server: RunningServer;
 let client: Http2Client;
-/** `namespace/name`, sorted. */
-let everything: string[];
+/** The key of every object that the test creates, sorted. */
+let allKeys: string[];
 
 before(async () => {
   server = await startServer({ storage: "memory", controllers: quietControllers });
@@ -33,7 +36,7 @@ before(async () => {
     }
   };
   await Promise.all(Array.from({ length: 64 }, work));
-  everything = Array.from({ length: objects }, (_, index) => `n${index % namespaces}/${name(index)}`).sort();
+  allKeys = Array.from({ length: objects }, (_, index) => `n${index % namespaces}/${name(index)}`).sort();
 });
 after(async () => {
   client.close();
@@ -49,55 +52,56 @@ async function list(query: string): Promise<Listed[]> {
   return body.items;
 }
 
-const place = ({ metadata }: Pick<Listed, "metadata">): string => `${metadata.namespace}/${metadata.name}`;
-/** Without what the server keeps for itself. */
-const places = (items: readonly Listed[]): string[] =>
-  items.filter(({ metadata }) => metadata.namespace !== "kube-system").map(place);
+/** @returns `namespace/name` */
+const keyOf = ({ metadata }: Pick<Listed, "metadata">): string => `${metadata.namespace}/${metadata.name}`;
+/** Omits the objects that the server creates in kube-system. */
+const keysOf = (items: readonly Listed[]): string[] =>
+  items.filter(({ metadata }) => metadata.namespace !== "kube-system").map(keyOf);
 
 const rows: [what: string, read: () => Promise<string[]>, want: () => string[]][] = [
-  ["in one list", async () => places(await list("")), () => everything],
-  ["indented", async () => places(await list("?pretty=true")), () => everything],
-  ["in chunks, while others write", inChunks, () => everything],
+  ["returns all objects in one list", async () => keysOf(await list("")), () => allKeys],
+  ["returns all objects indented", async () => keysOf(await list("?pretty=true")), () => allKeys],
+  ["returns the same objects in chunks, while other clients write", listInChunks, () => allKeys],
   [
-    "of one namespace",
-    async () => (await client.send(`GET ${namespaced(3)}`)).body.items.map(place),
-    () => everything.filter((one) => one.startsWith("n3/")),
+    "returns the objects of one namespace",
+    async () => (await client.send(`GET ${namespaced(3)}`)).body.items.map(keyOf),
+    () => allKeys.filter((one) => one.startsWith("n3/")),
   ],
   [
-    "with a label",
-    async () => (await list("?labelSelector=l%3D3")).map(place),
-    () => everything.filter((one) => Number(one.split("/m")[1]) % 7 === 3),
+    "returns the objects with a label",
+    async () => (await list("?labelSelector=l%3D3")).map(keyOf),
+    () => allKeys.filter((one) => Number(one.split("/m")[1]) % 7 === 3),
   ],
   [
-    "with a name",
-    async () => (await list(`?fieldSelector=metadata.name%3D${name(9)}`)).map(place),
-    () => everything.filter((one) => one.endsWith(`/${name(9)}`)),
+    "returns the objects with a name",
+    async () => (await list(`?fieldSelector=metadata.name%3D${name(9)}`)).map(keyOf),
+    () => allKeys.filter((one) => one.endsWith(`/${name(9)}`)),
   ],
-  ["as a streaming list", streamed, () => everything],
+  ["returns all objects as a streaming list", streamList, () => allKeys],
 ];
 for (const [what, read, want] of rows)
-  test(`a large collection ${what}`, async () => assert.deepEqual(await read(), want()));
+  test(`a large collection: ${what}`, async () => assert.deepEqual(await read(), want()));
 
-/** What is written after the first chunk shows in none, what is deleted in all. */
-async function inChunks(): Promise<string[]> {
+/** No chunk contains the object that is created after the first chunk. */
+async function listInChunks(): Promise<string[]> {
   const found: string[] = [];
   let next = "";
   do {
     const { body } = await client.send(`GET ${all}?limit=500&continue=${next}`);
     if (next === "") await client.send(`POST ${namespaced(4)}`, { metadata: { name: "z" } });
-    found.push(...places(body.items));
+    found.push(...keysOf(body.items));
     next = body.metadata.continue ?? "";
   } while (next !== "");
   await client.send(`DELETE ${namespaced(4)}/z`);
   return found;
 }
 
-function streamed(): Promise<string[]> {
+function streamList(): Promise<string[]> {
   const found: string[] = [];
   return new Promise((resolve) => {
     const query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
     const stop = client.watch(`${all}?${query}`, ({ type, object }) => {
-      if (type === "ADDED") return void found.push(...places([object]));
+      if (type === "ADDED") return void found.push(...keysOf([object]));
       stop();
       assert.equal(object.metadata.annotations["k8s.io/initial-events-end"], "true");
       resolve(found);
@@ -105,11 +109,11 @@ function streamed(): Promise<string[]> {
   });
 }
 
-test("a collection of many is deleted, the others stay", async () => {
+test("deletes the large collection of one namespace only", async () => {
   const { status, body } = await client.send(`DELETE ${namespaced(0)}`);
   assert.deepEqual([status, body.items.length], [200, objects / namespaces]);
   assert.deepEqual(
-    places(await list("")),
-    everything.filter((one) => !one.startsWith("n0/")),
+    keysOf(await list("")),
+    allKeys.filter((one) => !one.startsWith("n0/")),
   );
 });

@@ -1,6 +1,7 @@
 /**
- * Files that a server follows, behind symbolic links: a link whose target is written in place, and the links of a mounted ConfigMap. Polls never come,
- * so that only what the system reports of a change can be noticed.
+ * Files behind symbolic links that a server reloads: a link whose target is written in place, and
+ * the links of a mounted ConfigMap. The clock never runs the polls, so only file system events can
+ * cause the reload.
  */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -17,22 +18,22 @@ import { field } from "../support/kubeconfig-fields.ts";
 const directory = mkdtempSync(join(tmpdir(), "coxswain-linked-files-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Polls happen every minute. */
+/** The server polls once a minute; this clock never runs timers of a minute or more. */
 const withoutPolls: Clock = {
   now: systemClock.now,
   after: (ms, run) => (ms >= 60_000 ? () => {} : systemClock.after(ms, run)),
 };
 
-/** A set of files by name. */
+/** Content by file name. */
 type Files = Readonly<Record<string, string>>;
 
-interface Place {
+interface FileSet {
   pathOf(name: string): string;
   replace(files: Files): void;
 }
 
-/** Each file is a link to one in another directory, which is written in place. */
-function linkedFiles(dir: string, files: Files): Place {
+/** Each file is a link to a file in another directory, which is written in place. */
+function linkedFiles(dir: string, files: Files): FileSet {
   const target = (name: string): string => join(dir, "target", name);
   mkdirSync(join(dir, "target"), { recursive: true });
   const replace = (next: Files): void => {
@@ -43,16 +44,19 @@ function linkedFiles(dir: string, files: Files): Place {
   return { pathOf: (name) => join(dir, name), replace };
 }
 
-/** As a kubelet mounts a ConfigMap, and a link to each of its files elsewhere. */
-function mountedFiles(dir: string, files: Files): Place {
+/**
+ * Mounts the files like a kubelet mounts a ConfigMap, and links to each of them from another
+ * directory.
+ */
+function mountedFiles(dir: string, files: Files): FileSet {
   const mount = join(dir, "mount");
   mkdirSync(mount, { recursive: true });
   let version = 0;
   const replace = (next: Files): void => {
-    const fresh = `..${++version}`;
-    mkdirSync(join(mount, fresh));
-    for (const [name, content] of Object.entries(next)) writeFileSync(join(mount, fresh, name), content);
-    symlinkSync(fresh, join(mount, "..data_tmp"));
+    const versionDir = `..${++version}`;
+    mkdirSync(join(mount, versionDir));
+    for (const [name, content] of Object.entries(next)) writeFileSync(join(mount, versionDir, name), content);
+    symlinkSync(versionDir, join(mount, "..data_tmp"));
     renameSync(join(mount, "..data_tmp"), join(mount, "..data"));
     if (version > 1) rmSync(join(mount, `..${version - 1}`), { recursive: true });
   };
@@ -82,14 +86,14 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-/** Replaces all files, and waits until each of them is in use. */
-async function check(place: Place, next: Files): Promise<void> {
+/** Replaces all files, and waits until the server uses each of them. */
+async function check(fileSet: FileSet, next: Files): Promise<void> {
   const options: Partial<ServerOptions> = {
-    tlsCertFile: place.pathOf("tls.crt"),
-    tlsPrivateKeyFile: place.pathOf("tls.key"),
-    clientCaFile: place.pathOf("clients.crt"),
-    authenticationConfigFile: place.pathOf("authentication.yaml"),
-    authorization: { configFile: place.pathOf("authorization.yaml"), webhook: {} },
+    tlsCertFile: fileSet.pathOf("tls.crt"),
+    tlsPrivateKeyFile: fileSet.pathOf("tls.key"),
+    clientCaFile: fileSet.pathOf("clients.crt"),
+    authenticationConfigFile: fileSet.pathOf("authentication.yaml"),
+    authorization: { configFile: fileSet.pathOf("authorization.yaml"), webhook: {} },
   };
   const logged: string[] = [];
   const log = (message: string, values?: Record<string, unknown>): void =>
@@ -106,7 +110,7 @@ async function check(place: Place, next: Files): Promise<void> {
     );
   try {
     assert.equal(await commonNameAt(server.port), "one");
-    place.replace(next);
+    fileSet.replace(next);
     await until(async () => (await commonNameAt(server.port)) === "two");
     await until(() => reloads("authorization"));
     await until(() => reloads("authentication"));
@@ -116,7 +120,7 @@ async function check(place: Place, next: Files): Promise<void> {
   }
 }
 
-/** The serving certificate is of an authority that the kubeconfig does not name. */
+/** Does not verify the serving certificate: its CA is not in the kubeconfig. */
 function metricsOf({ url, kubeconfig }: RunningServer): Promise<string> {
   const admin = { cert: field(kubeconfig, "client-certificate-data"), key: field(kubeconfig, "client-key-data") };
   return new Promise((resolve, reject) => {
@@ -140,10 +144,10 @@ function commonNameAt(port: number): Promise<string> {
   });
 }
 
-describe("files behind links", () => {
-  for (const [what, placeOf] of [
+describe("a server reloads files behind", () => {
+  for (const [what, fileSetOf] of [
     ["a link whose target is written in place", linkedFiles],
-    ["a mounted ConfigMap, and links to it", mountedFiles],
+    ["links to a mounted ConfigMap", mountedFiles],
   ] as const) {
     test(what, { timeout: 60_000 }, async () => {
       const [one, two, clients, others] = [
@@ -159,9 +163,9 @@ describe("files behind links", () => {
         "authentication.yaml": authentication(path),
         "authorization.yaml": authorization(...types),
       });
-      const dir = mkdtempSync(join(directory, "place-"));
+      const dir = mkdtempSync(join(directory, "files-"));
       await check(
-        placeOf(dir, filesOf(one, clients, "one", ["Node", "RBAC"])),
+        fileSetOf(dir, filesOf(one, clients, "one", ["Node", "RBAC"])),
         filesOf(two, others, "two", ["RBAC", "Node"]),
       );
     });

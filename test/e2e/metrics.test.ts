@@ -1,4 +1,7 @@
-/** `/metrics` of a real server: everything is upstream's, and what is shown follows the options. */
+/**
+ * `/metrics` of a real server: names, types and stability are upstream's, and the options select
+ * what is exposed.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -46,7 +49,7 @@ function seriesValue(text: string, series: string): number {
   );
 }
 
-test("every metric is upstream's, has help and type, and each series stands there once", async () => {
+test("every metric has the type and stability of upstream, and each series is exposed once", async () => {
   await admin.send({ path: "/api/v1/namespaces" });
   await admin.send({ path: "/api/v1/endpoints" });
   await admin.send({
@@ -58,16 +61,16 @@ test("every metric is upstream's, has help and type, and each series stands ther
   const series = new Set<string>();
   let name = "";
   for (const line of text.trimEnd().split("\n")) {
-    const [, comment, of, rest = ""] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
-    if (of !== undefined && comment === "HELP") {
-      name = of;
+    const [, comment, metric, rest = ""] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
+    if (metric !== undefined && comment === "HELP") {
+      name = metric;
       const row = table[name];
       assert.ok(
         row !== undefined || name.startsWith("process_") || name === "declarative_validation_mismatch_total",
         name,
       );
       if (row !== undefined) assert.ok(rest.startsWith(`[${row.stability}] `), line);
-    } else if (of !== undefined) assert.deepEqual([of, rest], [name, table[name]?.type ?? rest]);
+    } else if (metric !== undefined) assert.deepEqual([metric, rest], [name, table[name]?.type ?? rest]);
     else {
       const [, key = "", value = ""] = /^([a-z_]+(?:\{(?:\w+="(?:[^"\\]|\\.)*",?)*\})?) (\S+)$/.exec(line) ?? [];
       assert.ok(
@@ -80,7 +83,7 @@ test("every metric is upstream's, has help and type, and each series stands ther
   assert.ok(series.size > 100);
 });
 
-test("who was authenticated, and who was not", async () => {
+test("counts authentication attempts and authenticated users", async () => {
   const counted = async (): Promise<Record<string, number>> => {
     const text = await scrape();
     return Object.fromEntries(
@@ -94,25 +97,25 @@ test("who was authenticated, and who was not", async () => {
     );
   };
   const before = await counted();
-  const someone = rawClient((await server.as("ann@example.com")).kubeconfig);
-  await someone.send({ path: "/version" });
-  someone.close();
+  const user = rawClient((await server.as("ann@example.com")).kubeconfig);
+  await user.send({ path: "/version" });
+  user.close();
   await admin.send({ path: "/version", anonymous: true });
   await admin.send({ path: "/version", anonymous: true, headers: { authorization: "Bearer wrong" } });
   const now = await counted();
   const more = Object.keys(now).map((one) => (now[one] as number) - (before[one] as number));
-  assert.deepEqual(more, [3, 1, 2, 1, 3]); // The second scrape is one of them.
+  assert.deepEqual(more, [3, 1, 2, 1, 3]); // The second scrape counts, too.
 });
 
-test("requests in another's name", async () => {
-  const wishes: Record<string, string>[] = [
+test("counts impersonation attempts", async () => {
+  const impersonations: Record<string, string>[] = [
     { "impersonate-user": "bob" },
     { "impersonate-user": "bob", "impersonate-group": "dev" },
   ];
-  for (const headers of wishes) await admin.send({ path: "/version", headers });
-  const someone = rawClient((await server.as("eve")).kubeconfig);
-  await someone.send({ path: "/version", headers: { "impersonate-user": "bob" } });
-  someone.close();
+  for (const headers of impersonations) await admin.send({ path: "/version", headers });
+  const user = rawClient((await server.as("eve")).kubeconfig);
+  await user.send({ path: "/version", headers: { "impersonate-user": "bob" } });
+  user.close();
   const text = await scrape();
   assert.equal(seriesValue(text, 'apiserver_impersonation_attempts_total{mode="user-info",decision="allowed"}'), 2);
   assert.equal(seriesValue(text, 'apiserver_impersonation_attempts_total{mode="",decision="denied"}'), 1);
@@ -127,13 +130,13 @@ test("requests in another's name", async () => {
   );
 });
 
-test("feature gates", async () => {
+test("exposes the feature gates", async () => {
   const text = await scrape();
   assert.equal(seriesValue(text, 'kubernetes_feature_enabled{name="WatchList",stage="BETA"}'), 1);
   assert.equal(seriesValue(text, 'kubernetes_feature_enabled{name="CBORServingAndStorage",stage="ALPHA"}'), 0);
 });
 
-test("many metrics are compressed for who takes that", async () => {
+test("compresses a large response for clients that accept gzip", async () => {
   for (const resource of ["pods", "secrets", "services", "nodes", "events", "endpoints", "configmaps", "limitranges"])
     for (const path of [
       resource,
@@ -148,7 +151,7 @@ test("many metrics are compressed for who takes that", async () => {
   assert.ok(gunzipSync(bytes).length > 128 << 10);
 });
 
-test("what came of health checks", async () => {
+test("counts the results of health checks", async () => {
   for (const path of ["/livez", "/livez?exclude=etcd", "/readyz", "/livez/ping"]) await admin.send({ path });
   const { text } = await admin.send({ path: "/metrics/slis" });
   assert.match(text, /^# HELP kubernetes_healthcheck \[STABLE\] /m);
@@ -159,12 +162,12 @@ test("what came of health checks", async () => {
   assert.ok((await admin.send({ path: "/" })).body.paths.includes("/metrics/slis"));
 });
 
-interface Shown {
+interface Exposed {
   readonly text: string;
   readonly warnings: readonly string[];
 }
 
-async function shownWith(metrics: Partial<MetricsOptions>): Promise<Shown> {
+async function exposedWith(metrics: Partial<MetricsOptions>): Promise<Exposed> {
   const warnings: string[] = [];
   const logger: Logger = { info() {}, warn: (text) => warnings.push(text), error() {} };
   const other = await startTestServer({ metrics: { ...defaultMetricsOptions, ...metrics }, logger });
@@ -179,15 +182,15 @@ async function shownWith(metrics: Partial<MetricsOptions>): Promise<Shown> {
 
 const deprecated = "Metric apiserver_storage_objects is deprecated since 1.34.0; it will be hidden in a future release";
 
-test("deprecated metrics say so, and the log is told once; hidden ones are not there", async () => {
-  const { text, warnings } = await shownWith({});
+test("exposes deprecated metrics with a note and one warning, and no hidden metrics", async () => {
+  const { text, warnings } = await exposedWith({});
   assert.match(text, /^# HELP apiserver_storage_objects \[STABLE\] \(Deprecated from 1\.34\) /m);
   assert.doesNotMatch(text, /apiserver_request_slo_duration_seconds|apiserver_storage_db_total_size_in_bytes/);
   assert.deepEqual(warnings, [deprecated]);
 });
 
-test("hidden metrics are there when they are asked for, disabled ones never, labels as they are allowed", async () => {
-  const { text, warnings } = await shownWith({
+test("exposes hidden metrics when the options request them, no disabled metrics, and only allowed label values", async () => {
+  const { text, warnings } = await exposedWith({
     showHiddenForVersion: "1.35",
     disabled: ["apiserver_storage_db_total_size_in_bytes", "apiserver_request_duration_seconds"],
     allowLabels: new Map([["apiserver_request_total,resource", "pods"]]),
@@ -203,7 +206,7 @@ test("hidden metrics are there when they are asked for, disabled ones never, lab
   );
 });
 
-test("options that are not right end the start", async () => {
+test("rejects the start with invalid options", async () => {
   await assert.rejects(startTestServer({ metrics: { ...defaultMetricsOptions, showHiddenForVersion: "1.30" } }), {
     message:
       "metrics.showHiddenMetricsForVersion: Invalid value: \"1.30\": must be omitted or have the value '1.35'; only the previous minor version is allowed",

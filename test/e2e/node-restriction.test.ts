@@ -1,4 +1,7 @@
-/** A kubelet's day against a real server with NodeRestriction: what it may write, what it may not, and that others are not held back. */
+/**
+ * The writes of a kubelet against a real server with NodeRestriction: what the plugin allows, and
+ * what it rejects.
+ */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type RawClient, type RawRequest, rawClient } from "../support/raw-client.ts";
@@ -48,65 +51,68 @@ const slice = (name: string, nodeName: string): object => ({
 const volumes = [{ name: "v", persistentVolumeClaim: { claimName: "claim" } }];
 const claimSpec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
 
-/** In this order. `uid:name` in a body stands for what was given out; the answer is a status, or the message of a refusal. */
-const steps: [what: string, who: "admin" | "node", request: () => RawRequest, want: number | string][] = [
+/**
+ * Runs in this order. `uid:kind/name` in a body is the uid of that object; a text is the message of
+ * a 403.
+ */
+const steps: [what: string, user: "admin" | "node", request: () => RawRequest, want: number | string][] = [
   [
-    "registers",
+    "a node creates its Node",
     "node",
     () => post(`${core}/nodes`, { metadata: { name: "n1", labels: { "kubernetes.io/hostname": "n1" } } }),
     201,
   ],
   [
-    "registers another",
+    "a node cannot create another Node",
     "node",
     () => post(`${core}/nodes`, { metadata: { name: "n2" } }),
     forbidden('nodes "n2"', 'node "n1" is not allowed to modify node "n2"'),
   ],
-  ["gets a neighbour", "admin", () => post(`${core}/nodes`, { metadata: { name: "n2" } }), 201],
+  ["another user creates another Node", "admin", () => post(`${core}/nodes`, { metadata: { name: "n2" } }), 201],
   [
-    "labels itself",
+    "a node labels its Node",
     "node",
     () => patch(`${core}/nodes/n1`, { metadata: { labels: { "kubernetes.io/os": "linux", "example.com/rack": "7" } } }),
     200,
   ],
   [
-    "makes itself a master",
+    "a node cannot set a node-role label",
     "node",
     () => patch(`${core}/nodes/n1`, { metadata: { labels: { "node-role.kubernetes.io/control-plane": "" } } }),
     forbidden('nodes "n1"', "is not allowed to modify labels: node-role.kubernetes.io/control-plane"),
   ],
   [
-    "is tainted",
+    "another user taints the Node",
     "admin",
     () => patch(`${core}/nodes/n1`, { spec: { taints: [{ key: "k", effect: "NoSchedule" }] } }),
     200,
   ],
   [
-    "frees itself of taints",
+    "a node cannot remove its taints",
     "node",
     () => patch(`${core}/nodes/n1`, { spec: { taints: [] } }),
     forbidden('nodes "n1"', 'node "n1" is not allowed to modify taints'),
   ],
   [
-    "tells its status",
+    "a node writes its status",
     "node",
     () => patch(`${core}/nodes/n1/status`, { status: { conditions: [{ type: "Ready", status: "True" }] } }),
     200,
   ],
   [
-    "tells another's status",
+    "a node cannot write the status of another Node",
     "node",
     () => patch(`${core}/nodes/n2/status`, { status: {} }),
     forbidden('nodes "n2"', 'node "n1" is not allowed to modify node "n2"'),
   ],
   [
-    "holds its lease",
+    "a node creates its Lease",
     "node",
     () => post("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", { metadata: { name: "n1" } }),
     201,
   ],
   [
-    "holds another's lease",
+    "a node cannot create the Lease of another node",
     "node",
     () => post("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", { metadata: { name: "n2" } }),
     forbidden(
@@ -115,7 +121,7 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     ),
   ],
   [
-    "shows a pod of a file",
+    "a node creates a mirror pod",
     "node",
     () =>
       post(`${inDefault}/pods`, {
@@ -129,7 +135,7 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     201,
   ],
   [
-    "starts a pod",
+    "a node cannot create a pod that is not a mirror pod",
     "node",
     () => post(`${inDefault}/pods`, { metadata: { name: "p" }, spec: { nodeName: "n1", containers } }),
     forbidden(
@@ -138,13 +144,13 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     ),
   ],
   [
-    "has an account to serve",
+    "another user creates a ServiceAccount",
     "admin",
     () => post(`${inDefault}/serviceaccounts`, { metadata: { name: "robot" } }),
     201,
   ],
   [
-    "gets a pod",
+    "another user binds a pod to the node",
     "admin",
     () =>
       post(`${inDefault}/pods`, {
@@ -159,31 +165,31 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     201,
   ],
   [
-    "has a neighbour with a pod",
+    "another user binds a pod to another node",
     "admin",
     () => post(`${inDefault}/pods`, { metadata: { name: "other" }, spec: { nodeName: "n2", containers } }),
     201,
   ],
   [
-    "tells its pod's status",
+    "a node writes the status of its pod",
     "node",
     () => patch(`${inDefault}/pods/mine/status`, { status: { phase: "Running" } }),
     200,
   ],
   [
-    "labels its pod",
+    "a node cannot label its pod",
     "node",
     () => patch(`${inDefault}/pods/mine/status`, { metadata: { labels: { a: "b" } } }),
     forbidden('pods "mine"', 'node "n1" cannot update labels through pod status'),
   ],
   [
-    "tells another's pod's status",
+    "a node cannot write the status of a pod on another node",
     "node",
     () => patch(`${inDefault}/pods/other/status`, { status: { phase: "Running" } }),
     forbidden('pods "other"', 'node "n1" can only update pod status for pods with spec.nodeName set to itself'),
   ],
   [
-    "asks for its pod's token",
+    "a node requests a token for its pod",
     "node",
     () =>
       post(`${inDefault}/serviceaccounts/robot/token`, {
@@ -195,7 +201,7 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     201,
   ],
   [
-    "asks for a token of another audience",
+    "a node cannot request a token for another audience",
     "node",
     () =>
       post(`${inDefault}/serviceaccounts/robot/token`, {
@@ -210,7 +216,7 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     ),
   ],
   [
-    "may ask for all audiences",
+    "another user creates a role for all audiences",
     "admin",
     () =>
       post("/apis/rbac.authorization.k8s.io/v1/clusterroles", {
@@ -227,7 +233,7 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     201,
   ],
   [
-    "is bound to that",
+    "another user binds the node to the role",
     "admin",
     () =>
       post("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
@@ -238,7 +244,7 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     201,
   ],
   [
-    "asks for a token of another audience again",
+    "a node with the role requests a token for another audience",
     "node",
     () =>
       post(`${inDefault}/serviceaccounts/robot/token`, {
@@ -250,21 +256,21 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
     201,
   ],
   [
-    "evicts another's pod",
+    "a node cannot evict a pod on another node",
     "node",
     () => post(`${inDefault}/pods/other/eviction`, { metadata: { name: "other" } }),
     forbidden('pods "other"', "node n1 can only evict pods with spec.nodeName set to itself"),
   ],
-  ["evicts its pod", "node", () => post(`${inDefault}/pods/mine/eviction`, { metadata: { name: "mine" } }), 201],
+  ["a node evicts its pod", "node", () => post(`${inDefault}/pods/mine/eviction`, { metadata: { name: "mine" } }), 201],
   [
-    "ends another's pod",
+    "a node cannot delete a pod on another node",
     "node",
     () => remove(`${inDefault}/pods/other`),
     forbidden('pods "other"', 'node "n1" can only delete pods with spec.nodeName set to itself'),
   ],
-  ["shows its devices", "node", () => post(slices, slice("s1", "n1")), 201],
+  ["a node creates its ResourceSlice", "node", () => post(slices, slice("s1", "n1")), 201],
   [
-    "shows another's devices",
+    "a node cannot create the ResourceSlice of another node",
     "node",
     () => post(slices, slice("s2", "n2")),
     forbidden(
@@ -272,9 +278,9 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
       "can only create ResourceSlice with the same NodeName as the requesting node",
     ),
   ],
-  ["has a neighbour with devices", "admin", () => post(slices, slice("s2", "n2")), 201],
+  ["another user creates the ResourceSlice of another node", "admin", () => post(slices, slice("s2", "n2")), 201],
   [
-    "takes all devices away",
+    "a node cannot delete all ResourceSlices",
     "node",
     () => remove(slices),
     forbidden(
@@ -282,27 +288,27 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
       'User "system:node:n1" cannot deletecollection resource "resourceslices" in API group "resource.k8s.io" at the cluster scope: can only list/watch/deletecollection resourceslices with nodeName field selector',
     ),
   ],
-  ["takes its devices away", "node", () => remove(`${slices}?fieldSelector=spec.nodeName%3Dn1`), 200],
+  ["a node deletes its ResourceSlices", "node", () => remove(`${slices}?fieldSelector=spec.nodeName%3Dn1`), 200],
   [
-    "gets a pod with a volume",
+    "another user binds a pod with a volume to the node",
     "admin",
     () => post(`${inDefault}/pods`, { metadata: { name: "stores" }, spec: { nodeName: "n1", containers, volumes } }),
     201,
   ],
   [
-    "gets the claim of the volume",
+    "another user creates the claim of the volume",
     "admin",
     () => post(`${inDefault}/persistentvolumeclaims`, { metadata: { name: "claim" }, spec: claimSpec }),
     201,
   ],
   [
-    "tells how large it is",
+    "a node writes the capacity of the claim",
     "node",
     () => patch(`${inDefault}/persistentvolumeclaims/claim/status`, { status: { capacity: { storage: "2Gi" } } }),
     200,
   ],
   [
-    "says that it is lost",
+    "a node cannot write the phase of the claim",
     "node",
     () => patch(`${inDefault}/persistentvolumeclaims/claim/status`, { status: { phase: "Lost" } }),
     forbidden(
@@ -310,17 +316,17 @@ const steps: [what: string, who: "admin" | "node", request: () => RawRequest, wa
       'node "n1" is not allowed to update fields other than status.quantity and status.conditions: status.phase',
     ),
   ],
-  ["ends its pod", "node", () => remove(`${inDefault}/pods/static?gracePeriodSeconds=0`), 200],
+  ["a node deletes its mirror pod", "node", () => remove(`${inDefault}/pods/static?gracePeriodSeconds=0`), 200],
 ];
 
-test("a node", async (context) => {
-  for (const [what, who, request, want] of steps) {
+test("NodeRestriction", async (context) => {
+  for (const [what, user, request, want] of steps) {
     await context.test(what, async () => {
       const { body, ...rest } = request();
       const text = Buffer.isBuffer(body)
         ? body
         : JSON.stringify(body)?.replaceAll(/"uid:([\w/]+)"/g, (_, name: string) => JSON.stringify(uids.get(name)));
-      const answer = await (who === "admin" ? admin : node).send({
+      const answer = await (user === "admin" ? admin : node).send({
         ...rest,
         ...(text !== undefined && { body: Buffer.from(text) }),
       });

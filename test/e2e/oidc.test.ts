@@ -1,4 +1,7 @@
-/** Tokens of identity providers against a real server: a provider's own id tokens, what an attacker gets, files that change, and start errors. */
+/**
+ * Tokens of OpenID Connect providers against a real server: valid and forged tokens, reloads of the
+ * file, and start errors.
+ */
 import assert from "node:assert/strict";
 import { createSecretKey } from "node:crypto";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -56,16 +59,19 @@ function review(client: RawClient, token: string): Promise<Answer> {
   });
 }
 
-/** @returns the user, or the status */
-async function whoIs(client: RawClient, token: string): Promise<unknown> {
+/** @returns the user, or the status of an error */
+async function userOf(client: RawClient, token: string): Promise<unknown> {
   const { status, body } = await review(client, token);
   return status === 201 ? body.status.userInfo : status;
 }
 
-/** The issuer is asked in the background. */
-async function until<T>(ask: () => Promise<T>, good: (found: T) => boolean): Promise<T> {
+/**
+ * Repeats the request until the result is good: the server reads the issuer's keys in the
+ * background.
+ */
+async function until<T>(request: () => Promise<T>, good: (found: T) => boolean): Promise<T> {
   for (;;) {
-    const found = await ask();
+    const found = await request();
     if (good(found)) return found;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -76,7 +82,7 @@ async function metric(client: RawClient, name: string): Promise<string[]> {
   return text.split("\n").filter((line) => line.startsWith(name));
 }
 
-describe("an identity provider, by flags", () => {
+describe("an OpenID Connect provider configured by flags", () => {
   let provider: IdentityProvider;
   let server: TestServer;
   let client: RawClient;
@@ -101,7 +107,7 @@ describe("an identity provider, by flags", () => {
     client = rawClient(server.kubeconfig);
     const token = await provider.login("ann");
     await until(
-      () => whoIs(client, token),
+      () => userOf(client, token),
       (found) => found !== 401,
     );
   });
@@ -111,32 +117,32 @@ describe("an identity provider, by flags", () => {
     await provider.close();
   });
 
-  test("who logs in there is known here", async () => {
-    assert.deepEqual(await whoIs(client, await provider.login("ann")), {
+  test("authenticates a user of the provider", async () => {
+    assert.deepEqual(await userOf(client, await provider.login("ann")), {
       username: "ann@example.com",
       groups: ["idp:devs", "idp:ops", "system:authenticated"],
     });
   });
 
-  test("whose address is not verified, or who is of another tenant, is not", async () => {
+  test("rejects tokens with an unverified email or without a required claim", async () => {
     assert.deepEqual(
-      [await whoIs(client, await provider.login("bob")), await whoIs(client, await provider.login("eve"))],
-      [401, 401],
+      [await userOf(client, await provider.login("bob")), await userOf(client, await provider.login("eve"))],
+      [401],
     );
   });
 
-  test("the keys are fetched once; when they turn, old tokens go and new ones come", async () => {
+  test("fetches the keys once, and again after a key rotation, which invalidates earlier tokens", async () => {
     const before = await provider.login("ann");
     const fetched = provider.asked("/jwks");
     assert.ok(fetched <= 1, String(fetched));
     provider.rotateKeys();
     const token = await provider.login("ann");
-    assert.notEqual(await whoIs(client, token), 401);
+    assert.notEqual(await userOf(client, token), 401);
     assert.equal(provider.asked("/jwks"), fetched + 1);
-    assert.equal(await whoIs(client, before), 401);
+    assert.equal(await userOf(client, before), 401);
   });
 
-  test("rights are given to its users and groups", async () => {
+  test("authorizes users and groups of the provider", async () => {
     const binding = {
       metadata: { name: "idp-devs" },
       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" },
@@ -150,14 +156,14 @@ describe("an identity provider, by flags", () => {
     const headers = { authorization: `Bearer ${await provider.login("ann")}` };
     const path = "/api/v1/namespaces/default/pods";
     assert.equal((await client.send({ path, headers, anonymous: true })).status, 200);
-    const refused = await client.send({ method: "POST", path, headers, anonymous: true, body: {} });
-    assert.equal(refused.status, 403);
-    assert.match(refused.body.message, /User "ann@example.com" cannot create resource "pods"/);
+    const forbidden = await client.send({ method: "POST", path, headers, anonymous: true, body: {} });
+    assert.equal(forbidden.status, 403);
+    assert.match(forbidden.body.message, /User "ann@example.com" cannot create resource "pods"/);
   });
 
-  // Older ones ask for versions that are gone.
+  // Older versions of kubectl request API versions that 1.36 does not serve.
   for (const kubectl of kubectls().slice(-1)) {
-    test(`${kubectl.split("/").at(-1)} auth whoami`, async () => {
+    test(`${kubectl.split("/").at(-1)} auth whoami prints the user of a token`, async () => {
       const ca = fileOf(field(server.kubeconfig, "certificate-authority-data"));
       const args = [
         "--server",
@@ -174,7 +180,9 @@ describe("an identity provider, by flags", () => {
     });
   }
 
-  test("kubectl with a kubeconfig of the provider", { skip: kubectls().length === 0 }, async () => {
+  test("kubectl authenticates with the oidc auth-provider of a kubeconfig", {
+    skip: kubectls().length === 0,
+  }, async () => {
     const config = { "idp-issuer-url": provider.url, "client-id": clientId, "id-token": await provider.login("ann") };
     const cluster = {
       server: server.url,
@@ -193,7 +201,7 @@ describe("an identity provider, by flags", () => {
     assert.equal(output, "yes");
   });
 
-  test("what is counted", async () => {
+  test("exposes metrics about latencies and key sets, without the URL of the issuer", async () => {
     const lines = await metric(client, "apiserver_authentication_jwt_authenticator_");
     assert.ok(
       lines.some((line) =>
@@ -212,7 +220,7 @@ describe("an identity provider, by flags", () => {
   });
 });
 
-describe("a configuration file", () => {
+describe("an AuthenticationConfiguration file", () => {
   const ec = issuerKey("ec");
   const rsa = issuerKey("rsa", "RS256");
   let issuer: TokenIssuer;
@@ -243,7 +251,7 @@ describe("a configuration file", () => {
     client = rawClient(server.kubeconfig);
     const token = await issuer.sign();
     await until(
-      () => whoIs(client, token),
+      () => userOf(client, token),
       (found) => found !== 401,
     );
   });
@@ -253,8 +261,8 @@ describe("a configuration file", () => {
     await issuer.close();
   });
 
-  test("claims become a user by expressions", async () => {
-    assert.deepEqual(await whoIs(client, await issuer.sign({ roles: ["a"], tenant: "t", jti: "j1" })), {
+  test("maps claims to a user by expressions", async () => {
+    assert.deepEqual(await userOf(client, await issuer.sign({ roles: ["a"], tenant: "t", jti: "j1" })), {
       username: "idp:ann",
       uid: "ann",
       groups: ["a", "system:authenticated"],
@@ -264,81 +272,72 @@ describe("a configuration file", () => {
 
   const seconds = (more: number): number => Math.floor(Date.now() / 1000) + more;
   const rsaPem = createSecretKey(Buffer.from(rsa.publicKey.export({ type: "spki", format: "pem" }).toString()));
-  const attacks: [what: string, token: () => Promise<string>, want: number][] = [
-    ["expired", () => issuer.sign({ exp: seconds(-1), iat: seconds(-60) }), 401],
-    ["not yet valid", () => issuer.sign({ nbf: seconds(300) }), 401],
-    ["for another audience", () => issuer.sign({ aud: "other" }), 401],
-    ["of another issuer", () => issuer.sign({ iss: "https://elsewhere" }), 401],
+  const rejectedTokens: [what: string, token: () => Promise<string>][] = [
+    ["that has expired", () => issuer.sign({ exp: seconds(-1), iat: seconds(-60) })],
+    ["that is not valid yet", () => issuer.sign({ nbf: seconds(300) })],
+    ["for another audience", () => issuer.sign({ aud: "other" })],
+    ["of another issuer", () => issuer.sign({ iss: "https://elsewhere" })],
     [
-      "of the issuer of service accounts",
+      "of the issuer of ServiceAccount tokens",
       () => issuer.sign({ iss: "https://kubernetes.default.svc.cluster.local" }),
-      401,
     ],
+    ["without a signature", async () => unsecured({ iss: issuer.url, aud: "coxswain", sub: "ann", exp: seconds(60) })],
     [
-      "without a signature",
-      async () => unsecured({ iss: issuer.url, aud: "coxswain", sub: "ann", exp: seconds(60) }),
-      401,
-    ],
-    [
-      "with alg none and the signature of another",
+      "with alg none and the signature of another token",
       async () => `${encode({ alg: "none" })}.${(await issuer.sign()).split(".").slice(1).join(".")}`,
-      401,
     ],
     [
-      "with the public key as a secret",
+      "with the public key as an HMAC secret",
       () =>
         new SignJWT({ iss: issuer.url, aud: "coxswain", sub: "ann", exp: seconds(60) })
           .setProtectedHeader({ alg: "HS256", kid: "rsa" })
           .sign(rsaPem),
-      401,
     ],
-    ["of a key that is not known", () => issuer.sign({}, { kid: "nobody" }, issuerKey("nobody")), 401],
-    ["of a key with a known name", () => issuer.sign({}, {}, issuerKey("ec")), 401],
-    ["truncated", async () => (await issuer.sign()).slice(0, -10), 401],
-    ["of 100 KiB", () => issuer.sign({ x: "x".repeat(75 * 1024) }), 401],
+    ["of an unknown key", () => issuer.sign({}, { kid: "unknown" }, issuerKey("unknown"))],
+    ["of another key with an existing key ID", () => issuer.sign({}, {}, issuerKey("ec"))],
+    ["that is truncated", async () => (await issuer.sign()).slice(0, -10)],
+    ["of 100 KiB", () => issuer.sign({ x: "x".repeat(75 * 1024) })],
     [
-      "in another token",
+      "inside another token",
       async () => issuer.sign({ iss: "https://elsewhere", jwt: await issuer.sign() }, { cty: "JWT" }),
-      401,
     ],
-    ["that a rule refuses", () => issuer.sign({ exp: seconds(7200) }), 401],
-    ["of a name that is reserved", () => issuer.sign({ sub: "system:masters" }), 401],
-    ["without the claims that are asked for", () => issuer.sign({ sub: undefined }), 401],
-    ["with a claim of the wrong type", () => issuer.sign({ roles: [1] }), 401],
+    ["that a validation rule rejects", () => issuer.sign({ exp: seconds(7200) })],
+    ["with a reserved user name", () => issuer.sign({ sub: "system:masters" })],
+    ["without a claim that an expression reads", () => issuer.sign({ sub: undefined })],
+    ["with a claim of the wrong type", () => issuer.sign({ roles: [1] })],
   ];
-  for (const [what, token, want] of attacks) {
-    test(`a token ${what}`, async () => {
+  for (const [what, token] of rejectedTokens) {
+    test(`rejects a token ${what}`, async () => {
       const { status, body, headers } = await review(client, await token());
-      assert.equal(status, want);
+      assert.equal(status, 401);
       assert.equal(headers["www-authenticate"], undefined);
-      if (status === 401)
-        assert.deepEqual(body, {
-          kind: "Status",
-          apiVersion: "v1",
-          metadata: {},
-          status: "Failure",
-          message: "Unauthorized",
-          reason: "Unauthorized",
-          code: 401,
-        });
+      assert.deepEqual(body, {
+        kind: "Status",
+        apiVersion: "v1",
+        metadata: {},
+        status: "Failure",
+        message: "Unauthorized",
+        reason: "Unauthorized",
+        code: 401,
+      });
     });
   }
 
-  test("a token of a mebibyte is too long for a header", async () => {
+  test("rejects a token of 1 MiB because the header is too large", async () => {
     const answer = await review(client, await issuer.sign({ x: "x".repeat(2 ** 20) })).catch(
       (error: unknown) => error as Error,
     );
-    assert.ok(answer instanceof Error || answer.status === 431); // The connection may be gone before all is sent.
+    assert.ok(answer instanceof Error || answer.status === 431); // The server may close the connection first.
   });
 
-  test("few tokens with unknown keys make the issuer be asked", async () => {
-    const asked = issuer.asked(keysPath);
+  test("limits the requests to the issuer for tokens with unknown keys", async () => {
+    const before = issuer.asked(keysPath);
     const tokens = await Promise.all(Array.from({ length: 30 }, (_, index) => issuer.sign({}, { kid: `k${index}` })));
-    for (const token of tokens) assert.equal(await whoIs(client, token), 401);
-    assert.ok(issuer.asked(keysPath) - asked <= 5, String(issuer.asked(keysPath) - asked));
+    for (const token of tokens) assert.equal(await userOf(client, token), 401);
+    assert.ok(issuer.asked(keysPath) - before <= 5, String(issuer.asked(keysPath) - before));
   });
 
-  test("nobody in particular may ask where the file says so, and nowhere else", async () => {
+  test("accepts anonymous requests only at the paths that the file names", async () => {
     const statusOf = async (path: string): Promise<number> => (await client.send({ path, anonymous: true })).status;
     assert.deepEqual(
       await Promise.all(
@@ -355,13 +354,13 @@ describe("a configuration file", () => {
           "//livez",
         ].map(statusOf),
       ),
-      [200, 200, 200, 200, 401, 401, 401, 401, 401, 401],
+      [200, 200, 200, 200, 401, 401, 401, 401, 401],
     );
     const bad = await client.send({ path: "/livez", anonymous: true, headers: { authorization: "Bearer x" } });
     assert.equal(bad.status, 401);
   });
 
-  test("a file that changes is used, without a request that is refused; a bad one is not, and counts", async () => {
+  test("reloads the file without rejecting requests, and counts invalid files without using them", async () => {
     const reloads = async (status: string): Promise<number> => {
       const lines = await metric(client, "apiserver_authentication_config_controller_automatic_reloads_total");
       return Number(
@@ -373,9 +372,9 @@ describe("a configuration file", () => {
     };
     const token = await issuer.sign();
     const statuses = new Set<unknown>();
-    let going = true;
-    const asking = (async () => {
-      while (going) statuses.add((await review(client, await issuer.sign({ jti: String(Math.random()) }))).status);
+    let running = true;
+    const requests = (async () => {
+      while (running) statuses.add((await review(client, await issuer.sign({ jti: String(Math.random()) }))).status);
     })();
     for (const [index, bad] of [
       "{",
@@ -388,7 +387,7 @@ describe("a configuration file", () => {
         (count) => count === index + 1,
       );
     }
-    assert.deepEqual(((await whoIs(client, token)) as { username: string }).username, "idp:ann");
+    assert.deepEqual(((await userOf(client, token)) as { username: string }).username, "idp:ann");
     const [info] = await metric(client, "apiserver_authentication_config_controller_last_config_info");
     replaceFile(
       configuration(
@@ -400,10 +399,10 @@ describe("a configuration file", () => {
       () => reloads("success"),
       (count) => count === 1,
     );
-    going = false;
-    await asking;
+    running = false;
+    await requests;
     assert.deepEqual([...statuses], [201]);
-    assert.deepEqual(((await whoIs(client, await issuer.sign())) as { username: string }).username, "new:ann");
+    assert.deepEqual(((await userOf(client, await issuer.sign())) as { username: string }).username, "new:ann");
     const [last] = await metric(client, "apiserver_authentication_config_controller_last_config_info");
     assert.notEqual(last, info);
     const [, time = ""] = (
@@ -412,17 +411,17 @@ describe("a configuration file", () => {
     assert.ok(Math.abs(Number(time) - Date.now() / 1000) < 60, time);
   });
 
-  test("an issuer that is taken away is none any more", async () => {
+  test("rejects tokens of an issuer that is removed from the file", async () => {
     replaceFile(configuration([], anonymous));
     const token = await issuer.sign();
     await until(
-      () => whoIs(client, token).then(async () => whoIs(client, await issuer.sign({ jti: String(Math.random()) }))),
+      () => userOf(client, token).then(async () => userOf(client, await issuer.sign({ jti: String(Math.random()) }))),
       (found) => found === 401,
     );
   });
 });
 
-test("a server takes the tokens of another one's accounts", async () => {
+test("accepts ServiceAccount tokens of another server", async () => {
   const issuer = "https://first.example";
   const first = await startTestServer({ controllers: ["*"], serviceAccountIssuers: [issuer] });
   const ofFirst = rawClient(first.kubeconfig);
@@ -460,7 +459,7 @@ test("a server takes the tokens of another one's accounts", async () => {
   };
   const token = await tokenFor("second");
   const user = await until(
-    () => whoIs(ofSecond, token),
+    () => userOf(ofSecond, token),
     (found) => found !== 401,
   );
   const { username, extra } = user as { username: string; extra: Record<string, string[]> };
@@ -468,14 +467,14 @@ test("a server takes the tokens of another one's accounts", async () => {
     [username, extra["first.example/pod"]],
     ["first:system:serviceaccount:default:default", ["default"]],
   );
-  assert.equal(await whoIs(ofSecond, await tokenFor(issuer)), 401);
+  assert.equal(await userOf(ofSecond, await tokenFor(issuer)), 401);
   ofFirst.close();
   ofSecond.close();
   await second.close();
   await first.close();
 });
 
-/** The claim `kubernetes.io` has a name that is no field's. */
+/** CEL escapes the claim `kubernetes.io`, which is not an identifier. */
 const namespaceOfClaims = "claims.kubernetes__dot__io.namespace";
 
 function encode(value: object): string {
@@ -495,12 +494,12 @@ const everythingAllowed =
   "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\nauthorizers: [{type: AlwaysAllow, name: alwaysallow}]\n";
 const startRows: [what: string, options: () => Options, message: string | RegExp][] = [
   [
-    "an issuer without a client",
+    "an issuer without a client ID",
     () => ({ oidc: { issuerUrl: "https://a" } }),
     "oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set",
   ],
   [
-    "a claim alone",
+    "only a groups claim",
     () => ({ oidc: { groupsClaim: "a" } }),
     "oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set",
   ],
@@ -510,42 +509,42 @@ const startRows: [what: string, options: () => Options, message: string | RegExp
     'invalid authentication configuration: jwt[0].issuer.url: Invalid value: "http://a": URL scheme must be https',
   ],
   [
-    "an algorithm with a secret",
+    "a signing algorithm with a shared secret",
     () => ({ oidc: { issuerUrl: "https://a", clientId: "a", signingAlgs: ["HS256"] } }),
     'oidc: unsupported signing alg: "HS256"',
   ],
   [
-    "no algorithm",
+    "the signing algorithm none",
     () => ({ oidc: { issuerUrl: "https://a", clientId: "a", signingAlgs: ["none"] } }),
     'oidc: unsupported signing alg: "none"',
   ],
   [
-    "authorities that are not there",
+    "a CA file that does not exist",
     () => ({ oidc: { issuerUrl: "https://a", clientId: "a", caFile: "/nope" } }),
     "open /nope: no such file or directory",
   ],
   [
-    "authorities that are none",
+    "a CA file without certificates",
     () => ({ oidc: { issuerUrl: "https://a", clientId: "a", caFile: fileOf("x") } }),
     'invalid authentication configuration: jwt[0].issuer.certificateAuthority: Invalid value: "<omitted>": data does not contain any valid RSA or ECDSA certificates',
   ],
   [
-    "the issuer of service accounts",
+    "the issuer of ServiceAccount tokens",
     () => ({ oidc: { issuerUrl: "https://sa", clientId: "a" }, serviceAccountIssuers: ["https://sa"] }),
     'issuer.url: Invalid value: "https://sa": URL must not overlap with disallowed issuers: [https://sa]',
   ],
   [
-    "a file and flags",
+    "both a file and oidc flags",
     () => ({ ...rules([]), oidc: { issuerUrl: "https://a", clientId: "a" } }),
     "authentication-config file and oidc-* flags are mutually exclusive",
   ],
   [
-    "a file that says who is nobody, and the flag",
+    "anonymous in the file and --anonymous-auth",
     () => ({ ...rules([], { anonymous: { enabled: true } }), anonymousAuth: true }),
     "anonymous: Forbidden: --anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file",
   ],
   [
-    "a file that is not there",
+    "a file that does not exist",
     () => ({ authenticationConfigFile: "/nope" }),
     'failed to load authentication configuration from file "/nope": open /nope: no such file or directory',
   ],
@@ -565,13 +564,13 @@ const startRows: [what: string, options: () => Options, message: string | RegExp
     /^invalid authentication configuration: jwt\[0\].claimMappings.username.expression: Invalid value: "claims.": compilation failed: ERROR: <input>:1:8: Syntax error/,
   ],
   [
-    "a type of egress that nothing is said of",
+    "an egress type without configuration",
     () =>
       rules([{ ...authenticator(good), issuer: { url: good.url, audiences: ["a"], egressSelectorType: "cluster" } }]),
     'oidc: egress lookup required with egress selector type "cluster"',
   ],
   [
-    "a type of egress when it is switched off",
+    "an egress type while its feature gate is disabled",
     () => ({
       ...rules([
         { ...authenticator(good), issuer: { url: good.url, audiences: ["a"], egressSelectorType: "cluster" } },
@@ -581,17 +580,17 @@ const startRows: [what: string, options: () => Options, message: string | RegExp
     'invalid authentication configuration: jwt[0].issuer.egressSelectorType: Invalid value: "cluster": egress selector is not supported when StructuredAuthenticationConfigurationEgressSelector feature gate is disabled',
   ],
   [
-    "a file when files are switched off",
+    "a file while its feature gate is disabled",
     () => ({ ...rules([]), featureGates: "StructuredAuthenticationConfiguration=false" }),
     "set --feature-gates=StructuredAuthenticationConfiguration=true to use authentication-config file",
   ],
   [
-    "a file that is not there when files are switched off",
+    "a file that does not exist while its feature gate is disabled",
     () => ({ authenticationConfigFile: "/nope", featureGates: "StructuredAuthenticationConfiguration=false" }),
     "set --feature-gates=StructuredAuthenticationConfiguration=true to use authentication-config file",
   ],
   [
-    "a file for authorization when such files are switched off by a gate that has gone",
+    "a feature gate that 1.36 does not have",
     () => ({
       authorization: { webhook: {}, configFile: fileOf(everythingAllowed) },
       featureGates: "StructuredAuthorizationConfiguration=false",
@@ -599,32 +598,45 @@ const startRows: [what: string, options: () => Options, message: string | RegExp
     "unrecognized feature gate: StructuredAuthorizationConfiguration",
   ],
   [
-    "an egress file that is not there",
+    "an egress file that does not exist",
     () => ({ egressSelectorConfigFile: "/nope" }),
     "egress-selector-config-file /nope does not exist",
   ],
 ];
 for (const [what, options, message] of startRows) {
-  test(`no start with ${what}`, () => assert.rejects(startServer(options()), { message }));
+  test(`rejects a start with ${what}`, () => assert.rejects(startServer(options()), { message }));
 }
 
 const alwaysAllow = [
   ["by a flag", () => ({ authorizationModes: ["RBAC", "AlwaysAllow"] })],
   ["by a file", () => ({ authorization: { webhook: {}, configFile: fileOf(everythingAllowed) } })],
 ] as const;
-/** What the file of authentication says of anonymous requests, their status at `/version` and `/livez`, and the warning. */
+/**
+ * The authentication file, the status of anonymous requests at `/version` and `/livez`, and the
+ * logged warning.
+ */
 const anonymousRows: [
   what: string,
   anonymous: object | undefined,
   statuses: readonly number[],
   warning: RegExp | undefined,
 ][] = [
-  ["no file", undefined, [401, 401], /^AnonymousAuth is not allowed with the AlwaysAllow authorizer/],
-  ["a file without anonymous", {}, [401, 401], /^AnonymousAuth is not allowed with the AlwaysAllow authorizer/],
-  ["a file that disables them", { anonymous: { enabled: false } }, [401, 401], undefined],
-  ["a file that enables them", { anonymous: { enabled: true } }, [200, 200], /^Anonymous requests may do everything: /],
   [
-    "a file that enables them at some paths",
+    "without an authentication file",
+    undefined,
+    [401, 401],
+    /^AnonymousAuth is not allowed with the AlwaysAllow authorizer/,
+  ],
+  ["with a file without anonymous", {}, [401, 401], /^AnonymousAuth is not allowed with the AlwaysAllow authorizer/],
+  ["with a file that disables them", { anonymous: { enabled: false } }, [401, 401], undefined],
+  [
+    "with a file that enables them",
+    { anonymous: { enabled: true } },
+    [200, 200],
+    /^Anonymous requests may do everything: /,
+  ],
+  [
+    "with a file that enables them at some paths",
     { anonymous: { enabled: true, conditions: [{ path: "/livez" }] } },
     [401, 200],
     /^Anonymous requests may do everything at \/livez: /,
@@ -632,7 +644,7 @@ const anonymousRows: [
 ];
 for (const [how, options] of alwaysAllow) {
   for (const [what, anonymous, statuses, warning] of anonymousRows) {
-    test(`anonymous requests where everything is allowed ${how}, with ${what}`, async () => {
+    test(`answers anonymous requests and logs a warning with AlwaysAllow ${how}, ${what}`, async () => {
       const warnings: string[] = [];
       const server = await startServer({
         ...options(),
@@ -645,9 +657,9 @@ for (const [how, options] of alwaysAllow) {
         ["/version", "/livez"].map(async (path) => (await client.send({ path, anonymous: true })).status),
       );
       assert.deepEqual(found, statuses);
-      const warnedOf = warnings.filter((message) => /anonymous/i.test(message));
-      assert.equal(warnedOf.length, warning === undefined ? 0 : 1);
-      if (warning !== undefined) assert.match(warnedOf[0] as string, warning);
+      const anonymousWarnings = warnings.filter((message) => /anonymous/i.test(message));
+      assert.equal(anonymousWarnings.length, warning === undefined ? 0 : 1);
+      if (warning !== undefined) assert.match(anonymousWarnings[0] as string, warning);
       client.close();
       await server.close();
     });

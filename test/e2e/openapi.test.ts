@@ -1,6 +1,6 @@
 /**
- * OpenAPI on the wire, to clients of every sort. With COXSWAIN_TEST_FULL=1, and Go at hand, client-go, gnostic and kube-openapi read every document
- * in both forms.
+ * OpenAPI on the wire: formats, caching and errors. With COXSWAIN_TEST_FULL=1 and Go, client-go,
+ * gnostic and kube-openapi read every document in JSON and in protobuf.
  */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
@@ -21,7 +21,7 @@ const v3Type = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf";
 const gzip = { "accept-encoding": "gzip" };
 const apps = "/openapi/v3/apis/apps/v1";
 
-/** Path, headers of the request, and of the answer; undefined: it has no such header. */
+/** `headers` are of the response; undefined means that it has no such header. */
 const rows: [
   what: string,
   request: RawRequest,
@@ -29,70 +29,90 @@ const rows: [
   headers: Record<string, string | RegExp | undefined>,
 ][] = [
   [
-    "v2",
+    "serves v2 as JSON with an ETag",
     { path: "/openapi/v2" },
     200,
     { "content-type": "application/json", etag: /^"[0-9A-F]{128}"$/, vary: "Accept-Encoding, Accept" },
   ],
   [
-    "v2, packed",
+    "compresses v2",
     { path: "/openapi/v2", headers: gzip },
     200,
     { "content-encoding": "gzip", "content-type": "application/json" },
   ],
-  ["v2 in protobuf", { path: "/openapi/v2", headers: { accept: v2Types[0] } }, 200, { "content-type": v2Types[0] }],
   [
-    "v2 in protobuf, by its old name",
+    "serves v2 as protobuf",
+    { path: "/openapi/v2", headers: { accept: v2Types[0] } },
+    200,
+    { "content-type": v2Types[0] },
+  ],
+  [
+    "serves v2 as protobuf for its other media type",
     { path: "/openapi/v2", headers: { accept: v2Types[1] } },
     200,
     { "content-type": v2Types[0] },
   ],
   [
-    "v2's head",
+    "answers HEAD for v2 with the length",
     { method: "HEAD", path: "/openapi/v2" },
     200,
     { "content-type": "application/json", "content-length": /^\d{7}$/ },
   ],
   [
-    "v2 as nothing that there is",
+    "answers 406 for a media type that v2 does not have",
     { path: "/openapi/v2", headers: { accept: "text/html" } },
     406,
     { "content-type": undefined },
   ],
   [
-    "the index",
+    "serves the v3 index, which clients must revalidate",
     { path: "/openapi/v3" },
     200,
     { "content-type": "application/json", etag: /^"[0-9A-F]{128}"$/, "cache-control": "no-cache, private" },
   ],
-  ["the index's head", { method: "HEAD", path: "/openapi/v3" }, 200, { "content-type": "application/json" }],
   [
-    "a document",
+    "answers HEAD for the v3 index",
+    { method: "HEAD", path: "/openapi/v3" },
+    200,
+    { "content-type": "application/json" },
+  ],
+  [
+    "serves a v3 document, which clients must revalidate without a hash",
     { path: apps },
     200,
     { "content-type": "application/json", "cache-control": "no-cache, private", expires: undefined },
   ],
-  ["a document, packed", { path: apps, headers: gzip }, 200, { "content-encoding": "gzip" }],
+  ["compresses a v3 document", { path: apps, headers: gzip }, 200, { "content-encoding": "gzip" }],
   [
-    "a document in protobuf",
+    "serves a v3 document as protobuf",
     { path: apps, headers: { accept: v3Type } },
     200,
     { "content-type": v3Type, vary: "Accept" },
   ],
-  ["a document's head", { method: "HEAD", path: apps }, 200, { "content-length": /^\d{6}$/ }],
   [
-    "a document with a wrong hash",
+    "answers HEAD for a v3 document with the length",
+    { method: "HEAD", path: apps },
+    200,
+    { "content-length": /^\d{6}$/ },
+  ],
+  [
+    "redirects from a wrong hash to the current one",
     { path: `${apps}?hash=1` },
     301,
     { location: /^\/openapi\/v3\/apis\/apps\/v1\?hash=[0-9A-F]{128}$/ },
   ],
   [
-    "a document that is not there",
+    "answers 404 for a group version that does not exist",
     { path: "/openapi/v3/apis/none/v1" },
     404,
     { "content-type": undefined, "content-length": "0" },
   ],
-  ["who is nobody", { path: "/openapi/v3", anonymous: true }, 403, { "content-type": "application/json" }],
+  [
+    "answers 403 for anonymous requests",
+    { path: "/openapi/v3", anonymous: true },
+    403,
+    { "content-type": "application/json" },
+  ],
 ];
 
 describe("OpenAPI", () => {
@@ -120,7 +140,7 @@ describe("OpenAPI", () => {
     });
   }
 
-  test("every address of the index leads to a document that may be kept for good", async () => {
+  test("serves every document of the v3 index as immutable at its URL", async () => {
     const { body } = await client.send({ path: "/openapi/v3" });
     const urls = Object.values<{ serverRelativeURL: string }>(body.paths).map(
       ({ serverRelativeURL }) => serverRelativeURL,
@@ -134,12 +154,14 @@ describe("OpenAPI", () => {
       );
       assert.ok(Date.parse(headers.expires as string) > Date.now() + 364 * 24 * 60 * 60 * 1000);
       assert.equal(JSON.parse(gunzipSync(bytes).toString()).openapi, "3.0.0");
-      const again = await client.send({ path, headers: { "if-none-match": headers.etag as string } });
-      assert.deepEqual([again.status, again.bytes.length], [304, 0]);
+      const revalidated = await client.send({ path, headers: { "if-none-match": headers.etag as string } });
+      assert.deepEqual([revalidated.status, revalidated.bytes.length], [304, 0]);
     }
   });
 
-  test("upstream's libraries read it", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, async () => {
+  test("upstream's libraries read every document", {
+    skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1",
+  }, async () => {
     const { stdout } = spawn("go", ["run", ".", server.kubeconfigPath], {
       cwd: join(import.meta.dirname, "openapi-client"),
       stdio: ["ignore", "pipe", "inherit"],

@@ -1,9 +1,10 @@
 /**
- * Steps of the oracle whose recorded answers this server does not give, by reason. A step is `area/scenario/id`. "kube-apiserver answers as here"
- * was checked with kube-apiserver 1.36.0 itself: the recorded server is another program made of the same libraries.
+ * Steps of the recorded scenarios whose answers differ from this server's, by reason. A step is
+ * `area/scenario/id`. "kube-apiserver answers as here" was checked with kube-apiserver 1.36.0: the
+ * recorded server is another program that is built from the same libraries.
  */
 export const skippedSteps: Readonly<Record<string, readonly string[]>> = {
-  "The recorded server keeps an annotation of its own on every object, which the first update writes; kube-apiserver answers as here.":
+  "The recorded server keeps an annotation of its own on every object, which the first update adds; kube-apiserver answers as here.":
     [
       "apply/errors/14-no-name",
       "apply/errors/17-null-data",
@@ -40,13 +41,12 @@ export const skippedSteps: Readonly<Record<string, readonly string[]>> = {
   "The recorded server names apply patches twice in this error; kube-apiserver answers as here.": [
     "crd-life/objects/10-strategic-415",
   ],
-  "The recorded server does not require a group beside the name; kube-apiserver reports both errors, as here.": [
-    "crd-schemas/definition-refusals/02-no-group",
-  ],
+  "The recorded server does not report the missing group next to the wrong name; kube-apiserver reports both, as here.":
+    ["crd-schemas/definition-refusals/02-no-group"],
   "Upstream validates properties in the random order of a Go map; here they are sorted by name.": [
     "crd-values/ratcheting/11-create-refused",
   ],
-  "The recorded server's storage keys begin differently, so their hashes differ; kube-apiserver answers as here.": [
+  "The recorded server's storage keys have another prefix, so their hashes differ; kube-apiserver answers as here.": [
     "discovery/documents/03-core",
     "discovery/documents/04-rbac",
     "discovery/documents/05-apiextensions",

@@ -1,7 +1,8 @@
 /**
- * Answers of a real 1.36 server: `COXSWAIN_ORACLE=DIR npm run test:full` sends the requests of DIR/*.jsonl again with DIR/replay.py and
- * compares the answers with the recorded ones. Steps whose answers differ on purpose are named in oracle-skipped.ts with the reason. A step
- * that fails without being named there fails the test, and so does a named step that passes or does not exist.
+ * Recorded answers of a real 1.36 server: `COXSWAIN_ORACLE=DIR npm run test:full` sends the
+ * requests of DIR/*.jsonl with DIR/replay.py and compares the answers. oracle-skipped.ts lists the
+ * steps whose answers differ on purpose. The test fails when another step differs, and when a
+ * listed step does not.
  */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -14,13 +15,13 @@ import { skippedSteps } from "./oracle-skipped.ts";
 
 const directory = process.env.COXSWAIN_ORACLE;
 
-describe("answers of a real 1.36 server", {
+describe("recorded answers of a real 1.36 server", {
   skip: directory === undefined && "COXSWAIN_ORACLE names no directory of recorded answers",
 }, () => {
   let server: TestServer;
   let client: RawClient;
   before(async () => {
-    server = await startTestServer({ controllers: ["namespace-controller"] }); // The recorded server collects no garbage.
+    server = await startTestServer({ controllers: ["namespace-controller"] }); // The recorded server runs no other.
     client = rawClient(server.kubeconfig);
     await passRevision(client, 100);
   });
@@ -29,7 +30,7 @@ describe("answers of a real 1.36 server", {
     await server.close();
   });
 
-  test("equal this server's answers, except for the steps that are named with a reason", async () => {
+  test("equal this server's answers, except for the skipped steps", async () => {
     const writing = new AbortController();
     const writer = keepWriting(client, writing.signal);
     const failures = await replay(server, directory as string);
@@ -62,7 +63,10 @@ interface Failure {
 
 const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 
-/** Makes the next revisions longer than two digits: the replayer does not recognize shorter ones in messages. */
+/**
+ * Makes the next revisions longer than two digits: the replayer does not recognize shorter ones in
+ * messages.
+ */
 async function passRevision(client: RawClient, revision: number): Promise<void> {
   for (let at = 0; at <= revision; ) {
     const { body } = await client.send({ method: "POST", path: leases, body: { metadata: { generateName: "x" } } });
@@ -71,7 +75,10 @@ async function passRevision(client: RawClient, revision: number): Promise<void> 
   await client.send({ method: "DELETE", path: leases });
 }
 
-/** Raises the revision between the steps, as leaders that renew their leases do in the recorded cluster. */
+/**
+ * Raises the revision between the steps, as leaders that renew their leases do in the recorded
+ * cluster.
+ */
 async function keepWriting(client: RawClient, signal: AbortSignal): Promise<void> {
   await client.send({ method: "POST", path: leases, body: { metadata: { name: "leader" } } });
   const headers = { "content-type": "application/merge-patch+json" };
@@ -96,12 +103,15 @@ interface Scenario {
   readonly steps: readonly Step[];
 }
 
-/** What a controller had written by the time the step after this one was recorded: the replay waits for it. */
+/** What a controller writes between a step and the next: the replay waits for it. */
 const writtenAfter: Readonly<Record<string, Step["until"]>> = {
   "crd-life/establish/09-short-name": ["status.acceptedNames.shortNames[0]", "tg"],
 };
 
-/** A step that is repeated until its status is right waits first: an object is 404 a moment before its kind is, in other words. */
+/**
+ * Delays a step that waits for a status: a moment after a deletion, the 404 is of the object, not
+ * yet of its kind.
+ */
 function withPauses(scenario: Scenario): Scenario {
   const steps = scenario.steps.flatMap((step) => {
     const until = writtenAfter[`${scenario.area}/${scenario.scenario}/${step.id}`];

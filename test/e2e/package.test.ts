@@ -1,4 +1,7 @@
-/** The package as users get it: packed, installed elsewhere, run as a command and embedded. Builds, so it runs with COXSWAIN_TEST_FULL=1 only. */
+/**
+ * The package as users install it: packed, installed in another directory, run as a command, and
+ * embedded. Needs COXSWAIN_TEST_FULL=1.
+ */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,9 +12,9 @@ import { rawClient } from "../support/raw-client.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const skip =
-  process.env.COXSWAIN_TEST_FULL === "1" ? false : "builds and installs the package: COXSWAIN_TEST_FULL=1 runs it";
+  process.env.COXSWAIN_TEST_FULL === "1" ? false : "needs COXSWAIN_TEST_FULL=1: builds and installs the package";
 
-test("the packed package serves as a command and as a library", { skip }, async (context) => {
+test("the packed package runs as a command and as a library", { skip }, async (context) => {
   const directory = mkdtempSync(join(tmpdir(), "coxswain-package-"));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
   execFileSync("npm", ["pack", "--pack-destination", directory], { cwd: root, stdio: "ignore" });
@@ -41,10 +44,11 @@ test("the packed package serves as a command and as a library", { skip }, async 
     execFileSync(process.execPath, [program, "store", "backup", data, backup], { encoding: "utf8" }),
     /: \d+ objects at revision \d+\n$/,
   );
-  const given = await client.send({ method: "POST", path: "/storage/backup" });
-  assert.equal(given.status, 200);
-  writeFileSync(`${backup}-given`, given.bytes);
-  for (const file of [backup, `${backup}-given`]) execFileSync(process.execPath, [program, "store", "check", file]);
+  const downloaded = await client.send({ method: "POST", path: "/storage/backup" });
+  assert.equal(downloaded.status, 200);
+  writeFileSync(`${backup}-downloaded`, downloaded.bytes);
+  for (const file of [backup, `${backup}-downloaded`])
+    execFileSync(process.execPath, [program, "store", "check", file]);
   client.close();
   command.kill("SIGTERM");
   assert.equal(await exited, 0);
@@ -80,16 +84,19 @@ test("the packed package serves as a command and as a library", { skip }, async 
   const output = execFileSync(process.execPath, [join(directory, "merging.ts")], { cwd: directory, encoding: "utf8" });
   assert.equal(output, '[{"a":"x"},{"f:a":{}}]\n');
 
-  const ruling = `
+  const expression = `
     import { CelError, dynType, jsonValue, kubernetesEnvironment, type Program } from "coxswain/cel";
     const environment = kubernetesEnvironment([1, 36]).extend({ variables: [{ name: "self", type: dynType }] });
     const program: Program = environment.plan(environment.compile("self.replicas <= self.maxReplicas"));
     const self = jsonValue({ replicas: 2, maxReplicas: 3 });
     console.log(program.evaluate(new Map([["self", self]]), { costLimit: 1_000_000 }));
     try { program.evaluate(new Map([["self", jsonValue({})]])); } catch (error) { console.log((error as CelError).message); }`;
-  writeFileSync(join(directory, "ruling.ts"), ruling);
-  const ruled = execFileSync(process.execPath, [join(directory, "ruling.ts")], { cwd: directory, encoding: "utf8" });
-  assert.equal(ruled, "{ value: true, cost: 5 }\nno such key: replicas\n");
+  writeFileSync(join(directory, "expression.ts"), expression);
+  const evaluation = execFileSync(process.execPath, [join(directory, "expression.ts")], {
+    cwd: directory,
+    encoding: "utf8",
+  });
+  assert.equal(evaluation, "{ value: true, cost: 5 }\nno such key: replicas\n");
 
   const compiler = join(root, "node_modules/.bin/tsc");
   const options = [
@@ -103,7 +110,7 @@ test("the packed package serves as a command and as a library", { skip }, async 
     "--lib",
     "esnext,dom",
   ];
-  execFileSync(compiler, [...options, join(directory, "merging.ts"), join(directory, "ruling.ts")], {
+  execFileSync(compiler, [...options, join(directory, "merging.ts"), join(directory, "expression.ts")], {
     cwd: directory,
     stdio: "inherit",
   });

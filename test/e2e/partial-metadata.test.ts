@@ -1,4 +1,7 @@
-/** Metadata alone, over a real server: long lists, watches and streaming lists, over a WebSocket too, and through client-node. */
+/**
+ * PartialObjectMetadata from a real server: long lists, watches, streaming lists, WebSockets, and
+ * client-node.
+ */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, test } from "node:test";
@@ -13,7 +16,7 @@ const maps = "/api/v1/namespaces/default/configmaps";
 const protobuf = "application/vnd.kubernetes.protobuf";
 const one = "as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 const list = "as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
-/** As client-go's metadata client asks for lists, and for all else. */
+/** The Accept headers of client-go's metadata client, for lists and for other requests. */
 const lists = `${protobuf};${list},application/json;${list},application/json`;
 const objects = `${protobuf};${one},application/json;${one},application/json`;
 const partial = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" };
@@ -72,18 +75,18 @@ const readers: [what: string, accept: string, contentType: string, read: (bytes:
   ],
 ];
 for (const [what, accept, contentType, read] of readers) {
-  test(`a long list in ${what} is the sum of its pieces`, async () => {
+  test(`a long metadata list in ${what} has every object`, async () => {
     const whole = (await client.send({ path: `${maps}?labelSelector=long` })).body as { items: Item[] };
     const answer = await client.send({ path: `${maps}?labelSelector=long`, headers: { accept } });
     assert.equal(answer.headers["content-type"], contentType);
     assert.ok(answer.bytes.length > 800_000);
     const { items } = read(answer.bytes);
-    const told = ({ metadata: { name, resourceVersion, annotations } }: Item): object => ({
+    const summaryOf = ({ metadata: { name, resourceVersion, annotations } }: Item): object => ({
       name,
       resourceVersion,
       annotations,
     });
-    assert.deepEqual(items.map(told), whole.items.map(told));
+    assert.deepEqual(items.map(summaryOf), whole.items.map(summaryOf));
     assert.ok(items.every((item) => !("data" in item)));
   });
 }
@@ -92,7 +95,7 @@ const streaming =
   "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1";
 const named = "fieldSelector=metadata.name%3Da";
 
-test("a streaming list: metadata, and the bookmark at its end", async () => {
+test("a streaming list sends metadata and a bookmark at its end", async () => {
   const json = await client.send({
     path: `${maps}?${streaming}&${named}`,
     headers: { accept: `application/json;${one}` },
@@ -117,16 +120,16 @@ test("a streaming list: metadata, and the bookmark at its end", async () => {
   ]);
 });
 
-test("changes, deletions, and what leaves a selector", async () => {
-  const path = `${maps}?watch=1&timeoutSeconds=1&labelSelector=seen&resourceVersion=${(await client.send({ path: maps })).body.metadata.resourceVersion}`;
-  await create("w", {}, { seen: "1" });
+test("a watch sends metadata of added and changed objects, and of objects that no longer match the selector", async () => {
+  const path = `${maps}?watch=1&timeoutSeconds=1&labelSelector=chosen&resourceVersion=${(await client.send({ path: maps })).body.metadata.resourceVersion}`;
+  await create("w", {}, { chosen: "1" });
   const merge = { "content-type": "application/merge-patch+json" };
   await client.send({ method: "PATCH", path: `${maps}/w`, headers: merge, body: { data: { k: "v" } } });
   await client.send({
     method: "PATCH",
     path: `${maps}/w`,
     headers: merge,
-    body: { metadata: { labels: { seen: null } } },
+    body: { metadata: { labels: { chosen: null } } },
   });
   for (const accept of [objects, `application/json;${one}`]) {
     const { bytes, text } = await client.send({ path, headers: { accept } });
@@ -144,7 +147,7 @@ test("changes, deletions, and what leaves a selector", async () => {
   }
 });
 
-test("a watch is no list", async () => {
+test("rejects a watch that accepts PartialObjectMetadataList only", async () => {
   const { status, body } = await client.send({
     path: `${maps}?watch=1`,
     headers: { accept: `application/json;${list}` },
@@ -155,7 +158,7 @@ test("a watch is no list", async () => {
   );
 });
 
-test("over a WebSocket", async () => {
+test("a watch over a WebSocket sends metadata", async () => {
   for (const [accept, isText] of [
     [`application/json;${one}`, true],
     [objects, false],
@@ -179,10 +182,10 @@ test("over a WebSocket", async () => {
   }
 });
 
-test("client-node reads it as any list", async () => {
+test("client-node reads a metadata list", async () => {
   const config = new k8s.KubeConfig();
   config.loadFromString(server.kubeconfig);
-  const asked = k8s.createConfiguration({
+  const configuration = k8s.createConfiguration({
     baseServer: new k8s.ServerConfiguration(server.url, {}),
     authMethods: { default: config },
     promiseMiddleware: [
@@ -195,7 +198,7 @@ test("client-node reads it as any list", async () => {
       },
     ],
   });
-  const { items, kind, metadata } = await new k8s.CoreV1Api(asked).listConfigMapForAllNamespaces({ limit: 2 });
+  const { items, kind, metadata } = await new k8s.CoreV1Api(configuration).listConfigMapForAllNamespaces({ limit: 2 });
   assert.deepEqual(
     [kind, items.map((item) => item.metadata?.name), items[0]?.data],
     ["PartialObjectMetadataList", ["a", "b"], undefined],

@@ -1,4 +1,7 @@
-/** The command as a process: start, restart, kill -9 with writers running, drain, a second server on the same directory. */
+/**
+ * The command as a process: start, restart, kill -9 during writes, shutdown, a second server on the
+ * same directory.
+ */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
@@ -19,7 +22,7 @@ interface Started {
   client(): RawClient;
 }
 
-/** Starts the command and waits until it says where its kubeconfig is, or ends. */
+/** Starts the command and waits until it prints the path of its kubeconfig, or exits. */
 function start(directory: string, ...flags: string[]): Promise<Started> {
   const child = spawn(process.execPath, [main, "--data-dir", directory, "--secure-port=0", ...flags], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -50,7 +53,7 @@ describe("the command", () => {
   });
   after(() => rmSync(directory, { recursive: true, force: true }));
 
-  test("first start makes a kubeconfig for its owner only; a later start reuses the CA and keeps the objects", async () => {
+  test("the first start writes a kubeconfig with mode 0600; the second reuses the CA and serves the objects", async () => {
     const first = await start(directory);
     const client = first.client();
     assert.equal(
@@ -62,7 +65,7 @@ describe("the command", () => {
     const authority = /certificate-authority-data: \S+/.exec(readFileSync(join(directory, "kubeconfig"), "utf8"))?.[0];
     first.process.kill("SIGTERM");
     assert.equal(await first.exited, 0, first.output());
-    assert.equal(readdirSync(join(directory, "compiled")).length, 1, "what V8 made of the code is kept");
+    assert.equal(readdirSync(join(directory, "compiled")).length, 1, "the compile cache of V8 is on disk");
     const second = await start(directory);
     assert.equal(
       /certificate-authority-data: \S+/.exec(readFileSync(join(directory, "kubeconfig"), "utf8"))?.[0],
@@ -75,7 +78,7 @@ describe("the command", () => {
     assert.equal(await second.exited, 0, second.output());
   });
 
-  test("a second server on the same directory is refused", async () => {
+  test("a second server on the same directory exits with an error", async () => {
     const first = await start(directory);
     const second = await start(directory);
     assert.equal(await second.exited, 1);
@@ -85,7 +88,7 @@ describe("the command", () => {
     assert.equal(await first.exited, 0);
   });
 
-  test("a store that is cut off is not opened, and stays as it is", async () => {
+  test("does not open or change a truncated store", async () => {
     const damaged = join(directory, "damaged");
     const first = await start(damaged);
     first.process.kill("SIGTERM");
@@ -101,7 +104,7 @@ describe("the command", () => {
     assert.equal(statSync(data).size, 3 * 4096);
   });
 
-  test("a server that was killed is mentioned by the next start", async () => {
+  test("a start after a kill logs that the store was not closed", async () => {
     const killed = join(directory, "killed");
     const first = await start(killed);
     first.process.kill("SIGKILL");
@@ -119,7 +122,7 @@ describe("the command", () => {
     await third.exited;
   });
 
-  test("SIGTERM ends watches cleanly and lets open requests finish", async () => {
+  test("SIGTERM ends watches with complete events and exit code 0", async () => {
     const server = await start(directory);
     const client = server.client();
     const watching = client.send({ path: `${configMaps}?watch=1` });
@@ -132,7 +135,7 @@ describe("the command", () => {
     assert.equal(await server.exited, 0, server.output());
   });
 
-  test(`kill -9 with ${writers} writers, ${rounds} times: every acknowledged write is served after the restart`, async () => {
+  test(`kill -9 with ${writers} writers, ${rounds} times: serves every acknowledged write after the restart`, async () => {
     const acknowledged = new Map<string, string>();
     let stamp = 0;
     for (let round = 0; round < rounds; round++) {
@@ -146,10 +149,10 @@ describe("the command", () => {
         while (alive) {
           const value = String(stamp++);
           const body = { metadata: { name }, data: { value, copy: value.repeat(100) } };
-          const known = acknowledged.has(name);
+          const exists = acknowledged.has(name);
           const answer = await client
             .send(
-              known
+              exists
                 ? { method: "PUT", path: `${configMaps}/${name}`, body }
                 : { method: "POST", path: configMaps, body },
             )
@@ -159,7 +162,7 @@ describe("the command", () => {
             acknowledged.set(name, value);
             if (--left === 0) kill();
           } else if (answer.status === 409)
-            acknowledged.set(name, "0"); // Created by a request whose answer the kill swallowed.
+            acknowledged.set(name, "0"); // The kill prevented the answer to the create request.
           else assert.fail(answer.text);
         }
       };

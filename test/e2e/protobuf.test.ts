@@ -1,4 +1,7 @@
-/** Protobuf on the wire. With COXSWAIN_TEST_FULL=1, and Go at hand, client-go talks it too: typed clients and informers of twelve kinds. */
+/**
+ * Protobuf on the wire. With COXSWAIN_TEST_FULL=1 and Go, also with client-go: typed clients and
+ * informers of twelve kinds.
+ */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -36,92 +39,104 @@ const post = (body: Buffer | string, headers: Record<string, string> = {}): RawR
 });
 const get = (path: string, accept: string, anonymous = false): RawRequest => ({ path, headers: { accept }, anonymous });
 
-/** In order: each finds what those before it left. */
+/** Run in this order: each row finds the objects of the rows before it. */
 const rows: [what: string, request: RawRequest, status: number, contentType: string, want: object][] = [
-  ["an object", post(configMap("a")), 201, upstream, { kind: "ConfigMap", apiVersion: "v1", data: { k: "v" } }],
+  ["creates an object", post(configMap("a")), 201, upstream, { kind: "ConfigMap", apiVersion: "v1", data: { k: "v" } }],
   [
-    "the specification's name",
+    "accepts the other media type of protobuf",
     post(configMap("b"), { "content-type": specified, accept: specified }),
     201,
     specified,
     { data: { k: "v" } },
   ],
   [
-    "sent in one form, answered in the other",
+    "accepts protobuf and answers in JSON",
     post(configMap("c"), { accept: "application/json" }),
     201,
     "application/json",
     { data: { k: "v" } },
   ],
   [
-    "names in Accept are looked at as they are written",
+    "compares media types in Accept case-sensitively",
     get(`${configMaps}/a`, "Application/Vnd.Kubernetes.Protobuf"),
     406,
     "application/json",
     { code: 406 },
   ],
   [
-    "protobuf, or else JSON",
+    "answers in protobuf when Accept lists it first",
     get(`${configMaps}/a`, `${upstream}, application/json`),
     200,
     upstream,
     { kind: "ConfigMap" },
   ],
   [
-    "JSON, or else protobuf",
+    "answers in JSON when Accept lists it first",
     get(`${configMaps}/a`, `application/json, ${upstream}`),
     200,
     "application/json",
     { kind: "ConfigMap" },
   ],
   [
-    "JSON is preferred",
+    "answers in JSON when Accept prefers it by quality",
     get(`${configMaps}/a`, `${upstream};q=0.5, application/json`),
     200,
     "application/json",
     { kind: "ConfigMap" },
   ],
-  ["a dry run", { ...post(configMap("dry")), path: `${configMaps}?dryRun=All` }, 201, upstream, { data: { k: "v" } }],
-  ["a list", get(`${configMaps}?labelSelector=none`, upstream), 200, upstream, { kind: "ConfigMapList" }],
   [
-    "an object that is not there",
+    "answers a dry run",
+    { ...post(configMap("dry")), path: `${configMaps}?dryRun=All` },
+    201,
+    upstream,
+    { data: { k: "v" } },
+  ],
+  ["lists", get(`${configMaps}?labelSelector=none`, upstream), 200, upstream, { kind: "ConfigMapList" }],
+  [
+    "answers 404 in protobuf",
     get(`${configMaps}/none`, upstream),
     404,
     upstream,
     { kind: "Status", reason: "NotFound", code: 404 },
   ],
   [
-    "a caller who may not",
+    "answers 403 in protobuf",
     get(`${configMaps}/a`, upstream, true),
     403,
     upstream,
     { kind: "Status", reason: "Forbidden" },
   ],
   [
-    "a table has no message",
+    "answers 406 for a Table in protobuf",
     get(configMaps, `${upstream};as=Table;v=v1;g=meta.k8s.io`),
     406,
     "application/json",
     { reason: "NotAcceptable" },
   ],
   [
-    "a table, or else protobuf",
+    "answers with a Table in JSON when Accept lists it before protobuf",
     get(configMaps, `application/json;as=Table;v=v1;g=meta.k8s.io,${upstream}`),
     200,
     "application/json",
     { kind: "Table" },
   ],
-  ["discovery", get("/apis/apps/v1", upstream), 200, upstream, { kind: "APIResourceList", groupVersion: "apps/v1" }],
-  ["paths have no message", get("/", upstream), 200, "application/json", {}],
   [
-    "an empty body",
+    "serves discovery",
+    get("/apis/apps/v1", upstream),
+    200,
+    upstream,
+    { kind: "APIResourceList", groupVersion: "apps/v1" },
+  ],
+  ["answers in JSON for the paths at /, which have no message", get("/", upstream), 200, "application/json", {}],
+  [
+    "rejects an empty body",
     post("k8s\0"),
     400,
     upstream,
     { message: "the object provided is unrecognized (must be of type ConfigMap): empty body (6b387300)" },
   ],
   [
-    "JSON that is called protobuf",
+    "rejects JSON with the media type of protobuf",
     post('{"kind":"ConfigMap"}'),
     400,
     upstream,
@@ -132,7 +147,7 @@ const rows: [what: string, request: RawRequest, status: number, contentType: str
     },
   ],
   [
-    "an envelope that is cut off",
+    "rejects a truncated envelope",
     post(configMap("d").subarray(0, 20)),
     400,
     upstream,
@@ -142,14 +157,14 @@ const rows: [what: string, request: RawRequest, status: number, contentType: str
     },
   ],
   [
-    "a message that is cut off",
+    "rejects a truncated message",
     post(wrapInEnvelope("v1", "ConfigMap", Buffer.from([0x0a, 0x05]))),
     400,
     upstream,
     { message: 'ConfigMap in version "v1" cannot be handled as a ConfigMap: unexpected EOF' },
   ],
   [
-    "another kind",
+    "rejects another kind",
     post(configMap("d", "Secret")),
     400,
     upstream,
@@ -159,7 +174,7 @@ const rows: [what: string, request: RawRequest, status: number, contentType: str
     },
   ],
   [
-    "a precondition that does not hold",
+    "rejects a deletion whose precondition does not match",
     {
       method: "DELETE",
       path: `${configMaps}/a`,
@@ -171,7 +186,7 @@ const rows: [what: string, request: RawRequest, status: number, contentType: str
     { reason: "Conflict" },
   ],
   [
-    "a deletion",
+    "deletes",
     { method: "DELETE", path: `${configMaps}/a`, headers: { accept: upstream } },
     200,
     upstream,
@@ -203,7 +218,7 @@ describe("protobuf", () => {
     });
   }
 
-  test("a long list is the sum of its pieces", async () => {
+  test("a long list has every object", async () => {
     const data = { text: "0123456789abcdef".repeat(4096) };
     for (let index = 0; index < 20; index++) {
       const body = encode("v1", "ConfigMap", { metadata: { name: `long-${index}`, labels: { long: "yes" } }, data });
@@ -216,7 +231,7 @@ describe("protobuf", () => {
     );
   });
 
-  test("a watch is frames of events", async () => {
+  test("a watch sends events in frames", async () => {
     const query = "watch=1&fieldSelector=metadata.name%3Db&timeoutSeconds=1&allowWatchBookmarks=true";
     const answer = await client.send(get(`${configMaps}?${query}`, upstream));
     assert.equal(answer.headers["content-type"], `${upstream};stream=watch`);
@@ -228,7 +243,9 @@ describe("protobuf", () => {
 
   const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
 
-  test("client-go speaks it", { skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1" }, async () => {
+  test("client-go reads, writes and watches twelve kinds", {
+    skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1",
+  }, async () => {
     const { stdout } = spawn("go", ["run", ".", server.kubeconfigPath], {
       cwd: join(import.meta.dirname, "protobuf-client"),
       stdio: ["ignore", "pipe", "inherit"],

@@ -1,4 +1,7 @@
-/** A proxy that authenticates, in front of a real server: whom its headers name, where they end, and what other servers are told. */
+/**
+ * An authenticating proxy in front of a real server: the user in its headers, changes of its CA
+ * file, and the published ConfigMap.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,10 +22,10 @@ const file = (name: string, content: string): string => {
   return path;
 };
 const authority = await oddCertificate({ subject: [{ CN: ["proxies"] }], authority: {} });
-const fresh = await oddCertificate({ subject: [{ CN: ["fresh proxies"] }], authority: {} });
+const newAuthority = await oddCertificate({ subject: [{ CN: ["new proxies"] }], authority: {} });
 const certificate = { subject: [{ CN: ["front-proxy"] }], usages: [clientAuth] };
 const proxy = await oddCertificate(certificate, authority);
-const freshProxy = await oddCertificate(certificate, fresh);
+const newProxy = await oddCertificate(certificate, newAuthority);
 
 const none = { allowedNames: [], usernameHeaders: [], uidHeaders: [], groupHeaders: [], extraHeaderPrefixes: [] };
 
@@ -50,7 +53,7 @@ after(async () => {
 });
 
 const lines: Caller["headers"] = [
-  ["X-Name", "nobody"],
+  ["X-Name", "unused"],
   ["x-REMOTE-user", Buffer.from("änn").toString("latin1")],
   ["X-Remote-Group", "b"],
   ["X-Remote-Group", "a"],
@@ -59,7 +62,7 @@ const lines: Caller["headers"] = [
   ["X-More-example.com%2Fproject", "two"],
 ];
 for (const protocol of protocols) {
-  test(`the proxy's headers name the caller, over ${protocol}`, async () => {
+  test(`authenticates the user in the headers of the proxy, over ${protocol}`, async () => {
     const { cert, key } = proxy;
     const answer = await whoIs(server.url, ca, { cert, key, headers: lines }, protocol);
     assert.deepEqual(answer.user, {
@@ -70,7 +73,7 @@ for (const protocol of protocols) {
     });
   });
 
-  test(`each request of a connection is its own, over ${protocol}`, async () => {
+  test(`authenticates each request of a connection by its own headers, over ${protocol}`, async () => {
     const connection = whoConnection(server.url, ca, proxy, protocol);
     assert.equal((await connection.ask([["X-Remote-User", "ann"]])).user.username, "ann");
     assert.equal((await connection.ask([["X-Name", "ben"]])).user.username, "ben");
@@ -79,7 +82,7 @@ for (const protocol of protocols) {
   });
 }
 
-test("who is named may become another, if he may", async () => {
+test("a user in the headers can impersonate another user with permission", async () => {
   const { cert, key } = proxy;
   const headers: Caller["headers"] = [
     ["X-Remote-User", "root"],
@@ -92,16 +95,16 @@ test("who is named may become another, if he may", async () => {
   }
 });
 
-/** Asks again and again until the file was read. */
+/** Polls until the server has read the file. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  assert.fail("does not come to be as it should");
+  assert.fail("timed out");
 }
 
-test("other servers are told whom to believe, and of new authorities, whose proxies are believed here, too", async () => {
+test("publishes the options in a ConfigMap for extension API servers, and reloads and publishes a new CA", async () => {
   await until(async () => (await admin.send({ path: configMap })).status === 200);
   const { body } = await admin.send({ path: configMap });
   const { "client-ca-file": clients, ...rest } = body.data;
@@ -117,51 +120,55 @@ test("other servers are told whom to believe, and of new authorities, whose prox
   const headers: Caller["headers"] = [["X-Remote-User", "ann"]];
   const statusOf = async ({ cert, key }: Caller): Promise<number> =>
     (await whoIs(server.url, ca, { cert, key, headers } as Caller, "HTTP/2.0")).status;
-  assert.deepEqual([await statusOf(proxy), await statusOf(freshProxy)], [201, 401]);
-  file("proxies.crt", fresh.cert);
-  await until(async () => (await statusOf(freshProxy)) === 201);
+  assert.deepEqual([await statusOf(proxy), await statusOf(newProxy)], [201, 401]);
+  file("proxies.crt", newAuthority.cert);
+  await until(async () => (await statusOf(newProxy)) === 201);
   assert.equal(await statusOf(proxy), 401);
-  // What was written once stays, for others may need it still.
+  // The earlier CA stays in the ConfigMap, because other servers may still need it.
   await until(
     async () =>
       (await admin.send({ path: configMap })).body.data["requestheader-client-ca-file"] ===
-      `${authority.cert}${fresh.cert}`,
+      `${authority.cert}${newAuthority.cert}`,
   );
 });
 
-test("a changed file does not make proxies of clients", async () => {
+test("rejects a changed CA file that overlaps with the client CA, until the overlap ends", async () => {
   const errors: string[] = [];
-  const apart = await startTestServer({
+  const other = await startTestServer({
     logger: {
       info() {},
       warn() {},
       error: (message, values) => void errors.push(`${message} ${JSON.stringify(values)}`),
     },
-    clientCaFile: file("clients.crt", fresh.cert),
-    requestHeader: { ...none, clientCaFile: file("apart.crt", authority.cert), usernameHeaders: ["X-Remote-User"] },
+    clientCaFile: file("clients.crt", newAuthority.cert),
+    requestHeader: {
+      ...none,
+      clientCaFile: file("other-proxies.crt", authority.cert),
+      usernameHeaders: ["X-Remote-User"],
+    },
   });
-  const known = field(apart.kubeconfig, "certificate-authority-data");
-  const { cert, key } = freshProxy;
+  const otherCa = field(other.kubeconfig, "certificate-authority-data");
+  const { cert, key } = newProxy;
   const caller: Caller = { cert, key, headers: [["X-Remote-User", "root"]] };
-  file("apart.crt", `${authority.cert}${fresh.cert}`);
+  file("other-proxies.crt", `${authority.cert}${newAuthority.cert}`);
   await until(async () => errors.length > 0);
   assert.match(
     errors[0] as string,
     /contain overlapping certificates; --requestheader-allowed-names must be specified/,
   );
-  assert.equal((await whoIs(apart.url, known, caller, "HTTP/2.0")).user.username, "front-proxy");
+  assert.equal((await whoIs(other.url, otherCa, caller, "HTTP/2.0")).user.username, "front-proxy");
   errors.length = 0;
   file("clients.crt", authority.cert);
   await until(async () => errors.length > 0);
-  assert.equal((await whoIs(apart.url, known, caller, "HTTP/2.0")).user.username, "front-proxy");
-  // What could not be used is looked at again when it may fit.
-  const other = await oddCertificate({ subject: [{ CN: ["other clients"] }], authority: {} });
-  file("clients.crt", other.cert);
-  await until(async () => (await whoIs(apart.url, known, caller, "HTTP/2.0")).user?.username === "root");
-  await apart.close();
+  assert.equal((await whoIs(other.url, otherCa, caller, "HTTP/2.0")).user.username, "front-proxy");
+  // The server checks the rejected file again when the client CA changes.
+  const otherClients = await oddCertificate({ subject: [{ CN: ["other clients"] }], authority: {} });
+  file("clients.crt", otherClients.cert);
+  await until(async () => (await whoIs(other.url, otherCa, caller, "HTTP/2.0")).user?.username === "root");
+  await other.close();
 });
 
-test("the ConfigMap is for those with the role", async () => {
+test("only users with the role can read the ConfigMap", async () => {
   const ann = rawClient((await server.as("ann")).kubeconfig);
   const scheduler = rawClient((await server.as("system:kube-scheduler")).kubeconfig);
   assert.deepEqual(

@@ -1,6 +1,7 @@
 /**
- * Upstream's published documents: `COXSWAIN_OPENAPI=DIR npm run test:full`, where DIR has the sources of Kubernetes 1.36, compares every document
- * of OpenAPI and of discovery with ours. What differs stands below with its reason; a reason that nothing needs any more fails the test.
+ * Compares every OpenAPI and discovery document that upstream publishes with ours:
+ * `COXSWAIN_OPENAPI=DIR npm run test:full`, where DIR has the sources of Kubernetes 1.36. This file
+ * lists the reasons for differences; the test fails when a reason covers no difference any more.
  */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -19,35 +20,31 @@ import { ask } from "../support/request-context.ts";
 
 const directory = process.env.COXSWAIN_OPENAPI;
 
-/** A difference in one document. */
-interface Found extends Difference {
+interface DocumentDifference extends Difference {
   /** `api/v1`, or `v2`. */
   readonly document: string;
 }
 
-type Reasons = Readonly<Record<string, (found: Found) => boolean>>;
+type Reasons = Readonly<Record<string, (found: DocumentDifference) => boolean>>;
 
 const openApiReasons: Reasons = {
   "the published documents were made without a version": ({ path }) => path.join() === "info,version",
   "the published documents were made with --enable-logs-handler": ({ document, path }) =>
     document === "logs" || /^\/logs\//.test(path[1] ?? "") || path[1] === "logpath-Noq7euwC",
-  "descriptions come from the client package: blanks for new lines": ({ path, ours, theirs }) =>
+  "descriptions come from the client package, which replaces line breaks by blanks": ({ path, ours, theirs }) =>
     isDescription(path) && typeof ours === "string" && typeof theirs === "string" && words(ours) === words(theirs),
-  "descriptions come from the client package, which has them of types alone, not of the fields that refer to them": ({
+  "descriptions come from the client package, which has them for types, not for the fields that refer to types": ({
     path,
     theirs,
   }) => isDescription(path) && path.includes("properties") && theirs !== undefined,
-  "descriptions come from the client package, which has none of types that are no classes there": ({
-    path,
-    ours,
-    theirs,
-  }) => isDescription(path) && !path.includes("properties") && ours === undefined && theirs !== undefined,
-  "names of shared parameters are a hash of their texts": ({ document, path, ours, theirs }) =>
+  "descriptions come from the client package, which has none for types without a class": ({ path, ours, theirs }) =>
+    isDescription(path) && !path.includes("properties") && ours === undefined && theirs !== undefined,
+  "names of shared parameters contain a hash of their texts": ({ document, path, ours, theirs }) =>
     document === "v2" &&
     (path[0] === "parameters" ? longTexts.test(path[1] ?? "") : isParameter(ours) && isParameter(theirs)),
 };
 
-/** Parameters whose texts hold lists, whose lines the client package does not have. */
+/** Parameters whose texts have lists; the client package does not keep the lines. */
 const longTexts = /^(?:sendInitialEvents|shardSelector)-[\w-]{8}$/;
 
 function isParameter(reference: unknown): boolean {
@@ -68,15 +65,15 @@ function words(text: string): string {
 
 const discoveryReasons: Reasons = {
   "the published server has another address": ({ path }) => path.at(-1) === "serverAddress",
-  "an aggregator does not say where it serves groups": ({ path, theirs }) =>
+  "the aggregator publishes no server addresses of groups": ({ path, theirs }) =>
     path.at(-1) === "serverAddressByClientCIDRs" && theirs === undefined,
 };
 
-describe("upstream's published documents", {
+describe("the documents that upstream publishes", {
   skip: directory === undefined && "COXSWAIN_OPENAPI names no directory of sources",
 }, () => {
   const sources = directory as string;
-  const check = (context: TestContext, found: readonly Found[], reasons: Reasons): void => {
+  const check = (context: TestContext, found: readonly DocumentDifference[], reasons: Reasons): void => {
     const unexpected = found.filter((one) => !Object.values(reasons).some((covers) => covers(one)));
     const counted = Object.entries(reasons).map(([reason, covers]) => [reason, found.filter(covers).length] as const);
     for (const [reason, count] of counted) context.diagnostic(`${count} differences: ${reason}`);
@@ -87,13 +84,13 @@ describe("upstream's published documents", {
     );
   };
 
-  test("OpenAPI", async (context) =>
+  test("equal our OpenAPI documents, except for the listed reasons", async (context) =>
     check(context, await openApiDifferences(join(sources, "api/openapi-spec")), openApiReasons));
 
-  test("discovery", async (context) =>
+  test("equal our discovery documents, except for the listed reasons", async (context) =>
     check(context, await discoveryDifferences(join(sources, "api/discovery")), discoveryReasons));
 
-  test("what fields accept", async () => {
+  test("list the same enum values", async () => {
     const theirs = publishedEnums(readFileSync(join(sources, "pkg/generated/openapi/zz_generated.openapi.go"), "utf8"));
     const ours = await ourEnums();
     assert.ok(theirs.size > 100);
@@ -104,11 +101,11 @@ describe("upstream's published documents", {
   });
 });
 
-function summary({ document, path, ours, theirs }: Found): string {
+function summary({ document, path, ours, theirs }: DocumentDifference): string {
   return `${document} ${path.join(" ")}: ${JSON.stringify(ours)?.slice(0, 100)}, not ${JSON.stringify(theirs)?.slice(0, 100)}`;
 }
 
-/** As the published documents were made: everything is served. */
+/** Serves every group version, like the server of the published documents. */
 function fullCatalog(): Catalog {
   const served = parseRuntimeConfig("api/all=true", builtinVersions(builtinConversions));
   const definitions = builtinDefinitions({ strategies: builtinStrategies, conversions: builtinConversions, served });
@@ -124,10 +121,10 @@ async function getJson(
   return text === "" ? undefined : JSON.parse(text);
 }
 
-/** As the published documents were made: with CBOR, and without what fields accept. */
-async function openApiDifferences(published: string): Promise<Found[]> {
+/** The published documents include CBOR and no enum values. */
+async function openApiDifferences(published: string): Promise<DocumentDifference[]> {
   const openApi = createOpenApi({ catalog: fullCatalog(), cbor: true, enums: false, issuer: true });
-  const compare = async (document: string, ours: unknown, file: string): Promise<Found[]> => {
+  const compare = async (document: string, ours: unknown, file: string): Promise<DocumentDifference[]> => {
     const theirs = file === "" ? undefined : JSON.parse(readFileSync(file, "utf8"));
     return jsonDifferences(ours, theirs).map((one) => ({ ...one, document }));
   };
@@ -148,9 +145,9 @@ async function openApiDifferences(published: string): Promise<Found[]> {
   return found;
 }
 
-async function discoveryDifferences(published: string): Promise<Found[]> {
+async function discoveryDifferences(published: string): Promise<DocumentDifference[]> {
   const discovery = createDiscovery({ catalog: fullCatalog(), serverAddress: () => "192.0.2.2:6443", paths: [] });
-  const found: Found[] = [];
+  const found: DocumentDifference[] = [];
   for (const file of readdirSync(published)) {
     const document = file.replace(/\.json$/, "").replaceAll("__", "/");
     const theirs = JSON.parse(readFileSync(join(published, file), "utf8"));
@@ -165,13 +162,13 @@ async function discoveryDifferences(published: string): Promise<Found[]> {
   return found;
 }
 
-/** By a definition and a field of it, such as `core.v1.Container imagePullPolicy`. */
+/** Enum values by definition and field, such as `core.v1.Container imagePullPolicy`. */
 type Enums = ReadonlyMap<string, readonly string[]>;
 
 async function ourEnums(): Promise<Enums> {
   const openApi = createOpenApi({ catalog: fullCatalog() });
   const { definitions } = (await getJson(openApi.v2, "/openapi/v2")) as {
-    definitions: Record<string, { properties?: Record<string, Accepting> }>;
+    definitions: Record<string, { properties?: Record<string, EnumSchema> }>;
   };
   return new Map(
     Object.entries(definitions).flatMap(([definition, { properties = {} }]) =>
@@ -183,13 +180,16 @@ async function ourEnums(): Promise<Enums> {
   );
 }
 
-interface Accepting {
+interface EnumSchema {
   readonly enum?: readonly string[];
-  readonly items?: Accepting;
-  readonly additionalProperties?: Accepting;
+  readonly items?: EnumSchema;
+  readonly additionalProperties?: EnumSchema;
 }
 
-/** From the generated functions, one for each definition: the name of a field stands some lines above what it accepts. */
+/**
+ * Reads the generated functions, one for each definition: the name of a field is some lines above
+ * its enum values.
+ */
 function publishedEnums(source: string): Enums {
   const enums = new Map<string, readonly string[]>();
   for (const [, name, body] of source.matchAll(

@@ -1,4 +1,7 @@
-/** Gets, lists and watches as they are answered on the wire: statuses, headers, bodies, events, and when they come. The time is the test's. */
+/**
+ * Answers to gets, lists and watches on the wire: statuses, headers, bodies, events and their
+ * times. The tests set the clock.
+ */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { type ManualClock, manualClock } from "../support/manual-clock.ts";
@@ -29,10 +32,13 @@ describe("reads", () => {
   const create = (name: string): Promise<Answer> =>
     client.send({ method: "POST", path: maps, body: { metadata: { name, labels: { n: name } } } });
 
-  /** Time passes, a step a turn, until there is the answer. @returns what it took, in steps */
-  async function ask(request: RawRequest, stepMs = second): Promise<Answer & { readonly steps: number }> {
+  /**
+   * Advances the clock by one step per turn until the answer.
+   * @returns the answer, and the number of steps
+   */
+  async function sendAndAdvance(request: RawRequest, stepMs = second): Promise<Answer & { readonly steps: number }> {
     let answer: Answer | undefined;
-    // Kept connections time out, too.
+    // The clock would also close an idle connection.
     const waiting = client.send({ ...request, headers: { ...request.headers, connection: "close" } }).then((one) => {
       answer = one;
     });
@@ -64,29 +70,33 @@ describe("reads", () => {
     `${maps}?resourceVersion=99999&resourceVersionMatch=NotOlderThan`,
   ];
   for (const path of futureRows) {
-    test(`a version to come: ${path}`, async () => {
-      const answer = await ask({ path });
+    test(`answers 504 after waiting for a future resourceVersion: ${path}`, async () => {
+      const answer = await sendAndAdvance({ path });
       const current = /current: (\d+)$/.exec(answer.body.message)?.[1];
       assert.partialDeepStrictEqual(
         answer.body,
         tooLarge(`Timeout: Too large resource version: 99999, current: ${current}`),
       );
       assert.deepEqual([answer.status, answer.headers["retry-after"]], [504, "1"]);
-      assert.ok(answer.steps >= 3, "it was waited for");
+      assert.ok(answer.steps >= 3, "the server waits");
     });
   }
 
-  test("a version to come, in a watch: without initial events it waits, with them it is an event", async () => {
+  test("a watch from a future resourceVersion waits, or sends an error event when it requests initial events", async () => {
     assert.equal(
-      (await ask({ path: `${maps}?watch=1&resourceVersion=99999&timeoutSeconds=5&allowWatchBookmarks=true` })).text,
+      (
+        await sendAndAdvance({
+          path: `${maps}?watch=1&resourceVersion=99999&timeoutSeconds=5&allowWatchBookmarks=true`,
+        })
+      ).text,
       "",
     );
-    const [event] = eventsOf(await ask({ path: `${maps}?watch=1&resourceVersion=99999&${streaming}` }));
+    const [event] = eventsOf(await sendAndAdvance({ path: `${maps}?watch=1&resourceVersion=99999&${streaming}` }));
     assert.equal(event?.type, "ERROR");
     assert.partialDeepStrictEqual(event.object, tooLarge(event.object.message));
   });
 
-  test("no version that is a number", async () => {
+  test("rejects a resourceVersion that is not a number", async () => {
     const list = await client.send({ path: `${maps}?resourceVersion=x` });
     assert.deepEqual([list.status, list.body.reason], [400, "BadRequest"]);
     for (const path of [`${maps}/a?resourceVersion=x`, `${maps}?watch=1&resourceVersion=x`]) {
@@ -100,28 +110,48 @@ describe("reads", () => {
   const end = "BOOKMARK - end";
   const all = ["ADDED a", "ADDED b", "ADDED c"];
   const streamRows: [what: string, query: string, want: string[]][] = [
-    ["without a version", "", all],
-    ["at any version", "&resourceVersion=0", all],
-    ["one with bookmarks tells its end, and where it was left", "&allowWatchBookmarks=true", [...all, end, bookmark]],
-    ["streaming lists do", `&${streaming}`, [...all, end, bookmark]],
-    ["… by label", `&${streaming}&labelSelector=n%3Db`, ["ADDED b", end, bookmark]],
-    ["… by field", `&${streaming}&fieldSelector=metadata.name%3Dc`, ["ADDED c", end, bookmark]],
-    ["… of nothing", `&${streaming}&labelSelector=n%3Dx`, [end, bookmark]],
+    ["without a resourceVersion sends all objects", "", all],
+    ["at resourceVersion 0 sends all objects", "&resourceVersion=0", all],
+    [
+      "with bookmarks marks the end of the initial events, and ends with a bookmark",
+      "&allowWatchBookmarks=true",
+      [...all, end, bookmark],
+    ],
+    [
+      "for a streaming list marks the end of the initial events, and ends with a bookmark",
+      `&${streaming}`,
+      [...all, end, bookmark],
+    ],
+    [
+      "for a streaming list with a label selector sends the matching objects",
+      `&${streaming}&labelSelector=n%3Db`,
+      ["ADDED b", end, bookmark],
+    ],
+    [
+      "for a streaming list with a field selector sends the matching objects",
+      `&${streaming}&fieldSelector=metadata.name%3Dc`,
+      ["ADDED c", end, bookmark],
+    ],
+    [
+      "for a streaming list without matching objects sends bookmarks only",
+      `&${streaming}&labelSelector=n%3Dx`,
+      [end, bookmark],
+    ],
   ];
   for (const [what, query, want] of streamRows) {
     test(`a watch ${what}`, async () => {
-      const answer = await ask({ path: `${maps}?watch=1&timeoutSeconds=10${query}` });
-      const seen = eventsOf(answer).map(({ type, object: { metadata } }) => {
+      const answer = await sendAndAdvance({ path: `${maps}?watch=1&timeoutSeconds=10${query}` });
+      const received = eventsOf(answer).map(({ type, object: { metadata } }) => {
         return `${type} ${metadata.name ?? "-"}${metadata.annotations?.["k8s.io/initial-events-end"] === "true" ? " end" : ""}`;
       });
-      assert.deepEqual(seen, want);
+      assert.deepEqual(received, want);
       assert.equal(answer.headers["content-type"], "application/json");
     });
   }
 
-  test("bookmarks come about every minute, each with the fields that are always written", async () => {
+  test("sends bookmarks about every minute, with the fields that the kind always writes", async () => {
     const path = "/api/v1/pods?watch=1&resourceVersion=1&timeoutSeconds=200&allowWatchBookmarks=true";
-    const answer = await ask({ path });
+    const answer = await sendAndAdvance({ path });
     const { body } = await client.send({ path: "/api/v1/pods" });
     const { resourceVersion } = body.metadata;
     const object = {
@@ -134,21 +164,21 @@ describe("reads", () => {
     assert.deepEqual(eventsOf(answer), Array(4).fill({ type: "BOOKMARK", object }));
   });
 
-  test("a watch that names no timeout lasts between thirty and sixty minutes", async () => {
+  test("a watch without a timeout lasts between 30 and 60 minutes", async () => {
     for (const path of [`${maps}?watch=1`, `${maps}?watch=1&timeoutSeconds=0`, "/api/v1/watch/configmaps"]) {
-      const { steps } = await ask({ path }, 10 * second);
-      // Some turns pass before it begins.
+      const { steps } = await sendAndAdvance({ path }, 10 * second);
+      // Some turns pass before the watch begins.
       assert.ok(steps >= 180 && steps <= 600, String(steps));
     }
   });
 
-  test("bookmarks of a watch in table form are tables", async () => {
+  test("a watch of Tables sends its bookmarks as Tables", async () => {
     const path = `${maps}?watch=1&timeoutSeconds=10&${streaming}`;
     for (const [query, first, second] of [
       ["&labelSelector=n%3Da", "ADDED a", "BOOKMARK "],
       ["&labelSelector=none", "BOOKMARK ", "BOOKMARK "],
     ] as const) {
-      const answer = await ask({ path: path + query, headers: { accept: table } });
+      const answer = await sendAndAdvance({ path: path + query, headers: { accept: table } });
       const events = eventsOf(answer);
       assert.ok(events.every(({ object }) => object.kind === "Table"));
       assert.deepEqual(
@@ -164,7 +194,7 @@ describe("reads", () => {
     }
   });
 
-  test("after five minutes a list cannot go on where it was, nor a watch, and the error tells how it can", async () => {
+  test("answers 410 to continued lists and to watches after five minutes, with a token for an inconsistent list", async () => {
     const first = (await client.send({ path: `${maps}?limit=1` })).body;
     await create("b2");
     const { resourceVersion } = first.metadata;
@@ -194,10 +224,13 @@ describe("reads", () => {
     assert.equal(exact.body.message, "The resourceVersion for the provided list is too old.");
     assert.deepEqual(exact.body.metadata, {});
     for (const accept of ["application/json", table]) {
-      const gone = await ask({ path: `${maps}?watch=1&resourceVersion=${resourceVersion}`, headers: { accept } });
-      const [event, ...others] = eventsOf(gone);
+      const expired = await sendAndAdvance({
+        path: `${maps}?watch=1&resourceVersion=${resourceVersion}`,
+        headers: { accept },
+      });
+      const [event, ...others] = eventsOf(expired);
       assert.deepEqual(
-        [gone.status, event?.type, event?.object.reason, event?.object.code, others],
+        [expired.status, event?.type, event?.object.reason, event?.object.code, others],
         [200, "ERROR", "Expired", 410, []],
       );
       assert.match(event?.object.message, /^too old resource version: \d+ \(\d+\)$/);

@@ -1,7 +1,8 @@
 /**
- * Definitions of real projects, and objects of theirs, good ones, damaged ones and random ones: what is accepted, refused, defaulted, told and
- * published is what upstream's own server says. With COXSWAIN_TEST_FULL=1, Go, and what Go has to fetch; `COXSWAIN_PROJECTS=istio,kueue` takes
- * some, `SEED=n` replays.
+ * Sends the CustomResourceDefinitions of real projects, and their sample objects with damaged and
+ * random ones, to this server and to upstream's, and compares the answers. Needs
+ * COXSWAIN_TEST_FULL=1, and Go with access to the modules. `COXSWAIN_PROJECTS=istio,kueue` selects
+ * projects, `SEED=n` replays a run.
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -19,10 +20,10 @@ const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const missing = full || chosen !== undefined ? upstreamMissing() : "needs COXSWAIN_TEST_FULL=1";
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/** Of a version; each is damaged in several ways. */
+/** Sample objects per version; each is also damaged in several ways. */
 const shippedMax = 100;
 const randomSamples = 6;
-/** Of a version; each is changed in several ways. */
+/** Stored objects per version; each is also changed in several ways. */
 const storedMax = 8;
 const damages = 4;
 
@@ -32,7 +33,7 @@ let clients: readonly RawClient[] = [];
 let both: Twins;
 before(async () => {
   if (missing !== undefined) return;
-  // Samples name owners that nobody has made.
+  // Samples refer to owners that do not exist.
   server = await startTestServer({ controllers: [...quietControllers, "-garbage-collector-controller"] });
   upstream = await startUpstreamDefinitions();
   const [ours, theirs] = [rawClient(server.kubeconfig), rawClient(upstream.kubeconfig)];
@@ -46,7 +47,7 @@ after(async () => {
 });
 
 for (const project of projects.filter(({ name }) => chosen?.includes(name) ?? true)) {
-  test(project.name, { skip: missing }, async (t) => {
+  test(`answers like upstream's server for the definitions of ${project.name}`, { skip: missing }, async (t) => {
     const fetched = fetchModule(project);
     if ("missing" in fetched) return t.skip(`${project.module} cannot be fetched: ${fetched.missing}`);
     await check(project, fetched.directory);
@@ -75,7 +76,7 @@ type Spec = any;
 
 const servedVersions = (spec: Spec): Spec[] => spec.versions.filter(({ served }: Spec) => served);
 
-/** @returns those that are taken, which both servers agree on */
+/** @returns the definitions that both servers accept */
 async function define(definitions: readonly Manifest[]): Promise<Manifest[]> {
   const accepted = new Map<string | undefined, Manifest>();
   for (const body of definitions) {
@@ -86,7 +87,7 @@ async function define(definitions: readonly Manifest[]): Promise<Manifest[]> {
   return [...accepted.values()];
 }
 
-/** Within a second or two, which controllers take. */
+/** Waits up to three seconds for the controllers of both servers. */
 async function eventuallySame(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     for (let tries = 1; ; tries++) {
@@ -111,28 +112,31 @@ async function checkObjects(
     .filter((manifest) => manifest.apiVersion === apiVersion && manifest.kind === kind)
     .slice(0, shippedMax);
   const schema = version.schema?.openAPIV3Schema ?? {};
-  const made = Array.from({ length: randomSamples }, () => ({
+  const generated = Array.from({ length: randomSamples }, () => ({
     apiVersion,
     kind,
-    metadata: { name: "made" },
+    metadata: { name: "generated" },
     ...randomSample(schema, random),
   }));
-  const whole: Manifest[] = [...good.map(withName), ...made];
+  const whole: Manifest[] = [...good.map(withName), ...generated];
   const bodies = [...whole, ...whole.flatMap((body) => Array.from({ length: damages }, () => damaged(body, random)))];
-  const taken: Manifest[] = [];
+  const storable: Manifest[] = [];
   for (const body of bodies) {
     const strict = random(4) === 0 ? "&fieldValidation=Strict" : "";
     const answer = await same({ method: "POST", path: `${path}?dryRun=All&fieldManager=test${strict}`, body });
-    if (answer.status === 201) taken.push(body);
+    if (answer.status === 201) storable.push(body);
   }
-  for (const body of taken.slice(0, storedMax)) await checkStored(path, body, version, taken, random);
+  for (const body of storable.slice(0, storedMax)) await checkStored(path, body, version, storable, random);
 }
 
 const jsonPatch = { "content-type": "application/json-patch+json" };
 const apply = { "content-type": "application/apply-patch+yaml" };
 const table = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" };
 
-/** One object from its creation to its end: changed by others' parts, good and damaged, applied, shown, its status written. */
+/**
+ * Creates an object, patches and applies parts of the other objects, lists it as a Table, writes
+ * its status and scale, and deletes it.
+ */
 async function checkStored(
   path: string,
   body: Manifest,
@@ -189,7 +193,7 @@ async function same(request: RawRequest): Promise<Answer> {
   return answer;
 }
 
-/** Without the namespace that it is meant for. */
+/** Removes the namespace and generateName, and sets a name if there is none. */
 function withName(manifest: Manifest): Manifest {
   const {
     namespace: _namespace,

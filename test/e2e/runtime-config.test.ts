@@ -1,7 +1,8 @@
 /**
- * `--runtime-config`: whatever is switched off, the server starts and becomes ready, serves the rest, and stores nothing of a kind that is not served,
- * neither at the start nor by a controller. The seed chooses sets at random, and which single switches are tried: a third of them, with
- * COXSWAIN_TEST_FULL=1 all. SEED=n replays one.
+ * `--runtime-config`: whichever group versions and resources are disabled, the server starts and
+ * becomes ready, serves the others, and stores no object of a kind that is not served, neither at
+ * the start nor by a controller. The seed chooses random sets, and a third of the single switches;
+ * COXSWAIN_TEST_FULL=1 tries all. `SEED=n` replays a run.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -22,14 +23,14 @@ import { seededRandom } from "../support/seeded-random.ts";
 const directory = mkdtempSync(join(tmpdir(), "coxswain-runtime-config-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-const known = builtinVersions(builtinConversions);
-const groupVersions = [...new Set(known.map(({ group, version }) => `${group === "" ? "api" : group}/${version}`))];
+const builtin = builtinVersions(builtinConversions);
+const groupVersions = [...new Set(builtin.map(({ group, version }) => `${group === "" ? "api" : group}/${version}`))];
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const random = seededRandom(seed);
 const full = process.env.COXSWAIN_TEST_FULL === "1";
 
-/** All in the full run; otherwise about a third, chosen by the seed. */
+/** @returns all with COXSWAIN_TEST_FULL=1, otherwise about a third, which the seed chooses */
 function sample<One>(all: readonly One[]): readonly One[] {
   return full ? all : all.filter(() => random(3) === 0);
 }
@@ -49,7 +50,7 @@ async function checkStart(runtimeConfig: string): Promise<void> {
   const problems: string[] = [];
   const problem = (message: string, values?: object): void =>
     void problems.push(`${message} ${JSON.stringify(values)}`);
-  const { serves, warnings } = parseRuntimeConfig(runtimeConfig, known);
+  const { serves, warnings } = parseRuntimeConfig(runtimeConfig, builtin);
   const server = await startServer({
     dataDir,
     storage: "lmdb",
@@ -76,11 +77,11 @@ async function checkStart(runtimeConfig: string): Promise<void> {
   await checkStored(dataDir, serves);
 }
 
-/** Discovery names what is served, and all of it can be listed; the rest is 404. */
+/** Discovery lists the served resources, which can all be listed; the others answer 404. */
 async function checkServed(client: RawClient, serves: Serves): Promise<void> {
   for (const groupVersion of groupVersions) {
     const [group, version] = groupVersion === "api/v1" ? ["", "v1"] : (groupVersion.split("/") as [string, string]);
-    const resources = known.filter((one) => one.group === group && one.version === version);
+    const resources = builtin.filter((one) => one.group === group && one.version === version);
     const served = resources.filter(({ resource }) => serves(group, version, resource)).map(({ resource }) => resource);
     const path = group === "" ? "/api/v1" : `/apis/${groupVersion}`;
     const { status, body } = await client.send({ path });
@@ -102,7 +103,7 @@ async function checkServed(client: RawClient, serves: Serves): Promise<void> {
   }
 }
 
-/** Kinds that are objects in the store. */
+/** The kinds of the stored objects. */
 const stored = new Set(
   readResourcesTable().resources.flatMap(({ group, resource, storage }) =>
     storage === undefined ? [] : [`${group}/${resource}`],
@@ -111,7 +112,7 @@ const stored = new Set(
 
 const configMaps = "/api/v1/namespaces/work/configmaps";
 
-/** What controllers and admission do with the kinds that are served. */
+/** The effects of controllers and admission on the served kinds. */
 async function exercise(client: RawClient, serves: Serves): Promise<void> {
   const has = (resource: string, group = ""): boolean => serves(group, "v1", resource);
   const send = async (method: string, path: string, body?: object): Promise<number> =>
@@ -139,7 +140,7 @@ async function exercise(client: RawClient, serves: Serves): Promise<void> {
   }
   if (has("serviceaccounts")) {
     await until(
-      "the account default",
+      "the ServiceAccount default exists",
       async () => (await send("GET", "/api/v1/namespaces/work/serviceaccounts/default")) === 200,
     );
     const token = await client.send({
@@ -165,11 +166,11 @@ async function exercise(client: RawClient, serves: Serves): Promise<void> {
       metadata: { name: "owned", ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }] },
     });
     assert.equal(await send("DELETE", `${configMaps}/owner`), 200);
-    await until("collection", async () => (await send("GET", `${configMaps}/owned`)) === 404);
+    await until("the dependent is deleted", async () => (await send("GET", `${configMaps}/owned`)) === 404);
   }
   if (has("customresourcedefinitions", "apiextensions.k8s.io")) await exerciseDefinition(client, create);
   assert.equal(await send("DELETE", "/api/v1/namespaces/work"), 200);
-  await until("the namespace goes", async () => (await send("GET", "/api/v1/namespaces/work")) === 404);
+  await until("the namespace is deleted", async () => (await send("GET", "/api/v1/namespaces/work")) === 404);
 }
 
 async function exerciseDefinition(
@@ -191,7 +192,7 @@ async function exerciseDefinition(
   await create(things, { apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "t" } });
 }
 
-/** Of kinds that share a prefix, one must be served. */
+/** At least one of the kinds that share a storage prefix must be served. */
 async function checkStored(dataDir: string, serves: Serves): Promise<void> {
   const prefixes = new Map<string, boolean>();
   for (const { group, resource, versions, storage } of readResourcesTable().resources) {
@@ -214,7 +215,7 @@ async function checkStored(dataDir: string, serves: Serves): Promise<void> {
   }
 }
 
-describe(`a group version switched off alone, seed ${seed}`, () => {
+describe(`starts and serves the rest with one group version disabled, seed ${seed}`, () => {
   for (const groupVersion of sample(groupVersions))
     test(`${groupVersion}=false`, () => checkStart(`${groupVersion}=false`));
 });
@@ -233,22 +234,22 @@ const named: readonly string[] = [
   "api/all=true",
   "api/all=true,v1=false",
 ];
-describe("stages", () => {
+describe("starts and serves the rest with stages disabled", () => {
   for (const runtimeConfig of named) test(runtimeConfig, () => checkStart(runtimeConfig));
 });
 
 const writtenGroups = ["", "rbac.authorization.k8s.io", "scheduling.k8s.io", "networking.k8s.io", "discovery.k8s.io"];
-const resources = known.filter(({ group, version }) => writtenGroups.includes(group) && version === "v1");
-describe(`a resource switched off alone, of groups that the start or a controller writes, seed ${seed}`, () => {
+const resources = builtin.filter(({ group, version }) => writtenGroups.includes(group) && version === "v1");
+describe(`starts and serves the rest with one resource disabled that the start or a controller writes, seed ${seed}`, () => {
   for (const { group, version, resource } of sample(resources)) {
     const key = `${group === "" ? "api" : group}/${version}/${resource}=false`;
     test(key, () => checkStart(key));
   }
 });
 
-test("objects of groups that are switched off stay in the store, and grant and serve nothing meanwhile", async () => {
+test("keeps objects of disabled groups in the store, and does not serve or use them", async () => {
   const dataDir = mkdtempSync(join(directory, "restarts-"));
-  const started = async (runtimeConfig: string, run: (client: RawClient) => Promise<void>): Promise<void> => {
+  const runServer = async (runtimeConfig: string, run: (client: RawClient) => Promise<void>): Promise<void> => {
     const server = await startServer({ dataDir, storage: "lmdb", runtimeConfig, tokenAuthFile });
     const client = rawClient(server.kubeconfig);
     await run(client).finally(() => client.close());
@@ -264,7 +265,7 @@ test("objects of groups that are switched off stay in the store, and grant and s
     (await client.send({ path: `${bindings}/ann` })).status,
     (await client.send({ path: `${things}/t` })).status,
   ];
-  await started("", async (client) => {
+  await runServer("", async (client) => {
     const create = async (path: string, body: object): Promise<string> => {
       const { status, text, body: created } = await client.send({ method: "POST", path, body });
       assert.equal(status, 201, text);
@@ -279,17 +280,17 @@ test("objects of groups that are switched off stay in the store, and grant and s
     });
     await create("/api/v1/namespaces", { metadata: { name: "work" } });
     await exerciseDefinition(client, create);
-    await until("the role is collected", async () => (await statuses(client))[0] === 200);
+    await until("the binding takes effect", async () => (await statuses(client))[0] === 200);
     assert.deepEqual(await statuses(client), [200, 200, 200]);
   });
-  await started("api/all=false,v1=true", async (client) => assert.deepEqual(await statuses(client), [403, 404, 404]));
-  await started("", async (client) => assert.deepEqual(await statuses(client), [200, 200, 200]));
+  await runServer("api/all=false,v1=true", async (client) => assert.deepEqual(await statuses(client), [403, 404, 404]));
+  await runServer("", async (client) => assert.deepEqual(await statuses(client), [200, 200, 200]));
 });
 
-describe(`sets at random, seed ${seed}`, () => {
+describe(`starts and serves the rest with a random set disabled, seed ${seed}`, () => {
   for (let turn = 0; turn < (full ? 10 : 4); turn++) {
     const versions = groupVersions.filter(() => random(2) === 0).map((one) => `${one}=${random(2) === 0}`);
-    const single = known
+    const single = builtin
       .filter(() => random(12) === 0)
       .map(({ group, version, resource }) => `${group === "" ? "api" : group}/${version}/${resource}=false`);
     const runtimeConfig = [

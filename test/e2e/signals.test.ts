@@ -1,4 +1,4 @@
-/** The command's answers to signals and to what it is told wrongly. */
+/** The command's reactions to signals and to invalid flags. */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +17,7 @@ interface Command {
 }
 
 function run(...flags: string[]): Command {
-  // Under npm, signals that follow each other closely count once.
+  // Under npm, the command counts signals in quick succession once.
   const { npm_lifecycle_event: _, ...env } = process.env;
   const child = spawn(process.execPath, [main, ...flags], { env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
@@ -30,11 +30,11 @@ function run(...flags: string[]): Command {
   return { process: child, output: () => output, exited: once(child, "close").then(([code]) => code as number | null) };
 }
 
-async function serving(command: Command): Promise<void> {
+async function waitUntilServing(command: Command): Promise<void> {
   const ended = command.exited.then((code) => assert.fail(`exited with ${code}: ${command.output()}`));
   while (!command.output().includes("Next: "))
     await Promise.race([once(command.process.stdout as NodeJS.ReadableStream, "data"), ended]);
-  ended.catch(() => {}); // Later it may.
+  ended.catch(() => {}); // The command may exit later.
 }
 
 describe("signals", () => {
@@ -49,7 +49,7 @@ describe("signals", () => {
 
   test("during the shutdown delay /readyz fails, /livez does not, and requests are served", async () => {
     const command = start("--shutdown-delay-duration=1h");
-    await serving(command);
+    await waitUntilServing(command);
     const client = connect();
     assert.equal((await client.send({ path: "/readyz" })).status, 200);
     command.process.kill("SIGTERM");
@@ -64,28 +64,28 @@ describe("signals", () => {
     assert.equal(await command.exited, 128 + 15, "the second signal exits at once");
   });
 
-  test("SIGINT ends as SIGTERM does", async () => {
+  test("SIGINT shuts the server down like SIGTERM", async () => {
     const command = start();
-    await serving(command);
+    await waitUntilServing(command);
     command.process.kill("SIGINT");
     assert.equal(await command.exited, 0, command.output());
   });
 
-  const refusedRows: [flags: string[], message: RegExp][] = [
+  const invalidFlagRows: [flags: string[], message: RegExp][] = [
     [["--secure-prot=1"], /^Error: unknown flag: --secure-prot \(did you mean --secure-port\?\)\n/],
     [["--authorization-mode=Foo"], /^Error: authorization-mode "Foo" is not a valid mode/],
     [["--feature-gates=NoSuchGate=true"], /^Error: .*NoSuchGate/],
     [["--tls-cert-file=/no/such", "--tls-private-key-file=/no/such"], /^Error: .*no such file/],
   ];
-  for (const [flags, message] of refusedRows) {
-    test(`${flags.join(" ")} is refused`, async () => {
+  for (const [flags, message] of invalidFlagRows) {
+    test(`exits with an error for ${flags.join(" ")}`, async () => {
       const command = start(...flags);
       assert.equal(await command.exited, 1);
       assert.match(command.output(), message);
     });
   }
 
-  test("--help and --version print and end", async () => {
+  test("--help and --version print and exit with 0", async () => {
     const [help, version] = [run("--help"), run("--version")];
     assert.deepEqual([await help.exited, await version.exited], [0, 0]);
     assert.match(help.output(), /^Usage: coxswain \[flags\]/);

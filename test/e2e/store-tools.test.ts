@@ -1,4 +1,6 @@
-/** `coxswain store` as a process, beside a server, and the backup that a server gives. */
+/**
+ * `coxswain store` as a process, next to a running server, and the backup endpoint of the server.
+ */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
@@ -14,18 +16,18 @@ const base = mkdtempSync(join(tmpdir(), "coxswain-store-"));
 after(() => rmSync(base, { recursive: true, force: true }));
 const configMaps = "/api/v1/namespaces/default/configmaps";
 
-interface Ran {
+interface CommandResult {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
 }
 
-function store(...args: string[]): Ran {
+function store(...args: string[]): CommandResult {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, "store", ...args], { encoding: "utf8" });
   return { code: status, out: stdout, err: stderr };
 }
 
-/** A server of a directory of its own, with a few config maps: `a` has been changed. */
+/** Starts a server on its own directory and creates three ConfigMaps; `a` is then updated. */
 async function serve(name: string): Promise<{ dataDir: string; server: TestServer }> {
   const dataDir = join(base, name);
   const server = await startTestServer({ storage: "lmdb", durability: "relaxed", dataDir });
@@ -41,7 +43,7 @@ async function serve(name: string): Promise<{ dataDir: string; server: TestServe
   return { dataDir, server };
 }
 
-async function newest(server: RunningServer): Promise<{ revision: number; names: string[] }> {
+async function listNames(server: RunningServer): Promise<{ revision: number; names: string[] }> {
   const client = rawClient(server.kubeconfig);
   const { body } = await client.send({ path: configMaps });
   client.close();
@@ -58,7 +60,7 @@ describe("backup and restore", () => {
   });
   after(() => server.close());
 
-  test("a backup of a running server is for its owner only, and overwrites nothing", () => {
+  test("a backup of a running server has mode 0600 and does not overwrite a file", () => {
     const { code, out, err } = store("backup", dataDir, file);
     assert.deepEqual([code, err], [0, ""]);
     assert.match(out, /^\S+backup: \d+ objects at revision \d+\n$/);
@@ -76,18 +78,18 @@ describe("backup and restore", () => {
     assert.deepEqual([checked, JSON.parse(said).whole], [0, true]);
   });
 
-  test("a restored server answers 410 to what the old one handed out, and goes on above it", async () => {
+  test("a restored server answers 410 to resourceVersions of the original, and continues above them", async () => {
     const client = rawClient(server.kubeconfig);
     await client.send({ method: "POST", path: configMaps, body: { metadata: { name: "after-the-backup" } } });
     client.close();
-    const { revision: handedOut } = await newest(server);
+    const { revision: handedOut } = await listNames(server);
     const restored = join(base, "restored");
     const { code, out, err } = store("restore", file, restored);
     assert.deepEqual([code, err], [0, ""]);
     assert.match(out, /the store goes on at revision 1000000\d+\n$/);
     assert.match(store("restore", file, restored).err, /exists already, and nothing is overwritten/);
     const second = await startTestServer({ storage: "lmdb", durability: "relaxed", dataDir: restored });
-    const now = await newest(second);
+    const now = await listNames(second);
     assert.deepEqual(now.names, ["a", "b", "c"]);
     assert.ok(now.revision > handedOut);
     const again = rawClient(second.kubeconfig);
@@ -96,19 +98,19 @@ describe("backup and restore", () => {
     const watched = await again.send({ path: `${configMaps}?${old}&watch=true&timeoutSeconds=5` });
     assert.equal(watched.body?.object?.code ?? watched.status, 410);
     assert.equal((await again.send({ path: `${configMaps}/a` })).body.data.is, "newer");
-    const written = await again.send({ method: "PUT", path: `${configMaps}/a`, body: { metadata: { name: "a" } } });
-    assert.ok(Number(written.body.metadata.resourceVersion) > now.revision);
+    const updated = await again.send({ method: "PUT", path: `${configMaps}/a`, body: { metadata: { name: "a" } } });
+    assert.ok(Number(updated.body.metadata.resourceVersion) > now.revision);
     again.close();
     await second.close();
   });
 
-  test("--bump-revision sets how far revisions are raised", () => {
+  test("--bump-revision sets the increase of the revision", () => {
     const restored = join(base, "higher");
     assert.match(store("restore", file, restored, "--bump-revision", "5").out, /goes on at revision \d{2,4}\n$/);
     assert.match(store("restore", file, join(base, "none"), "--bump-revision", "0").err, /must be a number from 1/);
   });
 
-  test("a damaged backup is not restored", () => {
+  test("rejects a damaged backup", () => {
     const cut = join(base, "cut");
     writeFileSync(cut, readFileSync(file));
     truncateSync(cut, 5000);
@@ -119,7 +121,7 @@ describe("backup and restore", () => {
     assert.deepEqual(store("check", cut).code, 2);
   });
 
-  test("gives a backup to users whose roles name its path, one at a time, and rejects others", async () => {
+  test("serves one backup at a time, to users with permission for its path only", async () => {
     const admin = rawClient(server.kubeconfig);
     const keeper = rawClient((await server.as("keeper")).kubeconfig);
     const send = (client: typeof admin, method = "POST", path = "/storage/backup") => client.send({ method, path });
@@ -141,15 +143,15 @@ describe("backup and restore", () => {
 
     const [first, second] = await Promise.all([send(keeper), send(keeper)]);
     assert.deepEqual([first.status, second.status].sort(), [200, 429]);
-    const given = join(base, "given");
-    writeFileSync(given, first.status === 200 ? first.bytes : second.bytes);
-    assert.match(store("check", given).out, /all whole\n$/);
-    assert.equal((await send(keeper)).status, 200, "the next one is given after the first");
+    const downloaded = join(base, "downloaded");
+    writeFileSync(downloaded, first.status === 200 ? first.bytes : second.bytes);
+    assert.match(store("check", downloaded).out, /all whole\n$/);
+    assert.equal((await send(keeper)).status, 200, "the next one is served after the first");
     admin.close();
     keeper.close();
   });
 
-  test("a store in memory has no backups", async () => {
+  test("answers 404 for a backup of the in-memory storage", async () => {
     const memory = await startServer({ storage: "memory" });
     const client = rawClient(memory.kubeconfig);
     assert.equal((await client.send({ method: "POST", path: "/storage/backup" })).status, 404);
@@ -157,7 +159,7 @@ describe("backup and restore", () => {
     await memory.close();
   });
 
-  test("a server's store is not checked or repaired while it runs", () => {
+  test("check and repair reject the store of a running server", () => {
     for (const args of [
       ["check", dataDir],
       ["repair", dataDir, "--to", join(base, "never")],
@@ -182,15 +184,15 @@ describe("check and repair", () => {
 
   const restoreFile = (): void => writeFileSync(data, whole);
 
-  test("a whole store", () => {
+  test("check reports an undamaged store as whole", () => {
     const { code, out } = store("check", dataDir);
     assert.equal(code, 0);
     assert.match(out, /: \d+ objects at revision \d+, all whole\n$/);
   });
 
-  test("a flipped bit in a value is named, and the object left out, or an older revision written", async () => {
+  test("check reports a damaged value; repair leaves the object out, or writes an older revision", async () => {
     const bytes = Buffer.from(whole);
-    // Its every copy: pages that were replaced may still be there.
+    // Replaced pages may still have copies of the value: damage all of them.
     for (let at = bytes.indexOf('"newer"'); at >= 0; at = bytes.indexOf('"newer"', at + 1))
       bytes[at + 1] = (bytes[at + 1] as number) ^ 1;
     writeFileSync(data, bytes);
@@ -223,7 +225,7 @@ describe("check and repair", () => {
       assert.equal(store("check", dir).code, 0);
       const server = await startServer({ storage: "lmdb", durability: "relaxed", dataDir: dir });
       assert.deepEqual(
-        (await newest(server)).names.filter((name) => name !== "kube-root-ca.crt"),
+        (await listNames(server)).names.filter((name) => name !== "kube-root-ca.crt"),
         names,
       );
       const client = rawClient(server.kubeconfig);
@@ -233,7 +235,7 @@ describe("check and repair", () => {
     }
   });
 
-  test("reports a crash of the native library, and what was being read", () => {
+  test("check reports a crash of the native library and where it was reading", () => {
     truncateSync(data, 20 * 4096);
     const { code, out, err } = store("check", dataDir);
     restoreFile();
@@ -241,7 +243,7 @@ describe("check and repair", () => {
     assert.match(out, /the process that read it ended with (SIG\w+|code \d+) while it read .*, with LMDB/);
   });
 
-  test("names the reason for a path that has no store, and for a wrong command line", () => {
+  test("reports the reason for a path without a store, and for a wrong command line", () => {
     const rows: [string[], RegExp][] = [
       [["check", base], /has no storage\/data\.mdb/],
       [["check", join(base, "absent")], /ENOENT/],
@@ -258,7 +260,7 @@ describe("check and repair", () => {
   });
 });
 
-test("help names the commands and the exit codes", () => {
+test("--help lists the commands and the exit codes", () => {
   const { code, out } = store("--help");
   assert.equal(code, 0);
   for (const text of ["backup", "restore", "check", "repair", "Exit codes: 0"]) assert.ok(out.includes(text), text);

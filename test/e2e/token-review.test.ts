@@ -1,4 +1,7 @@
-/** TokenReview against a real server: whose a token is, for whom, and what is told of one that is nobody's. */
+/**
+ * TokenReview against a real server: the user and audiences of a token, and the error for an
+ * invalid one.
+ */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -32,8 +35,8 @@ after(async () => {
 const review = (spec: object, more: Partial<RawRequest> = {}): Promise<Answer> =>
   admin.send({ method: "POST", path, body: { spec }, ...more });
 
-async function created(where: string, body: object): Promise<Answer["body"]> {
-  const answer = await admin.send({ method: "POST", path: where, body });
+async function created(collection: string, body: object): Promise<Answer["body"]> {
+  const answer = await admin.send({ method: "POST", path: collection, body });
   assert.equal(answer.status, 201, answer.text);
   return answer.body;
 }
@@ -42,9 +45,13 @@ const eve = { username: "eve", uid: "7", groups: ["a", "b", "system:authenticate
 const unknown = { user: {}, error: "invalid bearer token" };
 
 const rows: [what: string, spec: object, status: object][] = [
-  ["a static token", { token: "static" }, { authenticated: true, user: eve, audiences: ["api", "other-api"] }],
   [
-    "one without groups",
+    "authenticates a static token",
+    { token: "static" },
+    { authenticated: true, user: eve, audiences: ["api", "other-api"] },
+  ],
+  [
+    "authenticates a static token without groups",
     { token: "plain" },
     {
       authenticated: true,
@@ -53,36 +60,40 @@ const rows: [what: string, spec: object, status: object][] = [
     },
   ],
   [
-    "asked for one of our audiences",
+    "returns the requested audience of the server",
     { token: "static", audiences: ["other-api"] },
     { authenticated: true, user: eve, audiences: ["other-api"] },
   ],
   [
-    "asked for ours and others",
+    "returns those of the requested audiences that the server has",
     { token: "static", audiences: ["x", "other-api", "api"] },
     { authenticated: true, user: eve, audiences: ["other-api", "api"] },
   ],
-  ["asked for others' audiences", { token: "static", audiences: ["x"] }, unknown],
   [
-    "an empty list of audiences",
+    "rejects a token when the server has none of the requested audiences",
+    { token: "static", audiences: ["x"] },
+    unknown,
+  ],
+  [
+    "returns all audiences of the server for an empty list",
     { token: "static", audiences: [] },
     { authenticated: true, user: eve, audiences: ["api", "other-api"] },
   ],
-  ["a token nobody knows", { token: "nope" }, unknown],
-  ["what looks like a JWT", { token: "a.b.c" }, unknown],
+  ["rejects an unknown token", { token: "nope" }, unknown],
+  ["rejects an unknown token that looks like a JWT", { token: "a.b.c" }, unknown],
   [
-    "what stands behind a space does not count, as in a header",
+    "ignores what follows a space, like in an Authorization header",
     { token: "static x" },
     { authenticated: true, user: eve, audiences: ["api", "other-api"] },
   ],
-  ["spaces alone", { token: "  " }, unknown],
-  ["a space before the token", { token: " static" }, unknown],
+  ["rejects a token of spaces", { token: "  " }, unknown],
+  ["rejects a token after a space", { token: " static" }, unknown],
   [
-    "a line's end is not the token's",
+    "ignores a line break after the token",
     { token: "static\n" },
     { authenticated: true, user: eve, audiences: ["api", "other-api"] },
   ],
-  ["a name that objects have", { token: "__proto__" }, unknown],
+  ["rejects a token with the name of an object property", { token: "__proto__" }, unknown],
 ];
 for (const [what, spec, status] of rows) {
   test(what, async () => {
@@ -92,29 +103,29 @@ for (const [what, spec, status] of rows) {
     assert.deepEqual(rest, {
       kind: "TokenReview",
       apiVersion: "authentication.k8s.io/v1",
-      spec: written(spec),
+      spec: withoutEmptyLists(spec),
       status,
     });
     assert.equal(metadata.managedFields.length, 1);
   });
 }
 
-/** Empty lists are left out. */
-function written(spec: object): object {
+/** @returns the spec of the answer, which omits empty lists */
+function withoutEmptyLists(spec: object): object {
   return Object.fromEntries(Object.entries(spec).filter(([, value]) => value.length > 0));
 }
 
-const refused: [what: string, request: Partial<RawRequest>, code: number, message: string | RegExp][] = [
-  ["no token", { body: { spec: {} } }, 400, "token is required for TokenReview in authentication"],
-  ["no spec", { body: {} }, 400, "token is required for TokenReview in authentication"],
+const invalidRequests: [what: string, request: Partial<RawRequest>, code: number, message: string | RegExp][] = [
+  ["without a token", { body: { spec: {} } }, 400, "token is required for TokenReview in authentication"],
+  ["without a spec", { body: {} }, 400, "token is required for TokenReview in authentication"],
   [
-    "a token that is a number",
+    "with a number as the token",
     { body: { spec: { token: 5 } } },
     400,
     /cannot unmarshal number into Go struct field TokenReviewSpec\.spec\.token of type string"/,
   ],
   [
-    "an unknown field, strictly",
+    "with an unknown field and strict field validation",
     { path: `${path}?fieldValidation=Strict`, body: { spec: { token: "static", x: 1 } } },
     400,
     /strict decoding error: unknown field \\"spec\.x\\"/,
@@ -126,26 +137,26 @@ const refused: [what: string, request: Partial<RawRequest>, code: number, messag
     /.*/,
   ],
   [
-    "read",
+    "with GET of the collection",
     { method: "GET", body: undefined as unknown as object },
     405,
     "the server does not allow this method on the requested resource",
   ],
   [
-    "read by name",
+    "with GET by name",
     { method: "GET", path: `${path}/x`, body: undefined as unknown as object },
     404,
     "the server could not find the requested resource",
   ],
   [
-    "in the beta version",
+    "at v1beta1",
     { path: "/apis/authentication.k8s.io/v1beta1/tokenreviews" },
     404,
     "the server could not find the requested resource",
   ],
 ];
-for (const [what, request, code, message] of refused) {
-  test(`refused: ${what}`, async () => {
+for (const [what, request, code, message] of invalidRequests) {
+  test(`rejects a review ${what}`, async () => {
     const answer = await review({ token: "static" }, request);
     assert.equal(answer.status, code, answer.text);
     if (typeof message === "string") assert.equal(answer.body.message, message);
@@ -153,7 +164,7 @@ for (const [what, request, code, message] of refused) {
   });
 }
 
-describe("service accounts' tokens", () => {
+describe("tokens of a ServiceAccount", () => {
   let uid = "";
   const tokenFor = async (spec: object = {}): Promise<string> =>
     (await created(`${core}/serviceaccounts/robot/token`, { spec })).status.token;
@@ -162,7 +173,7 @@ describe("service accounts' tokens", () => {
     uid = (await created(`${core}/serviceaccounts`, { metadata: { name: "robot" } })).metadata.uid;
   });
 
-  test("with what they are bound to", async () => {
+  test("have the bound pod and node as extra values, and end with the pod", async () => {
     const node = await created("/api/v1/nodes", { metadata: { name: "n1" } });
     const spec = { serviceAccountName: "robot", nodeName: "n1", containers: [{ name: "c", image: "i" }] };
     const pod = await created(`${core}/pods`, { metadata: { name: "p" }, spec });
@@ -196,7 +207,7 @@ describe("service accounts' tokens", () => {
     );
   });
 
-  test("for whom they are", async () => {
+  test("authenticate for their audiences only", async () => {
     const token = await tokenFor({ audiences: ["vault", "x"] });
     assert.equal(
       (await statusOf({ token })).error,
@@ -209,14 +220,14 @@ describe("service accounts' tokens", () => {
     );
   });
 
-  test("whose signature is not ours", async () => {
+  test("are rejected with a wrong signature", async () => {
     const token = await tokenFor();
     const [head = "", body = ""] = token.split(".");
     const { error } = await statusOf({ token: `${head}.${body}.${Buffer.alloc(64, 1).toString("base64url")}` });
     assert.equal(error, "go-jose/go-jose: error in cryptographic primitive");
   });
 
-  test("of an account that is made again", async () => {
+  test("end with the account, and stay invalid when it is created again", async () => {
     const token = await tokenFor();
     await admin.send({ method: "DELETE", path: `${core}/serviceaccounts/robot`, body: {} });
     assert.equal((await statusOf({ token })).error, 'serviceaccounts "robot" not found');
@@ -225,7 +236,7 @@ describe("service accounts' tokens", () => {
   });
 });
 
-test("who may ask", async () => {
+test("requires permission to create TokenReviews", async () => {
   const bob = { authorization: "Bearer plain" };
   const forbidden = await review({ token: "static" }, { headers: bob, anonymous: true });
   assert.equal(forbidden.status, 403);
@@ -241,7 +252,7 @@ test("who may ask", async () => {
   assert.equal((await review({ token: "static" }, { headers: bob, anonymous: true })).status, 201);
 });
 
-test("client-node and kubectl", async () => {
+test("client-node and kubectl create TokenReviews", async () => {
   const config = new KubeConfig();
   config.loadFromString(server.kubeconfig);
   const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token: "static" } };
@@ -257,13 +268,13 @@ test("client-node and kubectl", async () => {
 });
 
 const go = process.env.COXSWAIN_TEST_FULL === "1" && spawnSync("go", ["version"]).status === 0;
-test("another server of Kubernetes' kind asks, in both encodings", {
+test("client-go's webhook authenticator sends TokenReviews in JSON and in protobuf", {
   skip: go ? false : "needs Go and COXSWAIN_TEST_FULL=1",
 }, async () => {
-  const asks = spawn("go", ["run", ".", server.kubeconfigPath, "static", "nobody"], {
+  const program = spawn("go", ["run", ".", server.kubeconfigPath, "static", "unknown"], {
     cwd: join(import.meta.dirname, "token-review-client"),
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const told = "eve 7 [a b system:authenticated] map[]\ninvalid bearer token\n";
-  assert.equal(await text(asks.stdout), told + told);
+  const output = "eve 7 [a b system:authenticated] map[]\ninvalid bearer token\n";
+  assert.equal(await text(program.stdout), output + output);
 });

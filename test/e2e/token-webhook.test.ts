@@ -1,4 +1,6 @@
-/** Tokens that another service knows, which runs here over TLS: good answers, and everything that may go wrong with it. */
+/**
+ * Token authentication by a webhook over TLS: its answers, its failures, caching, and start errors.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +16,7 @@ const directory = mkdtempSync(join(tmpdir(), "coxswain-token-webhook-"));
 const kubeconfig = join(directory, "webhook.yaml");
 
 let webhook: WebhookServer;
-/** What the webhook says to the token that is asked for. */
+/** The answer of the webhook for a token. */
 let reply: (token: string) => WebhookReply = () => ({});
 let server: TestServer;
 let admin: RawClient;
@@ -22,7 +24,6 @@ const logged: string[] = [];
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** @returns the options of a server that asks the webhook */
 function writeKubeconfig(file: string, url: string, user: object): void {
   const config = {
     clusters: [{ name: "c", cluster: { server: url, "certificate-authority-data": base64(webhook.ca) } }],
@@ -39,7 +40,7 @@ before(async () => {
   });
   const validity = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 };
   const client = await issueCertificate(webhook.authority, {
-    subject: { commonName: "us" },
+    subject: { commonName: "api-server" },
     usage: "client",
     names: [],
     ...validity,
@@ -68,7 +69,7 @@ beforeEach(() => {
   webhook.requests.length = 0;
 });
 
-async function whoIs(token: string): Promise<Answer> {
+async function reviewSelf(token: string): Promise<Answer> {
   const headers = { authorization: `Bearer ${token}` };
   return admin.send({
     method: "POST",
@@ -88,16 +89,16 @@ async function review(token: string, audiences: string[] = []): Promise<Answer["
   return body.status;
 }
 
-const says = (status: object, version = "v1"): WebhookReply => ({
+const reviewReply = (status: object, version = "v1"): WebhookReply => ({
   apiVersion: `authentication.k8s.io/${version}`,
   kind: "TokenReview",
   status,
 });
 const ann = { username: "ann", uid: "42", groups: ["devs"], extra: { "example.com/team": ["red", "blue"] } };
 
-test("a user with everything", async () => {
-  reply = () => says({ authenticated: true, user: ann });
-  const answer = await whoIs("good");
+test("authenticates the user that the webhook returns, with uid, groups and extra", async () => {
+  reply = () => reviewReply({ authenticated: true, user: ann });
+  const answer = await reviewSelf("good");
   assert.deepEqual(answer.body.status.userInfo, { ...ann, groups: ["devs", "system:authenticated"] });
   const [sent] = webhook.requests;
   assert.deepEqual([sent?.path.split("?")[0], sent?.headers["content-type"]], ["/authenticate", "application/json"]);
@@ -107,56 +108,56 @@ test("a user with everything", async () => {
   );
 });
 
-test("answers are kept, that nobody knows a token as well, errors are not", async () => {
-  const asked = async (token: string, status: object): Promise<number[]> => {
+test("caches answers for valid and invalid tokens, but not errors", async () => {
+  const askTwice = async (token: string, status: object): Promise<number[]> => {
     webhook.requests.length = 0;
-    reply = () => says(status);
-    const codes = [(await whoIs(token)).status, (await whoIs(token)).status];
+    reply = () => reviewReply(status);
+    const codes = [(await reviewSelf(token)).status, (await reviewSelf(token)).status];
     return [...codes, webhook.requests.length];
   };
-  assert.deepEqual(await asked("kept-yes", { authenticated: true, user: ann }), [201, 201, 1]);
-  assert.deepEqual(await asked("kept-no", { authenticated: false }), [401, 401, 1]);
-  assert.deepEqual(await asked("kept-error", { authenticated: false, error: "no such token" }), [401, 401, 2]);
+  assert.deepEqual(await askTwice("cached-yes", { authenticated: true, user: ann }), [201, 201, 1]);
+  assert.deepEqual(await askTwice("cached-no", { authenticated: false }), [401, 401, 1]);
+  assert.deepEqual(await askTwice("not-cached", { authenticated: false, error: "no such token" }), [401, 401, 2]);
 });
 
-test("who is known here is not asked for", async () => {
-  assert.equal((await whoIs("static")).body.status.userInfo.username, "eve");
+test("does not call the webhook for a static token", async () => {
+  assert.equal((await reviewSelf("static")).body.status.userInfo.username, "eve");
   assert.equal(webhook.requests.length, 0);
 });
 
-test("many requests with one token ask once", async () => {
-  reply = () => says({ authenticated: true, user: ann });
-  const answers = await Promise.all(Array.from({ length: 20 }, () => whoIs("crowd")));
+test("calls the webhook once for concurrent requests with one token", async () => {
+  reply = () => reviewReply({ authenticated: true, user: ann });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => reviewSelf("crowd")));
   assert.deepEqual([new Set(answers.map(({ status }) => status)), webhook.requests.length], [new Set([201]), 1]);
 });
 
-test("audiences", async () => {
-  reply = () => says({ authenticated: true, user: ann });
+test("returns the audiences of the webhook, or those of the server", async () => {
+  reply = () => reviewReply({ authenticated: true, user: ann });
   assert.deepEqual((await review("unnamed", ["api", "x"])).audiences, ["api"]);
   assert.deepEqual(await review("unnamed", ["x"]), { user: {}, error: "invalid bearer token" });
-  reply = () => says({ authenticated: true, user: ann, audiences: ["x"] });
+  reply = () => reviewReply({ authenticated: true, user: ann, audiences: ["x"] });
   assert.deepEqual((await review("named", ["x", "y"])).audiences, ["x"]);
   assert.deepEqual(await review("named"), { user: {}, error: "invalid bearer token" });
 });
 
-test("the words of an error are for reviews, never for the bearer", async () => {
-  reply = () => says({ authenticated: false, error: "expired on Tuesday" });
+test("returns the error of the webhook in a TokenReview, not to the bearer", async () => {
+  reply = () => reviewReply({ authenticated: false, error: "expired on Tuesday" });
   assert.deepEqual(await review("old"), { user: {}, error: "expired on Tuesday" });
-  const { status, text } = await whoIs("old");
+  const { status, text } = await reviewSelf("old");
   assert.equal(status, 401);
   assert.ok(!text.includes("Tuesday"));
 });
 
-const answers: [what: string, reply: (token: string) => WebhookReply, error: RegExp][] = [
+const failures: [what: string, reply: (token: string) => WebhookReply, error: RegExp][] = [
   [
-    "nobody's name",
-    () => says({ authenticated: true, user: { username: "" } }),
+    "an empty user name",
+    () => reviewReply({ authenticated: true, user: { username: "" } }),
     /^the webhook authenticated a user without a name$/,
   ],
-  ["no user", () => says({ authenticated: true }), /^the webhook authenticated a user without a name$/],
+  ["no user", () => reviewReply({ authenticated: true }), /^the webhook authenticated a user without a name$/],
   [
     "the other version",
-    () => says({ authenticated: true, user: ann }, "v1beta1"),
+    () => reviewReply({ authenticated: true, user: ann }, "v1beta1"),
     /^converting \(v1beta1\.TokenReview\) to \(v1\.TokenReview\): unknown conversion$/,
   ],
   [
@@ -165,65 +166,70 @@ const answers: [what: string, reply: (token: string) => WebhookReply, error: Reg
     /^converting \(v1\.Pod\) to \(v1\.TokenReview\): unknown conversion$/,
   ],
   [
-    "yes as a text",
-    () => says({ authenticated: "true", user: ann }),
+    "a text for authenticated",
+    () => reviewReply({ authenticated: "true", user: ann }),
     /cannot unmarshal string into Go struct field TokenReviewStatus\.status\.authenticated of type bool$/,
   ],
-  ["garbage", () => "<html>", /^couldn't get version\/kind; json parse error: /],
+  ["a body that is not JSON", () => "<html>", /^couldn't get version\/kind; json parse error: /],
   [
-    "half an answer",
+    "truncated JSON",
     () => '{"apiVersion":"authentication.k8s.io/v1"',
     /json parse error: unexpected end of JSON input$/,
   ],
-  ["nothing", () => "", /^0-length response with status code: 200 and content type: application\/json$/],
+  ["an empty body", () => "", /^0-length response with status code: 200 and content type: application\/json$/],
   [
     "a redirection",
     (token) => (response) => response.writeHead(302, { location: `${webhook.url}/${token}` }).end(),
     /^the server responded with the status code 302 but did not return more information$/,
   ],
-  ["403", () => (response) => response.writeHead(403, { "content-type": "text/plain" }).end("go away"), /^go away$/],
   [
-    "an answer that is huge",
+    "status 403",
+    () => (response) => response.writeHead(403, { "content-type": "text/plain" }).end("go away"),
+    /^go away$/,
+  ],
+  [
+    "a body over the limit",
     () => (response) => void response.end(Buffer.alloc(2 << 20, 32)),
     /^the response of the webhook is larger than 1048576 bytes$/,
   ],
   [
-    "an answer that breaks off",
+    "a body that ends early",
     () => (response) => response.writeHead(200, { "content-length": "100" }).write("{", () => response.destroy()),
     /unexpected EOF$/,
   ],
 ];
-describe("the webhook answers with", () => {
-  for (const [what, answer, error] of answers) {
+describe("rejects the token when the webhook answers with", () => {
+  for (const [what, failure, error] of failures) {
     test(what, async () => {
-      reply = answer;
-      const { status, text } = await whoIs(`secret-${what.replaceAll(" ", "-")}`);
+      reply = failure;
+      const { status, text } = await reviewSelf(`secret-${what.replaceAll(" ", "-")}`);
       assert.equal(status, 401, text);
       assert.match((await review(`secret-${what.replaceAll(" ", "-")}`)).error, error);
     });
   }
 });
 
-test("a failure that may pass is asked for again", async () => {
+test("retries after status 500", async () => {
   let left = 2;
-  reply = () => (left-- > 0 ? (response) => response.writeHead(500).end() : says({ authenticated: true, user: ann }));
-  assert.equal((await whoIs("patient")).status, 201);
+  reply = () =>
+    left-- > 0 ? (response) => response.writeHead(500).end() : reviewReply({ authenticated: true, user: ann });
+  assert.equal((await reviewSelf("patient")).status, 201);
   assert.equal(webhook.requests.length, 3);
 });
 
-test("while the webhook is slow, others are served", async () => {
+test("serves other requests while the webhook is slow", async () => {
   let release = (): void => {};
   reply = () => (response) => {
-    release = () => void response.end(JSON.stringify(says({ authenticated: true, user: ann })));
+    release = () => void response.end(JSON.stringify(reviewReply({ authenticated: true, user: ann })));
   };
-  const slow = whoIs("slow");
+  const slow = reviewSelf("slow");
   while (webhook.requests.length === 0) await new Promise(setImmediate);
-  assert.equal((await whoIs("static")).status, 201);
+  assert.equal((await reviewSelf("static")).status, 201);
   release();
   assert.equal((await slow).status, 201);
 });
 
-test("what the caches do is counted", async () => {
+test("exposes metrics of the cache", async () => {
   const { text } = await admin.send({ path: "/metrics" });
   for (const [name, status] of [
     ["request_total", "hit"],
@@ -236,7 +242,7 @@ test("what the caches do is counted", async () => {
   assert.match(text, /^authentication_token_cache_active_fetch_count\{status="in_flight"\} 0$/m);
 });
 
-test("nothing secret was logged", () => {
+test("logs no tokens", () => {
   assert.ok(logged.some((line) => line.includes("failed to make webhook authenticator request")));
   assert.deepEqual(
     logged.filter((line) => /secret-/.test(line)),
@@ -244,16 +250,16 @@ test("nothing secret was logged", () => {
   );
 });
 
-test("a webhook that is not there: its tokens are refused, others are not", async () => {
-  const gone = await startWebhookServer(() => ({}));
-  await gone.close();
-  const file = join(directory, "gone.yaml");
-  writeKubeconfig(file, gone.url, { token: "us" });
+test("rejects unknown tokens and accepts static ones while the webhook is not reachable", async () => {
+  const closed = await startWebhookServer(() => ({}));
+  await closed.close();
+  const file = join(directory, "closed.yaml");
+  writeKubeconfig(file, closed.url, { token: "api-server" });
   const warnings: string[] = [];
   const alone = await startServer({
     tokenAuthFile: join(directory, "tokens.csv"),
     tokenWebhook: { configFile: file, version: "v1beta1", cacheMs: 5_000 },
-    logger: { info() {}, warn: (words) => void warnings.push(words), error() {} },
+    logger: { info() {}, warn: (message) => void warnings.push(message), error() {} },
   });
   const short =
     "the webhook cache ttl of 5s is shorter than the overall cache ttl of 10s for successful token authentication attempts.";
@@ -270,11 +276,23 @@ test("a webhook that is not there: its tokens are refused, others are not", asyn
 });
 
 const startRows: [what: string, file: string, text: string | undefined, version: string, message: RegExp][] = [
-  ["no file", "absent.yaml", undefined, "v1", /^stat .*absent\.yaml: no such file or directory$/],
-  ["a file that is none", "wrong.yaml", "a: [", "v1", /^error loading config file ".*wrong\.yaml": /],
-  ["a file without a cluster", "empty.yaml", "{}", "v1", /^invalid configuration: no configuration has been provided/],
   [
-    "a version nobody knows",
+    "a configuration file that does not exist",
+    "absent.yaml",
+    undefined,
+    "v1",
+    /^stat .*absent\.yaml: no such file or directory$/,
+  ],
+  ["a configuration file that is not YAML", "wrong.yaml", "a: [", "v1", /^error loading config file ".*wrong\.yaml": /],
+  [
+    "a configuration file without a cluster",
+    "empty.yaml",
+    "{}",
+    "v1",
+    /^invalid configuration: no configuration has been provided/,
+  ],
+  [
+    "an unknown version",
     "webhook.yaml",
     undefined,
     "v2",
@@ -282,7 +300,7 @@ const startRows: [what: string, file: string, text: string | undefined, version:
   ],
 ];
 for (const [what, file, text, version, message] of startRows) {
-  test(`no start with ${what}`, async () => {
+  test(`rejects a start with ${what}`, async () => {
     const configFile = join(directory, file);
     if (text !== undefined) writeFileSync(configFile, text);
     await assert.rejects(startServer({ tokenWebhook: { configFile, version, cacheMs: 0 } }), { message });

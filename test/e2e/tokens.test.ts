@@ -1,4 +1,7 @@
-/** Bearer tokens against a real server: who they make of the caller, what revokes them, and what an attacker gets. */
+/**
+ * Bearer tokens against a real server: static and ServiceAccount tokens, their revocation, and
+ * forged tokens.
+ */
 import assert from "node:assert/strict";
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -77,15 +80,15 @@ async function tokenOf(name: string, spec: object = {}): Promise<string> {
   return (await request(name, spec)).status.token;
 }
 
-/** Who the bearer is, or the status and the body of the refusal. */
-async function whoIs(token: string): Promise<Answer["body"]> {
+/** @returns the user of the token, or the answer when it is an error */
+async function userOf(token: string): Promise<Answer["body"]> {
   const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
   const headers = { authorization: `Bearer ${token}` };
   const answer = await admin.send({ method: "POST", path, headers, body: {}, anonymous: true });
   return answer.status === 201 ? answer.body.status.userInfo : answer;
 }
 
-function assertRefused(answer: Answer): void {
+function assertUnauthorized(answer: Answer): void {
   const { status, body, headers } = answer;
   assert.deepEqual(
     [status, body],
@@ -102,18 +105,18 @@ function assertRefused(answer: Answer): void {
       },
     ],
   );
-  assert.equal(headers["www-authenticate"], undefined); // As upstream: no scheme is offered.
+  assert.equal(headers["www-authenticate"], undefined); // Upstream offers no scheme, either.
 }
 
-test("a static token", async () => {
-  assert.deepEqual(await whoIs("static-token"), {
+test("authenticates a static token", async () => {
+  assert.deepEqual(await userOf("static-token"), {
     username: "eve",
     uid: "7",
     groups: ["a", "b", "system:authenticated"],
   });
 });
 
-test("a token request is answered with a token", async () => {
+test("a token request returns a token for the ServiceAccount", async () => {
   const { metadata } = await account("plain");
   const answer = await request("plain");
   const { token, expirationTimestamp } = answer.status;
@@ -136,7 +139,7 @@ test("a token request is answered with a token", async () => {
   assert.deepEqual([nbf, exp], [iat, iat + 3600]);
   assert.ok(Math.abs(Date.parse(expirationTimestamp) / 1000 - iat - 3600) <= 1);
   assert.deepEqual(Object.keys(decodeProtectedHeader(token)).sort(), ["alg", "kid"]);
-  assert.deepEqual(await whoIs(token), {
+  assert.deepEqual(await userOf(token), {
     username: "system:serviceaccount:default:plain",
     uid: metadata.uid,
     groups: ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"],
@@ -145,9 +148,9 @@ test("a token request is answered with a token", async () => {
 });
 
 const managed: [what: string, body: object, query: string, manager: string, fieldsV1: object][] = [
-  ["what the client leaves open is the client's", {}, "", "unknown", { "f:spec": { "f:expirationSeconds": {} } }],
+  ["defaults", {}, "", "unknown", { "f:spec": { "f:expirationSeconds": {} } }],
   [
-    "a named manager",
+    "a named field manager",
     { metadata: { labels: { a: "b" }, managedFields: [{}] }, spec: { audiences: ["a"] } },
     "?fieldManager=m",
     "m",
@@ -164,7 +167,7 @@ const managed: [what: string, body: object, query: string, manager: string, fiel
     { "f:spec": { "f:expirationSeconds": {} }, "f:status": { "f:token": {} } },
   ],
 ];
-test("the answer to a token request says who manages its fields", async () => {
+test("the answer to a token request has managedFields", async () => {
   await account("managed");
   for (const [what, body, query, manager, fieldsV1] of managed) {
     const { time, ...entry } = (await created(`${core}/serviceaccounts/managed/token${query}`, body)).metadata
@@ -178,7 +181,7 @@ test("the answer to a token request says who manages its fields", async () => {
   }
 });
 
-test("tokens of pods, nodes and secrets tell what they are bound to, and end with it", async () => {
+test("tokens have the bound pod, node or secret as extra values, and end with that object", async () => {
   await account("bound");
   const node = await created("/api/v1/nodes", { metadata: { name: "n1" } });
   const holder = await created(`${core}/secrets`, { metadata: { name: "holder" } });
@@ -192,38 +195,39 @@ test("tokens of pods, nodes and secrets tell what they are bound to, and end wit
     await tokenOf("bound", ref("Secret", holder)),
   ];
   const key = (name: string): string => `authentication.kubernetes.io/${name}`;
-  const { [key("credential-id")]: _pods, ...podExtra } = (await whoIs(ofPod)).extra;
+  const { [key("credential-id")]: _pods, ...podExtra } = (await userOf(ofPod)).extra;
   assert.deepEqual(podExtra, {
     [key("node-name")]: ["n1"],
     [key("node-uid")]: [node.metadata.uid],
     [key("pod-name")]: ["runs"],
     [key("pod-uid")]: [running.metadata.uid],
   });
-  const { [key("credential-id")]: _nodes, ...nodeExtra } = (await whoIs(ofNode)).extra;
+  const { [key("credential-id")]: _nodes, ...nodeExtra } = (await userOf(ofNode)).extra;
   assert.deepEqual(nodeExtra, { [key("node-name")]: ["n1"], [key("node-uid")]: [node.metadata.uid] });
-  assert.deepEqual(Object.keys((await whoIs(ofSecret)).extra), [key("credential-id")]);
+  assert.deepEqual(Object.keys((await userOf(ofSecret)).extra), [key("credential-id")]);
   await remove("/api/v1/nodes/n1");
-  assertRefused(await whoIs(ofNode));
-  assert.equal((await whoIs(ofPod)).username, "system:serviceaccount:default:bound"); // Its node is told, not asked for.
+  assertUnauthorized(await userOf(ofNode));
+  // A token that is bound to a pod does not depend on the node.
+  assert.equal((await userOf(ofPod)).username, "system:serviceaccount:default:bound");
   await remove(`${core}/pods/runs`);
-  assertRefused(await whoIs(ofPod));
+  assertUnauthorized(await userOf(ofPod));
   await remove(`${core}/secrets/holder`);
-  assertRefused(await whoIs(ofSecret));
+  assertUnauthorized(await userOf(ofSecret));
   await created(`${core}/secrets`, { metadata: { name: "holder" } });
-  assertRefused(await whoIs(ofSecret));
+  assertUnauthorized(await userOf(ofSecret));
 });
 
-test("an account that is deleted takes its tokens along, and another of its name does not bring them back", async () => {
+test("tokens end with their account, and stay invalid when it is created again", async () => {
   await account("gone");
   const token = await tokenOf("gone");
-  assert.equal((await whoIs(token)).username, "system:serviceaccount:default:gone");
+  assert.equal((await userOf(token)).username, "system:serviceaccount:default:gone");
   await remove(`${core}/serviceaccounts/gone`);
-  assertRefused(await whoIs(token));
+  assertUnauthorized(await userOf(token));
   await account("gone");
-  assertRefused(await whoIs(token));
+  assertUnauthorized(await userOf(token));
 });
 
-test("a token asked for about an hour by a pod is good for a year, but for other audiences not", async () => {
+test("extends a pod token of 3607 seconds to a year, for the audiences of the server only", async () => {
   await account("extended");
   await created(`${core}/pods`, pod("extended", { serviceAccountName: "extended" }));
   const boundObjectRef = { kind: "Pod", apiVersion: "v1", name: "extended" };
@@ -238,16 +242,16 @@ test("a token asked for about an hour by a pod is good for a year, but for other
   assert.equal((claims["kubernetes.io"] as { warnafter: number }).warnafter, (claims.iat ?? 0) + 3607);
 });
 
-const refusedRequests: [what: string, name: string, body: object, status: number, message: string | RegExp][] = [
+const invalidTokenRequests: [what: string, name: string, body: object, status: number, message: string | RegExp][] = [
   [
-    "too short",
+    "a duration that is too short",
     "asks",
     { spec: { expirationSeconds: 599 } },
     422,
     'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes',
   ],
   [
-    "too long",
+    "a duration that is too long",
     "asks",
     { spec: { expirationSeconds: 4294967297 } },
     422,
@@ -274,43 +278,43 @@ const refusedRequests: [what: string, name: string, body: object, status: number
     409,
     /^Operation cannot be fulfilled on TokenRequest\.authentication\.k8s\.io "asks": the UID in the token request \(x\) does not match the UID of the service account \(.*\)$/,
   ],
-  ["an account that is not there", "nobody", {}, 404, 'serviceaccounts "nobody" not found'],
+  ["an account that does not exist", "absent", {}, 404, 'serviceaccounts "absent" not found'],
   [
-    "bound to a config map",
+    "a bound ConfigMap",
     "asks",
     { spec: { boundObjectRef: { kind: "ConfigMap", apiVersion: "v1", name: "x" } } },
     400,
     "cannot bind token to object of type /v1, Kind=ConfigMap",
   ],
   [
-    "bound to a pod that is not there",
+    "a bound pod that does not exist",
     "asks",
     { spec: { boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "x" } } },
     404,
     'pods "x" not found',
   ],
   [
-    "bound to another's pod",
+    "a bound pod of another account",
     "asks",
     { spec: { boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "others" } } },
     400,
     'cannot bind token for serviceaccount "asks" to pod running with different serviceaccount name.',
   ],
   [
-    "bound to a secret with another uid",
+    "a bound secret with another uid",
     "asks",
     { spec: { boundObjectRef: { kind: "Secret", apiVersion: "v1", name: "asked", uid: "x" } } },
     409,
     'Operation cannot be fulfilled on Secret "asked": the UID in the bound object reference (x) does not match the UID in record. The object might have been deleted and then recreated',
   ],
 ];
-describe("token requests that are refused", () => {
+describe("rejects a token request with", () => {
   before(async () => {
     await account("asks");
     await created(`${core}/pods`, pod("others", { serviceAccountName: "x" }));
     await created(`${core}/secrets`, { metadata: { name: "asked" } });
   });
-  for (const [what, name, body, status, message] of refusedRequests) {
+  for (const [what, name, body, status, message] of invalidTokenRequests) {
     test(what, async () => {
       const answer = await post(`${core}/serviceaccounts/${name}/token`, body);
       assert.equal(answer.status, status, answer.text);
@@ -326,24 +330,24 @@ type Forge = (claims: Record<string, unknown>, token: string) => string | Promis
 const signed = (claims: Record<string, unknown>, key = pem, header: object = {}): Promise<string> =>
   new SignJWT(claims).setProtectedHeader({ alg: "ES256", ...header }).sign(createPrivateKey(key));
 
-/** From the claims of a good token, and the token. */
+/** Tokens that are made from a valid token and its claims. */
 const forgeries: [what: string, forge: Forge, good?: true][] = [
-  ["signed again, with no kid", (claims) => signed(claims), true],
-  ["by another issuer of ours", (claims) => signed({ ...claims, iss: "https://old.example" }), true],
+  ["the same claims without a kid", (claims) => signed(claims), true],
+  ["another issuer of the server", (claims) => signed({ ...claims, iss: "https://old.example" }), true],
   [
-    "by an older key of ours, RSA",
+    "an older RSA key of the server",
     (claims) => new SignJWT(claims).setProtectedHeader({ alg: "RS256" }).sign(oldRsa.privateKey),
     true,
   ],
-  ["expired within the leeway", (claims) => signed({ ...claims, exp: now() - 30 }), true],
-  ["expired", (claims) => signed({ ...claims, exp: now() - 90 })],
-  ["not valid yet", (claims) => signed({ ...claims, nbf: now() + 90 })],
-  ["issued in the future", (claims) => signed({ ...claims, iat: now() + 90 })],
-  ["for another audience", (claims) => signed({ ...claims, aud: ["vault"] })],
-  ["by another issuer", (claims) => signed({ ...claims, iss: "https://evil.example" })],
-  ["by nobody", ({ iss: _iss, ...claims }) => signed(claims)],
-  ["by another key", (claims) => signed(claims, otherPem)],
-  ["with an unknown kid", (claims) => signed(claims, pem, { kid: "x" })],
+  ["an expiry within the leeway", (claims) => signed({ ...claims, exp: now() - 30 }), true],
+  ["an expiry beyond the leeway", (claims) => signed({ ...claims, exp: now() - 90 })],
+  ["a nbf in the future", (claims) => signed({ ...claims, nbf: now() + 90 })],
+  ["an iat in the future", (claims) => signed({ ...claims, iat: now() + 90 })],
+  ["another audience", (claims) => signed({ ...claims, aud: ["vault"] })],
+  ["an unknown issuer", (claims) => signed({ ...claims, iss: "https://evil.example" })],
+  ["no issuer", ({ iss: _iss, ...claims }) => signed(claims)],
+  ["another key", (claims) => signed(claims, otherPem)],
+  ["an unknown kid", (claims) => signed(claims, pem, { kid: "x" })],
   ["alg none", (claims) => new UnsecuredJWT(claims).encode()],
   ["alg none, with a signature", (_claims, token) => `${text({ alg: "none" })}.${token.split(".").slice(1).join(".")}`],
   [
@@ -367,7 +371,7 @@ const forgeries: [what: string, forge: Forge, good?: true][] = [
     "an account without a uid",
     (claims) => signed({ ...claims, "kubernetes.io": { namespace: "default", serviceaccount: { name: "forged" } } }),
   ],
-  ["without an account", (claims) => signed({ ...claims, "kubernetes.io": undefined })],
+  ["no account", (claims) => signed({ ...claims, "kubernetes.io": undefined })],
   [
     "a pod that is a text",
     (claims) => signed({ ...claims, "kubernetes.io": { ...(claims["kubernetes.io"] as object), pod: "x" } }),
@@ -376,50 +380,53 @@ const forgeries: [what: string, forge: Forge, good?: true][] = [
     "the claims of a secret's token, without a secret",
     (claims) => signed({ ...claims, iss: "kubernetes/serviceaccount" }),
   ],
-  ["truncated", (_claims, token) => token.slice(0, -10)],
+  ["a truncated signature", (_claims, token) => token.slice(0, -10)],
   ["no signature", (_claims, token) => token.split(".").slice(0, 2).join(".")],
   ["an empty signature", (_claims, token) => `${token.split(".").slice(0, 2).join(".")}.`],
   [
     "another payload",
     (claims, token) => `${token.split(".")[0]}.${text({ ...claims, sub: "x" })}.${token.split(".")[2]}`,
   ],
-  ["a payload that is no JSON", (_claims, token) => `${token.split(".")[0]}.AAAA.${token.split(".")[2]}`],
+  ["a payload that is not JSON", (_claims, token) => `${token.split(".")[0]}.AAAA.${token.split(".")[2]}`],
   ["a payload that is null", (_claims, token) => `${token.split(".")[0]}.${text(null)}.${token.split(".")[2]}`],
-  ["a token in a token", (_claims, token) => signed({ iss: issuer, token } as Record<string, unknown>)],
-  ["half a megabyte", (claims) => signed({ ...claims, padding: "x".repeat(400_000) })],
-  ["a part too many", (_claims, token) => `${token}.x`],
-  ["the signature's other writing", (_claims, token) => `${token}==`],
+  ["a token inside another token", (_claims, token) => signed({ iss: issuer, token } as Record<string, unknown>)],
+  ["a payload of 400 kB", (claims) => signed({ ...claims, padding: "x".repeat(400_000) })],
+  ["a fourth part", (_claims, token) => `${token}.x`],
+  ["padding after the signature", (_claims, token) => `${token}==`],
 ];
-describe("forged tokens", () => {
+describe("a token with", () => {
   let token = "";
   before(async () => {
     await account("forged");
     token = await tokenOf("forged");
   });
   for (const [what, forge, good] of forgeries) {
-    test(`${what} is ${good ? "accepted" : "refused"}`, async () => {
-      const answer = await whoIs(await forge({ ...decodeJwt(token) }, token));
+    test(`${what} is ${good ? "accepted" : "rejected"}`, async () => {
+      const answer = await userOf(await forge({ ...decodeJwt(token) }, token));
       if (good) assert.equal(answer.username, "system:serviceaccount:default:forged");
-      else assertRefused(answer);
+      else assertUnauthorized(answer);
     });
   }
-  test("a token of a mebibyte is too large a header", async () => {
-    const answer = await whoIs("x".repeat(1 << 20)).catch((error: NodeJS.ErrnoException) => error);
-    assert.ok(("status" in answer && answer.status === 431) || answer instanceof Error, "not let in");
+  test("1 MiB is rejected because the header is too large", async () => {
+    const answer = await userOf("x".repeat(1 << 20)).catch((error: NodeJS.ErrnoException) => error);
+    assert.ok(
+      ("status" in answer && answer.status === 431) || answer instanceof Error,
+      "the server rejects the request or closes the connection",
+    );
   });
 });
 
-/** Asks again and again until the controllers are done. */
+/** Polls until the controllers have written the expected state. */
 async function until(path: string, holds: (answer: Answer) => boolean): Promise<Answer["body"]> {
   for (let tries = 0; tries < 500; tries++) {
     const answer = await admin.send({ path });
     if (holds(answer)) return answer.body;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  assert.fail(`${path} does not come to be as it should`);
+  assert.fail(`timed out: ${path}`);
 }
 
-test("a secret that is to hold a token gets one, which lives as long as the secret and the account", async () => {
+test("fills a service account token secret with a token, which ends with the secret or the account", async () => {
   const { metadata } = await account("legacy");
   const secret = (name: string): object => ({
     metadata: { name, annotations: { "kubernetes.io/service-account.name": "legacy" } },
@@ -444,7 +451,7 @@ test("a secret that is to hold a token gets one, which lives as long as the secr
     "kubernetes.io/serviceaccount/service-account.uid": metadata.uid,
     sub: "system:serviceaccount:default:legacy",
   });
-  assert.equal((await whoIs(text64("token"))).username, "system:serviceaccount:default:legacy");
+  assert.equal((await userOf(text64("token"))).username, "system:serviceaccount:default:legacy");
   const today = new Date().toISOString().slice(0, 10);
   const tracking = `/api/v1/namespaces/kube-system/configmaps/kube-apiserver-legacy-service-account-token-tracking`;
   assert.deepEqual((await until(tracking, ({ status }) => status === 200)).data, { since: today });
@@ -452,14 +459,14 @@ test("a secret that is to hold a token gets one, which lives as long as the secr
     `${core}/secrets/first`,
     ({ body }) => body.metadata.labels?.["kubernetes.io/legacy-token-last-used"] === today,
   );
-  assertRefused(await whoIs(await signed({ ...decodeJwt(text64("token")) }))); // The same claims, another signature.
+  assertUnauthorized(await userOf(await signed({ ...decodeJwt(text64("token")) }))); // The same claims, another signature.
   await admin.send({
     method: "PATCH",
     path: `${core}/secrets/first`,
     headers: { "content-type": "application/merge-patch+json" },
     body: { metadata: { labels: { "kubernetes.io/legacy-token-invalid-since": "2026-01-01" } } },
   });
-  assertRefused(await whoIs(text64("token")));
+  assertUnauthorized(await userOf(text64("token")));
   const review = await post("/apis/authentication.k8s.io/v1/tokenreviews", { spec: { token: text64("token") } });
   assert.match(
     review.body.status.error,
@@ -469,12 +476,12 @@ test("a secret that is to hold a token gets one, which lives as long as the secr
   for (const name of ["legacy_tokens_total", "legacy_manual_token_uses_total", "invalid_legacy_auto_token_uses_total"])
     assert.match(metrics, new RegExp(`^serviceaccount_${name} [1-9]`, "m"));
   const second = Buffer.from((await filled("second")).data.token, "base64").toString();
-  assert.equal((await whoIs(second)).username, "system:serviceaccount:default:legacy");
+  assert.equal((await userOf(second)).username, "system:serviceaccount:default:legacy");
   const listed = { secrets: [{ name: "second" }, { name: "first" }] };
   const headers = { "content-type": "application/merge-patch+json" };
   await admin.send({ method: "PATCH", path: `${core}/serviceaccounts/legacy`, headers, body: listed });
   await remove(`${core}/secrets/second`);
-  assertRefused(await whoIs(second));
+  assertUnauthorized(await userOf(second));
   await until(
     `${core}/serviceaccounts/legacy`,
     ({ body }) => body.secrets.length === 1 && body.secrets[0].name === "first",
@@ -485,21 +492,21 @@ test("a secret that is to hold a token gets one, which lives as long as the secr
   await until(`${core}/secrets/orphan`, ({ status }) => status === 404);
 });
 
-test("every namespace has an account and the server's authorities, and gets them again", async () => {
-  await created("/api/v1/namespaces", { metadata: { name: "fresh" } });
-  const there = ({ status }: Answer): boolean => status === 200;
-  for (const namespace of ["default", "kube-system", "fresh"]) {
+test("creates and restores the default ServiceAccount and kube-root-ca.crt in every namespace", async () => {
+  await created("/api/v1/namespaces", { metadata: { name: "work" } });
+  const exists = ({ status }: Answer): boolean => status === 200;
+  for (const namespace of ["default", "kube-system", "work"]) {
     const paths = [
       `/api/v1/namespaces/${namespace}/serviceaccounts/default`,
       `/api/v1/namespaces/${namespace}/configmaps/kube-root-ca.crt`,
     ];
     for (const path of paths) {
-      const { metadata } = await until(path, there);
+      const { metadata } = await until(path, exists);
       await admin.send({ method: "DELETE", path });
-      await until(path, (answer) => there(answer) && answer.body.metadata.uid !== metadata.uid);
+      await until(path, (answer) => exists(answer) && answer.body.metadata.uid !== metadata.uid);
     }
     const path = paths[1] as string;
-    const published = await until(path, there);
+    const published = await until(path, exists);
     assert.deepEqual(published.data, { "ca.crt": field(server.kubeconfig, "certificate-authority-data") });
     await admin.send({
       method: "PATCH",
@@ -511,7 +518,7 @@ test("every namespace has an account and the server's authorities, and gets them
   }
 });
 
-test("others can check the tokens by the documents", async () => {
+test("serves discovery documents with which others can verify tokens", async () => {
   await account("checked");
   const token = await tokenOf("checked", { audiences: ["vault"] });
   const document = await admin.send({ path: "/.well-known/openid-configuration" });
@@ -539,10 +546,10 @@ test("others can check the tokens by the documents", async () => {
     assert.equal((await admin.send({ path })).status, 200);
   const { payload } = await jwtVerify(token, createLocalJWKSet(keys.body), { issuer, audience: "vault" });
   assert.equal(payload.sub, "system:serviceaccount:default:checked");
-  assertRefused(await whoIs(token));
+  assertUnauthorized(await userOf(token));
 });
 
-test("client-node with a token", async () => {
+test("client-node authenticates with a token", async () => {
   await account("client");
   const config = new KubeConfig();
   config.loadFromOptions({
@@ -562,7 +569,7 @@ test("client-node with a token", async () => {
   await assert.rejects(config.makeApiClient(CoreV1Api).listNamespacedPod({ namespace: "default" }), { code: 403 });
 });
 
-test("a key that the server made outlives it", async () => {
+test("a restart keeps the signing key that the server created", async () => {
   const dataDir = join(directory, "data");
   const start = () => startServer({ storage: "lmdb", dataDir, durability: "relaxed" });
   const first = await start();
@@ -599,27 +606,27 @@ const startRows: [what: string, options: () => Parameters<typeof startServer>[0]
     /^service-account-issuer should not be an empty string$/,
   ],
   [
-    "an issuer twice",
+    "a repeated issuer",
     () => ({ serviceAccountIssuers: ["a", "a"] }),
     /^service-account-issuer "a" is already specified$/,
   ],
   [
-    "a limit under an hour",
+    "a maximum expiration under an hour",
     () => ({ serviceAccountMaxTokenExpirationMs: 1000 }),
     /must be between 1 hour and 2\^32 seconds/,
   ],
   [
-    "keys at no https URL",
+    "a JWKS URI without https",
     () => ({ serviceAccountJwksUri: "http://a" }),
     /^service-account-jwks-uri requires https scheme, parsed as: http:\/\/a$/,
   ],
   [
-    "a token twice",
+    "a repeated static token",
     () => tokenFile("secret,ann,1\nother,bob,2\nsecret,eve,3\n"),
     /^token file '.*' line 3: the token is equal to that of line 1$/,
   ],
   [
-    "a line with two columns",
+    "a static token with two columns",
     () => tokenFile("secret,ann,1\nother,bob\n"),
     /^token file '.*' line 2: must have at least 3 columns/,
   ],
@@ -635,7 +642,7 @@ const startRows: [what: string, options: () => Parameters<typeof startServer>[0]
   ],
 ];
 for (const [what, options, message] of startRows) {
-  test(`no start with ${what}`, () => assert.rejects(startServer(options()), { message }));
+  test(`rejects a start with ${what}`, () => assert.rejects(startServer(options()), { message }));
 }
 
 const commands: [command: string, want: RegExp][] = [
@@ -655,13 +662,13 @@ const commands: [command: string, want: RegExp][] = [
     /the UID in the bound object reference \(x\) does not match/,
   ],
   ["create token ctl --bound-object-kind=Secret --bound-object-name=absent", /secrets "absent" not found/],
-  ["create token nobody", /serviceaccounts "nobody" not found/],
+  ["create token absent", /serviceaccounts "absent" not found/],
   ["create token ctl --duration=601s -o jsonpath={.spec.expirationSeconds}", /^601$/],
   ["create token ctl --bound-object-kind=Pod --bound-object-name=others", /different serviceaccount name/],
   ["delete serviceaccount ctl", /deleted/],
 ];
 for (const kubectl of kubectls()) {
-  test(`${kubectl.split("/").at(-1)} create token`, async () => {
+  test(`${kubectl.split("/").at(-1)} create token prints tokens and errors`, async () => {
     for (const [command, want] of commands) {
       const { output } = await runKubectl(kubectl, command.split(" "), {
         directory: server.directory,
@@ -677,7 +684,7 @@ const keyRows: [algorithm: string, make: () => KeyObject][] = [
   ["ES384", () => generateKeyPairSync("ec", { namedCurve: "P-384" }).privateKey],
   ["ES512", () => generateKeyPairSync("ec", { namedCurve: "P-521" }).privateKey],
 ];
-test("each kind of key signs, several in one file are accepted, and none but theirs", async () => {
+test("signs with RSA and ECDSA keys, and accepts several keys in one file", async () => {
   const files = keyRows.map(([algorithm, make]) => {
     const file = join(directory, `${algorithm}.key`);
     writeFileSync(file, make().export({ type: "pkcs8", format: "pem" }).toString());
@@ -711,7 +718,7 @@ test("each kind of key signs, several in one file are accepted, and none but the
       const headers = { authorization: `Bearer ${bearer}` };
       statuses.push((await client.send({ path: "/version", headers, anonymous: true })).status);
     }
-    // Those of the others are well signed, but their accounts were other ones.
+    // The tokens of the earlier servers have valid signatures, but no accounts here.
     assert.deepEqual(statuses, [200, ...tokens.map(() => 401)]);
     tokens.push(token);
     client.close();
@@ -719,18 +726,20 @@ test("each kind of key signs, several in one file are accepted, and none but the
   }
 });
 
-/** Older ones do not know the command. */
-const knowWhoami = kubectls().filter((kubectl) => !kubectl.endsWith(".1.27"));
-test("kubectl auth whoami with a token, and in others' names", { skip: knowWhoami.length === 0 }, async () => {
+/** kubectl 1.27 requests versions of SelfSubjectReview that 1.36 does not serve. */
+const withWhoami = kubectls().filter((kubectl) => !kubectl.endsWith(".1.27"));
+test("kubectl auth whoami prints the user of a token, and the impersonated user", {
+  skip: withWhoami.length === 0,
+}, async () => {
   await account("who");
   const token = await tokenOf("who");
   const ca = join(directory, "ca.crt");
   writeFileSync(ca, field(server.kubeconfig, "certificate-authority-data"));
   const config = join(directory, "token.kubeconfig");
   writeFileSync(config, "");
-  const anybody = ["--server", server.url, "--certificate-authority", ca];
-  for (const kubectl of knowWhoami) {
-    const { output } = await runKubectl(kubectl, [...anybody, "--token", token, "auth", "whoami"], {
+  const connection = ["--server", server.url, "--certificate-authority", ca];
+  for (const kubectl of withWhoami) {
+    const { output } = await runKubectl(kubectl, [...connection, "--token", token, "auth", "whoami"], {
       directory,
       kubeconfigPath: config,
     });
@@ -742,17 +751,17 @@ test("kubectl auth whoami with a token, and in others' names", { skip: knowWhoam
       uid: "7",
       groups: ["a", "b", "system:authenticated"],
     });
-    const refused = await runKubectl(kubectl, [...anybody, "--token", "nope", "get", "pods"], {
+    const rejected = await runKubectl(kubectl, [...connection, "--token", "nope", "get", "pods"], {
       directory,
       kubeconfigPath: config,
     });
-    assert.match(refused.output, /You must be logged in to the server/);
+    assert.match(rejected.output, /You must be logged in to the server/);
   }
 });
 
 const extending =
   "service-account-extend-token-expiration is true, in order to correctly trigger safe transition logic,";
-test("a longest life and audiences of one's own", async () => {
+test("limits the lifetime of tokens and sets the audiences by options", async () => {
   const warnings: string[] = [];
   const limited = await startServer({
     serviceAccountMaxTokenExpirationMs: 3600_000,
@@ -785,7 +794,7 @@ test("a longest life and audiences of one's own", async () => {
     String(other.headers.warning),
     /the UID in the token request \(x\) does not match .* but TokenRequestServiceAccountUIDValidation is not enabled/,
   );
-  assertRefused(await client.send({ path: "/version", anonymous: true }));
+  assertUnauthorized(await client.send({ path: "/version", anonymous: true }));
   const bearer = { authorization: `Bearer ${body.status.token}` };
   assert.equal((await client.send({ path: "/version", headers: bearer, anonymous: true })).status, 200);
   client.close();

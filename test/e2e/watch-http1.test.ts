@@ -1,4 +1,7 @@
-/** Watches over HTTP/1.1, by hand: chunks, connections that go on, clients that send ahead or hang up half-way. */
+/**
+ * Watches over HTTP/1.1 on raw sockets: chunks, reused connections, pipelined requests, clients
+ * that disconnect.
+ */
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
@@ -48,12 +51,12 @@ async function send(context: TestContext, ...pieces: string[]): Promise<RawSocke
   return raw;
 }
 
-/** Status lines and chunks' ends, in the order in which they came. */
+/** @returns the status lines and last chunks, in their order */
 const outline = (answer: string): string[] =>
   [...answer.matchAll(/HTTP\/1\.[01] \d+|\r\n0\r\n\r\n/g)].map(([match]) => match.trim().replace("\r\n", ""));
 
 describe("a watch that times out", { concurrency: true }, () => {
-  test("chunks, each with whole events; the last one ends the watch, not the connection", async (context) => {
+  test("sends chunks with whole events, and keeps the connection after the last one", async (context) => {
     const raw = await send(context, request(`${first}?watch=1&timeoutSeconds=1`));
     const answer = await raw.until(/\r\n0\r\n\r\n$/);
     assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
@@ -67,7 +70,7 @@ describe("a watch that times out", { concurrency: true }, () => {
     await raw.until(/HTTP.+"ADDED".+HTTP.+HTTP.+"ADDED"/s);
   });
 
-  test("HTTP/1.0: no chunks, the end is the connection's", async (context) => {
+  test("sends no chunks over HTTP/1.0, and closes the connection", async (context) => {
     const raw = await send(context, request(`${first}?watch=1&timeoutSeconds=1`, "1.0"));
     const answer = await raw.all();
     const [head = "", body = ""] = answer.split("\r\n\r\n");
@@ -76,7 +79,7 @@ describe("a watch that times out", { concurrency: true }, () => {
     assert.equal(JSON.parse(body).type, "ADDED");
   });
 
-  test("requests sent ahead are answered in order, behind the watch", async (context) => {
+  test("answers pipelined requests in order, after the watch", async (context) => {
     const missing = request(`${configMaps}/missing`);
     const raw = await send(
       context,
@@ -94,31 +97,31 @@ describe("a watch that times out", { concurrency: true }, () => {
     ]);
   });
 
-  test("two watches sent at once come one after the other", async (context) => {
+  test("answers two pipelined watches one after the other", async (context) => {
     const raw = await send(context, request(`${first}?watch=1&timeoutSeconds=1`).repeat(2));
     const answer = await raw.until(/\r\n0\r\n\r\n.+\r\n0\r\n\r\n$/s);
     assert.deepEqual(outline(answer), ["HTTP/1.1 200", "0", "HTTP/1.1 200", "0"]);
   });
 });
 
-const leavers: [what: string, leave: (raw: RawSocket) => void][] = [
+const disconnects: [what: string, disconnect: (raw: RawSocket) => void][] = [
   ["closes its side", (raw) => void raw.socket.end()],
   ["breaks the connection", (raw) => void raw.socket.destroy()],
-  ["sends what is no request", (raw) => void raw.socket.write("nonsense\r\n\r\n")],
+  ["sends an invalid request", (raw) => void raw.socket.write("nonsense\r\n\r\n")],
 ];
-for (const [what, leave] of leavers) {
-  test(`a client that ${what} has left its watch`, async (context) => {
+for (const [what, disconnect] of disconnects) {
+  test(`ends the watch of a client that ${what}`, async (context) => {
     while ((await openWatches()) > 0) await tick();
     const raw = await send(context, request(`${configMaps}?watch=1`));
     await raw.until(/"ADDED"/);
     assert.equal(await openWatches(), 1);
-    leave(raw);
+    disconnect(raw);
     while ((await openWatches()) > 0) await tick();
     await raw.all();
   });
 }
 
-test("a client that has sent its request and closes its side at once leaves nothing behind", async (context) => {
+test("ends the watch of a client that closes its side together with the request", async (context) => {
   for (const path of [first, configMaps, `${configMaps}?watch=1`]) {
     const raw = await send(context);
     raw.socket.end(request(path));
@@ -127,7 +130,7 @@ test("a client that has sent its request and closes its side at once leaves noth
   while ((await openWatches()) > 0) await tick();
 });
 
-test("a client that does not read holds nobody up, and goes on where it stopped", async (context) => {
+test("a client that does not read delays no other client, and resumes where it stopped", async (context) => {
   const raw = await send(context, request(`${configMaps}?watch=1&resourceVersion=${await create("before")}`));
   await raw.until(/\r\n\r\n/);
   raw.socket.pause();
@@ -137,7 +140,8 @@ test("a client that does not read holds nobody up, and goes on where it stopped"
   await reader.until(/"name":"last"/);
   assert.doesNotMatch(raw.received(), /"name":"big-19"/);
   raw.socket.resume();
-  while (!raw.received().slice(-1000).includes('"name":"last"')) await setTimeout(10); // Looking at it all for each piece takes long.
+  // Searching all received text each time would be slow.
+  while (!raw.received().slice(-1000).includes('"name":"last"')) await setTimeout(10);
   const names = [...raw.received().matchAll(/"metadata":\{"name":"([^"]+)"/g)].map(([, name]) => name);
   assert.deepEqual(names, [...Array.from({ length: 20 }, (_, index) => `big-${index}`), "last"]);
 });

@@ -1,4 +1,4 @@
-/** Watches over HTTP/2, many on one connection: how they begin and end, and that one which is not read harms no other. */
+/** Watches over HTTP/2 on one connection: timeouts, resets, and streams that are not read. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import http2 from "node:http2";
@@ -40,7 +40,7 @@ async function create(name: string, data: Record<string, string> = {}): Promise<
   return body.metadata.resourceVersion;
 }
 
-interface Watching {
+interface WatchStream {
   readonly stream: http2.ClientHttp2Stream;
   readonly names: string[];
   readonly closed: Promise<unknown>;
@@ -50,7 +50,7 @@ function watch(
   path: string,
   headers: http2.OutgoingHttpHeaders = {},
   options: http2.ClientSessionRequestOptions = {},
-): Watching {
+): WatchStream {
   const stream = session.request({ ":path": path, ...headers }, options);
   const names: string[] = [];
   let rest = "";
@@ -79,7 +79,7 @@ test("a watch that times out ends its stream, not the connection", async () => {
   );
 });
 
-test("there is no other way to a WebSocket than HTTP/1.1", async () => {
+test("rejects extended CONNECT: WebSockets need HTTP/1.1", async () => {
   const stream = session.request({ ":method": "CONNECT", ":authority": "x" });
   const [headers] = (await once(stream, "response")) as [http2.IncomingHttpHeaders];
   assert.ok(Number(headers[":status"]) >= 400);
@@ -87,7 +87,7 @@ test("there is no other way to a WebSocket than HTTP/1.1", async () => {
   stream.close();
 });
 
-test("a stream that is reset leaves nothing behind", async () => {
+test("a reset stream ends its watch, not the connection", async () => {
   while ((await openWatches()) > 0) await tick();
   const watching = watch(first);
   while (watching.names.length === 0) await tick();
@@ -96,7 +96,7 @@ test("a stream that is reset leaves nothing behind", async () => {
   assert.equal(session.closed, false);
 });
 
-test("a stream that is not read holds up no other of its connection, and goes on where it stopped", async () => {
+test("a stream that is not read delays no other stream, and resumes where it stopped", async () => {
   const from = await create("before");
   const stalled = watch(`${configMaps}?watch=1&resourceVersion=${from}`);
   const reader = watch(`${configMaps}?watch=1&resourceVersion=${from}`);

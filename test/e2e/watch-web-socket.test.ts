@@ -1,4 +1,6 @@
-/** Watches over WebSocket, with a client that keeps the rules and with some that do not. */
+/**
+ * Watches over WebSocket, with a client that follows the protocol and with clients that violate it.
+ */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
@@ -37,19 +39,19 @@ async function create(name: string, data: Record<string, string> = {}): Promise<
 interface Connected {
   readonly webSocket: WebSocket;
   readonly messages: { readonly text: string; readonly isBinary: boolean }[];
-  /** Waits for so many messages. */
+  /** Waits until this number of messages has arrived. */
   count(messages: number): Promise<void>;
   /** The code of the close frame. */
   readonly closed: Promise<number>;
 }
 
-interface Asked extends ClientOptions {
+interface DialOptions extends ClientOptions {
   readonly protocols?: string[];
   readonly to?: TestServer;
   readonly anonymous?: boolean;
 }
 
-function dial(path: string, { protocols = [], to = server, anonymous = false, ...options }: Asked): WebSocket {
+function dial(path: string, { protocols = [], to = server, anonymous = false, ...options }: DialOptions): WebSocket {
   const { kubeconfig } = to;
   return new WebSocket(`${to.url.replace("https", "wss")}${path}`, protocols, {
     origin: "https://page.example.com",
@@ -62,8 +64,8 @@ function dial(path: string, { protocols = [], to = server, anonymous = false, ..
   });
 }
 
-async function connect(path: string, asked: Asked = {}): Promise<Connected> {
-  const webSocket = dial(path, asked);
+async function connect(path: string, dialOptions: DialOptions = {}): Promise<Connected> {
+  const webSocket = dial(path, dialOptions);
   const messages: Connected["messages"] = [];
   webSocket.on("message", (data: RawData, isBinary: boolean) =>
     messages.push({ text: (data as Buffer).toString("latin1"), isBinary }),
@@ -74,16 +76,19 @@ async function connect(path: string, asked: Asked = {}): Promise<Connected> {
     webSocket,
     messages,
     closed,
-    async count(wanted) {
-      while (messages.length < wanted) await tick();
+    async count(expected) {
+      while (messages.length < expected) await tick();
     },
   };
 }
 
-/** The ordinary answer to a request to upgrade. */
-async function refused(path: string, asked: Asked = {}): Promise<{ status: number; type: string; text: string }> {
-  const webSocket = dial(path, asked);
-  webSocket.on("error", () => undefined); // Follows when the answer is not waited for.
+/** @returns the HTTP answer to a request for an upgrade that is rejected */
+async function rejected(
+  path: string,
+  dialOptions: DialOptions = {},
+): Promise<{ status: number; type: string; text: string }> {
+  const webSocket = dial(path, dialOptions);
+  webSocket.on("error", () => undefined); // The client reports an error after an unexpected answer.
   const [, response] = (await once(webSocket, "unexpected-response")) as [unknown, IncomingMessage];
   response.setEncoding("utf8");
   let text = "";
@@ -94,14 +99,14 @@ async function refused(path: string, asked: Asked = {}): Promise<{ status: numbe
 const namesOf = ({ messages }: Connected): string[] =>
   messages.map(({ text }) => JSON.parse(text).object.metadata.name);
 
-describe("a client that keeps the rules", () => {
+describe("a client that follows the protocol", () => {
   const paths: [what: string, path: string][] = [
     ["a collection", `${configMaps}?watch=1&fieldSelector=metadata.name%3Dfirst`],
     ["one object", `${configMaps}/first?watch=1`],
-    ["the old path", "/api/v1/watch/namespaces/default/configmaps/first"],
+    ["the deprecated watch path", "/api/v1/watch/namespaces/default/configmaps/first"],
   ];
   for (const [what, path] of paths) {
-    test(`${what}: an event a message, text that ends with a newline`, async () => {
+    test(`gets one event per text message, with a newline, for ${what}`, async () => {
       const watch = await connect(path);
       await watch.count(1);
       assert.match(
@@ -114,7 +119,7 @@ describe("a client that keeps the rules", () => {
     });
   }
 
-  test("what happens at once are messages of their own, in order", async () => {
+  test("gets concurrent changes as separate messages in order", async () => {
     const watch = await connect(`${configMaps}?watch=1&labelSelector=none`);
     const following = await connect(`${configMaps}?watch=1&resourceVersion=${await create("second")}`);
     const names = Array.from({ length: 20 }, (_, index) => `many-${index}`);
@@ -133,7 +138,7 @@ describe("a client that keeps the rules", () => {
     }
   });
 
-  test("protobuf: binary, WatchEvent without a length before it", async () => {
+  test("gets protobuf events as binary messages without a length prefix", async () => {
     const watch = await connect(`${configMaps}/first?watch=1`, {
       headers: { accept: "application/vnd.kubernetes.protobuf" },
     });
@@ -143,7 +148,7 @@ describe("a client that keeps the rules", () => {
     watch.webSocket.terminate();
   });
 
-  test("a Table: columns in the first message only", async () => {
+  test("gets the columns of a Table in the first message only", async () => {
     const watch = await connect(`${configMaps}?watch=1`, {
       headers: { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" },
     });
@@ -155,7 +160,7 @@ describe("a client that keeps the rules", () => {
     watch.webSocket.terminate();
   });
 
-  test("initial events end with a bookmark; the timeout with another, and a close frame", async () => {
+  test("gets a bookmark after the initial events, and another before the close frame at the timeout", async () => {
     const watch = await connect(
       `${configMaps}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&fieldSelector=metadata.name%3Dfirst&timeoutSeconds=1`,
     );
@@ -166,18 +171,18 @@ describe("a client that keeps the rules", () => {
     );
   });
 
-  test("one sub-protocol, whatever its name, is taken; a token is none", async () => {
+  test("negotiates a subprotocol with any name, but not the one with a token", async () => {
     const watch = await connect(`${configMaps}?watch=1`, { protocols: ["base64.binary.k8s.io"] });
     assert.equal(watch.webSocket.protocol, "base64.binary.k8s.io");
     watch.webSocket.terminate();
     const withToken = await connect(`${configMaps}?watch=1`, {
       protocols: ["base64url.bearer.authorization.k8s.io.eA", "x"],
     });
-    assert.equal(withToken.webSocket.protocol, "x", "the certificate decides, the token is left out");
+    assert.equal(withToken.webSocket.protocol, "x", "the certificate authenticates, and the token is not selected");
     withToken.webSocket.terminate();
   });
 
-  test("what it sends is thrown away, pings are answered", async () => {
+  test("can send messages, which the server ignores, and pings, which it answers", async () => {
     const watch = await connect(`${configMaps}/first?watch=1`);
     await watch.count(1);
     watch.webSocket.send("text");
@@ -191,7 +196,7 @@ describe("a client that keeps the rules", () => {
     watch.webSocket.terminate();
   });
 
-  test("metrics count it as a watch, until it is over", async () => {
+  test("is counted as a watch in the metrics until it disconnects", async () => {
     const open = async (): Promise<string | undefined> => {
       const { text } = await client.send({ path: "/metrics" });
       return /^apiserver_longrunning_requests\{[^}]*resource="secrets"[^}]*\} (\d+)$/m.exec(text)?.[1];
@@ -207,38 +212,38 @@ describe("a client that keeps the rules", () => {
   });
 });
 
-describe("ordinary answers to requests to upgrade", () => {
-  const rows: [what: string, path: string, asked: Asked, status: number, text: RegExp][] = [
+describe("answers a request for an upgrade without upgrading", () => {
+  const rows: [what: string, path: string, dialOptions: DialOptions, status: number, text: RegExp][] = [
     [
-      "not logged in",
+      "for an anonymous client",
       `${configMaps}?watch=1`,
       { anonymous: true },
       403,
       /"message":"configmaps is forbidden: User \\"system:anonymous\\" cannot watch/,
     ],
     [
-      "a token nobody knows",
+      "for an unknown token",
       `${configMaps}?watch=1`,
       { anonymous: true, protocols: ["base64url.bearer.authorization.k8s.io.eA", "x"] },
       401,
       /"reason":"Unauthorized"/,
     ],
-    ["an unknown resource", "/api/v1/nothings?watch=1", {}, 404, /"reason":"NotFound"/],
-    ["a bad selector", `${configMaps}?watch=1&labelSelector=%3D%3D`, {}, 400, /"reason":"BadRequest"/],
+    ["for an unknown resource", "/api/v1/nothings?watch=1", {}, 404, /"reason":"NotFound"/],
+    ["for an invalid selector", `${configMaps}?watch=1&labelSelector=%3D%3D`, {}, 400, /"reason":"BadRequest"/],
     [
-      "a form there is none of",
+      "for an unsupported media type",
       `${configMaps}?watch=1`,
       { headers: { accept: "text/plain" } },
       406,
       /"reason": "NotAcceptable"/,
     ],
-    ["a list", `${configMaps}?limit=1`, {}, 200, /"kind":"ConfigMapList"/],
-    ["an object", `${configMaps}/first`, {}, 200, /"kind":"ConfigMap"/],
-    ["a badly escaped path", "/api/v1/%zz?watch=1", {}, 400, /invalid URL escape/],
+    ["for a list", `${configMaps}?limit=1`, {}, 200, /"kind":"ConfigMapList"/],
+    ["for an object", `${configMaps}/first`, {}, 200, /"kind":"ConfigMap"/],
+    ["for an invalid escape in the path", "/api/v1/%zz?watch=1", {}, 400, /invalid URL escape/],
   ];
-  for (const [what, path, asked, status, text] of rows) {
+  for (const [what, path, dialOptions, status, text] of rows) {
     test(what, async () => {
-      const answer = await refused(path, asked);
+      const answer = await rejected(path, dialOptions);
       assert.equal(answer.status, status, answer.text);
       assert.equal(answer.type, "application/json");
       assert.match(answer.text, text);
@@ -256,13 +261,13 @@ const handshake: Readonly<Record<string, string>> = {
 };
 const watchLine = `GET ${configMaps}?watch=1&fieldSelector=metadata.name%3Dfirst&timeoutSeconds=60 HTTP/1.1`;
 
-/** @param changes a header that is undefined is left out */
+/** @param changes to the headers; undefined removes one */
 function request(changes: Readonly<Record<string, string | undefined>> = {}, line = watchLine): string {
   const headers = Object.entries({ ...handshake, ...changes }).filter(([, value]) => value !== undefined);
   return [line, ...headers.map(([name, value]) => `${name}: ${value}`), "", ""].join("\r\n");
 }
 
-/** A raw connection on which a watch has begun. */
+/** @returns a raw connection with a watch that has sent its first event */
 async function rawWatch(): Promise<RawSocket> {
   const raw = await rawSocket(server.kubeconfig);
   raw.socket.write(request());
@@ -270,17 +275,17 @@ async function rawWatch(): Promise<RawSocket> {
   return raw;
 }
 
-const switched =
+const switchingProtocols =
   /^HTTP\/1\.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=\r\n\r\n/;
 
 describe("handshakes", () => {
-  test("a proper one", async () => {
+  test("switches protocols for a valid handshake", async () => {
     const raw = await rawWatch();
-    assert.match(raw.received(), switched);
+    assert.match(raw.received(), switchingProtocols);
     raw.socket.destroy();
   });
 
-  const refusedRows: [
+  const invalidRows: [
     what: string,
     changes: Readonly<Record<string, string | undefined>>,
     status: number,
@@ -288,29 +293,29 @@ describe("handshakes", () => {
     header?: string,
   ][] = [
     ["without a key", { "Sec-WebSocket-Key": undefined }, 400, "mismatch challenge/response"],
-    ["a key that is none", { "Sec-WebSocket-Key": "short" }, 400, "mismatch challenge/response"],
+    ["with an invalid key", { "Sec-WebSocket-Key": "short" }, 400, "mismatch challenge/response"],
     [
-      "another version",
+      "with another version",
       { "Sec-WebSocket-Version": "8" },
       400,
       "missing or bad WebSocket Version",
       "sec-websocket-version: 13",
     ],
     [
-      "no version",
+      "without a version",
       { "Sec-WebSocket-Version": undefined },
       400,
       "missing or bad WebSocket Version",
       "sec-websocket-version: 13",
     ],
-    ["no origin", { Origin: undefined }, 403, ""],
-    ["the origin of no page", { Origin: "null" }, 403, ""],
-    ["two sub-protocols", { "Sec-WebSocket-Protocol": "a, b" }, 400, ""],
-    ["a sub-protocol that is no name", { "Sec-WebSocket-Protocol": "a b" }, 400, ""],
-    ["an empty sub-protocol", { "Sec-WebSocket-Protocol": "a," }, 400, ""],
+    ["without an origin", { Origin: undefined }, 403, ""],
+    ["with the origin null", { Origin: "null" }, 403, ""],
+    ["with two subprotocols", { "Sec-WebSocket-Protocol": "a, b" }, 400, ""],
+    ["with an invalid subprotocol", { "Sec-WebSocket-Protocol": "a b" }, 400, ""],
+    ["with an empty subprotocol", { "Sec-WebSocket-Protocol": "a," }, 400, ""],
   ];
-  for (const [what, changes, status, text, header = "Connection: close"] of refusedRows) {
-    test(`${what}: refused, and the connection ends`, async () => {
+  for (const [what, changes, status, text, header = "Connection: close"] of invalidRows) {
+    test(`rejects a handshake ${what}, and closes the connection`, async () => {
       const raw = await rawSocket(server.kubeconfig);
       raw.socket.write(request(changes));
       const [head = "", body] = (await raw.all()).split("\r\n\r\n");
@@ -321,14 +326,14 @@ describe("handshakes", () => {
   }
 
   const plainRows: [what: string, text: string][] = [
-    ["HTTP/1.0", request({}, watchLine.replace("1.1", "1.0"))],
-    ["another protocol", request({ Upgrade: "h2c" })],
-    ["Connection does not say so", request({ Connection: "keep-alive" })],
+    ["over HTTP/1.0", request({}, watchLine.replace("1.1", "1.0"))],
+    ["to another protocol", request({ Upgrade: "h2c" })],
+    ["without Upgrade in Connection", request({ Connection: "keep-alive" })],
     ["with a body", `${request({ "Content-Length": "2" })}{}`],
-    ["behind a request that is not answered yet", `GET ${configMaps} HTTP/1.1\r\nHost: x\r\n\r\n${request()}`],
+    ["after a pipelined request", `GET ${configMaps} HTTP/1.1\r\nHost: x\r\n\r\n${request()}`],
   ];
   for (const [what, text] of plainRows) {
-    test(`${what}: an ordinary watch`, async () => {
+    test(`answers an upgrade ${what} with an ordinary watch`, async () => {
       const raw = await rawSocket(server.kubeconfig);
       raw.socket.write(text);
       const answer = await raw.until(/\r\n\{"type":"ADDED"/);
@@ -338,16 +343,16 @@ describe("handshakes", () => {
     });
   }
 
-  test("on a connection that has answered others", async () => {
+  test("switches protocols after other requests on the connection", async () => {
     const raw = await rawSocket(server.kubeconfig);
     raw.socket.write(`GET ${configMaps}/first HTTP/1.1\r\nHost: x\r\n\r\n`);
     const before = await raw.until(/\}\n$/);
     raw.socket.write(request());
-    assert.match((await raw.until(/"ADDED"/)).slice(before.length), switched);
+    assert.match((await raw.until(/"ADDED"/)).slice(before.length), switchingProtocols);
     raw.socket.destroy();
   });
 
-  test("frames right behind the request are read", async () => {
+  test("reads frames in the same packet as the request", async () => {
     const raw = await rawSocket(server.kubeconfig);
     raw.socket.write(Buffer.concat([Buffer.from(request()), clientFrame(0x89, "hi")]));
     assert.ok((await raw.until(/\x8a.hi/)).includes("\x8a\x02hi"));
@@ -355,27 +360,30 @@ describe("handshakes", () => {
   });
 });
 
-describe("a client that breaks the rules ends its watch", () => {
-  /** @param code of the close frame that comes last */
-  const rows: [what: string, bytes: Buffer, code: number][] = [
+describe("the server closes the watch of a client that sends", () => {
+  const rows: [what: string, bytes: Buffer, closeCode: number][] = [
     ["a frame without a mask", Buffer.from([0x81, 0x01, 0x61]), 1002],
     ["a reserved opcode", clientFrame(0x83, "x"), 1002],
     ["a reserved bit", clientFrame(0xc1, "x"), 1002],
-    ["a ping in pieces", clientFrame(0x09, "x"), 1002],
-    ["a piece of nothing", clientFrame(0x80, "x"), 1002],
-    ["a close frame with half a code", clientFrame(0x88, "x"), 1002],
+    ["a fragmented ping", clientFrame(0x09, "x"), 1002],
+    ["a continuation frame without a message", clientFrame(0x80, "x"), 1002],
+    ["a close frame with a truncated code", clientFrame(0x88, "x"), 1002],
     [
       "a message over the limit",
       Buffer.concat([clientFrame(0x01, Buffer.alloc(65_535)), clientFrame(0x80, "12")]),
       1009,
     ],
-    ["a length beyond all bounds", Buffer.from([0x82, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]), 1009],
     [
-      "a message in too many pieces",
+      "a frame with an excessive length",
+      Buffer.from([0x82, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
+      1009,
+    ],
+    [
+      "a message in too many fragments",
       Buffer.concat([clientFrame(0x01), ...Array.from({ length: 1025 }, () => clientFrame(0x00))]),
       1008,
     ],
-    ["HTTP", Buffer.from("GET / HTTP/1.1\r\n\r\n"), 1002],
+    ["an HTTP request", Buffer.from("GET / HTTP/1.1\r\n\r\n"), 1002],
     ["a close frame", clientFrame(0x88, Buffer.from([0x03, 0xe8])), 1000],
   ];
   for (const [what, bytes, code] of rows) {
@@ -388,21 +396,21 @@ describe("a client that breaks the rules ends its watch", () => {
     });
   }
 
-  test("half a connection", async () => {
+  test("the end of its side of the connection", async () => {
     const raw = await rawWatch();
     raw.socket.end();
     await raw.all();
     raw.socket.destroy();
   });
 
-  test("half a frame and then silence holds nothing up", async () => {
+  test("a truncated frame, without a delay of other clients", async () => {
     const raw = await rawWatch();
     raw.socket.write(clientFrame(0x81, "x", 1000));
     await create("after-half-a-frame");
     raw.socket.destroy();
   });
 
-  test("pings without end, and no reading: cut off", async () => {
+  test("pings without reading the answers", async () => {
     const raw = await rawWatch();
     raw.socket.pause();
     const pings = Buffer.concat(Array.from({ length: 500 }, () => clientFrame(0x89, "x".repeat(125))));
@@ -416,7 +424,7 @@ describe("a client that breaks the rules ends its watch", () => {
   });
 });
 
-test("a client that does not read waits alone, and gets no more than its socket takes", async () => {
+test("a client that does not read delays no other client, and resumes where it stopped", async () => {
   const stalled = await connect(`${configMaps}?watch=1`);
   const reader = await connect(`${configMaps}?watch=1&fieldSelector=metadata.name%3Dlast`);
   stalled.webSocket.pause();
@@ -430,13 +438,13 @@ test("a client that does not read waits alone, and gets no more than its socket 
   assert.deepEqual(
     namesOf(stalled).filter((name) => name.startsWith("big-")),
     Array.from({ length: 20 }, (_, index) => `big-${index}`),
-    "it goes on where it stopped",
+    "the watch resumes where it stopped",
   );
   stalled.webSocket.terminate();
   reader.webSocket.terminate();
 });
 
-test("a server that stops ends them cleanly", async () => {
+test("a server that shuts down closes WebSockets with code 1000", async () => {
   const own = await startTestServer();
   const watch = await connect("/api/v1/namespaces?watch=1", { to: own });
   await watch.count(4);

@@ -1,4 +1,4 @@
-/** A store whose writes fail, under a whole server: what clients, health checks and the log see. */
+/** A server whose storage cannot write: the answers to clients and health checks, and the log. */
 import assert from "node:assert/strict";
 import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,7 +36,7 @@ after(async () => {
 const create = (name: string) => client.send({ method: "POST", path: configMaps, body: { metadata: { name } } });
 const status = async (path: string): Promise<number> => (await client.send({ method: "GET", path })).status;
 
-test("a store whose directory is gone: 503 for writes, reads go on, readiness fails, one line in the log", async () => {
+test("answers 503 to writes, serves reads, fails readiness and logs once while the storage directory is missing", async () => {
   assert.equal((await create("before")).status, 201);
   assert.deepEqual([await status("/readyz"), await status("/livez")], [200, 200]);
   renameSync(join(dataDir, "storage"), join(dataDir, "moved"));
@@ -57,7 +57,7 @@ test("a store whose directory is gone: 503 for writes, reads go on, readiness fa
   assert.deepEqual(logged, ["Writes to the store fail the file of the store was removed or renamed"]);
 });
 
-test("when the directory is back, the readiness check notices without a write of a client", async () => {
+test("becomes ready when the directory is back, without a write of a client", async () => {
   renameSync(join(dataDir, "moved"), join(dataDir, "storage"));
   assert.deepEqual([await status("/readyz"), (await create("after")).status], [200, 201]);
   assert.equal(logged.at(-1), "Writes to the store work again ");

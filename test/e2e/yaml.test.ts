@@ -1,4 +1,4 @@
-/** YAML from a socket: long lists in pieces, and warnings with letters beyond ASCII. */
+/** YAML on the wire: long chunked lists, and warnings with non-ASCII letters. */
 import assert from "node:assert/strict";
 import http2 from "node:http2";
 import { after, before, describe, test } from "node:test";
@@ -10,7 +10,7 @@ import { startTestServer, type TestServer } from "../support/start-test-server.t
 const maps = "/api/v1/namespaces/default/configmaps";
 const yaml = { accept: "application/yaml", "content-type": "application/yaml" };
 
-describe("YAML from a socket", () => {
+describe("YAML on the wire", () => {
   let server: TestServer;
   let client: RawClient;
   before(async () => {
@@ -29,23 +29,23 @@ describe("YAML from a socket", () => {
     return server.close();
   });
 
-  test("a list in pieces is the list in JSON", async () => {
-    const asked = { path: maps, headers: { accept: "application/yaml" } };
-    const { headers, text } = await client.send(asked);
+  test("a chunked list equals the list in JSON", async () => {
+    const request = { path: maps, headers: { accept: "application/yaml" } };
+    const { headers, text } = await client.send(request);
     assert.equal(headers["content-type"], "application/yaml");
     assert.equal(headers["transfer-encoding"], "chunked");
     const json = await client.send({ path: maps });
     assert.deepEqual(decodeYaml(Buffer.from(text)).value, json.body);
-    const limited = await client.send({ ...asked, path: `${maps}?limit=2` });
+    const limited = await client.send({ ...request, path: `${maps}?limit=2` });
     assert.match(
       limited.text,
       /\nmetadata:\n {2}continue: \S+\n {2}remainingItemCount: 298\n {2}resourceVersion: "\d+"\n$/,
     );
   });
 
-  const told = '299 - "unknown field \\"größe\\""';
+  const expectedWarning = '299 - "unknown field \\"größe\\""';
 
-  test("warnings are UTF-8 over HTTP/1.1", async () => {
+  test("encodes warnings in UTF-8 over HTTP/1.1", async () => {
     const path = `${maps}?dryRun=All`;
     const { status, headers } = await client.send({
       method: "POST",
@@ -54,10 +54,10 @@ describe("YAML from a socket", () => {
       body: "metadata: {name: w}\ngröße: 1\n",
     });
     assert.equal(status, 201);
-    assert.equal(Buffer.from(String(headers.warning), "latin1").toString(), told);
+    assert.equal(Buffer.from(String(headers.warning), "latin1").toString(), expectedWarning);
   });
 
-  test("warnings are UTF-8 over HTTP/2", async () => {
+  test("encodes warnings in UTF-8 over HTTP/2", async () => {
     const session = http2.connect(/server: (\S+)/.exec(server.kubeconfig)?.[1] as string, {
       ca: field(server.kubeconfig, "certificate-authority-data"),
       cert: field(server.kubeconfig, "client-certificate-data"),
@@ -71,6 +71,6 @@ describe("YAML from a socket", () => {
     });
     stream.resume();
     session.close();
-    assert.equal(Buffer.from(String(headers.warning), "latin1").toString(), told);
+    assert.equal(Buffer.from(String(headers.warning), "latin1").toString(), expectedWarning);
   });
 });
