@@ -21,7 +21,7 @@ describe("recorded answers of a real 1.36 server", {
   let server: TestServer;
   let client: RawClient;
   before(async () => {
-    server = await startTestServer({ controllers: ["namespace-controller"] }); // The recorded server runs no other.
+    server = await startTestServer({ controllers: ["namespace-controller"] }); // The recorded server does not collect garbage.
     client = rawClient(server.kubeconfig);
     await passRevision(client, 100);
   });
