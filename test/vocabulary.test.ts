@@ -39,6 +39,7 @@ const cleaned = [
   "src/apis/certificates",
   "src/apis/core",
   "src/apis/resource",
+  "src/apimachinery",
   "src/audit",
   "src/authentication",
   "src/authorization",

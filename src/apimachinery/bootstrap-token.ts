@@ -1,4 +1,7 @@
-/** Secrets that hold bootstrap tokens, as authentication and controllers read them. Source: access-control §5.2; cluster-bootstrap's util/secrets. */
+/**
+ * Reads Secrets of bootstrap tokens. Source: Kubernetes docs, "Authenticating with Bootstrap Tokens", heading "Bootstrap Token Secret Format";
+ * k8s.io/cluster-bootstrap@v0.36.0/util/secrets/secrets.go.
+ */
 import { canonicalizeTime, TimeError } from "../lib/schema/time.ts";
 import type { KubeObject } from "./object.ts";
 
@@ -14,24 +17,24 @@ type Key =
   | "usage-bootstrap-signing"
   | "auth-extra-groups";
 
-/** @returns the name of the secret that holds the token */
+/** @returns the name of the Secret that holds the token */
 export function bootstrapSecretName(tokenId: string): string {
   return `${namePrefix}${tokenId}`;
 }
 
-/** @returns undefined for a name that no such secret may have */
+/** @returns the token id; undefined if the name is not that of a bootstrap token Secret */
 export function tokenIdOfName(name: string): string | undefined {
   const id = name.startsWith(namePrefix) ? name.slice(namePrefix.length) : "";
   return /^[a-z0-9]{6}$/.test(id) ? id : undefined;
 }
 
-/** @returns no bytes when the key is not there */
+/** @returns the decoded value of the key; empty if the Secret does not have it */
 export function bootstrapData(secret: KubeObject, key: Key): Buffer {
   const data: Readonly<Record<string, string>> = secret.data ?? {};
   return Buffer.from(Object.hasOwn(data, key) ? (data[key] as string) : "", "base64");
 }
 
-/** @returns milliseconds since 1970 from which on the token is worth nothing; what cannot be read as a time has long been over; undefined: never */
+/** @returns when the token expires, in milliseconds since 1970; -Infinity for an invalid time; undefined if it never expires */
 export function bootstrapExpiration(secret: KubeObject): number | undefined {
   const text = bootstrapData(secret, "expiration").toString();
   if (text === "") return undefined;
@@ -48,7 +51,7 @@ export function bootstrapExpiration(secret: KubeObject): number | undefined {
 const defaultGroup = "system:bootstrappers";
 const extraGroup = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 
-/** @returns each once, sorted; undefined when one of the secret's is none that it may name */
+/** @returns the groups of the token, sorted and without duplicates; undefined if the Secret names an invalid group */
 export function bootstrapGroups(secret: KubeObject): readonly string[] | undefined {
   const text = bootstrapData(secret, "auth-extra-groups").toString();
   const extra = text === "" ? [] : text.split(",");

@@ -1,11 +1,16 @@
-/** Time is an option: two servers share a process, and a test owns the clock. */
+/** The time as an option, so that tests control it and two servers can share a process. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Runs once after so many milliseconds, without keeping the process alive. @returns cancels */
+  /**
+   * Calls `run` once after the delay, without keeping the process alive.
+   *
+   * @returns a function that cancels the call
+   */
   after(delayMs: number, run: () => void): () => void;
 }
 
+/** The clock of the operating system. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(delayMs, run) {
@@ -14,11 +19,11 @@ export const systemClock: Clock = {
   },
 };
 
-/** The second that was formatted last; it depends on nothing but its number. */
+/** The second that was formatted last and its text. The cache is pure: the text depends only on the second. */
 let lastSecond = Number.NaN;
 let lastText = "";
 
-/** RFC 3339, UTC, whole seconds: how `metav1.Time` is written. */
+/** @returns the time as `metav1.Time` is encoded: RFC 3339 in UTC with whole seconds */
 export function formatTime(ms: number): string {
   const second = Math.floor(ms / 1000);
   if (second !== lastSecond) {

@@ -1,4 +1,7 @@
-/** Configuration files of the server: decoded strictly, by kind and version. Source: apimachinery's strict codecs, whose texts these are. */
+/**
+ * Decodes configuration files of the server strictly, by kind and version. Messages are those of the strict codecs in
+ * k8s.io/apimachinery@v0.36.0/pkg/runtime/serializer.
+ */
 import {
   type Document,
   JsonSyntaxError,
@@ -14,19 +17,21 @@ import { decodeYaml, strictYamlError, YamlError } from "../lib/yaml/decode.ts";
 import type { FieldErrors } from "./field-errors.ts";
 import { parseGroupVersion } from "./object.ts";
 
+/** A kind that a configuration file can have. */
 export interface ConfigurationKind {
-  /** `apiserver.config.k8s.io/v1` */
+  /** For example `apiserver.config.k8s.io/v1`. */
   readonly apiVersion: string;
   readonly kind: string;
   readonly schema: Struct;
 }
 
+/** A decoded configuration file. */
 export interface Configuration extends TypeMeta {
-  /** Checked against the schema: what is there has its type; the caller's to change. */
+  /** Fields have the types of the schema. The caller can change the object. */
   readonly object: Record<string, unknown>;
 }
 
-/** The message is upstream's. */
+/** The file cannot be decoded. The message is upstream's. */
 export class ConfigurationError extends Error {
   constructor(message: string) {
     super(message);
@@ -34,16 +39,18 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** What was collected, as upstream tells it at once: each text once. @returns undefined when there is nothing */
+/** @returns all errors as one message, as upstream reports them; undefined if there are none */
 export function aggregated({ empty, text }: FieldErrors): string | undefined {
   return empty ? undefined : text;
 }
 
 /**
- * @param bytes JSON or YAML; of several YAML documents the first
- * @param kinds those that there are; others are refused
- * @param scheme what upstream calls the place where its kinds are registered
- * @throws ConfigurationError also for fields that are not known, or set twice
+ * Decodes a configuration file.
+ *
+ * @param bytes JSON or YAML; only the first of several YAML documents is read
+ * @param kinds the accepted kinds
+ * @param scheme the name of upstream's scheme that registers the kinds, for messages
+ * @throws ConfigurationError for malformed files, other kinds, unknown fields and duplicate fields
  */
 export function decodeConfiguration(bytes: Buffer, kinds: readonly ConfigurationKind[], scheme: string): Configuration {
   const { document, strictErrors, apiVersion, kind } = readText(bytes);

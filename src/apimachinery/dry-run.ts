@@ -1,4 +1,4 @@
-/** The values of the parameter `dryRun`. One without a value is as if it were absent (1.36 answers 422). */
+/** @returns the values of the query parameter `dryRun`; an empty value counts as absent, whereas kube-apiserver 1.36 answers 422 */
 export function dryRunOfQuery(query: URLSearchParams): readonly string[] {
   return query.getAll("dryRun").filter((value) => value !== "");
 }

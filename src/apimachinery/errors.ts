@@ -1,13 +1,18 @@
-/** Expected refusals. Each becomes a `Status` object in respond.ts alone. Source: apimachinery's api/errors, resource-api §7. */
+/**
+ * Constructors of the expected errors. http/respond.ts converts them to `Status` objects.
+ * Source: k8s.io/apimachinery@v0.36.0/pkg/api/errors/errors.go; Kubernetes API conventions, heading "Response Status Kind".
+ */
 import { joinErrors } from "../lib/json/quote.ts";
 import { formatGroupKind, formatGroupResource, type GroupResource } from "./object.ts";
 
+/** One entry of `details.causes` of a Status. */
 export interface StatusCause {
   reason?: string;
   message?: string;
   field?: string;
 }
 
+/** The `details` of a Status. */
 export interface StatusDetails {
   name?: string;
   group?: string;
@@ -17,17 +22,19 @@ export interface StatusDetails {
   retryAfterSeconds?: number;
 }
 
+/** A failure as the Status object on the wire describes it. */
 export interface Status {
   code: number;
   reason?: string;
   message: string;
-  /** The message without what it quotes of objects, for who may not see those. The details are not for him either. */
+  /** The message without quoted content of objects, for audit levels that exclude that content. They exclude the details, too. */
   messageWithoutObjects?: string;
   details?: StatusDetails;
-  /** A token with which a chunked list can go on all the same. */
+  /** A token with which the client can continue an expired chunked list. */
   continue?: string;
 }
 
+/** An expected failure of a request. */
 export class ApiError extends Error {
   readonly status: Status;
   constructor(status: Status) {
@@ -43,15 +50,23 @@ function resourceDetails({ group, resource }: GroupResource, name: string): Stat
 
 const quote = (text: string): string => JSON.stringify(text);
 
+/** 400 */
 export function badRequest(message: string): ApiError {
   return new ApiError({ code: 400, reason: "BadRequest", message });
 }
 
+/** 401 */
 export function unauthorized(): ApiError {
   return new ApiError({ code: 401, reason: "Unauthorized", message: "Unauthorized" });
 }
 
-/** @param why the end of the sentence, such as `unable to create new content in namespace x because it is being terminated` */
+/**
+ * 403
+ *
+ * @param resource with an empty name for requests without a resource
+ * @param name empty if the request names no object
+ * @param why the end of the message, such as `unable to create new content in namespace x because it is being terminated`
+ */
 export function forbidden(resource: GroupResource, name: string, why: string, causes?: StatusCause[]): ApiError {
   const which =
     resource.resource === ""
@@ -68,6 +83,7 @@ export function forbidden(resource: GroupResource, name: string, why: string, ca
   });
 }
 
+/** 404 for an object. */
 export function notFound(resource: GroupResource, name: string): ApiError {
   return new ApiError({
     code: 404,
@@ -77,7 +93,7 @@ export function notFound(resource: GroupResource, name: string): ApiError {
   });
 }
 
-/** The path names a resource or a subresource that this server does not have. */
+/** 404 for a resource or subresource that this server does not serve. */
 export function resourceNotServed(details: StatusDetails = {}): ApiError {
   return new ApiError({
     code: 404,
@@ -87,12 +103,14 @@ export function resourceNotServed(details: StatusDetails = {}): ApiError {
   });
 }
 
+/** 405 */
 export function methodNotAllowed(
   message = "the server does not allow this method on the requested resource",
 ): ApiError {
   return new ApiError({ code: 405, reason: "MethodNotAllowed", message, details: {} });
 }
 
+/** 405 for an action that the resource does not support. */
 export function methodNotSupported(resource: GroupResource, action: string): ApiError {
   return new ApiError({
     code: 405,
@@ -102,6 +120,7 @@ export function methodNotSupported(resource: GroupResource, action: string): Api
   });
 }
 
+/** 406 with the media types that the server can produce. */
 export function notAcceptable(accepted: readonly string[]): ApiError {
   return new ApiError({
     code: 406,
@@ -110,6 +129,7 @@ export function notAcceptable(accepted: readonly string[]): ApiError {
   });
 }
 
+/** 409 for a create. */
 export function alreadyExists(resource: GroupResource, name: string): ApiError {
   return new ApiError({
     code: 409,
@@ -119,6 +139,7 @@ export function alreadyExists(resource: GroupResource, name: string): ApiError {
   });
 }
 
+/** 409 for an update, such as {@link objectModified}. */
 export function conflict(resource: GroupResource, name: string, why: string): ApiError {
   return new ApiError({
     code: 409,
@@ -128,18 +149,21 @@ export function conflict(resource: GroupResource, name: string, why: string): Ap
   });
 }
 
-/** The text of a failed optimistic lock. */
+/** The reason of a conflict of resourceVersions. */
 export const objectModified =
   "the object has been modified; please apply your changes to the latest version and try again";
 
+/** 410 */
 export function expired(message: string): ApiError {
   return new ApiError({ code: 410, reason: "Expired", message });
 }
 
+/** 413 */
 export function tooLarge(message: string): ApiError {
   return new ApiError({ code: 413, reason: "RequestEntityTooLarge", message: `Request entity too large: ${message}` });
 }
 
+/** 415 with the media types that the server can read. */
 export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   return new ApiError({
     code: 415,
@@ -148,7 +172,11 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   });
 }
 
-/** Validation failed. @param causes at least one, in upstream's order; the message joins them */
+/**
+ * 422 for an object that failed validation.
+ *
+ * @param causes at least one, in upstream's order; the message joins them
+ */
 export function invalid(group: string, kind: string, name: string, causes: readonly StatusCause[]): ApiError {
   const joined = joinErrors(causes.map((cause) => `${cause.field}: ${cause.message}`));
   return new ApiError({
@@ -164,12 +192,12 @@ export function invalid(group: string, kind: string, name: string, causes: reado
   });
 }
 
-/** 422 with upstream's generic text. */
+/** 422 with upstream's generic message by default. */
 export function unprocessable(message = "the server rejected our request due to an error in our request"): ApiError {
   return new ApiError({ code: 422, reason: "Invalid", message, details: {} });
 }
 
-/** A generated name was taken, again and again. */
+/** 409 after all attempts to generate a unique name failed. */
 export function generatedNameTaken(resource: GroupResource, name: string): ApiError {
   const text = "already exists, the server was not able to generate a unique name for the object";
   return new ApiError({
@@ -180,10 +208,12 @@ export function generatedNameTaken(resource: GroupResource, name: string): ApiEr
   });
 }
 
+/** 429 */
 export function tooManyRequests(message: string, retryAfterSeconds: number): ApiError {
   return new ApiError({ code: 429, reason: "TooManyRequests", message, details: { retryAfterSeconds } });
 }
 
+/** 500 */
 export function internalError(message: string): ApiError {
   return new ApiError({
     code: 500,
@@ -193,15 +223,17 @@ export function internalError(message: string): ApiError {
   });
 }
 
-/** A 500 whose text is the error itself, as upstream sends for errors it did not foresee. */
+/** 500 without a reason, as upstream answers for errors that are not a Status. */
 export function plainError(message: string): ApiError {
   return new ApiError({ code: 500, message });
 }
 
+/** 503 */
 export function serviceUnavailable(message: string): ApiError {
   return new ApiError({ code: 503, reason: "ServiceUnavailable", message });
 }
 
+/** 504 */
 export function timeout(message: string, retryAfterSeconds = 0, causes?: StatusCause[]): ApiError {
   return new ApiError({
     code: 504,
@@ -211,12 +243,16 @@ export function timeout(message: string, retryAfterSeconds = 0, causes?: StatusC
   });
 }
 
-/** The client knows a version that this server has not reached. @param wanted as the client sent it */
+/**
+ * 504 for a resourceVersion that this server has not reached.
+ *
+ * @param requested the resourceVersion as the client sent it
+ */
 export function resourceVersionTooLarge(
-  wanted: string | number,
+  requested: string | number,
   current: number,
   { retryAfterSeconds = 1 } = {},
 ): ApiError {
   const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
-  return timeout(`Too large resource version: ${wanted}, current: ${current}`, retryAfterSeconds, causes);
+  return timeout(`Too large resource version: ${requested}, current: ${current}`, retryAfterSeconds, causes);
 }

@@ -18,11 +18,11 @@ const rows: [text: string, gate: string, enabled: boolean][] = [
   ["WatchList=true,AllBeta=false", "WatchList", true],
   ["AllBeta=false", "ConsistentListFromCache", true],
   ["ConsistentListFromCache=true", "ConsistentListFromCache", true],
-  // Locked upstream; the specification describes both states.
+  // Locked upstream, but both states are supported here.
   ["DeclarativeValidation=false", "DeclarativeValidation", false],
   ["AuthorizeWithSelectors=false", "AuthorizeWithSelectors", false],
   ["StructuredAuthenticationConfiguration=false", "StructuredAuthenticationConfiguration", false],
-  // Names that only fields use.
+  // Aliases that only fields use.
   ["", "PodCertificateProjection", false],
   ["PodCertificateRequest=true", "PodCertificateProjection", true],
   ["", "CSIStorageCapacity", true],
@@ -33,7 +33,7 @@ for (const [text, gate, enabled] of rows) {
   });
 }
 
-const refusals: [text: string, message: string][] = [
+const errorRows: [text: string, message: string][] = [
   ["Nonsense=true", "unrecognized feature gate: Nonsense"],
   ["__proto__=true", "unrecognized feature gate: __proto__"],
   ["WatchList", "missing bool value for WatchList"],
@@ -49,8 +49,8 @@ const refusals: [text: string, message: string][] = [
     "[StorageVersionAPI is enabled, but depends on features that are disabled: [APIServerIdentity], UnknownVersionInteroperabilityProxy is enabled, but depends on features that are disabled: [APIServerIdentity]]",
   ],
 ];
-for (const [text, message] of refusals) {
-  test(`--feature-gates=${text} is refused`, () => assert.throws(() => parseFeatureGates(text), { message }));
+for (const [text, message] of errorRows) {
+  test(`rejects --feature-gates=${text}`, () => assert.throws(() => parseFeatureGates(text), { message }));
 }
 
 const warnings: [text: string, expected: readonly string[]][] = [
@@ -65,15 +65,15 @@ const warnings: [text: string, expected: readonly string[]][] = [
   ["MemoryQoS=true", ["Feature gate MemoryQoS has no effect in this server."]],
 ];
 for (const [text, expected] of warnings) {
-  test(`--feature-gates=${text} warns of ${expected.length}`, () =>
+  test(`--feature-gates=${text} returns ${expected.length} warnings`, () =>
     assert.deepEqual(parseFeatureGates(text).warnings, expected));
 }
 
-test("asking for a gate that does not exist is our own mistake", () => {
+test("enabled() throws an AssertionError for an unknown gate", () => {
   assert.throws(() => parseFeatureGates("").gates.enabled("Nonsense"), { name: "AssertionError" });
 });
 
-test("every gate that a field names is known", () => {
+test("the gates of all fields exist", () => {
   const { gates } = parseFeatureGates("");
   const names = new Set(
     Object.values(readTypesTable()).flatMap(

@@ -1,12 +1,12 @@
-/** `--feature-gates`: switches by name. Rules and texts are upstream's. */
+/** Parses `--feature-gates`. Rules and messages are those of k8s.io/component-base@v0.36.0/featuregate/feature_gate.go. */
 import assert from "node:assert/strict";
 import { readTable } from "../data/data-file.ts";
 import { joinErrors } from "../lib/json/quote.ts";
 import { parseBool } from "./parse-bool.ts";
 
-/** Whether features are on, by the names of their gates. */
+/** Whether features are on, by the name of the gate. */
 export interface FeatureGates {
-  /** @throws AssertionError when there is no such gate */
+  /** @throws AssertionError if there is no such gate */
   enabled(name: string): boolean;
 }
 
@@ -15,34 +15,36 @@ export interface Gate {
   readonly name: string;
   readonly stage: "ALPHA" | "BETA" | "GA" | "DEPRECATED";
   readonly enabled: boolean;
-  /** Cannot be changed. */
+  /** The flag cannot change the gate. */
   readonly locked?: true;
-  /** Belongs to parts of Kubernetes that are not here. */
+  /** The gate belongs to another component of Kubernetes and has no effect in this server. */
   readonly elsewhere?: true;
-  /** May be on only while these are. */
+  /** The gates that must be on if this one is. */
   readonly needs?: readonly string[];
 }
 
 interface GatesTable {
   readonly gates: readonly Gate[];
-  /** Other names by which fields call a gate; true: always on. */
+  /** Other names that fields use for a gate; true means always on. */
   readonly aliases: Readonly<Record<string, string | true>>;
 }
 
-export interface ParsedFeatureGates {
+interface ParsedFeatureGates {
   readonly gates: FeatureGates;
   readonly warnings: readonly string[];
 }
 
-/** All of a stage at once, save those that are named themselves. */
+/** Names that set all gates of a stage, except those that are set by their own name. */
 const groups: ReadonlyMap<string, Gate["stage"]> = new Map([
   ["AllAlpha", "ALPHA"],
   ["AllBeta", "BETA"],
 ]);
 
 /**
- * @param text `Name=true` pairs with commas between; of a name that comes twice the last counts
- * @throws Error when a pair is malformed, a gate is unknown, one that is locked would change, or one is on without those that it needs
+ * Applies the flag to the defaults.
+ *
+ * @param text `Name=true` pairs separated by commas; the last pair of a name counts
+ * @throws Error if a pair is malformed, a gate is unknown, a locked gate would change, or a gate is on without the gates that it needs
  */
 export function parseFeatureGates(text: string): ParsedFeatureGates {
   const { gates, aliases } = readGates();
@@ -114,7 +116,7 @@ function parsePairs(text: string): Map<string, boolean> {
   return settings;
 }
 
-/** Every gate there is, by name. */
+/** @returns all feature gates of Kubernetes 1.36, ordered by name */
 export function knownGates(): readonly Gate[] {
   return readGates().gates;
 }

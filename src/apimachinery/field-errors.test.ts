@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { FieldErrors } from "./field-errors.ts";
 
 const boundRows: [what: string, value: string, causes: number][] = [
-  ["short ones", "x", 1000],
-  ["long ones", "x".repeat(1 << 20), 4],
+  ["short messages", "x", 1000],
+  ["long messages", "x".repeat(1 << 20), 4],
 ];
 for (const [what, value, causes] of boundRows) {
-  test(`of very many errors the first are told: ${what}`, () => {
+  test(`reports the first errors up to the limit: ${what}`, () => {
     const errors = new FieldErrors();
     for (let index = 0; index < 2000; index++) errors.invalid(`spec[${index}]`, value, "is wrong");
     assert.equal(errors.causes.length, causes);

@@ -1,5 +1,4 @@
-/** Collects everything that is wrong with one object, so that all of it comes back at once. Source: apimachinery's util/validation/field. */
-
+/** Collects all validation errors of one object. Source: k8s.io/apimachinery@v0.36.0/pkg/util/validation/field/errors.go. */
 import { encodeAny } from "../lib/json/encode-any.ts";
 import { formatGoNumber, GoPrinted } from "../lib/json/go-value.ts";
 import { joinErrors, quoteGo } from "../lib/json/quote.ts";
@@ -11,27 +10,27 @@ const bodyOfValue = (value: unknown): string => {
   return value instanceof GoPrinted ? value.text : encodeAny(value);
 };
 
-/** In the place of a value that is not shown. */
+/** Passed instead of a value that the message does not show. */
 export const omitted = Symbol("omitted");
 
 const shown = (what: string, value: unknown): string => (value === omitted ? what : `${what}: ${bodyOfValue(value)}`);
 
-/** Errors told at once. Each is longer than what it is about: a body of 3 MiB could ask for an answer of a hundred. Upstream tells all. */
+/** The maximum number of reported errors. Without it, a body of 3 MiB could cause an answer of 100 MiB. Upstream has no limit. */
 const causesMax = 1000;
-/** Of their messages together: each may show a large value. The error that goes beyond is the last one. */
+/** The limit of all messages together, because each can show a large value. The error that exceeds it is the last one. */
 const charactersMax = 4 << 20;
 
-/** Which declarative rule reports an error. Source: KEP-5073; apimachinery's util/validation/field, `Origin` and `ValidationStabilityLevel`. */
-export interface RuleMark {
-  /** What of the rule finds it: `minimum`, `format=k8s-long-name`; empty where the reason says it. */
+/** Identifies the declarative rule that reports an error. Source: KEP-5073, `Origin` and `ValidationStabilityLevel`. */
+interface RuleMark {
+  /** The part of the rule, such as `minimum` or `format=k8s-long-name`; empty if the reason identifies it. */
   readonly origin: string;
   readonly level: RuleLevel;
 }
 
-/** How far a rule has come: alpha ones are compared with the hand-written validation, the others may replace it. */
+/** The stability of a rule. Alpha rules are only compared with the hand-written validation; the others can replace it. */
 export type RuleLevel = "alpha" | "beta" | "standard";
 
-/** What a list and the views of it share. */
+/** The state that a list shares with its views. */
 interface Shared {
   readonly causes: StatusCause[];
   characters: number;
@@ -40,35 +39,36 @@ interface Shared {
 
 const noMarks: ReadonlyMap<StatusCause, RuleMark> = new Map();
 
+/** A bounded list of field errors. Views add to the same list and mark the errors with a declarative rule. */
 export class FieldErrors {
   readonly causes: StatusCause[];
   readonly #shared: Shared;
   readonly #mark: RuleMark | undefined;
   readonly #isView: boolean;
 
-  /** @param of makes a view that adds to another list, with a mark */
-  constructor(of?: FieldErrors, mark?: RuleMark) {
-    this.#shared = of === undefined ? { causes: [], characters: 0, marks: undefined } : of.#shared;
+  /** @param list creates a view of this list that adds errors with the mark */
+  constructor(list?: FieldErrors, mark?: RuleMark) {
+    this.#shared = list === undefined ? { causes: [], characters: 0, marks: undefined } : list.#shared;
     this.#mark = mark;
-    this.#isView = of !== undefined;
+    this.#isView = list !== undefined;
     this.causes = this.#shared.causes;
   }
 
   /**
-   * The same list: what is added by the returned view is reported by a declarative rule, too. A view stays what it is, since its maker knows
-   * the field.
-   * @param origin the rule's, as {@link RuleMark} has it
+   * Returns a view for errors that a declarative rule reports, too. A view returns itself, because its creator has chosen the mark.
+   *
+   * @param origin the `origin` of {@link RuleMark}
    */
   covered(origin = ""): FieldErrors {
     return this.#isView ? this : this.marked({ origin, level: "standard" });
   }
 
-  /** The same list: no rule reports what is added by the returned view. */
+  /** Returns a view for errors that no declarative rule reports. */
   uncovered(): FieldErrors {
     return this.#isView ? this : new FieldErrors(this, undefined);
   }
 
-  /** The same list: what is added by the returned view has the mark. */
+  /** Returns a view that adds errors with the mark. */
   marked(mark: RuleMark): FieldErrors {
     return new FieldErrors(this, mark);
   }
@@ -78,7 +78,7 @@ export class FieldErrors {
     return this.#shared.marks ?? noMarks;
   }
 
-  /** Whether errors were left out because there are too many. */
+  /** Whether a limit is reached, so that further errors are dropped. */
   get full(): boolean {
     return this.causes.length >= causesMax || this.#shared.characters >= charactersMax;
   }
@@ -87,17 +87,17 @@ export class FieldErrors {
     return this.causes.length === 0;
   }
 
-  /** All of it as one text; empty when nothing is wrong. */
+  /** All errors as one message; empty if there are none. */
   get text(): string {
     return joinErrors(this.causes.map(({ field, message }) => `${field}: ${message}`));
   }
 
-  /** @param path dotted, with `[index]` for lists and `[key]` for maps, such as `spec.containers[0].name` */
+  /** @param path field names separated by dots, with `[index]` for lists and `[key]` for maps, such as `spec.containers[0].name` */
   required(path: string, detail = ""): void {
     this.#add("FieldValueRequired", path, () => (detail === "" ? "Required value" : `Required value: ${detail}`));
   }
 
-  /** @param value `omitted` when it is not to be shown */
+  /** @param value `omitted` if the message must not show it */
   invalid(path: string, value: unknown, detail: string): void {
     this.#add("FieldValueInvalid", path, () => {
       const what = shown("Invalid value", value);
@@ -109,7 +109,7 @@ export class FieldErrors {
     this.#add("FieldValueTypeInvalid", path, () => `Invalid value: ${bodyOfValue(value)}: ${detail}`);
   }
 
-  /** @param supported sorted as upstream sorts them, which is by text */
+  /** @param supported sorted as text */
   notSupported(path: string, value: unknown, supported: readonly string[]): void {
     this.#add("FieldValueNotSupported", path, () => {
       const list = supported.map(quoteGo).join(", ");
@@ -149,7 +149,7 @@ export class FieldErrors {
     this.#add("FieldValueTooLong", path, () => `Too long: may not be more than ${charactersMost} ${unit}`);
   }
 
-  /** A mistake of ours. */
+  /** Reports a bug of the server. */
   internal(path: string, detail: string): void {
     this.#add("InternalError", path, () => `Internal error: ${detail}`);
   }
@@ -162,7 +162,7 @@ export class FieldErrors {
     );
   }
 
-  /** @param text is not made where there are too many already */
+  /** @param text is not called if a limit is reached */
   #add(reason: string, field: string, text: () => string): void {
     if (this.full) return;
     const message = text();
@@ -170,12 +170,12 @@ export class FieldErrors {
     this.#push({ reason, message, field }, this.#mark);
   }
 
-  /** Takes over the errors of another list, with their marks. */
+  /** Adds the errors of another list with their marks. */
   addAll({ causes, marks }: FieldErrors): void {
     for (const cause of causes) this.#push(cause, marks.get(cause));
   }
 
-  /** Keeps only some of the errors. */
+  /** Removes the errors for which `keep` returns false. */
   retain(keep: (cause: StatusCause) => boolean): void {
     const kept = this.causes.filter(keep);
     this.causes.splice(0, this.causes.length, ...kept);

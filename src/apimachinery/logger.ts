@@ -1,4 +1,4 @@
-/** Structured logs: one line an event. Source: access-control §4.1 says nothing of logs; the shape is ours. */
+/** Structured logging. Messages are short statements; values are fields of the entry. */
 export interface Logger {
   info(message: string, values?: Record<string, unknown>): void;
   warn(message: string, values?: Record<string, unknown>): void;

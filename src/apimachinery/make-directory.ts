@@ -2,8 +2,9 @@ import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Makes the directory and those above it that are missing. Node's own `recursive` never returns where a directory cannot be made in one that
- * exists, such as /proc.
+ * Creates a directory and its missing parents. Node's option `recursive` never returns if an existing parent accepts no directories, such as
+ * /proc.
+ *
  * @throws Error with code ENOENT, EACCES, ENOTDIR, EEXIST, …
  */
 export function makeDirectory(path: string, options: { readonly mode?: number } = {}): void {
@@ -12,7 +13,7 @@ export function makeDirectory(path: string, options: { readonly mode?: number } 
   try {
     mkdirSync(path, options);
   } catch (error) {
-    // Another process may have been faster.
+    // Another process can have created it.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !isDirectory(path)) throw error;
   }
 }

@@ -1,19 +1,22 @@
-/** Words every part shares: what an object, a kind and a resource are. */
+/** Types of objects, kinds and resources that all parts of the server share. */
 import type { ManagedFieldsEntry } from "../lib/managed-fields/entries.ts";
 
 export type { ManagedFieldsEntry } from "../lib/managed-fields/entries.ts";
 
+/** Identifies a kind in one version. */
 export interface GroupVersionKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
 }
 
+/** Identifies a resource in all versions. */
 export interface GroupResource {
   readonly group: string;
   readonly resource: string;
 }
 
+/** An entry of `metadata.ownerReferences`. */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;
@@ -23,6 +26,7 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean;
 }
 
+/** The `metadata` of an object. */
 export interface ObjectMeta {
   name?: string;
   generateName?: string;
@@ -41,7 +45,10 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[];
 }
 
-/** A decoded object: plain data, owned by whoever decoded it, checked against its schema. Map keys may be any text, `__proto__` included. */
+/**
+ * A decoded object: plain data that the decoder has checked against the schema and that its caller owns. Map keys can be any text, including
+ * `__proto__`.
+ */
 export interface KubeObject {
   apiVersion?: string;
   kind?: string;
@@ -50,12 +57,12 @@ export interface KubeObject {
   [field: string]: any;
 }
 
-/** `v1`, or `apps/v1`. */
+/** @returns `v1` or `apps/v1` */
 export function formatGroupVersion(group: string, version: string): string {
   return group === "" ? version : `${group}/${version}`;
 }
 
-/** @returns undefined when the text is no group version, such as `a/b/c`. The empty text is the empty group and version. */
+/** @returns undefined if the text is not a group version, such as `a/b/c`; empty group and version for the empty text */
 export function parseGroupVersion(text: string): { group: string; version: string } | undefined {
   const parts = text.split("/");
   if (parts.length === 1) return { group: "", version: text };
@@ -63,12 +70,12 @@ export function parseGroupVersion(text: string): { group: string; version: strin
   return undefined;
 }
 
-/** `deployments.apps`, or `pods` for the core group: the form error messages use. */
+/** @returns `deployments.apps`, or `pods` for the core group, as error messages name resources */
 export function formatGroupResource({ group, resource }: GroupResource): string {
   return group === "" ? resource : `${resource}.${group}`;
 }
 
-/** `Deployment.apps`, or `Pod` for the core group: the form validation errors use. */
+/** @returns `Deployment.apps`, or `Pod` for the core group, as validation errors name kinds */
 export function formatGroupKind(group: string, kind: string): string {
   return group === "" ? kind : `${kind}.${group}`;
 }

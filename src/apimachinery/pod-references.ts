@@ -1,4 +1,4 @@
-/** What a pod's node must read, to run it. Source: the fields of PodSpec that name other objects; upstream's visitors of them. */
+/** Finds the objects that a node must read to run a pod. Source: the fields of PodSpec that name objects; k8s.io/kubernetes@v1.36.0/pkg/api/v1/pod/util.go. */
 import type { KubeObject } from "./object.ts";
 
 export type ReferredKind = "secret" | "configmap" | "persistentvolumeclaim" | "serviceaccount" | "resourceclaim";
@@ -6,7 +6,7 @@ export type ReferredKind = "secret" | "configmap" | "persistentvolumeclaim" | "s
 // biome-ignore lint/suspicious/noExplicitAny: the schema has checked the types.
 type Part = Record<string, any>;
 
-/** Volume sources that name a secret, and where. */
+/** Volume sources that refer to a secret, and the field that names it. */
 const secretSources: readonly (readonly [source: string, field: string])[] = [
   ["azureFile", "secretName"],
   ["cephfs", "secretRef"],
@@ -22,12 +22,12 @@ const secretSources: readonly (readonly [source: string, field: string])[] = [
 
 export const mirrorAnnotation = "kubernetes.io/config.mirror";
 
-/** Whether a kubelet made the pod, to show one that it runs from a file. */
+/** Whether a kubelet created the pod to represent a static pod. */
 export function isMirrorPod({ metadata }: KubeObject): boolean {
   return metadata.annotations !== undefined && Object.hasOwn(metadata.annotations, mirrorAnnotation);
 }
 
-/** Names in the pod's namespace. */
+/** Yields the objects by kind and name; all are in the namespace of the pod. */
 export function* podReferences({
   metadata,
   spec = {},
@@ -66,11 +66,11 @@ function* ofVolume(volume: Part, pod: string): Generator<readonly [ReferredKind,
   if (volume.ephemeral !== undefined) yield ["persistentvolumeclaim", `${pod}-${volume.name}`];
 }
 
-/** Claims made for the pod are named in its status. */
+/** The status names the claims that were created for the pod. */
 function* ofClaims(spec: Part, status: Part): Generator<readonly [ReferredKind, string]> {
   for (const { name, resourceClaimName } of list(spec.resourceClaims)) {
-    const made = list(status.resourceClaimStatuses).find((each) => each.name === name);
-    yield* named("resourceclaim", resourceClaimName ?? made?.resourceClaimName);
+    const created = list(status.resourceClaimStatuses).find((each) => each.name === name);
+    yield* named("resourceclaim", resourceClaimName ?? created?.resourceClaimName);
   }
   yield* named("resourceclaim", status.extendedResourceClaimStatus?.resourceClaimName);
 }

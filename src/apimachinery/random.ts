@@ -1,9 +1,9 @@
-/** Random bytes from a pool: asking the system for a few at a time costs more than a request's routing. */
+/** Random bytes from a pool, because system calls for a few bytes each take longer than the routing of a request. */
 import { randomFillSync } from "node:crypto";
 
 const poolBytes = 4096;
 
-/** @returns a function that gives so many fresh random bytes, at most 4096 */
+/** @returns a function that returns new random bytes, at most 4096 in one call */
 export function pooledRandom(): (bytes: number) => Buffer {
   const pool = Buffer.allocUnsafeSlow(poolBytes);
   let used = poolBytes;
@@ -12,7 +12,7 @@ export function pooledRandom(): (bytes: number) => Buffer {
       randomFillSync(pool);
       used = 0;
     }
-    const taken = Buffer.from(pool.subarray(used, used + bytes)); // A copy: what was given is not given again.
+    const taken = Buffer.from(pool.subarray(used, used + bytes)); // A copy, because the pool is refilled in place.
     used += bytes;
     return taken;
   };

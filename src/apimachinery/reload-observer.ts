@@ -1,9 +1,9 @@
-/** Is told what becomes of a configuration file that is followed. */
+/** Receives the results of reading a configuration file that the server reloads. */
 export interface ReloadObserver {
-  /** What the server started with. */
+  /** The server started with this content. */
   started(content: Uint8Array): void;
-  /** New content is in use. */
+  /** The server uses new content. */
   succeeded(content: Uint8Array): void;
-  /** New content cannot be used, or nothing can be read. */
+  /** The file cannot be read, or its content is invalid. */
   failed(): void;
 }

@@ -1,7 +1,10 @@
-/** What this server calls itself beside others. Source: k8s.io/apiserver's NewConfig. */
+/** The identity of this server among several. Source: `NewConfig` in k8s.io/apiserver@v0.36.0/pkg/server/config.go. */
 import { createHash } from "node:crypto";
 
-/** @param hostname at most 65,535 bytes @returns `apiserver-` and 26 characters, the same on each start */
+/**
+ * @param hostname at most 65,535 bytes
+ * @returns `apiserver-` and 26 characters that depend only on the host name
+ */
 export function serverIdentity(hostname: string): string {
   const hash = createHash("sha256");
   for (const part of [hostname, "kube-apiserver"]) {

@@ -1,9 +1,9 @@
-/** Service accounts as users. Source: access-control §5.2. */
+/** The users of service accounts. Source: k8s.io/apiserver@v0.36.0/pkg/authentication/serviceaccount/util.go. */
 import { dnsLabelProblems, dnsSubdomainProblems } from "../lib/names/names.ts";
 
 const prefix = "system:serviceaccount:";
 
-/** @returns undefined when the user is none */
+/** @returns undefined if the user is not a service account */
 export function serviceAccountOf(userName: string): { readonly namespace: string; readonly name: string } | undefined {
   if (!userName.startsWith(prefix)) return undefined;
   const [namespace = "", name = "", ...rest] = userName.slice(prefix.length).split(":");
@@ -12,11 +12,12 @@ export function serviceAccountOf(userName: string): { readonly namespace: string
   return { namespace, name };
 }
 
+/** @returns the user name of a service account */
 export function serviceAccountUser(namespace: string, name: string): string {
   return `${prefix}${namespace}:${name}`;
 }
 
-/** All accounts', and those of its namespace. */
+/** @returns the group of all service accounts and that of the namespace */
 export function serviceAccountGroups(namespace: string): string[] {
   return ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
 }

@@ -1,8 +1,8 @@
-/** Who the server itself is when it writes. Source: access-control §5.1. */
+/** The users that the server's own writes have. */
 import { serviceAccountGroups, serviceAccountUser } from "./service-account.ts";
 import type { UserInfo } from "./user.ts";
 
-/** The loopback user, who may do all. */
+/** The loopback user has all permissions. Source: k8s.io/apiserver@v0.36.0/pkg/server/config.go (`AuthorizeClientBearerToken`). */
 export const loopbackUser: UserInfo = {
   name: "system:apiserver",
   uid: "",
@@ -10,7 +10,7 @@ export const loopbackUser: UserInfo = {
   extra: new Map(),
 };
 
-/** A controller, under the name upstream's has. */
+/** @returns the user of a controller: the service account of that name in kube-system, as upstream */
 export function controllerUser(name: string): UserInfo {
   const groups = [...serviceAccountGroups("kube-system"), "system:authenticated"];
   return { name: serviceAccountUser("kube-system", name), uid: "", groups, extra: new Map() };

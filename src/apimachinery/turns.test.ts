@@ -1,9 +1,9 @@
-/** Guarantees: turns of one key follow one another in the order of entering; those of different keys do not wait. */
+/** Guarantees: turns of one key run one at a time in the order of `enter` calls; turns of different keys do not wait for each other. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openTurns } from "./turns.ts";
 
-test("turns", async () => {
+test("turns of one key run in order, also after a failure, and those of other keys do not wait", async () => {
   const turns = openTurns();
   const order: string[] = [];
   const turn = async (key: string, name: string, fails = false): Promise<void> => {

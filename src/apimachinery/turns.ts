@@ -1,11 +1,16 @@
-/** A line for each key: who enters waits for those before. */
+/** Queues callers by key: one caller of a key runs at a time, in the order of `enter` calls. */
 export interface Turns {
-  /** @returns when it is the caller's turn; what it returns ends the turn, and must be called */
+  /**
+   * Waits for the turn of the caller.
+   *
+   * @returns a function that ends the turn; the caller must call it
+   */
   enter(key: string): Promise<() => void>;
 }
 
+/** @returns empty queues */
 export function openTurns(): Turns {
-  /** By key, the end of the last turn. A key without anybody in line is not there. */
+  /** The end of the last turn by key. Keys without callers are removed. */
   const ends = new Map<string, Promise<void>>();
   return {
     async enter(key) {

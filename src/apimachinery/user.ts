@@ -1,4 +1,4 @@
-/** Who a request comes from. Source: access-control §5.1. */
+/** The authenticated identity of a request. Source: Kubernetes docs, "Authenticating", heading "Authentication strategies". */
 export interface UserInfo {
   readonly name: string;
   readonly uid: string;
@@ -8,7 +8,10 @@ export interface UserInfo {
 
 const authenticatedGroup = "system:authenticated";
 
-/** @returns the caller as everybody is who proved who they are. Source: apiserver's authenticated_group_adder. */
+/**
+ * Adds the group `system:authenticated`, except to anonymous and unauthenticated users.
+ * Source: k8s.io/apiserver@v0.36.0/pkg/authentication/group/authenticated_group_adder.go.
+ */
 export function withAuthenticatedGroup(user: UserInfo): UserInfo {
   const { name, groups } = user;
   if (name === "system:anonymous" || groups.includes(authenticatedGroup) || groups.includes("system:unauthenticated"))

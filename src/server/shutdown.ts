@@ -1,6 +1,6 @@
 /** The running server as callers see it, and its orderly end. */
 import { join } from "node:path";
-import { writeWhole } from "../apimachinery/write-whole.ts";
+import { writeFileAtomically } from "../apimachinery/write-file-atomically.ts";
 import type { RunningServer, ServerOptions } from "../options.ts";
 import { formatKubeconfig } from "../serving/kubeconfig.ts";
 import type { ServingSetup } from "../serving/serving-setup.ts";
@@ -26,7 +26,7 @@ export async function runningServer(options: ServerOptions, needs: Needs): Promi
   const url = `https://${hostOf(bindAddress)}:${state.port}`;
   const kubeconfig = formatKubeconfig(url, { caBundle: serving.caBundle, admin: serving.admin });
   const kubeconfigFile = dataDir === undefined ? undefined : join(dataDir, "kubeconfig");
-  if (kubeconfigFile !== undefined) await writeWhole(kubeconfigFile, kubeconfig, 0o600);
+  if (kubeconfigFile !== undefined) await writeFileAtomically(kubeconfigFile, kubeconfig, 0o600);
   logger.info("serving", { url });
   closers.add(() => drain(options, needs));
   let closing: Promise<void> | undefined;

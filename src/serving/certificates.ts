@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
 import { makeDirectory } from "../apimachinery/make-directory.ts";
-import { writeWhole } from "../apimachinery/write-whole.ts";
+import { writeFileAtomically } from "../apimachinery/write-file-atomically.ts";
 import { upgradeKeyFile } from "./sec1-key.ts";
 import { createAuthority, issueCertificate, type KeyPair } from "./x509.ts";
 
@@ -149,6 +149,6 @@ async function readIfThere(file: string): Promise<string | undefined> {
 }
 
 async function writePair(directory: string, name: string, { cert, key }: KeyPair): Promise<void> {
-  await writeWhole(join(directory, `${name}.key`), key, 0o600);
-  await writeWhole(join(directory, `${name}.crt`), cert, 0o644);
+  await writeFileAtomically(join(directory, `${name}.key`), key, 0o600);
+  await writeFileAtomically(join(directory, `${name}.crt`), cert, 0o644);
 }

@@ -3,7 +3,7 @@
  * reads PKCS#8: the fabric8 client for Java does not.
  */
 import { createPrivateKey, type KeyObject } from "node:crypto";
-import { writeWhole } from "../apimachinery/write-whole.ts";
+import { writeFileAtomically } from "../apimachinery/write-file-atomically.ts";
 
 /** @param key of an elliptic curve */
 export function formatSec1Key(key: KeyObject): string {
@@ -23,6 +23,6 @@ export async function upgradeKeyFile(file: string, pem: string): Promise<string>
   const key = createPrivateKey(pem);
   if (key.asymmetricKeyType !== "ec") return pem;
   const sec1 = formatSec1Key(key);
-  await writeWhole(file, sec1, 0o600);
+  await writeFileAtomically(file, sec1, 0o600);
   return sec1;
 }

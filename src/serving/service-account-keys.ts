@@ -2,7 +2,7 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { join } from "node:path";
 import { makeDirectory } from "../apimachinery/make-directory.ts";
-import { writeWhole } from "../apimachinery/write-whole.ts";
+import { writeFileAtomically } from "../apimachinery/write-file-atomically.ts";
 import {
   distinctKeys,
   type PublicKey,
@@ -51,7 +51,7 @@ async function ownKey(dataDir: string | undefined): Promise<SigningKey> {
   if (kept !== undefined) return readSigningKey(await upgradeKeyFile(file, kept), file);
   const pem = formatSec1Key(makeKey());
   makeDirectory(dataDir, { mode: 0o700 });
-  await writeWhole(file, pem, 0o600);
+  await writeFileAtomically(file, pem, 0o600);
   return readSigningKey(pem, file);
 }
 

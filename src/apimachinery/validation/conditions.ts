@@ -1,4 +1,4 @@
-/** metav1.Condition lists. Source: apimachinery's meta/v1/validation. */
+/** Validates lists of metav1.Condition. Source: k8s.io/apimachinery@v0.36.0/pkg/apis/meta/v1/validation/validation.go. */
 import { qualifiedNameProblems } from "../../lib/names/names.ts";
 import type { FieldErrors } from "../field-errors.ts";
 import { addInvalid } from "./metadata.ts";
@@ -11,7 +11,7 @@ const statuses = ["False", "True", "Unknown"];
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** @param conditions as decoded: their types are right */
+/** Validates a list of conditions whose fields have the types of the schema. */
 export function validateConditions(conditions: readonly Part[], path: string, errors: FieldErrors): void {
   const types = new Set<unknown>();
   for (const [index, condition] of conditions.entries()) {

@@ -1,4 +1,4 @@
-/** Each rule over addresses and prefixes of all sorts, as upstream answers (tools/golden/ip-addresses). */
+/** Compares each rule with upstream's answers for many forms of addresses and prefixes, which tools/golden/ip-addresses records. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ const rows: Row[] = readFileSync(join(import.meta.dirname, "testdata/ip.jsonl"),
   .split("\n")
   .map((line) => JSON.parse(line));
 
-test(`${rows.length} addresses and prefixes`, () => {
+test(`validates ${rows.length} addresses and prefixes as upstream`, () => {
   for (const row of rows) {
     for (const [rule, answer] of Object.entries(row.Text.includes("/") ? prefixRules : rules)) {
       assert.deepEqual(answer(row.Text), row[rule] ?? [], `${rule} of ${JSON.stringify(row.Text)}`);
@@ -53,7 +53,7 @@ test(`${rows.length} addresses and prefixes`, () => {
   }
 });
 
-test("what was there before stays good", () => {
+test("accepts invalid values that the old object has", () => {
   const errors = new FieldErrors();
   assert.ok(validateLegacyIp("x", "a", { strict: true, old: ["x"] }, errors));
   assert.ok(validateLegacyPrefix("x", "a", { strict: true, old: ["x"] }, errors));

@@ -1,5 +1,4 @@
-/** Rules for fields that hold addresses and prefixes, and warnings of badly written ones. Source: apimachinery's util/validation/ip.go. */
-
+/** Validates fields with IP addresses and prefixes, and warns about text in non-canonical form. Source: k8s.io/apimachinery@v0.36.0/pkg/util/validation/ip.go. */
 import {
   canonicalIp,
   canonicalPrefix,
@@ -14,53 +13,67 @@ import {
 import { quoteGo } from "../../lib/json/quote.ts";
 import type { FieldErrors } from "../field-errors.ts";
 
-export interface OldIps {
-  /** Gate `StrictIPCIDRValidation`: leading zeros and the like are refused, too. */
+/** How legacy fields are validated. */
+export interface LegacyIpOptions {
+  /** The feature gate `StrictIPCIDRValidation`, which rejects leading zeros and similar forms. */
   readonly strict: boolean;
-  /** What the object had before stays good, however it is written. */
+  /** The values of the old object, which stay valid. */
   readonly old?: readonly string[] | undefined;
 }
 
-const noIp = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
-const noPrefix = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+const invalidIp = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+const invalidPrefix = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
-/** Fields of old, which take addresses in other than their one text. @returns whether it is good */
-export function validateLegacyIp(value: string, path: string, { strict, old }: OldIps, errors: FieldErrors): boolean {
+/**
+ * Validates a legacy field, which accepts addresses in non-canonical form.
+ *
+ * @returns whether the value is valid
+ */
+export function validateLegacyIp(
+  value: string,
+  path: string,
+  { strict, old }: LegacyIpOptions,
+  errors: FieldErrors,
+): boolean {
   if (old?.includes(value)) return true;
   return parseValidIp(value, path, strict, errors) !== undefined;
 }
 
 function parseValidIp(value: string, path: string, strict: boolean, errors: FieldErrors): IpAddress | undefined {
   const address = parseIp(value);
-  const problem = looseProblem(address, strict);
+  const problem = addressProblem(address, strict);
   if (problem !== undefined) errors.invalid(path, value, problem);
   return problem === undefined ? address : undefined;
 }
 
-function looseProblem(address: IpAddress | undefined, strict: boolean): string | undefined {
-  if (address === undefined) return noIp;
+function addressProblem(address: IpAddress | undefined, strict: boolean): string | undefined {
+  if (address === undefined) return invalidIp;
   if (strict && address.leadingZeros) return "must not have leading 0s";
   return strict && address.mapped ? "must not be an IPv4-mapped IPv6 address" : undefined;
 }
 
-/** Fields that take addresses only in their one text. */
+/** Validates a field that accepts addresses only in canonical form. */
 export function validateIp(value: string, path: string, errors: FieldErrors): void {
   for (const problem of ipProblems(value)) errors.invalid(path, value, problem);
 }
 
-/** @returns what keeps the text from being the one of an address; empty when nothing does */
+/** @returns why the text is not an address in canonical form; empty if it is */
 export function ipProblems(value: string): string[] {
   const address = parseIp(value);
-  const problem = looseProblem(address, true);
-  if (address === undefined || problem !== undefined) return [problem ?? noIp];
+  const problem = addressProblem(address, true);
+  if (address === undefined || problem !== undefined) return [problem ?? invalidIp];
   return isCanonicalIp(value, address) ? [] : [`must be in canonical form (${quoteGo(canonicalIp(address))})`];
 }
 
-/** Fields of old, which take prefixes in other than their one text. @returns whether it is good */
+/**
+ * Validates a legacy field, which accepts prefixes in non-canonical form.
+ *
+ * @returns whether the value is valid
+ */
 export function validateLegacyPrefix(
   value: string,
   path: string,
-  { strict, old }: OldIps,
+  { strict, old }: LegacyIpOptions,
   errors: FieldErrors,
 ): boolean {
   if (old?.includes(value)) return true;
@@ -69,7 +82,7 @@ export function validateLegacyPrefix(
 
 function parseValidPrefix(value: string, path: string, strict: boolean, errors: FieldErrors): IpPrefix | undefined {
   const prefix = parsePrefix(value);
-  if (prefix === undefined) errors.invalid(path, value, noPrefix);
+  if (prefix === undefined) errors.invalid(path, value, invalidPrefix);
   else if (strict && prefix.leadingZeros)
     errors.invalid(path, value, "must not have leading 0s in IP or prefix length");
   else if (strict && prefix.address.mapped) errors.invalid(path, value, "must not have an IPv4-mapped IPv6 address");
@@ -79,7 +92,7 @@ function parseValidPrefix(value: string, path: string, strict: boolean, errors: 
   return undefined;
 }
 
-/** Fields that take prefixes only in their one text. */
+/** Validates a field that accepts prefixes only in canonical form. */
 export function validatePrefix(value: string, path: string, errors: FieldErrors): void {
   const prefix = parseValidPrefix(value, path, true, errors);
   if (prefix === undefined) return;
@@ -87,7 +100,7 @@ export function validatePrefix(value: string, path: string, errors: FieldErrors)
   if (canonical !== value) errors.invalid(path, value, `must be in canonical form (${quoteGo(canonical)})`);
 }
 
-/** Addresses of endpoints, and external ones of services: none that is special. */
+/** Validates an address of an endpoint or an external address of a service, which must not be unspecified, loopback or link-local. */
 export function validateEndpointIp(value: string, path: string, errors: FieldErrors): void {
   const address = parseIp(value);
   if (address === undefined) return errors.invalid(path, value, "must be a valid IP address");
@@ -99,7 +112,7 @@ export function validateEndpointIp(value: string, path: string, errors: FieldErr
     errors.invalid(path, value, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)");
 }
 
-/** Warns of an address that is not written in its one text. @param value one that is no address warns of nothing */
+/** Adds a warning for an address in non-canonical form. Text that is not an address is ignored. */
 export function warnOfIp(value: string, path: string, warnings: string[]): void {
   const address = parseIp(value);
   if (address === undefined || isCanonicalIp(value, address)) return;
@@ -109,7 +122,7 @@ export function warnOfIp(value: string, path: string, warnings: string[]): void 
   else warnings.push(`${path}: IPv6 address ${quoteGo(value)} should be in RFC 5952 canonical format (${canonical})`);
 }
 
-/** Warns of a prefix that is not written in its one text. @param value one that is no prefix warns of nothing */
+/** Adds a warning for a prefix in non-canonical form. Text that is not a prefix is ignored. */
 export function warnOfPrefix(value: string, path: string, warnings: string[]): void {
   const prefix = parsePrefix(value);
   if (prefix === undefined) return;

@@ -40,7 +40,7 @@ const nameRows: [
   ["path segment: the parent", pathSegmentNameProblems, "..", false, ["may not be '..'"]],
   ["qualified: no prefix", qualifiedNameProblems, "/x", false, ["prefix part must be non-empty"]],
   ["qualified: upper-case prefix", qualifiedNameProblems, "UP.com/x", false, [`prefix part ${subdomain}`]],
-  ["qualified: nothing", qualifiedNameProblems, "", false, ["name part must be non-empty", namePart]],
+  ["qualified: empty", qualifiedNameProblems, "", false, ["name part must be non-empty", namePart]],
   ["config key: parent", configMapKeyProblems, "..", false, ["must not be '..'"]],
   ["config key: below the parent", configMapKeyProblems, "..a", false, ["must not start with '..'"]],
 ];
@@ -52,22 +52,22 @@ for (const [what, rule, text, prefix, want] of nameRows) {
 const good: ObjectMeta = { name: "x", namespace: "ns" };
 const owner = { apiVersion: "v1", kind: "Pod", name: "a", uid: "u" };
 
-/** Rows: metadata on top of a good one, and the fields and messages wanted. */
+/** `meta` is added to valid metadata; `want` is the expected fields and messages. */
 const createRows: [what: string, meta: ObjectMeta, want: [field: string, message: string][]][] = [
   [
-    "good",
+    "valid metadata",
     { labels: { a: "b", "example.com/c": "" }, annotations: { "A.B/c": "" }, finalizers: ["a.com/x", "a.com/x"] },
     [],
   ],
-  ["no name", { name: "" }, [["metadata.name", "Required value: name or generateName is required"]]],
-  ["label key", { labels: { "a b": "c" } }, [["metadata.labels", `Invalid value: "a b": ${namePart}`]]],
+  ["an empty name", { name: "" }, [["metadata.name", "Required value: name or generateName is required"]]],
+  ["an invalid label key", { labels: { "a b": "c" } }, [["metadata.labels", `Invalid value: "a b": ${namePart}`]]],
   [
-    "annotations too long",
+    "annotations over the limit",
     { annotations: { a: "x".repeat(262144) } },
     [["metadata.annotations", "Too long: may not be more than 262144 bytes"]],
   ],
   [
-    "plain finalizer",
+    "a finalizer without a domain",
     { finalizers: ["nodomain"] },
     [
       [
@@ -77,7 +77,7 @@ const createRows: [what: string, meta: ObjectMeta, want: [field: string, message
     ],
   ],
   [
-    "both finalizers of the collector",
+    "both finalizers of the garbage collector",
     { finalizers: ["orphan", "foregroundDeletion"] },
     [
       [
@@ -87,7 +87,7 @@ const createRows: [what: string, meta: ObjectMeta, want: [field: string, message
     ],
   ],
   [
-    "empty owner",
+    "an empty owner reference",
     { ownerReferences: [{ apiVersion: "", kind: "", name: "", uid: "" }] },
     [
       ["metadata.ownerReferences.apiVersion", 'Invalid value: "": version must not be empty'],
@@ -97,7 +97,7 @@ const createRows: [what: string, meta: ObjectMeta, want: [field: string, message
     ],
   ],
   [
-    "an event owns nothing",
+    "an Event as owner",
     { ownerReferences: [{ uid: "u", name: "a", kind: "Event", apiVersion: "v1" }] },
     [
       [
@@ -122,7 +122,7 @@ const createRows: [what: string, meta: ObjectMeta, want: [field: string, message
     ],
   ],
   [
-    "an odd operation",
+    "an invalid operation",
     { managedFields: [{ manager: "x" }] },
     [["metadata.managedFields[0].operation", 'Invalid value: "": must be `Apply` or `Update`']],
   ],
@@ -148,9 +148,9 @@ const stored: ObjectMeta = {
 };
 
 const updateRows: [what: string, next: ObjectMeta, old: ObjectMeta, want: [field: string, message: string][]][] = [
-  ["nothing", {}, {}, []],
+  ["no changes", {}, {}, []],
   [
-    "bad label, checked three times",
+    "an invalid label gives three causes",
     { labels: { "": "" } },
     {},
     Array(3)
@@ -160,9 +160,14 @@ const updateRows: [what: string, next: ObjectMeta, old: ObjectMeta, want: [field
       ])
       .flat(),
   ],
-  ["another uid", { uid: "2" }, {}, Array(2).fill(["metadata.uid", 'Invalid value: "2": field is immutable'])],
   [
-    "a finalizer while being deleted",
+    "a changed uid gives two causes",
+    { uid: "2" },
+    {},
+    Array(2).fill(["metadata.uid", 'Invalid value: "2": field is immutable']),
+  ],
+  [
+    "a new finalizer of an object that is being deleted",
     { finalizers: ["a/b", "a/c"], deletionTimestamp: "2020-01-01T00:00:00Z" },
     { finalizers: ["a/b"], deletionTimestamp: "2020-01-01T00:00:00Z" },
     Array(2).fill([

@@ -1,5 +1,4 @@
-/** The rules every object's metadata keeps. Source: apimachinery's api/validation, with the finalizer rule of the built-in kinds. */
-
+/** Validates the metadata of objects. Source: k8s.io/apimachinery@v0.36.0/pkg/api/validation/objectmeta.go, with the finalizer rule of the built-in kinds. */
 import { isPrintable, quoteGo } from "../../lib/json/quote.ts";
 import {
   dnsLabelProblems,
@@ -13,34 +12,36 @@ import { type ManagedFieldsEntry, type ObjectMeta, type OwnerReference, parseGro
 
 const annotationBytesMax = 256 * 1024;
 export const fieldManagerBytesMax = 128;
-/** Nothing to look at more closely. */
+/** Field managers that are valid without further checks. */
 export const plainManager = /^[ -~]{1,128}$/;
 const subresourceBytesMax = 256;
 
-export interface MetaRules {
+/** The rules of a kind. */
+interface MetaRules {
   readonly namespaced: boolean;
   validateName(name: string, prefix: boolean): string[];
-  /** Custom resources take finalizers without a domain. */
+  /** Custom resources accept finalizers without a domain. */
   readonly custom?: boolean;
 }
 
-/** Checks the metadata of an object about to be created; its name has been generated. */
+/** Validates the metadata of a new object after its name was generated. */
 export function validateObjectMeta(meta: ObjectMeta, rules: MetaRules, errors: FieldErrors): void {
   validateCommonMeta(meta, rules, errors);
   if (rules.custom !== true) validateFinalizerNames(meta.finalizers, errors);
 }
 
-export interface MetaUpdateRules {
-  /** Takes finalizers without a domain. */
+interface MetaUpdateRules {
+  /** Accepts finalizers without a domain. */
   readonly custom?: boolean;
-  /** False where the kind looks at metadata again itself, by {@link validateMetaAgain} and {@link validateMetaChangesAgain}. */
+  /** False if the kind repeats the validation of metadata itself, with {@link validateMetaAgain} and {@link validateMetaChangesAgain}. */
   readonly repeated?: boolean;
 }
 
 /**
- * Checks the metadata of an update. Upstream checks most of it three times, for all objects as if created, for all objects as updated, and
- * once more in the kind, so that one mistake comes back as several causes.
- * @param next with the fields the system keeps already put back
+ * Validates the metadata of an update. Upstream validates most of it three times (all objects as if created, all objects as updated, and again in
+ * the strategy of the kind), so that one mistake gives several causes.
+ *
+ * @param next with the system fields already restored
  */
 export function validateObjectMetaUpdate(
   next: ObjectMeta,
@@ -50,9 +51,9 @@ export function validateObjectMetaUpdate(
 ): void {
   const before = errors.causes.length;
   validateCommonMeta(next, { namespaced: (old.namespace ?? "") !== "", validateName: pathSegmentNameProblems }, errors);
-  const isSound = errors.causes.length === before;
+  const isValid = errors.causes.length === before;
   validateChanges(next, old, errors);
-  if (!isSound) validateContents(next, errors);
+  if (!isValid) validateContents(next, errors);
   if (!repeated) return;
   if (errors.causes.length > before) {
     validateChanges(next, old, errors);
@@ -61,10 +62,10 @@ export function validateObjectMetaUpdate(
   if (!custom) validateFinalizerNames(next.finalizers, errors);
 }
 
-/** For kinds whose updates are checked as if they were created, in the place where they are. */
+/** For kinds that validate updates as if the object were created: repeats the validation at that point. */
 export const validateMetaAgain = validateObjectMeta;
 
-/** For kinds that look at the changes of metadata after their own. */
+/** For kinds that validate changes of metadata after their own fields. */
 export function validateMetaChangesAgain(next: ObjectMeta, old: ObjectMeta, errors: FieldErrors, custom = false): void {
   validateChanges(next, old, errors);
   validateContents(next, errors);
@@ -103,19 +104,19 @@ function validateChanges(next: ObjectMeta, old: ObjectMeta, errors: FieldErrors)
     errors.invalid("metadata.resourceVersion", "", "must be specified for an update");
   if ((next.generation ?? 0) < (old.generation ?? 0))
     errors.invalid("metadata.generation", next.generation ?? 0, "must not be decremented");
-  checkStays("name", next.name ?? "", old.name ?? "", errors);
-  checkStays("namespace", next.namespace ?? "", old.namespace ?? "", errors);
-  checkStays("uid", next.uid ?? "", old.uid ?? "", errors);
-  checkStays("creationTimestamp", next.creationTimestamp, old.creationTimestamp, errors);
-  checkStays("deletionTimestamp", next.deletionTimestamp, old.deletionTimestamp, errors);
-  checkStays("deletionGracePeriodSeconds", next.deletionGracePeriodSeconds, old.deletionGracePeriodSeconds, errors);
+  checkImmutable("name", next.name ?? "", old.name ?? "", errors);
+  checkImmutable("namespace", next.namespace ?? "", old.namespace ?? "", errors);
+  checkImmutable("uid", next.uid ?? "", old.uid ?? "", errors);
+  checkImmutable("creationTimestamp", next.creationTimestamp, old.creationTimestamp, errors);
+  checkImmutable("deletionTimestamp", next.deletionTimestamp, old.deletionTimestamp, errors);
+  checkImmutable("deletionGracePeriodSeconds", next.deletionGracePeriodSeconds, old.deletionGracePeriodSeconds, errors);
 }
 
-function checkStays(field: keyof ObjectMeta, next: unknown, old: unknown, errors: FieldErrors): void {
+function checkImmutable(field: keyof ObjectMeta, next: unknown, old: unknown, errors: FieldErrors): void {
   if (next !== old) errors.invalid(`metadata.${field}`, next, "field is immutable");
 }
 
-/** Labels of an object, of a template or of a selector. */
+/** Validates labels of an object, template or selector. */
 export function validateLabels(
   labels: Readonly<Record<string, string>> | undefined,
   path: string,
@@ -128,7 +129,7 @@ export function validateLabels(
   }
 }
 
-/** Keys are qualified names in which case does not matter. */
+/** Validates annotations. Their keys are qualified names in any case. */
 export function validateAnnotations(
   annotations: Readonly<Record<string, string>> | undefined,
   path: string,
@@ -152,7 +153,7 @@ function validateOwnerReferences(references: readonly OwnerReference[] | undefin
     if (controller === undefined) controller = name;
     else {
       const why = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
-      errors.invalid("metadata.ownerReferences", references?.map(inOrder), why);
+      errors.invalid("metadata.ownerReferences", references?.map(inStructOrder), why);
     }
   }
 }
@@ -166,12 +167,12 @@ function validateOwnerReference(reference: OwnerReference, errors: FieldErrors):
   if (name === "") errors.invalid(`${path}.name`, name, "must not be empty");
   if (uid === "") errors.invalid(`${path}.uid`, uid, "must not be empty");
   if (group === "" && version === "v1" && kind === "Event") {
-    errors.invalid(path, inOrder(reference), "/v1, Kind=Event is disallowed from being an owner");
+    errors.invalid(path, inStructOrder(reference), "/v1, Kind=Event is disallowed from being an owner");
   }
 }
 
-/** As it is written: struct order, the four names always there. */
-function inOrder(reference: OwnerReference): OwnerReference {
+/** The reference with its fields in the order of Go's struct, and the four required fields always set. */
+function inStructOrder(reference: OwnerReference): OwnerReference {
   const { apiVersion = "", kind = "", name = "", uid = "", controller, blockOwnerDeletion } = reference;
   return {
     apiVersion,
@@ -198,8 +199,8 @@ function validateFinalizerNames(finalizers: readonly string[] | undefined, error
 }
 
 function validateNoNewFinalizers(next: readonly string[], old: readonly string[], errors: FieldErrors): void {
-  const known = new Set(old);
-  const added = [...new Set(next)].filter((finalizer) => !known.has(finalizer)).sort();
+  const existing = new Set(old);
+  const added = [...new Set(next)].filter((finalizer) => !existing.has(finalizer)).sort();
   if (added.length === 0) return;
   const list = `[]string{${added.map(quoteGo).join(", ")}}`;
   errors.forbidden(
@@ -221,7 +222,7 @@ function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefine
   });
 }
 
-/** `fieldManager` of a write, or the manager of an entry. */
+/** Validates the parameter `fieldManager` or the manager of a managedFields entry. */
 export function validateFieldManager(manager: string, path: string, errors: FieldErrors): void {
   if (plainManager.test(manager)) return;
   if (Buffer.byteLength(manager) > fieldManagerBytesMax) errors.tooLong(path, fieldManagerBytesMax);
@@ -233,11 +234,11 @@ export function validateFieldManager(manager: string, path: string, errors: Fiel
   }
 }
 
-/** As Go prints `%#U`: the code, and the character when it shows. */
+/** Formats the code point as Go's `%U`. */
 const unicodeName = (character: string): string =>
   `U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0")}`;
 
-/** One error for each problem of one value. */
+/** Adds an error for each problem of one value. */
 export function addInvalid(errors: FieldErrors, path: string, value: unknown, problems: readonly string[]): void {
   for (const problem of problems) errors.invalid(path, value, problem);
 }

@@ -5,7 +5,7 @@
 import type { FieldErrors } from "../../apimachinery/field-errors.ts";
 import type { KubeObject } from "../../apimachinery/object.ts";
 import {
-  type OldIps,
+  type LegacyIpOptions,
   validateEndpointIp,
   validateIp,
   validateLegacyIp,
@@ -99,7 +99,7 @@ function topologyNodes(object: KubeObject): Set<string> {
   );
 }
 
-function validate(object: KubeObject, old: KubeObject | undefined, rules: OldIps, errors: FieldErrors): void {
+function validate(object: KubeObject, old: KubeObject | undefined, rules: LegacyIpOptions, errors: FieldErrors): void {
   validateAddressType(object.addressType ?? "", errors);
   validatePorts(items(object.ports), errors);
   const before = errors.causes.length;
@@ -131,7 +131,12 @@ function validatePorts(ports: readonly Part[], errors: FieldErrors): void {
   }
 }
 
-function validateEndpoints(endpoints: readonly Part[], type: string, rules: OldIps, errors: FieldErrors): void {
+function validateEndpoints(
+  endpoints: readonly Part[],
+  type: string,
+  rules: LegacyIpOptions,
+  errors: FieldErrors,
+): void {
   if (endpoints.length > endpointsMax) return errors.tooMany("endpoints", endpoints.length, endpointsMax);
   for (const [index, endpoint] of endpoints.entries()) {
     const path = `endpoints[${index}]`;
@@ -148,7 +153,7 @@ function validateAddresses(
   addresses: readonly string[],
   type: string,
   path: string,
-  rules: OldIps,
+  rules: LegacyIpOptions,
   errors: FieldErrors,
 ): void {
   if (addresses.length === 0) errors.covered().required(path, "must contain at least 1 address");

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { writeWhole } from "../../apimachinery/write-whole.ts";
+import { writeFileAtomically } from "../../apimachinery/write-file-atomically.ts";
 import { stringSlice } from "../flag-values.ts";
 import type { Output } from "../output.ts";
 import { answerHealth } from "./etcd.ts";
@@ -36,8 +36,8 @@ export async function envtestCommand(argv: readonly string[], { out, err }: Outp
   const directory = resolve(first);
   mkdirSync(directory, { recursive: true });
   const self = [process.execPath, ...process.execArgv, realpathSync(process.argv[1] as string)].map(quoted).join(" ");
-  await writeWhole(`${directory}/kube-apiserver`, `#!/bin/sh\nexec ${self} "$@"\n`, 0o755);
-  await writeWhole(`${directory}/etcd`, `#!/bin/sh\nexec ${self} envtest etcd "$@"\n`, 0o755);
+  await writeFileAtomically(`${directory}/kube-apiserver`, `#!/bin/sh\nexec ${self} "$@"\n`, 0o755);
+  await writeFileAtomically(`${directory}/etcd`, `#!/bin/sh\nexec ${self} envtest etcd "$@"\n`, 0o755);
   out(`export KUBEBUILDER_ASSETS=${quoted(directory)}\n`);
   return 0;
 }

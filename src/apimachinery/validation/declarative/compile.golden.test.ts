@@ -1,4 +1,7 @@
-/** Random objects of every kind with rules, and the errors that the validation generated upstream finds. Recorded by tools/golden/kubernetes/declarative-validation. */
+/**
+ * Compares the errors of random objects of every kind with rules with those of upstream's generated validation, which
+ * tools/golden/kubernetes/declarative-validation records.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -38,11 +41,11 @@ function validate({ definition, options, object, old }: Case): Found[] {
   });
 }
 
-/** Go walks maps in any order: only kinds without rules about what maps hold come in order. */
+/** Go iterates over maps in random order, so the errors of kinds with rules for the content of maps have no order. */
 const inAnyOrder = /ResourceSlice$/;
 
 for (const [definition, cases] of byKind) {
-  test(`finds in ${cases.length} objects of ${definition} what upstream finds`, () => {
+  test(`finds upstream's errors in ${cases.length} objects of ${definition}`, () => {
     for (const [one, expected] of cases) {
       const found = validate(one);
       if (!inAnyOrder.test(definition)) assert.deepEqual(found, expected, JSON.stringify(one));
@@ -51,7 +54,7 @@ for (const [definition, cases] of byKind) {
   });
 }
 
-test("the objects break rules of every kind", () => {
+test("the objects fail rules of every marker", () => {
   const origins = new Set(
     recorded.flatMap(([, errors]) => errors.map(([reason, , , origin]: Found) => `${reason} ${origin}`)),
   );

@@ -1,4 +1,4 @@
-/** Every marker with values that pass and values that fail; which rules stop which, and what updates are asked. */
+/** Every marker with values that pass and fail, the rules that stop others, and the checks of updates. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
@@ -46,13 +46,13 @@ const mapOf = (values: Type): Type => ({ kind: "map", values, atomic: false });
 const pair = struct("Pair", { name: { type: text }, value: { type: text, pointer: true } });
 const ruled = struct("Ruled", { name: { type: text, markers: "required" } });
 
-interface Asked {
+interface Options {
   readonly old?: unknown;
   readonly options?: readonly string[];
 }
 
 /** @returns `path: message (origin, level)` */
-function validate(schema: Struct, object: unknown, { old, options = [] }: Asked = {}): string[] {
+function validate(schema: Struct, object: unknown, { old, options = [] }: Options = {}): string[] {
   const errors = new FieldErrors();
   const rules = compileRules(schema);
   rules?.check({ update: old !== undefined, hasOption: (name) => options.includes(name), errors }, "", object, old);
@@ -63,11 +63,11 @@ function validate(schema: Struct, object: unknown, { old, options = [] }: Asked 
   });
 }
 
-/** A row holds the fields of a struct, then objects: those that pass, those that fail with their errors. */
+/** The fields of a struct, the objects that pass, and the objects that fail with their errors. */
 interface Row {
   readonly fields: Fields;
-  readonly passes: readonly (readonly [object: unknown, asked?: Asked])[];
-  readonly fails: readonly (readonly [object: unknown, errors: readonly string[], asked?: Asked])[];
+  readonly passes: readonly (readonly [object: unknown, options?: Options])[];
+  readonly fails: readonly (readonly [object: unknown, errors: readonly string[], options?: Options])[];
 }
 
 const immutable = "a: Invalid value: null: field is immutable (immutable)";
@@ -96,7 +96,7 @@ const rows: Readonly<Record<string, Row>> = {
     passes: [[{ a: { x: "" } }]],
     fails: [[{ a: {} }, ["a: Required value"]]],
   },
-  "optional stops what follows": {
+  "optional stops the other rules if the value is not set": {
     fields: { a: { type: text, markers: "optional format=k8s-short-name" } },
     passes: [[{}], [{ a: "" }], [{ a: "x" }]],
     fails: [[{ a: "a.b" }, ['a: Invalid value: "a.b": must not contain dots (format=k8s-short-name)']]],
@@ -151,7 +151,7 @@ const rows: Readonly<Record<string, Row>> = {
       ],
     ],
   },
-  "update of a struct that is always there": {
+  "update of a struct that is not a pointer": {
     fields: { a: { type: pair, markers: "update=NoModify" } },
     passes: [[{}, { old: {} }]],
     fails: [
@@ -223,7 +223,7 @@ const rows: Readonly<Record<string, Row>> = {
       ],
     ],
   },
-  "listMapKey tells a nil pointer from an empty text": {
+  "listMapKey distinguishes a nil pointer from an empty text": {
     fields: { a: { type: listOf(pair), markers: "listType=map listMapKey=name listMapKey=value" } },
     passes: [[{ a: [{ name: "x" }, { name: "x", value: "" }, { name: "" }] }]],
     fails: [[{ a: [{ value: "" }, { name: "", value: "" }] }, ['a[1]: Duplicate value: {"value":""}']]],
@@ -233,7 +233,7 @@ const rows: Readonly<Record<string, Row>> = {
     passes: [[{ a: [{ name: "x" }, { name: "y" }] }]],
     fails: [[{ a: [{ name: "x" }, { name: "x", value: "v" }] }, ['a[1]: Duplicate value: {"name":"x","value":"v"}']]],
   },
-  "customUnique leaves duplicates to others": {
+  "customUnique does not report duplicates": {
     fields: { a: { type: listOf(pair), markers: "listType=map listMapKey=name customUnique maxItems=2" } },
     passes: [[{ a: [{ name: "x" }, { name: "x" }] }]],
     fails: [[{ a: [{}, {}, {}] }, ["a: Too many: 3: must have at most 2 items (maxItems)"]]],
@@ -379,7 +379,7 @@ const rows: Readonly<Record<string, Row>> = {
     passes: [[{ a: "x", b: "x" }]],
     fails: [[{}, ["a: Required value (alpha)", "b: Required value (beta)"]]],
   },
-  "opaqueType leaves out the rules of the type": {
+  "opaqueType skips the rules of the type": {
     fields: { a: { type: ruled, markers: "opaqueType" }, b: { type: ruled } },
     passes: [[{ b: { name: "x" } }]],
     fails: [[{}, ["b.name: Required value"]]],
@@ -402,10 +402,10 @@ const formats: Readonly<Record<string, readonly [good: string, bad: string]>> = 
 for (const [what, { fields, passes, fails }] of Object.entries(rows)) {
   test(what, () => {
     const schema = struct("Root", fields);
-    for (const [object, asked] of passes)
-      assert.deepEqual(validate(schema, object, asked), [], inspect({ object, asked }));
-    for (const [object, errors, asked] of fails)
-      assert.deepEqual(validate(schema, object, asked), errors, inspect({ object, asked }));
+    for (const [object, options] of passes)
+      assert.deepEqual(validate(schema, object, options), [], inspect({ object, options }));
+    for (const [object, errors, options] of fails)
+      assert.deepEqual(validate(schema, object, options), errors, inspect({ object, options }));
   });
 }
 
@@ -424,7 +424,7 @@ for (const [format, [good, bad]] of Object.entries(formats)) {
 
 const chain = (marker: Marker): Marker[] => [marker, ...(marker.inner === undefined ? [] : chain(marker.inner))];
 
-test("compiles every built-in kind, none of whose markers lacks a row above", () => {
+test("compiles every built-in kind, and has a row above for each of their markers", () => {
   const tested = Object.values(rows).flatMap(({ fields }) => JSON.stringify(fields));
   for (const definition of builtinDefinitionNames()) {
     if (builtinType(definition).kind !== "struct") continue;
@@ -443,9 +443,9 @@ test("compiles every built-in kind, none of whose markers lacks a row above", ()
   }
 });
 
-test("rejects markers that it does not know, or cannot apply", () => {
+test("rejects unknown markers and markers that do not apply to the type", () => {
   for (const markers of [
-    "unheardOf",
+    "unknownMarker",
     "format=nope",
     "maxItems=x",
     "update=NoMore",
@@ -457,7 +457,7 @@ test("rejects markers that it does not know, or cannot apply", () => {
   }
 });
 
-test("validates what holds itself, and nothing of a kind without rules", () => {
+test("validates recursive structs, and skips kinds without rules", () => {
   const fields: Record<string, Field> = {};
   const node: Struct = { ...struct("Node", { name: { type: text, markers: "required" } }), fields: [] as Field[] };
   for (const field of struct("", { name: { type: text, markers: "required" }, next: { type: node, pointer: true } })

@@ -1,6 +1,6 @@
 /**
- * Makes checks of the markers in a schema, once for each type. Source: KEP-5073; code-generator's cmd/validation-gen.
- * In which order rules run, and which stop which, is as in the code that is generated there.
+ * Compiles the validation markers of a schema to checks, once for each type. Rules run and stop each other in the order of upstream's generated
+ * code. Source: KEP-5073; k8s.io/code-generator@v0.36.0/cmd/validation-gen/.
  */
 import { equalFields } from "../../../lib/schema/equal.ts";
 import type { Field, Struct, Type } from "../../../lib/schema/schema.ts";
@@ -11,18 +11,20 @@ import { parseMarker } from "./marker.ts";
 import { ruledStructs } from "./ruled-structs.ts";
 import { noStructRules, type StructRules, structChecks } from "./struct-rules.ts";
 
-/** The rules of one kind. */
+/** The declarative rules of one kind. */
 export interface DeclaredRules {
   readonly check: Check;
-  /** Paths of the subresources they are for; empty text for the object itself. */
+  /** The subresources that the rules apply to; the empty text is the object itself. */
   readonly subresources: ReadonlySet<string>;
-  /** Whether there are others than alpha rules, which never replace hand-written validation. */
+  /** Whether a rule is not alpha. Alpha rules never replace hand-written validation. */
   readonly enforceable: boolean;
 }
 
 /**
+ * Compiles the rules of a kind.
+ *
  * @returns undefined for a kind without rules
- * @throws Error for markers that are malformed or unknown: a mistake of the table
+ * @throws Error for malformed or unknown markers, which are a bug in the table of types
  */
 export function compileRules(schema: Struct): DeclaredRules | undefined {
   const { ruled, enforceable } = ruledStructs(schema);
@@ -40,15 +42,15 @@ function subresourcesOf({ markers = [] }: Struct): Set<string> {
 }
 
 interface Compilation {
-  /** Definitions of the structs that have rules, or hold one that has. */
+  /** Definitions of the structs that have rules or contain a struct with rules. */
   readonly ruled: ReadonlySet<string>;
-  /** A struct's entry is there before its check is, since structs may hold themselves. */
+  /** The entry of a struct exists before its check, because structs can contain themselves. */
   readonly checks: Map<Struct, { check: Check | undefined }>;
 }
 
 function structCheck(struct: Struct, compilation: Compilation): Check {
-  const known = compilation.checks.get(struct);
-  if (known !== undefined) return (...args) => known.check?.(...args) ?? false;
+  const existing = compilation.checks.get(struct);
+  if (existing !== undefined) return (...args) => existing.check?.(...args) ?? false;
   const entry: { check: Check | undefined } = { check: undefined };
   compilation.checks.set(struct, entry);
   const byEmbedding = new Map<string, StructRules>();
@@ -57,7 +59,7 @@ function structCheck(struct: Struct, compilation: Compilation): Check {
   return entry.check;
 }
 
-/** Runs all of them, whichever fails. */
+/** Runs all checks, even after one fails. */
 function all(checks: readonly Check[]): Check {
   return (operation, path, value, old) => {
     for (const check of checks) check(operation, path, value, old);
@@ -65,7 +67,7 @@ function all(checks: readonly Check[]): Check {
   };
 }
 
-/** @returns nothing for a field about which nothing can be reported */
+/** @returns no check for a field whose rules report nothing */
 function fieldCheck(field: Field, byEmbedding: Map<string, StructRules>, compilation: Compilation): Check[] {
   const { name, type, pointer, embedded } = field;
   const holder = byEmbedding.get(embedded?.definition ?? "") ?? noStructRules();
@@ -76,7 +78,7 @@ function fieldCheck(field: Field, byEmbedding: Map<string, StructRules>, compila
   const cohorts = [...Map.groupBy(markers.rules, ({ cohort }) => cohort)];
   const own = inOrder(cohorts.filter(([cohort]) => cohort === "").flatMap(([, rules]) => rules));
   const others = cohorts.filter(([cohort]) => cohort !== "").map(([, rules]) => inOrder(rules));
-  const absent = type.kind === "struct" && !pointer ? emptyStruct : undefined; // Structs are always there.
+  const absent = type.kind === "struct" && !pointer ? emptyStruct : undefined; // In Go, structs that are not pointers always exist.
   return [
     (operation, path, holderValue, oldHolder) => {
       const value = member(holderValue, name);
@@ -93,7 +95,7 @@ function fieldCheck(field: Field, byEmbedding: Map<string, StructRules>, compila
   ];
 }
 
-/** What is asked of the field's type, and of what it holds. */
+/** @returns the checks of the type of a field and of its content */
 function typeChecks(field: Field, markers: FieldMarkers, compilation: Compilation): Check[] {
   const { rules } = readMarkers(field.typeMarkers ?? [], {
     name: field.name,
@@ -102,18 +104,19 @@ function typeChecks(field: Field, markers: FieldMarkers, compilation: Compilatio
   });
   const ordered = inOrder(rules);
   const own: Check = (operation, path, value, old) => runRules(ordered, operation, path, value, old);
-  return [...(ordered.length === 0 ? [] : [own]), ...heldChecks(field.type, markers.list, compilation)];
+  return [...(ordered.length === 0 ? [] : [own]), ...contentChecks(field.type, markers.list, compilation)];
 }
 
-/** @param said of the list, where the type is one */
-function heldChecks(type: Type, said: FieldMarkers["list"], compilation: Compilation): Check[] {
+/** @param listRules of the list, if the type is one */
+function contentChecks(type: Type, listRules: FieldMarkers["list"], compilation: Compilation): Check[] {
   if (type.kind === "struct") return compilation.ruled.has(type.definition) ? [structCheck(type, compilation)] : [];
   if (type.kind === "map")
-    return heldChecks(type.values, undefined, compilation).map((check) => eachMapValue(type, check));
+    return contentChecks(type.values, undefined, compilation).map((check) => eachMapValue(type, check));
   if (type.kind !== "list") return [];
-  const key = said && keyOf(type, said);
-  const unique = key === undefined || said === undefined || said.custom ? [] : [uniqueCheck(type, key, said.level)];
-  return [...unique, ...heldChecks(type.items, undefined, compilation).map((check) => eachItem(type, key, check))];
+  const key = listRules && keyOf(type, listRules);
+  const unique =
+    key === undefined || listRules === undefined || listRules.custom ? [] : [uniqueCheck(type, key, listRules.level)];
+  return [...unique, ...contentChecks(type.items, undefined, compilation).map((check) => eachItem(type, key, check))];
 }
 
 const emptyStruct: object = Object.freeze({});

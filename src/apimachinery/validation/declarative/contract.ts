@@ -1,4 +1,4 @@
-/** What the parts of the declarative validator share. Source: KEP-5073; apimachinery's api/validate and api/operation. */
+/** Types and functions that the parts of the declarative validator share. Source: KEP-5073; k8s.io/apimachinery@v0.36.0/pkg/api/validate and pkg/api/operation. */
 import { equalValues } from "../../../lib/schema/equal.ts";
 import type { Type } from "../../../lib/schema/schema.ts";
 import { zeroValueOf } from "../../../lib/schema/zero.ts";
@@ -7,31 +7,32 @@ import type { FieldErrors } from "../../field-errors.ts";
 /** One validation of one object. */
 export interface Operation {
   readonly update: boolean;
-  /** Whether an option is on, most of which are feature gates: `+k8s:ifEnabled` asks for them. */
+  /** Whether an option of `+k8s:ifEnabled` is on. Most options are feature gates. */
   hasOption(name: string): boolean;
   readonly errors: FieldErrors;
 }
 
 /**
- * Reports what is wrong with a value.
+ * Reports the errors of a value.
+ *
  * @param path such as `spec.devices[0].name`; empty for the object itself
- * @param old the value it replaces; undefined where none corresponds to it
- * @returns whether the value fails, silently perhaps
+ * @param old the value that it replaces; undefined if no old value corresponds to it
+ * @returns whether the value fails; a silent rule fails without an error
  */
 export type Check = (operation: Operation, path: string, value: unknown, old: unknown) => boolean;
 
-/** One marker at one place. */
+/** The compiled form of one marker. */
 export interface Rule {
   readonly check: Check;
-  /** A value that fails it is validated no further. */
+  /** If a value fails this rule, the other rules of its cohort do not run. */
   readonly stops: boolean;
-  /** Rules of one subfield or item, which stop only each other; empty for those of the value itself. */
+  /** The subfield or item that the rule is for; rules stop only rules of the same cohort. Empty for the value itself. */
   readonly cohort: string;
-  /** Reports nothing: it only stops others. */
+  /** The rule reports no errors and only stops other rules. */
   readonly silent?: boolean;
 }
 
-/** What a marker is at: a field, or what a list or a map holds. */
+/** What a marker applies to: a field, or the content of a list or map. */
 export interface Target {
   readonly type: Type;
   readonly pointer: boolean;
@@ -44,7 +45,7 @@ export function isUnset(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-/** Whether there is a value, to Go: pointers that are not nil, lists and maps that are not empty, other values that are not zero. */
+/** Whether Go regards the value as set: a pointer that is not nil, a list or map that is not empty, another value that is not zero. */
 export function isSet(value: unknown, { type, pointer }: Target): boolean {
   if (isUnset(value)) return false;
   if (pointer) return true;
@@ -53,26 +54,27 @@ export function isSet(value: unknown, { type, pointer }: Target): boolean {
   return value !== zeroValueOf(type);
 }
 
-/** The value that Go has; undefined for a nil pointer. */
+/** @returns the value as Go has it, which is zero if absent; undefined for a nil pointer */
 export function presentValue(value: unknown, { type, pointer }: Target): unknown {
   if (!isUnset(value)) return value;
   return pointer ? undefined : zeroValueOf(type);
 }
 
-/** Equality as upstream compares old and new values: a pointer that is set differs from one that is not. */
+/** Compares old and new values as upstream does: a nil pointer differs from a pointer to zero. */
 export function equalTargets(a: unknown, b: unknown, { type, pointer }: Target): boolean {
   return (!pointer || isUnset(a) === isUnset(b)) && equalValues(a, b, type);
 }
 
-/** A field of a struct; undefined where there is no struct. */
+/** @returns a field of a struct; undefined if there is no struct */
 export function member(object: unknown, name: string): unknown {
   return isUnset(object) ? undefined : (object as Record<string, unknown>)[name];
 }
 
 /**
- * Runs rules of one cohort.
+ * Runs the rules of one cohort. After a stopping rule fails, only the other stopping rules run.
+ *
  * @param rules as {@link inOrder} returns them
- * @returns whether the value fails one that stops; those that do not stop are skipped then
+ * @returns whether the value fails a stopping rule
  */
 export function runRules(
   rules: readonly Rule[],
@@ -89,7 +91,7 @@ export function runRules(
   return stopped;
 }
 
-/** Those that stop come first: all of these run. */
+/** @returns the rules with the stopping ones first, all of which run */
 export function inOrder(rules: readonly Rule[]): Rule[] {
   return [...rules.filter(({ stops }) => stops), ...rules.filter(({ stops }) => !stops)];
 }

@@ -1,4 +1,4 @@
-/** Makes rules of the markers of a field, or of a type. Source: code-generator's cmd/validation-gen/validators. */
+/** Compiles the markers of a field or type to rules. Source: k8s.io/code-generator@v0.36.0/cmd/validation-gen/validators. */
 import type { RuleLevel } from "../../field-errors.ts";
 import { type Check, equalTargets, isSet, isUnset, member, type Rule, type Target } from "./contract.ts";
 import {
@@ -19,23 +19,24 @@ import { groupNamed, noStructRules, type StructRules, structChecks, unionNamed }
 import type { UnionMember } from "./unions.ts";
 import { rulesNamed, updateRule } from "./value-checks.ts";
 
-/** What markers are at. */
-export interface MarkedField {
+/** The field that markers apply to. */
+interface MarkedField {
   readonly name: string;
   readonly target: Target;
-  /** Takes the rules about several fields; undefined where there is no struct around. */
+  /** Collects the rules for several fields of the struct; undefined outside a struct. */
   readonly holder: StructRules | undefined;
 }
 
+/** The compiled markers of a field. */
 export interface FieldMarkers {
   readonly rules: readonly Rule[];
-  /** What is said of the field's list; undefined where nothing is. */
+  /** The rules of the list; undefined if there are none. */
   readonly list: ListRules | undefined;
-  /** What the type says does not count. */
+  /** The rules of the type do not apply. */
   readonly opaque: boolean;
 }
 
-/** What is known of a field while its markers are read. */
+/** The state while the markers of a field are read. */
 interface Reading extends MarkedField {
   list: ListRules | undefined;
   opaque: boolean;
@@ -45,18 +46,22 @@ interface Reading extends MarkedField {
   readonly items: StructRules;
 }
 
-/** What a marker means depends on the markers around it. */
+/** The context of a marker, which the markers around it set. */
 interface Place {
   readonly target: Target;
   readonly level: RuleLevel;
-  /** Of the item that an `item` marker around it selects. */
+  /** The selector of the `item` marker around it. */
   readonly selector?: Selector;
 }
 
-/** Those that ask what others say of the list are read after them. */
+/** Markers that depend on the list rules of other markers, and are read after them. */
 const lateMarkers: ReadonlySet<string> = new Set(["alpha", "beta", "eachVal", "item"]);
 
-/** @throws Error for a malformed or unknown marker */
+/**
+ * Compiles the markers of a field.
+ *
+ * @throws Error for a malformed or unknown marker
+ */
 export function readMarkers(texts: readonly string[], field: MarkedField): FieldMarkers {
   const reading: Reading = {
     ...field,
@@ -84,7 +89,11 @@ function rulesOf(reading: Reading, marker: Marker, place: Place): Rule[] {
   return [...rulesNamed(name, place, value)];
 }
 
-/** Markers that say something about others. @returns false for those that are rules */
+/**
+ * Reads a marker that describes the field instead of being a rule.
+ *
+ * @returns false for a rule
+ */
 function readStructure(reading: Reading, { name, value = "", args }: Marker, place: Place): boolean {
   const union = String(args.get("union") ?? "");
   switch (name) {
@@ -134,7 +143,7 @@ function readSemantic(list: ListRules, semantic: string, level: RuleLevel): void
   if (semantic !== "atomic") list.semantic = semantic;
 }
 
-/** Markers with another one for a value. */
+/** Compiles a marker whose value is another marker. */
 function wrappedRules(reading: Reading, { name, args }: Marker, inner: Marker, place: Place): Rule[] {
   const { target, level } = place;
   const argument = String(args.get("") ?? "");
@@ -167,9 +176,13 @@ function wrappedRules(reading: Reading, { name, args }: Marker, inner: Marker, p
       return itemRules(reading, args, inner, place);
     case "member": {
       const { members } = groupNamed(holderOf(reading), String(args.get("discriminator") ?? ""));
-      const known = members.get(reading.name) ?? { target, rules: [] };
-      known.rules.push({ value: String(args.get("value") ?? argument), level, rules: rulesOf(reading, inner, place) });
-      members.set(reading.name, known);
+      const existing = members.get(reading.name) ?? { target, rules: [] };
+      existing.rules.push({
+        value: String(args.get("value") ?? argument),
+        level,
+        rules: rulesOf(reading, inner, place),
+      });
+      members.set(reading.name, existing);
       return [];
     }
     default:
@@ -177,7 +190,7 @@ function wrappedRules(reading: Reading, { name, args }: Marker, inner: Marker, p
   }
 }
 
-/** The same rules with other checks. */
+/** @returns the rules with wrapped checks */
 function around(rules: readonly Rule[], make: (check: Check) => Check): Rule[] {
   return rules.map((rule) => ({ ...rule, check: make(rule.check) }));
 }
@@ -224,7 +237,7 @@ function addMember(
   members.push(selector === undefined ? fieldMember(reading, value) : itemMember(reading, selector));
 }
 
-/** @param value of the discriminator; by default Go's name of the field */
+/** @param value of the discriminator; the Go name of the field by default */
 function fieldMember({ name, target }: Reading, value: unknown): UnionMember {
   const goName = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
   return { name, value: String(value ?? goName), isSet: (holder) => isSet(member(holder, name), target) };
@@ -237,7 +250,7 @@ function itemMember({ name, target: { type } }: Reading, selector: Selector): Un
 }
 
 function holderOf({ holder }: Reading): StructRules {
-  if (holder === undefined) throw new Error("a marker about several fields is at none");
+  if (holder === undefined) throw new Error("a marker for several fields is outside a struct");
   return holder;
 }
 

@@ -1,4 +1,4 @@
-/** The names that `+k8s:format` knows. Source: apimachinery's api/validate/strfmt.go and api/validate/content. */
+/** The formats of `+k8s:format`. Source: k8s.io/apimachinery@v0.36.0/pkg/api/validate/strfmt.go and content/. */
 import {
   labelValueProblems,
   longNameProblems,
@@ -10,7 +10,7 @@ import {
 import type { FieldErrors } from "../../field-errors.ts";
 import { addInvalid } from "../metadata.ts";
 
-/** Reports what is wrong with a text. */
+/** Reports the errors of a text. */
 type Format = (text: string, path: string, errors: FieldErrors) => void;
 
 const nameBytesMax = 253;
@@ -70,6 +70,7 @@ const byProblems =
   (text, path, errors) =>
     addInvalid(errors, path, text, problemsOf(text));
 
+/** The formats by name. */
 export const formats: ReadonlyMap<string, Format> = new Map([
   ["k8s-extended-resource-name", checkExtendedResourceName],
   ["k8s-label-key", byProblems(qualifiedNameProblems)],

@@ -1,4 +1,4 @@
-/** Rules about what lists and maps hold. Source: apimachinery's api/validate/each.go and item.go. */
+/** Rules for the items of lists and the keys and values of maps. Source: k8s.io/apimachinery@v0.36.0/pkg/api/validate/each.go and item.go. */
 import { GoPrinted } from "../../../lib/json/go-value.ts";
 import { encodeValue } from "../../../lib/schema/encode.ts";
 import { equalValues } from "../../../lib/schema/equal.ts";
@@ -7,11 +7,11 @@ import type { RuleLevel } from "../../field-errors.ts";
 import { type Check, isUnset, member, presentValue, type Target } from "./contract.ts";
 import type { MarkerArgument } from "./marker.ts";
 
-/** What `listType`, `unique` and `listMapKey` say of a list. */
+/** The values of the markers `listType`, `unique` and `listMapKey` of a list. */
 export interface ListRules {
   semantic: "atomic" | "set" | "map";
   readonly keys: string[];
-  /** Hand-written validation looks for duplicates. */
+  /** Hand-written validation finds duplicates. */
   custom: boolean;
   level: RuleLevel;
 }
@@ -20,8 +20,9 @@ type KeyOf = (item: unknown) => unknown;
 
 /**
  * How the items of a list are identified.
- * @returns undefined where nothing is said of it
- * @throws Error for a map without keys, or a key that is no field
+ *
+ * @returns undefined for an atomic list
+ * @throws Error for a map without keys, or a key that is not a field
  */
 export function keyOf({ items }: List, { semantic, keys }: ListRules): KeyOf | undefined {
   if (semantic === "atomic") return undefined;
@@ -33,14 +34,18 @@ export function keyOf({ items }: List, { semantic, keys }: ListRules): KeyOf | u
   return (item) => JSON.stringify(targets.map(({ name, target }) => String(presentValue(member(item, name), target))));
 }
 
-/** The place of a field of a struct. @throws Error where there is no such field */
+/**
+ * Finds a field of a struct.
+ *
+ * @throws Error if there is no such field
+ */
 export function targetOf(type: Type, name: string): Target {
   const field = type.kind === "struct" ? type.byName.get(name) : undefined;
   if (field === undefined) throw new Error(`no field ${name}`);
   return { type: field.type, pointer: field.pointer, ...("default" in field && { default: field.default }) };
 }
 
-/** Reports every item whose key an earlier one has. */
+/** Reports every item with the key of an earlier one. */
 export function uniqueCheck({ items }: List, key: KeyOf, level: RuleLevel): Check {
   const mark = { origin: "", level };
   const shown = (item: unknown): unknown => (typeof item === "object" ? new GoPrinted(encodeValue(item, items)) : item);
@@ -48,18 +53,22 @@ export function uniqueCheck({ items }: List, key: KeyOf, level: RuleLevel): Chec
     const seen = new Set<unknown>();
     let fails = false;
     for (const [index, item] of listOf(value).entries()) {
-      const known = key(item);
-      if (seen.has(known)) {
+      const id = key(item);
+      if (seen.has(id)) {
         errors.marked(mark).duplicate(`${path}[${index}]`, shown(item));
         fails = true;
       }
-      seen.add(known);
+      seen.add(id);
     }
     return fails;
   };
 }
 
-/** Checks each item; on updates those that are new or changed. @param key undefined: no old item corresponds to a new one */
+/**
+ * Checks each item; on updates only new and changed items.
+ *
+ * @param key if undefined, no new item corresponds to an old one
+ */
 export function eachItem({ items }: List, key: KeyOf | undefined, check: Check): Check {
   return (operation, path, value, oldValue) => {
     const old = key === undefined ? undefined : byKey(listOf(oldValue), key);
@@ -75,7 +84,7 @@ export function eachItem({ items }: List, key: KeyOf | undefined, check: Check):
   };
 }
 
-/** The first one of each key. */
+/** @returns the first item of each key */
 function byKey(list: readonly unknown[], key: KeyOf): Map<unknown, unknown> | undefined {
   if (list.length === 0) return undefined;
   const map = new Map<unknown, unknown>();
@@ -83,7 +92,7 @@ function byKey(list: readonly unknown[], key: KeyOf): Map<unknown, unknown> | un
   return map;
 }
 
-/** Checks each value; on updates those that are new or changed. */
+/** Checks each value; on updates only new and changed values. */
 export function eachMapValue({ values }: MapType, check: Check): Check {
   return (operation, path, value, old) => {
     let fails = false;
@@ -96,7 +105,7 @@ export function eachMapValue({ values }: MapType, check: Check): Check {
   };
 }
 
-/** Checks each key; on updates those that are new. Problems of a key are reported at the map. */
+/** Checks each key; on updates only new keys. Errors have the path of the map. */
 export function eachMapKey(check: Check): Check {
   return (operation, path, value, old) => {
     let fails = false;
@@ -108,34 +117,34 @@ export function eachMapKey(check: Check): Check {
   };
 }
 
-/** Values of key fields that select an item, by field. */
+/** The values of key fields that select an item, by field name. */
 export type Selector = ReadonlyMap<string, MarkerArgument>;
 
-/** Whether an item has all the values. */
+/** @returns whether an item has all values of the selector */
 export function matches({ items }: List, selector: Selector): (item: unknown) => boolean {
-  const wanted = [...selector].map(([name, value]) => ({ name, value, target: targetOf(items, name) }));
-  return (item) => wanted.every(({ name, value, target }) => presentValue(member(item, name), target) === value);
+  const expected = [...selector].map(([name, value]) => ({ name, value, target: targetOf(items, name) }));
+  return (item) => expected.every(({ name, value, target }) => presentValue(member(item, name), target) === value);
 }
 
-/** As paths have it: `{"type": "Approved"}`. */
+/** @returns the selector as paths contain it: `{"type": "Approved"}` */
 export function selectorText(selector: Selector): string {
   return `{${[...selector].map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`).join(", ")}}`;
 }
 
-/** Checks the first item that matches; on updates if it is new or changed. */
+/** Checks the first matching item; on updates only if it is new or changed. */
 export function itemCheck(list: List, selector: Selector, check: Check): Check {
-  const isWanted = matches(list, selector);
+  const isSelected = matches(list, selector);
   return (operation, path, value, oldValue) => {
-    const index = listOf(value).findIndex(isWanted);
+    const index = listOf(value).findIndex(isSelected);
     if (index < 0) return false;
     const item = listOf(value)[index];
-    const before = listOf(oldValue).find(isWanted);
+    const before = listOf(oldValue).find(isSelected);
     if (operation.update && before !== undefined && equalValues(item, before, list.items)) return false;
     return check(operation, `${path}[${index}]`, item, before);
   };
 }
 
-/** The items of a list; none where there is no list. */
+/** @returns the items of a list; none for an absent list */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -1,4 +1,3 @@
-/** How markers are taken apart. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Marker, parseMarker } from "./marker.ts";
@@ -31,7 +30,7 @@ const rows: readonly [text: string, expected: unknown][] = [
 ];
 
 for (const [text, expected] of rows) {
-  test(`takes ${text} apart`, () => assert.deepEqual(check(text), expected));
+  test(`parses ${text}`, () => assert.deepEqual(check(text), expected));
 }
 
 for (const text of ["required", "+k8s:", "+k8s:item(type: =+k8s:immutable", "+k8s:item(,)=+k8s:immutable"]) {

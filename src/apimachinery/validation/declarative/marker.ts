@@ -1,11 +1,14 @@
-/** Markers of declarative validation, as comments of Go types have them: `+k8s:alpha(since: "1.36")=+k8s:maxItems=32`. Source: gengo's codetags. */
-
+/**
+ * Parses markers of declarative validation in comments of Go types, such as `+k8s:alpha(since: "1.36")=+k8s:maxItems=32`.
+ * Source: k8s.io/gengo/v2@v2.0.0-20250922181213-ec3ebc5fd46b/codetags.
+ */
+/** A parsed marker. */
 export interface Marker {
-  /** Without `+k8s:`. */
+  /** Without the prefix `+k8s:`. */
   readonly name: string;
-  /** By name; one without a name under the empty text. */
+  /** By name; an argument without a name has the empty name. */
   readonly args: ReadonlyMap<string, MarkerArgument>;
-  /** What follows the equals sign: another marker, or plain text. */
+  /** The marker after the equals sign; otherwise `value` is the text after it. */
   readonly inner?: Marker;
   readonly value?: string;
 }
@@ -15,7 +18,7 @@ export type MarkerArgument = string | number | boolean;
 const markerPattern = /^\+k8s:(?<name>[A-Za-z]+)(?:\((?<args>(?:"(?:[^"\\]|\\.)*"|[^")])*)\))?(?:=(?<value>.*))?$/s;
 const argumentPattern = /\s*(?:(?<name>[A-Za-z_]\w*)\s*:\s*)?(?<value>"(?:[^"\\]|\\.)*"|[^",\s][^",]*)\s*(?:,|$)/y;
 
-/** @throws Error where it is no marker: a mistake of the table */
+/** @throws Error if the text is not a marker, which is a bug in the table of types */
 export function parseMarker(text: string): Marker {
   const { name, args, value } = markerPattern.exec(text)?.groups ?? {};
   if (name === undefined) throw new Error(`malformed marker ${text}`);
@@ -37,7 +40,7 @@ function parseArguments(text: string, marker: string): Map<string, MarkerArgumen
   return args;
 }
 
-/** Quoted text; of arguments also integers and booleans; all else is a bare word. */
+/** Parses quoted text and, in arguments, integers and booleans. Other text is returned unchanged. */
 function plainValue(text: string, mode: "text" | "typed"): MarkerArgument {
   if (text.startsWith('"')) return JSON.parse(text);
   if (mode === "typed" && (text === "true" || text === "false")) return text === "true";

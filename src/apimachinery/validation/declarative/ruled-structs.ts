@@ -1,13 +1,14 @@
-/** Which types have rules: a kind without any costs nothing. */
+/** Finds the types with rules, so that kinds without rules are not compiled. */
 import type { Struct, Type } from "../../../lib/schema/schema.ts";
 
-export interface RuledStructs {
-  /** The definitions of the structs, from the root on, that have rules or hold, however deep, one that has. */
+interface RuledStructs {
+  /** Definitions of the structs below the root that have rules or contain, at any depth, a struct with rules. */
   readonly ruled: ReadonlySet<string>;
-  /** Whether any of the rules is not alpha. */
+  /** Whether a rule is not alpha. */
   readonly enforceable: boolean;
 }
 
+/** Finds the structs with rules from the root on. */
 export function ruledStructs(root: Struct): RuledStructs {
   const holders = new Map<string, Set<string>>();
   const ruled: string[] = [];
@@ -19,11 +20,11 @@ export function ruledStructs(root: Struct): RuledStructs {
     if (rules.length > 0) ruled.push(struct.definition);
     enforceable ||= rules.some((rule) => !rule.startsWith("+k8s:alpha("));
     for (const { type } of struct.fields) {
-      const held = structIn(type);
-      if (held === undefined) continue;
-      const known = holders.get(held.definition);
-      if (known === undefined) pending.push(held);
-      holders.set(held.definition, (known ?? new Set()).add(struct.definition));
+      const content = structIn(type);
+      if (content === undefined) continue;
+      const existing = holders.get(content.definition);
+      if (existing === undefined) pending.push(content);
+      holders.set(content.definition, (existing ?? new Set()).add(struct.definition));
     }
   }
   const found = new Set(ruled);
@@ -43,7 +44,7 @@ function structIn(type: Type): Struct | undefined {
   return type.kind === "map" ? structIn(type.values) : undefined;
 }
 
-/** Who owns a list is no rule. */
+/** The ownership of a list (`listType=atomic`) is not a validation rule. */
 const isRule = (marker: string): boolean => marker !== "+k8s:listType=atomic";
 
 function rulesOf({ fields }: Struct): string[] {

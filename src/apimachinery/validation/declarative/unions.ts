@@ -1,4 +1,4 @@
-/** Rules about which fields of a struct, or items of a list, go together. Source: apimachinery's api/validate union.go, zeroorone.go, discriminator.go. */
+/** Rules for combinations of fields of a struct or items of a list. Source: k8s.io/apimachinery@v0.36.0/pkg/api/validate/union.go, zeroorone.go and discriminator.go. */
 import type { RuleLevel } from "../../field-errors.ts";
 import {
   type Check,
@@ -11,28 +11,28 @@ import {
   type Target,
 } from "./contract.ts";
 
-/** A field of a struct, or an item of a list, that a union is about. */
+/** A field of a struct, or an item of a list, in a union. */
 export interface UnionMember {
-  /** The field, or `conditions[{"type": "Approved"}]`. */
+  /** The name of the field, or `conditions[{"type": "Approved"}]`. */
   readonly name: string;
-  /** Of the discriminator, for this member. */
+  /** The value of the discriminator for this member. */
   readonly value: string;
-  /** @param holder the struct or the list; undefined where there is none */
+  /** @param holder the struct or list; undefined if there is none */
   isSet(holder: unknown): boolean;
 }
 
-/** Members that go together; collected while markers are read. */
+/** The members of one union, collected while markers are read. */
 export interface Union {
   readonly members: UnionMember[];
   discriminator: { readonly name: string; readonly target: Target } | undefined;
   level: RuleLevel;
 }
 
-/** Exactly one member, or at most one; of updates only where members came or went. */
-export function unionCheck({ members, level }: Union, empty: "refused" | "allowed"): Check {
+/** Requires exactly one or at most one member. Updates are checked only if they set or unset members. */
+export function unionCheck({ members, level }: Union, empty: "rejected" | "allowed"): Check {
   const names = members.map(({ name }) => `\`${name}\``).join(", ");
-  const mark = { origin: empty === "refused" ? "union" : "zeroOrOneOf", level };
-  const several = `must specify ${empty === "refused" ? "exactly" : "at most"} one of: ${names}`;
+  const mark = { origin: empty === "rejected" ? "union" : "zeroOrOneOf", level };
+  const several = `must specify ${empty === "rejected" ? "exactly" : "at most"} one of: ${names}`;
   return ({ update, errors }, path, value, old) => {
     let count = 0;
     for (const one of members) if (one.isSet(value)) count++;
@@ -45,7 +45,7 @@ export function unionCheck({ members, level }: Union, empty: "refused" | "allowe
   };
 }
 
-/** The member that the discriminator names, and no other; of updates only where either changed. */
+/** Requires the member that the discriminator names, and no other. Updates are checked only if either changed. */
 export function discriminatedUnionCheck(
   { members, level }: Union,
   { name, target }: NonNullable<Union["discriminator"]>,
@@ -66,32 +66,33 @@ export function discriminatedUnionCheck(
   };
 }
 
-export interface DiscriminatedMember {
+/** A field whose rules depend on a discriminator. */
+interface DiscriminatedMember {
   readonly name: string;
   readonly target: Target;
-  /** In the order in which they run, by the discriminator's value. */
+  /** The rules by the value of the discriminator, in the order in which they run. */
   readonly rules: ReadonlyMap<string, readonly Rule[]>;
-  /** For all other values. */
+  /** The rules for all other values. */
   readonly otherwise: readonly Rule[];
 }
 
-/** What a field must be depends on another one; of updates only where either changed. */
+/** Runs the rules for the value of the discriminator. Updates are checked only if either field changed. */
 export function discriminatedMemberCheck(
   discriminator: { readonly name: string; readonly target: Target },
-  of: DiscriminatedMember,
+  field: DiscriminatedMember,
 ): Check {
   const valueIn = (holder: unknown): string =>
     String(presentValue(member(holder, discriminator.name), discriminator.target));
   return (operation, path, holder, old) => {
-    const value = member(holder, of.name);
-    const before = member(old, of.name);
-    const given = valueIn(holder);
-    if (operation.update && !isUnset(old) && given === valueIn(old) && equalTargets(value, before, of.target))
+    const value = member(holder, field.name);
+    const before = member(old, field.name);
+    const current = valueIn(holder);
+    if (operation.update && !isUnset(old) && current === valueIn(old) && equalTargets(value, before, field.target))
       return false;
     return runRules(
-      of.rules.get(given) ?? of.otherwise,
+      field.rules.get(current) ?? field.otherwise,
       operation,
-      path === "" ? of.name : `${path}.${of.name}`,
+      path === "" ? field.name : `${path}.${field.name}`,
       value,
       before,
     );

@@ -1,4 +1,4 @@
-/** Rules about one value. Source: apimachinery's api/validate; code-generator's cmd/validation-gen/validators. */
+/** Rules for one value. Source: k8s.io/apimachinery@v0.36.0/pkg/api/validate; k8s.io/code-generator@v0.36.0/cmd/validation-gen/validators. */
 import { quoteGo } from "../../../lib/json/quote.ts";
 import { isLongerThan } from "../../../lib/names/names.ts";
 import { zeroValueOf } from "../../../lib/schema/zero.ts";
@@ -6,10 +6,13 @@ import type { FieldErrors, RuleLevel } from "../../field-errors.ts";
 import { type Check, isSet, presentValue, type Rule, type Target } from "./contract.ts";
 import { formats } from "./formats.ts";
 
-/** @param argument what follows the equals sign of the marker @returns its rules @throws Error for a malformed one */
+/**
+ * @param argument the text after the equals sign of the marker
+ * @throws Error for a malformed argument
+ */
 type MakeRules = (target: Target, level: RuleLevel, argument: string) => readonly Rule[];
 
-/** @param finds whether a value is wrong; nil pointers are no values */
+/** @param finds whether the value, which can be absent, is invalid */
 function reporting(
   finds: (value: unknown) => boolean,
   report: (errors: FieldErrors, path: string, value: unknown) => void,
@@ -21,7 +24,7 @@ function reporting(
   };
 }
 
-/** A check of the values that are there. */
+/** Checks values except nil pointers. */
 function valueCheck(
   target: Target,
   level: RuleLevel,
@@ -30,8 +33,8 @@ function valueCheck(
   report: Report,
 ): Check {
   const mark = { origin, level };
-  return ({ errors }, path, given) => {
-    const value = presentValue(given, target);
+  return ({ errors }, path, raw) => {
+    const value = presentValue(raw, target);
     if (value === undefined || !finds(value)) return false;
     report(errors.marked(mark), path, value);
     return true;
@@ -55,13 +58,13 @@ const isRequired: MakeRules = (target, level) => {
   ];
 };
 
-/** Reports no error: it stops the other rules where there is no value. */
+/** Stops the other rules if the value is not set, without an error. */
 const stopsUnset = (target: Target): Rule => ({
   ...stops((_operation, _path, value) => !isSet(value, target)),
   silent: true,
 });
 
-/** A default makes a field required to the server, unless zero is the default, and so a value. */
+/** The server requires a field with a default, because defaulting sets it, unless the default is the zero value. */
 const isOptional: MakeRules = (target, level, argument) => {
   if (target.default === undefined) return [stopsUnset(target)];
   const nilable = target.pointer || target.type.kind === "list" || target.type.kind === "map";
@@ -81,7 +84,7 @@ const isForbidden: MakeRules = (target, level) => {
   ];
 };
 
-/** Values that have not changed are not checked at all. */
+/** Fails on every update that reaches it: the check of the field skips unchanged values. */
 const isImmutable: MakeRules = (_target, level) => {
   const mark = { origin: "immutable", level };
   return [
@@ -93,7 +96,7 @@ const isImmutable: MakeRules = (_target, level) => {
 };
 
 function integer(argument: string): bigint {
-  if (!/^-?\d+$/.test(argument)) throw new Error(`${argument} is no integer`);
+  if (!/^-?\d+$/.test(argument)) throw new Error(`${argument} is not an integer`);
   return BigInt(argument);
 }
 
@@ -193,8 +196,8 @@ const hasFormat: MakeRules = (target, level, argument) => {
   if (format === undefined) throw new Error(`no format ${argument}`);
   const mark = { origin: `format=${argument}`, level };
   return [
-    runs(({ errors }, path, given) => {
-      const value = presentValue(given, target);
+    runs(({ errors }, path, raw) => {
+      const value = presentValue(raw, target);
       if (value === undefined) return false;
       const before = errors.causes.length;
       format(value as string, path, errors.marked(mark));
@@ -204,7 +207,10 @@ const hasFormat: MakeRules = (target, level, argument) => {
 };
 
 /**
- * @param name the marker's @param argument what follows its equals sign
+ * Compiles a marker that is a rule for one value.
+ *
+ * @param name of the marker
+ * @param argument the text after its equals sign
  * @throws Error for an unknown marker, or an argument that it does not accept
  */
 export function rulesNamed(
@@ -217,7 +223,7 @@ export function rulesNamed(
   return make(target, level, argument);
 }
 
-/** By the marker's name. */
+/** By the name of the marker. */
 const valueRules: ReadonlyMap<string, MakeRules> = new Map([
   ["enum", isOfEnum],
   ["forbidden", isForbidden],
@@ -239,17 +245,22 @@ const changes: ReadonlyMap<string, { readonly detail: string; found(was: boolean
   ["NoModify", { detail: "field cannot be modified once set", found: (was, is) => was && is }],
 ]);
 
-/** `+k8s:update`, all of a field's at once. @param constraints `NoSet`, `NoUnset`, `NoModify` @throws Error for others */
+/**
+ * Compiles all `+k8s:update` markers of a field to one rule.
+ *
+ * @param constraints `NoSet`, `NoUnset` or `NoModify`
+ * @throws Error for other constraints
+ */
 export function updateRule(target: Target, level: RuleLevel, constraints: readonly string[]): Rule {
   const unknown = constraints.find((constraint) => !changes.has(constraint));
   if (unknown !== undefined) throw new Error(`no update constraint ${unknown}`);
   const mark = { origin: "update", level };
-  const asked = [...changes].filter(([name]) => constraints.includes(name)).map(([, change]) => change);
-  const isThere = (value: unknown): boolean =>
+  const forbidden = [...changes].filter(([name]) => constraints.includes(name)).map(([, change]) => change);
+  const exists = (value: unknown): boolean =>
     (target.type.kind === "struct" && !target.pointer) || isSet(value, target);
   return stops(({ update, errors }, path, value, old) => {
     if (!update) return false;
-    const found = asked.filter((change) => change.found(isThere(old), isThere(value)));
+    const found = forbidden.filter((change) => change.found(exists(old), exists(value)));
     for (const { detail } of found) errors.marked(mark).invalid(path, null, detail);
     return found.length > 0;
   });
