@@ -44,6 +44,7 @@ const cleaned = [
   "src/authentication",
   "src/authorization",
   "src/bootstrap",
+  "src/catalog",
   "src/cel-environment",
   "src/cli",
   "src/controllers",

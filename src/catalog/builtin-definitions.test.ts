@@ -9,13 +9,13 @@ const definitions = builtinCatalog().definitions();
 const find = (key: string): ResourceDefinition =>
   definitions.find(({ group, resource }) => `${group}/${resource}` === key) ?? assert.fail(`no ${key}`);
 
-test("all resources of 1.36 are there", () => {
+test("has all resources of 1.36", () => {
   assert.equal(definitions.length, 76);
   assert.equal(definitions.flatMap(({ versions }) => versions).length, 95);
   assert.equal(definitions.flatMap(({ versions }) => versions.flatMap(({ subresources }) => subresources)).length, 55);
 });
 
-test("groups come in discovery order", () => {
+test("orders groups as discovery does", () => {
   assert.deepEqual([...new Set(definitions.map(({ group }) => group))].slice(0, 6), [
     "apiregistration.k8s.io",
     "",
@@ -26,7 +26,7 @@ test("groups come in discovery order", () => {
   ]);
 });
 
-test("every kind, subresource and stored form has a schema", () => {
+test("every kind, subresource and storage version has a schema", () => {
   for (const { versions, storage } of definitions) {
     for (const { schema, subresources } of versions) {
       assert.ok(schema.fields.length > 0, schema.definition);
@@ -36,7 +36,7 @@ test("every kind, subresource and stored form has a schema", () => {
   }
 });
 
-test("only the stored version and those equal to it lack a conversion", () => {
+test("only versions with the schema of the storage version have no conversion", () => {
   for (const { group, resource, versions, storage } of definitions) {
     for (const { version, schema, conversion, served } of versions) {
       if (conversion !== undefined || !served || storage === undefined) continue;
@@ -67,8 +67,8 @@ const rows: [key: string, what: string, read: (definition: ResourceDefinition) =
     (d) => [d.allowCreateOnUpdate, d.allowUnconditionalUpdate],
     [true, false],
   ],
-  ["/pods", "a delete answers with the object", ({ deleteReturnsObject }) => deleteReturnsObject, true],
-  ["/configmaps", "a delete answers with a Status", ({ deleteReturnsObject }) => deleteReturnsObject, false],
+  ["/pods", "a deletion returns the object", ({ deleteReturnsObject }) => deleteReturnsObject, true],
+  ["/configmaps", "a deletion returns a Status", ({ deleteReturnsObject }) => deleteReturnsObject, false],
   [
     "events.k8s.io/events",
     "stored as",
@@ -94,7 +94,7 @@ const rows: [key: string, what: string, read: (definition: ResourceDefinition) =
 ];
 for (const [key, what, read, want] of rows) test(`${key}: ${what}`, () => assert.deepEqual(read(find(key)), want));
 
-test("a kind's strategy is taken by group and resource", () => {
+test("uses the strategy of the group and resource", () => {
   const special = strategy({ hasGeneration: true });
   const served = { serves: () => false };
   const made = builtinDefinitions({ strategies: { "/pods": special }, conversions: testConversions, served });

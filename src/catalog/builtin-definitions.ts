@@ -1,4 +1,6 @@
-/** The built-in resources: rows of src/data/resources.json, with the code that some kinds add. */
+/**
+ * The built-in resources: rows of src/data/resources.json, combined with the strategies of kinds.
+ */
 import assert from "node:assert/strict";
 import type { Struct } from "../lib/schema/schema.ts";
 import { builtinSchema, definitionOf } from "./builtin-schemas.ts";
@@ -14,31 +16,38 @@ import type {
 import { type ResourceRow, readResourcesTable, type SubresourceRow, type VersionRow } from "./resources-table.ts";
 import { strategy } from "./strategy.ts";
 
-export interface BuiltinOptions {
-  /** By `group/resource`; kinds without an entry have nothing special. */
+interface BuiltinOptions {
+  /** By `group/resource`; kinds without an entry have the default strategy. */
   readonly strategies: Readonly<Record<string, Strategy>>;
-  /** By `group/resource/version`; needed where a version's fields are not those of what is stored. */
+  /**
+   * By `group/resource/version`; required if a version's fields differ from those of the storage
+   * version.
+   */
   readonly conversions: Readonly<Record<string, Conversion>>;
   readonly served: RuntimeConfig;
 }
 
-/** @returns every definition, served or not, in discovery order; schemas are built when first read */
+/**
+ * The definitions of all built-in resources.
+ *
+ * @returns served and unserved definitions in discovery order; schemas are built when first read
+ */
 export function builtinDefinitions(options: BuiltinOptions): ResourceDefinition[] {
   return readResourcesTable().resources.map((row) => definitionFrom(row, options));
 }
 
-/** A resource of one version, as far as switching it on and off goes. */
+/** A resource at one version, as `--runtime-config` sees it. */
 export interface BuiltinVersion {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
-  /** Unless switched off. */
+  /** Whether it is served without `--runtime-config`. */
   readonly servedByDefault: boolean;
-  /** False: its fields differ from what is stored, and there is no conversion between them. */
+  /** False if its fields differ from those of the storage version and there is no conversion. */
   readonly convertible: boolean;
 }
 
-/** What `--runtime-config` can speak of. */
+/** The versions that `--runtime-config` can enable or disable. */
 export function builtinVersions(conversions: Readonly<Record<string, Conversion>>): BuiltinVersion[] {
   return readResourcesTable().resources.flatMap(({ group, resource, versions }) =>
     versions.map(({ version, served, converted }) => ({
@@ -85,7 +94,7 @@ function servedVersion(
   const key = `${group}/${resource}/${row.version}`;
   const conversion = Object.hasOwn(conversions, key) ? conversions[key] : undefined;
   const served = runtimeConfig.serves(group, row.version, resource);
-  assert.ok(!served || row.converted !== true || conversion !== undefined, `${key} is served and cannot be converted`);
+  assert.ok(!served || row.converted !== true || conversion !== undefined, `${key} is served but has no conversion`);
   const deprecated = deprecationOf(row.deprecated);
   let schema: Struct | undefined;
   return {
@@ -134,13 +143,13 @@ function schemaOf(group: string, version: string, kind: string): Struct {
   return builtinSchema(definition);
 }
 
-/** Of Kubernetes 1: whose resources these are. */
+/** The minor version of Kubernetes 1 that the table describes. */
 const minorRelease = 36;
 
-/** @returns undefined for what is deprecated in a release to come only */
+/** @returns undefined if the version is not deprecated, or only by a later release */
 function deprecationOf([since, removedIn = "", replacement = ""]: readonly string[] = []): ServedVersion["deprecated"] {
   if (since === undefined || Number(since.split(".")[1]) > minorRelease) return undefined;
-  // As `storage.k8s.io/v1/VolumeAttributesClass`.
+  // The table has `storage.k8s.io/v1/VolumeAttributesClass`, the warning a space before the kind.
   const instead = replacement.replace(/\/([^/]+)$/, " $1");
   return { since, ...(removedIn !== "" && { removedIn }), ...(replacement !== "" && { replacement: instead }) };
 }

@@ -15,13 +15,13 @@ const structs = (): Struct[] =>
     .map(builtinType)
     .filter((type) => type.kind === "struct");
 
-test("every type of the table can be built", () => {
+test("builds every type of the table", () => {
   for (const struct of structs())
     for (const field of struct.fields) assert.ok(field.type.kind, `${struct.definition} ${field.name}`);
   assert.equal(structs().length, 965);
 });
 
-test(`what was encoded decodes to the same, SEED=${seed}`, () => {
+test(`decodes encoded objects to equal ones, SEED=${seed}`, () => {
   const random = seededRandom(seed);
   for (const schema of structs()) {
     const object = randomObject(schema, random);
@@ -37,13 +37,13 @@ test(`what was encoded decodes to the same, SEED=${seed}`, () => {
   }
 });
 
-/** Encoding leaves it out. */
+/** Encoding omits it. */
 function dropVersion({ metadata }: Record<string, unknown>): void {
   if (typeof metadata === "object" && metadata !== null)
     delete (metadata as { resourceVersion?: unknown }).resourceVersion;
 }
 
-test(`damaged texts are decoded or refused, SEED=${seed}`, () => {
+test(`decodes or rejects damaged texts, SEED=${seed}`, () => {
   const random = seededRandom(seed);
   for (const schema of structs()) {
     const bytes = Buffer.from(encodeAny(randomObject(schema, random)));
@@ -78,7 +78,7 @@ const fragments = [
 function damage(bytes: Buffer, random: (below: number) => number): Buffer {
   const at = random(bytes.length);
   const inserted = Buffer.from(fragments[random(fragments.length)] as string);
-  const value = bytes.indexOf(":", at) + 1; // So that many texts stay well-formed, with another type there.
+  const value = bytes.indexOf(":", at) + 1; // Many texts remain well-formed, with a value of another type.
   if (random(2) === 0 && value > 0)
     return Buffer.concat([bytes.subarray(0, value), inserted, Buffer.from(',"z":'), bytes.subarray(value)]);
   return Buffer.concat([bytes.subarray(0, at), inserted, bytes.subarray(at + random(3))]);
@@ -102,12 +102,12 @@ for (const [group, version, kind, want] of kindRows) {
   test(`definition of ${group}/${version} ${kind}`, () => assert.equal(definitionOf(group, version, kind), want));
 }
 
-test("kinds begin with kind, apiVersion and metadata", () => {
+test("the first fields of kinds are kind, apiVersion and metadata", () => {
   const names = builtinSchema("io.k8s.api.core.v1.Pod").fields.map(({ name }) => name);
   assert.deepEqual(names, ["kind", "apiVersion", "metadata", "spec", "status"]);
 });
 
-test("embedded structs are told, for protobuf", () => {
+test("fields have their embedded struct, for protobuf", () => {
   const field = builtinSchema("io.k8s.api.core.v1.Volume").byName.get("hostPath");
   assert.deepEqual(field?.embedded, {
     name: "VolumeSource",
@@ -116,7 +116,7 @@ test("embedded structs are told, for protobuf", () => {
   });
 });
 
-test("a struct may merge field by field although its type is atomic", () => {
+test("a field of an atomic struct type can be granular", () => {
   const claimRef = builtinSchema("io.k8s.api.core.v1.PersistentVolumeSpec").byName.get("claimRef");
   assert.deepEqual(
     [

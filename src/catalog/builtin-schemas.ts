@@ -1,37 +1,47 @@
-/** The schemas of the built-in API, from src/data/types.json. Built when first asked for; types refer to each other lazily, so they may be recursive. */
+/**
+ * The schemas of the built-in API, from src/data/types.json. They are built when first used;
+ * references between types are resolved lazily, so that types can be recursive.
+ */
 import assert from "node:assert/strict";
 import type { Any, Embedding, Field, List, MapType, Scalar, ScalarKind, Struct, Type } from "../lib/schema/schema.ts";
 import { type FieldExtras, type FieldRow, readTypesTable, type TypeRow } from "./types-table.ts";
 
-/** @param definition OpenAPI name, such as `io.k8s.api.core.v1.Pod`; asserts that it is a struct of the table */
+/**
+ * The schema of a struct; asserts that the table has it.
+ *
+ * @param definition OpenAPI name, such as `io.k8s.api.core.v1.Pod`
+ */
 export function builtinSchema(definition: string): Struct {
-  const known = structs.get(definition);
-  if (known !== undefined) return known;
+  const existing = structs.get(definition);
+  if (existing !== undefined) return existing;
   const row = rowOf(definition);
-  assert.ok(row.fields !== undefined, `${definition} is no struct`);
+  assert.ok(row.fields !== undefined, `${definition} is not a struct`);
   const struct = new BuiltinStruct(definition, row, row.atomic === true);
   structs.set(definition, struct);
   return struct;
 }
 
-/** Any definition of the table, special types (Quantity, Time …) included. */
+/** The schema of any definition, including special types (Quantity, Time …). */
 export function builtinType(definition: string): Type {
   const row = rowOf(definition);
   return row.special === undefined ? builtinSchema(definition) : specialType(definition, row.special);
 }
 
-/** Every definition, in the table's order, special types included. */
+/** The names of all definitions in the order of the table, including special types. */
 export function builtinDefinitionNames(): string[] {
   return Object.keys(table());
 }
 
-/** The definition of a kind; kinds that belong to every group and version (DeleteOptions …) are found for any. */
+/**
+ * The name of the definition of a kind. Kinds of every group and version (DeleteOptions …) are
+ * found in any.
+ */
 export function definitionOf(group: string, version: string, kind: string): string | undefined {
   kinds ??= kindIndex();
   return kinds.get(`${group}/${version}/${kind}`) ?? kinds.get(`*/${kind}`);
 }
 
-// Read once and never changed after; nothing here depends on a server's options.
+// Caches of immutable data; nothing here depends on the options of a server.
 let cachedTable: Readonly<Record<string, TypeRow>> | undefined;
 let kinds: ReadonlyMap<string, string> | undefined;
 const structs = new Map<string, Struct>();
@@ -98,7 +108,7 @@ class BuiltinStruct implements Struct {
   }
 }
 
-/** Embedded structs are replaced, in place, by their fields. */
+/** Replaces embedded structs by their fields, at the same position. */
 function buildFields(row: TypeRow, outer: Embedding | undefined): Field[] {
   return (row.fields ?? []).flatMap((fieldRow) => {
     const [name, typeText, flags] = fieldRow;
@@ -156,7 +166,7 @@ function protobufTypeOf(typeText: string): string {
   return typeText.startsWith("io.") ? protobufNameOf(typeText) : typeText;
 }
 
-/** `io.k8s.api.core.v1.Pod` is the message `k8s.io.api.core.v1.Pod`. */
+/** The protobuf name of `io.k8s.api.core.v1.Pod` is `k8s.io.api.core.v1.Pod`. */
 function protobufNameOf(definition: string): string {
   return definition.replace("io.k8s.", "k8s.io.").replaceAll("-", "_");
 }
@@ -209,7 +219,7 @@ function specialType(definition: string, special: string): Type {
     : { kind: "any", definition, forms: forms(schemaOfSchemas(definition)) };
 }
 
-/** JSON schema allows several things in these places. */
+/** Fields of a JSON Schema that accept several types. */
 const schemaForms: Readonly<Record<string, (schema: Struct) => readonly Type[]>> = {
   JSONSchemaPropsOrArray: (schema) => [schema, listOf(schema, "", {})],
   JSONSchemaPropsOrBool: (schema) => [schema, { kind: "bool" }],

@@ -6,12 +6,12 @@ import type { ResourceDefinition } from "./contract.ts";
 
 const pods = builtinCatalog().findResource("", "pods")?.definition as ResourceDefinition;
 
-/** A custom resource, as far as the catalogue looks at it. */
+/** A custom resource with the members that the catalog reads. */
 function custom(group: string, resource: string, kind = "Thing"): ResourceDefinition {
   return { ...pods, group, resource, kind, custom: true };
 }
 
-test("resources are found by path, by kind and by name", () => {
+test("finds resources by path, by kind and by name", () => {
   const catalog = builtinCatalog();
   assert.equal(catalog.find("apps", "v1", "deployments")?.resource.definition.kind, "Deployment");
   assert.equal(catalog.findKind("apps", "v1", "Deployment")?.resource.definition.resource, "deployments");
@@ -20,13 +20,13 @@ test("resources are found by path, by kind and by name", () => {
   for (const name of ["__proto__", "constructor", ""]) assert.equal(catalog.find("", "v1", name), undefined);
 });
 
-test("a version that is off is found, a resource that is off altogether is not", () => {
+test("finds a disabled version, but not a resource without enabled versions", () => {
   const catalog = builtinCatalog();
   assert.equal(catalog.find("networking.k8s.io", "v1beta1", "ipaddresses")?.version.served, false);
   assert.equal(catalog.findResource("internal.apiserver.k8s.io", "storageversions"), undefined);
 });
 
-test("a definition is made ready once, when first asked for", () => {
+test("installs a definition once, when it is first used", () => {
   const installed: string[] = [];
   const catalog = openCatalog([pods], (definition) => {
     installed.push(definition.resource);
@@ -40,7 +40,7 @@ test("a definition is made ready once, when first asked for", () => {
   assert.deepEqual(installed, ["pods"]);
 });
 
-test("custom definitions come and go", () => {
+test("adds and removes custom definitions", () => {
   const catalog = builtinCatalog();
   const builtins = catalog.definitions().length;
   assert.equal(catalog.add(custom("b.example.com", "things")), undefined);

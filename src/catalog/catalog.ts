@@ -1,57 +1,83 @@
-/** Every definition by the names that paths and kinds use. */
+/** Finds resource definitions by path, kind and name. */
 import type { MutableCatalog, Resolved, Resource, ResourceDefinition, ServedVersion } from "./contract.ts";
 import { convertedVersion } from "./converted-version.ts";
 
-/** A definition and, once somebody asked for it, the resource made of it. */
+/** A definition and, after its first use, the installed resource. */
 interface Slot {
   readonly definition: ResourceDefinition;
   resource: Resource | undefined;
-  /** By version. */
+  /** Results of lookups by version. */
   readonly resolved: Map<string, Resolved>;
 }
 
+/** A version of a definition. */
+interface VersionSlot {
+  readonly slot: Slot;
+  readonly version: string;
+}
+
+/** Definitions by `group/resource`, `group/version/resource` and `group/version/kind`. */
+interface Index {
+  readonly slots: ReadonlyMap<string, Slot>;
+  readonly versions: ReadonlyMap<string, VersionSlot>;
+  readonly kinds: ReadonlyMap<string, VersionSlot>;
+  insert(definition: ResourceDefinition): void;
+  drop(group: string, resource: string): Slot | undefined;
+}
+
+function createIndex(): Index {
+  const slots = new Map<string, Slot>();
+  const versions = new Map<string, VersionSlot>();
+  const kinds = new Map<string, VersionSlot>();
+  return {
+    slots,
+    versions,
+    kinds,
+    insert(definition) {
+      const { group, resource, kind } = definition;
+      const slot: Slot = { definition, resource: undefined, resolved: new Map() };
+      slots.set(`${group}/${resource}`, slot);
+      for (const { version } of definition.versions) {
+        versions.set(`${group}/${version}/${resource}`, { slot, version });
+        kinds.set(`${group}/${version}/${kind}`, { slot, version });
+      }
+    },
+    drop(group, resource) {
+      const slot = slots.get(`${group}/${resource}`);
+      if (slot === undefined) return undefined;
+      slots.delete(`${group}/${resource}`);
+      for (const { version } of slot.definition.versions) {
+        versions.delete(`${group}/${version}/${resource}`);
+        kinds.delete(`${group}/${version}/${slot.definition.kind}`);
+      }
+      return slot;
+    },
+  };
+}
+
 /**
+ * Creates the catalog.
+ *
  * @param definitions in discovery order
- * @param install makes a definition ready; called once for each, when it is first asked for
+ * @param install installs a definition; called at most once for each, when it is first used
  */
 export function openCatalog(
   definitions: readonly ResourceDefinition[],
   install: (definition: ResourceDefinition) => Resource,
 ): MutableCatalog {
-  const slots = new Map<string, Slot>();
-  const versions = new Map<string, Resolving>();
-  const kinds = new Map<string, Resolving>();
+  const index = createIndex();
   let ordered: readonly ResourceDefinition[] = definitions;
   let generation = 0;
 
-  const insert = (definition: ResourceDefinition): void => {
-    const slot: Slot = { definition, resource: undefined, resolved: new Map() };
-    slots.set(`${definition.group}/${definition.resource}`, slot);
-    for (const { version } of definition.versions) {
-      versions.set(`${definition.group}/${version}/${definition.resource}`, { slot, version });
-      kinds.set(`${definition.group}/${version}/${definition.kind}`, { slot, version });
-    }
-  };
-  const drop = (group: string, resource: string): Slot | undefined => {
-    const slot = slots.get(`${group}/${resource}`);
-    if (slot === undefined) return undefined;
-    slots.delete(`${group}/${resource}`);
-    for (const { version } of slot.definition.versions) {
-      versions.delete(`${group}/${version}/${resource}`);
-      kinds.delete(`${group}/${version}/${slot.definition.kind}`);
-    }
-    ordered = ordered.filter((one) => one !== slot.definition);
-    return slot;
-  };
   const resourceOf = (slot: Slot): Resource => {
     slot.resource ??= install(slot.definition);
     return slot.resource;
   };
-  const resolve = (found: Resolving | undefined): Resolved | undefined => {
+  const resolve = (found: VersionSlot | undefined): Resolved | undefined => {
     if (found === undefined) return undefined;
     const { slot, version } = found;
-    const known = slot.resolved.get(version);
-    if (known !== undefined) return known;
+    const cached = slot.resolved.get(version);
+    if (cached !== undefined) return cached;
     const served = slot.definition.versions.find((one) => one.version === version);
     if (served === undefined) return undefined;
     const resource = atVersion(resourceOf(slot), served);
@@ -61,16 +87,22 @@ export function openCatalog(
     return resolved;
   };
 
-  for (const definition of definitions) insert(definition);
+  const drop = (group: string, resource: string): Slot | undefined => {
+    const slot = index.drop(group, resource);
+    if (slot !== undefined) ordered = ordered.filter((one) => one !== slot.definition);
+    return slot;
+  };
+
+  for (const definition of definitions) index.insert(definition);
   return {
-    find: (group, version, resource) => resolve(versions.get(`${group}/${version}/${resource}`)),
+    find: (group, version, resource) => resolve(index.versions.get(`${group}/${version}/${resource}`)),
     findServed(group, version, resource) {
-      const found = resolve(versions.get(`${group}/${version}/${resource}`));
+      const found = resolve(index.versions.get(`${group}/${version}/${resource}`));
       return found?.version.served === true ? found : undefined;
     },
-    findKind: (group, version, kind) => resolve(kinds.get(`${group}/${version}/${kind}`)),
+    findKind: (group, version, kind) => resolve(index.kinds.get(`${group}/${version}/${kind}`)),
     findResource(group, resource) {
-      const slot = slots.get(`${group}/${resource}`);
+      const slot = index.slots.get(`${group}/${resource}`);
       return slot?.definition.versions.some(({ served }) => served) ? resourceOf(slot) : undefined;
     },
     definitions: () => ordered,
@@ -78,11 +110,11 @@ export function openCatalog(
       return generation;
     },
     add(definition) {
-      const before = drop(definition.group, definition.resource);
-      insert(definition);
-      ordered = [...ordered, definition].sort(byPlace);
+      const replaced = drop(definition.group, definition.resource);
+      index.insert(definition);
+      ordered = [...ordered, definition].sort(inDiscoveryOrder);
       generation += 1;
-      return before?.resource;
+      return replaced?.resource;
     },
     remove(group, resource) {
       const slot = drop(group, resource);
@@ -96,13 +128,8 @@ function atVersion(resource: Resource, { strategy }: ServedVersion): Resource {
   return strategy === undefined ? resource : { ...resource, definition: { ...resource.definition, strategy } };
 }
 
-interface Resolving {
-  readonly slot: Slot;
-  readonly version: string;
-}
-
-/** Custom resources follow the built-in ones, by name; sorting is stable and keeps the order of the built-in ones. */
-function byPlace(a: ResourceDefinition, b: ResourceDefinition): number {
+/** Sorts custom resources by name after the built-in ones, whose order the stable sort keeps. */
+function inDiscoveryOrder(a: ResourceDefinition, b: ResourceDefinition): number {
   if (a.custom !== b.custom) return a.custom ? 1 : -1;
   if (!a.custom) return 0;
   return compare(a.group, b.group) || compare(a.resource, b.resource);

@@ -1,8 +1,12 @@
-/** Columns that tables of many kinds share. Source: upstream's printers */
+/**
+ * Table columns that many kinds share. Source:
+ * `k8s.io/kubernetes@v1.36.0/pkg/printers/internalversion/printers.go`.
+ */
 import type { KubeObject } from "../apimachinery/object.ts";
 import { humanDuration } from "../lib/duration/duration.ts";
 import type { Column, TimedCell } from "./contract.ts";
 
+/** The name of the object. */
 export const nameColumn: Column = {
   name: "Name",
   type: "string",
@@ -16,6 +20,7 @@ export const nameColumn: Column = {
 const creationDescription =
   "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
+/** The time since the creation of the object. */
 export const ageColumn: Column = {
   name: "Age",
   type: "string",
@@ -32,10 +37,10 @@ const createdAtColumn: Column = {
   value: ({ metadata }) => metadata.creationTimestamp ?? "0001-01-01T00:00:00Z",
 };
 
-/** What kinds without columns of their own show. */
+/** The columns of kinds without their own columns. */
 export const defaultColumns: readonly Column[] = [nameColumn, createdAtColumn];
 
-/** Of autoscaling/v1 Scale, which many kinds answer with. */
+/** The columns of autoscaling/v1 Scale, the kind of `scale` subresources. */
 export const scaleColumns: readonly Column[] = [
   { ...nameColumn, format: "" },
   {
@@ -55,22 +60,23 @@ export const scaleColumns: readonly Column[] = [
   ageColumn,
 ];
 
-/** @param now milliseconds since 1970 */
+/** The value of a cell. @param now milliseconds since 1970 */
 export function cellAt({ value }: Column, object: KubeObject, now: number): unknown {
   const cell = value(object);
   return typeof cell === "function" ? (cell as TimedCell)(now) : cell;
 }
 
+/** The name of an object; empty if it has none. */
 export function nameOf({ metadata }: KubeObject): string {
   return metadata.name ?? "";
 }
 
-/** How long ago a time was, such as `3d4h`. @param time RFC 3339 */
+/** The time since a point in time, such as `3d4h`; `<unknown>` without one. @param time RFC 3339 */
 export function age(time: string | undefined | null): string | TimedCell {
   return time === undefined || time === null ? "<unknown>" : since(time);
 }
 
-/** @param time RFC 3339 */
+/** The time since a point in time, such as `3d4h`. @param time RFC 3339 */
 export function since(time: string): TimedCell {
   const at = Date.parse(time);
   return (now) => humanDuration(now - at);

@@ -1,4 +1,7 @@
-/** What a resource is: data plus a little code. Built-in and custom ones are the same to everyone else. Source: architecture, "concepts". */
+/**
+ * Resource definitions: data, plus a strategy with the code of the kind. Other areas treat built-in
+ * and custom resources alike.
+ */
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import type { FieldErrors } from "../apimachinery/field-errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
@@ -10,83 +13,103 @@ import type { Entry, WatchCache } from "../watch-cache/contract.ts";
 import type { EntrySource } from "../watch-cache/entry.ts";
 import type { Converter } from "./converter.ts";
 
+/** A subresource at one version. */
 export interface SubresourceDefinition {
   /** `status`, `scale`, `binding` … */
   readonly name: string;
   readonly verbs: readonly string[];
-  /** Kind of its body and answer. */
+  /** The kind of the request and response body. */
   readonly kind: string;
-  /** Group and version of that kind where they are not the resource's. */
+  /** Group and version of that kind if they differ from those of the resource. */
   readonly kindGroupVersion?: { readonly group: string; readonly version: string };
   readonly schema: Struct | undefined;
   /** HTTP methods of a connect subresource (exec, proxy …). */
   readonly connect?: readonly string[];
-  /** Query parameters of its own by operation (`connect`, `get`), as OpenAPI shows them. */
+  /** Additional query parameters by operation (`connect`, `get`), as OpenAPI shows them. */
   readonly query?: Readonly<Record<string, readonly string[]>>;
-  /** Answers with text rather than an object (log). */
+  /** The response is text instead of an object (log). */
   readonly plainText?: boolean;
 }
 
+/** A version of a resource; `served` says whether clients can use it. */
 export interface ServedVersion {
   readonly version: string;
   readonly schema: Struct;
-  /** Off unless switched on by `--runtime-config`. */
+  /** Whether the version is enabled, by default or by `--runtime-config`. */
   readonly served: boolean;
   readonly deprecated?: Deprecation | AnnouncedDeprecation;
   readonly subresources: readonly SubresourceDefinition[];
-  /** Undefined where the schemas of this version and of the storage version are identical, so that only apiVersion differs. */
+  /**
+   * Undefined if this version and the storage version have the same schema, so that only apiVersion
+   * differs.
+   */
   readonly conversion?: Conversion;
-  /** What is special about the kind at this version; undefined where it is what the definition has. */
+  /** The strategy of the kind at this version; undefined for that of the definition. */
   readonly strategy?: Strategy;
-  /** Verbs of the collection and the item. */
+  /** Verbs of the collection and of single objects. */
   readonly verbs: readonly string[];
-  /** Those that discovery tells, where they are not all. */
+  /** The verbs in discovery documents, if they are not all verbs. */
   readonly discoveredVerbs?: readonly string[];
-  /** What OpenAPI says of a custom kind; built-in ones are described by their schemas. */
+  /** The published schema of a custom kind; built-in kinds publish `schema`. */
   readonly openApi?: PublishedSchema;
 }
 
-/** `replacement`: as `storage.k8s.io/v1 VolumeAttributesClass`. */
+/** The deprecation of a built-in version, by minor releases such as `1.33`. */
 export interface Deprecation {
   readonly since: string;
   readonly removedIn?: string;
+  /** Such as `storage.k8s.io/v1 VolumeAttributesClass`. */
   readonly replacement?: string;
 }
 
-/** In the words of a definition. */
+/** The deprecation of a custom version, with the warning of its definition. */
 export interface AnnouncedDeprecation {
   readonly warning: string;
   readonly removedIn?: never;
 }
 
-/** Never changed: what changes is another one. */
+/**
+ * The published schema of a custom kind. Immutable: an update of the definition creates another
+ * one.
+ */
 export interface PublishedSchema {
-  /** As the definition has it, and structural; undefined where it is not, or where there is none: any object will do then. */
+  /**
+   * The structural schema of the definition; undefined if there is none or it is not structural:
+   * any object is valid.
+   */
   readonly schema: JsonSchemaProps | undefined;
-  /** Paths such as `spec.colour`. */
+  /** Paths such as `spec.color`. */
   readonly selectableFields: readonly string[];
 }
 
-/** The object handed in may be changed and returned. */
+/**
+ * Conversion between a version and the storage version. Implementations may modify and return their
+ * argument.
+ */
 export interface Conversion {
-  /** Loses nothing: what is written is worked on as it was sent. */
+  /** Converts a written object to the storage version without losses. */
   toStorage(object: KubeObject): KubeObject;
+  /** Converts a stored object to this version. */
   fromStorage(object: KubeObject): KubeObject;
-  /** Undefined where both directions lose nothing, as those of built-in kinds. */
+  /** Undefined if both directions are lossless, as for built-in kinds. */
   readonly losses?: ConversionLosses;
 }
 
-/** Versions whose schemas do not know the same fields. Both leave the object at the storage version. */
+/**
+ * The losses between versions whose schemas have different fields. Both functions return objects at
+ * the storage version.
+ */
 export interface ConversionLosses {
-  /** What a client of this version sees of a stored object. */
+  /** The part of a stored object that a client of this version sees. */
   seen(object: KubeObject): KubeObject;
-  /** What is stored of an object that was written at this version. */
+  /** The part of an object written at this version that is stored. */
   stored(object: KubeObject): KubeObject;
 }
 
+/** A resource, built-in or custom. */
 export interface ResourceDefinition {
   readonly group: string;
-  /** Plural, as in paths. */
+  /** The plural name in paths. */
   readonly resource: string;
   readonly singular: string;
   readonly kind: string;
@@ -94,34 +117,45 @@ export interface ResourceDefinition {
   readonly namespaced: boolean;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  /** In priority order, as discovery shows them. */
+  /** In priority order, as in discovery. */
   readonly versions: readonly ServedVersion[];
-  /** apiVersion and schema of what is stored; may be another group's (events). Undefined for virtual resources that store nothing. */
+  /**
+   * How objects are stored; may be in another group (events). Undefined for virtual resources,
+   * which store nothing.
+   */
   readonly storage: StorageForm | undefined;
-  /** PUT to a name that does not exist creates it. */
+  /** A PUT to a name that does not exist creates the object. */
   readonly allowCreateOnUpdate: boolean;
-  /** PUT without resourceVersion is accepted. */
+  /** A PUT without resourceVersion is accepted. */
   readonly allowUnconditionalUpdate: boolean;
-  /** A single delete answers with the deleted object rather than a Status. */
+  /** The deletion of one object returns the object instead of a Status. */
   readonly deleteReturnsObject: boolean;
-  /** Custom resources keep kind and apiVersion in list items. */
+  /** Whether this is a custom resource, whose list items have kind and apiVersion. */
   readonly custom: boolean;
   readonly strategy: Strategy;
-  /** Who brings objects from one version to another, where that is somebody else: `conversion` of the versions only renames then. */
+  /**
+   * The conversion webhook, if the definition has one; `conversion` of the versions only changes
+   * apiVersion then.
+   */
   readonly converter?: Converter;
 }
 
+/** The storage version of a resource and the prefix of its keys. */
 export interface StorageForm {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly schema: Struct;
-  /** `/registry/configmaps/`: the namespace and the name follow. Two definitions with the same prefix share one cache. */
+  /**
+   * Such as `/registry/configmaps/`, followed by namespace and name. Definitions with the same
+   * prefix share one cache.
+   */
   readonly prefix: string;
+  /** `storageVersionHash` in discovery. */
   readonly versionHash: string;
 }
 
-/** What a strategy may ask of the world. */
+/** The request and the environment in which a strategy runs. */
 export interface StrategyContext {
   readonly user: UserInfo;
   readonly gates: FeatureGates;
@@ -129,15 +163,22 @@ export interface StrategyContext {
   readonly isPatch?: boolean;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Tells the client what only comes out while its object is checked. */
+  /** Adds a warning that is found only during validation to the response. */
   warn(text: string): void;
-  /** The present state of another object, from the cache; for checks that cross objects. */
+  /**
+   * The current state of another object, from the watch cache; for rules that concern several
+   * objects.
+   */
   find(group: string, resource: string, namespace: string, name: string): Promise<KubeObject | undefined>;
-  /** Checks another right of the user. @returns the error message when the authorizer denies it */
+  /**
+   * Checks another permission of the user.
+   *
+   * @returns the error message if the authorizer denies it
+   */
   findDenial: FindDenial;
 }
 
-/** A request for a right on a resource, beyond the one that the client has sent. */
+/** An authorization check in addition to the one of the request itself. */
 export interface AccessCheck {
   readonly user: UserInfo;
   readonly verb: string;
@@ -150,24 +191,30 @@ export interface AccessCheck {
   readonly name: string;
 }
 
-/** @returns why the user may not, in the words of a 403 error; undefined when the user may */
+/** Authorizes a check. @returns the message of the 403 error; undefined if the user is allowed */
 export type FindDenial = (check: AccessCheck) => Promise<string | undefined>;
 
+/** A column of tables. */
 export interface Column {
   readonly name: string;
   readonly type: "string" | "integer" | "number" | "boolean" | "date";
   readonly format?: string;
   readonly description: string;
-  /** 0 is shown always, more than 0 only in wide output. */
+  /** 0 for columns that are always shown; columns with a higher number are shown in wide output. */
   readonly priority: number;
-  /** @returns a cell as JSON has it, undefined for null; or a {@link TimedCell} */
+  /** @returns a JSON value, undefined for null; or a {@link TimedCell} */
   value(object: KubeObject): unknown;
 }
 
-/** A cell that depends on when it is looked at. It is kept for a while and must not hold its object. @param now milliseconds since 1970 */
+/**
+ * A cell that depends on the time of the request. Cells are cached and must not keep a reference to
+ * the object.
+ *
+ * @param now milliseconds since 1970
+ */
 export type TimedCell = (now: number) => string;
 
-/** Tells clients of a table that a row is not worth showing among others, such as a pod that is done. */
+/** A condition of a table row that lets clients hide it, such as that of a completed pod. */
 export interface RowCondition {
   readonly type: "Completed";
   readonly status: "True";
@@ -175,30 +222,49 @@ export interface RowCondition {
   readonly message: string;
 }
 
-/** A graceful deletion: how long the object stays with its deletionTimestamp set. */
+/** The grace period of a deletion, during which the object has a deletionTimestamp. */
 export interface GracePeriod {
   readonly seconds: number;
 }
 
-/** What is special about a kind. `strategy()` fills in the defaults, so nobody asks whether a function is there. */
+/** The behavior of a kind. `strategy()` adds the defaults, so that every member is defined. */
 export interface Strategy {
-  /** @param prefix whether the text is a generateName @returns what is wrong, upstream's texts */
+  /**
+   * Validates a name.
+   *
+   * @param prefix whether the text is a generateName
+   * @returns upstream's messages
+   */
   validateName(name: string, prefix: boolean, object: KubeObject): string[];
-  /** False where a generateName is taken as it is. */
+  /** False if a generateName is used without a random suffix. */
   readonly generatesNames: boolean;
-  /** Writes of the main resource keep status, writes of `/status` keep all else. False where the kind has no such subresource. */
+  /**
+   * Writes of the main resource keep status; writes of `/status` keep everything else. False for
+   * kinds without that subresource.
+   */
   readonly isolatesStatus: boolean;
-  /** Starts at 1 and is raised when anything but metadata and status changes. */
+  /**
+   * metadata.generation starts at 1 and is incremented when anything except metadata and status
+   * changes.
+   */
   readonly hasGeneration: boolean;
-  /** Whether something else raises it, too. */
+  /** Whether another change increments metadata.generation. */
   raisesGeneration(next: KubeObject, old: KubeObject): boolean;
-  /** Fills in what the kind's defaults are, on the object as decoded at the storage version. @param gates undefined: none is on */
+  /**
+   * Sets defaults on an object at the storage version.
+   *
+   * @param gates undefined if no gate is enabled
+   */
   setDefaults(object: KubeObject, gates?: FeatureGates): void;
-  /** What goes beside the fields of gates that are off, before these go. @param old undefined on create */
+  /**
+   * Removes what depends on fields of disabled gates, before those fields are removed.
+   *
+   * @param old undefined on create
+   */
   dropDisabled(next: KubeObject, old: KubeObject | undefined, context: StrategyContext): void;
   prepareForCreate(object: KubeObject, context: StrategyContext): void;
   prepareForUpdate(next: KubeObject, old: KubeObject, context: StrategyContext): void;
-  /** On `/status`, after all but status was put back from `old`. */
+  /** Runs on writes of `/status`, after everything except status was restored from `old`. */
   prepareForStatusUpdate(next: KubeObject, old: KubeObject, context: StrategyContext): void;
   validate(object: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
   validateUpdate(
@@ -213,167 +279,241 @@ export interface Strategy {
     errors: FieldErrors,
     context: StrategyContext,
   ): void | Promise<void>;
-  /** Metadata of new objects is looked at only where the kind's own rules find nothing wrong. */
+  /** Metadata of new objects is validated only if the rules of the kind find no error. */
   readonly checksMetaLast: boolean;
-  /** Updates look at metadata once more before `validateUpdate`; false where that does so itself, in its place. */
+  /**
+   * Updates validate metadata again before `validateUpdate`; false if `validateUpdate` does that
+   * itself.
+   */
   readonly repeatsMetaRules: boolean;
-  /** `prepareForCreate` sees the status that was sent: nodes are created with it. All other kinds with `isolatesStatus` start without. */
+  /**
+   * Objects can be created with a status, as nodes are. Other kinds with `isolatesStatus` are
+   * created without.
+   */
   readonly keepsStatusOnCreate: boolean;
-  /** Writes of subresources that show the whole object and change a part of it (`finalize`, `approval`), besides `status` and `scale`. */
+  /**
+   * Subresources besides `status` and `scale` that return the whole object and update a part of it
+   * (`finalize`, `approval`).
+   */
   readonly subresources: Readonly<Record<string, SubresourceRules>>;
-  /** Warnings for the client, upstream's texts, of what is written; not of writes of `/status`. */
+  /** Warnings about a written object, with upstream's texts; not for writes of `/status`. */
   warnings(object: KubeObject, old: KubeObject | undefined, context: StrategyContext): string[];
-  /** The same of writes of `/status`. */
+  /** Warnings about writes of `/status`. */
   statusWarnings(object: KubeObject, old: KubeObject, context: StrategyContext): string[];
-  /** Undefined: the object goes at once (unless finalizers hold it). @param seconds what the client asked for */
+  /**
+   * The grace period of a deletion; undefined for none, so that only finalizers delay it.
+   *
+   * @param seconds the requested grace period
+   */
   gracePeriod(object: KubeObject, seconds: number | undefined): GracePeriod | undefined;
-  /** Refuses a deletion that must not be, such as of the default namespace. @throws ApiError */
+  /** Rejects deletions that are forbidden, such as of the default namespace. @throws ApiError */
   checkDeletion(object: KubeObject, context: StrategyContext): void;
-  /** The first deletion only says that the object goes; whether one now is such, or waits for a controller (namespaces, definitions). */
+  /**
+   * Whether a deletion now only marks the object, because a controller completes it (namespaces,
+   * definitions).
+   */
   holdsDeletion(object: KubeObject): boolean;
-  /** Dependents are orphaned where the deletion does not say what is to become of them; who deletes so is warned of it, if there is a warning. */
+  /**
+   * Set if dependents are orphaned when the deletion does not specify a policy; `warning` is then
+   * returned to the client.
+   */
   readonly orphansByDefault: { readonly warning: string | undefined } | undefined;
-  /** The core resource whose object of the same name goes with one of this kind. */
+  /**
+   * A core resource whose object of the same name is deleted together with an object of this kind.
+   */
   readonly companion: string | undefined;
-  /** Called on the first deletion of an object that stays, such as to set a phase. */
+  /** Called when an object is first marked as deleted, for example to set a phase. */
   markDeleted(object: KubeObject, dependents: DependentsOptions): void;
-  /** Seconds an object of this kind lives; undefined for ever. */
+  /** Lifetime of objects in seconds; undefined if they do not expire. */
   readonly ttlSeconds: number | undefined;
-  /** Upstream reads the kind from etcd, without a watch cache (events): a limit holds for any resourceVersion, and some errors differ. */
+  /**
+   * Upstream has no watch cache for the kind (events): a limit applies with any resourceVersion,
+   * and some errors differ.
+   */
   readonly uncached: boolean;
-  /** Field selector keys besides metadata.name and metadata.namespace, read from the storage version. */
+  /**
+   * Field selector keys in addition to metadata.name and metadata.namespace, read from the storage
+   * version.
+   */
   readonly selectableFields: Readonly<Record<string, (object: KubeObject) => string>>;
-  /** Those of them that many clients select by one value each: lists and watches by them look at what they want alone. */
+  /**
+   * Indexed field selector keys: lists and watches by one value visit only the matching objects.
+   */
   readonly indexedFields: readonly string[];
-  /** Undefined: the two default columns. */
+  /** Undefined for the default columns. */
   readonly columns: readonly Column[] | undefined;
-  /** Of the object's row in tables. */
+  /** The conditions of the object's row in tables. */
   rowConditions(object: KubeObject): readonly RowCondition[];
-  /** The `scale` subresource; undefined where there is none. */
+  /** The `scale` subresource; undefined if there is none. */
   readonly scale: ScaleMapping | undefined;
-  /** How the declarative rules of the kind's types are used; undefined where they are not. */
+  /** How declarative validation is used; undefined if it is not. */
   readonly declarative: DeclarativeValidation | undefined;
 }
 
-/** Source: KEP-5073; `ValidationConfig` of k8s.io/apiserver@v0.36.0/pkg/registry/rest/validate.go. */
+/**
+ * Declarative validation of a kind. Source: KEP-5073; `ValidationConfig` in
+ * `k8s.io/apiserver@v0.36.0/pkg/registry/rest/validate.go`.
+ */
 export interface DeclarativeValidation {
-  /** Rules that are not alpha replace the hand-written validation that covers the same. */
+  /** Declarative rules that are not alpha replace the equivalent hand-written validation. */
   readonly enforced?: boolean;
-  /** Subresources whose writes are validated, too. */
+  /** Subresources whose writes are also validated. */
   readonly subresources?: readonly string[];
-  /** Brings paths of other versions to those of the storage version, where the first that matches counts. */
+  /**
+   * Convert field paths of other versions to those of the storage version; the first match is used.
+   */
   readonly normalizations?: readonly (readonly [
     pattern: RegExp,
     replacement: string | ((path: string, ...groups: string[]) => string),
   ])[];
-  /** Where one of these fields has an unknown value, hand-written validation goes no deeper into the struct that it is in. */
+  /**
+   * If one of these fields has an unknown value, hand-written validation skips the rest of its
+   * struct.
+   */
   readonly discriminators?: readonly string[];
-  /** Names of objects are covered by a rule of this origin. */
+  /** The origin of the declarative rule for object names. */
   readonly nameOrigin?: string;
-  /** What `+k8s:ifEnabled` and `+k8s:ifDisabled` ask for. @param old undefined on create */
+  /** Evaluates `+k8s:ifEnabled` and `+k8s:ifDisabled`. @param old undefined on create */
   hasOption?(name: string, gates: FeatureGates, old: KubeObject | undefined): boolean;
 }
 
-/** What a deletion says about the object's dependents. */
+/** The options of a deletion that concern the dependents of the object. */
 export interface DependentsOptions {
   readonly orphanDependents?: boolean;
   readonly propagationPolicy?: string;
 }
 
-/** What a write of one subresource may change. */
+/** The rules for updates of a subresource. */
 export interface SubresourceRules {
-  /** Puts back from `old` what this subresource must not change. */
+  /** Restores from `old` what this subresource must not change. */
   prepare(next: KubeObject, old: KubeObject, context: StrategyContext): void;
   validate(next: KubeObject, old: KubeObject, errors: FieldErrors, context: StrategyContext): void | Promise<void>;
 }
 
+/** Maps an object to the Scale of its `scale` subresource. */
 export interface ScaleMapping {
-  /** An autoscaling/v1 Scale of the object. */
+  /** Creates the autoscaling/v1 Scale of the object. */
   toScale(object: KubeObject): KubeObject;
-  /** Puts the wanted replicas into the object. */
+  /** Sets the desired replicas of the object. */
   applyScale(object: KubeObject, replicas: number): void;
-  /** Where they are, and need not be; undefined: `spec.replicas`, which is always there. */
+  /** The path of an optional replicas field; undefined for `spec.replicas`, which is always set. */
   readonly replicasPath?: readonly string[];
 }
 
-/** A definition made ready once, on install: what depends on the definition alone. */
+/** An installed definition. */
 export interface Resource {
   readonly definition: ResourceDefinition;
   /** Undefined for virtual resources. */
   readonly store: ResourceStore | undefined;
 }
 
+/** The storage and watch cache of a resource. */
 export interface ResourceStore {
   readonly form: StorageForm;
   readonly fingerprint: number;
-  /** What entries are made with. */
+  /** How stored objects become entries of the watch cache. */
   readonly source: EntrySource;
   readonly cache: WatchCache;
-  /** Where writers of one key line up after they lost to another. */
+  /** Serializes the writers of a key that have lost a race. */
   readonly turns: Turns;
   readonly gates: FeatureGates | undefined;
-  /** `/registry/configmaps/default/a` */
+  /** The key of an object, such as `/registry/configmaps/default/a`. */
   keyOf(namespace: string, name: string): string;
-  /** A fresh object of the storage version, the caller's to change; metadata.resourceVersion is set. */
+  /**
+   * Decodes a new object at the storage version with metadata.resourceVersion, which the caller may
+   * modify.
+   */
   decode(entry: Entry): KubeObject;
 }
 
-/** Which versions and resources are switched on. */
+/** The versions and resources that are enabled. */
 export interface RuntimeConfig {
   serves(group: string, version: string, resource: string): boolean;
 }
 
-/** What a path names. */
+/** A resource at a version. */
 export interface Resolved {
   /** Its strategy is that of the version. */
   readonly resource: Resource;
   readonly version: ServedVersion;
-  /** Where somebody else converts what is stored at other versions. */
+  /** Set if a conversion webhook converts the objects of this resource. */
   readonly converted?: ConvertedVersion;
 }
 
-/** Objects at a version that a {@link Converter} makes of those that are stored. What it throws is an ApiError, 500 in upstream's words. */
+/**
+ * The objects of a resource at a version to which a {@link Converter} converts the stored objects.
+ * All methods throw or reject with an ApiError 500 with upstream's message if a conversion fails.
+ */
 export interface ConvertedVersion {
-  /** The same resource, as if this version were the one that is stored: what answers with shown entries are made with. */
+  /** The same resource with this version as the storage version, for encoding converted entries. */
   readonly shown: Resolved;
-  /** The entries as this version has them, in their order; those that are at it are returned themselves. */
+  /**
+   * Converts entries to this version, in the same order; entries at this version are returned as
+   * they are.
+   */
   show(entries: readonly Entry[], options?: ShowOptions): readonly Entry[] | Promise<readonly Entry[]>;
-  /** The same of one; what was made of it before is not good enough, and stays what others are shown. */
+  /**
+   * Converts an entry again instead of using the cached conversion, which is kept for other
+   * requests.
+   */
   showReconverted(entry: Entry): Promise<Entry>;
-  /** What a client of this version sees, named as if it were of the storage version; the caller's. @param options `reconvert`: as `showReconverted` */
+  /**
+   * Decodes a converted entry, with the apiVersion of the storage version. The caller may modify
+   * it.
+   *
+   * @param options `reconvert`: converts again, as `showReconverted` does
+   */
   present(entry: Entry, options?: { readonly reconvert?: boolean }): Promise<KubeObject>;
-  /** What is stored of an object that was written at this version. @param object named as of the storage version; the outcome may share parts with it */
+  /**
+   * Converts an object that was written at this version to the storage version.
+   *
+   * @param object with the apiVersion of the storage version; the result may share parts with it
+   */
   stored(object: KubeObject): Promise<KubeObject>;
   /**
-   * Converts an object from what is known to the storage version, and to this version anew. Upstream's store does so before a write that works on
-   * what is known fails or removes the object, so that the converter's error comes first.
+   * Converts the cached conversion of an entry to the storage version, and the entry again to this
+   * version. Upstream's store does so before a write that was based on the cached conversion fails
+   * or removes the object, so that an error of the converter is returned first.
    */
   recheck(entry: Entry): Promise<void>;
 }
 
+/** Options of {@link ConvertedVersion.show}. */
 export interface ShowOptions {
-  /** They are a list, to whoever is told that they could not be converted. */
+  /** The entries are a list, which error messages name. */
   readonly list?: boolean;
 }
 
+/** Finds the resources of a server. */
 export interface Catalog {
-  /** Served or not. */
+  /** Finds a version, served or not. */
   find(group: string, version: string, resource: string): Resolved | undefined;
-  /** Undefined for a version that `--runtime-config` switches off: nothing in this process may write there either. */
+  /**
+   * Finds a served version. Versions that `--runtime-config` disables are also disabled for
+   * controllers.
+   */
   findServed(group: string, version: string, resource: string): Resolved | undefined;
-  /** Any served version. */
+  /** Finds a resource with at least one served version. */
   findResource(group: string, resource: string): Resource | undefined;
+  /** Finds the version of a kind, served or not. */
   findKind(group: string, version: string, kind: string): Resolved | undefined;
-  /** Groups in discovery order, resources by name; every definition, served or not. */
+  /** All definitions, served or not: groups in discovery order, resources by name. */
   definitions(): readonly ResourceDefinition[];
-  /** Raised by every change of the definitions, so that documents made from them can be cached. */
+  /**
+   * Incremented by every change of the definitions, so that documents derived from them can be
+   * cached.
+   */
   readonly generation: number;
 }
 
-/** A catalogue whose definitions may change (custom resources). Each change raises `generation`. */
+/** A catalog whose definitions can change (custom resources). */
 export interface MutableCatalog extends Catalog {
-  /** Adds a definition, or replaces the one of the same group and resource. @returns what was installed before, for the caller to close */
+  /**
+   * Adds a definition, or replaces the one with the same group and resource.
+   *
+   * @returns the installed resource that was replaced, which the caller closes
+   */
   add(definition: ResourceDefinition): Resource | undefined;
-  /** @returns what was installed, for the caller to close */
+  /** Removes a definition. @returns its installed resource, which the caller closes */
   remove(group: string, resource: string): Resource | undefined;
 }

@@ -1,4 +1,4 @@
-/** Entries at a version that somebody else makes: how many he is asked for at a time, and how often. */
+/** Entries that a converter converts: the size and number of its requests. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { systemClock } from "../apimachinery/clock.ts";
@@ -22,7 +22,7 @@ const storage = await openMemoryStorage({
 });
 after(() => storage.close());
 
-/** Of each question: how many objects, and as what. */
+/** For each request: the number of objects, and what they are called. */
 let asked: [objects: number, what: Converted][] = [];
 let fails = false;
 let mark = 0;
@@ -77,8 +77,8 @@ function entry(name: string, version = "v1", padding = 0): Entry {
 const rows: [what: string, entries: Entry[], asked: [number, Converted][]][] = [
   ["one", [entry("a")], [[1, "object"]]],
   ["two", [entry("a"), entry("b")], [[2, "list"]]],
-  ["one that is at the version", [entry("a", "v2")], []],
-  ["some that are", [entry("a", "v2"), entry("b"), entry("c", "v2")], [[1, "object"]]],
+  ["one at the version", [entry("a", "v2")], []],
+  ["some at the version", [entry("a", "v2"), entry("b"), entry("c", "v2")], [[1, "object"]]],
   [
     "many",
     Array.from({ length: 600 }, (_, index) => entry(`m${index}`)),
@@ -99,7 +99,7 @@ const rows: [what: string, entries: Entry[], asked: [number, Converted][]][] = [
 ];
 
 for (const [what, entries, want] of rows) {
-  test(`shown at another version: ${what}`, async () => {
+  test(`converts to another version: ${what}`, async () => {
     asked = [];
     const shown = await target.converted.show(entries);
     assert.deepEqual(asked, want);
@@ -111,11 +111,11 @@ for (const [what, entries, want] of rows) {
     assert.match((shown[0] as Entry).json.toString(), /"resourceVersion":"7"/);
     asked = [];
     assert.deepEqual(await target.converted.show(entries), shown);
-    assert.deepEqual(asked, []); // Known by now.
+    assert.deepEqual(asked, []); // The conversions are cached.
   });
 }
 
-test("the same entry twice is one question, as are two who ask at once", async () => {
+test("converts an entry once for duplicates and concurrent requests", async () => {
   asked = [];
   const one = entry("twice");
   const [first, second] = await Promise.all([
@@ -125,7 +125,7 @@ test("the same entry twice is one question, as are two who ask at once", async (
   assert.deepEqual([asked, first?.[0] === first?.[1], first?.[0] === second?.[0]], [[[1, "list"]], true, true]);
 });
 
-test("what failed is asked again", async () => {
+test("converts again after a failure", async () => {
   const one = entry("fails");
   fails = true;
   await assert.rejects(async () => target.converted.show([one]), { message: "down" });
@@ -135,7 +135,7 @@ test("what failed is asked again", async () => {
   assert.deepEqual(asked, [[1, "object"]]);
 });
 
-test("a read that converts again leaves the kept conversions as they are", async () => {
+test("a read that converts again keeps the cached conversions", async () => {
   const one = entry("fresh");
   mark = 1;
   await target.converted.show([one]);
@@ -144,7 +144,7 @@ test("a read that converts again leaves the kept conversions as they are", async
   assert.match(((await target.converted.show([one]))[0] as Entry).json.toString(), /"mark":1/);
 });
 
-test("what stands before the version does not hide it", () => {
+test("finds the apiVersion after other keys", () => {
   const json = (value: object): Buffer => Buffer.from(JSON.stringify(value));
   assert.equal(isAtVersion(json({ aaa: "x", apiVersion: "example.com/v2" }), "example.com/v2"), true);
   assert.equal(isAtVersion(json({ apiVersion: "example.com/v22", kind: "T" }), "example.com/v2"), false);

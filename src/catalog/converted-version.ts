@@ -1,4 +1,6 @@
-/** The objects of a resource at a version that a {@link Converter} makes of those that are stored. */
+/**
+ * The objects of a resource at a version to which a {@link Converter} converts the stored objects.
+ */
 import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
 import { parseJson, peekTypeMeta } from "../lib/json/parse.ts";
 import { conform } from "../lib/schema/decode.ts";
@@ -8,13 +10,18 @@ import { type EntrySource, makeEntry } from "../watch-cache/entry.ts";
 import type { ConvertedVersion, Resource, ResourceStore, ServedVersion, ShowOptions } from "./contract.ts";
 import type { Converter } from "./converter.ts";
 
-/** Bytes, and objects, that are converted at a time: what comes back is read in one go. */
+/** Limits of one conversion request, because its response is decoded without yielding. */
 const batchBytesMax = 256 << 10;
 const batchMax = 250;
-/** Objects that are encoded before others get a turn. */
+/** Objects that are encoded before the loop yields to other requests. */
 const turnMax = 25;
 
-/** @returns undefined where there is no converter. The version that is stored has one, too: objects may have been stored at another one before. */
+/**
+ * Creates the converted version of a resource. The storage version needs one, too, because objects
+ * may have been stored at another version before.
+ *
+ * @returns undefined if the resource has no converter
+ */
 export function convertedVersion(resource: Resource, version: ServedVersion): ConvertedVersion | undefined {
   const { definition, store } = resource;
   const { converter } = definition;
@@ -30,8 +37,11 @@ class VersionByConverter implements ConvertedVersion {
   readonly #version: ServedVersion;
   readonly #converter: Converter;
   readonly #source: EntrySource;
-  /** Each as long as what it was made of, and no longer: at most one for each object that is there, and for each event that is kept. */
-  readonly #known = new WeakMap<Entry, Entry | Promise<Entry>>();
+  /**
+   * Conversions by stored entry, held weakly: at most one for each existing object and each kept
+   * event.
+   */
+  readonly #conversions = new WeakMap<Entry, Entry | Promise<Entry>>();
 
   constructor(resource: Resource, store: ResourceStore, version: ServedVersion, converter: Converter) {
     const { definition } = resource;
@@ -42,7 +52,7 @@ class VersionByConverter implements ConvertedVersion {
     this.#converter = converter;
     this.#source = {
       prefix: store.form.prefix,
-      fingerprint: 0, // Of no use: nothing is read from the store with it.
+      fingerprint: 0, // Unused: entries of this source are never read from storage.
       get schema() {
         return version.schema;
       },
@@ -56,15 +66,15 @@ class VersionByConverter implements ConvertedVersion {
   }
 
   show(entries: readonly Entry[], { list = false }: ShowOptions = {}): readonly Entry[] | Promise<readonly Entry[]> {
-    if (entries.every((entry) => this.#isHere(entry))) return entries;
-    const unknown = entries.filter((entry) => !this.#isHere(entry) && !this.#known.has(entry));
-    if (unknown.length > 0) this.#make([...new Set(unknown)], list);
-    return Promise.all(entries.map((entry) => this.#known.get(entry) ?? entry));
+    if (entries.every((entry) => this.#isAtVersion(entry))) return entries;
+    const unconverted = entries.filter((entry) => !this.#isAtVersion(entry) && !this.#conversions.has(entry));
+    if (unconverted.length > 0) this.#startConversion([...new Set(unconverted)], list);
+    return Promise.all(entries.map((entry) => this.#conversions.get(entry) ?? entry));
   }
 
   async showReconverted(entry: Entry): Promise<Entry> {
-    if (this.#isHere(entry)) return entry;
-    const [shown] = this.#known.has(entry) ? await this.#convertAll([entry], false) : await this.show([entry]);
+    if (this.#isAtVersion(entry)) return entry;
+    const [shown] = this.#conversions.has(entry) ? await this.#convertAll([entry], false) : await this.show([entry]);
     return shown as Entry;
   }
 
@@ -91,24 +101,24 @@ class VersionByConverter implements ConvertedVersion {
     await this.showReconverted(entry);
   }
 
-  /** Starts to convert; nothing that failed is remembered. */
-  #make(entries: readonly Entry[], list: boolean): void {
-    const making = this.#convertAll(entries, list);
+  /** Starts to convert entries; failures are not cached. */
+  #startConversion(entries: readonly Entry[], list: boolean): void {
+    const converting = this.#convertAll(entries, list);
     for (const [index, entry] of entries.entries()) {
-      const one = making.then((made) => {
-        const shown = made[index] as Entry;
-        this.#known.set(entry, shown);
+      const one = converting.then((converted) => {
+        const shown = converted[index] as Entry;
+        this.#conversions.set(entry, shown);
         return shown;
       });
-      this.#known.set(entry, one);
+      this.#conversions.set(entry, one);
       one.catch(() => {
-        if (this.#known.get(entry) === one) this.#known.delete(entry);
+        if (this.#conversions.get(entry) === one) this.#conversions.delete(entry);
       });
     }
   }
 
   async #convertAll(entries: readonly Entry[], list: boolean): Promise<Entry[]> {
-    const made: Entry[] = [];
+    const converted: Entry[] = [];
     for (const batch of batches(entries)) {
       const what = list || batch.length > 1 ? "list" : "object";
       const objects = await this.#converter.convert(
@@ -118,10 +128,10 @@ class VersionByConverter implements ConvertedVersion {
       );
       for (const [index, object] of objects.entries()) {
         if (index > 0 && index % turnMax === 0) await new Promise((resolve) => setImmediate(resolve));
-        made.push(this.#entryOf(batch[index] as Entry, object));
+        converted.push(this.#entryOf(batch[index] as Entry, object));
       }
     }
-    return made;
+    return converted;
   }
 
   #entryOf({ key, revision }: Entry, object: KubeObject): Entry {
@@ -130,14 +140,14 @@ class VersionByConverter implements ConvertedVersion {
     return makeEntry(key, revision, json, { versionOffset, itemOffset }, this.#source);
   }
 
-  #isHere({ json }: Entry): boolean {
+  #isAtVersion({ json }: Entry): boolean {
     return isAtVersion(json, this.#apiVersion);
   }
 }
 
-/** Whether an object is of this version. */
+/** Whether an encoded object has this apiVersion. */
 export function isAtVersion(json: Buffer, apiVersion: string): boolean {
-  // Keys are sorted, and few come before this one.
+  // Keys are sorted, and apiVersion is usually the first.
   const head = `{"apiVersion":"${apiVersion}",`;
   if (json.length > head.length && json.toString("latin1", 0, head.length) === head) return true;
   return !json.subarray(0, 15).equals(leading) && peekTypeMeta(json).apiVersion === apiVersion;
@@ -160,7 +170,10 @@ function* batches(entries: readonly Entry[]): Generator<readonly Entry[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** As if this version were the one that is stored: what is shown of it is written as it is. */
+/**
+ * The store with this version as the storage version, so that converted entries are encoded
+ * unchanged.
+ */
 function shownStore(store: ResourceStore, version: ServedVersion, source: EntrySource): ResourceStore {
   const { form, cache, turns, gates, keyOf, fingerprint } = store;
   return {
@@ -191,7 +204,7 @@ function withoutConversion(version: ServedVersion): ServedVersion {
   };
 }
 
-/** Without defaults: those of the version that is stored are there already. */
+/** Decodes without defaults, because those of the storage version have been set. */
 function parsed({ json }: Entry): KubeObject {
   return parseJson(json).value as KubeObject;
 }

@@ -1,20 +1,29 @@
-/** Versions of a resource that somebody else converts, one to another, and who takes his time. Source: apiextensions-apiserver pkg/apiserver/conversion */
+/**
+ * Asynchronous conversion of custom resources by a webhook. Source:
+ * `k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/conversion`.
+ */
 import { ApiError } from "../apimachinery/errors.ts";
 import type { KubeObject } from "../apimachinery/object.ts";
 import type { Struct } from "../lib/schema/schema.ts";
 
+/** Converts objects of a resource between versions. */
 export interface Converter {
-  /** Of any version, by apiVersion; undefined where there is no such one. */
+  /** The schema of a version; undefined if the resource does not have that version. */
   schemaOf(apiVersion: string): Struct | undefined;
   /**
-   * @param objects of other versions than the wanted one, as JSON; what they are stands in them
-   * @returns one for each, in their order: what the wanted version knows, without defaults; the caller's
-   * @throws ConversionError in upstream's words
+   * Converts objects to a version.
+   *
+   * @param objects as JSON, with the apiVersion of another version
+   * @param apiVersion the desired version
+   * @param what what error messages call the objects
+   * @returns the converted objects in the same order, without unknown fields and without defaults;
+   *   the caller may modify them
+   * @throws ConversionError with upstream's message
    */
   convert(objects: readonly Buffer[], apiVersion: string, what: Converted): Promise<KubeObject[]>;
 }
 
-/** How failures name what was to be converted: one object, or a list and the place in it. */
+/** Whether error messages name one object, or a list and an index. */
 export type Converted = "object" | "list";
 
 /** 500: objects could not be converted. */

@@ -1,26 +1,32 @@
-/** The discovery documents, as plain JSON in upstream's order of fields. Source: architecture, resource-api §4.1; upstream's api/discovery. */
+/**
+ * The discovery documents as JSON objects, in upstream's order of fields. Source: Kubernetes docs,
+ * The Kubernetes API, Discovery API; `k8s.io/apiserver@v0.36.0/pkg/endpoints/discovery`.
+ */
 import { formatGroupVersion } from "../apimachinery/object.ts";
 import type { ResourceDefinition, ServedVersion, SubresourceDefinition } from "./contract.ts";
 
-/** A group and those of its versions that are served, preferred first. */
+/** A group and its served versions, the preferred one first. */
 export interface ServedGroup {
   readonly group: string;
   readonly versions: readonly ServedGroupVersion[];
 }
 
+/** A served version of a group. */
 export interface ServedGroupVersion {
   readonly version: string;
   readonly resources: readonly ServedResource[];
 }
 
+/** A resource at a served version. */
 export interface ServedResource {
   readonly definition: ResourceDefinition;
   readonly version: ServedVersion;
 }
 
+/** `serverAddressByClientCIDRs` of the documents. */
 export type ServerAddresses = readonly { readonly clientCIDR: string; readonly serverAddress: string }[];
 
-/** Groups in the order of their definitions, those without a served version left out. */
+/** Groups with at least one served version, in the order of the definitions. */
 export function servedGroups(definitions: readonly ResourceDefinition[]): ServedGroup[] {
   const groups: ServedGroup[] = [];
   for (const [group, members] of Map.groupBy(definitions, (definition) => definition.group)) {
@@ -38,14 +44,14 @@ export function servedGroups(definitions: readonly ResourceDefinition[]): Served
   return groups;
 }
 
-/** Whether it is one of Kubernetes' own, with a version that is served. */
+/** Whether a group has a built-in resource with a served version. */
 export function isBuiltinGroup(definitions: readonly ResourceDefinition[], name: string): boolean {
   return definitions.some(
     ({ group, custom, versions }) => group === name && !custom && versions.some(({ served }) => served),
   );
 }
 
-/** `/api` */
+/** The APIVersions of `/api`. */
 export function apiVersions(group: ServedGroup | undefined, addresses: ServerAddresses): object {
   return {
     kind: "APIVersions",
@@ -54,7 +60,7 @@ export function apiVersions(group: ServedGroup | undefined, addresses: ServerAdd
   };
 }
 
-/** `/apis` */
+/** The APIGroupList of `/apis`. */
 export function apiGroupList(groups: readonly ServedGroup[], addresses: ServerAddresses): object {
   return {
     kind: "APIGroupList",
@@ -63,7 +69,7 @@ export function apiGroupList(groups: readonly ServedGroup[], addresses: ServerAd
   };
 }
 
-/** `/apis/{group}` */
+/** The APIGroup of `/apis/{group}`. */
 export function apiGroup(group: ServedGroup): object {
   return { kind: "APIGroup", apiVersion: "v1", ...groupBody(group) };
 }
@@ -73,7 +79,10 @@ function groupBody({ group, versions }: ServedGroup): object {
   return { name: group, versions: named, preferredVersion: named[0] };
 }
 
-/** `/api/v1` (which, as upstream, names no apiVersion) and `/apis/{group}/{version}` */
+/**
+ * The APIResourceList of `/api/v1` (which has no apiVersion, as upstream) and
+ * `/apis/{group}/{version}`.
+ */
 export function apiResourceList(group: string, { version, resources }: ServedGroupVersion): object {
   return {
     kind: "APIResourceList",
@@ -106,7 +115,7 @@ function apiResources({ definition, version }: ServedResource): object[] {
   return [main, ...below];
 }
 
-/** Aggregated discovery: `/api` with the core group alone, `/apis` with all others. */
+/** Aggregated discovery: `/api` has only the core group, `/apis` all others. */
 export function apiGroupDiscoveryList(groups: readonly ServedGroup[]): object {
   return {
     kind: "APIGroupDiscoveryList",
@@ -129,7 +138,7 @@ function groupDiscovery({ group, versions }: ServedGroup): object {
 
 function resourceDiscovery({ definition, version }: ServedResource): object {
   const { resource, singular, kind, namespaced, shortNames, categories } = definition;
-  // Empty group and version stand for those of the list they are in.
+  // Empty group and version mean those of the list.
   const own = definition.custom ? { group: definition.group, version: version.version } : { group: "", version: "" };
   const subresources = sortedSubresources(definition, version).map(({ name, kind, kindGroupVersion, verbs }) => ({
     subresource: name,
@@ -148,7 +157,7 @@ function resourceDiscovery({ definition, version }: ServedResource): object {
   };
 }
 
-/** Those of custom kinds are told in the order of their definition. */
+/** Sorts subresources by name; those of custom kinds keep the order of their definition. */
 function sortedSubresources(
   { custom }: ResourceDefinition,
   { subresources }: ServedVersion,
@@ -156,12 +165,15 @@ function sortedSubresources(
   return custom ? subresources : subresources.toSorted((a, b) => compareText(a.name, b.name));
 }
 
-/** Of what is stored at a version that is not served, the version is not told. */
+/** Whether the storage version is not served, so that discovery has no hash of it. */
 function isUnservedStorage({ custom, versions, storage }: ResourceDefinition): boolean {
   return custom && versions.every(({ version, served }) => version !== storage?.version || !served);
 }
 
-/** Which version of a group comes first: v2, v1, v2beta1, v1beta1, v1alpha1, and last, by name, whatever is no such version. */
+/**
+ * Orders versions by priority: v2, v1, v2beta1, v1beta1, v1alpha1, and then other names
+ * alphabetically.
+ */
 export function compareVersions(a: string, b: string): number {
   const [x, y] = [versionRank(a), versionRank(b)];
   if (x === undefined || y === undefined) return x === y ? compareText(a, b) : x === undefined ? 1 : -1;

@@ -1,12 +1,15 @@
-/** Tells whether stored bytes come from this very definition. */
+/** A hash by which the server recognizes stored bytes that were encoded with the same schema. */
 import { createHash } from "node:crypto";
 import type { Struct, Type } from "../lib/schema/schema.ts";
 import type { StorageForm } from "./contract.ts";
 
-/** Raised when the encoder writes the same object differently than before. */
+/** Incremented when the encoder writes an object differently than before. */
 const encoderVersion = 1;
 
-/** 32 bits over everything that shapes the encoded bytes: names, order, kinds and emptiness rules of all fields that can be reached. */
+/**
+ * A 32-bit hash of everything that determines the encoding: names, order, types and omission rules
+ * of all reachable fields.
+ */
 export function fingerprintOf({ group, version, kind, schema }: StorageForm): number {
   const hash = createHash("sha256");
   hash.update(`${encoderVersion}|${group}/${version}/${kind}`);

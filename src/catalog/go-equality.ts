@@ -1,6 +1,7 @@
-/** Upstream's equality of what `goForm` prints: what is absent is the same as a list or map without items, not as a struct. */
+/** Upstream's semantic equality of the results of `goForm`. */
 import { isObject } from "../lib/json/values.ts";
 
+/** Compares deeply; null equals an empty list or map, but not a struct. */
 export function equalGoForms(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (a === null || b === null) return isWithoutItems(a ?? b);
@@ -11,5 +12,6 @@ export function equalGoForms(a: unknown, b: unknown): boolean {
   return [...keys].every((key) => Object.hasOwn(a, key) && Object.hasOwn(b, key) && equalGoForms(a[key], b[key]));
 }
 
+/** Whether a value is an empty list or map. */
 export const isWithoutItems = (value: unknown): boolean =>
   typeof value === "object" && value !== null && Object.keys(value).length === 0;

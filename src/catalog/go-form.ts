@@ -1,4 +1,7 @@
-/** Structs as upstream's messages show them: with the names, the order and the zero values of its internal types. */
+/**
+ * Formats structs as upstream's messages do: with the names, order and zero values of its internal
+ * Go types.
+ */
 import { readTable } from "../data/data-file.ts";
 
 type Part = Readonly<Record<string, unknown>>;
@@ -9,26 +12,28 @@ interface GoField {
   readonly kind: string;
 }
 
-// Read when a message first shows a struct.
+// Read when a message first contains a struct.
 let table: Readonly<Record<string, string>> | undefined;
-const known = new Map<string, readonly GoField[]>();
+const fieldsByType = new Map<string, readonly GoField[]>();
 
 function fieldsOf(type: string): readonly GoField[] {
-  const before = known.get(type);
-  if (before !== undefined) return before;
+  const cached = fieldsByType.get(type);
+  if (cached !== undefined) return cached;
   table ??= readTable("go-forms.json") as Readonly<Record<string, string>>;
   const fields = (table[type] ?? "").split(";").map((line) => {
     const [goName = "", name = "", kind = ""] = line.split(" ");
     return { goName, name, kind };
   });
-  known.set(type, fields);
+  fieldsByType.set(type, fields);
   return fields;
 }
 
 /**
- * @param type Go's name of an internal type that a pod's spec is made of, such as `SecurityContext`
- * @param value at v1; undefined is the zero value
- * @param outer the struct around it, where some of its fields stand at v1
+ * The members of an internal struct of upstream, by Go field name.
+ *
+ * @param type the Go name of an internal type in the spec of a pod, such as `SecurityContext`
+ * @param value the value at v1; undefined is the zero value
+ * @param outer the enclosing struct, in which v1 has some fields of the internal type
  */
 export function goForm(type: string, value: Part | undefined, outer?: Part): Record<string, unknown> {
   const form: Record<string, unknown> = {};
@@ -41,10 +46,10 @@ export function goForm(type: string, value: Part | undefined, outer?: Part): Rec
   return form;
 }
 
-/** Of a template, whose metadata Go writes among its own fields. */
+/** The metadata of a template, whose fields Go formats as fields of the template. */
 const metadataOf = (value: Part | undefined): Part => (value?.metadata ?? {}) as Part;
 
-/** A list of such structs; null where there is none. */
+/** The forms of a list of structs; null for an absent list. */
 export function goForms(type: string, list: readonly Part[] | undefined): unknown {
   return formOf(`[]${type}`, list, undefined);
 }

@@ -1,4 +1,4 @@
-/** Makes a definition ready: its cache, its keys, its fingerprint. What depends on the definition alone is done here, once. */
+/** Installs definitions: creates the watch cache, keys and fingerprint of a resource. */
 import type { Clock } from "../apimachinery/clock.ts";
 import type { FeatureGates } from "../apimachinery/feature-gates.ts";
 import { formatGroupVersion, type KubeObject } from "../apimachinery/object.ts";
@@ -11,23 +11,25 @@ import { openWatchCache } from "../watch-cache/watch-cache.ts";
 import type { Resource, ResourceDefinition, ResourceStore, StorageForm, Strategy } from "./contract.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 
-export interface InstallOptions {
+interface InstallOptions {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly gates?: FeatureGates;
-  /** How long a state is shown and watched from after it was superseded; without end when unset. */
+  /** How long old revisions can be read and watched from; unlimited if unset. */
   readonly historyMs?: number;
 }
 
 /** Installs the definitions of one server. */
 export interface Installer {
+  /** Installs a definition. Schemas are built and objects read on first use, not here. */
   install(definition: ResourceDefinition): Resource;
-  /** Forgets what is known of the objects of a definition that is served no more, or is another one now, and ends their watches. */
+  /** Closes the watch cache of a removed or replaced definition, and with it its watches. */
   release(definition: ResourceDefinition): void;
-  /** By key prefix: definitions that store under the same prefix share one. For shutdown and metrics. */
+  /** The watch caches by key prefix, for shutdown and metrics. */
   caches(): ReadonlyMap<string, WatchCache>;
 }
 
+/** Creates the installer of a server. */
 export function createInstaller(options: InstallOptions): Installer {
   const shared = new Map<string, SharedCache>();
   return {
@@ -41,26 +43,25 @@ export function createInstaller(options: InstallOptions): Installer {
   };
 }
 
-/** One cache, and what its entries are made with. */
+/** The watch cache of a key prefix; definitions with the same prefix share it. */
 interface SharedCache {
   readonly cache: WatchCache;
   readonly source: EntrySource;
   readonly turns: Turns;
   readonly gates: FeatureGates | undefined;
-  /** Another definition of the same objects has fields of its own to select by. */
+  /** Adds the selectable fields of another definition of the same objects. */
   join(strategy: Strategy): void;
 }
 
-/** Builds no types and reads nothing: that comes with the first use. */
 function installResource(
   definition: ResourceDefinition,
   { shared, ...options }: InstallOptions & { shared: Map<string, SharedCache> },
 ): Resource {
   const { storage: form } = definition;
   if (form === undefined) return { definition, store: undefined };
-  const known = shared.get(form.prefix);
-  known?.join(definition.strategy);
-  const cache = known ?? openSharedCache(form, definition, options);
+  const existing = shared.get(form.prefix);
+  existing?.join(definition.strategy);
+  const cache = existing ?? openSharedCache(form, definition, options);
   shared.set(form.prefix, cache);
   return { definition, store: storeOf(form, cache) };
 }

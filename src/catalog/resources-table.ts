@@ -1,12 +1,17 @@
-/** The shape of src/data/resources.json: every built-in resource, groups in discovery order, resources by name. */
+/**
+ * The types of src/data/resources.json: all built-in resources, groups in discovery order,
+ * resources by name.
+ */
 import { readTable } from "../data/data-file.ts";
 
+/** The whole table. */
 export interface ResourcesTable {
   /** Query parameters by operation: get list post put patch delete deletecollection. */
   readonly commonQuery: Readonly<Record<string, readonly string[]>>;
   readonly resources: readonly ResourceRow[];
 }
 
+/** One resource. */
 export interface ResourceRow {
   readonly group: string;
   readonly resource: string;
@@ -15,9 +20,9 @@ export interface ResourceRow {
   readonly namespaced?: true;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
-  /** PUT may create. */
+  /** A PUT can create an object. */
   readonly createOnUpdate?: true;
-  /** PUT must carry a resourceVersion. */
+  /** A PUT requires a resourceVersion. */
   readonly conditionalUpdate?: true;
   readonly deleteReturnsObject?: true;
   /** Absent for virtual resources. */
@@ -28,36 +33,38 @@ export interface ResourceRow {
     readonly prefix: string;
     readonly hash: string;
   };
-  /** In order of preference. */
+  /** In priority order. */
   readonly versions: readonly VersionRow[];
 }
 
+/** One version of a resource. */
 export interface VersionRow {
   readonly version: string;
-  /** Without being asked for. */
+  /** Served by default. */
   readonly served?: true;
-  /** Its fields are not those of the stored version, so that it can be served only with a conversion. */
+  /** Its fields differ from those of the storage version, so that it requires a conversion. */
   readonly converted?: true;
-  /** Absent: all eight. */
+  /** All eight if absent. */
   readonly verbs?: readonly string[];
-  /** Since, removed in, replaced by; empty where unknown. */
+  /** Empty texts if unknown. */
   readonly deprecated?: readonly [since: string, removedIn: string, replacement: string];
   readonly subresources?: readonly SubresourceRow[];
 }
 
+/** One subresource of a version. */
 export interface SubresourceRow {
   readonly name: string;
   readonly verbs: readonly string[];
   readonly kind: string;
   readonly kindGroupVersion?: { readonly group: string; readonly version: string };
   readonly connect?: readonly string[];
-  /** Query parameters of its own, by operation. */
+  /** Additional query parameters by operation. */
   readonly query?: Readonly<Record<string, readonly string[]>>;
-  /** Answers with text rather than an object. */
+  /** The response is text instead of an object. */
   readonly plainText?: true;
 }
 
-/** Reads the table; about a millisecond. */
+/** Reads the table, which takes about a millisecond. */
 export function readResourcesTable(): ResourcesTable {
   return readTable("resources.json");
 }

@@ -43,7 +43,7 @@ for (const [text, groupVersion, resource, served] of rows) {
   });
 }
 
-const refusals: [text: string, message: string][] = [
+const errors: [text: string, message: string][] = [
   ["api/all=false", "invalid runtime-config with only api/all=false"],
   ["apps/v1=maybe", 'invalid value of apps/v1: maybe, err: strconv.ParseBool: parsing "maybe": invalid syntax'],
   ["apps", "runtime-config invalid key apps"],
@@ -61,11 +61,11 @@ const refusals: [text: string, message: string][] = [
     "resource.k8s.io/v1beta1/resourceslices cannot be enabled: objects of resource.k8s.io/v1beta1/resourceslices cannot be converted to what is stored yet",
   ],
 ];
-for (const [text, message] of refusals) {
-  test(`--runtime-config=${text} is refused`, () => assert.throws(() => parse(text), { message }));
+for (const [text, message] of errors) {
+  test(`--runtime-config=${text} is rejected`, () => assert.throws(() => parse(text), { message }));
 }
 
-test("what a stage cannot have is left out with a warning", () => {
+test("a stage omits versions without a conversion, with a warning", () => {
   assert.deepEqual(
     parse("api/beta").warnings.map((warning) => warning.split(",")[0]),
     ["resourceclaims", "resourceclaimtemplates", "resourceslices"].map(

@@ -1,15 +1,20 @@
-/** `--runtime-config`: which versions and resources are served. Source: resource-api §1.7; rules and texts are upstream's. */
+/**
+ * Parses `--runtime-config`, which enables and disables versions and resources. Source: Kubernetes
+ * docs, The Kubernetes API, API groups and versioning;
+ * `k8s.io/apiserver@v0.36.0/pkg/server/resourceconfig/helpers.go`.
+ */
 
 import { parseBool } from "../apimachinery/parse-bool.ts";
 import type { BuiltinVersion } from "./builtin-definitions.ts";
 import type { RuntimeConfig } from "./contract.ts";
 
+/** The parsed flag. */
 export interface ParsedRuntimeConfig extends RuntimeConfig {
-  /** What was asked for as part of many (`api/beta`) and cannot be had. */
+  /** Versions that a stage (`api/beta`) would enable, but that have no conversion. */
   readonly warnings: readonly string[];
 }
 
-/** From the least to the most specific, so that what follows overrides. */
+/** From the least to the most specific: later ones override. */
 const stages: readonly [key: string, matches: (version: string) => boolean][] = [
   ["api/all", () => true],
   ["api/ga", (version) => /^v\d+$/.test(version)],
@@ -19,20 +24,22 @@ const stages: readonly [key: string, matches: (version: string) => boolean][] = 
 const stageKeys = new Set(stages.map(([key]) => key));
 
 /**
- * Stages first, then versions, then single resources: the more specific wins, in whatever order they were written.
- * @param text `key[=value]` pairs with commas between; a key alone means true
- * @param known every version of every resource there is
- * @throws Error when a key or value is not understood, names what does not exist, or what has no conversion yet
+ * Applies stages first, then versions, then resources: the more specific key wins, in any order.
+ *
+ * @param text comma-separated `key[=value]` pairs; a key without a value means true
+ * @param builtin all versions of all built-in resources
+ * @throws Error for an invalid key or value, an unknown version or resource, or one without a
+ *   conversion
  */
-export function parseRuntimeConfig(text: string, known: readonly BuiltinVersion[]): ParsedRuntimeConfig {
+export function parseRuntimeConfig(text: string, builtin: readonly BuiltinVersion[]): ParsedRuntimeConfig {
   const settings = parsePairs(text);
-  checkKeys(settings, known);
-  const served = new Map(known.map((one) => [keyOf(one), one.servedByDefault]));
+  checkKeys(settings, builtin);
+  const served = new Map(builtin.map((one) => [keyOf(one), one.servedByDefault]));
   const warnings: string[] = [];
   for (const [stage, matches] of stages) {
     const on = settings.get(stage);
     if (on === undefined) continue;
-    for (const one of known.filter(({ version }) => matches(version))) {
+    for (const one of builtin.filter(({ version }) => matches(version))) {
       if (on && !one.convertible)
         warnings.push(`${stage} leaves out ${keyOf(one)}, which cannot be converted to what is stored`);
       else served.set(keyOf(one), on);
@@ -42,7 +49,7 @@ export function parseRuntimeConfig(text: string, known: readonly BuiltinVersion[
     .filter(([key]) => !stageKeys.has(key))
     .sort(([a], [b]) => a.split("/").length - b.split("/").length);
   for (const [key, on] of specific) {
-    for (const one of known.filter((candidate) => matchesKey(candidate, key))) {
+    for (const one of builtin.filter((candidate) => matchesKey(candidate, key))) {
       if (on && !one.convertible)
         throw new Error(`${key} cannot be enabled: objects of ${keyOf(one)} cannot be converted to what is stored yet`);
       served.set(keyOf(one), on);
@@ -68,11 +75,11 @@ function parsePairs(text: string): Map<string, boolean> {
   return settings;
 }
 
-function checkKeys(settings: ReadonlyMap<string, boolean>, known: readonly BuiltinVersion[]): void {
+function checkKeys(settings: ReadonlyMap<string, boolean>, builtin: readonly BuiltinVersion[]): void {
   if (settings.size === 1 && settings.get("api/all") === false)
     throw new Error("invalid runtime-config with only api/all=false");
-  const groups = new Set(known.map(({ group }) => group));
-  const versions = new Set(known.map(({ group, version }) => `${group}/${version}`));
+  const groups = new Set(builtin.map(({ group }) => group));
+  const versions = new Set(builtin.map(({ group, version }) => `${group}/${version}`));
   const unknown: string[] = [];
   for (const key of settings.keys()) {
     if (stageKeys.has(key)) continue;
@@ -87,13 +94,13 @@ function checkKeys(settings: ReadonlyMap<string, boolean>, known: readonly Built
     }
     if (resource !== undefined && resource.toLowerCase() !== resource)
       throw new Error(`invalid key ${key}: group/version/resource and resource is always lowercased, not ${resource}`);
-    if (resource !== undefined && !known.some((one) => matchesKey(one, key)))
+    if (resource !== undefined && !builtin.some((one) => matchesKey(one, key)))
       throw new Error(`unknown resource ${key}`);
   }
   if (unknown.length > 0) throw new Error(`unknown api groups ${unknown.join(",")}`);
 }
 
-/** `api/v1` and `v1` are the core group. */
+/** Splits a key into group, version and resource; `api/v1` and `v1` name the core group. */
 function splitKey(key: string): string[] {
   const parts = key === "v1" ? ["api", "v1"] : key.split("/");
   return parts[0] === "api" ? ["", ...parts.slice(1)] : parts;

@@ -1,4 +1,4 @@
-/** The safe defaults every kind starts from. */
+/** The default strategy, on which those of all kinds are based. */
 import { dnsSubdomainProblems } from "../lib/names/names.ts";
 import type { Strategy } from "./contract.ts";
 
@@ -40,7 +40,7 @@ const defaults: Strategy = {
   declarative: undefined,
 };
 
-/** A complete strategy: what is special, on top of the defaults. */
+/** Completes a strategy with the defaults. */
 export function strategy(special: Partial<Strategy> = {}): Strategy {
   return { ...defaults, ...special };
 }
