@@ -59,7 +59,7 @@ export function validateWebhooks(
   }
 }
 
-/** Requires only what the stored webhooks fulfill already. */
+/** The requirements that the stored webhooks fulfill. */
 function requirementsOf(next: readonly Part[], old: readonly Part[]): Requirements {
   const conditions = (webhooks: readonly Part[]): unknown[] =>
     webhooks.map(({ matchConditions = [] }) => matchConditions);

@@ -40,7 +40,7 @@ function checkAt(schema: StructuralSchema, outer: Place, rules: DefaultRules, er
     : outer;
   if (schema.default !== undefined) checkDefault(schema, place, rules, errors);
   const { path, steps, root } = place;
-  // The schema rules forbid defaults within additionalProperties.
+  // As upstream, does not validate defaults within additionalProperties.
   if (schema.items !== undefined)
     checkAt(schema.items, { ...place, path: `${path}.items`, steps: [...steps, undefined] }, rules, errors);
   for (const [name, property] of schema.properties) {

@@ -1,4 +1,4 @@
-/** What kube-apiserver answers to writes of workloads, and what we do. */
+/** Replays writes of workloads against the answers of kube-apiserver. */
 import { replayWrites } from "../../../test/support/memory-writes.ts";
 
 for (const kind of ["controller-revisions", "daemon-sets", "deployments", "replica-sets", "stateful-sets"])

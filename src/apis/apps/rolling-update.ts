@@ -9,7 +9,7 @@ import { checkNonNegative, type Part } from "../fields.ts";
 const notPercent =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
 
-/** Sets absent fields alone: an empty string counts as a value, which validation rejects. */
+/** Sets only absent fields: an empty string counts as a value, which validation rejects. */
 export function setRollingUpdateDefaults(rollingUpdate: Part, values: Readonly<Part>): void {
   for (const [field, value] of Object.entries(values)) rollingUpdate[field] ??= value;
 }

@@ -52,8 +52,8 @@ const condition = (type: string): object => ({
 const issued = { conditions: [condition("Issued")], notBefore: at(0), notAfter: at(60), beginRefreshAt: at(30) };
 
 const rows: [what: string, leaf: Leaf, status: Record<string, unknown>, problems: string[]][] = [
-  ["issued", {}, {}, []],
-  ["a chain", {}, { more: await leafOf({ keys: otherKeys }) }, []],
+  ["accepts an issued certificate", {}, {}, []],
+  ["accepts a chain", {}, { more: await leafOf({ keys: otherKeys }) }, []],
   [
     "rejects a chain that contains a key",
     {},

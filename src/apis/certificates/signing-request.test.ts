@@ -185,7 +185,12 @@ const approvalRows: [what: string, old: object, next: object, want: object | str
     { conditions: [{ type: "Approved", status: "True" }] },
     { conditions: [{ type: "Approved", status: "True", ...filled }] },
   ],
-  ["yes, and a certificate", {}, { certificate: anyCertificate, conditions: [approved] }, { conditions: [approved] }],
+  [
+    "approved, with a certificate",
+    {},
+    { certificate: anyCertificate, conditions: [approved] },
+    { conditions: [approved] },
+  ],
   [
     "approved and denied",
     {},

@@ -65,15 +65,15 @@ function validateValues(
       errors.invalid(`${path}[${index}]`, formatQuantity(value), "values must be sorted in ascending order");
     }
   }
-  let hasPreset = false;
+  let allowsDefault = false;
   const check = (value: Quantity, at: string): void => {
     if (compareQuantities(value, most) > 0) {
       errors.invalid(at, formatQuantity(value), `option is larger than capacity value: ${formatQuantity(most)}`);
     }
-    if (compareQuantities(value, defaultAmount) === 0) hasPreset = true;
+    if (compareQuantities(value, defaultAmount) === 0) allowsDefault = true;
   };
   validateSet(values, { max: optionsMax, check, key: (value) => String(integerValue(value)) }, path, errors);
-  if (!hasPreset)
+  if (!allowsDefault)
     errors.invalid(path, formatQuantity(defaultAmount), "default value is not valid according to the requestPolicy");
 }
 

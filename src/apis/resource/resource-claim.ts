@@ -105,6 +105,7 @@ function inGo(type: string, spec: Part = {}): Part {
   return type === "ResourceClaimTemplateSpec" ? { ...metadataInGo(spec.metadata), Spec: shown.Spec } : shown;
 }
 
+/** Required on namespaces whose claims have `adminAccess`. */
 const adminLabel = "resource.kubernetes.io/admin-access";
 
 /** As upstream, reports the path of a claim for templates too. */

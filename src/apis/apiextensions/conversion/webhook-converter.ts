@@ -21,7 +21,7 @@ interface WebhookConverterOptions {
   /** Name of the definition. */
   readonly name: string;
   readonly listKind: string;
-  /** Whether the definition has such a version. */
+  /** Whether the definition has the version. */
   readonly hasVersion: (apiVersion: string) => boolean;
   /** In order of preference. */
   readonly reviewVersions: readonly string[];
