@@ -1,4 +1,7 @@
-/** Hostile credentials and headers over both protocols: each gets the right status, and the answer reveals nothing else. */
+/**
+ * Hostile credentials and headers over both protocols: each gets the right status, and the answer
+ * reveals nothing else.
+ */
 import assert from "node:assert/strict";
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -172,7 +175,10 @@ type Claims = Record<string, unknown>;
 const signed = (claims: Claims, key = ourKey, header: object = {}): Promise<string> =>
   new SignJWT(claims).setProtectedHeader({ alg: "ES256", ...header }).sign(createPrivateKey(key));
 
-/** Forges a token from the claims of a valid one, and the token itself. Signed with the server's key unless the row says otherwise. */
+/**
+ * Forges a token from the claims of a valid one, and the token itself. Signed with the server's key
+ * unless the row says otherwise.
+ */
 const forgeries: [what: string, forge: (claims: Claims, token: string) => string | Promise<string>][] = [
   ["expired", (claims) => signed({ ...claims, exp: now() - 90 })],
   ["not yet valid", (claims) => signed({ ...claims, nbf: now() + 90 })],

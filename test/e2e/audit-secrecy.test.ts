@@ -1,6 +1,6 @@
 /**
- * Secret contents are never recorded above the level of their rule: with a policy like the one upstream recommends, for every verb and encoding, with
- * valid and invalid bodies.
+ * Secret contents are never recorded above the level of their rule: with a policy like the one
+ * upstream recommends, for every verb and encoding, with valid and invalid bodies.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

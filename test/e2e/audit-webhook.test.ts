@@ -1,4 +1,7 @@
-/** The webhook backend of auditing: which events arrive, which requests wait for them, and what happens when the webhook fails. */
+/**
+ * The webhook backend of auditing: which events arrive, which requests wait for them, and what
+ * happens when the webhook fails.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";

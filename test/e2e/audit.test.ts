@@ -1,4 +1,6 @@
-/** Audit logs over the wire: a server with a policy writes a log, and tests read it line by line. */
+/**
+ * Audit logs over the wire: a server with a policy writes a log, and tests read it line by line.
+ */
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

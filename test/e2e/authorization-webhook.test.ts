@@ -1,4 +1,7 @@
-/** Authorization webhooks over TLS: their decisions, their failures, and configuration files that change. */
+/**
+ * Authorization webhooks over TLS: their decisions, their failures, and configuration files that
+ * change.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
@@ -119,7 +122,9 @@ async function mayI({ ann }: Place, spec: object): Promise<unknown> {
   return (await ann.send({ method: "POST", path: `${reviews}/selfsubjectaccessreviews`, body: { spec } })).body.status;
 }
 
-/** The decision that a review by an administrator reports. Webhooks do not restrict administrators. */
+/**
+ * The decision that a review by an administrator reports. Webhooks do not restrict administrators.
+ */
 async function mayAnn({ admin }: Place, spec: object = asked): Promise<ReviewStatus> {
   const body = { spec: { ...spec, user: "ann", groups: ["dev", "system:authenticated"] } };
   return (await admin.send({ method: "POST", path: `${reviews}/subjectaccessreviews`, body })).body.status;
@@ -364,7 +369,10 @@ describe("a failing webhook", () => {
     }
   }
 
-  /** Sends a request and closes its connection once the webhook is called. Resolves when the call is canceled. */
+  /**
+   * Sends a request and closes its connection once the webhook is called. Resolves when the call is
+   * canceled.
+   */
   async function askAndLeave({ url }: Place): Promise<void> {
     await new Promise<void>((resolve) => {
       const request = https.get(`${url}/healthz`, { rejectUnauthorized: false }).on("error", () => {});

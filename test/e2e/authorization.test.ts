@@ -1,4 +1,7 @@
-/** Users with few permissions against a real server: RBAC and access reviews. kubectl-auth.test.ts covers kubectl. */
+/**
+ * Users with few permissions against a real server: RBAC and access reviews. kubectl-auth.test.ts
+ * covers kubectl.
+ */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { type RawRequest, rawClient } from "../support/raw-client.ts";

@@ -1,4 +1,7 @@
-/** Requests that no correct client sends: each gets upstream's Status or a closed connection, and changes nothing. */
+/**
+ * Requests that no correct client sends: each gets upstream's Status or a closed connection, and
+ * changes nothing.
+ */
 import assert from "node:assert/strict";
 import net from "node:net";
 import { before, describe, test } from "node:test";

@@ -1,4 +1,7 @@
-/** Bootstrap tokens: authentication with a token, the signed cluster-info that anonymous users read, and expiry. */
+/**
+ * Bootstrap tokens: authentication with a token, the signed cluster-info that anonymous users read,
+ * and expiry.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * CBOR on the wire, with and without its feature gate. With COXSWAIN_TEST_FULL=1, if Go is installed, client-go's dynamic client prefers CBOR, and
- * falls back to JSON where the gate is off.
+ * CBOR on the wire, with and without its feature gate. With COXSWAIN_TEST_FULL=1, if Go is
+ * installed, client-go's dynamic client prefers CBOR, and falls back to JSON where the gate is off.
  */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";

@@ -1,4 +1,7 @@
-/** Client certificates against a real server: the users that they authenticate, rejected certificates, and changed files. */
+/**
+ * Client certificates against a real server: the users that they authenticate, rejected
+ * certificates, and changed files.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** Server-side apply by @kubernetes/client-node: managers, conflicts and their causes, force, subresources, and cleared managed fields. */
+/**
+ * Server-side apply by @kubernetes/client-node: managers, conflicts and their causes, force,
+ * subresources, and cleared managed fields.
+ */
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import * as k8s from "@kubernetes/client-node";

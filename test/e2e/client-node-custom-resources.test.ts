@@ -1,4 +1,7 @@
-/** Custom resources by @kubernetes/client-node: the typed API, objects of any kind, informers whose connections are cut, and watches that resume. */
+/**
+ * Custom resources by @kubernetes/client-node: the typed API, objects of any kind, informers whose
+ * connections are cut, and watches that resume.
+ */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import * as k8s from "@kubernetes/client-node";

@@ -1,4 +1,7 @@
-/** Writes by @kubernetes/client-node: three types of patches, dry runs, field validation, conflicts, preconditions. */
+/**
+ * Writes by @kubernetes/client-node: three types of patches, dry runs, field validation, conflicts,
+ * preconditions.
+ */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import * as k8s from "@kubernetes/client-node";

@@ -1,4 +1,7 @@
-/** Statements of the compatibility pages that no other test shows: missing and different behavior, one table for each subject. */
+/**
+ * Statements of the compatibility pages that no other test shows: missing and different behavior,
+ * one table for each subject.
+ */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { RawRequest } from "../support/raw-client.ts";

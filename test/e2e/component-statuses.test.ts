@@ -1,4 +1,7 @@
-/** ComponentStatus, as kube-apiserver 1.36.0 answers on a machine without a scheduler and a controller manager. */
+/**
+ * ComponentStatus, as kube-apiserver 1.36.0 answers on a machine without a scheduler and a
+ * controller manager.
+ */
 import assert from "node:assert/strict";
 import { basename } from "node:path";
 import { describe, test } from "node:test";

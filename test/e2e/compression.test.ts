@@ -1,4 +1,7 @@
-/** Answers compressed with gzip, over both protocols: which answers, equal contents, and clients that stall or close their streams. */
+/**
+ * Answers compressed with gzip, over both protocols: which answers, equal contents, and clients
+ * that stall or close their streams.
+ */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import http2 from "node:http2";

@@ -1,4 +1,7 @@
-/** An operator built on controller-runtime, with an existing server and with one that envtest starts. Runs with COXSWAIN_TEST_FULL=1 if Go is installed. */
+/**
+ * An operator built on controller-runtime, with an existing server and with one that envtest
+ * starts. Runs with COXSWAIN_TEST_FULL=1 if Go is installed.
+ */
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

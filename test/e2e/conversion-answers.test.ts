@@ -1,6 +1,6 @@
 /**
- * Requests at both versions of a kind while its conversion webhook works, fails, or fails in one direction, compared with the answers of a kube-apiserver
- * (tools/golden/server/conversions.ts).
+ * Requests at both versions of a kind while its conversion webhook works, fails, or fails in one
+ * direction, compared with the answers of a kube-apiserver (tools/golden/server/conversions.ts).
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,6 +1,7 @@
 /**
- * Writers and watchers at both versions, and a webhook that is slow and fails at random. Guarantees: a watcher sees each change of an object once, in
- * order, and its last state is the stored one; an answered write is stored, and both versions agree.
+ * Writers and watchers at both versions, and a webhook that is slow and fails at random.
+ * Guarantees: a watcher sees each change of an object once, in order, and its last state is the
+ * stored one; an answered write is stored, and both versions agree.
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,6 +1,7 @@
 /**
- * Conversions by a webhook that succeeds or fails: this server and upstream's apiextensions server, which call the same webhook, answer the same requests
- * equally. Runs with COXSWAIN_TEST_FULL=1 if Go is installed.
+ * Conversions by a webhook that succeeds or fails: this server and upstream's apiextensions server,
+ * which call the same webhook, answer the same requests equally. Runs with COXSWAIN_TEST_FULL=1 if
+ * Go is installed.
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -61,8 +62,9 @@ async function served(at: string): Promise<void> {
 }
 
 /**
- * Replaces versions, uids and times, also those of reviews, which differ between servers. Go reports the timeout of a call by one of two messages,
- * depending on which of two timers fires first.
+ * Replaces versions, uids and times, also those of reviews, which differ between servers. Go
+ * reports the timeout of a call by one of two messages, depending on which of two timers fires
+ * first.
  */
 function shown(answer: Answer): unknown {
   return JSON.parse(
@@ -241,7 +243,8 @@ async function difference(request: RawRequest, answering: Reply): Promise<readon
 function check([what, request, answering = good]: Row): void {
   test(`answers as upstream: ${what}`, { skip: missing }, async () => {
     let differences = await difference(request, answering);
-    // Upstream's cache converts objects some time after a change, so a request is repeated while its answers differ.
+    // Upstream's cache converts objects some time after a change, so a request is repeated while
+    // its answers differ.
     for (
       let tries = 0;
       tries < 50 && differences.length > 0 && request.method === undefined && answering === good;

@@ -1,4 +1,7 @@
-/** Versions that a webhook converts, on a real server over TLS. Source: k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/conversion */
+/**
+ * Versions that a webhook converts, on a real server over TLS. Source:
+ * k8s.io/apiextensions-apiserver@v0.36.0/pkg/apiserver/conversion
+ */
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { kubectls, runKubectl } from "../support/kubectl.ts";

@@ -1,4 +1,7 @@
-/** Definitions over time: immediate use, races, kubectl, restarts and kill -9, and patterns that are expensive to match. */
+/**
+ * Definitions over time: immediate use, races, kubectl, restarts and kill -9, and patterns that are
+ * expensive to match.
+ */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

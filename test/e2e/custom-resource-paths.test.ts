@@ -1,6 +1,6 @@
 /**
- * Every method on every shape of path below custom kinds, with bodies of writes, compared with the answers of a kube-apiserver
- * (tools/golden/server/custom-resource-paths.ts).
+ * Every method on every shape of path below custom kinds, with bodies of writes, compared with the
+ * answers of a kube-apiserver (tools/golden/server/custom-resource-paths.ts).
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

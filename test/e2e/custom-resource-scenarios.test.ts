@@ -1,6 +1,7 @@
 /**
- * Requests about definitions and their objects, and upstream's recorded answers. `UPDATE_GOLDEN=1` records them again from upstream's server
- * (tools/golden/definition-server); COXSWAIN_TEST_FULL=1 compares them with it.
+ * Requests about definitions and their objects, and upstream's recorded answers. `UPDATE_GOLDEN=1`
+ * records them again from upstream's server (tools/golden/definition-server); COXSWAIN_TEST_FULL=1
+ * compares them with it.
  */
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -20,7 +21,7 @@ const recorded: Readonly<Record<string, unknown>> = JSON.parse(readFileSync(file
 const { client } = await startServerWithClient();
 
 for (const scenario of scenarios) {
-  test(scenario.title, async () => {
+  test(`answers as upstream: ${scenario.title}`, async () => {
     assert.deepEqual(await sendScenario(client, scenario), recorded[scenario.title]);
   });
 }

@@ -1,4 +1,7 @@
-/** The life of custom resources: a definition is created, used, changed and deleted. Compare k8s.io/apiextensions-apiserver@v0.36.0/test/integration */
+/**
+ * The life of custom resources: a definition is created, used, changed and deleted. Compare
+ * k8s.io/apiextensions-apiserver@v0.36.0/test/integration
+ */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Answer } from "../support/raw-client.ts";

@@ -1,4 +1,6 @@
-/** Mutated bodies, sent to the resources of their kinds: the server answers none of them with 500. */
+/**
+ * Mutated bodies, sent to the resources of their kinds: the server answers none of them with 500.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { builtinCatalog } from "../support/builtin-catalog.ts";
@@ -13,7 +15,10 @@ const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000);
 const everything = "api/all=true";
 const catalog = builtinCatalog(everything);
 
-/** Upstream also answers these with 500: its typed patches, strategic merges and bindings fail with errors that are not a Status. */
+/**
+ * Upstream also answers these with 500: its typed patches, strategic merges and bindings fail with
+ * errors that are not a Status.
+ */
 const upstreamsOwn =
   /^failed to create typed patch object|does not contain declared merge key|^unable to find api field|^strconv\.ParseUint|^\[?target\.(?:kind|name): /;
 

@@ -1,4 +1,7 @@
-/** A server whose store has damaged records: it starts, serves intact objects, and reports damaged ones. */
+/**
+ * A server whose store has damaged records: it starts, serves intact objects, and reports damaged
+ * ones.
+ */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** Declarative validation rules in a real server: the kinds that they validate, the feature gates, and the metrics. */
+/**
+ * Declarative validation rules in a real server: the kinds that they validate, the feature gates,
+ * and the metrics.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type RawClient, rawClient } from "../support/raw-client.ts";

@@ -1,5 +1,6 @@
 /**
- * Deprecated versions over the wire: the warning, the audit annotation, the metric. Source: Kubernetes docs, Kubernetes Deprecation Policy; KEP-1693.
+ * Deprecated versions over the wire: the warning, the audit annotation, the metric. Source:
+ * Kubernetes docs, Kubernetes Deprecation Policy; KEP-1693.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -28,7 +29,10 @@ const { server, client: admin } = await startServerWithClient({
 });
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Versions that are deprecated in 1.36 and can be served. Source: the lifecycle methods in k8s.io/api@v0.36.0. */
+/**
+ * Versions that are deprecated in 1.36 and can be served. Source: the lifecycle methods in
+ * k8s.io/api@v0.36.0.
+ */
 const rows: [groupVersion: string, resource: string, warning: string, removedIn: string][] = [
   ["v1", "componentstatuses", "v1 ComponentStatus is deprecated in v1.19+", ""],
   ["v1", "endpoints", "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice", ""],

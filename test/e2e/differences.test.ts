@@ -1,4 +1,7 @@
-/** A row for each line of docs/compatibility.md, "Where the specification and the real server disagree". */
+/**
+ * A row for each line of docs/compatibility.md, "Where the specification and the real server
+ * disagree".
+ */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { RawRequest } from "../support/raw-client.ts";
@@ -16,7 +19,9 @@ const pod = { ...named("p"), spec: { containers: [{ name: "c", image: "i" }] } }
 const invalidList = (why: string): RegExp =>
   new RegExp(String.raw`"message":"ListOptions\.meta\.k8s\.io \\"\\" is invalid: ${why}.*"causes":\[\{`);
 
-/** `$0` in a header is the resourceVersion of the secret `s`, which every successful write changes. */
+/**
+ * `$0` in a header is the resourceVersion of the secret `s`, which every successful write changes.
+ */
 const rows: [what: string, request: RawRequest, status: number, text: RegExp][] = [
   [
     "creating a Pod is 201",
@@ -223,7 +228,10 @@ const rows: [what: string, request: RawRequest, status: number, text: RegExp][] 
   ],
 ];
 
-/** Writes of the ConfigMap `dry`, which exists before each deletion and does not exist before each creation. */
+/**
+ * Writes of the ConfigMap `dry`, which exists before each deletion and does not exist before each
+ * creation.
+ */
 const dryRuns: [what: string, request: RawRequest, status: number, isDry: boolean][] = [
   [
     "a create with dryRun without a value is stored",

@@ -1,6 +1,7 @@
 /**
- * Dry runs of every write: answers are complete, and no state changes: no revision is used, no watch has an event, no address or port is allocated or
- * released. Source: Kubernetes docs, Kubernetes API Concepts, Dry-run.
+ * Dry runs of every write: answers are complete, and no state changes: no revision is used, no
+ * watch has an event, no address or port is allocated or released. Source: Kubernetes docs,
+ * Kubernetes API Concepts, Dry-run.
  */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
@@ -40,8 +41,8 @@ const existing: readonly (readonly [path: string, object: object])[] = [
 ];
 
 /**
- * A request, its body, the status, and a part of the answer. `MERGE`, `STRATEGIC` and `JSON` are patches; `set` in the answer matches any text or
- * number.
+ * A request, its body, the status, and a part of the answer. `MERGE`, `STRATEGIC` and `JSON` are
+ * patches; `set` in the answer matches any text or number.
  */
 type Row = readonly [request: string, body: object | undefined, status: number, want: object];
 const set = Symbol("set");
@@ -285,7 +286,8 @@ describe("dry runs", () => {
       assert.equal((await dryRun(`POST ${core}/services`, service(`dry-${at}`))).status, 201);
     let made = 0;
     while ((await taken(service(`real-${made}`))) === 201) made++;
-    // 14 addresses, without those of the server, the existing service, the marker and the two services above.
+    // 14 addresses, without those of the server, the existing service, the marker and the two
+    // services above.
     assert.equal(made, 14 - 5);
   });
 });

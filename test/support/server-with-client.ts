@@ -11,8 +11,9 @@ export interface ServerWithClient {
 }
 
 /**
- * Starts a server and closes it, after its client, at the end of the calling file or suite. A file awaits it before it
- * declares its first test: node:test runs the hooks of a file as soon as all tests declared so far have ended.
+ * Starts a server and closes it, after its client, at the end of the calling file or suite. A file
+ * awaits it before it declares its first test: node:test runs the hooks of a file as soon as all
+ * tests declared so far have ended.
  */
 export async function startServerWithClient(options: Partial<ServerOptions> = {}): Promise<ServerWithClient> {
   const server = await startTestServer(options);

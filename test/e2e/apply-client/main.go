@@ -1,4 +1,5 @@
-// Applies objects like controllers, with client-go's typed apply configurations. Prints failures and exits with 1 if there are any.
+// Applies objects like controllers, with client-go's typed apply configurations. Prints failures
+// and exits with 1 if there are any.
 //
 //	go run . KUBECONFIG
 package main
@@ -135,7 +136,8 @@ func deployments(ctx context.Context, client *kubernetes.Clientset) {
 	ok(err, "extract the status")
 	check(reflect.DeepEqual(back, status), "extracted %+v\napplied %+v", back, status)
 
-	// Fields that are removed from the configuration are removed from the object: the second container, and the port of the first.
+	// Fields that are removed from the configuration are removed from the object: the second
+	// container, and the port of the first.
 	fewer := deployment(5)
 	fewer.Spec.Template.Spec.Containers = fewer.Spec.Template.Spec.Containers[:1]
 	fewer.Spec.Template.Spec.Containers[0].Ports = nil

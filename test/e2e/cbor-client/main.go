@@ -1,5 +1,7 @@
-// Uses client-go's dynamic client, which prefers CBOR if its feature gates are set in the environment. Prints failures and exits with 1 if there are
-// any. With `cbor` all bodies and answers must be CBOR; with `fallback` the server does not support CBOR, and the client must continue in JSON.
+// Uses client-go's dynamic client, which prefers CBOR if its feature gates are set in the
+// environment. Prints failures and exits with 1 if there are any. With `cbor` all bodies and
+// answers must be CBOR; with `fallback` the server does not support CBOR, and the client must
+// continue in JSON.
 //
 //	KUBE_FEATURE_ClientsAllowCBOR=true KUBE_FEATURE_ClientsPreferCBOR=true go run . KUBECONFIG cbor|fallback
 package main

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The rules that kubebuilder generates for an operator: its own kind, the objects that it creates, leases, events, and the reviews that its metrics
-// endpoint needs to authenticate and authorize.
+// The rules that kubebuilder generates for an operator: its own kind, the objects that it creates,
+// leases, events, and the reviews that its metrics endpoint needs to authenticate and authorize.
 var operatorRules = []rbacv1.PolicyRule{
 	{APIGroups: []string{"boats.example.com"}, Resources: []string{"boats"}, Verbs: []string{"get", "list", "watch", "update", "patch"}},
 	{APIGroups: []string{"boats.example.com"}, Resources: []string{"boats/status", "boats/finalizers"}, Verbs: []string{"update", "patch"}},

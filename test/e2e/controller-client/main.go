@@ -1,5 +1,6 @@
-// An operator built on controller-runtime: envtest installs the definition of boats and serves its conversion webhook, an elected manager with the
-// permissions of a service account reconciles boats, and a client uses all of its verbs. Each line of output is a check and its result.
+// An operator built on controller-runtime: envtest installs the definition of boats and serves its
+// conversion webhook, an elected manager with the permissions of a service account reconciles
+// boats, and a client uses all of its verbs. Each line of output is a check and its result.
 //
 //	go run . [KUBECONFIG]
 //

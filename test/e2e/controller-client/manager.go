@@ -21,7 +21,8 @@ import (
 
 const finalizer = "boats.example.com/harbour"
 
-// Starts a manager and waits until it is elected and its caches are filled. The returned function stops it.
+// Starts a manager and waits until it is elected and its caches are filled. The returned function
+// stops it.
 func runManager(config *rest.Config, scheme *runtime.Scheme, hooks envtest.WebhookInstallOptions) func() {
 	metricsAddress = freeAddress()
 	manager, err := ctrl.NewManager(config, ctrl.Options{
@@ -63,7 +64,8 @@ func runManager(config *rest.Config, scheme *runtime.Scheme, hooks envtest.Webho
 // The client of the manager, which reads from its caches.
 var cached client.Client
 
-// Reconciles boats: creates a ConfigMap with the crew, sets a condition, records events, and holds a deleted boat by a finalizer until it has left.
+// Reconciles boats: creates a ConfigMap with the crew, sets a condition, records events, and holds
+// a deleted boat by a finalizer until it has left.
 type harbour struct {
 	api    client.Client
 	events events.EventRecorder

@@ -1,7 +1,8 @@
 /**
- * Requests for objects of a kind that a webhook converts, at both of its versions, while the webhook works and while it fails: with v1 as the
- * storage version, and then, for objects stored at v1, with v2.
- * `tools/golden/server/conversions.ts` records the answers of a kube-apiserver in `testdata/answers.json.gz`.
+ * Requests for objects of a kind that a webhook converts, at both of its versions, while the
+ * webhook works and while it fails: with v1 as the storage version, and then, for objects stored at
+ * v1, with v2. `tools/golden/server/conversions.ts` records the answers of a kube-apiserver in
+ * `testdata/answers.json.gz`.
  */
 import type { WebhookReply, WebhookRequest } from "../../support/webhook-server.ts";
 import { answerOf, definitionOf, good, target } from "./targets.ts";
@@ -304,7 +305,10 @@ async function storeAtOther(send: SendLine, webhook: SwitchedWebhook): Promise<v
   webhook.answer(good);
 }
 
-/** Waits until both versions list the same objects: upstream's caches convert objects some time after a change. */
+/**
+ * Waits until both versions list the same objects: upstream's caches convert objects some time
+ * after a change.
+ */
 async function settled(send: SendLine, namespace: string): Promise<void> {
   const listed = async (at: Version): Promise<string | undefined> => {
     const { status, text } = await send(`GET ${collection(at, namespace)}`);
@@ -346,7 +350,10 @@ function answerOfText(text: string): unknown {
     .map((line) => normalized(JSON.parse(line)));
 }
 
-/** The existing objects, and whether they were written. Managed fields are omitted, because the answer contains them. */
+/**
+ * The existing objects, and whether they were written. Managed fields are omitted, because the
+ * answer contains them.
+ */
 function itemsOf({ items }: Json, live: Json): unknown {
   return items.map(({ metadata: { managedFields: _, resourceVersion, ...metadata }, ...one }: Json) => {
     const written = resourceVersion !== live.metadata.resourceVersion;

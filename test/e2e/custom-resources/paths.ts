@@ -1,6 +1,7 @@
 /**
- * Requests to every shape of path below custom kinds, namespaced and not, with `status` and `scale` and without. Writes are dry runs.
- * `tools/golden/server/custom-resource-paths.ts` records the answers of a kube-apiserver in `testdata/paths.json.gz`.
+ * Requests to every shape of path below custom kinds, namespaced and not, with `status` and `scale`
+ * and without. Writes are dry runs. `tools/golden/server/custom-resource-paths.ts` records the
+ * answers of a kube-apiserver in `testdata/paths.json.gz`.
  */
 
 export interface PathAnswer {
@@ -125,7 +126,10 @@ function tableOf(kind: CustomKind): PathRequest[] {
   return methods.flatMap((method) => shapesOf(kind).map((path) => requestOf(method, path, kind)));
 }
 
-/** Versions that are deprecated, not served or unknown, an unknown kind, and the deprecated prefix for watches. */
+/**
+ * Versions that are deprecated, not served or unknown, an unknown kind, and the deprecated prefix
+ * for watches.
+ */
 function tableOfRejected(kind: CustomKind): PathRequest[] {
   const scope = kind.namespaced ? `namespaces/${namespace}/` : "";
   const rows: PathRequest[] = [];

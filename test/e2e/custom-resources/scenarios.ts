@@ -1,4 +1,7 @@
-/** Requests about definitions and their objects. Upstream's answers are in testdata/answers.json, by the titles of the scenarios. */
+/**
+ * Requests about definitions and their objects. Upstream's answers are in testdata/answers.json, by
+ * the titles of the scenarios.
+ */
 import { styles } from "./styles.ts";
 
 export interface Step {
@@ -368,11 +371,11 @@ const styleScenarios: readonly Scenario[] = styles.map(
 export const scenarios: readonly Scenario[] = [
   ...styleScenarios,
   {
-    title: "values are held against their schema",
+    title: "values of wrong types are rejected by the schema",
     steps: [...typed.steps, ...wrongValues.map((spec) => typed.create("a", { spec }, "?dryRun=All"))],
   },
   {
-    title: "unknown and doubled fields: ignored, warned of, refused",
+    title: "unknown and duplicate fields are ignored, reported as warnings, or rejected",
     steps: ["Ignore", "Warn", "Strict", "Other"].flatMap((level) => [
       typed.create(
         "a",
@@ -393,7 +396,7 @@ export const scenarios: readonly Scenario[] = [
     ]),
   },
   {
-    title: "what is no object of the kind",
+    title: "bodies that are not objects of the kind are rejected",
     steps: [
       {
         method: "POST",
@@ -475,7 +478,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    title: "rules: message, messageExpression, reason, fieldPath, transitions, oldSelf that is optional",
+    title: "rules with message, messageExpression, reason, fieldPath, transitions and optionalOldSelf",
     steps: [
       ...ruled.steps,
       ...[
@@ -498,7 +501,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    title: "what was stored before a rule came may stay as it is",
+    title: "stored values may remain when a new rule rejects them",
     steps: [
       ruled.create("old", { spec: { high: 50, items: ["fine"] } }),
       {
@@ -527,7 +530,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    title: "status and scale, and the generations they count",
+    title: "status and scale are written separately, and generations count changes of the spec",
     steps: [
       ...shaped.steps,
       shaped.create("a", { spec: { size: 2 }, status: { size: 9 } }),
@@ -560,7 +563,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    title: "fields to select by, tables, metadata alone, YAML",
+    title: "lists by selectable fields, as Tables, metadata only and YAML",
     steps: [
       shaped.create("b", {
         spec: { colour: "red", since: "2020-01-01T00:00:00Z", items: [{ name: "x" }, { name: "y" }] },
@@ -582,7 +585,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    title: "apply, by the types of lists and maps",
+    title: "apply merges by the types of lists and maps",
     steps: [
       ...applied.steps,
       applied.apply("a", "one", {
@@ -636,7 +639,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    title: "names: the second to want a kind waits, and gets it when the first goes",
+    title: "a second definition of a kind waits until the first is deleted",
     steps: [
       ...make(definition({ plural: "ones", kind: "Wanted", names: { shortNames: ["wa"] } })),
       {
@@ -657,7 +660,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    title: "names: what is accepted follows what is wanted, and does not where another has it",
+    title: "accepted names follow requested names, except names of another definition",
     steps: [
       ...make(definition({ plural: "firsts", kind: "First", names: { shortNames: ["fi"] } })),
       ...make(definition({ plural: "others", kind: "Others" })),
@@ -671,32 +674,38 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   createOf(
-    "names that are none",
+    "a definition with invalid names",
     definition({
       plural: "Bad_Plural",
       kind: "bad kind",
       names: { singular: "Bad", shortNames: ["x y"], categories: ["C"], listKind: "bad kind" },
     }),
   ),
-  createOf("a name that is not its plural and group", {
+  createOf("a definition with a name other than plural and group", {
     ...definition({ plural: "goods", kind: "Good" }),
     metadata: { name: "bads.example.com" },
   }),
-  createOf("no versions", definition({ plural: "goods", kind: "Good", versions: [] })),
-  createOf("two stored versions", definition({ plural: "goods", kind: "Good", versions: [first("v1"), first("v2")] })),
+  createOf("a definition with no versions", definition({ plural: "goods", kind: "Good", versions: [] })),
   createOf(
-    "two versions of one name",
+    "a definition with two storage versions",
+    definition({ plural: "goods", kind: "Good", versions: [first("v1"), first("v2")] }),
+  ),
+  createOf(
+    "a definition with two versions with the same name",
     definition({ plural: "goods", kind: "Good", versions: [first("v1"), second("v1")] }),
   ),
-  createOf("a group without a dot", definition({ plural: "goods", kind: "Good", group: "example" })),
-  createOf("a scope that is none", definition({ plural: "goods", kind: "Good", scope: "World" })),
+  createOf("a definition with a group without a dot", definition({ plural: "goods", kind: "Good", group: "example" })),
+  createOf("a definition with an unknown scope", definition({ plural: "goods", kind: "Good", scope: "World" })),
   createOf(
-    "unknown fields may not be kept by the definition",
+    "a definition with preserveUnknownFields of the definition",
     definition({ plural: "goods", kind: "Good", spec: { preserveUnknownFields: true } }),
   ),
-  createOf("a protected group without approval", definition({ plural: "goods", kind: "Good", group: "x.k8s.io" })),
   createOf(
-    "a protected group, approved by nobody",
+    "a definition with a protected group without approval",
+    definition({ plural: "goods", kind: "Good", group: "x.k8s.io" }),
+  ),
+  createOf(
+    "a definition with a protected group with an invalid approval",
     definition({
       plural: "goods",
       kind: "Good",
@@ -705,7 +714,7 @@ export const scenarios: readonly Scenario[] = [
     }),
   ),
   {
-    title: "a protected group: the condition says what the annotation does",
+    title: "the condition of a protected group follows the annotation",
     steps: [
       ...make(
         definition({
@@ -731,33 +740,33 @@ export const scenarios: readonly Scenario[] = [
   },
   ...(
     [
-      ["a type is missing", { spec: { properties: { a: text } } }],
+      ["a missing type", { spec: { properties: { a: text } } }],
       ["an unknown type", { spec: { type: "thing" } }],
       ["a list without items", { spec: { type: "array" } }],
       [
-        "fields and other fields at once",
+        "properties and additionalProperties together",
         { spec: { type: "object", properties: { a: text }, additionalProperties: text } },
       ],
       ["unique items", { spec: list(text, { uniqueItems: true }) }],
       ["a reference", { spec: { $ref: "#/x" } }],
       ["a type within anyOf", { spec: object({ a: text }, { anyOf: [{ properties: { a: { type: "string" } } }] }) }],
       [
-        "a field that only allOf knows",
+        "a field that only allOf declares",
         { spec: object({ a: text }, { allOf: [{ required: ["b"], properties: { b: { minLength: 1 } } }] }) },
       ],
-      ["a default that its schema does not take", { spec: object({ a: { ...integer, minimum: 5, default: 3 } }) }],
+      ["a default that its schema rejects", { spec: object({ a: { ...integer, minimum: 5, default: 3 } }) }],
       ["a default of another type", { spec: object({ a: { ...integer, default: "x" } }) }],
       ["a default with unknown fields", { spec: object({ a: object({ b: text }, { default: { c: "x" } }) }) }],
-      ["a default that is null", { spec: object({ a: { ...text, default: null } }) }],
-      ["a pattern that is none", { spec: object({ a: { ...text, pattern: "(" } }) }],
-      ["metadata with more than names", { metadata: object({ labels: { type: "object" } }) }],
+      ["a null default", { spec: object({ a: { ...text, default: null } }) }],
+      ["an invalid pattern", { spec: object({ a: { ...text, pattern: "(" } }) }],
+      ["constraints of metadata other than names", { metadata: object({ labels: { type: "object" } }) }],
       [
-        "an embedded resource that is no object",
+        "an embedded resource that is not an object",
         { spec: object({ a: { type: "string", "x-kubernetes-embedded-resource": true } }) },
       ],
       ["a map without keys", { spec: object({ a: list(object({ n: text }), { "x-kubernetes-list-type": "map" }) }) }],
       [
-        "a map whose key may be missing",
+        "a map with an optional key",
         {
           spec: object({
             a: list(object({ n: text }), { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["n"] }),
@@ -766,19 +775,19 @@ export const scenarios: readonly Scenario[] = [
       ],
       ["a set of objects", { spec: object({ a: list(object({ n: text }), { "x-kubernetes-list-type": "set" }) }) }],
       [
-        "a rule that cannot be read",
+        "a rule with a syntax error",
         { spec: object({ a: text }, { "x-kubernetes-validations": [{ rule: "self.a ==" }] }) },
       ],
       [
-        "a rule of a field that is not there",
+        "a rule about an unknown field",
         { spec: object({ a: text }, { "x-kubernetes-validations": [{ rule: "self.b == 'x'" }] }) },
       ],
       [
-        "a rule that says no yes or no",
+        "a rule that is not boolean",
         { spec: object({ a: text }, { "x-kubernetes-validations": [{ rule: "self.a" }] }) },
       ],
       [
-        "a message that fails",
+        "an invalid messageExpression",
         {
           spec: object(
             { a: text },
@@ -787,7 +796,7 @@ export const scenarios: readonly Scenario[] = [
         },
       ],
       [
-        "a rule that costs too much",
+        "a rule above the cost limit",
         {
           spec: object(
             { a: list(list(text)) },
@@ -796,11 +805,11 @@ export const scenarios: readonly Scenario[] = [
         },
       ],
       [
-        "rules below a list without bounds",
+        "rules below an unbounded list",
         { spec: list(object({ a: text }, { "x-kubernetes-validations": [{ rule: "self.a.contains('x')" }] })) },
       ],
       [
-        "a path that leads nowhere",
+        "a fieldPath of an unknown field",
         { spec: object({ a: text }, { "x-kubernetes-validations": [{ rule: "true", fieldPath: ".b" }] }) },
       ],
       [
@@ -813,10 +822,10 @@ export const scenarios: readonly Scenario[] = [
       ],
     ] as [string, object][]
   ).map(([what, properties]) =>
-    createOf(`schemas: ${what}`, definition({ plural: "goods", kind: "Good" }, properties)),
+    createOf(`a schema with ${what}`, definition({ plural: "goods", kind: "Good" }, properties)),
   ),
   createOf(
-    "columns, scale and fields to select by that are none",
+    "a definition with invalid columns, scale and selectable fields",
     definition(
       {
         plural: "goods",
@@ -839,7 +848,7 @@ export const scenarios: readonly Scenario[] = [
     ),
   ),
   createOf(
-    "a conversion by nobody",
+    "a definition with a conversion webhook without TLS and supported versions",
     definition({
       plural: "goods",
       kind: "Good",
@@ -852,7 +861,7 @@ export const scenarios: readonly Scenario[] = [
     }),
   ),
   {
-    title: "stored versions are kept until nobody can need them",
+    title: "a stored version cannot be removed until status.storedVersions omits it",
     steps: [
       ...make(definition({ plural: "stores", kind: "Store", versions: [first("v1"), second("v2")] })),
       update("stores.example.com", { spec: { versions: [{ ...first("v1"), storage: false }, first("v2")] } }),
@@ -870,7 +879,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    title: "what may not change once a definition is established",
+    title: "immutable fields of an established definition cannot change",
     steps: [
       ...make(definition({ plural: "fixeds", kind: "Fixed" })),
       update("fixeds.example.com", {
@@ -886,7 +895,7 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    title: "a status that has a default has it, though its writer's is put back",
+    title: "a default of the status is set, although the written status is reset",
     steps: (() => {
       const kind = kindOf(
         { plural: "defaulteds", kind: "Defaulted", version: { subresources: { status: {} } } },
@@ -908,7 +917,7 @@ export const scenarios: readonly Scenario[] = [
     })(),
   },
   {
-    title: "a kind of the whole cluster",
+    title: "a cluster-scoped kind is served without namespaces",
     steps: (() => {
       const kind = kindOf({ plural: "worlds", kind: "World", scope: "Cluster" }, { spec: object({ a: text }) });
       return [
@@ -932,7 +941,7 @@ export const scenarios: readonly Scenario[] = [
     })(),
   },
   {
-    title: "a definition that goes says so, makes no more objects, and takes them with it",
+    title: "a terminating definition reports it, rejects creations and deletes its objects",
     steps: (() => {
       const kind = kindOf({ plural: "mortals", kind: "Mortal" }, { spec: object({ a: text }) });
       return [

@@ -1,5 +1,6 @@
 /**
- * Ten small definitions in the style of well-known projects, each with valid and invalid objects. Upstream's answers are among those to the scenarios.
+ * Ten small definitions in the style of well-known projects, each with valid and invalid objects.
+ * Upstream's answers are among those to the scenarios.
  */
 
 export interface Style {
@@ -39,7 +40,7 @@ const conditions = list(
 
 export const styles: readonly Style[] = [
   {
-    like: "gateway-api: bounds everywhere, rules over lists, defaults within items",
+    like: "gateway-api: limits everywhere, rules about lists, defaults in items",
     plural: "httproutes",
     kind: "HTTPRoute",
     group: "gateway.example.com",
@@ -129,7 +130,7 @@ export const styles: readonly Style[] = [
     ],
   },
   {
-    like: "cert-manager: deep optional parts, required at every level",
+    like: "cert-manager: deep optional objects with required fields at every level",
     plural: "certificates",
     kind: "Certificate",
     group: "cert.example.com",
@@ -167,7 +168,7 @@ export const styles: readonly Style[] = [
     ],
   },
   {
-    like: "prometheus-operator: quantities and ports that are integer or text, unknown limits",
+    like: "prometheus-operator: quantities and ports that are int-or-string, unknown limits",
     plural: "prometheuses",
     kind: "Prometheus",
     group: "monitoring.example.com",
@@ -223,7 +224,7 @@ export const styles: readonly Style[] = [
     ],
   },
   {
-    like: "argo: templates of which anything may be said",
+    like: "argo: templates that preserve unknown fields",
     plural: "workflows",
     kind: "Workflow",
     group: "argo.example.com",
@@ -249,7 +250,7 @@ export const styles: readonly Style[] = [
     bad: [{}, { spec: [] }, { spec: {}, status: { phase: 1 } }],
   },
   {
-    like: "istio: one of several, by what is required",
+    like: "istio: oneOf by required fields",
     plural: "destinationrules",
     kind: "DestinationRule",
     group: "mesh.example.com",
@@ -312,7 +313,7 @@ export const styles: readonly Style[] = [
     ],
   },
   {
-    like: "cluster-api: references to any object, fields that never change",
+    like: "cluster-api: references to any object, immutable fields",
     plural: "clusters",
     kind: "Cluster",
     group: "cluster.example.com",
@@ -367,7 +368,7 @@ export const styles: readonly Style[] = [
     ],
   },
   {
-    like: "crossplane: embedded objects, one definition for the whole cluster",
+    like: "crossplane: embedded objects, a cluster-scoped definition",
     plural: "compositions",
     kind: "Composition",
     group: "cross.example.com",
@@ -446,7 +447,7 @@ export const styles: readonly Style[] = [
     ],
   },
   {
-    like: "knative: percents, counts of containers, numbers in bounds",
+    like: "knative: percentages, numbers of containers, numbers with limits",
     plural: "services",
     kind: "Service",
     group: "serving.example.com",
@@ -489,7 +490,7 @@ export const styles: readonly Style[] = [
     ],
   },
   {
-    like: "tekton: little is said",
+    like: "tekton: a schema with few declarations",
     plural: "pipelines",
     kind: "Pipeline",
     group: "tekton.example.com",
@@ -499,7 +500,7 @@ export const styles: readonly Style[] = [
     bad: [],
   },
   {
-    like: "kueue: queues that name each other, sums and sets",
+    like: "kueue: queues that refer to each other, sums and sets",
     plural: "clusterqueues",
     kind: "ClusterQueue",
     group: "kueue.example.com",

@@ -1,6 +1,8 @@
-// Keeps the ConfigMaps of a server in client-go's informers: in JSON and in protobuf, complete objects and metadata only, of all namespaces and of one, by
-// label and by field, with a resync. Each line of standard input is the name of an object; when every informer has it, the program prints one line of
-// JSON with the objects of each informer. KUBE_FEATURE_WatchListClient=true or false selects how informers begin.
+// Keeps the ConfigMaps of a server in client-go's informers: in JSON and in protobuf, complete
+// objects and metadata only, of all namespaces and of one, by label and by field, with a resync.
+// Each line of standard input is the name of an object; when every informer has it, the program
+// prints one line of JSON with the objects of each informer. KUBE_FEATURE_WatchListClient=true or
+// false selects how informers begin.
 //
 //	go run . KUBECONFIG
 package main

@@ -1,4 +1,7 @@
-/** The check finds the errors of a broken server. Each row adds the observations of one client to the same small history. */
+/**
+ * The check finds the errors of a broken server. Each row adds the observations of one client to
+ * the same small history.
+ */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { manualClock } from "../../support/manual-clock.ts";

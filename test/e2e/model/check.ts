@@ -6,7 +6,10 @@ import { eventTypes, type Known, type Segment, type World } from "./world.ts";
 /** An upper bound for the size of a change in history. */
 const changeBytesMax = 4096;
 
-/** @param logSegments the events of the watches that were never cut, one for each collection @returns the problems */
+/**
+ * @param logSegments the events of the watches that were never cut, one for each collection
+ * @returns the problems
+ */
 export function checkWorld(
   world: World,
   logSegments: readonly Segment[],
@@ -48,7 +51,10 @@ function leastRevisions({ deletions }: World, logs: readonly Log[]): (known: Kno
   return (known) => Math.max(known.revision, upTo[known.deletions] as number);
 }
 
-/** The events that a watch of the view has: an object that is newly selected is ADDED, and one that is no longer selected DELETED. */
+/**
+ * The events that a watch of the view has: an object that is newly selected is ADDED, and one that
+ * is no longer selected DELETED.
+ */
 function shownIn({ selects }: View, { entries }: Log): LogEntry[] {
   const shown: LogEntry[] = [];
   for (const entry of entries) {

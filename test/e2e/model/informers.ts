@@ -5,7 +5,9 @@ import { list } from "./readers.ts";
 import { type Collection, type View, views } from "./views.ts";
 import { eventTypes, type Segment, type World } from "./world.ts";
 
-/** Queries of watches without a resourceVersion. With bookmarks, a bookmark ends the initial events. */
+/**
+ * Queries of watches without a resourceVersion. With bookmarks, a bookmark ends the initial events.
+ */
 const beginnings = [
   "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
   "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=0",
@@ -169,7 +171,10 @@ function takeEvent(
   return revision;
 }
 
-/** The watch of a collection that is never cut: its events are the log with which all observations are compared. */
+/**
+ * The watch of a collection that is never cut: its events are the log with which all observations
+ * are compared.
+ */
 export async function keepLog(world: World, collection: Collection, connection: WatchConnection): Promise<Segment> {
   const view = views.find((one) => one.collection === collection && one.query === "") as View;
   const stop = {

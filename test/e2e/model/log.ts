@@ -59,7 +59,8 @@ export function checkWrites(world: World, collection: Collection, { entries, del
   const bindings = new Map(world.bindings);
   for (const { revision, type, key, state, previous } of entries) {
     const what = `${collection} ${key} at ${revision}`;
-    // A DELETED event, of a deletion or of an object that is no longer selected, has the state before.
+    // A DELETED event, of a deletion or of an object that is no longer selected, has the state
+    // before.
     const removal = world.removals[collection].get(revision);
     if (removal !== undefined && removal.text !== previous?.text)
       world.problem(`${what} was removed as ${removal.text}, but was ${previous?.text}`);
@@ -85,7 +86,8 @@ export function checkWrites(world: World, collection: Collection, { entries, del
   }
   for (const uid of world.swept[collection])
     if (!deletedAt.has(uid)) world.problem(`the log of ${collection} lacks the deletion of ${uid} with its collection`);
-  // A pod is marked first and removed next. Between the two steps, a second deletion is answered like the first, as by upstream.
+  // A pod is marked first and removed next. Between the two steps, a second deletion is answered
+  // like the first, as by upstream.
   const inOneStep = world.deletions.filter((deletion) => deletion.collection !== "pods");
   if (inOneStep.length !== new Set(inOneStep.map(({ uid }) => uid)).size) world.problem("an object was deleted twice");
 }

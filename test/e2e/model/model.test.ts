@@ -1,9 +1,12 @@
 /**
  * Compares all reads and watches under concurrent writes with a log of changes. Guarantees:
- * - an observer that lists and watches, and is cut off and resumes at random, sees every change after its revision once and in order, with any
- *   selector; an object that is deleted or no longer selected is DELETED with its previous state, at the revision of the change;
- * - bookmarks are never older than their predecessors or newer than missing events; initial events up to their bookmark are the state at its revision;
- * - a list is the state at its revision: exactly the requested one, or one not older than what was known; all chunks of a list have one revision;
+ * - an observer that lists and watches, and is cut off and resumes at random, sees every change
+ *   after its revision once and in order, with any selector; an object that is deleted or no longer
+ *   selected is DELETED with its previous state, at the revision of the change;
+ * - bookmarks are never older than their predecessors or newer than missing events; initial events
+ *   up to their bookmark are the state at its revision;
+ * - a list is the state at its revision: exactly the requested one, or one not older than what was
+ *   known; all chunks of a list have one revision;
  * - a get returns a state not older than what was known;
  * - a revision is 410 only if its history may have been compacted.
  */

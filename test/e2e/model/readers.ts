@@ -1,4 +1,6 @@
-/** Readers that get and list: at any revision, at exact ones, in chunks while other clients write. */
+/**
+ * Readers that get and list: at any revision, at exact ones, in chunks while other clients write.
+ */
 import { type Answered, type Collection, nameCount, namespaces, type View, views } from "./views.ts";
 import type { Known, World } from "./world.ts";
 
@@ -42,7 +44,10 @@ interface ListMode {
   readonly known?: Known;
 }
 
-/** Lists a view in a random mode. @returns the revision of the list; undefined if the request failed */
+/**
+ * Lists a view in a random mode.
+ * @returns the revision of the list; undefined if the request failed
+ */
 export async function list(world: World, random: Random, actor: number, view: View): Promise<number | undefined> {
   const revision = past(world, random);
   const limit = 1 + random(12);
@@ -69,7 +74,9 @@ export async function list(world: World, random: Random, actor: number, view: Vi
 
 interface Page {
   readonly keys: readonly string[];
-  /** Key of the last object, also if it is not the model's; the rest of the list begins after it. */
+  /**
+   * Key of the last object, also if it is not the model's; the rest of the list begins after it.
+   */
   readonly last: string | undefined;
   readonly count: number;
   readonly remaining: number | undefined;
@@ -180,7 +187,9 @@ function lastKey(items: readonly string[]): string | undefined {
   return items.at(-1)?.split("@")[0];
 }
 
-/** Lists at a future revision, which the server does not reach because the clock does not advance. */
+/**
+ * Lists at a future revision, which the server does not reach because the clock does not advance.
+ */
 async function listFuture(world: World, random: Random, actor: number, view: View): Promise<undefined> {
   const match = ["", "&resourceVersionMatch=Exact", "&resourceVersionMatch=NotOlderThan"][random(3)];
   const line = `GET ${view.list}?resourceVersion=${world.answered + 1_000_000}${match}${view.query}`;

@@ -15,7 +15,10 @@ interface Request {
   readonly line: string;
   readonly body?: object;
   readonly type?: string;
-  /** What the answer contains: the object, the deleted object, the list of deleted objects, or the status of a binding. */
+  /**
+   * What the answer contains: the object, the deleted object, the list of deleted objects, or the
+   * status of a binding.
+   */
   readonly answers: "object" | "deletion" | "list" | "binding";
   readonly key: string;
 }
@@ -43,7 +46,8 @@ function take(
   const { status, body: answered } = answer;
   if (status >= 300) return;
   if (answers === "object" && answered.metadata.deletionTimestamp !== undefined) {
-    // The write removed an object that was marked for deletion. The answer has the requested state and the revision of the mark.
+    // The write removed an object that was marked for deletion. The answer has the requested state
+    // and the revision of the mark.
     world.deletions.push({ collection, uid: answered.metadata.uid, known, sentAt });
   } else if (answers === "object") {
     const { revision } = world.see(collection, line, answered) as { revision: number };

@@ -1,4 +1,5 @@
-// Reads a server's OpenAPI documents with upstream's clients, in JSON and protobuf. Prints failures and exits with 1 if there are any.
+// Reads a server's OpenAPI documents with upstream's clients, in JSON and protobuf. Prints failures
+// and exits with 1 if there are any.
 //
 //	go run . KUBECONFIG
 package main

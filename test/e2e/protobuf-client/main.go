@@ -1,4 +1,5 @@
-// Uses client-go's typed clients and informers with protobuf only. Prints failures and exits with 1 if there are any.
+// Uses client-go's typed clients and informers with protobuf only. Prints failures and exits with 1
+// if there are any.
 //
 //	go run . KUBECONFIG
 package main

@@ -13,7 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Reads and writes the metadata of deployments with client-go's metadata client, which must agree with the typed client.
+// Reads and writes the metadata of deployments with client-go's metadata client, which must agree
+// with the typed client.
 func metadataOnly(ctx context.Context, typed *kubernetes.Clientset, config *rest.Config) {
 	deployments := typed.AppsV1().Deployments(namespace)
 	client := metadata.NewForConfigOrDie(config).Resource(appsv1.SchemeGroupVersion.WithResource("deployments")).Namespace(namespace)

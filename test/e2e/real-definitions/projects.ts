@@ -1,4 +1,7 @@
-/** Projects whose definitions and samples the test fetches when it runs. This repository contains none of their files. */
+/**
+ * Projects whose definitions and samples the test fetches when it runs. This repository contains
+ * none of their files.
+ */
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -109,7 +112,10 @@ export function fetchModule({ module }: Project): { readonly directory: string }
   return status === 0 ? { directory } : { missing: problem };
 }
 
-/** The objects in the files, in order. Templates, which are not YAML, and YAML without a kind are skipped. */
+/**
+ * The objects in the files, in order. Templates, which are not YAML, and YAML without a kind are
+ * skipped.
+ */
 export function readManifests(directory: string, globs: readonly string[]): Manifest[] {
   const files = globs.flatMap((glob) => globSync(glob, { cwd: directory }));
   const texts = [...new Set(files)].sort().map((file) => readFileSync(join(directory, file), "utf8"));

@@ -69,7 +69,10 @@ function randomObject(schema: JsonSchemaProps, random: Random, depth: number): R
   return object;
 }
 
-/** @param schema the schema of a version @returns an object without apiVersion, kind and metadata */
+/**
+ * @param schema the schema of a version
+ * @returns an object without apiVersion, kind and metadata
+ */
 export function randomSample(
   schema: JsonSchemaProps,
   random: Random,

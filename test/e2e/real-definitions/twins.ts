@@ -5,7 +5,10 @@ import { type Difference, jsonDifferences } from "../../support/json-differences
 import type { Answer, RawClient, RawRequest } from "../../support/raw-client.ts";
 
 export interface Twins {
-  /** @returns this server's answer, and its differences from upstream's, without times, uids and resourceVersions */
+  /**
+   * @returns this server's answer, and its differences from upstream's, without times, uids and
+   * resourceVersions
+   */
   send(request: RawRequest): Promise<{ readonly answer: Answer; readonly differences: readonly Difference[] }>;
 }
 
@@ -31,8 +34,9 @@ export function comparable({ status, headers, body }: Answer): Json {
 }
 
 /**
- * Upstream's causes have no order, and the message repeats them. A 404 without a name is not compared: the last server in the delegation chain answers it,
- * which is not the apiextensions server in a complete kube-apiserver.
+ * Upstream's causes have no order, and the message repeats them. A 404 without a name is not
+ * compared: the last server in the delegation chain answers it, which is not the apiextensions
+ * server in a complete kube-apiserver.
  */
 function comparableStatus({ code, reason, message, details, status }: Json): Json {
   if (code === 404 && details?.name === undefined) return undefined;
@@ -54,7 +58,10 @@ function comparableStatus({ code, reason, message, details, status }: Json): Jso
   };
 }
 
-/** Removes the errors of an apply: upstream reports those before the first undeclared field, in no order, and formats unusual keys differently. */
+/**
+ * Removes the errors of an apply: upstream reports those before the first undeclared field, in no
+ * order, and formats unusual keys differently.
+ */
 function withoutOthers(text: string | undefined): string | undefined {
   return text?.replace(/(failed to create typed patch object \(.*?\): ).*/s, "$1…");
 }
@@ -87,7 +94,10 @@ function forgetTimes(metadata: Json): void {
   for (const entry of metadata.managedFields ?? []) if (entry.time !== undefined) entry.time = "<time>";
 }
 
-/** Sorts the writes of controllers, which run in no order. The standalone apiextensions server has another name as their manager. */
+/**
+ * Sorts the writes of controllers, which run in no order. The standalone apiextensions server has
+ * another name as their manager.
+ */
 function comparableDefinition(definition: Json): Json {
   const { metadata, status } = definition;
   for (const condition of status?.conditions ?? []) condition.lastTransitionTime = "<time>";
@@ -98,7 +108,10 @@ function comparableDefinition(definition: Json): Json {
   return definition;
 }
 
-/** The schemas and operations of custom kinds. Descriptions of shared fields are removed, because each server publishes its own. */
+/**
+ * The schemas and operations of custom kinds. Descriptions of shared fields are removed, because
+ * each server publishes its own.
+ */
 function comparableDocument({ components, definitions, paths }: Json): Json {
   const schemas = Object.entries(components?.schemas ?? definitions).filter(([, schema]) => isCustom(schema));
   for (const [name, { properties }] of schemas as [string, Json][]) {

@@ -1,5 +1,6 @@
 /**
- * The permissions that a kube-apiserver checks for each request. This server checks the same permissions in the same order. Guarantees:
+ * The permissions that a kube-apiserver checks for each request. This server checks the same
+ * permissions in the same order. Guarantees:
  * - a user without one of them gets the same error, and nothing changes;
  * - a user with exactly these permissions gets the same status.
  */
@@ -28,7 +29,10 @@ import { startWebhookServer, type WebhookServer } from "../../support/webhook-se
 const all = parseRightsTable(
   gunzipSync(readFileSync(join(import.meta.dirname, "testdata/rights.jsonl.gz"))).toString(),
 );
-/** Without COXSWAIN_TEST_FULL=1, alpha and beta versions of resources with a stable version are omitted. */
+/**
+ * Without COXSWAIN_TEST_FULL=1, alpha and beta versions of resources with a stable version are
+ * omitted.
+ */
 const areas =
   process.env.COXSWAIN_TEST_FULL === "1"
     ? all

@@ -1,4 +1,5 @@
-// Authenticates tokens by TokenReviews like an aggregated API server, in JSON and protobuf. Prints the user of each token, or the error.
+// Authenticates tokens by TokenReviews like an aggregated API server, in JSON and protobuf. Prints
+// the user of each token, or the error.
 //
 //	go run . KUBECONFIG TOKEN...
 package main
