@@ -73,7 +73,7 @@ func readMetrics(api client.Client) error {
 	if err != nil {
 		return err
 	}
-	otherUser, err := accountToken(api, "otherUser", nil)
+	otherUser, err := accountToken(api, "stranger", nil)
 	if err != nil {
 		return err
 	}
